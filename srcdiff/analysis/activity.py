@@ -37,9 +37,7 @@ def edges_of(function: ir.Function, kinds: Mapping[str, Kind], flows: Flows) -> 
     return edges(function.body, kinds, Aliases(written_memory(function, kinds)), flows)
 
 
-def _flows(
-    stmt: ir.Stmt, kinds: Mapping[str, Kind], flows: Flows
-) -> Iterator[tuple[str, str]]:
+def _flows(stmt: ir.Stmt, kinds: Mapping[str, Kind], flows: Flows) -> Iterator[tuple[str, str]]:
     """The (source, target) names of one statement."""
     if isinstance(stmt, ir.Assign):
         targets = [stmt.target.id, *written_into(stmt, kinds)]
@@ -79,8 +77,6 @@ def reachable(start: Iterable[str], found: Edges, backward: bool = False) -> fro
     return frozenset(seen)
 
 
-def activity(
-    inputs: Iterable[str], outputs: Iterable[str], found: Edges
-) -> frozenset[str]:
+def activity(inputs: Iterable[str], outputs: Iterable[str], found: Edges) -> frozenset[str]:
     """The names on a path from an input to an output."""
     return reachable(inputs, found) & reachable(outputs, found, backward=True)

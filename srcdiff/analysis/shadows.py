@@ -209,9 +209,7 @@ def laid_classes(function: ir.Function, kinds: Kinds) -> frozenset[str]:
     return bases | {n for n, owner in classes.items() if owner in mine}
 
 
-def laid_origins(
-    function: ir.Function, kinds: Kinds, lent: Iterable[str] = ()
-) -> frozenset[str]:
+def laid_origins(function: ir.Function, kinds: Kinds, lent: Iterable[str] = ()) -> frozenset[str]:
     """Such arrays, and `lent` ones, and all that they are computed from, whose order they have."""
     found = {*laid(function, kinds), *lent, *_given_away(function, kinds)}
     sources = list(_sources(function.body)) if found else []

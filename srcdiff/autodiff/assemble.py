@@ -225,9 +225,7 @@ def assemble(
     )
 
 
-def _with_seed(
-    params: tuple[ir.Param, ...], seed: str, default: ir.Atom
-) -> tuple[ir.Param, ...]:
+def _with_seed(params: tuple[ir.Param, ...], seed: str, default: ir.Atom) -> tuple[ir.Param, ...]:
     """The parameters with `grad_outputs` behind the positional ones."""
     at = next((k for k, p in enumerate(params) if p.style in ("*", "kw", "**")), len(params))
     style = "kw" if at < len(params) else "any"

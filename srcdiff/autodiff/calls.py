@@ -418,9 +418,7 @@ def _unclear_argument(param: str, name: str, loc: ir.Loc) -> UnsupportedError:
     )
 
 
-def _marked_call(
-    call: ir.Call, kinds: Kinds, loc: ir.Loc, known: dict[Any, Summary]
-) -> ir.Call:
+def _marked_call(call: ir.Call, kinds: Kinds, loc: ir.Loc, known: dict[Any, Summary]) -> ir.Call:
     """A call with its arguments in the order of the parameters; `known` takes its summary."""
     fn: Any = call.fn
     try:

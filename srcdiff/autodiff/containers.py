@@ -230,9 +230,7 @@ def _holds_none(stmt: ir.Assign, facts: Facts) -> bool:
     return any(d is not None and not is_inexact_dtype(d) for d in known)
 
 
-def _tuple_element_adjoint(
-    stmt: ir.Assign, base: ir.Tup, key: ir.Atom, facts: Facts
-) -> ir.Block:
+def _tuple_element_adjoint(stmt: ir.Assign, base: ir.Tup, key: ir.Atom, facts: Facts) -> ir.Block:
     """`x = (a, b)[k]` with a literal k."""
     if not isinstance(key, ir.Const):
         raise InternalError("a display that is indexed by a variable has no name", stmt)

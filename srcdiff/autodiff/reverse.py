@@ -305,9 +305,7 @@ def through_views(block: ir.Block, facts: Facts, loc: ir.Loc) -> ir.Block:
     return (*prefix, *(t for s in block for t in _written_through(s, made, facts)))
 
 
-def _make_view(
-    name: str, facts: Facts, loc: ir.Loc, out: list[ir.Stmt], made: set[str]
-) -> None:
+def _make_view(name: str, facts: Facts, loc: ir.Loc, out: list[ir.Stmt], made: set[str]) -> None:
     """Statements that make the adjoint of a view from that of its base."""
     if name in made:
         return

@@ -97,9 +97,7 @@ def _add_part(call: ir.Call, source: ir.Name, facts: Facts, lines: Builder) -> N
         _effect(trees.add_numbers, (to, source), lines)
 
 
-def _add_items(
-    display: ir.Tup, first: int, source: ir.Name, facts: Facts, lines: Builder
-) -> None:
+def _add_items(display: ir.Tup, first: int, source: ir.Name, facts: Facts, lines: Builder) -> None:
     """Numbers of a display, which are found from the place `first` on."""
     for k, item in enumerate(display.items, first):
         if isinstance(item, ir.Name) and item.id in facts.active and _is_number(item, facts):

@@ -42,9 +42,7 @@ from srcdiff.specialize.inline import is_user_function
 from srcdiff.specialize.resolve import _is_declined, refuse_strange
 
 
-def check_boxed(
-    function: ir.Function, kinds: Kinds, inputs: tuple[str, ...]
-) -> None:
+def check_boxed(function: ir.Function, kinds: Kinds, inputs: tuple[str, ...]) -> None:
     """Refuse an array of objects that holds what depends on the inputs.
 
     Raises:

@@ -91,9 +91,7 @@ def _is_word(value: str) -> bool:
     return match.lastgroup == "string" or "." not in value
 
 
-def _without_parens(
-    prefix: str, value: str, suffix: str, indent: int, width: int
-) -> list[str]:
+def _without_parens(prefix: str, value: str, suffix: str, indent: int, width: int) -> list[str]:
     """The lines of a value that reads better split at its brackets; none if it does not."""
     if not _ends_in_brackets(value, analyse(value), indent + 4, width):
         return []
@@ -104,9 +102,7 @@ def _without_parens(
     return _at_pair(text, suffix, pair, indent, width)
 
 
-def _keeps_target(
-    prefix: str, value: str, pair: tuple[int, int], indent: int, width: int
-) -> bool:
+def _keeps_target(prefix: str, value: str, pair: tuple[int, int], indent: int, width: int) -> bool:
     """Whether the split leaves the target of an assignment alone, which may have brackets too."""
     simple = not prefix.endswith(" = ") or not analyse(prefix).pairs
     if simple or indent + len(prefix) >= width:
@@ -176,9 +172,7 @@ def _at_brackets(text: str, suffix: str, indent: int, width: int) -> list[str]:
     return _at_pair(text, suffix, pair, indent, width)
 
 
-def _at_pair(
-    text: str, suffix: str, pair: tuple[int, int], indent: int, width: int
-) -> list[str]:
+def _at_pair(text: str, suffix: str, pair: tuple[int, int], indent: int, width: int) -> list[str]:
     """A text with what stands in a pair of brackets on lines of its own."""
     start, end = pair
     display = _is_display(text[:start].rstrip(" ")) if start else True
@@ -189,9 +183,7 @@ def _at_pair(
     ]
 
 
-def _inside(
-    text: str, suffix: str, indent: int, width: int, display: bool = False
-) -> list[str]:
+def _inside(text: str, suffix: str, indent: int, width: int, display: bool = False) -> list[str]:
     """The lines of a text that stands inside brackets; each item of a display has its own."""
     line = " " * indent + text + suffix
     layout = analyse(text)

@@ -132,9 +132,7 @@ MANY = 16
 """More functions than this are as good as any."""
 
 
-def join_callables(
-    a: Callable, b: Callable, join: Function[[Any, Any], Any]
-) -> Callable:
+def join_callables(a: Callable, b: Callable, join: Function[[Any, Any], Any]) -> Callable:
     """Every function that one of two values may be."""
     if not a.choices or not b.choices:
         return Callable()

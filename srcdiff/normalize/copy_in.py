@@ -234,9 +234,7 @@ def _is_own(kind: Kind) -> bool:
     return is_mutable(kind) and not isinstance(kind, (Object, Sparse))
 
 
-def copied_params(
-    function: ir.Function, kinds: Kinds, params: Kinds
-) -> tuple[str, ...]:
+def copied_params(function: ir.Function, kinds: Kinds, params: Kinds) -> tuple[str, ...]:
     """The parameters that the function writes into; objects (random generators) are shared."""
     found = {p: params.get(p, UNKNOWN) for p in written_params(function, kinds)}
     return tuple(p for p, kind in found.items() if _is_own(kind))

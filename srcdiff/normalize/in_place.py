@@ -274,9 +274,7 @@ def _writes(stmt: ir.Stmt) -> bool:
     return is_inplace(call) or bool(mutated_args(call))
 
 
-def inplace(
-    function: ir.Function, kinds: Kinds, lent: frozenset[str] = frozenset()
-) -> ir.Function:
+def inplace(function: ir.Function, kinds: Kinds, lent: frozenset[str] = frozenset()) -> ir.Function:
     """The function with operators in place resolved by the kinds of what they write into.
 
     What is written into the parameters `lent` is seen by the caller.

@@ -21,9 +21,7 @@ from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.live_ranges import webs
 
 
-def select(
-    function: ir.Function, request: Request, kinds: Kinds | None = None
-) -> ir.Function:
+def select(function: ir.Function, request: Request, kinds: Kinds | None = None) -> ir.Function:
     """The function that returns `(what it returned, the selected outputs)`."""
     last = function.body[-1]
     assert isinstance(last, ir.Return)
@@ -53,9 +51,7 @@ def selected_names(function: ir.Function) -> tuple[str, ...]:
     return ir.names(last.value.items[1])
 
 
-def with_written(
-    function: ir.Function, params: tuple[str, ...], kinds: Kinds
-) -> ir.Function:
+def with_written(function: ir.Function, params: tuple[str, ...], kinds: Kinds) -> ir.Function:
     """The function that returns the final contents of some parameters behind its result.
 
     A list is changed by its own name alone, which calls in the function bind anew.

@@ -155,9 +155,7 @@ def _are_alike(first: str, second: str) -> bool:
     return not first.startswith(("d_", "_")) and _NUMBER.sub("", first) == _NUMBER.sub("", second)
 
 
-def _may_stand(
-    first: str, second: str, before: ir.Block, rest: ir.Block, kinds: Kinds
-) -> bool:
+def _may_stand(first: str, second: str, before: ir.Block, rest: ir.Block, kinds: Kinds) -> bool:
     """Whether a name may stand for what its second name is bound to from here on."""
     if first in ir.bound(rest) or second in ir.bound(before):
         return False

@@ -355,9 +355,7 @@ class _Finder:
                 return frozenset({id(stmt), *self.copy_of(block[:k], stmt)})
         return frozenset()
 
-    def all_here(
-        self, loop: ir.For | ir.While, here: range, name: str, index: ir.Atom
-    ) -> bool:
+    def all_here(self, loop: ir.For | ir.While, here: range, name: str, index: ir.Atom) -> bool:
         """Whether a loop touches an array only in these places, and only at this index."""
         first = self.number[id(loop)] + 1
         inside = range(first, first + sum(len(ir.walk(b)) for b in ir.blocks(loop)))

@@ -35,9 +35,7 @@ from srcdiff.runtime.trees import add_into, add_shared, cotangent, put_back
 _INTO_ITEMS = (add_into, add_shared, put_back)
 
 
-def remove_dead(
-    function: ir.Function, kinds: Kinds | None = None
-) -> ir.Function:
+def remove_dead(function: ir.Function, kinds: Kinds | None = None) -> ir.Function:
     """The function without dead statements; `kinds` tell which names cannot share memory."""
     swapped = _swapped(function)
     private = _private(function, kinds or {}, swapped)
@@ -143,9 +141,7 @@ def _makes_new(stmt: ir.Stmt, kinds: Kinds) -> bool:
     return isinstance(stmt.rhs, ir.Const)
 
 
-def _formed(
-    function: ir.Function, private: frozenset[str], kinds: Kinds
-) -> frozenset[str]:
+def _formed(function: ir.Function, private: frozenset[str], kinds: Kinds) -> frozenset[str]:
     """The arrays among the private names whose shape no store changes."""
     found = {n for n in private if isinstance(kinds.get(n), Array)}
     if not found:
@@ -244,9 +240,7 @@ class _Sweep:
             return False
         return base in live or not self.sharers().is_alone(base, live)
 
-    def looked_at(
-        self, stmt: ir.Stmt, base: str | None, forms: frozenset[str]
-    ) -> Sequence[str]:
+    def looked_at(self, stmt: ir.Stmt, base: str | None, forms: frozenset[str]) -> Sequence[str]:
         """The names whose value a statement looks at; writing into one is not looking."""
         if base is None or base not in self.private:
             reads = ir.itself_reads(stmt)

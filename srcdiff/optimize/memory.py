@@ -58,9 +58,7 @@ class Remembered:
 class Memory(Remembered):
     """Classes of names that may share memory; flow-insensitive.  `leaving` are handed out."""
 
-    def __init__(
-        self, function: ir.Function, kinds: Kinds, leaving: Iterable[str] = ()
-    ) -> None:
+    def __init__(self, function: ir.Function, kinds: Kinds, leaving: Iterable[str] = ()) -> None:
         super().__init__(function, kinds)
         self.parent: dict[str, str] = {}
         written: list[str] = []

@@ -185,9 +185,7 @@ def _each(b: Context, call: ir.Call) -> ir.Rhs:
     return ir.Call(batched.stacked, (items,))
 
 
-def _taken(
-    b: Context, names: list[str], k: ir.Name
-) -> tuple[list[ir.Stmt], dict[str, ir.Name]]:
+def _taken(b: Context, names: list[str], k: ir.Name) -> tuple[list[ir.Stmt], dict[str, ir.Name]]:
     """The statements that take one item of each name, and what they are called."""
     body: list[ir.Stmt] = []
     new: dict[str, ir.Name] = {}

@@ -278,9 +278,7 @@ def _last_use(
     return max(places, default=None)
 
 
-def _computed(
-    stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again
-) -> Found | None:
+def _computed(stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again) -> Found | None:
     """The definition itself, run again."""
     if not _feasible(stmt, k, last, block, state):
         return None
@@ -337,9 +335,7 @@ def _choice(block: ir.Block, uses: Mapping[str, Mapping[int, int]], state: _Agai
     return fewest(values, needed)
 
 
-def _again_cost(
-    stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again
-) -> int | None:
+def _again_cost(stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again) -> int | None:
     """What it costs to compute a value again, None if it cannot be."""
     cheap = is_cheap(stmt.rhs, state.facts, stmt.target.id)
     if not cheap and not is_arithmetic(stmt.rhs, state.facts.kinds.get(stmt.target.id)):
@@ -368,9 +364,7 @@ def _available(name: str, last: int, block: ir.Block, state: _Again) -> bool:
     return True
 
 
-def _unchanged(
-    rhs: ir.Rhs, contents: frozenset[Item], between: ir.Block, state: _Again
-) -> bool:
+def _unchanged(rhs: ir.Rhs, contents: frozenset[Item], between: ir.Block, state: _Again) -> bool:
     """Whether no statement changes what an expression reads, and the contents that it looks at."""
     if set(ir.names(rhs)) & _bound_by_primal(between):
         return False
@@ -385,9 +379,7 @@ def _bound_by_primal(block: ir.Block) -> frozenset[str]:
     return ir.bound(ir.primal_only(block))
 
 
-def _read_back(
-    stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again
-) -> Found | None:
+def _read_back(stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again) -> Found | None:
     """The place in an array where a value was stored and still is, as a read."""
     for m in range(k + 1, len(block)):
         pair = block[m]

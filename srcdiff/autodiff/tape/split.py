@@ -473,9 +473,7 @@ def _target(stmt: ir.For | ir.While) -> frozenset[str]:
     return frozenset({stmt.target.id}) if isinstance(stmt, ir.For) else frozenset()
 
 
-def _with_old_target(
-    parts: Parts, stmt: ir.For | ir.While, needed: Needed, slots: Slots
-) -> Parts:
+def _with_old_target(parts: Parts, stmt: ir.For | ir.While, needed: Needed, slots: Slots) -> Parts:
     """A loop whose target, if it had a value before the loop that is needed, gets that back."""
     if isinstance(stmt, ir.While) or stmt.target.id not in needed:
         return parts

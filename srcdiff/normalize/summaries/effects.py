@@ -207,9 +207,7 @@ def is_user_call(rhs: ir.Rhs) -> bool:
 # --- lists that recursive functions change: appended to, popped from, with other items stored ----
 
 
-def resized_params(
-    function: ir.Function, kinds: Kinds, again: frozenset[str]
-) -> tuple[str, ...]:
+def resized_params(function: ir.Function, kinds: Kinds, again: frozenset[str]) -> tuple[str, ...]:
     """The parameters that are lists with one name, changed while what they hold is not.
 
     `again` are the names that the function binds, in its text.

@@ -399,9 +399,7 @@ def _tested(
     return (ir.Assign(test, asked, stmt.loc), ir.If(test, body, orelse, stmt.loc))
 
 
-def _called(
-    stmt: Any, call: ir.Call, fn: ir.Name, value: Any, fresh: ir.Fresh
-) -> ir.Block:
+def _called(stmt: Any, call: ir.Call, fn: ir.Name, value: Any, fresh: ir.Fresh) -> ir.Block:
     """A call of one known function."""
     if not isinstance(value, ir.Site):
         return (replace(stmt, rhs=replace(call, fn=value, text=None)),)

@@ -113,9 +113,7 @@ def with_copies_of_now(function: ir.Function, params: Mapping[str, Kind]) -> ir.
     return _each(_without_aliases(function, copy), copy)
 
 
-def _without_aliases(
-    function: ir.Function, change: Callable[[ir.Atom], ir.Rhs]
-) -> ir.Function:
+def _without_aliases(function: ir.Function, change: Callable[[ir.Atom], ir.Rhs]) -> ir.Function:
     """The function without names for what stays as it is, where both names are bound once."""
     count = ir.binding_counts(function.body, function.params, True)
     same: dict[str, str] = {}

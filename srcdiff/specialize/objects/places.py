@@ -408,9 +408,7 @@ def _stores(block: ir.Block, place: Find) -> Iterator[tuple[ir.Stmt, Place]]:
                 yield stmt, found
 
 
-def _holders(
-    block: ir.Block, place: Find, aliases: Mapping[str, Place]
-) -> Iterator[Holder]:
+def _holders(block: ir.Block, place: Find, aliases: Mapping[str, Place]) -> Iterator[Holder]:
     """Every statement after which an object has one holder more."""
     for stmt in ir.walk(block):
         rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None

@@ -273,9 +273,7 @@ class Attempt(Variables):
             raise _no_store(base, key.value, self.loc)
         self.put(below(place, key.value), value, last.value)
 
-    def store_boxed(
-        self, base: ir.Name, key: ir.Const, value: ir.Atom, op: str | None
-    ) -> None:
+    def store_boxed(self, base: ir.Name, key: ir.Const, value: ir.Atom, op: str | None) -> None:
         """`x.name = v` of an object that is a dict; of any other nobody reads what is stored."""
         if self.cls(base.id) in self.kept:
             atom = ir.map_atom(lambda n: self.used(n, False), value)
