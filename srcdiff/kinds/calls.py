@@ -228,7 +228,7 @@ def _further_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind | None:
     """The kind of what a function of SciPy or a helper that few programs call returns."""
     from srcdiff.kinds.higher_order import FUNCTIONS, scipy_kind
 
-    special = FUNCTIONS.get(fn) if _hashable(fn) else None
+    special = FUNCTIONS.get(fn) if is_hashable(fn) else None
     found = None if special is None else special(*in_place(fn, args, dict(kwargs)))
     return scipy_kind(fn, args, kwargs) if found is None else found
 
