@@ -143,7 +143,7 @@ def links_of(block: ir.Block, kinds: Kinds, inside: bool) -> Iterator[Link]:
 
 def _last_uses(block: ir.Block) -> dict[str, int]:
     """The last statement of a block that uses each name."""
-    return {n: k for k, stmt in enumerate(block) for n in ir.used((stmt,))}
+    return {n: k for k, stmt in enumerate(block) for n in ir.used_in(stmt)}
 
 
 def shares(stmt: ir.Stmt, kinds: Kinds) -> Iterator[tuple[str, str, str]]:
@@ -187,7 +187,7 @@ def kept_outside(function: ir.Function, kinds: Kinds) -> tuple[frozenset[str], f
 
 def _mentions(stmt: ir.Stmt) -> bool:
     """Whether a statement mentions an array or a container from outside."""
-    found = [a for o in ir.operands(stmt) for a in ir.refs(o)]
+    found = ir.refs_of(stmt)
     return any(isinstance(a.value, MUTABLE) for a in found) if found else False
 
 

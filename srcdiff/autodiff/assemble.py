@@ -148,8 +148,7 @@ def _mixes_precisions(function: ir.Function, facts: Facts) -> bool:
     double = (facts.kinds.get(n) for n in facts.active)
     if not any(_dtype(k) == "float64" for k in double):
         return False
-    operands = (o for s in ir.walk(function.body) for o in ir.operands(s))
-    refs = (a for o in operands for a in ir.refs(o))
+    refs = chain.from_iterable(map(ir.refs_of, ir.walk(function.body)))
     met: Iterator[Kind] = chain(facts.kinds.values(), (atom_kind(r, {}) for r in refs))
     return any(_dtype(k) in _LOW for k in met)
 

@@ -76,7 +76,7 @@ class _Changes:
 
     def binds(self, stmt: ir.Stmt) -> bool:
         """Whether a statement binds the variable anew."""
-        return self.base in ir.bound((stmt,))
+        return self.base in ir.bound_in(stmt)
 
     def after(self, stmt: ir.Stmt, young: frozenset[str]) -> frozenset[str]:
         """The names of lists made meanwhile after one more statement."""

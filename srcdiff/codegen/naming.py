@@ -291,7 +291,7 @@ def _takes_over(name: str, param: str, function: ir.Function) -> bool:
             rest = function.body[k + 1 :]
             starts = isinstance(stmt, ir.Assign) and param in ir.names(stmt.rhs)
             return starts and param not in ir.used(rest) and param not in ir.bound(rest)
-        if name in ir.bound((stmt,)) or name in ir.used((stmt,)):
+        if name in ir.bound_in(stmt) or name in ir.used_in(stmt):
             return False
     return False
 

@@ -192,8 +192,8 @@ class Call(Reader):
     _outs: tuple[Atom, ...] | None = remembered()
     _mutated: tuple[Atom, ...] | None = remembered()
     _viewed: tuple[Atom, ...] | None = remembered()
-    _stored: tuple[str | None] | None = remembered()
     _result: Any = remembered()  # its kind, for the kinds of its operands
+    _of_reads: Any = remembered()  # that, for the kinds of the names that it reads
 
     def __hash__(self) -> int:
         found = self._hash
@@ -262,11 +262,15 @@ def new_object(cls: type) -> Any:
 
 @frozen(slots=True)
 class Statement:
-    """What every statement reads and writes itself."""
+    """A statement, and what it reads and writes itself."""
 
     _occurrences: tuple[str, ...] | None = remembered()
     _reads: tuple[str, ...] | None = remembered()
     _writes: tuple[str, ...] | None = remembered()
+    _mentions: frozenset[str] | None = remembered()
+    _refs: tuple[Ref, ...] | None = remembered()
+    _stored: str | None = remembered()
+    _handed_out: tuple[str, ...] | None = remembered()
     _memory: Any = remembered()  # what it shares and writes into, for the kinds of its names
 
 

@@ -28,8 +28,9 @@ import operator
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import partial
 from itertools import chain, groupby
 from typing import Any, TypeVar, Union
 
@@ -121,6 +122,14 @@ def refs(node: Rhs | None) -> tuple[Ref, ...]:
             found = remember(node, "_refs", tuple([a for a in atoms(node) if type(a) is Ref]))
         return found
     return (node,) if type(node) is Ref else ()
+
+
+def refs_of(stmt: Stmt) -> tuple[Ref, ...]:
+    """The objects from outside that a statement itself mentions."""
+    found = stmt._refs
+    if found is None:
+        found = remember(stmt, "_refs", tuple([r for o in operands(stmt) for r in refs(o)]))
+    return found
 
 
 def names(node: Rhs | None) -> tuple[str, ...]:
@@ -281,16 +290,19 @@ def itself_reads(stmt: Stmt) -> tuple[str, ...]:
     return found
 
 
-def itself_mentions(stmt: Stmt) -> set[str]:
+def itself_mentions(stmt: Stmt) -> frozenset[str]:
     """The names in a statement itself: tests and stop flags included, inner blocks not."""
-    return {*itself_reads(stmt), *writes(stmt)}
+    found = stmt._mentions
+    if found is None:
+        found = remember(stmt, "_mentions", frozenset((*itself_reads(stmt), *writes(stmt))))
+    return found
 
 
 def mentions(stmt: Stmt) -> frozenset[str]:
     """Every name that a statement reads or binds, inner blocks included."""
     if isinstance(stmt, Nested):
-        return _used_inside(stmt) | _bound_inside(stmt)
-    return frozenset(itself_mentions(stmt))
+        return frozenset(used_in(stmt)).union(bound_in(stmt))
+    return itself_mentions(stmt)
 
 
 def binding_counts(
@@ -330,12 +342,14 @@ def bound(block: Block) -> frozenset[str]:
         if type(stmt) is Assign:
             found.add(stmt.target.id)
         else:
-            found.update(_bound_inside(stmt) if isinstance(stmt, Nested) else writes(stmt))
+            found.update(bound_in(stmt))
     return frozenset(found)
 
 
-def _bound_inside(stmt: _Nest) -> frozenset[str]:
-    """Every name that a statement with blocks binds."""
+def bound_in(stmt: Stmt) -> Collection[str]:
+    """Every name that a statement binds, or one inside it."""
+    if not isinstance(stmt, Nested):
+        return writes(stmt)
     found = stmt._bound
     if found is None:
         every = frozenset(writes(stmt)).union(*map(bound, blocks(stmt)))
@@ -350,12 +364,14 @@ def used(block: Block) -> frozenset[str]:
         if type(stmt) is Assign:
             found.update(occurrences(stmt.rhs))
         else:
-            found.update(_used_inside(stmt) if isinstance(stmt, Nested) else reads_of(stmt))
+            found.update(used_in(stmt))
     return frozenset(found)
 
 
-def _used_inside(stmt: _Nest) -> frozenset[str]:
-    """Every name that a statement with blocks reads."""
+def used_in(stmt: Stmt) -> Collection[str]:
+    """Every name that a statement reads, or one inside it, tests and stop flags included."""
+    if not isinstance(stmt, Nested):
+        return reads_of(stmt)
     found = stmt._used
     if found is None:
         own = frozenset(itself_reads(stmt))
@@ -696,6 +712,11 @@ def map_blocks(stmt: Stmt, block: Callable[[Block], Block]) -> Stmt:
     return stmt
 
 
+def each(block: Block, change: Callable[[Stmt], Stmt]) -> Block:
+    """A block with each of its statements changed, and then each of those inside it."""
+    return tuple([map_blocks(change(s), partial(each, change=change)) for s in block])
+
+
 def replaced(block: Block, one: Callable[[Stmt], Stmt | Block]) -> Block:
     """A block with what `one` gives for every statement, for those inside of a statement first.
 
@@ -743,6 +764,13 @@ def rebuilt(stmt: S, **fields: Any) -> S:
     return stmt
 
 
+def with_rhs(stmt: Assign | Effect, rhs: Any) -> Assign | Effect:
+    """An assignment or effect of another right-hand side."""
+    if isinstance(stmt, Assign):
+        return Assign(stmt.target, rhs, stmt.loc)
+    return Effect(rhs, stmt.loc)
+
+
 def _are_items(new: Any, old: Any) -> bool:
     """Whether two blocks have the very same statements."""
     if type(new) is not tuple or type(old) is not tuple or len(new) != len(old):
@@ -757,10 +785,12 @@ def rename(block: Block, new: Mapping[str, str]) -> Block:
     def one(n: Name) -> Name:
         return made.get(n.id, n)
 
-    def many(inner: Block) -> Block:
-        return tuple(map_stmt(s, one, one, many) for s in inner)
+    return _renamed(block, one)
 
-    return many(block)
+
+def _renamed(block: Block, one: Callable[[Name], Name]) -> Block:
+    inner = partial(_renamed, one=one)
+    return tuple([map_stmt(s, one, one, inner) for s in block])
 
 
 def without(block: Block, gone: Set[str]) -> Block:

@@ -165,7 +165,7 @@ def _refusal(stmt: ir.Stmt) -> str:
 
 def _forget(env: dict[str, ir.Atom], stmt: ir.Stmt) -> None:
     """What a statement may bind is not known from here on."""
-    for name in ir.bound((stmt,)):
+    for name in ir.bound_in(stmt):
         env.pop(name, None)
 
 

@@ -40,35 +40,31 @@ def remove_dead(function: ir.Function, kinds: Kinds | None = None) -> ir.Functio
     swapped = _swapped(function)
     private = _private(function, kinds or {}, swapped)
     formed = _formed(function, private, kinds or {})
-    needed: set[str] = set()
     sharers = functools.partial(Sharers.of, function, kinds or {})
-    heads: dict[int, set[str]] = {}
+    sweep = _Sweep(private, formed, swapped, sharers)
     while True:
-        sweep = _Sweep(private, formed, swapped, needed, sharers, heads)
         body = sweep.block(function.body, set())
         # Another sweep leaves out the same, unless what it wrote into has become needed.
         if sweep.needed.isdisjoint(sweep.refused.values()):
             return ir.rebuilt(function, body=body)
-        needed = sweep.needed
+        sweep.refused.clear()
 
 
 def stored_into(stmt: ir.Stmt) -> str | None:
     """The one name that a statement writes into, if that is all that it does besides binding."""
-    if type(stmt) is ir.SetItem:
-        return stmt.base.id
-    call = ir.call_of(stmt)
-    if call is None:
-        return None
-    found = call._stored
+    found = stmt._stored
     if found is None:
-        found = remember(call, "_stored", (_stored_by(call),))
-    return found[0]
+        base = stmt.base.id if isinstance(stmt, ir.SetItem) else _stored_by(ir.call_of(stmt))
+        found = remember(stmt, "_stored", base or "")
+    return found or None
 
 
-def _stored_by(call: ir.Call) -> str | None:
+def _stored_by(call: ir.Call | None) -> str | None:
     """The one name that a call writes into, if that is all that it does besides its result."""
-    written = mutated_args(call)
-    if not written or written != call.args[:1] or not isinstance(written[0], ir.Name):
+    written = () if call is None else mutated_args(call)
+    if call is None or not written or written != call.args[:1]:
+        return None
+    if not isinstance(written[0], ir.Name):
         return None
     fn = call.fn
     if isinstance(fn, ir.Method):
@@ -120,7 +116,9 @@ def _written_through(statements: Sequence[ir.Stmt], kinds: Kinds) -> set[str]:
 def _items_written(stmt: ir.Stmt) -> tuple[str, ...]:
     """The container into whose items a call writes, where they are."""
     call = ir.call_of(stmt)
-    return ir.names(call.args[0]) if call is not None and call.fn in _INTO_ITEMS else ()
+    if call is None or isinstance(call.fn, ir.Method) or call.fn not in _INTO_ITEMS:
+        return ()
+    return ir.names(call.args[0])
 
 
 def _makes_array(stmt: ir.Stmt) -> bool:
@@ -155,26 +153,25 @@ _RESHAPES = ("resize", "setfield", "setflags")
 
 
 class _Sweep:
-    """One backward walk with the live names; statements that are not needed are left out."""
+    """Backward walks with the live names; statements that are not needed are left out."""
 
     def __init__(
         self,
         private: frozenset[str],
         formed: frozenset[str],
         swapped: Mapping[str, frozenset[str]],
-        needed: set[str],
         sharers: Callable[[], Sharers],
-        heads: dict[int, set[str]],
     ) -> None:
         self.private = private
         self.formed = formed
         self.swapped = swapped
         self.sharers = sharers
-        self.needed = set(needed)
+        self.needed: set[str] = set()
         self.refused: dict[int, str] = {}  # what statements wrote into that were left out for that
         # What is live at the head of each loop, as far as is known: the more lists have become
         # needed the more is live, so another sweep starts from what the last one found.
-        self.heads = heads
+        self.heads: dict[int, set[str]] = {}
+        self.asked: dict[int, Set[str]] = {}  # `asked_in` each loop
 
     def block(self, block: ir.Block, live: set[str]) -> ir.Block:
         """The needed statements of a block; `live` becomes what is live before it."""
@@ -189,20 +186,19 @@ class _Sweep:
         """A statement as far as it is needed."""
         if type(stmt) not in ir.PLAIN:
             return self.nested(stmt, live)
-        if type(stmt) is ir.Comment:
+        if isinstance(stmt, ir.Comment):
             return stmt if stmt.text else None
         base = stored_into(stmt)
         if not self.is_needed(stmt, base, live):
             return None
-        if type(stmt) is ir.Permute:
+        if isinstance(stmt, ir.Permute):
             stmt = _one_way(stmt, live)
-        if type(stmt) is ir.Assign and stmt.target.id not in live:
+        if isinstance(stmt, ir.Assign) and stmt.target.id not in live:
             stmt = _for_its_effect(stmt)
         live.difference_update(ir.writes(stmt))
         looks = not self.formed.isdisjoint(ir.itself_reads(stmt))
         forms = self.forms(stmt) if looks else frozenset[str]()
-        for name in self.looked_at(stmt, base, forms):
-            self.need(name, live)
+        self.need(self.looked_at(stmt, base, forms), live)
         live.update(forms)
         if base is not None:
             live.add(base)
@@ -217,10 +213,10 @@ class _Sweep:
         assert isinstance(stmt, ir.While)
         return self.while_loop(stmt, live)
 
-    def need(self, name: str, live: set[str]) -> None:
-        """A needed statement looks at a name."""
-        live.add(name)
-        if name in self.private:
+    def need(self, names: Sequence[str], live: set[str]) -> None:
+        """A needed statement looks at some names."""
+        live.update(names)
+        for name in self.private.intersection(names):
             self.needed.add(name)
             self.needed.update(self.swapped.get(name, ()))
 
@@ -250,9 +246,10 @@ class _Sweep:
             return [*index, *ir.names(stmt.value)]
         assert isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call)
         call = stmt.rhs
+        others = (*call.args[1:], *(v for _, v in call.kwargs))
+        seen = [n for a in others for n in ir.occurrences(a)]
         # A pop looks at the list.
-        seen = ir.names(replace(call, args=call.args[1:]))
-        return [*seen, base] if isinstance(stmt, ir.Assign) else list(seen)
+        return [*seen, base] if isinstance(stmt, ir.Assign) else seen
 
     def forms(self, stmt: ir.Stmt) -> frozenset[str]:
         """The names of which a statement does not look at what they hold."""
@@ -273,8 +270,7 @@ class _Sweep:
         live |= other
         if _is_empty(body) and _is_empty(orelse):
             return None
-        for name in ir.names(stmt.test):
-            self.need(name, live)
+        self.need(ir.names(stmt.test), live)
         return ir.rebuilt(stmt, body=body, orelse=orelse)
 
     def for_loop(self, stmt: ir.For, live: set[str]) -> ir.Stmt | None:
@@ -289,7 +285,7 @@ class _Sweep:
             inner.discard(stmt.target.id)
             more = inner - live
             live |= more
-            if not more or more.isdisjoint(self.asked_in(stmt.body)):
+            if not more or more.isdisjoint(self.asked_in(stmt)):
                 break
         empty = _is_empty(body) or (stmt.stop is not None and _only_sets(body, stmt.stop.id, after))
         if empty and stmt.target.id not in after and only_computes(stmt.iter):
@@ -298,14 +294,17 @@ class _Sweep:
             return None
         # What is live at its head already starts the next visit, if an outer loop makes one.
         self.heads[id(stmt)] = set(live)
-        for name in ir.names(stmt.iter):
-            self.need(name, live)
+        self.need(ir.names(stmt.iter), live)
         return ir.rebuilt(stmt, body=body)
 
-    def asked_in(self, block: ir.Block) -> Set[str]:
-        """The names of which it matters inside of a block whether they are live."""
-        bases = {stored_into(s) for s in ir.walk(block)} & self.private
-        return ir.bound(block).union(*(self.sharers().group(n) for n in bases if n is not None))
+    def asked_in(self, stmt: ir.For) -> Set[str]:
+        """The names of which it matters inside of a loop whether they are live."""
+        found = self.asked.get(id(stmt))
+        if found is None:
+            bases = {stored_into(s) for s in ir.walk(stmt.body)} & self.private
+            groups = (self.sharers().group(n) for n in bases if n is not None)
+            found = self.asked[id(stmt)] = ir.bound(stmt.body).union(*groups)
+        return found
 
     def while_loop(self, stmt: ir.While, live: set[str]) -> ir.Stmt:
         """A `while`, which might never end: it stays."""
@@ -316,8 +315,7 @@ class _Sweep:
                 inner.add(stmt.stop.id)
             body = self.block(stmt.body, inner)
             inner |= live
-            for name in ir.names(stmt.test):
-                self.need(name, inner)
+            self.need(ir.names(stmt.test), inner)
             cond = self.block(stmt.cond, inner)
             if inner <= head:
                 live.clear()

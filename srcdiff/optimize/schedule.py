@@ -451,7 +451,7 @@ class _Sinking:
         effects = self.effects(stmt)
         if effects is None:
             return list(over)
-        held = ir.used((stmt,))
+        held = frozenset(ir.used_in(stmt))
         return [
             n for n, g in over.items()
             if n in held or g.at < k - FAR or self.changes(g.reads, g.looks, g.outside, effects)
@@ -462,7 +462,7 @@ class _Sinking:
 
         None if nobody knows what else it does.
         """
-        bound, written = set(ir.bound((stmt,))), set[str]()
+        bound, written = set(ir.bound_in(stmt)), set[str]()
         for inner in ir.walk((stmt,)):
             if isinstance(inner, ir.SetItem):
                 bound.add(inner.base.id)

@@ -264,9 +264,9 @@ class _Inline(Rewriter):
     def nested(self, stmt: ir.If | ir.For | ir.While) -> ir.Stmt:
         """A statement with blocks: what they bind is not known at the head of a loop or after."""
         if not isinstance(stmt, ir.If):
-            self.forget(ir.bound((stmt,)))
+            self.forget(ir.bound_in(stmt))
         new = self.inside(stmt)
-        self.forget(ir.bound((new,)))
+        self.forget(ir.bound_in(new))
         return new
 
     def inner(self, block: ir.Block) -> ir.Block:

@@ -168,7 +168,7 @@ class Tangent(Gathered):
 
     def assignment(self, stmt: ir.Assign) -> None:
         """`name = value`, which is made of tangents if the value is."""
-        if self._reads_tangents(*ir.used((stmt,))):
+        if self._reads_tangents(*ir.used_in(stmt)):
             self.moved.add(stmt.target.id)
         super().assignment(stmt)
 

@@ -165,8 +165,7 @@ def _refused(loc: ir.Loc) -> UnsupportedError:
 
 def outside(function: ir.Function) -> dict[str, Kind]:
     """What a function mentions of the variables around it, and their kinds."""
-    operands = (o for s in ir.walk(function.body) for o in ir.operands(s))
-    refs = (a for o in operands for a in ir.refs(o))
+    refs = (r for s in ir.walk(function.body) for r in ir.refs_of(s))
     return {r.text: kind_of(r.value, r.text) for r in refs}
 
 

@@ -73,7 +73,7 @@ def _block(block: ir.Block, defined: Counter[str], used: Counter[str]) -> ir.Blo
         source = _repeated(stmt, defined)
         if source is not None and isinstance(stmt, ir.Assign):
             name = stmt.target.id
-            span = max((k + 1 for k, s in enumerate(todo) if name in ir.used((s,))), default=0)
+            span = max((k + 1 for k, s in enumerate(todo) if name in ir.used_in(s)), default=0)
             part = tuple(todo[:span])
             written = _changes(part, source) or _changes(part, name)
             if ir.reader_counts(part)[name] == used[name] and not written:

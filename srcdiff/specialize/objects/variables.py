@@ -197,7 +197,7 @@ class Variables(Rewriter, Places):
             place = self.place(base)
             if place is not None:
                 found |= {below(place, key.value), *self.parts_of(below(place, key.value))}
-        for name in ir.bound((loop,)):
+        for name in ir.bound_in(loop):
             if self.cls(name) is not None:
                 found |= self.parts_of((name, ()))
         return frozenset(found)
