@@ -262,7 +262,7 @@ class Heap:
 
     def join(self, a: Kind, b: Kind) -> Kind:
         """The join of two kinds; lists that it may be either of become one site."""
-        if a == b:
+        if a is b or a == b:
             return a
         result = join(self._unified(a, b), self._unified(b, a))
         if result == UNKNOWN:
@@ -352,10 +352,12 @@ _APART = (ir.make_list, ir.make_dict, ir.set_attr, len, list, tuple, dict)
 
 def keeps_apart(fn: ir.Callee, args: list[Kind]) -> bool:
     """Whether what a call returns is none of its first argument's items, or a certain one."""
-    if not isinstance(args[0], (List, Dict, Tuple)) or fn in _APART or isinstance(fn, ir.Attr):
+    if not isinstance(args[0], (List, Dict, Tuple)) or isinstance(fn, ir.Attr):
         return True
     if isinstance(fn, ir.Method):
         return fn.name not in ELEMENT_METHODS or fn.name == "copy"
+    if fn in _APART:
+        return True
     index = args[1] if fn is operator.getitem else None
     return isinstance(index, (Scalar, Text)) and index.value is not None
 

@@ -138,18 +138,20 @@ class _Inference:
         kind = env.get(name)
         if kind is None:
             return None if name in self.bound else UNKNOWN
-        self.record(name, kind)
+        if self.seen.get(name) is not kind:
+            self.record(name, kind)
         return kind
 
     def record(self, name: str, kind: Kind) -> None:
         """Let the result describe this kind of a name as well."""
-        old = self.seen.get(name, kind)
-        self.seen[name] = kind if old is kind else self.heap.join(old, kind)
+        old = self.seen.get(name)
+        self.seen[name] = kind if old is None else self.heap.join(old, kind)
 
     def bind(self, name: str, kind: Kind, env: Env) -> None:
         """A name takes a kind."""
         env[name] = kind
-        self.record(name, kind)
+        if self.seen.get(name) is not kind:
+            self.record(name, kind)
 
     # --- expressions ---
 
@@ -204,6 +206,12 @@ class _Inference:
         old: tuple[Any, bool, Kind] | None = call._result
         if old is not None and old[0] == held and old[1] is here:
             return old[2]
+        result = self._computed(call, held)
+        remember(call, "_result", (held, here, result))  # for the next round and the next pass
+        return result
+
+    def _computed(self, call: ir.Call, held: tuple[Kind, ...]) -> Kind:
+        """The kind of a call on operands of these kinds that was not asked for before."""
         if (call.text or "").endswith("=") and is_array(held[0]):
             return held[0]  # an operator in place: the array stays the array that it is
         split = len(call.args)
@@ -212,9 +220,7 @@ class _Inference:
         args = held[:split]
         if call.text == ir.LOOP and isinstance(args[0], Dict):
             args = (call_kind(list, args[:1]), *args[1:])
-        result = UNKNOWN if spread else call_kind(call.fn, args, kwargs)
-        remember(call, "_result", (held, here, result))  # for the next round and the next pass
-        return result
+        return UNKNOWN if spread else call_kind(call.fn, args, kwargs)
 
     def _effects(self, call: ir.Call, args: list[Kind]) -> None:
         """What a call does to the contents of its lists and dicts."""
@@ -269,21 +275,38 @@ class _Inference:
 
     def _assign(self, stmt: ir.Assign, env: Env) -> None:
         """A name takes the kind of a right-hand side, as before where that reads the same."""
-        reads = tuple([self.read(n, env) for n in ir.occurrences(stmt.rhs)])
-        if None in reads and not isinstance(stmt.rhs, ir.Opaque):
+        rhs = stmt.rhs
+        reads = tuple([self.read(n, env) for n in ir.occurrences(rhs)])
+        # Not `None in reads`, which would ask each kind whether it equals None.
+        if [k for k in reads if k is None] and not isinstance(rhs, ir.Opaque):
             return
         known = self.known.get(id(stmt))
         if known is not None and known[0] == reads:
             self.bind(stmt.target.id, known[1], env)
             return
-        kind = self.rhs(stmt.rhs, env)
+        again = self._again(rhs, reads)
+        kind = self.rhs(rhs, env) if again is None else again
         if kind is None:
             return
         label = self.labels.label(stmt.target.id, stmt)
         kind = self.heap.intern(self.labels.named(kind, label), label)
         self.bind(stmt.target.id, kind, env)
-        if _holds_nothing(stmt.rhs, reads):
+        if again is not None or _holds_nothing(rhs, reads):
             self.known[id(stmt)] = reads, kind
+            if again is None and isinstance(rhs, ir.Call):
+                remember(rhs, "_of_reads", (reads, rhs._result))
+
+    def _again(self, rhs: ir.Rhs, reads: tuple[Kind | None, ...]) -> Kind | None:
+        """The kind that another pass found for a call of what holds no list, and reads the same."""
+        if not isinstance(rhs, ir.Call) or rhs._of_reads is None or rhs._of_reads[0] != reads:
+            return None
+        held, here, result = rhs._of_reads[1]
+        if here is not on_device() or (self.hope and result == UNKNOWN):
+            return None
+        if self.labels.depth == self.branches == 0:
+            self.equal.learn(rhs.fn, held)
+        kind: Kind = result
+        return kind
 
     def _other(self, stmt: ir.Stmt, env: Env) -> None:
         """Statements that compute nothing."""
@@ -332,7 +355,7 @@ class _Inference:
         found = self.rebound.get(id(stmt))
         if found is None:
             wholes = {s.base.id for s in ir.walk((stmt,)) if isinstance(s, ir.SetItem)}
-            found = self.rebound[id(stmt)] = tuple(sorted(wholes | ir.bound((stmt,))))
+            found = self.rebound[id(stmt)] = tuple(sorted(wholes.union(ir.bound_in(stmt))))
         return found
 
     def _merge(self, stmt: ir.If, one: Env, other: Env) -> Env:
@@ -379,7 +402,7 @@ class _Inference:
             if kind is not None and old is not kind:
                 lasting = localless(kind, level)
                 new = lasting if old is None else self.heap.join(old, lasting)
-                if new != old:
+                if new is not old and (old is None or new != old):
                     moved[name] = new
         return moved
 
@@ -411,7 +434,7 @@ class _Inference:
 
 def _is_wider(kind: Kind | None, other: Kind) -> bool:
     """Whether a kind describes all that another one does."""
-    return kind is not None and (kind == other or join(kind, other) == kind)
+    return kind is not None and (kind is other or kind == other or join(kind, other) == kind)
 
 
 def _holds_nothing(rhs: ir.Rhs, reads: tuple[Kind | None, ...]) -> bool:
