@@ -13,7 +13,7 @@ versions it was made under.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence, Set
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -37,6 +37,7 @@ from srcdiff.primitives.effects import (
 )
 from srcdiff.runtime import trees
 
+Changes = tuple[ir.Stmt, Collection[str], Collection[str]]  # what it binds, and classes it writes
 M = TypeVar("M", bound="Remembered")
 
 
@@ -68,12 +69,15 @@ class Memory(Remembered):
             _, shared, into = self._known(stmt)
             for name, source in shared:
                 self._union(name, source)
-            written += into
-            if isinstance(stmt, ir.Return):
-                leaving += [n for n in ir.occurrences(stmt.value) if self.has_memory(n)]
+            if into:
+                written += into
+        returns = (s for s in function.body if isinstance(s, ir.Return))
+        leaving += [n for s in returns for n in ir.occurrences(s.value) if self.has_memory(n)]
         self.mutated = frozenset(map(self.find, written))
         self.escaping = frozenset(map(self.find, leaving))
         self.put = frozenset(map(self.find, put))  # into what is from outside
+        self._changes: dict[int, Changes] = {}
+        self._is_mutated: dict[str, bool] = {}
 
     def find(self, name: str) -> str:
         """The name that stands for a class."""
@@ -96,7 +100,11 @@ class Memory(Remembered):
 
     def is_mutated(self, name: str) -> bool:
         """Whether something writes into the memory behind a name, anywhere in the function."""
-        return self.has_memory(name) and self.find(name) in self.mutated
+        found = self._is_mutated.get(name)
+        if found is None:
+            found = self.has_memory(name) and self.find(name) in self.mutated
+            self._is_mutated[name] = found
+        return found
 
     def may_share(self, target: str, source: str) -> bool:
         """Whether `target` may be the very memory of `source` instead of equal new memory."""
@@ -112,6 +120,18 @@ class Memory(Remembered):
         """The classes that a statement itself writes into."""
         _, _, written = self._known(stmt)
         return tuple(dict.fromkeys(map(self.find, written))) if written else ()
+
+    def changes(self, stmt: ir.Stmt) -> Changes:
+        """What a statement may bind and write into, the statements inside it as well."""
+        if type(stmt) in ir.PLAIN:
+            return stmt, _bound_by(stmt), self.written_by(stmt)
+        found = self._changes.get(id(stmt))
+        if found is None:
+            inside = [self.changes(s) for block in ir.blocks(stmt) for s in block]
+            bound = {*ir.writes(stmt), *(n for _, names, _ in inside for n in names)}
+            written = {c for _, _, classes in inside for c in classes}
+            found = self._changes[id(stmt)] = stmt, bound, written  # no other one gets its `id`
+        return found
 
     def note(self, stmt: ir.Stmt) -> None:
         """A statement that a walk adds: the new name that it binds shares what others share."""
@@ -179,6 +199,13 @@ class Memory(Remembered):
         return call.args if mutated_args(call, self.kinds) else ()
 
 
+def _bound_by(stmt: ir.Stmt) -> tuple[str, ...]:
+    """The names that a statement binds; a number is bound anew where it is updated as a whole."""
+    if isinstance(stmt, ir.SetItem):
+        return (stmt.base.id,) if stmt.index is None else ()
+    return ir.writes(stmt)
+
+
 # --- which names may hold the memory of a name at a point: where nobody does, it is its own ------
 
 
@@ -189,7 +216,9 @@ _VIEWS = (
 
 def gives_view(fn: ir.Callee) -> bool:
     """Whether a callee gives views that can be written into as what they are views of."""
-    return fn.name == "T" if isinstance(fn, ir.Attr) else fn in _VIEWS
+    if isinstance(fn, (ir.Attr, ir.Method)):
+        return isinstance(fn, ir.Attr) and fn.name == "T"
+    return fn in _VIEWS
 
 
 class Sharers(Remembered):
@@ -219,14 +248,20 @@ class Sharers(Remembered):
         return self.memory.find(name) in self.kept
 
 
-def _handed_out(stmt: ir.Stmt) -> Iterable[str]:
+def _handed_out(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names that a statement gives to something that may keep them."""
-    if isinstance(stmt, ir.Verbatim):
-        return ir.reads(stmt)
+    found = stmt._handed_out
+    if found is None:
+        found = remember(stmt, "_handed_out", ir.reads(stmt) if _hands_out(stmt) else ())
+    return found
+
+
+def _hands_out(stmt: ir.Stmt) -> bool:
+    """Whether a statement gives what it reads to something that may keep it."""
     rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    if isinstance(rhs, ir.Opaque):
-        return ir.names(rhs)
-    return ir.names(rhs) if isinstance(rhs, ir.Call) and not is_known(rhs.fn) else ()
+    if isinstance(rhs, ir.Call):
+        return not is_known(rhs.fn)
+    return isinstance(stmt, ir.Verbatim) or isinstance(rhs, ir.Opaque)
 
 
 def is_known(fn: ir.Callee) -> bool:
@@ -305,6 +340,7 @@ class Available:
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
         self.facts: dict[str, Fact] = {}
+        self.copies: set[str] = set()  # the names whose facts are that they are copies
         self.values: dict[ir.Rhs, str] = {}
         self.names: dict[str, int] = {}
         self.written: dict[str, int] = {}
@@ -320,10 +356,11 @@ class Available:
 
     def forget(self, block: ir.Block) -> None:
         """Whatever a block may bind or write has happened, or is about to."""
-        for stmt in ir.walk(block):
-            for name in ir.writes(stmt):
+        for stmt in block:
+            _, bound, written = self.memory.changes(stmt)
+            for name in bound:
                 self.bind(name)
-            self.change(stmt)
+            self.write(written)
 
     def change(self, stmt: ir.Stmt) -> None:
         """The memory that a statement itself writes into; a number is bound anew instead."""
@@ -340,6 +377,10 @@ class Available:
             return
         fact = self._fact(name, rhs, reads, block)
         self.facts[name] = fact
+        if isinstance(rhs, (ir.Name, ir.Const, ir.Ref)):
+            self.copies.add(name)
+        else:
+            self.copies.discard(name)
         if isinstance(rhs, ir.Call):
             self.values[rhs] = name
 
@@ -362,10 +403,10 @@ class Available:
 
     def copied(self, name: ir.Name) -> ir.Atom:
         """What a name is a copy of; itself if it is none."""
-        fact = self.facts.get(name.id)
-        if fact is None or not isinstance(fact.rhs, (ir.Name, ir.Const, ir.Ref)):
+        fact = self.facts[name.id] if name.id in self.copies else None
+        if fact is None or isinstance(fact.rhs, (ir.Call, ir.Opaque)) or not self._holds(fact):
             return name
-        return fact.rhs if self._holds(fact) else name
+        return fact.rhs
 
     def same_value(self, rhs: ir.Rhs, block: int) -> str | None:
         """A name, bound in this block, that equals a right-hand side."""

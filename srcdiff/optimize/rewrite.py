@@ -76,7 +76,7 @@ def _is_apart(stmt: ir.Assign, others: Iterable[ir.Stmt], memory: Memory) -> boo
     form = {memory.find(n) for n in read}
     for other in others:
         names = ir.mentions(other)
-        if stmt.target.id in names or not read.isdisjoint(ir.bound((other,))):
+        if stmt.target.id in names or not read.isdisjoint(ir.bound_in(other)):
             return False
         if any(not form.isdisjoint(memory.written_by(s)) for s in ir.walk((other,))):
             return False
@@ -169,8 +169,9 @@ class Rewriter:
         for stmt in block:
             new = self.stmt(stmt, here)
             self.settled &= new is stmt or self.is_same(stmt, new)
-            out += (*self.signs.pending, *self.before)
-            self.signs.pending, self.before = [], ()
+            if self.signs.pending or self.before:
+                out += (*self.signs.pending, *self.before)
+                self.signs.pending, self.before = [], ()
             if new is not None:
                 out.append(new)
         return tuple(out)
@@ -215,7 +216,9 @@ class Rewriter:
 
     def rhs(self, rhs: ir.Rhs) -> ir.Rhs:
         """A right-hand side with its copies replaced (text is left as it is)."""
-        return rhs if isinstance(rhs, ir.Opaque) else ir.map_rhs(self.read, rhs)
+        if isinstance(rhs, ir.Opaque) or self.available.copies.isdisjoint(ir.occurrences(rhs)):
+            return rhs
+        return ir.map_rhs(self.read, rhs)
 
     def assign(self, stmt: ir.Assign, here: int) -> ir.Stmt | None:
         """`target = rhs`."""
@@ -337,18 +340,16 @@ class Rewriter:
         """A loop: what its body changes is unknown at its head and after it."""
         it = self.rhs(stmt.iter)
         assert not isinstance(it, ir.Opaque)
-        self.available.bind(stmt.target.id)
-        self.available.forget(stmt.body)
+        self.available.forget((stmt,))
         body = self.block(stmt.body)
-        self.available.bind(stmt.target.id)
-        self.available.forget(stmt.body)
+        self.available.forget((stmt,))
         return ir.rebuilt(stmt, iter=it, body=body)
 
     def while_loop(self, stmt: ir.While) -> ir.Stmt:
         """A loop whose condition is computed before every iteration."""
-        self.available.forget((*stmt.cond, *stmt.body))
+        self.available.forget((stmt,))
         cond = self.block(stmt.cond)
         test = ir.map_atom(self.read, stmt.test)
         body = self.block(stmt.body)
-        self.available.forget((*stmt.cond, *stmt.body))
+        self.available.forget((stmt,))
         return ir.rebuilt(stmt, cond=cond, test=test, body=body)

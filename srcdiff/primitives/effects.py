@@ -164,7 +164,7 @@ def _picks_one(base: ir.Atom, items: tuple[ir.Atom, ...], kinds: Kinds | None) -
     """Whether an index certainly selects one number; on a device it would be a view."""
     kind = kinds.get(base.id) if kinds is not None and isinstance(base, ir.Name) else None
     rank = None if kind is None else rank_of(kind)
-    return not on_device() and rank == len(items) and all(_is_integer(i, kinds) for i in items)
+    return rank == len(items) and not on_device() and all(_is_integer(i, kinds) for i in items)
 
 
 def _is_integer(atom: ir.Atom, kinds: Kinds | None) -> bool:

@@ -452,9 +452,10 @@ def _listed(fn: Any) -> bool | None:
 
 def _known(fn: Any) -> bool | None:
     """What the tables say of an object."""
-    if id(fn) not in _found and _missing and not _missing.isdisjoint(sys.modules):
-        _collect()
     held = _found.get(id(fn))
+    if held is None and not sys.modules.keys().isdisjoint(_missing):
+        _collect()
+        held = _found.get(id(fn))
     return held[1] if held is not None and held[0] is fn else None
 
 
