@@ -87,18 +87,26 @@ class _Block:
         self.universe = universe
         self.places: dict[str, list[int]] = {}  # 2 k where statement k binds a name, 2 k + 1 where
         self.first: dict[str, bool] = {}  # it reads it; whether the first of these is a read
+        inner = partial(_Block, found=found, universe=universe)
         for k, stmt in enumerate(block):
-            found.setdefault(id(stmt), Live([]))._places.append((self, k))
-            inner = partial(_Block, found=found, universe=universe)
+            here = (self, k)
+            if id(stmt) in found:
+                found[id(stmt)]._places.append(here)
+            else:
+                found[id(stmt)] = Live([here])
             plain = type(stmt) in ir.PLAIN
             read, bound = _plain(stmt) if plain else _whole(stmt, partial(self.is_live, k), inner)
             for name in read:
-                self.places.setdefault(name, []).append(2 * k + 1)
-                self.first.setdefault(name, True)
+                self._place(name, 2 * k + 1)
             for name in bound:
                 if name not in read:
-                    self.places.setdefault(name, []).append(2 * k)
-                    self.first.setdefault(name, False)
+                    self._place(name, 2 * k)
+
+    def _place(self, name: str, place: int) -> None:
+        if name in self.places:
+            self.places[name].append(place)
+        else:
+            self.places[name], self.first[name] = [place], place % 2 == 1
 
     def is_live(self, k: int, name: str) -> bool:
         """Whether a name is live after the statement at a position."""
@@ -156,10 +164,11 @@ def _if(stmt: ir.If, live: IsLive, inner: _Inner) -> _Effect:
 def _for(stmt: ir.For, live: IsLive, inner: _Inner) -> _Effect:
     """A `for`, which may run not at all and so binds nothing for sure."""
     body, target, stop = inner(stmt.body), stmt.target.id, _stop(stmt)
+    first = body.first  # `body` would make a cycle with its `after`
 
     def again(name: str) -> bool:
         """Whether the next iteration reads a name."""
-        found = body.first.get(name)
+        found = first.get(name)
         return name != target and (name in stop if found is None else found)
 
     body.after = lambda name: name in stop or again(name) or live(name)
@@ -171,17 +180,18 @@ def _while(stmt: ir.While, live: IsLive, inner: _Inner) -> _Effect:
     """A `while`, whose condition runs at least once; the flag is read after each iteration."""
     cond, body = inner(stmt.cond), inner(stmt.body)
     stop, test = _stop(stmt), frozenset(ir.names(stmt.test))
+    first, asked = body.first, cond.first  # the blocks would make cycles with their `after`
 
     def tested(name: str) -> bool:
         """Whether a name is read behind the condition, by the loop."""
         if name in test:
             return True
-        found = body.first.get(name)
-        return (name in stop or cond.first.get(name) is True) if found is None else found
+        found = first.get(name)
+        return (name in stop or asked.get(name) is True) if found is None else found
 
     def again(name: str) -> bool:
         """Whether a name is read from the head of the loop on, by the loop."""
-        found = cond.first.get(name)
+        found = asked.get(name)
         return tested(name) if found is None else found
 
     cond.after = lambda name: tested(name) or live(name)

@@ -712,11 +712,6 @@ def map_blocks(stmt: Stmt, block: Callable[[Block], Block]) -> Stmt:
     return stmt
 
 
-def each(block: Block, change: Callable[[Stmt], Stmt]) -> Block:
-    """A block with each of its statements changed, and then each of those inside it."""
-    return tuple([map_blocks(change(s), partial(each, change=change)) for s in block])
-
-
 def replaced(block: Block, one: Callable[[Stmt], Stmt | Block]) -> Block:
     """A block with what `one` gives for every statement, for those inside of a statement first.
 

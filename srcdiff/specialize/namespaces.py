@@ -55,7 +55,7 @@ def read_of_modules(function: ir.Function, kinds: Kinds) -> ir.Function:
         call = s.rhs if isinstance(s, (ir.Assign, ir.Effect)) else None
         if isinstance(call, ir.Call) and call.args:
             assert isinstance(s, (ir.Assign, ir.Effect))
-            return replace(s, rhs=_read(call, kinds, s.loc))
+            return ir.with_rhs(s, _read(call, kinds, s.loc))
         return s
 
     return ir.replaced_in(function, stmt)

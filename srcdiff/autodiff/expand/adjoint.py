@@ -586,7 +586,7 @@ def _without_dead(block: ir.Block, called: Container[object]) -> ir.Block:
                 continue
         if isinstance(stmt, (ir.If, ir.For)) and not _matters(stmt, wanted):
             continue
-        wanted |= ir.used((stmt,))
+        wanted.update(ir.used_in(stmt))
         kept.append(stmt)
     return tuple(reversed(kept))
 
@@ -619,4 +619,6 @@ def expand(bound: Bound, stmt: Statement, facts: Facts) -> Expansion:
         return Expansion(())
     expander = Expander(bound, stmt, facts)
     expander.check_arguments()
-    return Expansion(expander.run())
+    adjoint = expander.run()
+    del expander.folder  # it refers to the expander: a cycle for the collector of garbage to find
+    return Expansion(adjoint)
