@@ -184,6 +184,12 @@ class Facts:
         return frozenset(self.adjoints[n] for n in self.shadowed)
 
     @cached_property
+    def views(self) -> Mapping[str, str]:
+        """The views that have an adjoint, by its name."""
+        views = self.aliases.views
+        return {self.adjoints[v]: v for v in views if v in self.adjoints}
+
+    @cached_property
     def value_adjoints(self) -> frozenset[str]:
         """The adjoints that the backward part makes."""
         return frozenset(a for n, a in self.adjoints.items() if n not in self.shadowed)

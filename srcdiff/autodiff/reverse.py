@@ -293,8 +293,7 @@ def through_views(block: ir.Block, facts: Facts, loc: ir.Loc) -> ir.Block:
     """Adjoints of views are made from the adjoint of their owner, and written through."""
     views = facts.aliases.views
     touched = {s.like.id for s in ir.walk(block) if isinstance(s, (ir.Accum, ir.Demand))}
-    by_adjoint = {facts.adjoints[v]: v for v in views if v in facts.adjoints}
-    touched |= {by_adjoint[n] for n in ir.used(block) if n in by_adjoint}
+    touched |= {facts.views[n] for n in ir.used(block) if n in facts.views}
     mine = [v for v in sorted(touched) if v in views]
     if not mine:
         return block

@@ -333,6 +333,12 @@ class _Finder:
         return found
 
     @cached_property
+    def counters(self) -> Mapping[int, str]:
+        """What the loops count that go through a range, if nothing else binds it."""
+        loops = (s for s in self.statements if isinstance(s, ir.For))
+        return {id(s): s.target.id for s in loops if _counts(s)}
+
+    @cached_property
     def live(self) -> Mapping[int, Live]:
         """The names that are read behind each statement."""
         return liveness(self.function)
@@ -349,11 +355,21 @@ class _Finder:
         items = stmt.index.items if isinstance(stmt.index, ir.Tup) else (stmt.index,)
         here = range(self.number[id(block[0])], self.number[id(stmt)] + 1)
         for n, loop in enumerate(loops):
-            if not _visits_once(loops[n:], items) or name in self.live[id(loop)]:
+            if not self.visits_once(loops[n:], items) or name in self.live[id(loop)]:
                 continue
             if self.all_here(loop, here, name, stmt.index) and self.is_alone(name, here):
                 return frozenset({id(stmt), *self.copy_of(block[:k], stmt)})
         return frozenset()
+
+    def visits_once(
+        self, loops: Sequence[ir.For | ir.While], items: Sequence[ir.Atom]
+    ) -> bool:
+        """Whether loops come to a place only once: each counts in an item of the index."""
+        if not all(isinstance(i, (ir.Name, ir.Const, ir.Slice)) for i in items):
+            return False
+        counters = [self.counters[id(s)] for s in loops if id(s) in self.counters]
+        fixed = {n for i in items for n in ir.names(i)} <= set(counters)
+        return len(counters) == len(loops) and fixed and all(ir.Name(n) in items for n in counters)
 
     def all_here(self, loop: ir.For | ir.While, here: range, name: str, index: ir.Atom) -> bool:
         """Whether a loop touches an array only in these places, and only at this index."""
@@ -379,15 +395,6 @@ class _Finder:
             memory = self.sharers.memory
             if memory.find(copy.target.id) not in memory.escaping:
                 yield id(copy)
-
-
-def _visits_once(loops: Sequence[ir.For | ir.While], items: Sequence[ir.Atom]) -> bool:
-    """Whether loops come to a place only once: each counts in an item of the index."""
-    if not all(isinstance(i, (ir.Name, ir.Const, ir.Slice)) for i in items):
-        return False
-    counters = [s.target.id for s in loops if isinstance(s, ir.For) and _counts(s)]
-    fixed = {n for i in items for n in ir.names(i)} <= set(counters)
-    return len(counters) == len(loops) and fixed and all(ir.Name(n) in items for n in counters)
 
 
 def _counts(loop: ir.For) -> bool:

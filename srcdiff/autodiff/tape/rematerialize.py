@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import operator
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
 from srcdiff import ir
@@ -158,6 +158,8 @@ class _Again:
     provided: set[str]
     places: dict[str, int] = field(default_factory=dict)  # of the block that is looked at
     choice: Choice = Choice()  # of the values of that block
+    own: Mapping[str, tuple[int, ir.Assign]] = field(default_factory=dict)  # where it binds each
+    stores: Mapping[str, Sequence[int]] = field(default_factory=dict)  # where it stores each
 
 
 def recompute(block: ir.Block, facts: Facts, stable: Stable) -> tuple[ir.Block, frozenset[str]]:
@@ -205,6 +207,8 @@ def _again(block: ir.Block, state: _Again) -> ir.Block:
     uses = _uses(block)
     asked: dict[str, int] = {}
     own = [(k, s.primal) for k, s in enumerate(block) if isinstance(s, ir.Pair)]
+    state.own = {s.target.id: (k, s) for k, s in reversed(own) if isinstance(s, ir.Assign)}
+    state.stores = _stores(own, state.stable)
     for find in (_read_back, _computed):
         if find is _computed:
             state.choice = _choice(block, uses, state)
@@ -233,19 +237,17 @@ def _again(block: ir.Block, state: _Again) -> ir.Block:
 def _in_order(again: list[ir.Assign]) -> ir.Block:
     """Statements such that each stands behind those that it reads."""
     by_name = {s.target.id: s for s in reversed(again)}
-    out: list[ir.Stmt] = []
-    done: set[str] = set()
-
-    def place(name: str) -> None:
-        if name in by_name and name not in done:
-            done.add(name)
-            for read in ir.names(by_name[name].rhs):
-                place(read)
-            out.append(by_name[name])
-
-    for name in by_name:
-        place(name)
-    return tuple(out)
+    out: dict[str, ir.Stmt] = {}
+    waiting, met = list(reversed(by_name)), set[str]()
+    while waiting:
+        name = waiting[-1]
+        if name in met:
+            out.setdefault(waiting.pop(), by_name[name])
+            continue
+        met.add(name)
+        reads = (n for n in reversed(ir.names(by_name[name].rhs)) if n in by_name)
+        waiting += [n for n in reads if n not in met]
+    return tuple(out.values())
 
 
 Found = tuple[int, ir.Assign]
@@ -357,11 +359,10 @@ def _available(name: str, last: int, block: ir.Block, state: _Again) -> bool:
         return state.places.get(name, -1) >= last
     if state.reads.get(name, 0) or name in state.choice.saved:
         return True
-    for j, pair in enumerate(block):
-        stmt = pair.primal if isinstance(pair, ir.Pair) else None
-        if isinstance(stmt, ir.Assign) and stmt.target.id == name:
-            return state.definitions[name] == 1 and _feasible(stmt, j, last, block, state)
-    return True
+    if name not in state.own:
+        return True
+    place, stmt = state.own[name]
+    return state.definitions[name] == 1 and _feasible(stmt, place, last, block, state)
 
 
 def _unchanged(rhs: ir.Rhs, contents: frozenset[Item], between: ir.Block, state: _Again) -> bool:
@@ -381,18 +382,26 @@ def _bound_by_primal(block: ir.Block) -> frozenset[str]:
 
 def _read_back(stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Again) -> Found | None:
     """The place in an array where a value was stored and still is, as a read."""
-    for m in range(k + 1, len(block)):
-        pair = block[m]
-        store = pair.primal if isinstance(pair, ir.Pair) else None
-        if not isinstance(store, ir.SetItem) or id(store) not in state.stable.kept:
-            continue
-        if store.value == stmt.target and store.index is not None:
-            place = max(last, m)
-            read = ir.Call(operator.getitem, (store.base, store.index))
-            if set(ir.names(read)) & _bound_by_primal(block[m : place + 1]):
-                return None
-            return place, ir.Assign(stmt.target, read, stmt.loc)
+    m = next((m for m in state.stores.get(stmt.target.id, ()) if m > k), None)
+    pair = None if m is None else block[m]
+    store = pair.primal if isinstance(pair, ir.Pair) else None
+    if m is None or not isinstance(store, ir.SetItem) or store.index is None:
+        return None
+    place = max(last, m)
+    read = ir.Call(operator.getitem, (store.base, store.index))
+    if _bound_by_primal(block[m : place + 1]).isdisjoint(ir.names(read)):
+        return place, ir.Assign(stmt.target, read, stmt.loc)
     return None
+
+
+def _stores(own: Iterable[tuple[int, ir.Stmt | None]], stable: Stable) -> dict[str, list[int]]:
+    """Where a block stores each name under an index where it stays."""
+    found: dict[str, list[int]] = {}
+    for k, stmt in own:
+        if isinstance(stmt, ir.SetItem) and stmt.index is not None and id(stmt) in stable.kept:
+            if isinstance(stmt.value, ir.Name):
+                found.setdefault(stmt.value.id, []).append(k)
+    return found
 
 
 def parts_of_others(block: ir.Block, provided: frozenset[str], facts: Facts) -> frozenset[str]:
