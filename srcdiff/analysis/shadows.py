@@ -27,7 +27,12 @@ from srcdiff.analysis.liveness import live_after
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, Kinds, is_container, rank_of
 from srcdiff.primitives.effects import is_pure, written_into
-from srcdiff.primitives.views import is_array_if_any, is_reshaping, is_sure_view, makes_c_order
+from srcdiff.primitives.views import (
+    RESHAPING,
+    is_array_if_any,
+    is_sure_view,
+    makes_c_order,
+)
 from srcdiff.runtime import layout
 
 
@@ -156,8 +161,7 @@ def may_copy(rhs: ir.Rhs) -> bool:
         return False
     if rhs.fn in (np.asarray, np.asanyarray):
         return len(rhs.args) > 1 or bool(rhs.kwargs)
-    fns = (np.reshape, np.ravel, ir.Method("reshape"), ir.Method("ravel"))
-    return is_reshaping(rhs) or rhs.fn in fns
+    return rhs.fn in RESHAPING
 
 
 # --- arrays whose order in memory decides what is written into -----------------------------------

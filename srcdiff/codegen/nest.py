@@ -175,7 +175,8 @@ class Movement:
 
     def _keeps_order(self, part: Moved, parts: list[Moved], accepts_effects: bool) -> bool:
         """Whether effects keep their order among all that moves and all that stays."""
-        others = [w for w in self.waiting.values() if w not in parts]
+        names = {p.name for p in parts}
+        others = [w for n, w in self.waiting.items() if n not in names or w not in parts]
         if part.effects is None:
             return part.memory is None or not any(
                 w.effects is not None and part.memory < w.index for w in others

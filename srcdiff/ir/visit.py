@@ -760,7 +760,9 @@ def rebuilt(stmt: S, **fields: Any) -> S:
 
 
 def with_rhs(stmt: Assign | Effect, rhs: Any) -> Assign | Effect:
-    """An assignment or effect of another right-hand side."""
+    """An assignment or effect of another right-hand side, itself where it is the same."""
+    if rhs is stmt.rhs:
+        return stmt
     if isinstance(stmt, Assign):
         return Assign(stmt.target, rhs, stmt.loc)
     return Effect(rhs, stmt.loc)

@@ -27,7 +27,7 @@ _SAME: tuple[Any, ...] = (np.asarray, np.asanyarray)
 _SURE_METHODS = frozenset({"transpose", "swapaxes", "squeeze"})
 _SURE_ATTRIBUTES = frozenset({"T", "mT"})
 _REAL_PARTS: tuple[Any, ...] = (np.real, ir.Attr("real"))
-_RESHAPING: frozenset[Any] = frozenset(
+RESHAPING: frozenset[Any] = frozenset(
     {np.reshape, np.ravel, ir.Method("reshape"), ir.Method("ravel")}
 )
 _IN_C_ORDER: frozenset[Any] = frozenset(
@@ -75,7 +75,7 @@ def _is_basic(index: ir.Atom, kinds: Kinds) -> bool:
 
 def is_reshaping(rhs: ir.Rhs) -> bool:
     """Whether an expression is `reshape` or `ravel` in C order, which may be a view."""
-    if not isinstance(rhs, ir.Call) or rhs.fn not in _RESHAPING:
+    if not isinstance(rhs, ir.Call) or rhs.fn not in RESHAPING:
         return False
     return not asks_order(rhs) and not asks_copy(rhs)
 

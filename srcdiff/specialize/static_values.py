@@ -58,7 +58,7 @@ def meaning(rhs: ir.Rhs, known: Names, stack: tuple[object, ...]) -> Known | Non
         return known.get(rhs.id)
     if isinstance(rhs, ir.Ref) and callable(rhs.value):
         return rhs
-    if rhs == ir.NONE:
+    if isinstance(rhs, ir.Const) and rhs.value is None:
         return ir.NONE
     if isinstance(rhs, ir.Tup) and any(_is_function(a, known) for a in rhs.items):
         return rhs
@@ -257,7 +257,7 @@ def spread(block: ir.Block, args: Mapping[str, ir.Tup], kwargs: Mapping[str, ir.
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         if isinstance(s, (ir.Assign, ir.Effect)):
-            return ir.rebuilt(s, rhs=rhs(s.rhs))
+            return ir.with_rhs(s, rhs(s.rhs))
         return s
 
     return ir.replaced(block, stmt)

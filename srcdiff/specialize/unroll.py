@@ -26,6 +26,7 @@ from srcdiff.ir.kinds import (
     Tuple,
     class_if_any,
     class_of,
+    inside,
     sure,
 )
 from srcdiff.ir.rewriter import Rewriter
@@ -55,12 +56,19 @@ def fixed_dicts(function: ir.Function, params: Kinds) -> dict[str, tuple[str, ..
                 _add(found, stmt.target.id, keys)
             elif rhs.fn is dict and not rhs.args:
                 _add(found, stmt.target.id, [k for k, _ in rhs.kwargs])
+    if not found and not any(_holds_dict(params.get(p.name)) for p in function.params):
+        return {}
     count = ir.binding_counts(function.body, function.params, True)
     other = {n for stmt in ir.walk(function.body) for n in _looks_not_only(stmt)}
     own = {n: k for n, k in found.items() if count[n] == 1 and n not in other}
     given = [p.name for p in function.params if count[p.name] == 1]
     items = list(_calls(function.body))
     return {**{n: k for p in given for n, k in _inner(items, p, params.get(p), other)}, **own}
+
+
+def _holds_dict(kind: Kind | None) -> bool:
+    """Whether a value is known to be, or to hold, a dict or an object."""
+    return isinstance(kind, Dict) or any(map(_holds_dict, inside(kind)))
 
 
 def _calls(body: ir.Block) -> Iterator[tuple[str, str, ir.Call]]:
@@ -118,13 +126,16 @@ def _add(found: dict[str, tuple[str, ...]], name: str, keys: list[Any]) -> None:
         found[name] = tuple(dict.fromkeys(keys))
 
 
+_UPDATE = ir.Method("update")
+
+
 def _looks_not_only(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names in a statement that it may write into or keep, were they dicts."""
     call = ir.call_of(stmt)
     if call is None:
         return ir.reads(stmt)
     rest = [*call.args, *(v for k, v in call.kwargs if k is not None)]
-    if call.fn == ir.Method("update"):
+    if call.fn == _UPDATE:
         return tuple(n for a in (call.args[0], *rest[len(call.args) :]) for n in ir.names(a))
     return tuple(n for a in (rest[1:] if looks(call) else rest) for n in ir.names(a))
 

@@ -184,8 +184,11 @@ def dict_names(function: ir.Function, kinds: Mapping[str, Any]) -> dict[str, ir.
     return dicts
 
 
+_OF_DICT = ir.Attr(DICT)
+
+
 def _reads(call: ir.Call) -> bool:
-    return call.fn == ir.Attr(DICT) or (call.fn is vars and len(call.args) == 1)
+    return call.fn == _OF_DICT or (call.fn is vars and len(call.args) == 1)
 
 
 def without_unused_dicts(function: ir.Function, kinds: Mapping[str, Any]) -> ir.Function:

@@ -280,7 +280,7 @@ class Members(InTurn, reflection.Truthful):
         call = self.iterated(stmt, call)
         found = self.plainer(call)
         if found is None or isinstance(stmt, ir.Assign) or isinstance(found, (ir.Call, ir.Opaque)):
-            return ir.rebuilt(stmt, rhs=call if found is None else found)
+            return ir.with_rhs(stmt, call if found is None else found)
         return ()
 
     def set_item(self, stmt: ir.SetItem) -> ir.Stmt:
