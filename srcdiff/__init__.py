@@ -90,13 +90,16 @@ _ON_FIRST_USE = {
     "Differentiable": "api.differentiable", "differentiable": "api.differentiable",
     "gradcheck": "api.gradcheck", "gradgradcheck": "api.gradcheck", "profile": "api.profile",
     "Run": "api.run", "run": "api.run",
-    "hessian": "api.jacobian", "hvp": "api.jacobian", "jacobian": "api.jacobian",
-    "vhp": "api.jacobian", "jvp": "api.jvp", "linearize": "api.jvp", "vjp": "api.vjp",
+    "hessian": "api.jacobian", "hvp": "api.nested", "jacobian": "api.jacobian",
+    "vhp": "api.nested", "jvp": "api.nested", "linearize": "api.nested", "vjp": "api.nested",
     "Pullback": "driver.pullback", "detect_anomaly": "driver.anomaly",
     "checkpoint": "runtime.checkpoint", "checkpointed": "runtime.checkpoint",
     "fixed_point": "runtime.implicit", "implicit": "runtime.implicit", "hook": "runtime.trees",
 }  # fmt: skip
-"""The modules of public names that are read when one is first asked for."""
+"""The modules of public names that are read when one is first asked for.
+
+Some with `api.nested`, which says what their calls in differentiated functions stand for.
+"""
 
 
 def __getattr__(name: str) -> _Any:

@@ -19,7 +19,7 @@ while `z` may show the one before.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import field, replace
+from dataclasses import field
 
 from srcdiff import ir
 from srcdiff.analysis.lifetimes import (
@@ -44,7 +44,7 @@ from srcdiff.analysis.links import (
 from srcdiff.analysis.liveness import live_after
 from srcdiff.analysis.shadows import Shadowed, shadowed
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Dict,

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import field, replace
+from dataclasses import field
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -26,7 +26,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import UNKNOWN, Array, Kind, Object, Scalar, inside, is_container
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.primitives.effects import module_of

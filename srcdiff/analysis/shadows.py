@@ -15,7 +15,6 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import replace
 from types import FunctionType
 
 import numpy as np
@@ -24,7 +23,7 @@ from srcdiff import ir
 from srcdiff.analysis.lifetimes import Scene, View, chain_is_steady
 from srcdiff.analysis.links import Link, groups, is_marked, links_of, refusal, written_classes
 from srcdiff.analysis.liveness import live_after
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import UNKNOWN, Kinds, is_container, rank_of
 from srcdiff.primitives.effects import is_pure, written_into
 from srcdiff.primitives.views import (

@@ -14,7 +14,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ from srcdiff.driver.pipeline import derive, derive_pair
 from srcdiff.errors import TargetError, TransformError
 from srcdiff.frontend.request import Input, spelled
 from srcdiff.frontend.signatures import named, place_of, signature_of
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Kind
 from srcdiff.runtime.devices import generating_for, on_device
 from srcdiff.runtime.guards import apart, checked, like, scalar

@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from srcdiff.errors import CotangentError, InternalError, UnsupportedError, entr
 from srcdiff.frontend.request import Input, spelled
 from srcdiff.frontend.signatures import place_of, signature_of
 from srcdiff.ir import SEED
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Dict,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from srcdiff.driver.callables import offers, parts
@@ -18,6 +17,7 @@ from srcdiff.driver.options import Options
 from srcdiff.errors import UnsupportedError, entry
 from srcdiff.frontend.free_variables import PREFIX, WithFree
 from srcdiff.frontend.signatures import place_of, signature_of
+from srcdiff.ir.frozen import replace
 from srcdiff.runtime.devices import generating_for
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from srcdiff.driver.pullback import recorded
 from srcdiff.driver.second_order import check_repeatable
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.signatures import place_of
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Callable, Kind, Object, is_active_kind
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.runtime.copies import copied

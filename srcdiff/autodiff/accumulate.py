@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from dataclasses import replace
 from enum import IntEnum
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Array, is_float, is_numeric, is_scalar
 from srcdiff.primitives.effects import is_pure, makes_new, returns_view
 from srcdiff.primitives.views import is_array, is_reshaping

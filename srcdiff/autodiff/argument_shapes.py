@@ -10,13 +10,13 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.ir.builder import Builder
-from srcdiff.ir.frozen import state
+from srcdiff.ir.frozen import replace, state
 from srcdiff.ir.kinds import Array, Dict, Dim, Kind, List, Tuple, is_big, same_dim
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer

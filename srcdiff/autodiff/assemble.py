@@ -11,7 +11,6 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -25,6 +24,7 @@ from srcdiff.autodiff.tape.needs import exposed
 from srcdiff.autodiff.tape.split import Parts
 from srcdiff.frontend.request import Input, Request
 from srcdiff.ir.builder import Builder
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Dict, Kind, List, Scalar, Tuple, dims_of, is_float, is_real
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.effects import MUTATORS

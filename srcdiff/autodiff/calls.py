@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
@@ -27,7 +26,7 @@ from srcdiff.frontend.closures.closures import Closure, Lifted
 from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.signatures import bind
 from srcdiff.ir.builder import Builder
-from srcdiff.ir.frozen import frozen, state
+from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Callable,

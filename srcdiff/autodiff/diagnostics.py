@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from srcdiff import ir
 from srcdiff.analysis.activity import Edges, reachable
 from srcdiff.analysis.facts import Facts
 from srcdiff.errors import UnusedInputError
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.arguments import spelling
 from srcdiff.runtime import sequences, trees
 from srcdiff.runtime.arrays import stop_gradient

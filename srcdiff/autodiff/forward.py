@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -39,6 +38,7 @@ from srcdiff.check.callees import check_callees
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.request import Request
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, Tuple, is_numeric, is_scalar
 from srcdiff.normalize.copy_in import lent_names
 from srcdiff.normalize.summaries.effects import is_user_call

@@ -9,7 +9,6 @@ names as they are after the statement, or, behind an `Undo`, as they were before
 from __future__ import annotations
 
 import operator
-from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts, with_alias
@@ -28,6 +27,7 @@ from srcdiff.autodiff.containers import (
 )
 from srcdiff.autodiff.expand.adjoint import expand
 from srcdiff.errors import UnsupportedError
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import is_numeric, is_scalar
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.unpacking import Unpacking, counts, unpacking

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Tuple, is_scalar
 from srcdiff.primitives.effects import written_into
 from srcdiff.runtime import trees

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from srcdiff.analysis.shadows import is_mirrored, may_copy
 from srcdiff.autodiff.containers import take
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.ir.builder import Builder
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Dict,

@@ -17,7 +17,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable as Function
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, Union
 
 import numpy as np
@@ -31,6 +30,7 @@ from srcdiff.errors import InternalError, MissingRuleError, UnsupportedError
 from srcdiff.frontend.lowering import differentiable, flows, template_of
 from srcdiff.frontend.request import Request
 from srcdiff.ir.builder import Builder
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable as _Function
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from srcdiff.codegen.expression_text import literal
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import (
     Array,
     Callable,

@@ -11,7 +11,6 @@ import itertools
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from srcdiff.analysis.links import (
     named_container,
 )
 from srcdiff.errors import UnsupportedError
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kind, is_active_kind
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.effects import written_into

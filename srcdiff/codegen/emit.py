@@ -13,7 +13,7 @@ import os
 import re
 import textwrap
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import field, replace
+from dataclasses import field
 from itertools import takewhile
 from typing import Any
 
@@ -42,7 +42,7 @@ from srcdiff.ir import (
     walk,
     writes,
 )
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Kinds
 from srcdiff.texts import line_of
 

@@ -10,7 +10,7 @@ is the gradient of `f` by its parameter `k`, generated for the kinds of these ar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 from srcdiff import ir
@@ -18,7 +18,7 @@ from srcdiff.codegen.emit import Emitted, emit
 from srcdiff.errors import TransformError
 from srcdiff.frontend.closures.closures import Lifted
 from srcdiff.frontend.request import Input, Request
-from srcdiff.ir.frozen import frozen, state
+from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.ir.kinds import Kinds, Scalar
 from srcdiff.normalize.summaries.effects import Key, kind_of_atom
 from srcdiff.normalize.summaries.induction import plain_kind

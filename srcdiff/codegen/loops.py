@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analysis.liveness import live_after
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kind, Scalar
 from srcdiff.ir.rewriter import Rewriter
 from srcdiff.optimize.dead_code import remove_dead

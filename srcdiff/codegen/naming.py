@@ -10,7 +10,6 @@ import builtins
 import keyword
 import re
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analysis.effects import is_temporary
@@ -36,6 +35,7 @@ from srcdiff.ir import (
     walk,
     writes,
 )
+from srcdiff.ir.frozen import replace
 from srcdiff.optimize.coalesce import shared
 
 _PARTS = re.compile(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 from srcdiff.analysis.effects import (
@@ -58,7 +58,7 @@ from srcdiff.ir import (
     operands,
     writes,
 )
-from srcdiff.ir.frozen import frozen, state
+from srcdiff.ir.frozen import frozen, replace, state
 
 
 @frozen

@@ -16,7 +16,6 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import replace
 from typing import Union
 
 from srcdiff.analysis.effects import Scan
@@ -51,7 +50,7 @@ from srcdiff.ir import (
     walk,
     writes,
 )
-from srcdiff.ir.frozen import frozen, state
+from srcdiff.ir.frozen import frozen, replace, state
 
 
 def with_late_breaks(function: Function) -> Function:

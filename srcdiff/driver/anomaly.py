@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import replace
 from typing import Any
 
 from srcdiff.driver.options import Options
+from srcdiff.ir.frozen import replace
 from srcdiff.runtime.contexts import Holding, hooks_hold
 
 _now: ContextVar[detect_anomaly | None] = ContextVar("srcdiff.detect_anomaly", default=None)

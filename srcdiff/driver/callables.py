@@ -15,7 +15,6 @@ import os
 import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from srcdiff import texts
@@ -23,6 +22,7 @@ from srcdiff.driver.guards import watched
 from srcdiff.driver.options import Options
 from srcdiff.errors import UnsupportedError, entry
 from srcdiff.frontend.source.parse import describe
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import NUMERIC, UNKNOWN, Array, Dict, Kind, Scalar, Tuple, is_float
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.runtime import records

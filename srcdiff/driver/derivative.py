@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Container, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from srcdiff.analysis.facts import uncollected
@@ -56,6 +55,7 @@ from srcdiff.errors import SrcdiffError, TransformError, entry, is_whole, shorte
 from srcdiff.frontend.request import spelled
 from srcdiff.frontend.signatures import arguments, leaves_out, module_of, signature_of
 from srcdiff.ir import Call
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import UNKNOWN, Array, Kind, Scalar, Tuple
 from srcdiff.kinds.lattice import key_of, kind_of
 from srcdiff.runtime.devices import array_module, generating_for

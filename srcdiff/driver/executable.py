@@ -18,7 +18,7 @@ import threading
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from srcdiff.errors import CotangentError, placed
 from srcdiff.frontend.request import Request
 from srcdiff.frontend.signatures import module_of
 from srcdiff.ir import Loc
-from srcdiff.ir.frozen import frozen, state
+from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.ir.kinds import Kind
 from srcdiff.kinds.lattice import key_of
 from srcdiff.runtime.devices import array_module

@@ -6,7 +6,6 @@ import ast
 import functools
 import inspect
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from srcdiff.backends.loader import compile_module
@@ -21,6 +20,7 @@ from srcdiff.driver.snapshots import same
 from srcdiff.errors import CotangentError, DtypeError
 from srcdiff.frontend.signatures import module_of, place_of
 from srcdiff.ir import Loc
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kind
 from srcdiff.runtime.copies import copied
 from srcdiff.runtime.devices import on_device

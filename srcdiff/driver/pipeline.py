@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from srcdiff import ir
@@ -37,7 +37,7 @@ from srcdiff.frontend.request import Request
 from srcdiff.frontend.signatures import as_call, is_one_call
 from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import SEED
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Kind, Scalar, Tuple
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import Typed, infer

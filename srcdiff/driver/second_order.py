@@ -16,7 +16,6 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -32,6 +31,7 @@ from srcdiff.frontend.signatures import place_of, signature_of
 from srcdiff.frontend.source.code_objects import named_primal, same_function
 from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import SEED
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Callable as Function
 from srcdiff.ir.kinds import Kind, Object, is_active_kind
 from srcdiff.normalize.summaries.effects import kind_of_atom

@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from srcdiff import ir
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, Lifted
 from srcdiff.frontend.signatures import place_of
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.rewriter import Rewriter
 from srcdiff.runtime.service import is_derivative
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from srcdiff import ir
+from srcdiff.ir.frozen import replace
 
 T = TypeVar("T")
 

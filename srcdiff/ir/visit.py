@@ -29,12 +29,11 @@ import re
 import tokenize
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby
 from typing import Any, TypeVar, Union
 
-from srcdiff.ir.frozen import remember
+from srcdiff.ir.frozen import remember, replace
 from srcdiff.ir.nodes import (
     GENERATED,
     Accum,

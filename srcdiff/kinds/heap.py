@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from srcdiff import ir
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     BIG,
     UNKNOWN,

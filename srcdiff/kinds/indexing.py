@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     ELLIPSIS,
     UNKNOWN,

@@ -16,12 +16,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable as Function
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     BIG,
     UNKNOWN,

@@ -8,7 +8,6 @@ that is made of what it was (`x = x + 1` becomes `t = x + 1; x = t`), and the pa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from srcdiff.analysis.links import (
     written_params,
 )
 from srcdiff.analysis.shadows import may_copy
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.request import Request
 from srcdiff.ir import kinds as kind_types
 from srcdiff.ir.builder import Builder
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import UNKNOWN, Kinds, Tuple, Unknown, rank_of
 from srcdiff.ir.kinds import Callable as CallableKind
 from srcdiff.kinds.interpreter import Typed, infer

@@ -17,12 +17,11 @@ import functools
 import operator
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.effects import is_ufunc_at
 from srcdiff.primitives.registry import lookup
 from srcdiff.runtime import trees

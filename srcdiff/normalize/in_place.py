@@ -17,7 +17,6 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Set
-from dataclasses import replace
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from srcdiff.analysis.facts import sampled
 from srcdiff.analysis.links import Link, groups, in_place, is_copy, linked_names, links_of
 from srcdiff.analysis.liveness import live_after
 from srcdiff.errors import UnsupportedError
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,

@@ -14,7 +14,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
@@ -30,6 +29,7 @@ from srcdiff.analysis.links import (
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.lower.targets import length_check
 from srcdiff.frontend.lowering import template_of
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     Array,
     Dict,

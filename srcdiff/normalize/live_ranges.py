@@ -8,9 +8,9 @@ invariant: every read sees the same definitions as before.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from srcdiff import ir
+from srcdiff.ir.frozen import replace
 
 Path = tuple[int, ...]
 Key = tuple[str, Path]  # a name and the path of the statement that binds it

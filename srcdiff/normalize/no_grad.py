@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analysis.activity import edges_of, reachable
@@ -16,6 +15,7 @@ from srcdiff.analysis.links import stored_names
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure
 from srcdiff.frontend.lowering import flows
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Kinds,

@@ -10,7 +10,6 @@ the form of the values, so in forward mode (`loose`) what may be a list becomes 
 from __future__ import annotations
 
 import operator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges_of
 from srcdiff.frontend.lowering import flows
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kind, Kinds, List, Tuple, Unknown, is_active_kind
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.kinds.elementwise import is_elementwise, meets_lists

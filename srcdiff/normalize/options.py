@@ -11,14 +11,13 @@ call writes into is known only when it runs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.errors import MissingRuleError, UnsupportedError
 from srcdiff.ir.builder import Builder
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import UNKNOWN, Kind, Kinds, Maybe, NoneKind, Scalar, Tuple, dims_of
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.arguments import argument as given_as

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import functools
 import operator
-from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
 from srcdiff.errors import TransformError
 from srcdiff.frontend.request import Nested, Request
 from srcdiff.ir.builder import Builder
-from srcdiff.ir.frozen import state
+from srcdiff.ir.frozen import replace, state
 from srcdiff.ir.kinds import UNKNOWN, Array, Dict, Kind, Kinds, List, NoneKind, Scalar, Tuple
 from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.live_ranges import webs

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.links import near
 from srcdiff.errors import UnsupportedError
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kinds, Scalar, Text
 from srcdiff.ir.rewriter import Rewriter
 from srcdiff.primitives.arguments import outs, spelling

@@ -14,14 +14,13 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.frontend.lower.targets import length_check
 from srcdiff.frontend.lowering import template_of
-from srcdiff.ir.frozen import frozen, state
+from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.primitives.registry import lookup
 
 _WORD = re.compile(r"\*?(\w+)")

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Kind, Scalar, is_float, is_mutable, is_real, rank_of
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.optimize import shapes

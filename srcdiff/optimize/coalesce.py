@@ -17,11 +17,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Kinds, same_shape
 from srcdiff.optimize.rewrite import is_unnamed, mark_in
 from srcdiff.optimize.shapes import asks_form, same_dtype

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.liveness import Live, liveness
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Array, Kind, List
 from srcdiff.optimize.memory import OwnMemory, Sharers, gives_view, oddly_bound
 from srcdiff.optimize.rewrite import mark_in

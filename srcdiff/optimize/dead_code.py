@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import replace
 
 from srcdiff import ir
-from srcdiff.ir.frozen import remember
+from srcdiff.ir.frozen import remember, replace
 from srcdiff.ir.kinds import Array, Kinds, holds_memory, same_shape
 from srcdiff.optimize.memory import Sharers
 from srcdiff.optimize.shapes import COPIES, asks_form, same_dtype

@@ -14,13 +14,13 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.frontend.request import Request
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Kind, Kinds, List, Scalar, Tuple, class_of, is_real, same_shape
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.kinds.interpreter import infer

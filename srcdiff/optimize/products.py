@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from dataclasses import field, replace
+from dataclasses import field
 from decimal import Decimal
 from typing import Any, Union
 
@@ -22,7 +22,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.effects import is_temporary
-from srcdiff.ir.frozen import frozen, state
+from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.ir.kinds import Array, Kind, Scalar, dims_of, is_filled, is_float, is_real
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.optimize.memory import Available

@@ -19,14 +19,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.effects import Scan, is_slot_effect, is_temporary, slots
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Kind, is_float
 from srcdiff.optimize.memory import Memory, Sharers, is_known, is_view
 from srcdiff.optimize.rewrite import is_mark, is_unnamed, mark_in

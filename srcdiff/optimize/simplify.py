@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from itertools import chain
 
 from srcdiff import ir
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import UNKNOWN, Kind
 from srcdiff.kinds.calls import atom_kind, float_like, kind_of_call
 from srcdiff.kinds.interpreter import infer

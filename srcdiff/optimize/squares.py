@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges_of
 from srcdiff.frontend.lowering import flows
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import rank_of
 from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind

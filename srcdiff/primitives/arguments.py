@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from inspect import Parameter
 from types import FunctionType, MappingProxyType
@@ -24,7 +23,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.errors import MissingRuleError
 from srcdiff.ir import NONE, Atom, Attr, Call, Const, Loc, Method, Ref, Slice, Star, Tup
-from srcdiff.ir.frozen import remember
+from srcdiff.ir.frozen import remember, replace
 
 Params = tuple[Parameter, ...]
 

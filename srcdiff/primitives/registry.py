@@ -15,7 +15,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, overload
@@ -24,7 +24,7 @@ import numpy as np
 
 from srcdiff.errors import MissingRuleError, entry
 from srcdiff.ir import NOWHERE, Atom, Attr, Call, Loc, Method, Name, Tup
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Dict, Kind, List, Text, Tuple
 from srcdiff.primitives.arguments import MEMBER_REMEDY, REMEDY, bind, spelling
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -31,6 +30,7 @@ from srcdiff.frontend.lower.targets import OLD
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.signatures import bind_displays, takes_rest
 from srcdiff.frontend.source.parse import parse
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.rewriter import Rewriter
 from srcdiff.primitives.effects import is_pure, returns_view, written_into
 from srcdiff.primitives.registry import find

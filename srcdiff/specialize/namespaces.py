@@ -9,11 +9,11 @@ from __future__ import annotations
 import operator
 import sys
 import types
-from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kind, Kinds, Maybe, Module, NoneKind, inside
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,6 +18,7 @@ from srcdiff import ir
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, wanted
 from srcdiff.frontend.signatures import many, no_keywords
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Callable, Kind, Kinds, List, Tuple, class_of
 from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind

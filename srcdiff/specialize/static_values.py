@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Union
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, lifted_closure
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.arguments import named_constant
 from srcdiff.specialize.nested.derivatives import is_transform, makes_matrix
 

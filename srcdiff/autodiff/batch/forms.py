@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any, Union
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.autodiff.batch.batched_names import is_question
 from srcdiff.ir.builder import Builder
-from srcdiff.ir.frozen import state
+from srcdiff.ir.frozen import replace, state
 from srcdiff.ir.kinds import (
     Array,
     Kind,

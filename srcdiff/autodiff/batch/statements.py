@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from srcdiff.autodiff.batch.forms import (
     shape_behind,
     stored,
 )
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Scalar, rank_of
 from srcdiff.kinds.indexing import item_kind
 from srcdiff.primitives.effects import is_pure, is_ufunc_at, mutated_args, returns_view

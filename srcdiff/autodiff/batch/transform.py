@@ -33,7 +33,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,7 @@ from srcdiff.autodiff.batch.batched_names import (
 )
 from srcdiff.autodiff.batch.forms import ALL, Context, NoBatchError
 from srcdiff.autodiff.batch.statements import block
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Array, Kind
 from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import kind_of_call

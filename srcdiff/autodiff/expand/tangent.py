@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.autodiff.expand.adjoint import Expander, Statement
 from srcdiff.frontend.lowering import adjoint_of, tangent_template_of
+from srcdiff.ir.frozen import replace
 from srcdiff.primitives import notation
 from srcdiff.primitives.registry import Bound
 from srcdiff.runtime import trees

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.autodiff.tape.needs import Contents, Stable, contents_of, primal_reads
-from srcdiff.ir.frozen import frozen, state
+from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.ir.kinds import broadcasts_to_itself
 from srcdiff.kinds.calls import kind_of_call
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import operator
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
@@ -32,7 +32,7 @@ from srcdiff.autodiff.tape.needs import (
     is_cheap,
     written_contents,
 )
-from srcdiff.ir.frozen import frozen, state
+from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.ir.kinds import UNKNOWN, is_numeric
 from srcdiff.primitives.views import is_array
 

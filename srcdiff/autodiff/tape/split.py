@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
@@ -28,7 +27,7 @@ from srcdiff.autodiff.tape.rematerialize import parts_of_others, recompute
 from srcdiff.autodiff.tape.restore import Scope, Slots, first_keys, keep_locals, undo, undo_name
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.ir.builder import Builder
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import UNKNOWN, Kinds, Scalar, Unknown
 from srcdiff.primitives.effects import written_into
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +20,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.backends.cupy.transfers import plain_tests
 from srcdiff.errors import MissingRuleError
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Dict, Kind, Kinds, List, Maybe, Scalar, Tuple, contents
 from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind, is_host_call, kind_of_call

@@ -17,7 +17,6 @@ import threading
 import tokenize
 import types
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
@@ -26,6 +25,7 @@ import numpy as np
 from srcdiff import texts
 from srcdiff.backends.references import Import
 from srcdiff.errors import CotangentTypeError, DtypeError
+from srcdiff.ir.frozen import replace
 from srcdiff.runtime import arrays, implicit, indexing, linalg, records, sequences, trees
 from srcdiff.runtime.devices import PAIRS, TWIN_OF, OnHost, is_device_array, known_as
 from srcdiff.runtime.scipy import filters

@@ -8,10 +8,10 @@ floats, so that the backward part, which branches and loops in the same way, nee
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kinds, dims_of
 from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind, kind_of_call, may_be_device

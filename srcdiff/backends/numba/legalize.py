@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from srcdiff import ir
 from srcdiff.analysis.links import near
 from srcdiff.analysis.liveness import maybe_unbound
 from srcdiff.errors import UnsupportedError
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Kinds, Scalar, is_float
 from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind

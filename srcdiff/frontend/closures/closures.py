@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any, Protocol
 
 import gast
@@ -54,7 +54,7 @@ from srcdiff.ir import (
     used,
 )
 from srcdiff.ir import bound as bound_names
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.runtime import records
 
 

@@ -13,7 +13,6 @@ what it was given: `args` and `kwargs` stand for the parameters.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from srcdiff.frontend.lower import jumps
@@ -44,6 +43,7 @@ from srcdiff.ir import (
     walk_in_loops,
     writes,
 )
+from srcdiff.ir.frozen import replace
 
 MARK = "~"
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 import copy
 import types
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import gast
@@ -33,7 +32,7 @@ from srcdiff.frontend.scopes import (
     scan_function,
 )
 from srcdiff.frontend.source.parse import Namespace, Source
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.runtime.checkpoint import checkpointed
 from srcdiff.runtime.contexts import MODES, succeeds
 

@@ -23,7 +23,6 @@ import copy
 import types
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import replace
 from operator import attrgetter, itemgetter, methodcaller
 from typing import Any
 
@@ -42,7 +41,7 @@ from srcdiff.frontend.scopes import (
     scan_function,
 )
 from srcdiff.frontend.source.parse import Source
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 
 Node = Any
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from srcdiff.frontend.closures.local_functions import settled
 from srcdiff.frontend.lower import iterables, jumps
@@ -47,6 +46,7 @@ from srcdiff.ir import (
     make_dict,
     make_list,
 )
+from srcdiff.ir.frozen import replace
 
 _GROWS = frozenset(
     ("append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort")

@@ -12,13 +12,13 @@ stays, and is refused.
 from __future__ import annotations
 
 import operator
-from dataclasses import replace
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.links import near
 from srcdiff.ir.builder import Builder
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,

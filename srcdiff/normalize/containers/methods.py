@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from itertools import groupby
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.builder import Builder, place_of
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     Dict,
     Kind,

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from srcdiff import ir
 from srcdiff.analysis.activity import Edges, edges_of, reachable
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.lowering import flows
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,

@@ -17,7 +17,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 from srcdiff import ir
@@ -35,7 +35,7 @@ from srcdiff.analysis.links import (
     stored_names,
 )
 from srcdiff.frontend.signatures import bind
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,

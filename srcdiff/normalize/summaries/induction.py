@@ -9,7 +9,6 @@ give nothing, so that what a loop or a recursion brings back does not count befo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -19,6 +18,7 @@ from srcdiff.analysis.links import groups, in_place, links_of, written_params
 from srcdiff.analysis.shadows import may_copy
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.signatures import bind
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
     UNREACHED,

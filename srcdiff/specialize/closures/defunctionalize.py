@@ -11,7 +11,6 @@ from __future__ import annotations
 import operator
 import types
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, free
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Callable,

@@ -16,7 +16,6 @@ from __future__ import annotations
 import keyword
 import types
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from inspect import Parameter
 from typing import Any
 
@@ -24,6 +23,7 @@ from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, Lifted, lifted_closure
 from srcdiff.frontend.free_variables import Freed
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kinds, inside
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.primitives.registry import Rule, lookup

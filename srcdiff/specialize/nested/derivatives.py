@@ -10,10 +10,10 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import UNKNOWN, Kind, Tuple
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.runtime.arrays import stop_gradient

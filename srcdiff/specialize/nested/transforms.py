@@ -12,7 +12,6 @@ function that stacks the tangents of `f` along unit vectors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, Lifted, lifted_closure, passing
 from srcdiff.frontend.closures.local_functions import MARK
 from srcdiff.frontend.signatures import place_of
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import UNKNOWN, Array, Kind, is_mutable
 from srcdiff.kinds.interpreter import infer
 from srcdiff.runtime import trees

@@ -11,12 +11,11 @@ import copy
 import operator
 import types
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Dict, Kind, Kinds, class_of
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.runtime import records

@@ -14,12 +14,11 @@ from __future__ import annotations
 import copy
 import operator
 from collections.abc import Callable, Container, Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Dict, Kind, Kinds, class_if_any, class_of, inside, sure
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.runtime import records

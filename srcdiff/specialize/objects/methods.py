@@ -17,13 +17,13 @@ import functools
 import operator
 import types
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from srcdiff import ir
 from srcdiff.analysis.links import groups, in_place, links_of, marked_names, stored_names
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Dict, Kinds, class_of
 from srcdiff.kinds.calls import is_hashable
 from srcdiff.runtime import records

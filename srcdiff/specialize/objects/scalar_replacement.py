@@ -19,12 +19,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.request import Input, Member, Request, Stored, spelled
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
