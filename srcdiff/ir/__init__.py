@@ -6,7 +6,8 @@ same are equal.  The frontend makes a function of nodes, every pass takes one an
 `codegen` prints the last one; this package imports nothing of srcdiff but its errors.
 
 `nodes`     atoms, right-hand sides, statements, functions, and callees that only the compiler knows
-`visit`     what nodes read, write and hold; nodes rebuilt with other names; names that are new
+`visit`     what nodes read, write and hold; the ways to go over them; names that are new
+`renaming`  names replaced in what is kept as source text
 `builder`   writes statements at one place, with names that are new
 `rewriter`  writes a function anew, statement by statement
 `kinds`     what is known of a value before the program runs: its type, dtype and lengths of axes
@@ -70,6 +71,7 @@ from srcdiff.ir.nodes import (
     set_attr,
     set_item,
 )
+from srcdiff.ir.renaming import rename_text
 from srcdiff.ir.visit import (
     PLAIN,
     Fresh,
@@ -102,7 +104,6 @@ from srcdiff.ir.visit import (
     refs,
     refs_of,
     rename,
-    rename_text,
     replaced,
     replaced_in,
     said,
