@@ -14,7 +14,7 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
@@ -152,9 +152,8 @@ class Unpacking:
 
 def counts(function: ir.Function) -> Counter[str]:
     """How often each name is read or bound."""
-    stmts = ir.walk(function.body)
-    mentioned = chain(map(ir.reads, stmts), map(ir.writes, stmts))
-    return Counter([*(p.name for p in function.params), *chain.from_iterable(mentioned)])
+    body = function.body
+    return ir.reader_counts(body) + ir.binding_counts(body, function.params)
 
 
 def unpacking(block: ir.Block, at: int, facts: Facts, uses: Counter[str]) -> Unpacking | None:

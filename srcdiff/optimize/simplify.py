@@ -15,9 +15,8 @@ read.  The primal statements stay as they are.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from itertools import chain
+from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
@@ -129,7 +128,7 @@ class _Backward(Rewriter):
 def _bound_once(function: ir.Function) -> frozenset[str]:
     """The names that are bound once, and that directly in the body: they need not be saved."""
     outer = {p.name for p in function.params}
-    bound = Counter([*outer, *chain.from_iterable(map(ir.writes, ir.walk(function.body)))])
+    bound = ir.binding_counts(function.body, function.params)
     for stmt in function.body:
         primal = stmt.primal if isinstance(stmt, ir.Pair) else stmt
         if isinstance(primal, ir.Assign):
