@@ -14,7 +14,6 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts

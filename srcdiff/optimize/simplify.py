@@ -16,7 +16,6 @@ read.  The primal statements stay as they are.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
