@@ -22,8 +22,7 @@ from srcdiff.api.point import Point, leaves
 from srcdiff.backends.loader import compile_module
 from srcdiff.backends.numba import jit
 from srcdiff.driver.native import in_memory, places_in
-from srcdiff.driver.options import Options
-from srcdiff.driver.outputs import at
+from srcdiff.driver.options import Options, at
 from srcdiff.errors import GradcheckError
 from srcdiff.frontend.signatures import place_of
 from srcdiff.runtime.trees import kept

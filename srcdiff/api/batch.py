@@ -22,8 +22,7 @@ from srcdiff.backends.loader import compile_text
 from srcdiff.driver.callables import offers, parts
 from srcdiff.driver.derivative import Derivative, Reusing
 from srcdiff.driver.executable import CANNOT
-from srcdiff.driver.options import Options, part_of
-from srcdiff.driver.outputs import Path, at
+from srcdiff.driver.options import Options, Path, at, part_of
 from srcdiff.driver.pipeline import run
 from srcdiff.driver.pullback import Pullback
 from srcdiff.driver.second_order import check_repeatable

@@ -17,8 +17,7 @@ from srcdiff.api.matrices import pushed
 from srcdiff.api.point import Point, leaves, unit, with_leaf, with_leaves, zeros
 from srcdiff.api.run import active_parameters
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.options import Options
-from srcdiff.driver.outputs import Path, at
+from srcdiff.driver.options import Options, Path, at
 from srcdiff.errors import GradcheckError, entry
 from srcdiff.frontend.request import spelled
 from srcdiff.ir.frozen import frozen

@@ -13,8 +13,7 @@ from srcdiff import ir
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.diagnostics import add_place
 from srcdiff.driver.executable import CANNOT
-from srcdiff.driver.options import Options, parameter_names, star_of
-from srcdiff.driver.outputs import tangent_of
+from srcdiff.driver.options import Options, parameter_names, star_of, tangent_of
 from srcdiff.driver.second_order import check_repeatable
 from srcdiff.errors import CotangentError, CotangentTypeError, entry
 from srcdiff.ir import TANGENT

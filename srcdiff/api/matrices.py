@@ -15,7 +15,7 @@ import numpy as np
 from srcdiff.api.batch import batched, hold_memory, item, stacked
 from srcdiff.api.point import Point, leaves, with_leaves, zeros
 from srcdiff.driver.executable import CANNOT
-from srcdiff.driver.outputs import Path, at
+from srcdiff.driver.options import Path, at
 from srcdiff.driver.pullback import Pullback
 from srcdiff.errors import DtypeError
 from srcdiff.frontend.request import spelled

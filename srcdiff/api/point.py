@@ -13,8 +13,8 @@ import numpy as np
 from srcdiff.api.jvp import Forward, forward_of, tangent_like
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.executable import CANNOT
-from srcdiff.driver.options import Options
-from srcdiff.driver.outputs import (
+from srcdiff.driver.options import (
+    Options,
     Path,
     at,
     is_object,

@@ -25,8 +25,7 @@ from srcdiff.api.point import Point, leaves, zeros, zeros_of_batch
 from srcdiff.driver.arguments import check_plain
 from srcdiff.driver.callables import offers
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.options import Options, check_unused_options
-from srcdiff.driver.outputs import Path, at
+from srcdiff.driver.options import Options, Path, at, check_unused_options
 from srcdiff.driver.pullback import Held
 from srcdiff.errors import (
     CotangentError,
