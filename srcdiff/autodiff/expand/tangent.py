@@ -117,6 +117,7 @@ class Tangent(Gathered):
         self.template = tangent_template_of(bound.rule)
         self.env = dict(bound.args)
         self.parts.clear()
+        self.out.clear()  # items of the tangent of the result, which is still to be computed
         self.moved: set[str] = set()  # what is made of tangents, in the names of the template
         result = self.template.result
         self.own = result.id if isinstance(result, ir.Name) else ""
