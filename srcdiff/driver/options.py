@@ -17,6 +17,7 @@ from srcdiff.runtime.service import is_derivative
 from srcdiff.runtime.trees import differentiable_part
 from srcdiff.specialize.objects.places import item_at
 
+
 @frozen
 class Options:
     """The options of a transform as they were given."""

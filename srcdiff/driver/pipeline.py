@@ -40,7 +40,7 @@ from srcdiff.ir import SEED
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Kind, Scalar, Tuple
 from srcdiff.kinds.calls import atom_kind
-from srcdiff.kinds.interpreter import Typed, infer
+from srcdiff.kinds.interpreter import Seen, Typed, infer
 from srcdiff.normalize.containers.methods import plain_containers
 from srcdiff.normalize.copy_in import entered, mirrored_memory, own_memory, said_to_be_written
 from srcdiff.normalize.decompose import compose, without_functionals
@@ -118,25 +118,27 @@ def _once(
 # --- what runs at the end over each generated function --------------------------------------------
 
 
-def polished(function: ir.Function, params: Mapping[str, Kind], facts: Facts) -> ir.Function:
+def polished(
+    function: ir.Function, params: Mapping[str, Kind], facts: Facts, seen: Seen | None = None
+) -> ir.Function:
     """A finished function in its plainest form."""
     views = {facts.adjoints[v] for v in facts.aliases.views if v in facts.adjoints}
-    split = webs(function, lambda n: n.startswith("_") or n in views)
-    split = _temporary(split, views)
-    kinds = infer(split, params)
-    function = simplify(fold(split, kinds), params, kinds, (facts.seed,))
-    kinds = infer(function, params)
-    function = finish(function, kinds)
-    ours = frozenset(n for n in ir.bound(function.body) if n.startswith(("d_", "steps")))
-    ours -= recursive_results(function)
+    typed = Typed(function, params, seen)
+    typed = typed.by(webs, lambda n: n.startswith("_") or n in views).by(_temporary, views)
+    kinds = infer(typed.function, params)
+    typed = typed.by(fold, kinds).by(simplify, params, kinds, (facts.seed,), seen)
+    kinds = infer(typed.function, params)
+    typed = typed.by(finish, kinds)
+    ours = frozenset(n for n in ir.bound(typed.function.body) if n.startswith(("d_", "steps")))
+    ours -= recursive_results(typed.function)
     # Before items of unpackings stand for the check of their number: those may be dead.
-    function = upwards(spell(function, kinds, ours), kinds)
-    function = sink(items_in_reverse(unpacked(function)), kinds)
-    function = returned_at_once(read_at_once(function, kinds), kinds)
-    function = with_first_names(function, kinds)
-    function = with_fitting(function, params, facts.kinds)
-    function = shorten(in_order(function, facts.adjoints.values()), facts.theirs)
-    return _placed(function, params)
+    typed = typed.by(spell, kinds, ours).by(upwards, kinds)
+    typed = typed.by(unpacked).by(items_in_reverse).by(sink, kinds)
+    typed = typed.by(read_at_once, kinds).by(returned_at_once, kinds)
+    typed = typed.by(with_first_names, kinds)
+    typed = typed.by(with_fitting, params, facts.kinds)
+    typed = typed.by(in_order, facts.adjoints.values()).by(shorten, facts.theirs)
+    return typed.by(placed_calls, params).function
 
 
 def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
@@ -166,7 +168,7 @@ def primal_part(origin: Any, request: Request, params: Kinds) -> ir.Function:
     function = webs(typed.function)
     doc = f"The function `{function.name}` itself."
     function = replace(function, name=request.name, doc=doc, body=unmarked(function.body))
-    return name(_placed(unpacked(simplify(function, params)), params))
+    return name(placed_calls(unpacked(simplify(function, params)), params))
 
 
 def itself(origin: Any, request: Request) -> ir.Function:
@@ -177,11 +179,11 @@ def itself(origin: Any, request: Request) -> ir.Function:
 
 def settled(typed: Typed) -> Typed:
     """Operators in place resolved until what is in place makes nothing else so."""
-    typed = typed.then(without_overlaps(typed.function, typed.kinds))
+    typed = typed.by(without_overlaps, typed.kinds)
     while True:
         new = inplace(typed.function, typed.kinds)
         same = new == typed.function
-        typed = typed.then(new)
+        typed = typed.then(new, "inplace")
         if same:
             return typed
 
@@ -197,22 +199,22 @@ def steady_params(function: ir.Function) -> ir.Function:
     return replace(function, body=(*start, *ir.rename(function.body, new)))
 
 
-def _placed(function: ir.Function, params: Kinds) -> ir.Function:
+def placed_calls(function: ir.Function, params: Kinds) -> ir.Function:
     """The function with its calls on the host marked, where it is for arrays of a device."""
     if not on_device():
         return function
-    from srcdiff.backends.cupy.calls import placed_calls
+    from srcdiff.backends.cupy import calls
 
-    return placed_calls(function, params)
+    return calls.placed_calls(function, params)
 
 
-def _fetched(function: ir.Function, params: Kinds) -> ir.Function:
+def fetched(function: ir.Function, params: Kinds) -> ir.Function:
     """The function with what is asked on the host there, where it is for arrays of a device."""
     if not on_device():
         return function
-    from srcdiff.backends.cupy.transfers import fetched
+    from srcdiff.backends.cupy import transfers
 
-    return fetched(function, params)
+    return transfers.fetched(function, params)
 
 
 # --- the row of passes ----------------------------------------------------------------------------
@@ -231,11 +233,12 @@ class State:
     extra: Mapping[str, Any] = field(default_factory=dict)
     fields: Fields | None = None  # of the objects that were taken apart
     outside: Variables = field(default_factory=dict)  # what is a parameter for a while
+    seen: Seen | None = None  # what is told of every pass
 
     @functools.cached_property
     def typed(self) -> Typed:
         """The function as it is now, with the kinds of its names."""
-        return Typed(self.function, self.params)
+        return Typed(self.function, self.params, self.seen)
 
     @property
     def kinds(self) -> Kinds:
@@ -246,8 +249,9 @@ class State:
 Pass = Callable[[State], State]
 
 
-def _with(state: State, function: ir.Function, **more: Any) -> State:
-    return _typed(state, state.typed.then(function), **more)
+def _with(state: State, function: ir.Function, by: str, **more: Any) -> State:
+    """The state with another function, which a pass of some name has made."""
+    return _typed(state, state.typed.then(function, by), **more)
 
 
 def _typed(state: State, typed: Typed, **more: Any) -> State:
@@ -270,7 +274,8 @@ def lower_pass(state: State) -> State:
         function = as_call(state.origin, state.params)
     else:
         function = function_of(state.origin)
-    return _with(state, function, theirs=frozenset(ir.all_names(function)), extra=inner)
+    names = frozenset(ir.all_names(function))
+    return _with(state, function, "lower", theirs=names, extra=inner)
 
 
 def inline_pass(state: State) -> State:
@@ -279,8 +284,8 @@ def inline_pass(state: State) -> State:
     state = replace(state, function=function, params=params, outside=outside)
     inputs = tuple(p for i in state.request.inputs for p in i.params)
     given = state.params, state.origin, inputs, state.request.by_tangent
-    function = seed_free(with_bodies(state.function, *given))
-    state = _with(state, without_modes(function, state.params, inputs))
+    typed = state.typed.then(with_bodies(state.function, *given), "with_bodies").by(seed_free)
+    state = _typed(state, typed.by(without_modes, state.params, inputs))
     if not any(map(has_objects, state.params.values())) and not mentions_objects(function.body):
         return state
     from srcdiff.specialize.objects.scalar_replacement import take_apart
@@ -298,12 +303,12 @@ def select_pass(state: State) -> State:
     function = prepare(displays(written))
     asks = state.request.outputs is not None or state.request.has_aux
     kinds = returned_kinds(function, state.params) if asks else {}
-    return _with(state, select(function, state.request, kinds))
+    return _with(state, select(function, state.request, kinds), "select")
 
 
 def webs_pass(state: State) -> State:
     """Names of their own for independent values."""
-    return _with(state, steady_params(apart(webs(coalesce(state.function)))))
+    return _typed(state, state.typed.by(coalesce).by(webs).by(apart).by(steady_params))
 
 
 def compose_pass(state: State) -> State:
@@ -311,13 +316,13 @@ def compose_pass(state: State) -> State:
     inputs = tuple(i.param for i in state.request.inputs)
     outputs = selected_names(state.function)
     check_arrays(state.function, state.kinds)
-    typed = state.typed.then(without_idle_outs(state.function, state.kinds))
+    typed = state.typed.by(without_idle_outs, state.kinds)
     if "scipy.sparse" in sys.modules:
         from srcdiff.normalize.sparse.entries import entrywise
 
-        typed = typed.then(entrywise(typed.function, typed.kinds, inputs, outputs))
+        typed = typed.by(entrywise, typed.kinds, inputs, outputs)
     typed = compose(typed, state.request)
-    return _typed(state, typed.then(steady_params(typed.function)))
+    return _typed(state, typed.by(steady_params))
 
 
 def inplace_pass(state: State) -> State:
@@ -327,12 +332,12 @@ def inplace_pass(state: State) -> State:
         typed = plain_containers(compose(typed, state.request))
     state = _typed(state, typed)
     before = ir.bound(state.function.body)
-    state = _with(state, user_calls(state.typed))
+    state = _with(state, user_calls(state.typed), "user_calls")
     check_changes(state.function, state.kinds)
     changed = ir.bound(state.function.body) - before  # lists among the parameters
     if state.request.mode == "reverse":
         inputs = [p for i in state.request.inputs for p in i.params]
-        state = _with(state, at_run_time(state.function, state.kinds, inputs))
+        state = _typed(state, state.typed.by(at_run_time, state.kinds, inputs))
     recursive = state.request.internal or any(
         is_user_call(c) for s in ir.walk(state.function.body) if (c := ir.call_of(s))
     )
@@ -341,16 +346,16 @@ def inplace_pass(state: State) -> State:
     said = said_to_be_written(state.function, state.kinds, state.params)
     state = _typed(state, settled(state.typed))
     function, copied = entered(state.function, state.kinds, state.params)
-    function = _fetched(function, state.params)
+    typed = state.typed.then(function, "entered").by(fetched, state.params)
     stored = () if state.fields is None else state.fields.stored
     check_kept(stored, state.outside, function.loc)
     lists = (p.name for p in function.params if p.name in changed)
     # A derivative does not show in its text what it copies for its primal to write into.
     inner = state.extra.get("inner", ())
     written = tuple(dict.fromkeys((*said, *lists, *copied, *stored, *inner)))
-    state = _with(state, webs(function), extra={"written": written, "put": put})
+    state = _typed(state, typed.by(webs), extra={"written": written, "put": put})
     inputs = [p for i in state.request.inputs for p in i.params]
-    return _with(state, with_squares(state.typed, inputs))
+    return _with(state, with_squares(state.typed, inputs), "with_squares")
 
 
 def analyse_pass(state: State) -> State:
@@ -363,7 +368,7 @@ def analyse_pass(state: State) -> State:
     if shared.shadows:
         function, copied = own_memory(function, state.params)
         more = {**state.extra, "written": (*state.extra["written"], *copied)}
-        state = _with(state, function, extra=more)
+        state = _with(state, function, "own_memory", extra=more)
         kinds = state.kinds
         shared = aliases(function, kinds)
     found = edges(function.body, kinds, shared, flows)
@@ -392,7 +397,7 @@ def tangents_pass(state: State) -> State:
     """Tangents beside the values."""
     from srcdiff.autodiff.forward import forward, tangent_facts, tangent_kinds
 
-    state = _with(state, mirrored_memory(state.function, state.kinds))
+    state = _typed(state, state.typed.by(mirrored_memory, state.kinds))
     request, outputs = state.request, selected_names(state.function)
     facts = tangent_facts(state.function, state.kinds, request, outputs, state.theirs)
     function = forward(state.function, facts, request)
@@ -404,7 +409,7 @@ def reverse_pass(state: State) -> State:
     """Every statement with its adjoint, and the seeds."""
     facts = _facts(state)
     paired, facts = reverse(state.function, facts)
-    return _with(state, seeds(paired, facts, state.request), facts=facts)
+    return _with(state, seeds(paired, facts, state.request), "seeds", facts=facts)
 
 
 def _facts(state: State) -> Facts:
@@ -422,14 +427,16 @@ def accumulate_pass(state: State) -> State:
         if p in facts.adjoints
     }
     function, final = accumulate(state.function, facts, wanted)
-    function = simplify_pairs(function, facts.kinds, facts.adjoints, wanted, facts.fresh)
-    return _with(state, function, extra={**state.extra, "final": final})
+    typed = state.typed.then(function, "accumulate")
+    typed = typed.by(simplify_pairs, facts.kinds, facts.adjoints, wanted, facts.fresh)
+    return _typed(state, typed, extra={**state.extra, "final": final})
 
 
 def tape_pass(state: State) -> State:
     """Forward and backward part, with what is saved."""
     facts, final = _facts(state), state.extra["final"]
-    return _with(state, assemble(state.function, _parts(state, facts), facts, state.request, final))
+    whole = assemble(state.function, _parts(state, facts), facts, state.request, final)
+    return _with(state, whole, "assemble")
 
 
 def _parts(state: State, facts: Facts) -> Parts:
@@ -445,25 +452,25 @@ def _parts(state: State, facts: Facts) -> Parts:
 
 def simplify_pass(state: State) -> State:
     """Without what nobody needs."""
-    function = polished(state.function, state.params, _facts(state))
-    function = reused(function, state.params, state.request)
-    return _with(state, _whole(function, state))
+    function = polished(state.function, state.params, _facts(state), state.seen)
+    typed = state.typed.then(function, "polished").by(reused, state.params, state.request)
+    return _typed(state, typed.by(restored, state.fields))
 
 
-def _whole(function: ir.Function, state: State) -> ir.Function:
+def restored(function: ir.Function, fields: Fields | None) -> ir.Function:
     """A finished function with the objects that were taken apart as parameters."""
-    if state.fields is None:
+    if fields is None:
         return function
-    from srcdiff.specialize.objects.scalar_replacement import restored
+    from srcdiff.specialize.objects import scalar_replacement
 
-    return restored(function, state.fields)
+    return scalar_replacement.restored(function, fields)
 
 
 def name_pass(state: State) -> State:
     """With names that a person would have given."""
-    state = _with(state, _native(state.function, state.params, state.request))
-    state = _with(state, returned(name(state.function), state.outside))
-    return _with(state, alone(state.function, state.kinds)) if state.request.alone else state
+    typed = state.typed.by(_native, state.params, state.request).by(name)
+    state = _typed(state, typed.by(returned, state.outside))
+    return _typed(state, state.typed.by(alone, state.kinds)) if state.request.alone else state
 
 
 def _native(function: ir.Function, params: Kinds, request: Request) -> ir.Function:
@@ -486,7 +493,7 @@ def pair_pass(state: State) -> State:
     one, two = assemble_pair(state.function, parts, facts, state.request, state.extra["final"])
     two = plain_names(two)
     residuals = _residuals(two, facts)
-    plain = polished(two, residuals, facts)
+    plain = polished(two, residuals, facts, state.seen)
     if state.request.saves:
         from srcdiff.autodiff.saved_hooks import used_residuals, with_hooks
 
@@ -498,13 +505,13 @@ def pair_pass(state: State) -> State:
     if state.request.alone:
         backward = alone(backward, infer(backward, residuals))
     parts_of = one, two
-    one = reused(polished(one, state.params, facts), state.params, state.request)
-    one = _whole(one, state)
+    one = polished(one, state.params, facts, state.seen)
+    one = restored(reused(one, state.params, state.request), state.fields)
     one = _native(one, state.params, state.request)
     forward = returned(name(one), state.outside)
     more = {"backward": backward, "residuals": residuals, "consumes": consumes(two, facts)}
     more["parts"] = parts_of
-    return _with(state, forward, facts=facts, extra={**state.extra, **more})
+    return _with(state, forward, "forward", facts=facts, extra={**state.extra, **more})
 
 
 PASSES: tuple[tuple[str, Pass], ...] = (
@@ -530,11 +537,50 @@ FORWARD_PASSES: tuple[tuple[str, Pass], ...] = (
 )
 
 
-def run(origin: Any, request: Request, params: Kinds) -> Iterator[tuple[str, State]]:
+PRIMAL_PASSES = tuple(label for label, _ in PASSES[: PASSES.index(("analyse", analyse_pass)) + 1])
+"""The passes over the function itself, before it has a derivative."""
+
+PAIR_PASSES: tuple[tuple[str, Pass], ...] = (
+    *PASSES[: [label for label, _ in PASSES].index("tape")],
+    ("pair", pair_pass),
+)
+
+
+Watch = Callable[[str, str, ir.Function, ir.Function], None]
+"""What is told of every pass: the row's name of it, its own, the function before and after it."""
+
+
+def run(
+    origin: Any, request: Request, params: Kinds, watch: Watch | None = None
+) -> Iterator[tuple[str, State]]:
     """The state after every pass."""
+    passes = FORWARD_PASSES if request.mode == "forward" else PASSES
+    return _run(passes, origin, request, params, watch)
+
+
+def run_pair(
+    origin: Any, request: Request, params: Kinds, watch: Watch | None = None
+) -> Iterator[tuple[str, State]]:
+    """The state after every pass, of which the last makes a forward and a backward part."""
+    return _run(PAIR_PASSES, origin, request, params, watch)
+
+
+def _run(
+    passes: tuple[tuple[str, Pass], ...],
+    origin: Any,
+    request: Request,
+    params: Kinds,
+    watch: Watch | None,
+) -> Iterator[tuple[str, State]]:
+    """The state after every pass of a row: the one place that they go through."""
     state = State(ir.Function("", (), ()), request, params, origin)
-    for label, step in FORWARD_PASSES if request.mode == "forward" else PASSES:
-        state = step(state)
+    for label, step in passes:
+        if watch is None:
+            state = step(state)
+        else:
+            before = state.function
+            state = step(replace(state, seen=functools.partial(watch, label)))
+            watch(label, "", before, state.function)
         yield label, state
 
 
@@ -582,18 +628,16 @@ def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, 
 
 def pair_state(origin: Any, request: Request, params: Kinds) -> State:
     """The state whose function is the forward part, the backward part beside it."""
-    state = State(ir.Function("", (), ()), request, params, origin)
-    for label, step in PASSES:
-        if label == "tape":
-            break
-        state = step(state)
-    return pair_pass(state)
+    *_, (_, last) = run_pair(origin, request, params)
+    return last
 
 
 # --- functions for a batch of cotangents or of directions --------------------------------------
 
 
-def derive_backward(origin: Any, request: Request, params: Kinds) -> Made:
+def derive_backward(
+    origin: Any, request: Request, params: Kinds, watch: Watch | None = None
+) -> Made:
     """The text of the forward part, and of the backward part for a batch of cotangents.
 
     Raises:
@@ -617,8 +661,9 @@ def derive_backward(origin: Any, request: Request, params: Kinds) -> Made:
     classes = [memory.find(n) for n in residuals]
     # A workspace hands out arrays row by row.
     columns = not request.workspace
-    batch = remove_dead(batch_backward(plain, infer(plain, seeds), shadows, classes, columns))
-    many = name(reused(batch, seeds, request))
+    typed = Typed(plain, seeds, watch and functools.partial(watch, "batch"))
+    typed = typed.by(batch_backward, infer(plain, seeds), shadows, classes, columns)
+    many = typed.by(remove_dead).by(reused, seeds, request).by(name).function
     return Made(module_text([state.function, many], pair_of, origin, request), (), (), ())
 
 
@@ -630,7 +675,9 @@ def _cotangent(one: ir.Function, two: ir.Function, kinds: Kinds) -> Kinds:
     return {two.params[1].name: kind} if isinstance(kind, Scalar) else {}
 
 
-def derive_forward(origin: Any, request: Request, params: Kinds) -> Made:
+def derive_forward(
+    origin: Any, request: Request, params: Kinds, watch: Watch | None = None
+) -> Made:
     """The text of a function of forward mode for a batch of directions.
 
     Raises:
@@ -642,6 +689,7 @@ def derive_forward(origin: Any, request: Request, params: Kinds) -> Made:
     state = next(s for label, s in run(origin, request, params) if label == "simplify")
     assert state.facts is not None
     tangents = frozenset(tangent_kinds(state.facts, request))
-    batch = remove_dead(batch_forward(state.function, state.kinds, tangents))
-    many = returned(name(batch), state.outside)
+    typed = Typed(state.function, state.params, watch and functools.partial(watch, "batch"))
+    typed = typed.by(batch_forward, state.kinds, tangents).by(remove_dead).by(name)
+    many = typed.by(returned, state.outside).function
     return Made(module_text([many], pair_of, origin, request), (), (), ())

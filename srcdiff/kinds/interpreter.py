@@ -15,7 +15,7 @@ Adjoint statements, which stand beside the primal between `reverse` and `tape`, 
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -465,21 +465,35 @@ def _is_open(call: ir.Call, held: list[Kind]) -> bool:
 # --- a function with the kinds of its names ------------------------------------------------------
 
 
+Seen = Callable[[str, ir.Function, ir.Function], None]
+"""What is told of a pass: its name, and the function before and after it."""
+
+
 @frozen(eq=False)
 class Typed:
-    """A function and the kinds of its parameters."""
+    """A function on its way through passes, and the kinds of its parameters.
+
+    `seen` is told of every pass: its name, and the function before and after it.
+    """
 
     function: ir.Function
     params: Mapping[str, Kind]
+    seen: Seen | None = None
 
     @cached_property
     def kinds(self) -> Mapping[str, Kind]:
         """The kinds of all its names."""
         return infer(self.function, self.params)
 
-    def then(self, new: ir.Function) -> Typed:
+    def by(self, one: Callable[..., ir.Function], *more: Any) -> Typed:
+        """The function after a pass, which is given `more` beside it."""
+        return self.then(one(self.function, *more), one.__name__)
+
+    def then(self, new: ir.Function, name: str = "") -> Typed:
         """The function after a pass; where that changed nothing but texts, its kinds are known."""
-        after = Typed(new, self.params)
-        if new == self.function and "kinds" in vars(self):
+        if self.seen is not None:
+            self.seen(name, self.function, new)
+        after = Typed(new, self.params, self.seen)
+        if "kinds" in vars(self) and new == self.function:
             vars(after)["kinds"] = self.kinds
         return after

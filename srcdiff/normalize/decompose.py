@@ -213,7 +213,8 @@ def compose(typed: Typed, request: Request) -> Typed:
         new = composed(function, typed.kinds, inputs, selected_names(function))
         if new == function:
             break
-        typed = _with_arrays(typed.then(webs(prepare(with_names(displays(new))))), inputs, forward)
+        typed = typed.then(new, "composed").by(displays).by(with_names).by(prepare).by(webs)
+        typed = _with_arrays(typed, inputs, forward)
     return typed
 
 
@@ -225,7 +226,7 @@ def _with_arrays(typed: Typed, inputs: tuple[str, ...], forward: bool) -> Typed:
         new = with_arrays(function, typed.kinds, inputs, outputs, forward)
         if new == function:
             return typed
-        typed = typed.then(new)
+        typed = typed.then(new, "with_arrays")
 
 
 def composed(

@@ -21,7 +21,7 @@ from srcdiff import ir
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import UNKNOWN, Kind
 from srcdiff.kinds.calls import atom_kind, float_like, kind_of_call
-from srcdiff.kinds.interpreter import infer
+from srcdiff.kinds.interpreter import Seen, Typed, infer
 from srcdiff.optimize.coalesce import coalesce, with_one_name
 from srcdiff.optimize.copies import without_clearing, without_copies
 from srcdiff.optimize.dead_code import remove_dead, without_outputs
@@ -191,27 +191,31 @@ def simplify(
     params: Mapping[str, Kind],
     kinds: dict[str, Kind] | None = None,
     seeds: Collection[str] = (),
+    seen: Seen | None = None,
 ) -> ir.Function:
     """The function without what nobody needs, in its plainest form.
 
     `kinds` are those of its names, inferred if not given; new names are added to them.  `seeds`
     are the cotangents: in products with what is computed from them numbers are multiplied first.
     """
-    function = remove_dead(function)
-    kinds = infer(function, params) if kinds is None else kinds
+    typed = Typed(function, params, seen).by(remove_dead)
+    kinds = infer(typed.function, params) if kinds is None else kinds
     seeds = [p.name for p in function.params if p.name in seeds]
     for k in range(ROUNDS):
+        function = typed.function
         # What is computed twice is found first: then products are taken apart.
         adjoints = derived(function, seeds) if k else frozenset[str]()
         made = rewrite(function, kinds, adjoints)
-        left = remove_dead(without_copies(made.function, kinds), kinds)
-        plain = without_outputs(without_clearing(left, kinds), kinds)
-        new = reorder(with_one_name(coalesce(plain)), kinds)
+        typed = typed.then(made.function, "rewrite").by(without_copies, kinds)
+        left = (typed := typed.by(remove_dead, kinds)).function
+        typed = typed.by(without_clearing, kinds)
+        plain = (typed := typed.by(without_outputs, kinds)).function
+        typed = typed.by(coalesce).by(with_one_name)
+        new = (typed := typed.by(reorder, kinds)).function
         # What rewriting has made plain it leaves as it is, but for products.
         if (k or not seeds) and (new == function or (new == plain and not adjoints)):
             return new
         # Copies are dropped where what has died was their last reader but one.
         if k and new == left and made.is_plainest(new) and without_copies(new, kinds) is new:
             return new
-        function = new
-    return function
+    return typed.function

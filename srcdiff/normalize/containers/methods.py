@@ -454,10 +454,10 @@ _LIST_METHODS: dict[str, _Write] = {
 
 def plain_containers(typed: Typed) -> Typed:
     """The function with iterators as lists, loops by index, and containers changed plainly."""
-    typed = typed.then(written_slices(typed.function, typed.kinds))
-    typed = typed.then(without_flat(typed.function, typed.kinds))
-    typed = typed.then(listed_iterators(typed.function, typed.kinds))
+    typed = typed.by(written_slices, typed.kinds)
+    typed = typed.by(without_flat, typed.kinds)
+    typed = typed.by(listed_iterators, typed.kinds)
     # `min(zip(xs, ys))` takes the list that has just been made.
-    typed = typed.then(listed_iterators(typed.function, typed.kinds))
-    typed = typed.then(iterated(typed.function, typed.kinds, typed.params))
-    return typed.then(plain_methods(typed.function, typed.kinds))
+    typed = typed.by(listed_iterators, typed.kinds)
+    typed = typed.by(iterated, typed.kinds, typed.params)
+    return typed.by(plain_methods, typed.kinds)
