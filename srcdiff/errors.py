@@ -212,6 +212,34 @@ class InternalError(SrcdiffError, AssertionError):
         return f"{self.message}: {self.statement!r}"
 
 
+class ValidationError(SrcdiffError, RuntimeError):
+    """A pass of srcdiff changed what a program computes: a bug of srcdiff, found while it looked.
+
+    Attributes: `step` is the pass, `function` the function, `loc` the place of the first statement
+    that computes something else, `before` and `after` what was computed, as text.
+    """
+
+    def __init__(self, step: str, function: str, loc: Place, before: str, after: str) -> None:
+        super().__init__(step, function, loc, before, after)
+        self.step, self.function, self.loc = step, function, loc
+        self.before, self.after = before, after
+
+    def __str__(self) -> str:
+        """What happened where, both values, and what to do."""
+        line = line_of(self.loc.file, self.loc.line) if self.loc.line > 0 else ""
+        column = _column(line, self.loc)
+        lines = [
+            f"the pass `{self.step}` of srcdiff changes what `{self.function}` computes",
+            *(f"  {text}" for text in (_where(self.loc, column).rstrip(), *_excerpt(line, column))),
+            f"  before it: {self.before}",
+            f"  after it:  {self.after}",
+            "  This is a mistake of srcdiff, not of your program: do not trust this derivative.",
+            "  Please report it with this message, the function and the arguments of this call.",
+            "  Without SRCDIFF_VALIDATE=1 nothing looks for it, and the derivative may be wrong.",
+        ]
+        return "\n".join(text for text in lines if text.strip())
+
+
 # --- tracebacks of refusals: the frames of the user, and none of the compiler's ------------------
 
 

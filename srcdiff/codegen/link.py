@@ -157,7 +157,7 @@ def module_text(
         for key, fn in _keys(function):
             if key not in names:
                 names[key] = _untaken(fn.name, {f.name for f in functions}, names)
-                request = _part_request(key, names[key], fn.part, whole)
+                request = part_request(key, names[key], fn.part, whole)
                 todo += pair_of(key.function, request, dict(key.kinds))
         made.append(function)
     own = made[len(functions) :]
@@ -230,7 +230,7 @@ def _untaken(base: str, taken: set[str], names: Mapping[Key, str]) -> str:
     return candidate
 
 
-def _part_request(key: Key, base: str, part: str, whole: Request) -> Request:
+def part_request(key: Key, base: str, part: str, whole: Request) -> Request:
     """The request for the two parts of a recursive function, or for its forward-mode function."""
     inputs = tuple(Input(p) for p in key.active)
     if part == "primal":

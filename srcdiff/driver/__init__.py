@@ -16,4 +16,6 @@ generated for the kinds of the arguments, once, and serves until something outsi
 `anomaly`: derivatives that check their adjoints.
 `callables`: signatures, methods, completion and pickles of derivatives.
 `diagnostics`: the user's own line that an error names.
+`validation`: every pass run before and after, which `SRCDIFF_VALIDATE=1` asks for.
+`replay`: its runs, on copies and in the world as it was.
 """

@@ -147,6 +147,8 @@ class Derivative:
             found = self._cache.get(key)
             if found is None or not unchanged(found.watch):
                 with generating_for(check_same_module(self._arguments(args, kwargs))):
+                    if self.request.validate:
+                        self.validate(args, kwargs)
                     found = self._generate(self.kinds(args, kwargs))
                 keep(self._cache, key, found)
             self._latest = found
@@ -200,6 +202,17 @@ class Derivative:
             return do()
         key = make.__name__, self.request, tuple(kinds.items())
         return made_alike(self.origin, watch, key, do)
+
+    def validate(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], pair: bool = False
+    ) -> None:
+        """Run every pass on arguments, before and after."""
+        from srcdiff.driver.second_order import derived
+        from srcdiff.driver.validation import validate
+
+        values, kinds = self._arguments(args, kwargs), self.kinds(args, kwargs)
+        check = functools.partial(validate, values=values, pair=pair)
+        derived(check, self.origin, self.request, kinds, gradient_in_text)
 
     def one_call(self, call: Call, kinds: Mapping[str, Kind]) -> Any:
         """A call of it as one whose derivative goes by the tangent, and which items of that."""
@@ -267,6 +280,8 @@ class Derivative:
             found = self._pairs.get(key)
             if found is None or not unchanged(found.watch):
                 with generating_for(check_same_module(self._arguments(args, kwargs))):
+                    if self.request.validate:
+                        self.validate(args, kwargs, pair=True)
                     found = self._generate_pair(args, kwargs)
                 keep(self._pairs, key, found)
         if found.written or found.put:

@@ -78,9 +78,21 @@ class Many:
         namespace = compile_module(made.text, meanings(made.refs), name, module, made.lines)
         return namespace[f"{name}_backward_batch" if reverse else f"{name}_batch"], made.text
 
+    def _validate(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """Run the passes that made the function on its arguments."""
+        from srcdiff.driver.pipeline import derive_backward, derive_forward
+        from srcdiff.driver.validation import validate_batch
+
+        reverse = self.request.mode == "reverse"
+        derive = derive_backward if reverse else derive_forward
+        made = functools.partial(derive, self.origin, self.request, self.kinds)
+        validate_batch(made, args, kwargs, 0 if reverse else len(self.request.inputs))
+
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives; errors name the user's line."""
         assert self.generated is not None
+        if self.request.validate:
+            self._validate(args, kwargs)
         try:
             return self.generated[0](*args, **kwargs)
         except CotangentError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Container, Mapping
 from typing import Any
 
@@ -16,6 +17,9 @@ from srcdiff.runtime import records
 from srcdiff.runtime.service import is_derivative
 from srcdiff.runtime.trees import differentiable_part
 from srcdiff.specialize.objects.places import item_at
+
+VALIDATE = "SRCDIFF_VALIDATE"
+"""The variable of the environment that asks for every pass to be run (`driver/validation.py`)."""
 
 
 @frozen
@@ -98,6 +102,7 @@ def request_of(f: Any, options: Options) -> Request:
         saves=options.saves,
         native=options.compile is not None,
         workspace=options.workspace,
+        validate=os.environ.get(VALIDATE) == "1",
     )
 
 

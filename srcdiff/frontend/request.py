@@ -73,6 +73,7 @@ class Request:
     native: bool = False  # for Numba, which computes some things otherwise than NumPy
     workspace: bool = False  # large arrays are made in memory that is used again
     by_tangent: bool = False  # gradients inside are calls, whose derivative goes by the tangent
+    validate: bool = False  # every pass is run on the arguments of the first call
 
     def listed(self, tree: Any) -> list[Any]:
         """What has the structure of a gradient as a list, an item for each input."""

@@ -140,9 +140,7 @@ class Interpreter:
 
     def called(self, call: ir.Call, env: Env) -> Any:
         """What a call gives."""
-        args: list[Any] = []
-        for a in call.args:
-            args.extend(self.atom(a.value, env) if isinstance(a, ir.Star) else (self.atom(a, env),))
+        args = self.atoms(call.args, env)
         kwargs: Env = {}
         for key, value in call.kwargs:
             kwargs.update(self.atom(value, env) if key is None else {key: self.atom(value, env)})
@@ -157,6 +155,16 @@ class Interpreter:
         found = getattr(base, fn.name)
         return found if isinstance(fn, ir.Attr) else found(*args[1:], **kwargs)
 
+    def atoms(self, nodes: tuple[ir.Atom, ...], env: Env) -> list[Any]:
+        """The values of several atoms, those of `*xs` each for itself."""
+        found: list[Any] = []
+        for a in nodes:
+            if isinstance(a, ir.Star):
+                found.extend(self.atom(a.value, env))
+            else:
+                found.append(self.atom(a, env))
+        return found
+
     def atom(self, node: ir.Atom, env: Env) -> Any:
         """The value of an atom."""
         if isinstance(node, ir.Name):
@@ -164,7 +172,8 @@ class Interpreter:
                 raise UnboundLocalError(node.id)
             return env[node.id]
         if isinstance(node, ir.Tup):
-            return tuple(self.atom(i, env) for i in node.items)
+            items = self.atoms(node.items, env)
+            return items if node.listed else tuple(items)
         if isinstance(node, ir.Slice):
             return slice(*(self.atom(p, env) for p in parts(node)))
         assert isinstance(node, (ir.Const, ir.Ref))

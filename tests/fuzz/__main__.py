@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import functools
+import os
 import time
 from collections import Counter
 
+from srcdiff.driver.options import VALIDATE
 from tests.fuzz.judge import INVALID, Verdict, judge_forward, judge_text
 from tests.fuzz.programs import Program, program
 from tests.fuzz.reduce import reduced
@@ -21,6 +23,8 @@ def main() -> None:
     reasons: Counter[str] = Counter()
     seen: set[str] = set()
     start = time.monotonic()
+    if options.validate:
+        os.environ[VALIDATE] = "1"
     for seed in range(options.seed, options.seed + options.count):
         made = program(seed, features)
         verdict = _judged(seed, made.text, made, options)
@@ -71,6 +75,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--order", type=int, default=1, choices=(1, 2))
     parser.add_argument("--forward", action="store_true", help="judge tangents")
+    parser.add_argument("--validate", action="store_true", help="run every pass as well")
     parser.add_argument("--without", nargs="*", default=[], help="features to leave out")
     parser.add_argument("--only", nargs="*", default=[], help="features to use")
     parser.add_argument("--reduce", type=int, default=250, help="trials of a reduction, 0: none")

@@ -16,7 +16,13 @@ from typing import Any
 import numpy as np
 
 import srcdiff
-from srcdiff.errors import SrcdiffError, TransformError, UnsupportedError, UnusedInputError
+from srcdiff.errors import (
+    SrcdiffError,
+    TransformError,
+    UnsupportedError,
+    UnusedInputError,
+    ValidationError,
+)
 from tests.support import structures as st
 from tests.support.differences import (
     Problem,
@@ -50,7 +56,7 @@ class Verdict:
 
     @property
     def label(self) -> str:
-        """What a reduction must keep: the verdict, and for a crash the place."""
+        """What a reduction must keep: the verdict, and for a crash the place; or the pass."""
         return f"{self.kind} {self.where}".strip()
 
 
@@ -414,6 +420,8 @@ def _twice(problem: Problem, seed: int) -> Verdict:
 def _refusal(error: SrcdiffError) -> Verdict:
     """A refusal has a place and a remedy."""
     reason = str(error).splitlines()[0]
+    if isinstance(error, ValidationError):
+        return Verdict(WRONG, str(error), error.step)
     if not isinstance(error, TransformError):
         return Verdict(CRASHED, f"{type(error).__name__}: {error}", _place(error))
     if error.loc is None or error.loc.line <= 0:
