@@ -1,4 +1,4 @@
-"""`python -m tests.corpus.validate [MODE ...] [NAME ...]`: the corpus, every pass run before and after.
+"""`python -m tests.corpus.validate [MODE ...] [NAME ...]`: the corpus, every pass before and after.
 
 Of each program, or of those in whose names one of the words occurs, the passes that make the
 gradient (`grad`), the two parts of a pullback (`vjp`) and the tangent (`jvp`) are run.
