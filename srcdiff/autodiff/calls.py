@@ -25,7 +25,7 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, Lifted
 from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.signatures import bind
-from srcdiff.ir.builder import Builder
+from srcdiff.ir.builder import Builder, Rewriter
 from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.ir.kinds import (
     UNKNOWN,
@@ -41,7 +41,6 @@ from srcdiff.ir.kinds import (
     carries,
     is_numeric,
 )
-from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.interpreter import Typed
 from srcdiff.normalize.summaries.effects import (
     Key,

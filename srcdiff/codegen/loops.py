@@ -19,9 +19,9 @@ from collections.abc import Generator, Iterator, Mapping
 
 from srcdiff import ir
 from srcdiff.analysis.liveness import live_after
+from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kind, Scalar
-from srcdiff.ir.rewriter import Rewriter
 from srcdiff.optimize.dead_code import remove_dead
 from srcdiff.optimize.rewrite import is_unnamed
 

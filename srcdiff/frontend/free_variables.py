@@ -17,8 +17,8 @@ from srcdiff import ir
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, Lifted
 from srcdiff.frontend.signatures import place_of
+from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.rewriter import Rewriter
 from srcdiff.runtime.service import is_derivative
 
 PREFIX = "global:"

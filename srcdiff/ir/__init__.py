@@ -7,9 +7,7 @@ same are equal.  The frontend makes a function of nodes, every pass takes one an
 
 `nodes`     atoms, right-hand sides, statements, functions, and callees that only the compiler knows
 `visit`     what nodes read, write and hold; the ways to go over them; names that are new
-`renaming`  names replaced in what is kept as source text
-`builder`   writes statements at one place, with names that are new
-`rewriter`  writes a function anew, statement by statement
+`builder`   writes statements at one place, and functions anew, statement by statement
 `kinds`     what is known of a value before the program runs: its type, dtype and lengths of axes
 `printer`   a function as text, for people who look at a pass
 `frozen`    classes of values that nobody changes
@@ -71,7 +69,6 @@ from srcdiff.ir.nodes import (
     set_attr,
     set_item,
 )
-from srcdiff.ir.renaming import rename_text
 from srcdiff.ir.visit import (
     PLAIN,
     Fresh,
@@ -104,6 +101,7 @@ from srcdiff.ir.visit import (
     refs,
     refs_of,
     rename,
+    rename_text,
     replaced,
     replaced_in,
     said,

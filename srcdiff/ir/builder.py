@@ -1,4 +1,4 @@
-"""Writes statements at one place of the user's source, with names that are new."""
+"""Writes statements at one place of the source, and functions anew, statement by statement."""
 
 from __future__ import annotations
 
@@ -106,3 +106,47 @@ class Builder:
 def place_of(loc: ir.Loc) -> tuple[ir.Const, ir.Const]:
     """The file and the line of a statement, for a message of the generated code."""
     return ir.Const(Path(loc.file).name), ir.Const(loc.line)
+
+
+# --- rewriter ------------------------------------------------------------------------------------
+
+
+class Rewriter(Builder):
+    """Goes over the statements in source order; what is written meanwhile stands before each.
+
+    A subclass says in `stmt` what stands for a statement.  What does not change stays the same
+    object.
+    """
+
+    def function(self, function: ir.Function) -> ir.Function:
+        """A function anew."""
+        return ir.rebuilt(function, body=self.block(function.body))
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block anew."""
+        around, self.out = self.out, []
+        for stmt in block:
+            self.loc = stmt.loc
+            new = self.stmt(stmt)
+            if type(new) is tuple:
+                self.out += new
+            else:
+                self.out.append(new)  # type: ignore[arg-type]
+        done, self.out = tuple(self.out), around
+        return done
+
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        """What stands for a statement: another one, or several or none in a tuple."""
+        return self.inside(stmt)
+
+    def inside(self, stmt: ir.Stmt) -> ir.Stmt:
+        """A statement with its inner blocks written anew."""
+        if type(stmt) in ir.PLAIN:
+            return stmt
+        new = ir.map_blocks(stmt, self.inner)
+        self.loc = stmt.loc
+        return new
+
+    def inner(self, block: ir.Block) -> ir.Block:
+        """A block inside a statement, written anew."""
+        return self.block(block)

@@ -25,6 +25,7 @@ from srcdiff.analysis.facts import sampled
 from srcdiff.analysis.links import Link, groups, in_place, is_copy, linked_names, links_of
 from srcdiff.analysis.liveness import live_after
 from srcdiff.errors import UnsupportedError
+from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
@@ -43,7 +44,6 @@ from srcdiff.ir.kinds import (
     is_scalar,
     sure,
 )
-from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import kind_of_call
 from srcdiff.primitives.effects import mutated_args, returns_nothing
 from srcdiff.primitives.views import is_array, is_reshaping

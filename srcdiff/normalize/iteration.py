@@ -29,6 +29,7 @@ from srcdiff.analysis.links import (
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.lower.targets import length_check
 from srcdiff.frontend.lowering import template_of
+from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     Array,
@@ -43,7 +44,6 @@ from srcdiff.ir.kinds import (
     Text,
     Tuple,
 )
-from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.containers import ENDLESS
 from srcdiff.kinds.interpreter import infer

@@ -18,9 +18,9 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.links import near
 from srcdiff.errors import UnsupportedError
+from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kinds, Scalar, Text
-from srcdiff.ir.rewriter import Rewriter
 from srcdiff.primitives.arguments import outs, spelling
 from srcdiff.primitives.effects import mutated_args
 from srcdiff.primitives.views import is_array

@@ -17,9 +17,9 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges_of
 from srcdiff.frontend.lowering import flows
+from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import rank_of
-from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import Typed
 from srcdiff.normalize.outputs import selected_names

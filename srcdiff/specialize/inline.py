@@ -30,8 +30,8 @@ from srcdiff.frontend.lower.targets import OLD
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.signatures import bind_displays, takes_rest
 from srcdiff.frontend.source.parse import parse
+from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.rewriter import Rewriter
 from srcdiff.primitives.effects import is_pure, returns_view, written_into
 from srcdiff.primitives.registry import find
 from srcdiff.runtime.records import FOREIGN

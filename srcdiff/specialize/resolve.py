@@ -18,9 +18,9 @@ from srcdiff import ir
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, wanted
 from srcdiff.frontend.signatures import many, no_keywords
+from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Callable, Kind, Kinds, List, Tuple, class_of
-from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.registry import find, lookup

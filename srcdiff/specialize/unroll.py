@@ -14,6 +14,7 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.analysis.liveness import live_after, live_before
+from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.kinds import (
     Array,
     Dict,
@@ -29,7 +30,6 @@ from srcdiff.ir.kinds import (
     inside,
     sure,
 )
-from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING

@@ -5,8 +5,7 @@ import operator
 from srcdiff import ir
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.source.parse import parse
-from srcdiff.ir.builder import Builder
-from srcdiff.ir.rewriter import Rewriter
+from srcdiff.ir.builder import Builder, Rewriter
 
 
 def looped(x, n):

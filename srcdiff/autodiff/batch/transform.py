@@ -50,9 +50,9 @@ from srcdiff.autodiff.batch.batched_names import (
 )
 from srcdiff.autodiff.batch.forms import ALL, Context, NoBatchError
 from srcdiff.autodiff.batch.statements import block
+from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Array, Kind
-from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import kind_of_call
 from srcdiff.kinds.elementwise import is_elementwise
 from srcdiff.runtime import batched

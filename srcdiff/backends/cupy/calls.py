@@ -20,9 +20,9 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.backends.cupy.transfers import plain_tests
 from srcdiff.errors import MissingRuleError
+from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Dict, Kind, Kinds, List, Maybe, Scalar, Tuple, contents
-from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind, is_host_call, kind_of_call
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import is_ufunc_at, module_of

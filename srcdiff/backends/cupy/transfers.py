@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from srcdiff import ir
+from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kinds, dims_of
-from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind, kind_of_call, may_be_device
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.views import is_array

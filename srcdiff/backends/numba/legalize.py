@@ -21,9 +21,9 @@ from srcdiff import ir
 from srcdiff.analysis.links import near
 from srcdiff.analysis.liveness import maybe_unbound
 from srcdiff.errors import UnsupportedError
+from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Kinds, Scalar, is_float
-from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import gives_back

@@ -17,7 +17,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.links import near
-from srcdiff.ir.builder import Builder
+from srcdiff.ir.builder import Builder, Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
@@ -32,7 +32,6 @@ from srcdiff.ir.kinds import (
     rank_of,
     sure,
 )
-from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 
 _PARTS = ("start", "stop", "step")

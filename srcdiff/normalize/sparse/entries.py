@@ -19,6 +19,7 @@ from srcdiff import ir
 from srcdiff.analysis.activity import Edges, edges_of, reachable
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.lowering import flows
+from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
@@ -33,7 +34,6 @@ from srcdiff.ir.kinds import (
     is_container,
     rank_of,
 )
-from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.matrices import FORMATS, class_made, format_of, holds_sparse, is_matrix
 from srcdiff.normalize.sparse.memory import check_kept

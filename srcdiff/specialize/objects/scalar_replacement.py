@@ -24,6 +24,7 @@ from dataclasses import field
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.request import Input, Member, Request, Stored, spelled
+from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
@@ -36,7 +37,6 @@ from srcdiff.ir.kinds import (
     is_active_kind,
     is_container,
 )
-from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.interpreter import infer
 from srcdiff.runtime import records
 from srcdiff.specialize.objects import attributes

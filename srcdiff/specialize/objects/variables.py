@@ -16,8 +16,8 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.request import Member, spelled
+from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.kinds import Dict, Kind, Kinds, List, Object, Tuple, Unknown, class_of
-from srcdiff.ir.rewriter import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.runtime import records
 from srcdiff.specialize.objects.places import ATTRIBUTE, Place, Places, is_made, stores
