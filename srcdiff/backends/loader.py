@@ -77,7 +77,7 @@ def _register(filename: str, text: str, namespace: Mapping[str, Any]) -> None:
     """Shows the text for as long as one of its functions lives."""
     texts.show(filename, text)
     for value in namespace.values():
-        if isinstance(value, types.FunctionType) and value.__code__.co_filename == filename:
+        if type(value) is types.FunctionType and value.__code__.co_filename == filename:
             final = weakref.finalize(value, _forget, filename)
             final.atexit = False
             return

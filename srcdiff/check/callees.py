@@ -74,7 +74,7 @@ def _makes_box(stmt: ir.Stmt) -> bool:
 
 def _is_object_dtype(dtype: object) -> bool:
     """Whether something names the dtype of Python objects."""
-    if isinstance(dtype, str):
+    if type(dtype) is str:
         return dtype in ("O", "object")
     return dtype is object or dtype is np.object_ or (isinstance(dtype, np.dtype) and dtype == "O")
 

@@ -38,6 +38,7 @@ from srcdiff.ir import (
     make_dict,
     make_list,
 )
+from srcdiff.primitives.arguments import called_by_name
 from srcdiff.primitives.purity import distribution
 from srcdiff.runtime.devices import OnHost, canonical, generating_for, on_device
 from srcdiff.runtime.sequences import zeros_of
@@ -96,7 +97,7 @@ class Globals:
     def spell(self, value: Any, text: str | None = None) -> str:
         """The spelling of an object: the user's where that leads to it, else the usual one."""
         key = (id(value), text)
-        if isinstance(value, OnHost):
+        if type(value) is OnHost:
             return self._on_host(value, text)
         if key not in self._spelled:
             self._spelled[key] = self._by_text(value, text) or self._usual(value, text)
@@ -126,15 +127,14 @@ class Globals:
 
     def _usual(self, value: Any, text: str | None) -> str:
         """The usual spelling of a function or a constant."""
-        name = getattr(value, "__name__", None)
+        name = called_by_name(value)
         if isinstance(value, float) and not math.isfinite(value):
             return f"{self.bind('np', np)}.{'nan' if math.isnan(value) else 'inf'}"
-        if isinstance(name, str):
+        if name:
             found = self._in_modules(value, name) or self._member(value, name)
             if found is not None:
                 return found
-        known = isinstance(name, str) and name.isidentifier()
-        return self.bind(_identifier(name if known else text), value)
+        return self.bind(_identifier(name if name.isidentifier() else text), value)
 
     def _in_modules(self, value: Any, name: str) -> str | None:
         """The spelling of what a well-known module holds."""

@@ -197,11 +197,11 @@ def _joined(
         return texts
 
     texts = printed(functions)
-    while new := {n: v for n, v in refs.items() if isinstance(v, (Lifted, Gradient))}:
+    while new := {n: v for n, v in refs.items() if type(v) is Lifted or type(v) is Gradient}:
         more = [passed(n, v) for n, v in new.items()]
         refs.update((f.name, f) for f in more)
         texts = [*printed(more), *texts]
-    for name in [n for n, f in refs.items() if isinstance(f, ir.Function)]:
+    for name in [n for n, f in refs.items() if type(f) is ir.Function]:
         del refs[name]
     places: dict[int, ir.Loc] = {}
     first = 0

@@ -44,13 +44,9 @@ def check_read(refs: Mapping[str, Any]) -> None:
 
 def _others(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     """The arrays of other classes than NumPy's own in a value."""
-    if isinstance(value, (list, tuple)):
-        for k, item in enumerate(value):
-            yield from _others(f"{path}[{k}]", item)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _others(f"{path}[{key!r}]", item)
-    elif records.becomes_array(type(value)):
+    for key, item in records.held_in(value):
+        yield from _others(f"{path}[{key!r}]" if records.is_plain_key(key) else path, item)
+    if records.becomes_array(type(value)):
         yield path, value
 
 

@@ -81,16 +81,14 @@ def declared_kind(param: inspect.Parameter) -> Kind:
         bool: Scalar("bool"),
         "bool": Scalar("bool"),
     }
-    try:
-        if param.annotation in declared:
-            return declared[param.annotation]
-    except TypeError:  # an unhashable annotation declares nothing
-        pass
-    default = param.default
+    annotation, default = param.annotation, param.default
+    if type(annotation) is str or any(annotation is t for t in declared):
+        if annotation in declared:
+            return declared[annotation]
     if (
         default is inspect.Parameter.empty
-        or isinstance(default, (int, float))
-        and not isinstance(default, bool)
+        or issubclass(type(default), (int, float))
+        and type(default) is not bool
     ):
         return NUMERIC
     return kind_of(default, param.name)

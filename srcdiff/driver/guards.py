@@ -129,19 +129,19 @@ class _Walk:
         """A function, method, partial, derivative or callable object, with all that it wraps."""
         if isinstance(f, functools.partial):
             self.partial(f)
-        elif is_derivative(f) or hasattr(f, "__srcdiff_primal__"):
+        elif is_derivative(f) or hasattr(type(f), "__srcdiff_primal__"):
             self.callable(f.primal)
         elif isinstance(f, types.FunctionType):
             self.function(f)
         else:
             method = inspect.getattr_static(type(f), "__call__", None)
-            for inner in (getattr(f, "__func__", None), method):
-                if isinstance(inner, types.FunctionType):
-                    self.function(inner)
-            if records.is_record(type(getattr(f, "__self__", None))):
+            inner = f.__func__ if isinstance(f, types.MethodType) else method
+            if isinstance(inner, types.FunctionType):
+                self.function(inner)
+            if isinstance(f, types.MethodType) and records.is_record(type(f.__self__)):
                 self.classes[type(f.__self__)] = None
-        if "__wrapped__" in getattr(f, "__dict__", {}):
-            self.callable(f.__wrapped__)
+        if "__wrapped__" in records.own_dict(f):
+            self.callable(records.own_dict(f)["__wrapped__"])
 
     def partial(self, f: functools.partial[Any]) -> None:
         """What a partial calls, and what it passes on: constants of generated functions."""
@@ -198,6 +198,8 @@ class _Walk:
 
     def value(self, value: Any, names: tuple[str, ...] = ()) -> None:
         """What a value depends on; of a module of the user's the attributes that code names."""
+        if records.is_closed(value):
+            return
         if isinstance(value, types.ModuleType):
             self.module(value, names)
         elif records.is_record(value):
@@ -214,10 +216,10 @@ class _Walk:
 
     def module(self, module: types.ModuleType, names: tuple[str, ...]) -> None:
         """The attributes of a module."""
-        if is_foreign(module.__name__):
+        space = records.own_dict(module)
+        if is_foreign(str(space.get("__name__"))):
             return
-        space = vars(module)
-        installed = "site-packages" in (getattr(module, "__file__", None) or "")
+        installed = "site-packages" in str(space.get("__file__"))
         for name in names:
             if name in space and (id(module), name) not in self.asked:  # they may name each other
                 self.asked.add((id(module), name))
@@ -235,7 +237,7 @@ class _Walk:
             return
         if records.is_record(type(value)):
             value = records.attributes(value)
-        for item in value.values() if isinstance(value, dict) else value:
+        for _, item in records.held_in(value):
             held = isinstance(item, (dict, list, tuple)) or records.is_record(type(item))
             if callable(item) or held:
                 self.value(item)
@@ -297,7 +299,7 @@ def _is_python_callable(value: Any) -> bool:
 
 def _is_filled(value: Any, name: str, codes: Codes) -> bool:
     """Whether code only appends to a list, or to one in a dict: what it holds does not matter."""
-    return type(value) in (list, dict) and is_only_filled(name, codes)
+    return (type(value) is list or type(value) is dict) and is_only_filled(name, codes)
 
 
 def _cell_reader(cell: Any) -> Read:

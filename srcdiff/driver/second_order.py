@@ -47,14 +47,19 @@ def check_repeatable(generated: Any, f: Any) -> None:
 
     `generated` is the derivative, as a function with a source, and `f` the function.
     """
-    for call in _calls(generated, set()):
-        if not _is_repeatable(call):
-            raise UnsupportedError(
-                f"the function runs more than once here, and {spelling(call)} may do something "
-                "else each time",
-                place_of(f),
-                remedy="Draw random numbers, and print, outside of it, and pass it the numbers.",
-            )
+    call = first_effect(generated)
+    if call is not None:
+        raise UnsupportedError(
+            f"the function runs more than once here, and {spelling(call)} may do something "
+            "else each time",
+            place_of(f),
+            remedy="Draw random numbers, and print, outside of it, and pass it the numbers.",
+        )
+
+
+def first_effect(generated: Any) -> ir.Call | None:
+    """The first call of a generated function that does more than compute, None if there is none."""
+    return next((c for c in _calls(generated, set()) if not _is_repeatable(c)), None)
 
 
 def _calls(generated: Any, seen: set[Any]) -> Iterator[ir.Call]:

@@ -15,6 +15,7 @@ import gast
 
 from srcdiff.frontend.source.parse import EmptyCellError, Source
 from srcdiff.ir.frozen import state
+from srcdiff.runtime import records
 
 Node = Any
 
@@ -294,9 +295,10 @@ def outside_names(code: types.CodeType) -> set[str]:
 def found(source: Source, name: str) -> Any:
     """The object of a name from outside, None if there is none."""
     try:
-        return source.namespace.resolve(name)
+        value = source.namespace.resolve(name)
     except (NameError, EmptyCellError):
         return None
+    return None if records.is_closed(value) else value
 
 
 def meaning(source: Source, bound: Set[str], node: Node) -> Any:
@@ -306,8 +308,10 @@ def meaning(source: Source, bound: Set[str], node: Node) -> Any:
     """
     if type(node).__name__ == "Attribute":
         base = meaning(source, bound, node.value)
-        plain = isinstance(base, (types.ModuleType, type))
-        return getattr(base, node.attr, None) if plain else None
+        if not isinstance(base, (types.ModuleType, type)):
+            return None
+        value = records.looked_up(base, node.attr)
+        return None if value is records.MISSING else value
     if type(node).__name__ != "Name" or node.id in bound:
         return None
     return found(source, node.id)

@@ -12,7 +12,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from types import MappingProxyType
+from functools import lru_cache
+from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, ClassVar, Union
 
 from srcdiff.ir.frozen import frozen, remember, remembered, state
@@ -255,6 +256,22 @@ def set_item(base: Any, key: Any, value: Any, op: str | None = None) -> None:
 def new_object(cls: type) -> Any:
     """The callee of what makes an object without attributes, before its `__init__` runs."""
     return object.__new__(cls)
+
+
+@lru_cache(maxsize=1024)
+def answers_by_code(cls: Any) -> bool:
+    """Whether comparing or hashing an object, or asking for what it lacks, runs Python code."""
+    asked = ("__eq__", "__hash__", "__getattr__", "__getattribute__")
+    own = [next((vars(c)[n] for c in cls.__mro__ if n in vars(c)), Ellipsis) for n in asked]
+    return own[1] is None or any(isinstance(f, FunctionType) for f in own)
+
+
+def called(fn: Ref, call: Call) -> Call:
+    """A call of an object from outside; of its method if to ask what it is would run its code."""
+    cls: Any = type(fn.value)
+    if cls is ModuleType or answers_by_code(cls):
+        return Call(Method("__call__"), (fn, *call.args), call.kwargs)
+    return Call(fn.value, call.args, call.kwargs, fn.text or None)
 
 
 # --- statements --------------------------------------------------------------------------------

@@ -71,6 +71,7 @@ from srcdiff.ir.nodes import (
     Undo,
     Verbatim,
     While,
+    called,
 )
 
 
@@ -444,19 +445,14 @@ def map_rhs(fn: Callable[[Name], Atom], rhs: Rhs) -> Rhs:
 
 def _map_call(fn: Callable[[Name], Atom], call: Call) -> Call:
     """A call with every name that it reads replaced."""
-    callee, text = call.fn, call.text
-    if isinstance(callee, Name):
-        new = fn(callee)
-        if isinstance(new, Ref):
-            callee, text = new.value, new.text
-        else:
-            callee = new  # type: ignore[assignment]
+    callee = fn(call.fn) if isinstance(call.fn, Name) else call.fn
     args = [map_atom(fn, a) for a in call.args]
     kwargs = [(k, map_atom(fn, v)) for k, v in call.kwargs]
     same = callee is call.fn and all(map(operator.is_, args, call.args))
     if same and all(a[1] is b[1] for a, b in zip(kwargs, call.kwargs)):
         return call
-    return Call(callee, tuple(args), tuple(kwargs), text)
+    new = Call(callee, tuple(args), tuple(kwargs), call.text)  # type: ignore[arg-type]
+    return called(callee, new) if isinstance(callee, Ref) else new
 
 
 def map_opaque(fn: Callable[[Name], Atom], rhs: Opaque) -> Opaque:

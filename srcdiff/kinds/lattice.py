@@ -175,9 +175,12 @@ LARGE = 4
 
 def kind_of(value: Any, name: str) -> Kind:
     """The kind of an argument: it describes every value that has the same `key_of`."""
-    make = _KINDS.get(type(value))
+    cls = type(value)
+    make = _KINDS.get(cls) if type(cls) is type else None
     if make is not None:
         return make(value, name)
+    if records.is_closed(value):
+        return Object(_type_name(value))
     if isinstance(value, np.number):
         return _number(value, name)
     if isinstance(value, np.bool_):
@@ -190,7 +193,7 @@ def kind_of(value: Any, name: str) -> Kind:
         return Sparse(type(value).__name__, value.dtype.name)
     value = canonical(value)
     if isinstance(value, ModuleType):
-        return Module(value.__name__)
+        return Module(str(records.own_dict(value).get("__name__")))
     if is_function(value):
         return only(value)
     if records.is_record(type(value)):
@@ -211,6 +214,8 @@ def key_of(value: Any) -> Any:
         return cls, tuple(map(key_of, value))
     if cls is dict:
         return cls, tuple((k if _is_key(k) else None, key_of(v)) for k, v in value.items())
+    if records.is_closed(value):
+        return "closed", id(cls)
     if cls.__name__ == "ndarray" and is_device_array(value):
         lengths = [n if n < 2 else LARGE if n >= LARGE else 2 for n in value.shape]
         return "cupy", value.dtype, tuple(lengths)
@@ -273,7 +278,8 @@ def _record(value: Any, name: str) -> Kind:
 
 
 def _type_name(value: Any) -> str:
-    return f"{type(value).__module__}.{type(value).__qualname__}"
+    module, name = (type.__getattribute__(type(value), n) for n in ("__module__", "__qualname__"))
+    return f"{module}.{name}"
 
 
 def _array(value: np.ndarray[Any, Any], name: str) -> Kind:

@@ -76,7 +76,7 @@ def stand_in(kind: Kind, path: tuple[int, ...], lengths: Lengths, fill: float, w
     if isinstance(kind, NoneKind):
         return None
     if isinstance(kind, (Text, Callable, Object)) and kind.value is not None:
-        if not isinstance(kind, Callable) or _is_type(kind.value):
+        if not isinstance(kind, Callable) or is_number_type(kind.value):
             return kind.value
     if isinstance(kind, SliceKind):
         parts = (kind.lower, kind.upper, kind.step)
@@ -84,9 +84,9 @@ def stand_in(kind: Kind, path: tuple[int, ...], lengths: Lengths, fill: float, w
     raise NoStandInError
 
 
-def _is_type(value: Any) -> bool:
-    """Whether a callable operand is a type of numbers (nothing else is passed on)."""
-    return value in (bool, int, float, complex) or (
+def is_number_type(value: Any) -> bool:
+    """Whether a value is a type of numbers (no other callable operand is passed on)."""
+    return any(value is t for t in (bool, int, float, complex)) or (
         isinstance(value, type) and issubclass(value, np.generic)
     )
 

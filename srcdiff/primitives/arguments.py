@@ -15,7 +15,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from inspect import Parameter
-from types import FunctionType, MappingProxyType
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,6 +24,7 @@ from srcdiff import ir
 from srcdiff.errors import MissingRuleError
 from srcdiff.ir import NONE, Atom, Attr, Call, Const, Loc, Method, Ref, Slice, Star, Tup
 from srcdiff.ir.frozen import remember, replace
+from srcdiff.runtime.records import is_ours
 
 Params = tuple[Parameter, ...]
 
@@ -150,7 +151,19 @@ def as_atom(value: Any) -> Atom:
         return NONE
     if value is ... or type(value) in (bool, int, float, complex, str, bytes):
         return Const(value)
-    return Ref(getattr(value, "__name__", repr(value)), value)
+    cls = type(value)
+    return Ref(called_by_name(value) or (cls.__name__ if is_ours(cls) else repr(value)), value)
+
+
+def called_by_name(value: Any) -> str:
+    """The name of a function, class or module; other objects of the user's have none."""
+    if not isinstance(value, FUNCTIONS) and is_ours(type(value)):
+        return ""
+    return str(getattr(value, "__name__", ""))
+
+
+FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, ModuleType, type)
+"""What has a name of its own."""
 
 
 def named_constant(name: str, value: Any) -> Atom:

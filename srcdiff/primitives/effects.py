@@ -19,6 +19,7 @@ import logging
 import operator
 import warnings
 from functools import lru_cache
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -306,6 +307,8 @@ def is_pure(callee: ir.Callee) -> bool:
 
 def module_of(fn: Any) -> str:
     """The name of the module that a function belongs to, "" if it has none."""
+    if isinstance(fn, ModuleType):
+        return ""
     name = getattr(fn, "__module__", None)
     if isinstance(name, str):
         return name

@@ -24,6 +24,7 @@ from srcdiff.codegen.emit import Made
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.guards import watched
 from srcdiff.driver.pipeline import State, derive, run
+from srcdiff.driver.second_order import first_effect
 from srcdiff.frontend.request import spelled
 from srcdiff.frontend.signatures import arguments
 from srcdiff.frontend.source.locate import definition, lines_of
@@ -326,10 +327,15 @@ def _reads_shape(stmt: ir.Stmt) -> bool:
 def _sizes(
     derivative: Derivative, made: Made, example: tuple[Any, ...], backward: int
 ) -> dict[str, str]:
-    """How many bytes the local variables hold when the backward part begins: it is run once."""
+    """How many bytes the local variables hold when the backward part begins: it is run once.
+
+    What prints, writes files or draws random numbers is not run; nothing is known of its sizes.
+    """
     name = derivative.request.name
     function = compile_text(made.emitted.text, made.emitted.refs, name)
     found: dict[str, str] = {}
+    if first_effect(function) is not None:
+        return found
 
     def trace(frame: types.FrameType, event: str, arg: Any) -> Any:
         if frame.f_code is not function.__code__:

@@ -6,15 +6,19 @@ its class.
 
 from __future__ import annotations
 
+import abc
+import contextlib
 import dataclasses
 import inspect
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+
+from srcdiff import ir
 
 _FOREIGN = """
     numpy scipy math functools itertools collections random copy srcdiff builtins operator
@@ -24,10 +28,13 @@ _FOREIGN = """
 """
 FOREIGN = frozenset(_FOREIGN.split())
 """The modules whose functions and classes nobody looks into."""
+TRUSTED = (FOREIGN | sys.stdlib_module_names) - {"__main__", "this", "antigravity"}
+"""The modules that may be imported, and asked what they have, while compiling."""
 
 MISSING: Any = object()
 _VALUES = (bool, int, float, complex, str, tuple, np.ndarray)
 
+_METACLASSES = (type, abc.ABCMeta)
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the class was made by a `class` statement
 # A class made by `exec` may say that it is of `builtins`.
 _OTHERS = (FOREIGN | sys.stdlib_module_names) - {"typing", "abc", "builtins", "__main__"}
@@ -35,7 +42,7 @@ _OTHERS = (FOREIGN | sys.stdlib_module_names) - {"typing", "abc", "builtins", "_
 
 def is_record(cls: Any) -> bool:
     """Whether the objects of a class are records."""
-    return isinstance(cls, type) and _is_record(cls)
+    return issubclass(type(cls), type) and type(cls) in _METACLASSES and _is_record(cls)
 
 
 @lru_cache(maxsize=1024)
@@ -43,18 +50,18 @@ def _is_record(cls: type) -> bool:
     """Whether the objects of a class are records, once for each class."""
     if not cls.__flags__ & _HEAP_TYPE:
         return False
-    if not _is_ours(cls) or type(cls).__module__ not in ("builtins", "abc"):
+    if not is_ours(cls):
         return False
     if is_installed(cls) and becomes_array(cls):
         return False
     if is_named_tuple(cls):
         return not own_operators(cls, tuple)
     own = [c for c in cls.__mro__ if c is not object]
-    known = all(c.__flags__ & _HEAP_TYPE and _is_ours(c) for c in own)
+    known = all(c.__flags__ & _HEAP_TYPE and is_ours(c) for c in own)
     return known and member(cls, "__getattribute__") is object.__dict__["__getattribute__"]
 
 
-def _is_ours(cls: type) -> bool:
+def is_ours(cls: type) -> bool:
     """Whether a base class is the user's, or adds nothing to its objects (`Generic`, `ABC`)."""
     module: object = cls.__module__  # of the functions of Cython, a descriptor
     return isinstance(module, str) and module.split(".")[0] not in _OTHERS
@@ -62,13 +69,20 @@ def _is_ours(cls: type) -> bool:
 
 def is_installed(cls: type) -> bool:
     """Whether a class is of an installed package."""
-    file = getattr(sys.modules.get(str(cls.__module__)), "__file__", None) or ""
+    return _is_file_of_others(sys.modules.get(str(cls.__module__)))
+
+
+def _is_file_of_others(module: Any) -> bool:
+    """Whether a module is of an installed package."""
+    file = str(own_dict(module).get("__file__"))
     return "site-packages" in file or "dist-packages" in file
 
 
 def becomes_array(cls: type) -> bool:
     """Whether NumPy makes arrays of the objects of a class, or leaves its functions to it."""
-    if issubclass(cls, np.generic) or cls in (np.ndarray, np.memmap) or cls is _device_array():
+    if issubclass(cls, np.generic) or cls is _device_array():
+        return False
+    if cls is np.ndarray or cls is np.memmap:
         return False
     ufunc = member(cls, "__array_ufunc__")
     return member(cls, "__array__") is not MISSING or (ufunc is not MISSING and ufunc is not None)
@@ -81,20 +95,26 @@ def _device_array() -> Any:
 
 def is_named_tuple(cls: Any) -> bool:
     """Whether a class is a named tuple."""
-    return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
+    return issubclass(type(cls), type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
 
 
 def attributes(x: Any) -> dict[str, Any]:
     """What an object itself holds, by name; slots first."""
     cls: Any = type(x)
-    if isinstance(x, tuple):
-        return dict(zip(cls._fields, x))
+    if issubclass(cls, tuple):
+        return dict(zip(cls._fields, tuple.__iter__(x)))
     found: dict[str, Any] = {}
-    for name in _slots(cls):
-        value = getattr(x, name, MISSING)
-        if value is not MISSING:
-            found[name] = value
-    return {**found, **getattr(x, "__dict__", {})}
+    for slot in _slots(cls):
+        with contextlib.suppress(AttributeError):  # it may be empty
+            found[slot.__name__] = slot.__get__(x, cls)
+    return {**found, **own_dict(x)}
+
+
+def own_dict(x: Any) -> dict[str, Any]:
+    """The dict of the attributes of an object."""
+    cls: Any = type(x)
+    place = _dict_of(cls)
+    return {} if place is None else place.__get__(x)
 
 
 def with_defaults(x: Any) -> dict[str, Any]:
@@ -117,14 +137,24 @@ def _is_plain(x: Any) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _slots(cls: type) -> tuple[str, ...]:
-    """The names of the slots of a class and its bases."""
-    found: list[str] = []
+def _slots(cls: type) -> tuple[Any, ...]:
+    """The slots of a class and its bases."""
+    found: list[Any] = []
     for base in reversed(cls.__mro__):
         for name, value in vars(base).items():
             if isinstance(value, types.MemberDescriptorType) and name != "__weakref__":
-                found.append(name)
+                found.append(value)
     return tuple(found)
+
+
+@lru_cache(maxsize=1024)
+def _dict_of(cls: Any) -> Any:
+    """What finds the dict of the attributes of an object of a class, None if it has none."""
+    found = (vars(base).get("__dict__") for base in cls.__mro__ if base is not type)
+    return next((f for f in found if isinstance(f, _C_DESCRIPTORS)), None)
+
+
+_C_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 
 def member(cls: type, name: str, after: type | None = None) -> Any:
@@ -177,8 +207,62 @@ _OPERATORS = frozenset(f"__{name}__" for name in _BINARY + _METHODS.split())
 
 def own_operators(cls: type, base: type) -> tuple[str, ...]:
     """The operators that a user's class has in place of those of the builtin `base`."""
-    ours = [c for c in cls.__mro__[: cls.__mro__.index(base)] if _is_ours(c)]
+    ours = [c for c in cls.__mro__[: cls.__mro__.index(base)] if is_ours(c)]
     return tuple(sorted({n for c in ours for n in vars(c) if n in _OPERATORS}))
+
+
+def held_in(x: Any) -> Iterable[tuple[Any, Any]]:
+    """What a list, tuple or dict holds, by position or key; nothing for anything else."""
+    base = next((b for b in (list, tuple, dict) if issubclass(type(x), b)), None)
+    if base is dict:
+        return dict.items(x)
+    return () if base is None else enumerate(base.__iter__(x))
+
+
+def is_plain_key(key: Any) -> bool:
+    """Whether the key of an item can be shown."""
+    return type(key) in (str, int, float, bool)
+
+
+# --- what is asked without running code of the user's ---------------------------------------------
+
+
+def is_closed(value: Any) -> bool:
+    """Whether code of the user's says of which class a value is, or answers for its class."""
+    cls: Any = type(value)
+    meta: Any = type(cls)
+    return (meta is not type and _is_closed(meta)) or _is_closed(cls)
+
+
+@lru_cache(maxsize=1024)
+def _is_closed(cls: Any) -> bool:
+    """Whether the objects of a class are closed, or what these make where they are classes."""
+    if not cls.__flags__ & _HEAP_TYPE or not is_ours(cls):
+        return False
+    if issubclass(cls, type) and ir.answers_by_code(cls):
+        return True
+    made_up = isinstance(member(cls, "__getattribute__"), types.FunctionType)
+    return made_up or member(cls, "__class__") is not object.__dict__["__class__"]
+
+
+def looked_up(base: Any, name: str) -> Any:
+    """What a module, a class or another object from outside has under a name, else MISSING.
+
+    MISSING is also what code of the user's would make up: the `__getattr__` of a module, the
+    `__get__` of a descriptor.
+    """
+    if isinstance(base, types.ModuleType):
+        space = own_dict(base)
+        known = str(space.get("__name__")).split(".")[0] in TRUSTED or _is_file_of_others(base)
+        if name in space or not known:
+            return space.get(name, MISSING)
+    if not isinstance(base, type) or not is_ours(base) or member(base, name) is MISSING:
+        return getattr(base, name, MISSING)
+    found = member(base, name)
+    get = member(type(found), "__get__")
+    if isinstance(get, types.FunctionType) and is_ours(type(found)):
+        return MISSING
+    return found if get is MISSING else get(found, None, base)
 
 
 # --- making them ---------------------------------------------------------------------------------
@@ -186,7 +270,7 @@ def own_operators(cls: type, base: type) -> tuple[str, ...]:
 
 def plain_fields(cls: Any) -> tuple[str, ...] | None:
     """The fields of a class whose constructor stores its arguments and does no more, else None."""
-    return _plain_fields(cls) if isinstance(cls, type) else None
+    return _plain_fields(cls) if type(cls) in _METACLASSES else None
 
 
 @lru_cache(maxsize=1024)

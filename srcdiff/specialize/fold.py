@@ -56,6 +56,7 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.kinds.indexing import item_kind
 from srcdiff.kinds.lattice import kind_of
+from srcdiff.kinds.probing import is_number_type
 from srcdiff.primitives import notation
 from srcdiff.primitives.arguments import as_atom
 from srcdiff.runtime import arrays, linalg
@@ -288,7 +289,11 @@ _FORMS: Mapping[Any, Any] = {
 # --- what is known when a template is expanded: static values, answers, plain NumPy for helpers --
 
 
-_EVERYTHING: tuple[Any, ...] = (None, ..., slice(None))
+def _is_everything(index: Any) -> bool:
+    """Whether an index selects all that there is, or makes an axis."""
+    return index is None or index is ... or (type(index) is slice and index == slice(None))
+
+
 _SAFE_NUMBERS = (np.inf, -np.inf, np.pi, np.e)
 
 FOLDABLE = frozenset(
@@ -474,14 +479,13 @@ class Folder:
     def reshapes(self, atom: Atom) -> bool:
         """Whether an index is known to select everything, with more axes."""
         items = atom.items if isinstance(atom, Tup) else (atom,)
-        return all(self.static(i) in _EVERYTHING for i in items)
+        return all(_is_everything(self.static(i)) for i in items)
 
     def discrete(self, dtype: Atom) -> bool:
         """Whether a dtype is known to have no derivative."""
         value = self.static(dtype)
-        if value is UNSET or value is None:
-            return False
-        return np.dtype(value).kind not in "fcO"  # objects may have one
+        known = type(value) is str or isinstance(value, np.dtype) or is_number_type(value)
+        return known and np.dtype(value).kind not in "fcO"  # objects may have one
 
     def stretchable(self, atom: Atom) -> bool:
         """Whether an operand may have been broadcast along an axis of length 1."""
@@ -531,7 +535,7 @@ def _is(atom: Atom, default: Any) -> bool:
 
 def _is_safe(value: Any) -> bool:
     """Whether a number found outside the function is a constant of nature, not a setting."""
-    return isinstance(value, float) and value in _SAFE_NUMBERS
+    return type(value) is float and value in _SAFE_NUMBERS
 
 
 def _is_open(kind: Kind) -> bool:

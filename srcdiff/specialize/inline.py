@@ -299,7 +299,7 @@ class _Inline(Rewriter):
             variables = found.closure.variables
             return call if variables is None else passing(found.closure, found.derivative, call)
         if isinstance(found, ir.Ref):
-            call = replace(call, fn=found.value, text=found.text)
+            call = ir.called(found, call)
         if isinstance(call.fn, (functools.partial, np.vectorize)):
             call = applied(call)
         if is_direct(call.fn):

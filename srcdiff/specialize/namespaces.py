@@ -18,7 +18,7 @@ from srcdiff.ir.kinds import Kind, Kinds, Maybe, Module, NoneKind, inside
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.runtime.devices import canonical
-from srcdiff.runtime.records import FOREIGN
+from srcdiff.runtime.records import FOREIGN, MISSING, looked_up
 
 _COMPARED = (operator.is_, operator.is_not, operator.eq, operator.ne)
 
@@ -83,12 +83,11 @@ def _read(call: ir.Call, kinds: Kinds, loc: ir.Loc) -> Any:
         return call
     _check_fixed(kind.name, loc)
     text = f"{_SHORT.get(kind.name, kind.name)}.{call.fn.name}".replace("numpy.", "np.", 1)
-    try:
-        value = canonical(getattr(sys.modules.get(kind.name), call.fn.name))
-    except AttributeError:
+    value = canonical(looked_up(sys.modules.get(kind.name), call.fn.name))
+    if value is MISSING:
         raise UnsupportedError(
             f"`{kind.name}` has no attribute `{call.fn.name}`", loc, remedy="Check its name."
-        ) from None
+        )
     if isinstance(call.fn, ir.Attr):
         return ir.Ref(text, value)
     return replace(call, fn=value, args=call.args[1:], text=text)

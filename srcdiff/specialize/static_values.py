@@ -13,7 +13,8 @@ from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, lifted_closure
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.primitives.arguments import named_constant
+from srcdiff.primitives.arguments import FUNCTIONS, called_by_name, named_constant
+from srcdiff.runtime.vectorize import as_partial
 from srcdiff.specialize.nested.derivatives import is_transform, makes_matrix
 
 
@@ -186,8 +187,8 @@ def partial(
     callee, *args = map(held, call.args)
     kwargs = tuple((k, held(v)) for k, v in call.kwargs)
     rest, more, result = fresh("args"), fresh("kwargs"), fresh("_t")
-    fn = callee.value if isinstance(callee, ir.Ref) else callee
-    inner = ir.Call(fn, (*args, ir.Star(rest)), (*kwargs, (None, more)))  # type: ignore[arg-type]
+    inner = ir.Call(callee, (*args, ir.Star(rest)), (*kwargs, (None, more)))  # type: ignore[arg-type]
+    inner = ir.called(replace(callee, text=""), inner) if isinstance(callee, ir.Ref) else inner
     body = (ir.Assign(result, inner, stmt.loc), ir.Return(result, stmt.loc))
     params = (ir.Param(rest.id, style="*"), ir.Param(more.id, style="**"))
     function = ir.Function("partial", params, body, loc=stmt.loc)
@@ -199,7 +200,7 @@ def partial(
 
 
 def _name(callee: ir.Atom) -> str:
-    return str(getattr(getattr(callee, "value", None), "__name__", "partial"))
+    return (called_by_name(callee.value) if isinstance(callee, ir.Ref) else "") or "partial"
 
 
 def applied(call: ir.Call) -> ir.Call:
@@ -209,7 +210,8 @@ def applied(call: ir.Call) -> ir.Call:
         args = tuple(_constant(a, fn) for a in fn.args)
         given = dict(call.kwargs)
         kwargs = tuple((k, _constant(v, fn)) for k, v in fn.keywords.items() if k not in given)
-        call = ir.Call(fn.func, (*args, *call.args), (*kwargs, *call.kwargs))
+        whole = ir.Call(fn.func, (*args, *call.args), (*kwargs, *call.kwargs))
+        call = ir.called(ir.Ref("", fn.func), whole)
         fn = _as_partial(fn.func)
     return call
 
@@ -218,14 +220,14 @@ def _as_partial(fn: Any) -> Any:
     """A callee; an object of `np.vectorize` as a partial object of what it does."""
     if not isinstance(fn, np.vectorize):
         return fn
-    from srcdiff.runtime.vectorize import as_partial
 
     return as_partial(fn)
 
 
 def _constant(value: Any, fn: functools.partial[Any]) -> ir.Atom:
     """An argument of a partial object."""
-    name = getattr(value, "__name__", None) or f"{getattr(fn.func, '__name__', 'partial')}_argument"
+    known = isinstance(value, FUNCTIONS) and value.__name__
+    name = known or f"{called_by_name(fn.func) or 'partial'}_argument"
     return named_constant(name if name.isidentifier() else "argument", value)
 
 

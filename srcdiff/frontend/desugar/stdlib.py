@@ -42,6 +42,7 @@ from srcdiff.frontend.scopes import (
 )
 from srcdiff.frontend.source.parse import Source
 from srcdiff.ir.frozen import frozen, replace
+from srcdiff.runtime import records
 
 Node = Any
 
@@ -483,7 +484,8 @@ class _Settled(gast.NodeTransformer):  # type: ignore[misc]
         module, name = self.meaning(node.args[0]), getattr(node.args[1], "value", None)
         if not isinstance(module, types.ModuleType) or not isinstance(name, str):
             return node
-        return instead(gast.Constant(hasattr(module, name), None), node)
+        there = records.looked_up(module, name) is not records.MISSING
+        return instead(gast.Constant(there, None), node)
 
     def visit_UnaryOp(self, node: Node) -> Node:  # noqa: N802
         """`not hasattr(module, "name")`."""

@@ -15,6 +15,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
+from importlib.util import find_spec, resolve_name
 from typing import Any, NoReturn
 
 import numpy as np
@@ -43,6 +44,7 @@ from srcdiff.ir import (
 )
 from srcdiff.ir.frozen import frozen, state
 from srcdiff.primitives.purity import distribution
+from srcdiff.runtime import records
 from srcdiff.runtime.devices import canonical
 
 Node = Any
@@ -252,7 +254,10 @@ class Builder:
     def resolve(self, name: str, node: Node) -> Any:
         """The object of a name from outside the function."""
         try:
-            return canonical(self.source.namespace.resolve(name))
+            value = self.source.namespace.resolve(name)
+            if records.is_closed(value):
+                self._refuse_closed(name, node)
+            return canonical(value)
         except EmptyCellError as error:
             self.refuse(node, str(error), "Make the derivative after the name has its value.")
         except NameError as error:
@@ -277,11 +282,21 @@ class Builder:
 
     def _attribute(self, base: Ref, node: Node) -> Ref:
         """An attribute of a module, class or ufunc."""
-        missing = object()
-        value = getattr(base.value, node.attr, missing)
-        if value is missing:
-            self.refuse(node, f"`{base.text}` has no attribute `{node.attr}`", "Check its name.")
-        return Ref(f"{base.text}.{node.attr}", canonical(value))
+        value = records.looked_up(base.value, node.attr)
+        text = f"{base.text}.{node.attr}"
+        if value is records.MISSING:
+            reason = f"`{base.text}` has no attribute `{node.attr}`, or code makes it up"
+            self.refuse(node, reason, "Check its name.")
+        if records.is_closed(value):
+            self._refuse_closed(text, node)
+        return Ref(text, canonical(value))
+
+    def _refuse_closed(self, text: str, node: Node) -> NoReturn:
+        """Refuse an object that nobody can look at without running its code."""
+        self.refuse(
+            node, f"`{text}` is of a class that says by code of its own what its attributes are",
+            "Pass what is read of it as an argument.",
+        )  # fmt: skip
 
     # --- text ---
 
@@ -345,16 +360,12 @@ def learn_import(b: Builder, name: str, path: str, attribute: str | None) -> Non
         return
     package = b.source.namespace.globals.get("__package__")
     found = imported_module(path, package)
-    if found is None:
-        return
-    if attribute is None:
+    if found is not None and attribute is not None:
+        inner = records.looked_up(found, attribute)
+        missing = inner is records.MISSING
+        found = imported_module(f"{path}.{attribute}", package) if missing else inner
+    if found is not None and not records.is_closed(found):
         b.scope[name] = Static(canonical(found))
-    elif hasattr(found, attribute):
-        b.scope[name] = Static(canonical(getattr(found, attribute)))
-    else:
-        inner = imported_module(f"{path}.{attribute}", package)
-        if inner is not None:
-            b.scope[name] = Static(canonical(inner))
 
 
 @contextmanager
@@ -368,11 +379,30 @@ def imports_known(b: Builder, scan: Scan) -> Iterator[None]:
 
 
 def imported_module(name: str, package: str | None = None) -> object | None:
-    """A module, or None if it cannot be imported here (the primal says so when it runs)."""
+    """A module, or None if it cannot be imported here (the primal says so when it runs).
+
+    One that is not imported yet is imported only where that runs nothing of the user's.
+    """
     try:
-        return importlib.import_module(name, package)
+        path = resolve_name(name, package)
+        known = path in sys.modules or path.split(".")[0] not in records.TRUSTED
+        return sys.modules.get(path) if known else importlib.import_module(path)
     except ImportError:
         return None
+
+
+def check_imported(b: Builder, name: str, node: Node) -> None:
+    """Refuse an import of a module that is there, but was not imported before."""
+    package = b.source.namespace.globals.get("__package__")
+    try:
+        top = resolve_name(name, package).split(".")[0]
+    except ImportError:
+        return
+    if imported_module(name, package) is None and top not in records.TRUSTED and find_spec(top):
+        b.refuse(
+            node, f"the module `{name}` is not imported yet, and importing it runs its code",
+            "Import it at the top of the file.",
+        )  # fmt: skip
 
 
 # --- names of a function for a module: `xp = np`, `xp = cp.get_array_module(x)` ------------------

@@ -29,7 +29,6 @@ from srcdiff.ir import (
     Assign,
     Atom,
     Call,
-    Callee,
     Const,
     Effect,
     Method,
@@ -37,8 +36,10 @@ from srcdiff.ir import (
     Ref,
     Rhs,
     Slice,
+    called,
     make_list,
 )
+from srcdiff.ir.frozen import replace
 from srcdiff.runtime import sequences
 
 # These read the frame that they are called in, or run text.
@@ -65,8 +66,6 @@ def direct_call(b: Builder, node: Node) -> Rhs:
     if type(func).__name__ == "Lambda":
         return _lambda_call(b, node)
     known = b.static(func)
-    if known is not None and type(known.value).__hash__ is None:
-        return _method_of_object(b, node)
     if known is not None:
         return _known_call(b, node, known)
     if type(func).__name__ == "Attribute":
@@ -82,12 +81,6 @@ def _gets_method(b: Builder, node: Node) -> bool:
     name = node.args[1]
     literal = type(name).__name__ == "Constant" and isinstance(name.value, str)
     return known is not None and known.value is getattr and literal
-
-
-def _method_of_object(b: Builder, node: Node) -> Rhs:
-    """A call of an object that has no hash to ask for rules with: of its method."""
-    args, kwargs = arguments(b, (node.func,), node)
-    return Call(Method("__call__"), args, kwargs)
 
 
 def _lambda_call(b: Builder, node: Node) -> Rhs:
@@ -118,7 +111,7 @@ def _known_call(b: Builder, node: Node, known: Ref) -> Rhs:
     if any(iterables.is_lazy(b, a) for a in node.args):
         return _generator_call(b, node, known)
     args, kwargs = arguments(b, (), node)
-    return Call(fn, args, kwargs, known.text)
+    return called(known, Call(fn, args, kwargs))
 
 
 def _generator_call(b: Builder, node: Node, known: Ref) -> Rhs:
@@ -131,7 +124,7 @@ def _generator_call(b: Builder, node: Node, known: Ref) -> Rhs:
     if any(fn is f for f in _EAGER):
         b.eager.update(map(id, node.args))
     args, kwargs = arguments(b, (), node)
-    return Call(fn, args, kwargs, known.text)
+    return called(known, Call(fn, args, kwargs))
 
 
 def _method_call(b: Builder, node: Node) -> Rhs:
@@ -150,12 +143,10 @@ def _unknown_call(b: Builder, node: Node) -> Rhs:
     """A call of a local value."""
     args, kwargs = arguments(b, (node.func,), node)
     fn, rest = args[0], args[1:]
-    callee: Callee
     if isinstance(fn, Ref):
-        callee = fn.value
-    else:
-        callee = b.as_name(fn, node.func)
-    return Call(callee, rest, kwargs, fn.id if isinstance(fn, Name) else None)
+        return called(replace(fn, text=""), Call(fn.value, rest, kwargs))
+    text = fn.id if isinstance(fn, Name) else None
+    return Call(b.as_name(fn, node.func), rest, kwargs, text)
 
 
 def _local_call(b: Builder, node: Node, meaning: LocalFunction | Pending) -> Rhs:

@@ -155,7 +155,7 @@ def unary(b: Builder, node: Node) -> Rhs:
         return Const(-operand.value)
     atom = b.atom(operand)
     value = atom.value if isinstance(atom, Ref) else None
-    if kind == "USub" and isinstance(value, float) and value == math.inf:
+    if kind == "USub" and type(value) is float and value == math.inf:
         return Const(-math.inf)
     return Call(UNARY[kind], (atom,))
 

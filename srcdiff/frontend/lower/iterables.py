@@ -11,6 +11,7 @@ import itertools
 import operator
 from collections import OrderedDict
 from itertools import starmap
+from types import BuiltinMethodType
 from typing import Any, Union
 
 import gast
@@ -90,7 +91,7 @@ def _means(b: Builder, function: Node, meant: object) -> bool:
 
 def is_from_keys(fn: object, node: Node) -> bool:
     """Whether a call is `dict.fromkeys(keys, value)`."""
-    mine = getattr(fn, "__name__", "") == "fromkeys"
+    mine = isinstance(fn, BuiltinMethodType) and fn.__name__ == "fromkeys"
     starred = any(type(a).__name__ == "Starred" for a in node.args)
     known = mine and getattr(fn, "__self__", None) in (dict, OrderedDict)
     return known and not node.keywords and not starred and len(node.args) in (1, 2)

@@ -116,9 +116,8 @@ def import_(b: Builder, node: Node) -> None:
     for alias in node.names:
         name = alias.asname or alias.name.split(".")[0]
         names.append(b.target(name))
+        builder.check_imported(b, alias.name, node)
         builder.learn_import(b, name, alias.name if alias.asname else name, None)
-        if not alias.asname:
-            builder.imported_module(alias.name)
     b.emit(Verbatim(b.source.text(node), (), tuple(names), (), b.loc(node)))
 
 
@@ -129,6 +128,7 @@ def import_from(b: Builder, node: Node) -> None:
         name = alias.asname or alias.name
         names.append(b.target(name))
         module = "." * (node.level or 0) + (node.module or "")
+        builder.check_imported(b, module, node)
         builder.learn_import(b, name, module, alias.name)
     b.emit(Verbatim(b.source.text(node), (), tuple(names), (), b.loc(node)))
 

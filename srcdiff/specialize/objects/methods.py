@@ -483,8 +483,8 @@ class Members(InTurn, reflection.Truthful):
         base = call.args[0]
         if not isinstance(base, ir.Ref) or not isinstance(base.value, type):
             return None
-        found = getattr(base.value, fn.name, None)
-        if found is None:
+        found = records.looked_up(base.value, fn.name)
+        if found is None or found is records.MISSING:
             return None
         return replace(call, fn=found, args=call.args[1:], text=f"{base.text}.{fn.name}")
 
