@@ -197,7 +197,7 @@ EFFECTS = """
     sys.path.append("/nowhere")
     sys.settrace(touch)
     sys.stdout.write("told")
-    old = locale.setlocale(locale.LC_ALL, "")
+    old = locale.localeconv()
     time.sleep(1000.0)
     print("told")
     print(x)

@@ -59,7 +59,7 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.indexing import item_kind
-from srcdiff.primitives.effects import LIST_MUTATORS
+from srcdiff.primitives.operation import LIST_MUTATORS
 
 
 def keeps_shape(stmt: ir.SetItem, kinds: Kinds) -> bool:

@@ -45,7 +45,7 @@ from srcdiff.ir import (
 )
 from srcdiff.primitives import effects
 from srcdiff.primitives.arguments import outs, overwrites
-from srcdiff.primitives.purity import only_checks
+from srcdiff.primitives.operation import PURE_METHODS, only_checks
 
 _TEMPORARY = re.compile(r"(d_)*_")
 
@@ -253,7 +253,7 @@ def _resizes(stmt: Stmt, private: frozenset[str], lists: set[str]) -> bool:
     call = stmt.rhs if isinstance(stmt, (Effect, Assign)) else None
     if not isinstance(call, Call) or not isinstance(call.fn, Method):
         return False
-    return call.fn.name not in effects.PURE_METHODS and slot_of(call) not in private
+    return call.fn.name not in PURE_METHODS and slot_of(call) not in private
 
 
 def is_slot_effect(stmt: Stmt, private: frozenset[str]) -> bool:

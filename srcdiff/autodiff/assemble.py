@@ -27,7 +27,7 @@ from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Dict, Kind, List, Scalar, Tuple, dims_of, is_float, is_real
 from srcdiff.kinds.calls import atom_kind
-from srcdiff.primitives.effects import MUTATORS
+from srcdiff.primitives.operation import MUTATORS
 from srcdiff.primitives.views import is_array
 from srcdiff.runtime import layout, trees
 from srcdiff.runtime.copies import kept_together

@@ -47,7 +47,8 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.primitives.arguments import KEYS, parameters, spelling
-from srcdiff.primitives.effects import ADDRESS_ATTRIBUTES, MUTATORS, is_foreign, returns_view
+from srcdiff.primitives.effects import is_foreign, returns_view
+from srcdiff.primitives.operation import ADDRESS_ATTRIBUTES, MUTATORS
 from srcdiff.primitives.registry import lookup
 from srcdiff.specialize.inline import is_user_function
 

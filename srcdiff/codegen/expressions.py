@@ -39,7 +39,7 @@ from srcdiff.ir import (
     make_list,
 )
 from srcdiff.primitives.arguments import called_by_name
-from srcdiff.primitives.purity import distribution
+from srcdiff.primitives.operation import distribution
 from srcdiff.runtime.devices import OnHost, canonical, generating_for, on_device
 from srcdiff.runtime.sequences import zeros_of
 from srcdiff.runtime.workspace import MEMORY

@@ -33,7 +33,8 @@ from srcdiff.frontend.signatures import signature_of
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.interpreter import IN_PLACE, Env, Interpreter
 from srcdiff.normalize.in_place import is_inplace
-from srcdiff.primitives.effects import IN_PLACE_FUNCTIONS, MUTATORS, is_pure, is_ufunc_at, module_of
+from srcdiff.primitives.effects import is_pure, is_ufunc_at, module_of, only_writes
+from srcdiff.primitives.operation import MUTATORS
 from srcdiff.runtime import records, trees
 from srcdiff.runtime.arrays import with_slope
 from srcdiff.runtime.copies import attributes, copied, is_open
@@ -439,7 +440,7 @@ def _effect_of_call(call: ir.Call, seen: frozenset[Any]) -> str | None:
         return said if function is None else _effect_of(function, seen)
     if is_user_function(fn):
         return _effect_of(fn, seen)
-    own = is_ufunc_at(fn) or any(fn is f for f in (*_HARMLESS, *_OURS)) or fn in IN_PLACE_FUNCTIONS
+    own = is_ufunc_at(fn) or any(fn is f for f in (*_HARMLESS, *_OURS)) or only_writes(fn)
     if own or is_pure(fn) or module_of(fn).startswith(("srcdiff.", "numpy.random")):
         return None
     owner = getattr(fn, "__self__", None)

@@ -36,7 +36,7 @@ from srcdiff.ir.kinds import Callable as Function
 from srcdiff.ir.kinds import Kind, Object, is_active_kind
 from srcdiff.normalize.summaries.effects import kind_of_atom
 from srcdiff.primitives.arguments import spelling
-from srcdiff.primitives.effects import IN_PLACE_FUNCTIONS, MUTATORS, is_pure, is_ufunc_at, module_of
+from srcdiff.primitives.effects import is_pure, module_of, only_writes
 from srcdiff.runtime.implicit import with_source
 from srcdiff.runtime.service import is_derivative, made_once
 from srcdiff.runtime.trees import hooked
@@ -82,14 +82,12 @@ def _is_generated(fn: Any) -> bool:
 
 def _is_repeatable(call: ir.Call) -> bool:
     """Whether a call computes, or writes into what the generated function has made."""
-    if isinstance(call.fn, ir.Method):
-        return is_pure(call.fn) or call.fn.name in MUTATORS
-    if isinstance(call.fn, ir.Name):
-        return False
+    own = is_pure(call.fn) or only_writes(call.fn)
+    if isinstance(call.fn, (ir.Name, ir.Method)):
+        return own
     if getattr(call.fn, "__name__", "") in ("Before", "run_again"):
         return False  # a checkpoint, which puts back random generators
-    own = is_ufunc_at(call.fn) or call.fn in IN_PLACE_FUNCTIONS
-    return own or is_pure(call.fn) or module_of(call.fn).startswith("srcdiff.")
+    return own or module_of(call.fn).startswith("srcdiff.")
 
 
 # --- printed gradients ----------------------------------------------------------------------------

@@ -57,7 +57,7 @@ from srcdiff.kinds.lengths import grid_kind, with_lengths
 from srcdiff.kinds.matrices import has_open_dtype, is_solver, solution, without_dtype
 from srcdiff.kinds.probing import probe
 from srcdiff.primitives.effects import module_of
-from srcdiff.primitives.purity import may_be_run
+from srcdiff.primitives.operation import may_be_run
 from srcdiff.runtime import arrays, indexing, records, sequences, trees
 from srcdiff.runtime.devices import on_device
 

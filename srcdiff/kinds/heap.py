@@ -34,7 +34,7 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.kinds.calls import call_kind
 from srcdiff.kinds.lattice import join, kind_of
-from srcdiff.primitives.effects import ELEMENT_METHODS, LIST_MUTATORS
+from srcdiff.primitives.operation import ELEMENT_METHODS, LIST_MUTATORS
 from srcdiff.runtime import records
 
 

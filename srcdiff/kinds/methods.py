@@ -37,7 +37,7 @@ from srcdiff.kinds.elementwise import elementwise_kind
 from srcdiff.kinds.indexing import item_kind, product, shape_dims, size_dim, size_scalar
 from srcdiff.kinds.lattice import join_all
 from srcdiff.kinds.probing import probe
-from srcdiff.primitives.effects import PURE_METHODS
+from srcdiff.primitives.operation import PURE_METHODS
 
 Args = tuple[Kind, ...]
 Keywords = dict[str, Kind]

@@ -45,7 +45,7 @@ from srcdiff.ir.kinds import (
     is_big,
 )
 from srcdiff.kinds.lattice import join, join_all
-from srcdiff.primitives.purity import may_be_run
+from srcdiff.primitives.operation import may_be_run
 from srcdiff.runtime.scipy.sparse import is_sparse
 
 Key = tuple[Any, ...]  # what tells one unknown length of the operands from another

@@ -21,14 +21,13 @@ from srcdiff.ir.kinds import Array, Kinds, holds_memory, same_shape
 from srcdiff.optimize.memory import Sharers
 from srcdiff.optimize.shapes import COPIES, asks_form, same_dtype
 from srcdiff.primitives.effects import (
-    ARRAY_MUTATORS,
-    IN_PLACE_FUNCTIONS,
-    LIST_MUTATORS,
     is_pure,
     mutated_args,
     only_computes,
+    only_writes,
     returns_view,
 )
+from srcdiff.primitives.operation import ARRAY_MUTATORS, LIST_MUTATORS
 from srcdiff.runtime.trees import add_into, add_shared, cotangent, put_back
 
 _INTO_ITEMS = (add_into, add_shared, put_back)
@@ -66,10 +65,9 @@ def _stored_by(call: ir.Call | None) -> str | None:
     if not isinstance(written[0], ir.Name):
         return None
     fn = call.fn
+    writes = only_writes(fn)
     if isinstance(fn, ir.Method):
         writes = fn.name in ARRAY_MUTATORS or fn.name in LIST_MUTATORS
-    else:
-        writes = fn in IN_PLACE_FUNCTIONS or getattr(fn, "__name__", "") == "at"
     return written[0].id if writes else None
 
 

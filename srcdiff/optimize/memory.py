@@ -25,14 +25,11 @@ from srcdiff.analysis.liveness import liveness
 from srcdiff.ir.frozen import remember
 from srcdiff.ir.kinds import Array, Kinds, is_mutable
 from srcdiff.primitives.effects import (
-    IN_PLACE_FUNCTIONS,
-    MUTATORS,
-    VIEW_ALL_FUNCTIONS,
-    VIEW_FUNCTIONS,
+    gives_array,
     is_pure,
-    is_ufunc_at,
     makes_new,
     mutated_args,
+    only_writes,
     returns_view,
 )
 from srcdiff.runtime import trees
@@ -266,9 +263,7 @@ def _hands_out(stmt: ir.Stmt) -> bool:
 
 def is_known(fn: ir.Callee) -> bool:
     """Whether all that a callee does with its arguments is known."""
-    if isinstance(fn, ir.Method):
-        return fn.name in MUTATORS or is_pure(fn)
-    return is_pure(fn) or is_ufunc_at(fn) or fn in IN_PLACE_FUNCTIONS
+    return is_pure(fn) or only_writes(fn)
 
 
 class OwnMemory(Remembered):
@@ -304,7 +299,7 @@ def oddly_bound(stmt: ir.Stmt, kinds: Kinds) -> tuple[str, ...]:
         return ir.writes(stmt)
     if gives_view(rhs.fn):  # a part of what is from outside stays what it is
         return ir.writes(stmt) if isinstance(rhs.args[0], ir.Ref) else ()
-    new = rhs.fn not in VIEW_FUNCTIONS and rhs.fn not in VIEW_ALL_FUNCTIONS
+    new = isinstance(rhs.fn, ir.Method) or not gives_array(rhs.fn)
     new = new and makes_new(rhs.fn) and not returns_view(rhs, kinds)
     return () if new else ir.writes(stmt)
 

@@ -14,11 +14,7 @@ effect alone: they write into an operand, and return None.
 
 from __future__ import annotations
 
-import builtins
-import logging
 import operator
-import warnings
-from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -41,41 +37,27 @@ from srcdiff.ir.kinds import (
     sure,
 )
 from srcdiff.primitives.arguments import outs, overwrites
-from srcdiff.primitives.purity import has_no_effect
-from srcdiff.runtime import layout, records, sequences, trees
+from srcdiff.primitives.operation import (
+    ELEMENT_METHODS,
+    MUTATORS,
+    PLAIN_ATTRIBUTES,
+    PURE_METHODS,
+    SPARSE_MUTATORS,
+    TELLING_METHODS,
+    VIEW_METHODS,
+    Effect,
+    Result,
+    Which,
+    op_of,
+)
+from srcdiff.runtime import layout, records, trees
 from srcdiff.runtime.devices import is_device_array, on_device
-
-_WINDOWS = np.lib.stride_tricks.sliding_window_view
-_WINDOW_FUNCTIONS = frozenset(
-    {
-        memoryview, np.ndarray, np.matrix, np.asmatrix, np.recarray, np.frombuffer, np.from_dlpack,
-        np.nditer, np.lib.stride_tricks.as_strided, _WINDOWS,
-    }
-)  # fmt: skip
-_WINDOW_MODULES = ("numpy.ma", "numpy.rec", "numpy.core.records", "numpy.ctypeslib")
-WINDOW_METHODS = frozenset({"getfield", "__array__"})
-WINDOW_ATTRIBUTES = frozenset({"data", "flat", "base"})
-ADDRESS_ATTRIBUTES = frozenset({"ctypes", "__array_interface__", "__array_struct__"})
-"""Attributes that give the address of an array's memory."""
-
-
-def shares_memory(fn: Any) -> bool:
-    """Whether what a function returns may be a view of any of its arguments."""
-    if getattr(type(fn), "__hash__", None) is None:
-        return False
-    module = getattr(fn, "__module__", None)
-    known = isinstance(module, str) and module.startswith(_WINDOW_MODULES)
-    return known or fn in _WINDOW_FUNCTIONS
 
 
 def is_foreign(call: ir.Call) -> bool:
     """Whether what a call returns may be a view that no rule describes, if there is no rule."""
-    fn = call.fn
-    if isinstance(fn, ir.Attr):
-        return fn.name in WINDOW_ATTRIBUTES
-    if isinstance(fn, ir.Method):
-        return fn.name in WINDOW_METHODS
-    return shares_memory(fn) and (fn is not np.ndarray or bool(buffer_of(call)))
+    unplaced = op_of(call.fn).result is Result.UNPLACED
+    return unplaced and (call.fn is not np.ndarray or bool(buffer_of(call)))
 
 
 def buffer_of(call: ir.Call) -> tuple[ir.Atom, ...]:
@@ -203,106 +185,19 @@ def object_parts(call: ir.Call) -> tuple[tuple[str, ...], tuple[ir.Atom, ...]]:
 # --- what has an effect --------------------------------------------------------------------------
 
 
-_HELPERS = (
-    "arrays", "linalg", "trees", "layout", "copies", "sequences", "batched", "records",
-    "checkpoint", "second_order", "contexts", "implicit", "indexing", "scipy.filters",
-    "scipy.curves", "scipy.integrals", "scipy.normal", "scipy.roots", "scipy.sparse",
-)  # fmt: skip
-_KNOWN_MODULES = (
-    "numpy", "math", "cmath", "_operator", "operator", "scipy", "copy",
-    *(f"srcdiff.runtime.{m}" for m in _HELPERS),
-)  # fmt: skip
-
-# Operators that write into their first operand.
-IN_PLACE_OPERATORS = frozenset(
-    getattr(operator, name)
-    for name in ("setitem", "delitem", *(n for n in dir(operator) if n.startswith("i")))
-    if name in ("setitem", "delitem") or hasattr(operator, name[1:]) or name in ("iand", "ior")
-) - {operator.is_, operator.is_not, operator.inv, operator.invert, operator.index}
-
-IN_PLACE_FUNCTIONS = frozenset(
-    {
-        sequences.add_to_part, trees.add_at, trees.add_into, trees.add_numbers, trees.add_shared,
-        trees.put_back, np.copyto, np.put, np.place, np.putmask, np.put_along_axis,
-        np.fill_diagonal,
-    }
-)  # fmt: skip
-
-ARRAY_MUTATORS = frozenset(
-    {"fill", "sort", "partition", "put", "itemset", "resize", "setfield", "setflags"}
-)
-LIST_MUTATORS = frozenset(
-    {"append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort"}
-)
-DICT_MUTATORS = frozenset({"update", "setdefault", "pop", "popitem", "clear"})
-MUTATORS = ARRAY_MUTATORS | LIST_MUTATORS | DICT_MUTATORS | {"add", "discard", "write"}
-
-# Methods of arrays, numbers and containers that have no effect.
-PURE_METHODS = frozenset(
-    name
-    for cls in (np.ndarray, np.float64, float, int, complex, list, dict, tuple, str)
-    for name in dir(cls)
-    if not name.startswith("_")
-) - (MUTATORS | {"tofile", "dump", "byteswap"})
-
-VIEW_METHODS = frozenset(
-    {
-        "reshape", "ravel", "transpose", "swapaxes", "squeeze", "diagonal", "view",
-        "conj", "conjugate", "__array__", "getfield",
-    }
-)  # fmt: skip
-ELEMENT_METHODS = frozenset({"get", "pop", "setdefault", "popitem", "items", "values", "copy"})
-PLAIN_ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "strides"})
-
-
-# Functions that tell somebody something, and methods of a `logging.Logger` that do.
-_TELLING_METHODS = frozenset(
-    {"debug", "info", "warning", "error", "critical", "exception", "log", "isEnabledFor"}
-)
-_TELLING = frozenset(
-    {warnings.warn, *(getattr(logging, n) for n in _TELLING_METHODS if hasattr(logging, n))}
-)
 _LOGGERS = frozenset({"logging.Logger", "logging.RootLogger", "logging.LoggerAdapter"})
-
-
-def _numpy_functions(*names: str) -> frozenset[Any]:
-    """The functions of NumPy with these names that this version has."""
-    return frozenset(getattr(np, n) for n in names if hasattr(np, n))
-
-
-# Functions whose result may share the memory of their first argument.
-VIEW_FUNCTIONS = _numpy_functions(
-    "reshape", "ravel", "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis",
-    "rollaxis", "squeeze", "expand_dims", "broadcast_to", "diagonal", "diag", "flip", "flipud",
-    "fliplr", "rot90", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray",
-    "asarray_chkfinite", "require", "real", "imag", "real_if_close", "array",
-    "trim_zeros", "astype", "resize",
-) | {np.linalg.matrix_transpose, np.linalg.diagonal}  # fmt: skip
-
-# Functions whose result holds views of all their arguments.
-VIEW_ALL_FUNCTIONS = _numpy_functions(
-    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "split", "array_split", "hsplit",
-    "vsplit", "dsplit", "unstack", "ix_", "meshgrid",
-)  # fmt: skip
-
-
-_DISPLAYS = (ir.make_list, ir.make_dict, ir.make_function, ir.is_function, ir.captured)
 
 
 def is_pure(callee: ir.Callee) -> bool:
     """Whether nothing but its result comes of a call (see `mutated_args` for `out=`)."""
-    kind = type(callee)
-    if kind is ir.Attr:
+    if op_of(callee).is_pure or makes_object(callee):
         return True
-    if isinstance(callee, ir.Method):
-        return callee.name in PURE_METHODS
-    if kind is ir.Derived or kind is ir.Name:
-        return False
-    if has_no_effect(callee):
-        return True
-    if any(callee is d for d in (*_DISPLAYS, ir.new_object)) or makes_object(callee):
-        return True
-    return hasattr(kind, "for_kinds")  # a derivative copies what its primal writes into
+    return hasattr(type(callee), "for_kinds")  # a derivative copies what its primal writes into
+
+
+def only_writes(callee: ir.Callee) -> bool:
+    """Whether nothing comes of a call but what it writes into its first argument."""
+    return op_of(callee).effect is Effect.WRITES
 
 
 def module_of(fn: Any) -> str:
@@ -316,20 +211,17 @@ def module_of(fn: Any) -> str:
     return "numpy" if isinstance(owner, np.ufunc) else str(type(owner).__module__)
 
 
-def _is_known(fn: Any) -> bool:
-    """Whether a function belongs to a module whose functions write into no argument but these."""
-    return isinstance(fn, np.ufunc) or _is_known_module(module_of(fn))
-
-
-@lru_cache(maxsize=4096)
-def _is_known_module(module: str) -> bool:
-    """Whether the functions of a module write into nothing but what is said above."""
-    return any(module == m or module.startswith(m + ".") for m in _KNOWN_MODULES)
-
-
 def is_ufunc_at(fn: Any) -> bool:
     """Whether a function is `np.add.at` or its like."""
     return isinstance(getattr(fn, "__self__", None), np.ufunc) and fn.__name__ == "at"
+
+
+def _chosen(call: ir.Call, which: Which) -> tuple[ir.Atom, ...]:
+    """Some of the arguments of a call; all of them for the first where none stands first."""
+    named = tuple(v for _, v in call.kwargs)
+    if which is Which.FIRST:
+        return call.args[:1] or named
+    return () if which is Which.NO else call.args if which is Which.PLACED else (*call.args, *named)
 
 
 # --- writing -----------------------------------------------------------------------------------
@@ -371,7 +263,7 @@ def _reads_sparse(call: ir.Call, kinds: Kinds | None) -> bool:
 
 def _tells(call: ir.Call, kinds: Kinds | None) -> bool:
     """Whether a call is of a method of a logger that writes into nothing that it is given."""
-    if not isinstance(call.fn, ir.Method) or call.fn.name not in _TELLING_METHODS:
+    if not isinstance(call.fn, ir.Method) or call.fn.name not in TELLING_METHODS:
         return False
     receiver = call.args[0]
     if isinstance(receiver, ir.Ref):
@@ -389,45 +281,11 @@ def _is_sparse(atom: ir.Atom, kinds: Kinds | None) -> bool:
 def _mutated_positional(call: ir.Call) -> tuple[ir.Atom, ...]:
     """The positional arguments that a call may write into."""
     fn = call.fn
-    if isinstance(fn, ir.Method):
-        return call.args[:1] if fn.name in MUTATORS else _unknown_method(call, fn.name)
-    if isinstance(fn, (ir.Attr, ir.Derived)) or fn in _DISPLAYS:
-        return ()
-    if fn is ir.set_attr or fn is ir.set_item:
-        return call.args[:1]
-    if makes_object(fn):
+    if isinstance(fn, ir.Derived) or makes_object(fn):
         return ()
     if isinstance(fn, np.ufunc):
         return call.args[fn.nin :]
-    if fn in IN_PLACE_OPERATORS or fn in IN_PLACE_FUNCTIONS or is_ufunc_at(fn):
-        return _first(call)
-    if fn in _TELLING:
-        return ()
-    if isinstance(fn, ir.Name):
-        return (*call.args, *(v for _, v in call.kwargs))
-    if getattr(fn, "__name__", "") in ("shuffle", "setattr", "delattr", "next"):
-        return call.args[:1]
-    if _is_known(fn):
-        return _every(call) if overwrites(call) else ()
-    if getattr(builtins, getattr(fn, "__name__", ""), None) is fn:
-        return ()
-    return (*call.args, *(v for _, v in call.kwargs))
-
-
-def _every(call: ir.Call) -> tuple[ir.Atom, ...]:
-    return (*call.args, *(v for _, v in call.kwargs))
-
-
-def _first(call: ir.Call) -> tuple[ir.Atom, ...]:
-    """The first argument; any of them where all are given by keyword."""
-    return call.args[:1] or tuple(v for _, v in call.kwargs)
-
-
-def _unknown_method(call: ir.Call, name: str) -> tuple[ir.Atom, ...]:
-    """What a method may write into that is none of those that are known to write."""
-    if name in PURE_METHODS:
-        return ()
-    return call.args
+    return _chosen(call, Which.EVERY if overwrites(call) else op_of(fn).writes)
 
 
 def _has_memory(atom: ir.Atom, kinds: Kinds | None) -> bool:
@@ -444,10 +302,15 @@ def _has_memory(atom: ir.Atom, kinds: Kinds | None) -> bool:
 def returns_view(call: ir.Call, kinds: Kinds | None = None) -> tuple[ir.Atom, ...]:
     """The arguments whose memory the result of a call may share, or that it may hold or be."""
     viewed = _viewed(call, kinds)
-    if viewed and (call.fn in VIEW_FUNCTIONS or call.fn in VIEW_ALL_FUNCTIONS):
+    if viewed and not isinstance(call.fn, ir.Method) and gives_array(call.fn):
         # An array of what a list holds is a copy.
         viewed = tuple([a for a in viewed if not _is_sequence(a, kinds)])
     return tuple([a for a in viewed if _has_memory(a, kinds)]) if viewed else ()
+
+
+def gives_array(callee: ir.Callee) -> bool:
+    """Whether a callee gives an array that may be a view of one that it is given."""
+    return op_of(callee).result is Result.VIEW
 
 
 def _is_sequence(atom: ir.Atom, kinds: Kinds | None) -> bool:
@@ -487,19 +350,19 @@ def _viewed_by_callee(call: ir.Call) -> tuple[ir.Atom, ...]:
         return tuple(a for (p, _), a in zip(fn.key.kinds, args) if p in fn.key.returned)
     if isinstance(fn, np.ufunc):
         return args[fn.nin :]
-    if fn in VIEW_FUNCTIONS:
-        return () if copies(call) else _first(call)
-    if fn is np.einsum:  # of one operand it may be a view
-        return () if len(args) > 2 and isinstance(args[0], ir.Const) else args
-    if fn in IN_PLACE_OPERATORS:
-        return args[:1]
+    if fn is np.einsum and len(args) > 2 and isinstance(args[0], ir.Const):
+        return ()  # of one operand it may be a view
     if makes_object(fn):
         return object_parts(call)[1]
     if fn is np.ndarray:
         return buffer_of(call)
-    if fn in VIEW_ALL_FUNCTIONS or fn in _DISPLAYS or shares_memory(fn):
-        return (*args, *(v for _, v in call.kwargs))
-    return _viewed_by_function(call)
+    if fn is layout.view_like:
+        return (args[0], args[3])
+    if fn is sum and len(args) == 1 and not call.kwargs:
+        return ()  # 0 + the first item is new memory
+    made = op_of(fn)
+    alone = made.result is Result.VIEW and made.shares is Which.FIRST
+    return () if alone and copies(call) else _chosen(call, made.shares)
 
 
 def _viewed_by_method(call: ir.Call, name: str, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
@@ -516,34 +379,6 @@ def _viewed_by_method(call: ir.Call, name: str, kinds: Kinds | None) -> tuple[ir
     if held or name in VIEW_METHODS:
         return call.args[:1]
     return () if name in PURE_METHODS or name in MUTATORS else call.args
-
-
-def _viewed_by_function(call: ir.Call) -> tuple[ir.Atom, ...]:
-    """What the result of a plain function may share memory with."""
-    fn = call.fn
-    if module_of(fn).startswith("srcdiff.") and module_of(fn) in _KNOWN_MODULES:
-        if fn is layout.view_like:
-            return (call.args[0], call.args[3])
-        name = getattr(fn, "__name__", "")
-        return call.args[:1] if name in _VIEWING_HELPERS else ()
-    if fn is sum and len(call.args) == 1 and not call.kwargs:
-        return ()  # 0 + the first item is new memory
-    if fn is dict:
-        return (*call.args, *(v for _, v in call.kwargs))
-    if fn in (list, tuple, dict, reversed, sorted, zip, enumerate, min, max, sum, getattr, next):
-        return call.args
-    if not isinstance(fn, (ir.Name, ir.Derived)) and (
-        _is_known(fn) or getattr(builtins, getattr(fn, "__name__", ""), None) is fn
-    ):
-        return ()
-    return (*call.args, *(v for _, v in call.kwargs))
-
-
-_VIEWING_HELPERS = (
-    "hook", "stop_gradient", "unbroadcast", "real_like", "uncut", "spread", "keep_axes", "rows",
-    "unrows", "matmul_left", "matmul_right", "dot_left", "dot_right", "beside", "own_numbers",
-    "unbroadcast_each", "broadcast_each", "keep_axes_each", "spread_each",
-)  # fmt: skip
 
 
 _NEW_HELPERS = frozenset(
@@ -566,13 +401,6 @@ def _is_generator(atom: ir.Atom, kinds: Kinds | None) -> bool:
     return isinstance(kind, Object) and kind.type.startswith("numpy.random.")
 
 
-SPARSE_MUTATORS = frozenset(
-    {"setdiag", "sum_duplicates", "eliminate_zeros", "sort_indices", "prune", "resize", "update",
-     "check_format", "clear", "pop", "popitem", "setdefault"}
-)  # fmt: skip
-"""The methods of sparse matrices that write into them."""
-
-
 def shares_entries(method: str) -> bool:
     """Whether what a method of a sparse matrix returns may have the memory of its entries."""
     dense = method in ("toarray", "todense")
@@ -582,25 +410,12 @@ def shares_entries(method: str) -> bool:
 # --- calls that are made for their effect alone: they write into an operand, and return None -----
 
 
-_SILENT_METHODS = frozenset({
-    "append", "extend", "insert", "remove", "clear", "reverse", "sort", "update", "fill",
-    "partition", "put", "itemset", "setfield", "setflags",
-})  # fmt: skip
-_SILENT_FUNCTIONS = frozenset({
-    np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal,
-    operator.setitem, operator.delitem,
-})  # fmt: skip
-
-
 def returns_nothing(rhs: ir.Rhs, kinds: Kinds) -> bool:
     """Whether a right-hand side is a call that returns None."""
-    if not isinstance(rhs, ir.Call) or not rhs.args:
+    if not isinstance(rhs, ir.Call) or not rhs.args or not op_of(rhs.fn).returns_none:
         return False
-    if isinstance(rhs.fn, ir.Method):
-        base = rhs.args[0]
-        kind = kinds.get(base.id) if isinstance(base, ir.Name) else None
-        known = kind is not None and (isinstance(kind, Array) or is_container(kind))
-        return known and rhs.fn.name in _SILENT_METHODS
-    if isinstance(rhs.fn, (ir.Name, ir.Attr, ir.Derived)):
-        return False
-    return is_ufunc_at(rhs.fn) or rhs.fn in _SILENT_FUNCTIONS
+    if not isinstance(rhs.fn, ir.Method):
+        return True
+    base = rhs.args[0]
+    kind = kinds.get(base.id) if isinstance(base, ir.Name) else None
+    return kind is not None and (isinstance(kind, Array) or is_container(kind))

@@ -16,7 +16,7 @@ import pytest
 
 import srcdiff
 from srcdiff.primitives.effects import is_pure
-from srcdiff.primitives.purity import may_be_run
+from srcdiff.primitives.operation import may_be_run
 
 X = np.array([1.0, 2.0, 3.0])
 FILES = {}

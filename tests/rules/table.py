@@ -16,7 +16,7 @@ import srcdiff
 from srcdiff.backends.cupy.calls import check_known
 from srcdiff.ir import NOWHERE, Attr, Method
 from srcdiff.primitives import registry
-from srcdiff.primitives.purity import distribution
+from srcdiff.primitives.operation import distribution
 from tests.rules import counts, native, packages
 from tests.rules import orders as rule_orders
 from tests.rules.samples import Sample, collected

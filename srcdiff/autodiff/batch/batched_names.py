@@ -15,7 +15,8 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.ir.kinds import Array, Kinds, is_mutable
-from srcdiff.primitives.effects import PLAIN_ATTRIBUTES, returns_view, written_into
+from srcdiff.primitives.effects import returns_view, written_into
+from srcdiff.primitives.operation import PLAIN_ATTRIBUTES
 
 QUESTIONS: frozenset[Any] = frozenset(
     {len, np.shape, np.ndim, np.size, np.iscomplexobj, np.result_type, np.may_share_memory}

@@ -43,7 +43,7 @@ from srcdiff.ir import (
     rename_text,
 )
 from srcdiff.ir.frozen import frozen, state
-from srcdiff.primitives.purity import distribution
+from srcdiff.primitives.operation import distribution
 from srcdiff.runtime import records
 from srcdiff.runtime.devices import canonical
 

@@ -25,15 +25,8 @@ import numpy as np
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node
 from srcdiff.frontend.scopes import at, children, instead, scan_function, scan_nodes
 from srcdiff.ir import Call, Name
-from srcdiff.primitives.effects import (
-    ELEMENT_METHODS,
-    MUTATORS,
-    PURE_METHODS,
-    VIEW_METHODS,
-    is_pure,
-    mutated_args,
-    returns_view,
-)
+from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
+from srcdiff.primitives.operation import ELEMENT_METHODS, MUTATORS, PURE_METHODS, VIEW_METHODS
 
 _CHANGES = MUTATORS | {"__setitem__", "__delitem__", "__iadd__", "__imul__", "__ior__"}
 _DRAWS = frozenset(n for c in (np.random.Generator, np.random.RandomState) for n in dir(c))

@@ -1,8 +1,10 @@
-"""The one list of what is known to have no effect, and of what of that may be run on stand-ins.
+"""The one list of callees: what a call of each does to memory and to the world, and what it gives.
 
-A callee is on it by identity, found under a public name: what only says of itself that it belongs
-to NumPy (`functools.wraps(np.dot)`, `np.vectorize(f)`, `np.frompyfunc(f, 1, 1)`) is not.  Whatever
-is not listed here (files, printing, global state, random numbers, functions of the user) may do
+`op_of(callee)` is the `Operation` of a callee: whether nothing but its result comes of a call, what
+it writes into, what its result may share memory with, and whether it may be run on stand-ins while
+compiling.  A callee is found by identity, under a public name: what only says of itself that it
+belongs to NumPy (`functools.wraps(np.dot)`, `np.vectorize(f)`, `np.frompyfunc(f, 1, 1)`) is not.
+Whatever is not listed (files, printing, global state, random numbers, functions of the user) may do
 anything: it is never run while compiling, and never left out of the text.
 
 The distributions of `scipy.stats` are objects that never change, and are used as modules are.
@@ -11,12 +13,17 @@ The distributions of `scipy.stats` are objects that never change, and are used a
 from __future__ import annotations
 
 import builtins
-import operator
 import sys
-from types import BuiltinFunctionType, MethodType
+from enum import Enum
+from functools import lru_cache
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
+
+from srcdiff import ir
+from srcdiff.ir.frozen import frozen, replace
+from srcdiff.runtime import records
 
 DISTRIBUTION_METHODS = frozenset(
     {"pdf", "logpdf", "pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"}
@@ -32,10 +39,75 @@ def distribution(value: Any) -> str | None:
     return next((name for name, held in vars(stats).items() if held is value), None)
 
 
+# --- what is known of a callee -------------------------------------------------------------------
+
+
+class Effect(Enum):
+    """What comes of a call besides its result."""
+
+    NONE = "nothing"
+    CHECKS = "an error, which is the point of it"
+    WRITES = "what it writes into its first argument"
+    ANY = "anything: files, printing, global state, random numbers, code of the user's"
+
+
+class Which(Enum):
+    """Which arguments of a call."""
+
+    NO = "none of them"
+    FIRST = "the first one"
+    PLACED = "any of those that are given by position"
+    EVERY = "any of them"
+
+
+class Result(Enum):
+    """What a call returns."""
+
+    NEW = "new memory, or a number"
+    VIEW = "an array, which may be a view of an array that it is given"
+    PART = "what it is given, an item of that, or what holds it"
+    UNPLACED = "a view of which no rule says where it is"
+
+
+@frozen
+class Operation:
+    """What a call of a callee does to memory and to the world.
+
+    `writes` are the arguments that it may write into, besides `out`; `shares` those whose memory
+    the `result` may share.  `probed`: it may be run on stand-ins while compiling.  `returns_none`:
+    where it is made for its effect alone.
+    """
+
+    name: str
+    effect: Effect = Effect.ANY
+    probed: bool = False
+    writes: Which = Which.NO
+    result: Result = Result.NEW
+    shares: Which = Which.NO
+    returns_none: bool = False
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether a call may be left out, or moved where its operands are the same."""
+        return self.effect is Effect.NONE
+
+
+UNKNOWN = Operation("unknown", writes=Which.EVERY, result=Result.PART, shares=Which.EVERY)
+"""A callee of which nobody knows anything: it may do everything, and is never run."""
+
+
 # --- what has no effect --------------------------------------------------------------------------
 
 
 _RUN: dict[str, str] = {
+    "builtins": """
+        abs all any bool complex divmod float int pow round sum
+    """,
+    "operator": """
+        abs add and_ concat contains countOf eq floordiv ge getitem gt index indexOf inv
+        invert is_ is_not le lshift lt matmul mod mul ne neg not_ or_ pos pow rshift sub
+        truediv truth xor attrgetter itemgetter
+    """,
     "math": """
         acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees
         dist erf erfc exp exp2 expm1 fabs factorial floor fmod frexp fsum gamma gcd hypot
@@ -337,6 +409,11 @@ _RUN: dict[str, str] = {
 """What has no effect and may be run on stand-ins."""
 
 _QUIET: dict[str, str] = {
+    "builtins": """
+        ascii bin bytes callable chr dict enumerate format frozenset getattr hasattr hash hex
+        id isinstance issubclass len list max memoryview min oct ord range repr reversed set
+        slice sorted str tuple type zip
+    """,
     "numpy": """
         broadcast histogram_bin_edges histogramdd iterable may_share_memory ndenumerate
         ndindex nested_iters resize unravel_index
@@ -373,32 +450,18 @@ _QUIET: dict[str, str] = {
         Voronoi cKDTree
     """,
 }  # fmt: skip
-"""What has no effect, but is not run."""
+"""What has no effect, but is not run; of builtins the kinds are known."""
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_BUILTINS = _words("""
-    abs all any ascii bin bool bytes callable chr complex dict divmod enumerate float format
-    frozenset getattr hasattr hash hex id int isinstance issubclass len list max memoryview min
-    oct ord pow range repr reversed round set slice sorted str sum tuple type zip
-""")
-_NUMBERS = frozenset((abs, float, int, complex, bool, round, pow, divmod, sum, any, all))
-"""The builtins that are run: of the others the kinds are known, or they ask about objects."""
-
-_OPERATORS = _words("""
-    abs add and_ concat contains countOf eq floordiv ge getitem gt index indexOf inv invert is_
-    is_not le lshift lt matmul mod mul ne neg not_ or_ pos pow rshift sub truediv truth xor
-    attrgetter itemgetter
-""")
-
 _HELPERS = _words("""
     arrays linalg trees layout copies sequences batched records scipy.curves scipy.sparse
     scipy.normal scipy.filters indexing
 """)
-_CALLING_HELPERS = _words("""
+_PURE_HELPERS = _HELPERS | _words("""
     workspace checkpoint second_order contexts implicit scipy.integrals scipy.roots
 """)
 """Helpers that are given functions, which are not run while compiling."""
@@ -414,43 +477,96 @@ _ACTING = _words("""
 """)
 """Helpers that write into what they are given, that run code nobody has seen, or that refuse."""
 
+_MEMORY: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("numpy", """
+        reshape ravel transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis squeeze
+        expand_dims broadcast_to diagonal diag flip flipud fliplr rot90 asarray asanyarray
+        ascontiguousarray asfortranarray asarray_chkfinite require real imag real_if_close array
+        trim_zeros astype resize
+    """, {"result": Result.VIEW, "shares": Which.FIRST}),
+    ("numpy.linalg", "matrix_transpose diagonal", {"result": Result.VIEW, "shares": Which.FIRST}),
+    ("numpy", """
+        atleast_1d atleast_2d atleast_3d broadcast_arrays split array_split hsplit vsplit dsplit
+        unstack ix_ meshgrid
+    """, {"result": Result.VIEW, "shares": Which.EVERY}),
+    ("numpy", "einsum", {"result": Result.PART, "shares": Which.PLACED}),  # of one operand
+    ("numpy", "ndarray matrix asmatrix recarray frombuffer from_dlpack nditer",
+     {"result": Result.UNPLACED, "shares": Which.EVERY}),
+    ("numpy.lib.stride_tricks", "as_strided sliding_window_view",
+     {"result": Result.UNPLACED, "shares": Which.EVERY}),
+    ("builtins", "memoryview", {"result": Result.UNPLACED, "shares": Which.EVERY}),
+    ("numpy", "copyto put place putmask put_along_axis fill_diagonal",
+     {"effect": Effect.WRITES, "writes": Which.FIRST, "returns_none": True}),
+    ("logging", "debug info warning error critical exception log", {}),
+    ("warnings", "warn", {}),
+    ("srcdiff.ir.nodes", "make_list make_dict make_function is_function captured",
+     {"effect": Effect.NONE, "result": Result.PART, "shares": Which.EVERY}),
+    ("srcdiff.ir.nodes", "new_object",
+     {"effect": Effect.NONE, "writes": Which.EVERY, "result": Result.PART, "shares": Which.EVERY}),
+    ("srcdiff.ir.nodes", "set_attr set_item",
+     {"writes": Which.FIRST, "result": Result.PART, "shares": Which.EVERY}),
+    ("srcdiff.runtime", "add_to_part add_at add_into add_numbers add_shared put_back",
+     {"effect": Effect.WRITES, "writes": Which.FIRST}),
+    ("operator", "setitem delitem",
+     {"writes": Which.FIRST, "result": Result.PART, "shares": Which.FIRST, "returns_none": True}),
+    ("operator", """
+        iadd iand iconcat ifloordiv ilshift imatmul imod imul ior ipow irshift isub itruediv ixor
+    """, {"writes": Which.FIRST, "result": Result.PART, "shares": Which.FIRST}),
+    ("builtins", "list tuple reversed sorted zip enumerate min max sum getattr next",
+     {"result": Result.PART, "shares": Which.PLACED}),
+    ("builtins", "dict", {"result": Result.PART, "shares": Which.EVERY}),
+    ("builtins", "setattr delattr next", {"writes": Which.FIRST}),
+    ("numpy.random", "shuffle", {"writes": Which.FIRST}),
+    ("random", "shuffle", {"writes": Which.FIRST}),
+    ("srcdiff.runtime", """
+        hook stop_gradient unbroadcast real_like uncut spread keep_axes rows unrows matmul_left
+        matmul_right dot_left dot_right beside own_numbers unbroadcast_each broadcast_each
+        keep_axes_each spread_each
+    """, {"result": Result.VIEW, "shares": Which.FIRST}),
+)  # fmt: skip
+"""What writes into its arguments, and what shares memory with them; the others do neither."""
+
+_MASKED = ("numpy.ma.", "numpy.matlib.", "numpy.rec.", "numpy.core.records.", "numpy.ctypeslib.")
+"""The modules whose functions make arrays with memory that no rule describes."""
+
+_UNPLACED: dict[str, Any] = {"result": Result.UNPLACED, "shares": Which.EVERY}
+
+_LIBRARIES = frozenset(("numpy", "scipy", "math", "cmath", "_operator", "operator", "copy"))
+"""The modules whose functions write into no argument but where it is said above."""
+
+TELLING_METHODS = _words("debug info warning error critical exception log isEnabledFor")
+"""The methods of a `logging.Logger` that tell somebody something."""
+
 _JOINERS = (np.r_.__getitem__, np.c_.__getitem__)
 _REDUCTIONS = frozenset(("reduce", "accumulate", "outer", "reduceat"))
 
-_found: dict[int, tuple[Any, bool]] = {}  # by identity: a user's object is not asked for a hash
-_missing = set(_RUN) | set(_QUIET)
+_found: dict[int, tuple[Any, Operation]] = {}  # by identity: no object is asked for a hash
+_missing = list(dict.fromkeys((*_RUN, *_QUIET, *(module for module, _, _ in _MEMORY))))
 
 
-def has_no_effect(fn: Any) -> bool:
-    """Whether nothing but its result comes of a call of a function from outside the program."""
-    return _listed(fn) is not None
-
-
-def only_checks(fn: Any) -> bool:
-    """Whether a function gives what it is given, or raises an error."""
-    return getattr(fn, "__name__", "") in _CHECKS and _is_helper(fn)
+def op_of(callee: ir.Callee) -> Operation:
+    """What is known of a callee."""
+    kind = type(callee)
+    if kind is ir.Method:
+        return _of_method(callee.name)  # type: ignore[union-attr]
+    if kind is ir.Attr:
+        return _of_attribute(callee.name)  # type: ignore[union-attr]
+    if kind is ir.Name or kind is ir.Derived:
+        return UNKNOWN
+    return _known(callee) or _of_kin(callee) or _of_library(callee) or UNKNOWN
 
 
 def may_be_run(fn: Any) -> bool:
     """Whether a function may be called while compiling, to see what it gives."""
-    return _listed(fn) is True
+    return op_of(fn).probed
 
 
-def _listed(fn: Any) -> bool | None:
-    """Whether a function may be run; None if it is not known to have no effect."""
-    if (known := _known(fn)) is not None:
-        return known
-    if isinstance(fn, MethodType):
-        return True if fn in _JOINERS else _of_distribution(fn)
-    if type(fn) is BuiltinFunctionType:
-        reduces = fn.__name__ in _REDUCTIONS and _known(fn.__self__) is not None
-        return True if reduces else None
-    if isinstance(fn, type) or type(fn) is type(_listed):
-        return _helper(fn)
-    return _known(type(fn)) if not isinstance(fn, type(sys)) else None
+def only_checks(fn: Any) -> bool:
+    """Whether a function gives what it is given, or raises an error."""
+    return op_of(fn).effect is Effect.CHECKS
 
 
-def _known(fn: Any) -> bool | None:
+def _known(fn: Any) -> Operation | None:
     """What the tables say of an object."""
     held = _found.get(id(fn))
     if held is None and not sys.modules.keys().isdisjoint(_missing):
@@ -460,49 +576,175 @@ def _known(fn: Any) -> bool | None:
 
 
 def _collect() -> None:
-    """Find the functions of the modules that have been imported since."""
-    for name in [n for n in _missing if n in sys.modules]:
-        for table, run in ((_QUIET, False), (_RUN, True)):
-            _note(sys.modules[name], table.get(name, "").split(), run)
-        _missing.discard(name)
+    """Find the callees of the modules that have been imported since."""
+    for module in [n for n in _missing if n in sys.modules]:
+        facts: dict[str, dict[str, Any]] = {}
+        for table, probed in ((_RUN, True), (_QUIET, False)):
+            for name in table.get(module, "").split():
+                facts.setdefault(name, {"effect": Effect.NONE, "probed": probed})
+        for place, names, more in _MEMORY:
+            for name in names.split() if place == module else ():
+                facts[name] = {**facts.get(name, {}), **more}
+        for name, found in facts.items():
+            fn = vars(sys.modules[module]).get(name)
+            if fn is not None:
+                found |= _UNPLACED if f"{module}.".startswith(_MASKED) else {}
+                _found.setdefault(id(fn), (fn, Operation(f"{module}.{name}", **found)))
+        _missing.remove(module)
 
 
-def _note(module: Any, names: Any, run: bool) -> None:
-    """Enter what a module has under some names."""
-    for name in names:
-        fn = vars(module).get(name)
-        if fn is not None:
-            _found.setdefault(id(fn), (fn, run))
+# --- callees that no table has: reductions of ufuncs, methods of distributions, our own helpers ---
 
 
-def _helper(fn: Any) -> bool | None:
-    """Whether a function of srcdiff's own may be run; None of what has effects, or of others."""
-    if not _is_helper(fn) or fn.__name__ in _CHECKS | _ACTING:
+def _of_kin(fn: Any) -> Operation | None:
+    """What is known of a function by what it belongs to, None if that does not say it."""
+    if isinstance(fn, MethodType):
+        plain = fn in _JOINERS or _is_of_distribution(fn)
+        return _PURE if plain else None
+    if type(fn) is BuiltinFunctionType:
+        return _of_ufunc(fn) if isinstance(fn.__self__, np.ufunc) else None
+    if isinstance(fn, np.ufunc):
         return None
-    return fn.__module__.partition(".runtime.")[2] in _HELPERS
+    if isinstance(fn, type) or type(fn) is FunctionType:
+        return _of_helper(fn)
+    return _known(type(fn)) if not isinstance(fn, ModuleType) else None
 
 
-def _is_helper(fn: Any) -> bool:
-    """Whether a function is one of srcdiff's own that generated code may call."""
-    name = str(getattr(fn, "__module__", ""))
-    package, _, module = name.partition(".runtime.")
-    ours = package == "srcdiff" and module in _HELPERS | _CALLING_HELPERS
-    return ours and vars(sys.modules[name]).get(fn.__name__) is fn
+_PURE = Operation("pure", Effect.NONE, probed=True)
+_AT = Operation("at", Effect.WRITES, writes=Which.FIRST, returns_none=True)
 
 
-def _of_distribution(fn: MethodType) -> bool | None:
+def _of_ufunc(fn: Any) -> Operation | None:
+    """What is known of `np.add.reduce`, `np.add.at`."""
+    if fn.__name__ == "at":
+        return _AT
+    return _PURE if fn.__name__ in _REDUCTIONS and _known(fn.__self__) is not None else None
+
+
+def _of_helper(fn: Any) -> Operation | None:
+    """What is known of a function of srcdiff's own that generated code may call."""
+    home, name = str(getattr(fn, "__module__", "")), str(fn.__name__)
+    package, _, module = home.partition(".runtime.")
+    ours = package == "srcdiff" and module in _PURE_HELPERS
+    if not ours or vars(sys.modules[home]).get(name) is not fn:
+        return None
+    checks, acts = name in _CHECKS, name in _ACTING
+    effect = Effect.CHECKS if checks else Effect.ANY if acts else Effect.NONE
+    known: dict[str, Any] = {"effect": effect, "probed": module in _HELPERS}
+    for place, names, more in _MEMORY:
+        known |= more if place == "srcdiff.runtime" and name in names.split() else {}
+    known["probed"] = known["probed"] and known["effect"] is Effect.NONE
+    if module == "workspace":  # arrays that are there for the next call as well
+        known |= {"writes": Which.EVERY, "result": Result.PART, "shares": Which.EVERY}
+    found = Operation(f"{home}.{name}", **known)
+    _found[id(fn)] = fn, found
+    return found
+
+
+def _of_library(fn: Any) -> Operation | None:
+    """What is known of other callees of NumPy, SciPy and Python: they write into nothing."""
+    home = _home(fn)
+    known = home.split(".")[0] in _LIBRARIES or isinstance(fn, np.ufunc)
+    builtin = getattr(builtins, getattr(fn, "__name__", ""), None) is fn
+    masked = known and f"{getattr(fn, '__module__', '')}.".startswith(_MASKED)
+    if not known and not builtin:
+        return None
+    return Operation(home, **_UNPLACED) if masked else Operation(home)
+
+
+def _home(fn: Any) -> str:
+    """The module that a callee is of, whatever it says of itself."""
+    if isinstance(fn, MethodType):
+        return _home(fn.__func__)
+    if isinstance(fn, FunctionType):
+        home = str(fn.__globals__.get("__name__"))
+        wrapped = fn.__dict__.get("__wrapped__") if home == "contextlib" else None
+        return home if wrapped is None else _home(wrapped)
+    cls = fn if isinstance(fn, type) else type(fn)
+    if cls is not fn and not isinstance(records.member(cls, "__call__"), FunctionType):
+        owner = type(getattr(fn, "__self__", None))  # written in C
+        return str(getattr(fn, "__module__", None) or owner.__module__)
+    module = sys.modules.get(str(cls.__module__))
+    known = module is not None and vars(module).get(cls.__name__) is cls
+    return str(cls.__module__) if known else ""
+
+
+# --- methods and attributes, by their names -------------------------------------------------------
+
+
+
+
+def _is_of_distribution(fn: MethodType) -> bool:
     """Whether a method is one of a distribution of SciPy's own that draws nothing."""
     owner = getattr(fn.__self__, "dist", fn.__self__) if _is_of_stats(fn.__self__) else None
-    quiet = fn.__name__ in DISTRIBUTION_METHODS and owner is not None and _is_of_stats(owner)
-    return True if quiet else None
+    return fn.__name__ in DISTRIBUTION_METHODS and owner is not None and _is_of_stats(owner)
 
 
 def _is_of_stats(value: Any) -> bool:
     """Whether the class of an object is one of `scipy.stats`."""
     return str(getattr(type(value), "__module__", "")).startswith("scipy.stats.")
 
+# --- methods and attributes, by their names -------------------------------------------------------
 
-for _name in sorted(_BUILTINS):
-    _note(builtins, (_name,), getattr(builtins, _name) in _NUMBERS)
-_note(operator, _OPERATORS, True)
-_collect()
+
+ARRAY_MUTATORS = _words("fill sort partition put itemset resize setfield setflags")
+LIST_MUTATORS = _words("append extend insert pop remove clear reverse sort")
+DICT_MUTATORS = _words("update setdefault pop popitem clear")
+MUTATORS = ARRAY_MUTATORS | LIST_MUTATORS | DICT_MUTATORS | {"add", "discard", "write"}
+SPARSE_MUTATORS = _words("""
+    setdiag sum_duplicates eliminate_zeros sort_indices prune resize update check_format clear pop
+    popitem setdefault
+""")
+"""The methods of sparse matrices that write into them."""
+
+PURE_METHODS = frozenset(
+    name
+    for cls in (np.ndarray, np.float64, float, int, complex, list, dict, tuple, str)
+    for name in dir(cls)
+    if not name.startswith("_")
+) - (MUTATORS | {"tofile", "dump", "byteswap"})
+"""Methods of arrays, numbers and containers that have no effect."""
+
+VIEW_METHODS = _words("""
+    reshape ravel transpose swapaxes squeeze diagonal view conj conjugate __array__ getfield
+""")
+ELEMENT_METHODS = _words("get pop setdefault popitem items values copy")
+_SILENT_METHODS = _words("""
+    append extend insert remove clear reverse sort update fill partition put itemset setfield
+    setflags
+""")
+_UNPLACED_METHODS = _words("getfield __array__")
+_UNPLACED_ATTRIBUTES = _words("data flat base")
+PLAIN_ATTRIBUTES = _words("shape ndim size dtype itemsize nbytes strides")
+ADDRESS_ATTRIBUTES = _words("ctypes __array_interface__ __array_struct__")
+"""Attributes that give the address of an array's memory."""
+
+
+@lru_cache(maxsize=1024)
+def _of_method(name: str) -> Operation:
+    """What is known of a method of arrays, numbers, containers and sparse matrices."""
+    silent = name in _SILENT_METHODS
+    if name in MUTATORS:
+        shares = Which.FIRST if name in ELEMENT_METHODS else Which.NO
+        result = Result.PART if name in ELEMENT_METHODS else Result.NEW
+        return Operation(name, Effect.WRITES, False, Which.FIRST, result, shares, silent)
+    if name in _UNPLACED_METHODS:
+        effect = Effect.NONE if name in PURE_METHODS else Effect.ANY
+        return Operation(name, effect, False, Which.NO if name in PURE_METHODS else Which.PLACED,
+                         Result.UNPLACED, Which.FIRST)  # fmt: skip
+    if name not in PURE_METHODS:
+        shares = Which.FIRST if name in VIEW_METHODS else Which.PLACED
+        return replace(UNKNOWN, name=name, writes=Which.PLACED, shares=shares)
+    shared = name in VIEW_METHODS or name in ELEMENT_METHODS
+    result = Result.VIEW if name in VIEW_METHODS else Result.PART if shared else Result.NEW
+    shares = Which.FIRST if shared else Which.NO
+    return Operation(name, Effect.NONE, result=result, shares=shares)
+
+
+@lru_cache(maxsize=1024)
+def _of_attribute(name: str) -> Operation:
+    """What is known of an attribute."""
+    if name in PLAIN_ATTRIBUTES:
+        return Operation(name, Effect.NONE)
+    result = Result.UNPLACED if name in _UNPLACED_ATTRIBUTES else Result.PART
+    return Operation(name, Effect.NONE, result=result, shares=Which.FIRST)
