@@ -46,7 +46,7 @@ from srcdiff.normalize.copy_in import entered, mirrored_memory, own_memory, said
 from srcdiff.normalize.decompose import compose, without_functionals
 from srcdiff.normalize.displays import apart, displays
 from srcdiff.normalize.displays import returned as with_returned_tuple
-from srcdiff.normalize.in_place import inplace, prepare
+from srcdiff.normalize.in_place import inplace, prepare, with_foreign_methods
 from srcdiff.normalize.iteration import iterated
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.normalize.no_grad import without_modes
@@ -355,7 +355,8 @@ def inplace_pass(state: State) -> State:
     written = tuple(dict.fromkeys((*said, *lists, *copied, *stored, *inner)))
     state = _typed(state, typed.by(webs), extra={"written": written, "put": put})
     inputs = [p for i in state.request.inputs for p in i.params]
-    return _with(state, with_squares(state.typed, inputs), "with_squares")
+    state = _with(state, with_squares(state.typed, inputs), "with_squares")
+    return _typed(state, state.typed.by(with_foreign_methods, state.kinds))
 
 
 def analyse_pass(state: State) -> State:

@@ -145,10 +145,12 @@ class Method:
     """The callee of `args[0].name(*args[1:])`.
 
     `after`: `super().name(...)` in a method of that class; the name is looked up behind it.
+    `foreign`: of an object of which nobody knows what its methods do, whatever they are called.
     """
 
     name: str
     after: type | None = None
+    foreign: bool = False
 
 
 @frozen

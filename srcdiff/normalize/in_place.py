@@ -34,6 +34,7 @@ from srcdiff.ir.kinds import (
     Kind,
     Kinds,
     List,
+    Object,
     Scalar,
     SliceKind,
     Tuple,
@@ -44,7 +45,7 @@ from srcdiff.ir.kinds import (
     is_scalar,
     sure,
 )
-from srcdiff.kinds.calls import kind_of_call
+from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.primitives.effects import mutated_args, returns_nothing
 from srcdiff.primitives.views import is_array, is_reshaping
 from srcdiff.runtime.devices import on_device
@@ -480,3 +481,27 @@ def _distinct(index: ir.Atom, kinds: Kinds) -> bool:
         elif not isinstance(item, (ir.Slice, ir.Const)):
             return False
     return True
+
+
+# --- methods of objects of which nobody knows what they do ---------------------------------------
+
+
+def with_foreign_methods(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
+    """The function with the methods of such objects told from those of arrays and containers."""
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        call = ir.call_of(s)
+        method = call.fn if call is not None and call.args else None
+        if isinstance(method, ir.Method) and _is_foreign(call.args[0], kinds):  # type: ignore[union-attr]
+            rhs = replace(call, fn=replace(method, foreign=True))  # type: ignore[type-var]
+            return replace(s, rhs=rhs)  # type: ignore[call-arg]
+        return ir.map_blocks(s, lambda block: tuple(map(stmt, block)))
+
+    return replace(function, body=tuple(map(stmt, function.body)))
+
+
+def _is_foreign(atom: ir.Atom, kinds: Mapping[str, Kind]) -> bool:
+    """Whether an atom may be an object of a class of which nothing is known."""
+    kind = atom_kind(atom, kinds)
+    known = isinstance(kind, Object) and kind.type.startswith(("numpy.", "scipy.", "dtype"))
+    return kind == UNKNOWN or (isinstance(kind, Object) and not known)

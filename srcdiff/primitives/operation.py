@@ -548,7 +548,8 @@ def op_of(callee: ir.Callee) -> Operation:
     """What is known of a callee."""
     kind = type(callee)
     if kind is ir.Method:
-        return _of_method(callee.name)  # type: ignore[union-attr]
+        found = _of_method(callee.name)  # type: ignore[union-attr]
+        return replace(found, effect=Effect.ANY) if callee.foreign else found  # type: ignore[union-attr]
     if kind is ir.Attr:
         return _of_attribute(callee.name)  # type: ignore[union-attr]
     if kind is ir.Name or kind is ir.Derived:
