@@ -486,21 +486,21 @@ def _distinct(index: ir.Atom, kinds: Kinds) -> bool:
 # --- methods of objects of which nobody knows what they do ---------------------------------------
 
 
-def with_foreign_methods(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
+def with_foreign_methods(function: ir.Function, kinds: Kinds) -> ir.Function:
     """The function with the methods of such objects told from those of arrays and containers."""
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         call = ir.call_of(s)
-        method = call.fn if call is not None and call.args else None
-        if isinstance(method, ir.Method) and _is_foreign(call.args[0], kinds):  # type: ignore[union-attr]
-            rhs = replace(call, fn=replace(method, foreign=True))  # type: ignore[type-var]
-            return replace(s, rhs=rhs)  # type: ignore[call-arg]
-        return ir.map_blocks(s, lambda block: tuple(map(stmt, block)))
+        if call is None or not call.args or not isinstance(call.fn, ir.Method):
+            return s
+        if not _is_foreign(call.args[0], kinds) or not isinstance(s, (ir.Assign, ir.Effect)):
+            return s
+        return ir.with_rhs(s, replace(call, fn=replace(call.fn, foreign=True)))
 
-    return replace(function, body=tuple(map(stmt, function.body)))
+    return ir.replaced_in(function, stmt)
 
 
-def _is_foreign(atom: ir.Atom, kinds: Mapping[str, Kind]) -> bool:
+def _is_foreign(atom: ir.Atom, kinds: Kinds) -> bool:
     """Whether an atom may be an object of a class of which nothing is known."""
     kind = atom_kind(atom, kinds)
     known = isinstance(kind, Object) and kind.type.startswith(("numpy.", "scipy.", "dtype"))

@@ -77,6 +77,9 @@ _TIMES: dict[Any, tuple[str, int, int]] = {
 """How often something is done, its default, and the number for which nothing is."""
 
 
+_ROUNDING = (np.round, np.around, ir.Method("round"))
+
+
 def may_give_back(call: ir.Call, kinds: Kinds | None) -> bool:
     """Whether what a call returns may be its first argument itself."""
     if isinstance(call.fn, type) and issubclass(call.fn, np.generic):
@@ -324,6 +327,8 @@ def _viewed(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
     """What the result may share memory with."""
     if into := outs(call):
         return into
+    if call.fn in _ROUNDING and (_dtype(call, kinds) or "").startswith(("int", "uint")):
+        return call.args[:1]  # of whole numbers NumPy may give back the array itself
     if isinstance(call.fn, ir.Method):
         return _viewed_by_method(call, call.fn.name, kinds)
     if call.fn is operator.getitem:
@@ -360,6 +365,8 @@ def _viewed_by_callee(call: ir.Call) -> tuple[ir.Atom, ...]:
         return (args[0], args[3])
     if fn is sum and len(args) == 1 and not call.kwargs:
         return ()  # 0 + the first item is new memory
+    if overwrites(call):
+        return _chosen(call, Which.EVERY)
     made = op_of(fn)
     alone = made.result is Result.VIEW and made.shares is Which.FIRST
     return () if alone and copies(call) else _chosen(call, made.shares)

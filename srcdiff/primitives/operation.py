@@ -348,7 +348,7 @@ _RUN: dict[str, str] = {
         affine_transform binary_closing binary_dilation binary_erosion binary_fill_holes
         binary_hit_or_miss binary_opening binary_propagation black_tophat center_of_mass
         convolve convolve1d correlate correlate1d distance_transform_bf
-        distance_transform_cdt distance_transform_edt extrema find_objects
+        distance_transform_edt extrema find_objects
         fourier_ellipsoid fourier_gaussian fourier_shift fourier_uniform gaussian_filter
         gaussian_filter1d gaussian_gradient_magnitude gaussian_laplace
         generate_binary_structure grey_closing grey_dilation grey_erosion grey_opening
@@ -418,6 +418,9 @@ _QUIET: dict[str, str] = {
         broadcast histogram_bin_edges histogramdd iterable may_share_memory ndenumerate
         ndindex nested_iters resize unravel_index
     """,
+    "scipy.ndimage": """
+        distance_transform_cdt
+    """,
     "scipy.signal": """
         CZT ShortTimeFFT StateSpace TransferFunction ZerosPolesGain ZoomFFT dlti lti
     """,
@@ -482,13 +485,20 @@ _MEMORY: tuple[tuple[str, str, dict[str, Any]], ...] = (
         reshape ravel transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis squeeze
         expand_dims broadcast_to diagonal diag flip flipud fliplr rot90 asarray asanyarray
         ascontiguousarray asfortranarray asarray_chkfinite require real imag real_if_close array
-        trim_zeros astype resize
+        trim_zeros astype
     """, {"result": Result.VIEW, "shares": Which.FIRST}),
     ("numpy.linalg", "matrix_transpose diagonal", {"result": Result.VIEW, "shares": Which.FIRST}),
     ("numpy", """
         atleast_1d atleast_2d atleast_3d broadcast_arrays split array_split hsplit vsplit dsplit
         unstack ix_ meshgrid
     """, {"result": Result.VIEW, "shares": Which.EVERY}),
+    ("scipy.linalg", "fractional_matrix_power", {"result": Result.PART, "shares": Which.FIRST}),
+    ("scipy.interpolate", "splantider splder", {"result": Result.PART, "shares": Which.FIRST}),
+    ("scipy.sparse", "permute_dims", {"result": Result.PART, "shares": Which.FIRST}),
+    ("numpy.polynomial.polyutils", "trimseq", {"result": Result.PART, "shares": Which.FIRST}),
+    ("numpy", "histogram histogram_bin_edges", {"result": Result.PART, "shares": Which.PLACED}),
+    ("scipy.signal", "abcd_normalize bode freqresp",
+     {"result": Result.PART, "shares": Which.PLACED}),
     ("numpy", "einsum", {"result": Result.PART, "shares": Which.PLACED}),  # of one operand
     ("numpy", "ndarray matrix asmatrix recarray frombuffer from_dlpack nditer",
      {"result": Result.UNPLACED, "shares": Which.EVERY}),
@@ -521,8 +531,9 @@ _MEMORY: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("srcdiff.runtime", """
         hook stop_gradient unbroadcast real_like uncut spread keep_axes rows unrows matmul_left
         matmul_right dot_left dot_right beside own_numbers unbroadcast_each broadcast_each
-        keep_axes_each spread_each
+        keep_axes_each spread_each cut determined numbers of_items one_value paired
     """, {"result": Result.VIEW, "shares": Which.FIRST}),
+    ("srcdiff.runtime", "with_slope", {"result": Result.VIEW, "shares": Which.EVERY}),
 )  # fmt: skip
 """What writes into its arguments, and what shares memory with them; the others do neither."""
 
@@ -663,8 +674,10 @@ def _home(fn: Any) -> str:
         return home if wrapped is None else _home(wrapped)
     cls = fn if isinstance(fn, type) else type(fn)
     if cls is not fn and not isinstance(records.member(cls, "__call__"), FunctionType):
+        wrapped = records.own_dict(fn).get("__wrapped__")
         owner = type(getattr(fn, "__self__", None))  # written in C
-        return str(getattr(fn, "__module__", None) or owner.__module__)
+        home = str(getattr(fn, "__module__", None) or owner.__module__)
+        return home if wrapped is None else _home(wrapped)
     module = sys.modules.get(str(cls.__module__))
     known = module is not None and vars(module).get(cls.__name__) is cls
     return str(cls.__module__) if known else ""
@@ -698,12 +711,18 @@ SPARSE_MUTATORS = _words("""
 """)
 """The methods of sparse matrices that write into them."""
 
-PURE_METHODS = frozenset(
-    name
-    for cls in (np.ndarray, np.float64, float, int, complex, list, dict, tuple, str)
-    for name in dir(cls)
-    if not name.startswith("_")
-) - (MUTATORS | {"tofile", "dump", "byteswap"})
+PURE_METHODS = _words("""
+    T all any argmax argmin argpartition argsort as_integer_ratio astype base bit_count bit_length
+    capitalize casefold center choose clip compress conj conjugate copy count ctypes cumprod cumsum
+    data denominator device diagonal dot dtype dumps encode endswith expandtabs find flags flat
+    flatten format format_map from_bytes fromhex fromkeys get getfield hex imag index is_integer
+    isalnum isalpha isascii isdecimal isdigit isidentifier islower isnumeric isprintable isspace
+    istitle isupper item items itemsize join keys ljust lower lstrip mT maketrans max mean min
+    nbytes ndim newbyteorder nonzero numerator prod ptp ravel real removeprefix removesuffix repeat
+    replace reshape rfind rindex rjust round rpartition rsplit rstrip searchsorted shape size split
+    splitlines squeeze startswith std strides strip sum swapaxes swapcase take title to_bytes
+    to_device tobytes tolist tostring trace translate transpose upper values var view zfill
+""")
 """Methods of arrays, numbers and containers that have no effect."""
 
 VIEW_METHODS = _words("""
