@@ -11,7 +11,7 @@ not known of an operand (rank, dtype, the value of an integer) is tried in sever
 results are joined.
 
 Only functions that are listed as safe to run are called, and methods of arrays that have no effect
-(see `purity`); the callers see to it that the shape of the result does not depend on the data.
+(see `operation`); the callers see to it that the shape of the result does not depend on the data.
 """
 
 from __future__ import annotations

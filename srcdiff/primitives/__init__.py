@@ -6,7 +6,7 @@ user's.  A callee that nobody knows may do anything.
 `notation`   what a template may say besides NumPy: adjoints, questions to the compiler, refusals
 `arguments`  the arguments of a call: bound to a template's parameters, and `out`
 `registry`   rules, the files of templates that they are read from, and which rule a call has
-`purity`     the one list of what has no effect, and of what of that may be run on stand-ins
+`operation`  the one list of callees: their effects, what they write into, what results share
 `effects`    what a call writes into, what its result may share memory with, and what is pure
 `views`      which calls certainly return a view of their first argument
 """

@@ -253,8 +253,7 @@ def looked_up(base: Any, name: str) -> Any:
     """
     if isinstance(base, types.ModuleType):
         space = own_dict(base)
-        known = str(space.get("__name__")).split(".")[0] in TRUSTED or _is_file_of_others(base)
-        if name in space or not known:
+        if name in space or not _is_trusted(base):
             return space.get(name, MISSING)
     if not isinstance(base, type) or not is_ours(base) or member(base, name) is MISSING:
         return getattr(base, name, MISSING)
@@ -263,6 +262,19 @@ def looked_up(base: Any, name: str) -> Any:
     if isinstance(get, types.FunctionType) and is_ours(type(found)):
         return MISSING
     return found if get is MISSING else get(found, None, base)
+
+
+def is_made_up(base: Any, name: str) -> bool:
+    """Whether what a module or class is not known to have may be made up by code of the user's."""
+    if isinstance(base, types.ModuleType):
+        return "__getattr__" in own_dict(base) and not _is_trusted(base)
+    return isinstance(base, type) and member(base, name) is not MISSING
+
+
+def _is_trusted(module: types.ModuleType) -> bool:
+    """Whether a module is a library, which may be asked for what it has."""
+    name = str(own_dict(module).get("__name__"))
+    return name.split(".")[0] in TRUSTED or _is_file_of_others(module)
 
 
 # --- making them ---------------------------------------------------------------------------------

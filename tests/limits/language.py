@@ -414,6 +414,38 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "An attribute that a descriptor of a class makes up": """
+class Setting:
+    def __get__(self, instance, owner):
+        return 2.0
+
+class Model:
+    scale = Setting()
+
+def f(x):
+    return x * Model.scale
+
+srcdiff.grad(f)(2.0)
+""",
+    "An object whose class answers for every attribute": """
+class Lazy:
+    def __getattribute__(self, name):
+        return 2.0
+
+lazy = Lazy()
+
+def f(x):
+    return x * lazy.scale
+
+srcdiff.grad(f)(2.0)
+""",
+    "An import of a module that is not imported yet": """
+def f(x):
+    import this
+    return x * len(this.s)
+
+srcdiff.grad(f)(2.0)
+""",
     "`:=` in a slice that reads its name": """
 def f(x):
     n = 1

@@ -285,11 +285,17 @@ class Builder:
         value = records.looked_up(base.value, node.attr)
         text = f"{base.text}.{node.attr}"
         if value is records.MISSING:
-            reason = f"`{base.text}` has no attribute `{node.attr}`, or code makes it up"
-            self.refuse(node, reason, "Check its name.")
+            self._refuse_missing(base, node)
         if records.is_closed(value):
             self._refuse_closed(text, node)
         return Ref(text, canonical(value))
+
+    def _refuse_missing(self, base: Ref, node: Node) -> NoReturn:
+        """Refuse an attribute that is not there, or only when code of the user's makes it up."""
+        if records.is_made_up(base.value, node.attr):
+            reason = f"`{base.text}.{node.attr}` is what code makes up when it is read"
+            self.refuse(node, reason, "Read it outside of the function, and pass what it gives.")
+        self.refuse(node, f"`{base.text}` has no attribute `{node.attr}`", "Check its name.")
 
     def _refuse_closed(self, text: str, node: Node) -> NoReturn:
         """Refuse an object that nobody can look at without running its code."""
