@@ -14,6 +14,7 @@ import pytest
 
 from srcdiff import ir
 from srcdiff.ir import Attr, Method
+from srcdiff.ir.kinds import Array
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.kinds.probing import apply
 from srcdiff.primitives import operation
@@ -282,7 +283,10 @@ def test_functions_do_what_is_said(module):
             made = [*_tried(fn)]
             wrong += [w for m in made for w in m.wrong()]
             seen += len(made)
-            shares = known.result is Result.VIEW and name not in COPIES and made
+            if known.result is Result.SURE_VIEW:
+                arrays = [m for m in made if isinstance(m.kinds["a0"], Array)]
+                assert arrays and all("a0" in m.shared for m in arrays), name
+            shares = known.gives_array and name not in COPIES and made
             assert not shares or any(m.shared for m in made), f"{name} shares nothing"
             assert known.writes is not Which.FIRST or any(m.written for m in made), name
     assert not wrong and (seen or module in OF_NUMBERS)

@@ -313,7 +313,7 @@ def returns_view(call: ir.Call, kinds: Kinds | None = None) -> tuple[ir.Atom, ..
 
 def gives_array(callee: ir.Callee) -> bool:
     """Whether a callee gives an array that may be a view of one that it is given."""
-    return op_of(callee).result is Result.VIEW
+    return op_of(callee).gives_array
 
 
 def _is_sequence(atom: ir.Atom, kinds: Kinds | None) -> bool:
@@ -368,7 +368,7 @@ def _viewed_by_callee(call: ir.Call) -> tuple[ir.Atom, ...]:
     if overwrites(call):
         return _chosen(call, Which.EVERY)
     made = op_of(fn)
-    alone = made.result is Result.VIEW and made.shares is Which.FIRST
+    alone = made.gives_array and made.shares is Which.FIRST
     return () if alone and copies(call) else _chosen(call, made.shares)
 
 

@@ -65,6 +65,7 @@ class Result(Enum):
 
     NEW = "new memory, or a number"
     VIEW = "an array, which may be a view of an array that it is given"
+    SURE_VIEW = "a view of the array that it is given first"
     PART = "what it is given, an item of that, or what holds it"
     UNPLACED = "a view of which no rule says where it is"
 
@@ -85,6 +86,11 @@ class Operation:
     result: Result = Result.NEW
     shares: Which = Which.NO
     returns_none: bool = False
+
+    @property
+    def gives_array(self) -> bool:
+        """Whether it gives an array that may be a view of one that it is given."""
+        return self.result in (Result.VIEW, Result.SURE_VIEW)
 
     @property
     def is_pure(self) -> bool:
@@ -482,10 +488,12 @@ _ACTING = _words("""
 
 _MEMORY: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("numpy", """
-        reshape ravel transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis squeeze
-        expand_dims broadcast_to diagonal diag flip flipud fliplr rot90 asarray asanyarray
-        ascontiguousarray asfortranarray asarray_chkfinite require real imag real_if_close array
-        trim_zeros astype
+        transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis squeeze expand_dims flip
+        flipud fliplr rot90
+    """, {"result": Result.SURE_VIEW, "shares": Which.FIRST}),
+    ("numpy", """
+        reshape ravel broadcast_to diagonal diag asarray asanyarray ascontiguousarray
+        asfortranarray asarray_chkfinite require real imag real_if_close array trim_zeros astype
     """, {"result": Result.VIEW, "shares": Which.FIRST}),
     ("numpy.linalg", "matrix_transpose diagonal", {"result": Result.VIEW, "shares": Which.FIRST}),
     ("numpy", """
@@ -733,6 +741,8 @@ _SILENT_METHODS = _words("""
     append extend insert remove clear reverse sort update fill partition put itemset setfield
     setflags
 """)
+_SURE_METHODS = _words("transpose swapaxes squeeze")
+_SURE_ATTRIBUTES = _words("T mT")
 _UNPLACED_METHODS = _words("getfield __array__")
 _UNPLACED_ATTRIBUTES = _words("data flat base")
 PLAIN_ATTRIBUTES = _words("shape ndim size dtype itemsize nbytes strides")
@@ -757,6 +767,7 @@ def _of_method(name: str) -> Operation:
         return replace(UNKNOWN, name=name, writes=Which.PLACED, shares=shares)
     shared = name in VIEW_METHODS or name in ELEMENT_METHODS
     result = Result.VIEW if name in VIEW_METHODS else Result.PART if shared else Result.NEW
+    result = Result.SURE_VIEW if name in _SURE_METHODS else result
     shares = Which.FIRST if shared else Which.NO
     return Operation(name, Effect.NONE, result=result, shares=shares)
 
@@ -767,4 +778,5 @@ def _of_attribute(name: str) -> Operation:
     if name in PLAIN_ATTRIBUTES:
         return Operation(name, Effect.NONE)
     result = Result.UNPLACED if name in _UNPLACED_ATTRIBUTES else Result.PART
+    result = Result.SURE_VIEW if name in _SURE_ATTRIBUTES else result
     return Operation(name, Effect.NONE, result=result, shares=Which.FIRST)

@@ -14,18 +14,9 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.ir.kinds import UNKNOWN, Array, Kind, Kinds, is_basic, is_real, rank_of, sure
 from srcdiff.primitives.effects import asks_copy, gives_back, returns_view
+from srcdiff.primitives.operation import Result, op_of
 
-_SURE_FUNCTIONS: frozenset[Any] = frozenset(
-    getattr(np, name)
-    for name in (
-        "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis", "rollaxis",
-        "squeeze", "expand_dims", "flip", "flipud", "fliplr", "rot90",
-    )
-    if hasattr(np, name)
-)  # fmt: skip
 _SAME: tuple[Any, ...] = (np.asarray, np.asanyarray)
-_SURE_METHODS = frozenset({"transpose", "swapaxes", "squeeze"})
-_SURE_ATTRIBUTES = frozenset({"T", "mT"})
 _REAL_PARTS: tuple[Any, ...] = (np.real, ir.Attr("real"))
 RESHAPING: frozenset[Any] = frozenset(
     {np.reshape, np.ravel, ir.Method("reshape"), ir.Method("ravel")}
@@ -46,13 +37,9 @@ def is_sure_view(rhs: ir.Rhs, kinds: Kinds, function: ir.Function) -> bool:
         return False
     if rhs.fn in _REAL_PARTS:  # of a complex array it is a part
         return isinstance(rhs.args[0], ir.Name) and is_real(kinds.get(rhs.args[0].id, UNKNOWN))
-    if isinstance(rhs.fn, ir.Attr):
-        return rhs.fn.name in _SURE_ATTRIBUTES
-    if isinstance(rhs.fn, ir.Method) and rhs.fn.name in _SURE_METHODS:
-        return True
     if rhs.fn is operator.getitem:
         return _is_basic(rhs.args[1], kinds)
-    if rhs.fn in _SURE_FUNCTIONS:
+    if op_of(rhs.fn).result is Result.SURE_VIEW:
         return True
     if rhs.fn in _SAME or rhs.fn is np.array:
         plain = len(rhs.args) == 1 and not rhs.kwargs and rhs.fn in _SAME
