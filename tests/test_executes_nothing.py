@@ -197,7 +197,6 @@ EFFECTS = """
     sys.path.append("/nowhere")
     sys.settrace(touch)
     sys.stdout.write("told")
-    old = locale.localeconv()
     time.sleep(1000.0)
     print("told")
     print(x)
@@ -316,6 +315,25 @@ def test_compiling_runs_nothing_and_keeps_it(line, tmp_path, monkeypatch, capfd)
         if way == "source" and text is not None and line not in MAY_GO:
             told = "CALLED.append(" if _called(line) in WRITTEN_OUT else _called(line)
             assert told in text, text
+
+
+METHODS_KEPT = """
+    r = pathlib.Path("kept").replace("moved")
+    r = asked.copy()
+    r = asked.get("key")
+    r = asked.sum()
+"""
+
+
+@pytest.mark.parametrize("line", METHODS_KEPT.strip().splitlines())
+def test_methods_are_kept_whatever_they_are_called(line, tmp_path, monkeypatch, capfd):
+    asked = types.SimpleNamespace(copy=touch, get=touch, sum=touch)
+    (tmp_path / "kept").write_bytes(b"as it was")
+    f = program(PLACES["top"].format(line.strip()), **{**_names(), "asked": asked})
+    CALLED.clear()
+    with untouched(tmp_path, monkeypatch, capfd):
+        text = srcdiff.source(f, example=(X,))
+    assert line.strip() in text and not CALLED
 
 
 # --- objects of the user's that are asked for something -------------------------------------------

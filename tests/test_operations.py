@@ -12,6 +12,7 @@ import types
 import numpy as np
 import pytest
 
+import srcdiff
 from srcdiff import ir
 from srcdiff.ir import Attr, Method
 from srcdiff.ir.kinds import Array
@@ -303,3 +304,28 @@ def test_methods_of_arrays_do_what_is_said(name):
             with contextlib.suppress(AttributeError, TypeError, ValueError, IndexError):
                 wrong += Made(fn, own if isinstance(fn, Method) else own[:1], {}).wrong()
     assert not wrong
+
+
+def conjugated_into(x):
+    """A method that writes into what it is given."""
+    y = np.zeros(3)
+    x.conj(y)
+    return np.sum(y * x)
+
+
+def test_what_methods_write_into_carries_the_derivative():
+    x = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(srcdiff.grad(conjugated_into)(x), 2.0 * x)
+
+
+def rounded(x):
+    """Whole numbers, rounded, which NumPy may give back as they are."""
+    i = np.arange(3)
+    j = np.round(i)
+    j[0] = 2
+    return np.sum(x[i] * x)
+
+
+def test_whole_numbers_that_are_rounded_may_be_the_array_itself():
+    with pytest.raises(srcdiff.UnsupportedError, match="`j` may be a view of `i`"):
+        srcdiff.grad(rounded)(np.ones(3))
