@@ -22,7 +22,7 @@ from srcdiff.primitives import operation
 from srcdiff.primitives.arguments import as_atom
 from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
 from srcdiff.primitives.operation import UNKNOWN, Effect, Result, Which, may_be_run, op_of
-from tests.samples import collected
+from tests.rules.samples import collected
 
 # --- nobody is harmless by default ----------------------------------------------------------------
 
