@@ -21,11 +21,11 @@ import warnings
 
 import numpy as np
 import pytest
-from srcdiff.report.html import fragment
 
 import srcdiff
 from srcdiff.api.jvp import forward_of
 from srcdiff.kinds.lattice import kind_of
+from srcdiff.report import fragment
 
 X = np.array([1.0, 2.0, 3.0])
 NUMBER = itertools.count()
