@@ -286,7 +286,8 @@ def inline_pass(state: State) -> State:
     given = state.params, state.origin, inputs, state.request.by_tangent
     typed = state.typed.then(with_bodies(state.function, *given), "with_bodies").by(seed_free)
     state = _typed(state, typed.by(without_modes, state.params, inputs))
-    if not any(map(has_objects, state.params.values())) and not mentions_objects(function.body):
+    given_objects = any(map(has_objects, state.params.values()))
+    if not given_objects and not mentions_objects(state.function.body):
         return state
     from srcdiff.specialize.objects.scalar_replacement import take_apart
 
