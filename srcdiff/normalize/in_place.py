@@ -47,6 +47,7 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.primitives.effects import mutated_args, returns_nothing
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.views import is_array, is_reshaping
 from srcdiff.runtime.devices import on_device
 
@@ -488,16 +489,32 @@ def _distinct(index: ir.Atom, kinds: Kinds) -> bool:
 
 def with_foreign_methods(function: ir.Function, kinds: Kinds) -> ir.Function:
     """The function with the methods of such objects told from those of arrays and containers."""
+    arrays = _made_by_numpy(function)
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         call = ir.call_of(s)
         if call is None or not call.args or not isinstance(call.fn, ir.Method):
             return s
-        if not _is_foreign(call.args[0], kinds) or not isinstance(s, (ir.Assign, ir.Effect)):
+        known = arrays.issuperset(ir.names(call.args[0])) and bool(ir.names(call.args[0]))
+        if known or not _is_foreign(call.args[0], kinds):
             return s
+        assert isinstance(s, (ir.Assign, ir.Effect))
         return ir.with_rhs(s, replace(call, fn=replace(call.fn, foreign=True)))
 
     return ir.replaced_in(function, stmt)
+
+
+def _made_by_numpy(function: ir.Function) -> frozenset[str]:
+    """The names that calls of NumPy's functions alone bind, as in a branch that is never taken."""
+    made = [(n, ir.call_of(s)) for s in ir.walk(function.body) for n in ir.writes(s)]
+    others = {n for n, call in made if call is None or not _is_numpy(call.fn)}
+    return frozenset(n for n, _ in made) - others - {p.name for p in function.params}
+
+
+def _is_numpy(callee: ir.Callee) -> bool:
+    """Whether a callee is a function of NumPy that is known to do nothing but compute."""
+    found = op_of(callee)
+    return found.probed and found.name.startswith("numpy.")
 
 
 def _is_foreign(atom: ir.Atom, kinds: Kinds) -> bool:
