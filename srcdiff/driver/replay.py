@@ -429,6 +429,8 @@ def _effect_of_call(call: ir.Call, seen: frozenset[Any]) -> str | None:
     """What a call may do to the world."""
     fn: Any = call.fn
     said = f"calls `{call.text or getattr(fn, 'name', getattr(fn, '__name__', fn))}`"
+    if isinstance(fn, Lifted):
+        return "calls a local function"
     if isinstance(fn, ir.Method):
         drawn = hasattr(np.random.Generator, fn.name) or hasattr(np.random.RandomState, fn.name)
         return None if is_pure(fn) or fn.name in MUTATORS or drawn else said
