@@ -12,7 +12,8 @@ import pytest
 
 import srcdiff
 from srcdiff import ir
-from srcdiff.driver import executable, pipeline
+from srcdiff.autodiff import forward
+from srcdiff.driver import pipeline
 from srcdiff.driver.options import VALIDATE
 from srcdiff.errors import ValidationError
 from srcdiff.normalize import in_place
@@ -169,7 +170,8 @@ def test_swapped_operands_are_found_in_the_specialiser(broken):
 def test_a_forgotten_alias_is_found_in_place(monkeypatch):
     monkeypatch.setenv(VALIDATE, "1")
     monkeypatch.setattr(in_place, "linked_names", lambda *_: frozenset())
-    assert failed(through_an_alias()).step == "inplace: inplace"
+    # What is in place is told by the text of a call as long as names are those of the user.
+    assert failed(through_an_alias()).step in ("inplace: inplace", "inplace: webs")
 
 
 def test_a_lost_summand_is_found_in_differentiation(broken):
@@ -199,7 +201,7 @@ def test_a_tangent_too_large_is_found_in_forward_mode(broken):
         twice = ir.Assign(ir.Name("_twice"), ir.Call(operator.add, (tangent, tangent)))
         return (*body[:-1], twice, replace(last, value=ir.Tup((value, ir.Name("_twice")))))
 
-    broken(pipeline, "forward", changed_body(doubled))
+    broken(forward, "forward", changed_body(doubled))
     error = failed(stored_and_read(), lambda f: srcdiff.jvp(f, (X,), (X,)))
     assert error.step == "differentiation (tangents)"
 
@@ -241,7 +243,7 @@ def test_the_two_parts_of_a_pullback_are_run(broken):
 
 
 def test_batches_are_run(broken):
-    broken(executable, "remove_dead", changed_body(with_swapped_operands))
+    broken(pipeline, "remove_dead", changed_body(with_swapped_operands))
 
     def f(x):
         return np.tanh(x) * np.tanh(x)
