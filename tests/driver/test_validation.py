@@ -170,7 +170,8 @@ def test_swapped_operands_are_found_in_the_specialiser(broken):
 def test_a_forgotten_alias_is_found_in_place(monkeypatch):
     monkeypatch.setenv(VALIDATE, "1")
     monkeypatch.setattr(in_place, "linked_names", lambda *_: frozenset())
-    # What is in place is told by the text of a call as long as names are those of the user.
+    # Nothing is rewritten then, and one function cannot have both meanings of `+=`: the next pass
+    # that makes another one is named.
     assert failed(through_an_alias()).step in ("inplace: inplace", "inplace: webs")
 
 
