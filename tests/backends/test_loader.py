@@ -18,6 +18,14 @@ from srcdiff.driver import pipeline
 X = np.array([0.5, 0.2])
 
 
+@pytest.fixture(autouse=True)
+def texts_of_other_tests():
+    """Put back what a debugger, a profiler or a test here takes out of `linecache`."""
+    known = dict(linecache.cache)
+    yield
+    linecache.cache.update(known)
+
+
 def lookup(x, i):
     y = np.sin(x)
     return y[i] * 2.0  # out of bounds
@@ -205,32 +213,24 @@ def until(x):
     return np.sum(x * x)
 
 
-@pytest.fixture
-def forget():
-    """Clears `linecache` for one test: the texts that other tests put there have no files."""
-    known = dict(linecache.cache)
-    yield linecache.clearcache
-    linecache.cache.update(known)
-
-
-def test_texts_outlive_a_cleared_cache(forget):
+def test_texts_outlive_a_cleared_cache():
     first = srcdiff.grad(until)
     slope = first(X)
-    forget()
+    linecache.clearcache()
     np.testing.assert_array_equal(srcdiff.grad(until)(X), slope)
     again = srcdiff.grad(lambda x: first(x) @ X)
     second = again(X)
-    forget()
+    linecache.clearcache()
     h = 1e-6
     slopes = [(first(X + h * e) - first(X - h * e)) @ X / (2 * h) for e in np.eye(2)]
     np.testing.assert_allclose(second, slopes, rtol=1e-8)
     np.testing.assert_array_equal(srcdiff.grad(lambda x: first(x) @ X)(X), second)
 
 
-def test_generated_lines_are_shown_after_a_cleared_cache(forget):
+def test_generated_lines_are_shown_after_a_cleared_cache():
     g = srcdiff.grad(looped)
     before = shown(lambda: g(X, [X, X, np.ones(3)]))
-    forget()
+    linecache.clearcache()
     after = shown(lambda: g(X, [X, X, np.ones(3)]))
     assert "    d_x += grad_outputs * table[k]" in before
     assert "    d_x += grad_outputs * table[k]" in after
