@@ -33,6 +33,7 @@ from srcdiff.primitives.registry import (
     load_rules,
     nondifferentiable,
     rule,
+    scalar_rule,
 )
 from srcdiff.runtime.arrays import stop_gradient
 from srcdiff.runtime.contexts import enable_grad, no_grad, saved_hooks, set_grad_enabled
@@ -79,8 +80,8 @@ __all__ = [
     "enable_grad", "fixed_point", "forward", "generate", "generated", "grad", "gradcheck",
     "gradgradcheck", "hessian", "hook", "hvp", "implicit", "jacobian", "jvp", "linear",
     "linearize", "load_rules", "no_grad", "nondifferentiable", "profile", "rule", "rules", "run",
-    "saved_hooks", "set_grad_enabled", "source", "stages", "stop_gradient", "testing",
-    "value_and_grad", "vhp", "vjp",
+    "saved_hooks", "scalar_rule", "set_grad_enabled", "source", "stages", "stop_gradient",
+    "testing", "value_and_grad", "vhp", "vjp",
 ]  # fmt: skip
 
 

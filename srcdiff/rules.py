@@ -8,6 +8,8 @@
 ...     z = abs(x)
 ...     yield z
 ...     d[x] += d[z] * (1.0 if x > 0.0 else -1.0)
+
+`scalar_rule` says the same in one expression.
 """
 
 from srcdiff.primitives.arguments import spelling
@@ -44,6 +46,7 @@ from srcdiff.primitives.registry import (
     registry,
     rule,
     samples,
+    scalar_rule,
     unsupported,
 )
 
@@ -51,6 +54,6 @@ __all__ = [
     "active", "Store", "basic", "composed", "conj", "d", "discrete", "distinct", "divisor",
     "elementwise", "find", "forward", "ignored", "isarray", "iscomplex", "isscalar", "known",
     "linear", "load_rules", "lookup", "nondifferentiable", "picks_one", "rank", "refuse",
-    "registry", "reshapes", "rule", "samples", "spelling", "stretchable", "unsupported",
-    "weak_in_quantiles",
+    "registry", "reshapes", "rule", "samples", "scalar_rule", "spelling", "stretchable",
+    "unsupported", "weak_in_quantiles",
 ]  # fmt: skip

@@ -93,6 +93,8 @@ _STARS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 def _unread(rule: Rule) -> list[str]:
     """Names that the template computes and never reads."""
     assert rule.template is not None
+    if rule.scalar:
+        return []
     tree = ast.parse(textwrap.dedent(inspect.getsource(rule.template)))
     names = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id != "_"]
     read = {n.id for n in names if isinstance(n.ctx, ast.Load)}
@@ -111,7 +113,7 @@ def _program(function: Any, count: int, kwargs: dict[str, Any]) -> Any:
 
 def _check_lines(rule: Rule, function: Any, args: Any, kwargs: dict[str, Any]) -> None:
     """The lines above the `yield` compute what the function does."""
-    if rule.mutates is not None or rule.template is None:
+    if rule.mutates is not None or rule.template is None or rule.scalar:
         return
     found = next(rule.template(*kept(args), **kwargs), None)
     expected = dict(leaves(function(*kept(args), **kwargs)))

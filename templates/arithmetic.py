@@ -15,57 +15,30 @@ from srcdiff.rules import (
     known,
     nondifferentiable,
     samples,
+    scalar_rule,
 )
 from srcdiff.runtime.arrays import divide_or_zero, log_or_zero, power_slope
 
-
-@elementwise(operator.pos, np.positive)
-@samples("A(3)", "A()")
-def positive(x):
-    z = +x
-    yield z
-    d[x] += d[z]
-
-
-@elementwise(operator.neg, np.negative)
-@samples("A(3)", "A()")
-def negative(x):
-    z = -x
-    yield z
-    d[x] += -d[z]
-
-
-@elementwise(operator.add, np.add)
-@samples(
-    "A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()",
-    "C(3), C(2, 3)", "A(3), C(3)",
-)  # fmt: skip
-def add(x, y):
-    z = x + y
-    yield z
-    d[x] += d[z]
-    d[y] += d[z]
-
-
-@elementwise(operator.sub, np.subtract)
-@samples("A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()", "C(3), A(3)")
-def subtract(x, y):
-    z = x - y
-    yield z
-    d[x] += d[z]
-    d[y] += -d[z]
-
-
-@elementwise(operator.mul, np.multiply)
-@samples(
-    "A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()", "2, A(3)",
-    "C(3), C(3)", "A(3), C(3)", "C(3), A(2, 3)",
-)  # fmt: skip
-def multiply(x, y):
-    z = x * y
-    yield z
-    d[x] += d[z] * conj(y)
-    d[y] += d[z] * conj(x)
+scalar_rule(operator.pos, np.positive, slope=lambda x, z: 1.0, samples=("A(3)", "A()"))
+scalar_rule(operator.neg, np.negative, slope=lambda x, z: -1.0, samples=("A(3)", "A()"))
+scalar_rule(
+    operator.add, np.add, slope=lambda x, y, z: (1.0, 1.0),
+    samples=(
+        "A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()", "C(3), C(2, 3)",
+        "A(3), C(3)",
+    ),
+)
+scalar_rule(
+    operator.sub, np.subtract, slope=lambda x, y, z: (1.0, -1.0),
+    samples=("A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()", "C(3), A(3)"),
+)
+scalar_rule(
+    operator.mul, np.multiply, slope=lambda x, y, z: (y, x),
+    samples=(
+        "A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()", "2, A(3)",
+        "C(3), C(3)", "A(3), C(3)", "C(3), A(2, 3)",
+    ),
+)
 
 
 @elementwise(operator.truediv, np.divide, np.true_divide)
@@ -134,22 +107,14 @@ def reciprocal(x):
     d[x] += -conj(z * z) * d[z]
 
 
-@elementwise(operator.mod, np.mod, np.remainder)
-@samples("A(3), P(3) + 2.0", "A(2, 3), P(3) + 2.0", "A(3), -2.7", "A(), P()")
-def remainder(x, y):
-    z = x % y
-    yield z
-    d[x] += d[z]
-    d[y] += -d[z] * (x // divisor(y, z))
-
-
-@elementwise(np.fmod, math.fmod)
-@samples("A(3), P(3)", "A(2, 3), P(3)", "A(), P()")
-def fmod(x, y):
-    z = np.fmod(x, y)
-    yield z
-    d[x] += d[z]
-    d[y] += -d[z] * np.trunc(x / divisor(y, z))
+scalar_rule(
+    operator.mod, np.mod, np.remainder, slope=lambda x, y, z: (1.0, -(x // divisor(y, z))),
+    samples=("A(3), P(3) + 2.0", "A(2, 3), P(3) + 2.0", "A(3), -2.7", "A(), P()"),
+)
+scalar_rule(
+    np.fmod, math.fmod, slope=lambda x, y, z: (1.0, -np.trunc(x / divisor(y, z))),
+    samples=("A(3), P(3)", "A(2, 3), P(3)", "A(), P()"),
+)
 
 
 @elementwise(operator.abs, np.absolute, np.fabs, math.fabs, abs)

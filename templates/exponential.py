@@ -4,79 +4,32 @@ import math
 
 import numpy as np
 
-from srcdiff.rules import conj, d, divisor, elementwise, samples
+from srcdiff.rules import conj, d, divisor, elementwise, samples, scalar_rule
 
-
-@elementwise(np.exp, math.exp)
-@samples("A(3)", "A()", "C(3)")
-def exp(x):
-    z = np.exp(x)
-    yield z
-    d[x] += d[z] * conj(z)
-
-
-@elementwise(np.exp2, getattr(math, "exp2", None))
-@samples("A(3)", "A()")
-def exp2(x):
-    z = np.exp2(x)
-    yield z
-    d[x] += d[z] * conj(z) * math.log(2.0)
-
-
-@elementwise(np.expm1, math.expm1)
-@samples("A(3)", "A()", "C(3)")
-def expm1(x):
-    z = np.expm1(x)
-    yield z
-    d[x] += d[z] * conj(z + 1.0)
-
-
-@elementwise(np.log)
-@samples("P(3)", "P()", "C(3)")
-def log(x):
-    z = np.log(x)
-    yield z
-    d[x] += d[z] / conj(divisor(x, z))
-
-
-@elementwise(np.log2, math.log2)
-@samples("P(3)", "P()")
-def log2(x):
-    z = np.log2(x)
-    yield z
-    d[x] += d[z] / (conj(divisor(x, z)) * math.log(2.0))
-
-
-@elementwise(np.log10, math.log10)
-@samples("P(3)", "P()")
-def log10(x):
-    z = np.log10(x)
-    yield z
-    d[x] += d[z] / (conj(divisor(x, z)) * math.log(10.0))
-
-
-@elementwise(np.log1p, math.log1p)
-@samples("P(3)", "P()")
-def log1p(x):
-    z = np.log1p(x)
-    yield z
-    d[x] += d[z] / conj(1.0 + divisor(x, z))
-
-
-@elementwise(np.sqrt)
-@samples("P(3)", "P()", "C(3)")
-def sqrt(x):
-    z = np.sqrt(x)
-    yield z
-    d[x] += d[z] / (2.0 * conj(z))
-
-
-@elementwise(np.cbrt, getattr(math, "cbrt", None))
-@samples("P(3)", "P()")
-def cbrt(x):
-    z = np.cbrt(x)
-    yield z
-    d[x] += d[z] / (3.0 * divisor(z) * z)
+scalar_rule(np.exp, math.exp, slope=lambda x, z: z, samples=("A(3)", "A()", "C(3)"))
+scalar_rule(
+    np.exp2, getattr(math, "exp2", None), slope=lambda x, z: z * math.log(2.0),
+    samples=("A(3)", "A()"),
+)
+scalar_rule(np.expm1, math.expm1, slope=lambda x, z: z + 1.0, samples=("A(3)", "A()", "C(3)"))
+scalar_rule(np.log, slope=lambda x, z: 1.0 / divisor(x, z), samples=("P(3)", "P()", "C(3)"))
+scalar_rule(
+    np.log2, math.log2, slope=lambda x, z: 1.0 / (conj(divisor(x, z)) * math.log(2.0)),
+    samples=("P(3)", "P()"),
+)
+scalar_rule(
+    np.log10, math.log10, slope=lambda x, z: 1.0 / (conj(divisor(x, z)) * math.log(10.0)),
+    samples=("P(3)", "P()"),
+)
+scalar_rule(
+    np.log1p, math.log1p, slope=lambda x, z: 1.0 / (1.0 + divisor(x, z)),
+    samples=("P(3)", "P()"),
+)
+scalar_rule(np.sqrt, slope=lambda x, z: 1.0 / (2.0 * conj(z)), samples=("P(3)", "P()", "C(3)"))
+scalar_rule(
+    np.cbrt, getattr(math, "cbrt", None), slope=lambda x, z: 1.0 / (3.0 * divisor(z) * z),
+    samples=("P(3)", "P()"),
+)
 
 
 @elementwise(math.log)
@@ -99,19 +52,11 @@ def math_sqrt(x):
     d[x] += 0.5 * d[z] / divisor(z)
 
 
-@elementwise(np.logaddexp)
-@samples("A(3), A(3)", "A(2, 3), A(3)", "A(), A()", "A(3), 0.0")
-def logaddexp(x, y):
-    z = np.logaddexp(x, y)
-    yield z
-    d[x] += d[z] * np.exp(x - z)
-    d[y] += d[z] * np.exp(y - z)
-
-
-@elementwise(np.logaddexp2)
-@samples("A(3), A(3)", "A(2, 3), A(3)", "A(), A()", "A(3), 0.0")
-def logaddexp2(x, y):
-    z = np.logaddexp2(x, y)
-    yield z
-    d[x] += d[z] * np.exp2(x - z)
-    d[y] += d[z] * np.exp2(y - z)
+scalar_rule(
+    np.logaddexp, slope=lambda x, y, z: (np.exp(x - z), np.exp(y - z)),
+    samples=("A(3), A(3)", "A(2, 3), A(3)", "A(), A()", "A(3), 0.0"),
+)
+scalar_rule(
+    np.logaddexp2, slope=lambda x, y, z: (np.exp2(x - z), np.exp2(y - z)),
+    samples=("A(3), A(3)", "A(2, 3), A(3)", "A(), A()", "A(3), 0.0"),
+)

@@ -13,6 +13,7 @@ from srcdiff.rules import (
     nondifferentiable,
     rule,
     samples,
+    scalar_rule,
 )
 from srcdiff.runtime import linalg
 from srcdiff.runtime.linalg import (
@@ -356,12 +357,10 @@ def i0_slope_(x, n=1):
     d[x] += d[z] * i0_slope(x, n + 1)
 
 
-@rule(polygamma)
-@samples("0, P()", "1, P()", "0, -0.3 * P()")
-def polygamma_(n, x):
-    z = polygamma(n, x)
-    yield z
-    d[x] += d[z] * polygamma(n + 1, x)
+scalar_rule(
+    polygamma, slope=lambda n, x, z: (None, polygamma(n + 1, x)),
+    samples=("0, P()", "1, P()", "0, -0.3 * P()"),
+)
 
 
 nondifferentiable(

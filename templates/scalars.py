@@ -4,7 +4,17 @@ import math
 
 import numpy as np
 
-from srcdiff.rules import composed, conj, d, divisor, linear, nondifferentiable, rule, samples
+from srcdiff.rules import (
+    composed,
+    conj,
+    d,
+    divisor,
+    linear,
+    nondifferentiable,
+    rule,
+    samples,
+    scalar_rule,
+)
 from srcdiff.runtime.arrays import others
 from srcdiff.runtime.linalg import polygamma
 
@@ -65,20 +75,8 @@ def erfc(x):
     d[x] += -d[z] * (2.0 / math.sqrt(math.pi)) * math.exp(-x * x)
 
 
-@rule(math.lgamma)
-@samples("P()", "-0.3 * P()")
-def lgamma(x):
-    z = math.lgamma(x)
-    yield z
-    d[x] += d[z] * polygamma(0, x)
-
-
-@rule(math.gamma)
-@samples("P()", "-0.3 * P()")
-def gamma(x):
-    z = math.gamma(x)
-    yield z
-    d[x] += d[z] * z * polygamma(0, x)
+scalar_rule(math.lgamma, slope=lambda x, z: polygamma(0, x), samples=("P()", "-0.3 * P()"))
+scalar_rule(math.gamma, slope=lambda x, z: z * polygamma(0, x), samples=("P()", "-0.3 * P()"))
 
 
 @rule(math.frexp, np.frexp)
@@ -98,13 +96,10 @@ def nextafter(x, y):
     d[y] += 0.0
 
 
-@rule(math.remainder)
-@samples("A(), P() + 2.0")
-def math_remainder(x, y):
-    z = math.remainder(x, y)
-    yield z
-    d[x] += d[z]
-    d[y] += -d[z] * np.rint(x / divisor(y, z))
+scalar_rule(
+    math.remainder, slope=lambda x, y, z: (1.0, -np.rint(x / divisor(y, z))),
+    samples=("A(), P() + 2.0",),
+)
 
 
 @rule(math.modf, np.modf)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from srcdiff.rules import d, elementwise, iscomplex, linear, refuse, rule, samples
+from srcdiff.rules import d, elementwise, iscomplex, linear, refuse, rule, samples, scalar_rule
 from srcdiff.runtime.arrays import real_like, unbroadcast, uncut
 
 
@@ -86,13 +86,10 @@ def clip(a, a_min=None, a_max=None):
             d[a_max] += d[z] * ((a > a_max) | (a_min > a_max))
 
 
-@elementwise(np.copysign, math.copysign)
-@samples("A(3), A(3)", "A(2, 3), -1.0", "A(), A()")
-def copysign(x, y):
-    z = np.copysign(x, y)
-    yield z
-    d[x] += d[z] * np.sign(x) * np.sign(z)
-    d[y] += 0.0
+scalar_rule(
+    np.copysign, math.copysign, slope=lambda x, y, z: (np.sign(x) * np.sign(z), 0.0),
+    samples=("A(3), A(3)", "A(2, 3), -1.0", "A(), A()"),
+)
 
 
 @elementwise(np.nan_to_num)
@@ -162,13 +159,10 @@ def choose(a, choices):
         d[choices][k] += unbroadcast(d[z] * np.equal(a, k), choices[k])
 
 
-@elementwise(np.heaviside)
-@samples("A(3), A(3)", "np.zeros(2), A(2)", "A(), 0.5")
-def heaviside(x1, x2):
-    z = np.heaviside(x1, x2)
-    yield z
-    d[x1] += 0.0
-    d[x2] += d[z] * (x1 == 0.0)
+scalar_rule(
+    np.heaviside, slope=lambda x1, x2, z: (0.0, x1 == 0.0),
+    samples=("A(3), A(3)", "np.zeros(2), A(2)", "A(), 0.5"),
+)
 
 
 @linear(real_like, view="g")

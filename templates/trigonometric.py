@@ -4,130 +4,52 @@ import math
 
 import numpy as np
 
-from srcdiff.rules import conj, d, divisor, elementwise, samples
+from srcdiff.rules import d, divisor, elementwise, samples, scalar_rule
 from srcdiff.runtime.arrays import divide_or_zero, sinc_slope
 
-
-@elementwise(np.sin, math.sin)
-@samples("A(3)", "A()", "C(3)")
-def sin(x):
-    z = np.sin(x)
-    yield z
-    d[x] += d[z] * conj(np.cos(x))
-
-
-@elementwise(np.cos, math.cos)
-@samples("A(3)", "A()", "C(3)")
-def cos(x):
-    z = np.cos(x)
-    yield z
-    d[x] += -d[z] * conj(np.sin(x))
-
-
-@elementwise(np.tan, math.tan)
-@samples("U(3)", "U()", "C(3)")
-def tan(x):
-    z = np.tan(x)
-    yield z
-    d[x] += d[z] * conj(1.0 + z * z)
-
-
-@elementwise(np.arcsin, math.asin)
-@samples("U(3)", "U()")
-def arcsin(x):
-    z = np.arcsin(x)
-    yield z
-    d[x] += d[z] / conj(np.sqrt(1.0 - x * x))
-
-
-@elementwise(np.arccos, math.acos)
-@samples("U(3)", "U()")
-def arccos(x):
-    z = np.arccos(x)
-    yield z
-    d[x] += -d[z] / conj(np.sqrt(1.0 - x * x))
-
-
-@elementwise(np.arctan, math.atan)
-@samples("A(3)", "A()", "C(3)")
-def arctan(x):
-    z = np.arctan(x)
-    yield z
-    d[x] += d[z] / conj(1.0 + x * x)
-
-
-@elementwise(np.sinh, math.sinh)
-@samples("A(3)", "A()")
-def sinh(x):
-    z = np.sinh(x)
-    yield z
-    d[x] += d[z] * conj(np.cosh(x))
-
-
-@elementwise(np.cosh, math.cosh)
-@samples("A(3)", "A()")
-def cosh(x):
-    z = np.cosh(x)
-    yield z
-    d[x] += d[z] * conj(np.sinh(x))
-
-
-@elementwise(np.tanh, math.tanh)
-@samples("A(3)", "A()", "C(3)")
-def tanh(x):
-    z = np.tanh(x)
-    yield z
-    d[x] += d[z] * conj(1.0 - z * z)
-
-
-@elementwise(np.arcsinh, math.asinh)
-@samples("A(3)", "A()")
-def arcsinh(x):
-    z = np.arcsinh(x)
-    yield z
-    d[x] += d[z] / conj(np.sqrt(x * x + 1.0))
-
-
-@elementwise(np.arccosh, math.acosh)
-@samples("P(3) + 1.0", "P() + 1.0", "C(3)", "C(3) - 1.0")
-def arccosh(x):
-    z = np.arccosh(x)
-    yield z
-    d[x] += d[z] / conj(np.sqrt(x - 1.0) * np.sqrt(x + 1.0))
-
-
-@elementwise(np.arctanh, math.atanh)
-@samples("U(3)", "U()")
-def arctanh(x):
-    z = np.arctanh(x)
-    yield z
-    d[x] += d[z] / conj(1.0 - divisor(x, z) * x)
-
-
-@elementwise(np.arctan2, math.atan2)
-@samples("A(3), A(3)", "A(2, 3), A(3)", "A(), A()", "A(3), 1.5")
-def arctan2(y, x):
-    z = np.arctan2(y, x)
-    yield z
-    d[y] += d[z] * divide_or_zero(x, x * x + y * y)
-    d[x] += -d[z] * divide_or_zero(y, x * x + y * y)
-
-
-@elementwise(np.hypot)
-@samples("A(3), A(3)", "A(2, 3), A(3)", "A(), A()", "A(3), 1.5")
-def hypot(x, y):
-    z = np.hypot(x, y)
-    yield z
-    d[x] += d[z] * x / z
-    d[y] += d[z] * y / z
-
-
-@elementwise(np.sinc)
-@samples("A(3)", "A()", "V([0.0, 1e-4, 0.5])", "C(3)")
-def sinc(x):
-    z = np.sinc(x)
-    yield z
-    d[x] += d[z] * conj(sinc_slope(x))
+scalar_rule(np.sin, math.sin, slope=lambda x, z: np.cos(x), samples=("A(3)", "A()", "C(3)"))
+scalar_rule(np.cos, math.cos, slope=lambda x, z: -np.sin(x), samples=("A(3)", "A()", "C(3)"))
+scalar_rule(np.tan, math.tan, slope=lambda x, z: 1.0 + z * z, samples=("U(3)", "U()", "C(3)"))
+scalar_rule(
+    np.arcsin, math.asin, slope=lambda x, z: 1.0 / np.sqrt(1.0 - x * x),
+    samples=("U(3)", "U()"),
+)
+scalar_rule(
+    np.arccos, math.acos, slope=lambda x, z: -1.0 / np.sqrt(1.0 - x * x),
+    samples=("U(3)", "U()"),
+)
+scalar_rule(
+    np.arctan, math.atan, slope=lambda x, z: 1.0 / (1.0 + x * x),
+    samples=("A(3)", "A()", "C(3)"),
+)
+scalar_rule(np.sinh, math.sinh, slope=lambda x, z: np.cosh(x), samples=("A(3)", "A()"))
+scalar_rule(np.cosh, math.cosh, slope=lambda x, z: np.sinh(x), samples=("A(3)", "A()"))
+scalar_rule(np.tanh, math.tanh, slope=lambda x, z: 1.0 - z * z, samples=("A(3)", "A()", "C(3)"))
+scalar_rule(
+    np.arcsinh, math.asinh, slope=lambda x, z: 1.0 / np.sqrt(x * x + 1.0),
+    samples=("A(3)", "A()"),
+)
+scalar_rule(
+    np.arccosh, math.acosh, slope=lambda x, z: 1.0 / (np.sqrt(x - 1.0) * np.sqrt(x + 1.0)),
+    samples=("P(3) + 1.0", "P() + 1.0", "C(3)", "C(3) - 1.0"),
+)
+scalar_rule(
+    np.arctanh, math.atanh, slope=lambda x, z: 1.0 / (1.0 - divisor(x, z) * x),
+    samples=("U(3)", "U()"),
+)
+scalar_rule(
+    np.arctan2, math.atan2,
+    slope=lambda y, x, z: (divide_or_zero(x, x * x + y * y), -divide_or_zero(y, x * x + y * y)),
+    samples=("A(3), A(3)", "A(2, 3), A(3)", "A(), A()", "A(3), 1.5"),
+)
+scalar_rule(
+    np.hypot, slope=lambda x, y, z: (x / z, y / z),
+    samples=("A(3), A(3)", "A(2, 3), A(3)", "A(), A()", "A(3), 1.5"),
+)
+scalar_rule(
+    np.sinc, slope=lambda x, z: sinc_slope(x),
+    samples=("A(3)", "A()", "V([0.0, 1e-4, 0.5])", "C(3)"),
+)
 
 
 @elementwise(np.deg2rad, np.radians, math.radians)

@@ -269,8 +269,23 @@ def _rule_text(rule: Rule) -> str:
     """The source of a rule."""
     import inspect
 
+    if rule.scalar:
+        return _statement_of(rule.template)
     parts = (rule.template, rule.definition, rule.tangent)
     return "\n\n".join(inspect.getsource(p).rstrip() for p in parts if p is not None)
+
+
+def _statement_of(made: Any) -> str:
+    """The source of the statement that a lambda stands in."""
+    import ast
+    import inspect
+    import textwrap
+
+    lines, number = inspect.findsource(made)
+    whole = ast.walk(ast.parse("".join(lines)))
+    spans = [(n.lineno, n.end_lineno or 0) for n in whole if isinstance(n, ast.stmt)]
+    first, last = max(span for span in spans if span[0] <= number + 1 <= span[1])
+    return textwrap.dedent("".join(lines[first - 1 : last])).rstrip()
 
 
 def _function(name: str) -> Any:

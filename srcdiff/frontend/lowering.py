@@ -77,7 +77,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NoReturn, TypeVar
+
+import gast
 
 from srcdiff import ir
 from srcdiff.analysis.links import takes_keys
@@ -112,6 +115,7 @@ from srcdiff.ir import (
 )
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind, is_float
+from srcdiff.primitives import notation
 from srcdiff.primitives.registry import Bound, Rule, find, lookup
 
 EXPRESSIONS: Table = {**expressions.TABLE, **loops.COMPREHENSION_TABLE, **calls.TABLE}
@@ -246,6 +250,8 @@ def template_of(rule: Rule) -> Template:
     """The template of a rule, lowered at the first use."""
     assert rule.template is not None, f"{rule.name} has no template"
     source = rule.template
+    if rule.scalar:
+        return _once(rule, "template", lambda: lower_slopes(parse(source), rule))
     return _once(rule, "template", lambda: lower_template(parse(source), rule.mutates))
 
 
@@ -314,6 +320,67 @@ def lower_template(source: Source, mutates: str | None = None) -> Template:
         _refuse(source, body[at], "the `yield` of a template gives the result")
     loc = source.loc(source.tree)
     return Template(source.name, params(source), above, found[0], below, loc, doc)
+
+
+def lower_slopes(source: Source, rule: Rule) -> Template:
+    """The template that the lambda of a scalar rule stands for.
+
+    `slope=lambda x, z: e` is `z = f(x)` above the `yield`, and `d[x] += d[z] * conj(e)` below it.
+    """
+    names = replace(source.namespace, bound={"conj": notation.conj})
+    b = builder(replace(source, namespace=names), TEMPLATE_EXPRESSIONS, TEMPLATE_STATEMENTS)
+    b.scope["d"] = Adjoint()
+    *operands, result = params(source)
+    value, loc = source.tree.body[0].value, source.loc(source.tree)
+    slopes = value.elts if type(value).__name__ == "Tuple" else [value]
+    if len(slopes) != len(operands):
+        count = f"{len(slopes)} slopes of {len(operands)} operands"
+        _refuse(source, value, f"the scalar rule of `{rule.name}` has {count} and a result")
+    call = Call(rule.functions[0], tuple(Name(p.name) for p in operands))
+    for operand, slope in zip(operands, slopes, strict=True):
+        _slope(b, operand, result, slope)
+    z = Name(result.name)
+    return Template(rule.name, tuple(operands), (Assign(z, call, loc),), z, tuple(b.out), loc)
+
+
+def _slope(b: Builder, operand: Param, result: Param, slope: Node) -> None:
+    """Write the line that adds to the adjoint of an operand, unless its slope is None."""
+    if not _is_constant(slope, None):
+        names = {getattr(n, "id", getattr(n, "attr", "")) for n in gast.walk(slope)}
+        adjoint = gast.Subscript(_name("d"), _name(result.name), gast.Load())
+        term = gast.copy_location(_times(adjoint, slope, "conj" in names), slope)
+        value = b.atom(gast.fix_missing_locations(term))
+        b.emit(Accum(adjoint_name(operand.name), value, Name(operand.name), b.loc(slope)))
+
+
+def _times(adjoint: Node, slope: Node, conjugated: bool) -> Node:
+    """An adjoint times a slope, in place of the leftmost factor: `1.0 / e` is `d[z] / conj(e)`."""
+    if _is_constant(slope, 0.0):
+        return slope
+    if _is_constant(slope, 1.0):
+        return adjoint
+    found = gast.BinOp(adjoint, gast.Mult(), slope)
+    if isinstance(slope, gast.BinOp) and isinstance(slope.op, (gast.Mult, gast.Div)):
+        left = _times(adjoint, slope.left, conjugated)
+        found = gast.BinOp(left, slope.op, slope.right)
+    elif isinstance(slope, gast.UnaryOp) and isinstance(slope.op, gast.USub):
+        negative = gast.UnaryOp(gast.USub(), adjoint)
+        if _is_constant(slope.operand, 1.0):
+            return negative
+        found = gast.BinOp(negative, gast.Mult(), slope.operand)
+    if not (conjugated or isinstance(found.right, gast.Constant)):
+        found.right = gast.Call(_name("conj"), [found.right], [])
+    return found
+
+
+def _name(name: str) -> Node:
+    """A name that is read."""
+    return gast.Name(name, gast.Load(), None, None)
+
+
+def _is_constant(node: Node, value: object) -> bool:
+    """Whether a node is a literal of this value."""
+    return isinstance(node, gast.Constant) and type(node.value) is not bool and node.value == value
 
 
 def _is_docstring(node: Node) -> bool:

@@ -1,9 +1,9 @@
 """Rules: the derivative of one primitive each, written as templates in `templates/`.
 
 A `Rule` is a template or a definition, and the functions that it is for.  The decorators make one
-of a template (a generator function with one `yield`).  The rules of the project's own templates are
-read at the first question, each file run as a module of its own; a rule that is made anywhere else
-is a user's, and lies above them in a new registry.
+of a template (a generator function with one `yield`), `scalar_rule` one of a lambda.  The rules of
+the project's own templates are read at the first question, each file run as a module of its own; a
+rule that is made anywhere else is a user's, and lies above them in a new registry.
 """
 
 from __future__ import annotations
@@ -54,6 +54,8 @@ class Rule:
     `view` names the parameter whose memory the result may share, `mutates` the one that is written
     into, `gather` the one that takes all remaining positional arguments of a method call; `calls`
     those that are functions, and last the one that holds what these get behind their arguments.
+
+    The template of a `scalar` rule is the lambda of its slopes, whose last parameter is the result.
     """
 
     name: str
@@ -69,13 +71,15 @@ class Rule:
     reason: str = ""  # why no derivative is given, where that is on purpose
     calls: tuple[str, ...] | None = None
     tangent: Callable[..., Any] | None = field(default=None, repr=False)
+    scalar: bool = False
     lowered: dict[str, Any] = field(default_factory=dict, repr=False)  # `lower.template` keeps it
 
     @functools.cached_property
     def params(self) -> tuple[inspect.Parameter, ...]:
         """The parameters of the template or the definition."""
         source = self.template or self.definition
-        return () if source is None else tuple(inspect.signature(source).parameters.values())
+        found = () if source is None else tuple(inspect.signature(source).parameters.values())
+        return found[:-1] if self.scalar else found
 
 
 def key_of(function: Any) -> Any:
@@ -195,6 +199,37 @@ def rule(
 def elementwise(*functions: Any) -> Callable[..., Rule]:
     """Declare the rule of functions that work element by element, with broadcasting."""
     return _decorator("elementwise", functions)
+
+
+def scalar_rule(
+    *functions: Any, slope: Callable[..., Any], samples: tuple[str, ...] = ()
+) -> Rule:
+    """Declare by one expression the rule of functions that work element by element.
+
+    Args:
+        functions: those that it is the rule of, of arrays and of numbers.
+        slope: a lambda of the operands and of the result, which is read and never called. It says
+            the derivative; of several operands a tuple, with None for one that has none, and 0.0
+            where it is zero on purpose. Of complex numbers its conjugate is taken, unless it says
+            `conj` itself: then it stands as it is.
+        samples: arguments of sample calls, as for `samples`.
+
+    >>> import numpy as np
+    >>> import srcdiff
+    >>> from srcdiff.rules import scalar_rule
+    >>> def softsign(x):
+    ...     return x / (1.0 + np.abs(x))
+    >>> made = scalar_rule(softsign, slope=lambda x, z: 1.0 / (1.0 + np.abs(x)) ** 2)
+    >>> print(srcdiff.grad(softsign, inputs="x")(1.0))
+    0.25
+    """
+    functions = tuple(f for f in functions if f is not None)
+    if not functions:
+        raise TypeError("a scalar rule needs the functions that it is the rule of")
+    if getattr(slope, "__name__", "") != "<lambda>":
+        raise TypeError("the slope of a scalar rule is a lambda of its operands and its result")
+    name = getattr(functions[0], "__name__", "scalar")
+    return _announce(Rule(name, "elementwise", functions, slope, samples=samples, scalar=True))
 
 
 def linear(

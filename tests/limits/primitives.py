@@ -122,6 +122,14 @@ OWN_RULES = {
     "A text in a rule": DOUBLE.format("d[x] += float(f'{z}') * d[z]"),
     "A call for an effect in a rule": DOUBLE.format("print(z)\n    d[x] += 2.0 * d[z]"),
     "A store in a rule": DOUBLE.format("d[x] += 2.0 * d[z]\n    x[0] = 0.0"),
+    "A scalar rule with slopes of other operands": """
+def product(x, y):
+    return x * y
+
+srcdiff.scalar_rule(product, slope=lambda x, y, z: y)
+
+srcdiff.grad(product)(3.0, 2.0)
+""",
     "A rule that yields nothing": """
 def double(x):
     return 2.0 * x

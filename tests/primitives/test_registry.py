@@ -36,6 +36,7 @@ def test_functions_operators_methods_and_attributes_share_rules():
     assert registry.find(np.real) is registry.find(Attr("real"))
     assert registry.find(np.add.at).name == "add_at"
     assert registry.find(abs).name == "absolute"
+    assert registry.find(np.tanh) is registry.find(math.tanh)
 
 
 def test_unknown_and_unhashable_functions_have_no_rule():
@@ -154,6 +155,77 @@ def test_a_template_needs_functions_and_a_yield():
         registry.rule()
     with pytest.raises(TypeError, match="has no `yield`"):
         registry.rule(np.sin)(lambda x: x)
+
+
+def test_a_scalar_rule_needs_functions_and_a_lambda():
+    def slope(x, z):
+        return z
+
+    with pytest.raises(TypeError, match="needs the functions"):
+        registry.scalar_rule(slope=lambda x, z: z)
+    with pytest.raises(TypeError, match="is a lambda"):
+        registry.scalar_rule(np.exp, slope=slope)
+
+
+SCALAR = """
+def f(x, y):
+    return x * y
+
+
+def g(x, y):
+    return x / y
+
+
+made = ({declared})
+
+
+def both(x, y):
+    return f(x, y) + g(x, y)
+"""
+ONE = "srcdiff.scalar_rule(f, slope=lambda x, y, z: (y, x))"
+OTHER = "srcdiff.scalar_rule(g, slope=lambda x, y, z: (1.0 / y, -z / y))"
+
+
+@pytest.mark.parametrize("between", [", ", ",\n    "])
+@pytest.mark.parametrize("rules", [(ONE, OTHER), (OTHER, ONE)])
+def test_the_slopes_of_rules_on_one_line_are_told_apart(own_rules, rules, between):
+    f = define(SCALAR.format(declared=between.join(rules)), "both", {"srcdiff": srcdiff})
+    assert srcdiff.grad(f, (0, 1))(3.0, 4.0) == (4.25, 3.0 - 3.0 / 16.0)
+    assert srcdiff.jvp(f, (3.0, 4.0), (1.0, 1.0)) == (12.75, 7.0625)
+
+
+SLOPES = {
+    "1.0": [],
+    "-1.0": ["neg"],
+    "w": ["conj", "mul"],
+    "-w": ["neg", "conj", "mul"],
+    "2.0 * w": ["mul", "conj", "mul"],
+    "-w / x": ["neg", "conj", "mul", "conj", "truediv"],
+    "1.0 / (x * x)": ["mul", "conj", "truediv"],
+    "conj(w) * x": ["conj", "mul", "mul"],
+    "x - w": ["sub", "conj", "mul"],
+    "1 / x": ["conj", "truediv"],
+}
+
+
+@pytest.mark.parametrize("slope", SLOPES)
+def test_where_the_adjoint_stands_in_a_slope(own_rules, slope):
+    """In place of the leftmost factor: no multiplication by one, no conjugate twice."""
+    text = f"def f(x):\n    return x\n\n\nmade = scalar_rule(f, slope=lambda x, w: {slope})\n"
+    known = {"scalar_rule": registry.scalar_rule, "conj": notation.conj}
+    template = template_of(define(text, "made", known))
+    *steps, last = template.below
+    assert [s.rhs.fn.__name__ for s in steps] == SLOPES[slope]
+    assert last.like == X and template.result == Name("w")
+    value = steps[-1].target if steps else Name("d[w]")
+    assert last.value == value
+
+
+def test_an_operand_without_a_slope_is_refused_where_it_is_active():
+    polygamma = registry.find(srcdiff.runtime.linalg.polygamma)
+    assert mentioned(polygamma) == differentiable(polygamma) == {"x"}
+    assert mentioned(registry.find(np.heaviside)) == {"x1", "x2"}
+    assert differentiable(registry.find(np.heaviside)) == {"x2"}
 
 
 def test_d_means_nothing_when_run():

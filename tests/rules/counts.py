@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from srcdiff.frontend.source import locate
 from srcdiff.primitives import registry
 
 COLUMNS = {
@@ -47,12 +48,15 @@ def _line(title: str, count: Counter[str]) -> str:
 
 
 def lengths() -> list[int]:
-    """The lines of every template: from `def` on, without empty ones and comments."""
-    found = {id(r.template): r.template for r in registry.builtin().rules if r.template is not None}
-    return [_length(template) for template in found.values()]
+    """The lines of every template: from `def` on, without empty ones and comments, or a slope."""
+    found = {id(r.template): r for r in registry.builtin().rules if r.template is not None}
+    return [_length(r.template, r.scalar) for r in found.values()]
 
 
-def _length(template: Callable[..., Any]) -> int:
+def _length(template: Callable[..., Any], scalar: bool) -> int:
+    if scalar:
+        slope = locate.definition(template, locate.lines_of(template))
+        return slope.end_lineno - slope.lineno + 1
     text = textwrap.dedent(inspect.getsource(template))
     (node,) = ast.parse(text).body
     first, last = node.lineno, node.end_lineno or node.lineno
@@ -65,7 +69,7 @@ def length() -> str:
     found = lengths()
     return (
         f"The median of the {len(found)} templates has {statistics.median(found):g} lines, with "
-        f"its `def` and `yield`; the longest has {max(found)}."
+        f"its `def` and `yield` where it is no slope alone; the longest has {max(found)}."
     )
 
 

@@ -135,29 +135,42 @@ def definition(function: types.FunctionType, lines: tuple[str, ...]) -> Node:
 
 
 def _in_its_lines(lines: tuple[str, ...], code: types.CodeType) -> Node | None:
-    """The `def` of a module in its own lines, which need not be all that the file has."""
+    """The `def`, or the only lambda of its line, in the lines of its statement in a module alone.
+
+    Nothing else of the file is read.
+    """
     first = code.co_firstlineno
-    if code.co_freevars or not lines[first - 1 : first] or not lines[first - 1].startswith(_DEFS):
+    start = _start(lines, first) if code.co_name == "<lambda>" else first
+    if code.co_freevars or not lines[start - 1 : start] or lines[start - 1][0] in _INSIDE:
         return None
-    text = "\n" * (first - 1) + "".join(lines[first - 1 : _end(lines, first)])
+    text = "\n" * (start - 1) + "".join(lines[start - 1 : _end(lines, start)])
     try:
         tree = ast.parse(text)
         known = compiled(text, future_flags(code))
     except SyntaxError:
         return None
-    fits = len(tree.body) == 1 and isinstance(tree.body[0], _FUNCTIONS) and alike(code, known)
-    return tree.body[0] if fits and _fits(tree.body[0], code) else None
+    kinds = (ast.Lambda,) if code.co_name == "<lambda>" else _FUNCTIONS
+    found = [n for n in ast.walk(tree) if isinstance(n, kinds) and _first_line(n) == first]
+    single = len(tree.body) == len(found) == 1 and _fits(found[0], code)
+    return found[0] if single and alike(code, known) else None
 
 
-_DEFS = ("def ", "@")
+_INSIDE = " \t\r\n)]}#"  # what a line of a module begins with that begins no statement
+
+
+def _start(lines: tuple[str, ...], inside: int) -> int:
+    """The line on which the statement of a module begins that a line is part of."""
+    while inside > 1 and lines[inside - 1 : inside] and lines[inside - 1][0] in _INSIDE:
+        inside -= 1
+    return inside
 
 
 def _end(lines: tuple[str, ...], first: int) -> int:
-    """How many lines there are up to the end of a `def` that starts in the first column."""
-    named = False
-    for number, line in enumerate(lines[first - 1 :], first):
-        if named and line[0] not in " \t\r\n)]}#":
-            return number - 1
+    """How many lines there are up to the end of a statement that starts in the first column."""
+    named = not lines[first - 1].startswith("@")
+    for number, line in enumerate(lines[first:], first):
+        if named and line[0] not in _INSIDE:
+            return number
         named = named or line.startswith("def ")
     return len(lines)
 

@@ -5,32 +5,24 @@ import math
 import numpy as np
 from scipy import special
 
-from srcdiff.rules import composed, conj, d, divisor, elementwise, nondifferentiable, samples
+from srcdiff.rules import (
+    composed,
+    conj,
+    d,
+    divisor,
+    elementwise,
+    nondifferentiable,
+    samples,
+    scalar_rule,
+)
 from srcdiff.runtime.arrays import log_or_zero, power_slope
 
-
-@elementwise(special.expit)
-@samples("A(3)", "A()")
-def expit(x):
-    z = special.expit(x)
-    yield z
-    d[x] += d[z] * z * (1.0 - z)
-
-
-@elementwise(special.logit)
-@samples("np.abs(U(3))", "0.5 + 0.5 * U()")
-def logit(x):
-    z = special.logit(x)
-    yield z
-    d[x] += d[z] / (divisor(x, z) * (1.0 - x))
-
-
-@elementwise(special.log_expit)
-@samples("A(3)", "A()")
-def log_expit(x):
-    z = special.log_expit(x)
-    yield z
-    d[x] += d[z] * special.expit(-x)
+scalar_rule(special.expit, slope=lambda x, z: z * (1.0 - z), samples=("A(3)", "A()"))
+scalar_rule(
+    special.logit, slope=lambda x, z: 1.0 / (divisor(x, z) * (1.0 - x)),
+    samples=("np.abs(U(3))", "0.5 + 0.5 * U()"),
+)
+scalar_rule(special.log_expit, slope=lambda x, z: special.expit(-x), samples=("A(3)", "A()"))
 
 
 @composed(getattr(special, "softplus", None))
@@ -39,87 +31,37 @@ def softplus(x):
     return np.logaddexp(0.0, x)
 
 
-@elementwise(special.xlogy)
-@samples("P(3), P(3)", "P(2, 3), P(3)", "P(), P()", "np.array([0.0, 1.0, 2.0]), P(3)", "C(3), C(3)")
-def xlogy(x, y):
-    z = special.xlogy(x, y)
-    yield z
-    d[x] += d[z] * conj(special.xlogy((x != 0) | (y != 0), y))  # 0 at (0, 0), as torch has it
-    d[y] += d[z] * conj(x / divisor(y, z))
-
-
-@elementwise(special.xlog1py)
-@samples("P(3), P(3)", "P(2, 3), P(3)", "P(), P()", "C(3), C(3)")
-def xlog1py(x, y):
-    z = special.xlog1py(x, y)
-    yield z
-    d[x] += d[z] * conj(special.xlog1py((x != 0) | (y != -1), y))
-    d[y] += d[z] * conj(x / (1.0 + divisor(y, z)))
-
-
-@elementwise(special.exp2)
-@samples("A(3)", "A()")
-def exp2(x):
-    z = special.exp2(x)
-    yield z
-    d[x] += d[z] * z * math.log(2.0)
-
-
-@elementwise(special.exp10)
-@samples("A(3)", "A()")
-def exp10(x):
-    z = special.exp10(x)
-    yield z
-    d[x] += d[z] * z * math.log(10.0)
-
-
-@elementwise(special.expm1)
-@samples("A(3)", "A()", "C(3)")
-def expm1(x):
-    z = special.expm1(x)
-    yield z
-    d[x] += d[z] * conj(z + 1.0)
-
-
-@elementwise(special.log1p)
-@samples("P(3)", "P()", "C(3)")
-def log1p(x):
-    z = special.log1p(x)
-    yield z
-    d[x] += d[z] / conj(1.0 + divisor(x, z))
-
-
-@elementwise(special.cbrt)
-@samples("P(3)", "-P()")
-def cbrt(x):
-    z = special.cbrt(x)
-    yield z
-    d[x] += d[z] / (3.0 * z * z)
-
-
-@elementwise(special.cosm1)
-@samples("A(3)", "A()")
-def cosm1(x):
-    z = special.cosm1(x)
-    yield z
-    d[x] += -d[z] * np.sin(x)
-
-
-@elementwise(special.powm1)
-@samples("P(3), A(3)", "P(2, 3), A(3)", "A(3), 2")
-def powm1(x, y):
-    z = special.powm1(x, y)
-    yield z
-    d[x] += d[z] * power_slope(x, y)
-    d[y] += d[z] * (z + 1.0) * log_or_zero(x)
-
-
-@elementwise(special.exprel)
-@samples("A(3)", "A()", "V([0.0, 1e-3])")
-def exprel(x):
-    z = special.exprel(x)
-    yield z
-    d[x] += d[z] * 0.5 * special.hyp1f1(2.0, 3.0, x)  # exprel(x) = M(1, 2, x); DLMF 13.3.15
+scalar_rule(  # 0 at (0, 0), as torch has it
+    special.xlogy,
+    slope=lambda x, y, z: (special.xlogy((x != 0) | (y != 0), y), conj(x / divisor(y, z))),
+    samples=(
+        "P(3), P(3)", "P(2, 3), P(3)", "P(), P()", "np.array([0.0, 1.0, 2.0]), P(3)", "C(3), C(3)",
+    ),
+)
+scalar_rule(
+    special.xlog1py,
+    slope=lambda x, y, z: (
+        special.xlog1py((x != 0) | (y != -1), y), conj(x / (1.0 + divisor(y, z))),
+    ),
+    samples=("P(3), P(3)", "P(2, 3), P(3)", "P(), P()", "C(3), C(3)"),
+)
+scalar_rule(special.exp2, slope=lambda x, z: z * math.log(2.0), samples=("A(3)", "A()"))
+scalar_rule(special.exp10, slope=lambda x, z: z * math.log(10.0), samples=("A(3)", "A()"))
+scalar_rule(special.expm1, slope=lambda x, z: z + 1.0, samples=("A(3)", "A()", "C(3)"))
+scalar_rule(
+    special.log1p, slope=lambda x, z: 1.0 / (1.0 + divisor(x, z)),
+    samples=("P(3)", "P()", "C(3)"),
+)
+scalar_rule(special.cbrt, slope=lambda x, z: 1.0 / (3.0 * z * z), samples=("P(3)", "-P()"))
+scalar_rule(special.cosm1, slope=lambda x, z: -np.sin(x), samples=("A(3)", "A()"))
+scalar_rule(
+    special.powm1, slope=lambda x, y, z: (power_slope(x, y), (z + 1.0) * log_or_zero(x)),
+    samples=("P(3), A(3)", "P(2, 3), A(3)", "A(3), 2"),
+)
+scalar_rule(  # exprel(x) = M(1, 2, x); DLMF 13.3.15
+    special.exprel, slope=lambda x, z: 0.5 * special.hyp1f1(2.0, 3.0, x),
+    samples=("A(3)", "A()", "V([0.0, 1e-3])"),
+)
 
 
 @elementwise(special.boxcox)
@@ -164,30 +106,15 @@ def inv_boxcox1p(y, lmbda):
     d[lmbda] += -slope * 0.5 * log * log * special.hyp1f1(2.0, 3.0, lmbda * log)
 
 
-@elementwise(special.entr)
-@samples("P(3)", "P()")
-def entr(x):
-    z = special.entr(x)
-    yield z
-    d[x] += -d[z] * (np.log(x) + 1.0)
-
-
-@elementwise(special.rel_entr)
-@samples("P(3), P(3)", "P(2, 3), P(3)", "P(), 0.5")
-def rel_entr(x, y):
-    z = special.rel_entr(x, y)
-    yield z
-    d[x] += d[z] * (np.log(x / divisor(y, z)) + 1.0)
-    d[y] += -d[z] * x / divisor(y, z)
-
-
-@elementwise(special.kl_div)
-@samples("P(3), P(3)", "P(2, 3), P(3)", "P(), 0.5")
-def kl_div(x, y):
-    z = special.kl_div(x, y)
-    yield z
-    d[x] += d[z] * np.log(x / divisor(y, z))
-    d[y] += d[z] * (1.0 - x / divisor(y, z))
+scalar_rule(special.entr, slope=lambda x, z: -(np.log(x) + 1.0), samples=("P(3)", "P()"))
+scalar_rule(
+    special.rel_entr, slope=lambda x, y, z: (np.log(x / divisor(y, z)) + 1.0, -x / divisor(y, z)),
+    samples=("P(3), P(3)", "P(2, 3), P(3)", "P(), 0.5"),
+)
+scalar_rule(
+    special.kl_div, slope=lambda x, y, z: (np.log(x / divisor(y, z)), 1.0 - x / divisor(y, z)),
+    samples=("P(3), P(3)", "P(2, 3), P(3)", "P(), 0.5"),
+)
 
 
 @elementwise(special.huber)
@@ -210,36 +137,22 @@ def pseudo_huber(delta, r):
     d[r] += d[z] * r / root
 
 
-@elementwise(special.sindg)
-@samples("50.0 * A(3)", "30.0 * A()")
-def sindg(x):
-    z = special.sindg(x)
-    yield z
-    d[x] += d[z] * special.cosdg(x) * (math.pi / 180.0)
-
-
-@elementwise(special.cosdg)
-@samples("50.0 * A(3)", "30.0 * A()")
-def cosdg(x):
-    z = special.cosdg(x)
-    yield z
-    d[x] += -d[z] * special.sindg(x) * (math.pi / 180.0)
-
-
-@elementwise(special.tandg)
-@samples("20.0 * A(3)", "20.0 * A()")
-def tandg(x):
-    z = special.tandg(x)
-    yield z
-    d[x] += d[z] * (1.0 + z * z) * (math.pi / 180.0)
-
-
-@elementwise(special.cotdg)
-@samples("20.0 * P(3)", "20.0 * P()")
-def cotdg(x):
-    z = special.cotdg(x)
-    yield z
-    d[x] += -d[z] * (1.0 + z * z) * (math.pi / 180.0)
+scalar_rule(
+    special.sindg, slope=lambda x, z: special.cosdg(x) * (math.pi / 180.0),
+    samples=("50.0 * A(3)", "30.0 * A()"),
+)
+scalar_rule(
+    special.cosdg, slope=lambda x, z: -special.sindg(x) * (math.pi / 180.0),
+    samples=("50.0 * A(3)", "30.0 * A()"),
+)
+scalar_rule(
+    special.tandg, slope=lambda x, z: (1.0 + z * z) * (math.pi / 180.0),
+    samples=("20.0 * A(3)", "20.0 * A()"),
+)
+scalar_rule(
+    special.cotdg, slope=lambda x, z: -(1.0 + z * z) * (math.pi / 180.0),
+    samples=("20.0 * P(3)", "20.0 * P()"),
+)
 
 
 @elementwise(special.radian)

@@ -5,79 +5,54 @@ import math
 import numpy as np
 from scipy import special
 
-from srcdiff.rules import composed, conj, d, elementwise, iscomplex, known, rule, samples
+from srcdiff.rules import (
+    composed,
+    conj,
+    d,
+    elementwise,
+    iscomplex,
+    known,
+    rule,
+    samples,
+    scalar_rule,
+)
 
-
-@elementwise(special.erf)
-@samples("A(3)", "A()", "C(3)")
-def erf(x):
-    z = special.erf(x)
-    yield z
-    d[x] += d[z] * conj(np.exp(-x * x)) * (2.0 / math.sqrt(math.pi))  # DLMF 7.2.1
-
-
-@elementwise(special.erfc)
-@samples("A(3)", "A()", "C(3)")
-def erfc(x):
-    z = special.erfc(x)
-    yield z
-    d[x] += -d[z] * conj(np.exp(-x * x)) * (2.0 / math.sqrt(math.pi))
-
-
-@elementwise(special.erfcx)
-@samples("A(3)", "A()", "C(3)")
-def erfcx(x):
-    z = special.erfcx(x)
-    yield z
-    d[x] += d[z] * conj(2.0 * x * z - 2.0 / math.sqrt(math.pi))
-
-
-@elementwise(special.erfi)
-@samples("A(3)", "A()", "C(3)")
-def erfi(x):
-    z = special.erfi(x)
-    yield z
-    d[x] += d[z] * conj(np.exp(x * x)) * (2.0 / math.sqrt(math.pi))
-
-
-@elementwise(special.dawsn)
-@samples("A(3)", "A()", "C(3)")
-def dawsn(x):
-    z = special.dawsn(x)
-    yield z
-    d[x] += d[z] * conj(1.0 - 2.0 * x * z)  # DLMF 7.2.5
-
-
-@elementwise(special.wofz)
-@samples("A(3)", "C(3)")
-def wofz(x):
-    z = special.wofz(x)
-    yield z
-    d[x] += d[z] * np.conj(2j / math.sqrt(math.pi) - 2.0 * x * z)  # DLMF 7.10.2
-
-
-@elementwise(special.erfinv)
-@samples("U(3)", "U()")
-def erfinv(x):
-    z = special.erfinv(x)
-    yield z
-    d[x] += d[z] * np.exp(z * z) * (0.5 * math.sqrt(math.pi))
-
-
-@elementwise(special.erfcinv)
-@samples("U(3) + 1.0", "U() + 1.0")
-def erfcinv(x):
-    z = special.erfcinv(x)
-    yield z
-    d[x] += -d[z] * np.exp(z * z) * (0.5 * math.sqrt(math.pi))
-
-
-@elementwise(special.ndtr)
-@samples("A(3)", "A()", "C(3)")
-def ndtr(x):
-    z = special.ndtr(x)
-    yield z
-    d[x] += d[z] * conj(np.exp(-0.5 * x * x)) / math.sqrt(2.0 * math.pi)
+scalar_rule(  # DLMF 7.2.1
+    special.erf, slope=lambda x, z: np.exp(-x * x) * (2.0 / math.sqrt(math.pi)),
+    samples=("A(3)", "A()", "C(3)"),
+)
+scalar_rule(
+    special.erfc, slope=lambda x, z: -np.exp(-x * x) * (2.0 / math.sqrt(math.pi)),
+    samples=("A(3)", "A()", "C(3)"),
+)
+scalar_rule(
+    special.erfcx, slope=lambda x, z: 2.0 * x * z - 2.0 / math.sqrt(math.pi),
+    samples=("A(3)", "A()", "C(3)"),
+)
+scalar_rule(
+    special.erfi, slope=lambda x, z: np.exp(x * x) * (2.0 / math.sqrt(math.pi)),
+    samples=("A(3)", "A()", "C(3)"),
+)
+scalar_rule(  # DLMF 7.2.5
+    special.dawsn, slope=lambda x, z: 1.0 - 2.0 * x * z,
+    samples=("A(3)", "A()", "C(3)"),
+)
+scalar_rule(  # DLMF 7.10.2
+    special.wofz, slope=lambda x, z: np.conj(2j / math.sqrt(math.pi) - 2.0 * x * z),
+    samples=("A(3)", "C(3)"),
+)
+scalar_rule(
+    special.erfinv, slope=lambda x, z: np.exp(z * z) * (0.5 * math.sqrt(math.pi)),
+    samples=("U(3)", "U()"),
+)
+scalar_rule(
+    special.erfcinv, slope=lambda x, z: -np.exp(z * z) * (0.5 * math.sqrt(math.pi)),
+    samples=("U(3) + 1.0", "U() + 1.0"),
+)
+scalar_rule(
+    special.ndtr, slope=lambda x, z: np.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi),
+    samples=("A(3)", "A()", "C(3)"),
+)
 
 
 @elementwise(special.log_ndtr)
@@ -92,20 +67,15 @@ def log_ndtr(x):
         d[x] += d[z] * math.sqrt(2.0 / math.pi) / inverse
 
 
-@elementwise(special.ndtri)
-@samples("np.abs(U(3))", "0.5 + 0.5 * U()")
-def ndtri(x):
-    z = special.ndtri(x)
-    yield z
-    d[x] += d[z] * np.exp(0.5 * z * z) * math.sqrt(2.0 * math.pi)
-
-
-@elementwise(special.ndtri_exp)
-@samples("-P(3)", "-P()")
-def ndtri_exp(x):
-    z = special.ndtri_exp(x)
-    yield z
-    d[x] += d[z] * special.erfcx(-z * math.sqrt(0.5)) * math.sqrt(0.5 * math.pi)
+scalar_rule(
+    special.ndtri, slope=lambda x, z: np.exp(0.5 * z * z) * math.sqrt(2.0 * math.pi),
+    samples=("np.abs(U(3))", "0.5 + 0.5 * U()"),
+)
+scalar_rule(
+    special.ndtri_exp,
+    slope=lambda x, z: special.erfcx(-z * math.sqrt(0.5)) * math.sqrt(0.5 * math.pi),
+    samples=("-P(3)", "-P()"),
+)
 
 
 @elementwise(special.owens_t)
@@ -155,20 +125,11 @@ def shichi(x):
     d[x] += d[s] * conj(np.sinh(x) / x) + d[c] * conj(np.cosh(x) / x)
 
 
-@elementwise(special.expi)
-@samples("P(3)", "P()", "C(3)")
-def expi(x):
-    z = special.expi(x)
-    yield z
-    d[x] += d[z] * conj(np.exp(x) / x)  # DLMF 6.2.5
-
-
-@elementwise(special.exp1)
-@samples("P(3)", "P()", "C(3)")
-def exp1(x):
-    z = special.exp1(x)
-    yield z
-    d[x] += -d[z] * conj(np.exp(-x) / x)
+scalar_rule(  # DLMF 6.2.5
+    special.expi, slope=lambda x, z: conj(np.exp(x) / x),
+    samples=("P(3)", "P()", "C(3)"),
+)
+scalar_rule(special.exp1, slope=lambda x, z: -conj(np.exp(-x) / x), samples=("P(3)", "P()", "C(3)"))
 
 
 @elementwise(special.expn)

@@ -5,24 +5,18 @@ import math
 import numpy as np
 from scipy import special
 
-from srcdiff.rules import conj, d, elementwise, rule, samples
+from srcdiff.rules import conj, d, elementwise, rule, samples, scalar_rule
 from srcdiff.runtime.arrays import unbroadcast
 
-
-@elementwise(special.hyp0f1)
-@samples("1.5, A(3)", "np.array([0.7, 1.5, 3.0]), A()", "0.5, C(3)")
-def hyp0f1(v, x):
-    z = special.hyp0f1(v, x)
-    yield z
-    d[x] += d[z] * conj(special.hyp0f1(v + 1.0, x) / v)  # DLMF 16.3.1
-
-
-@elementwise(special.hyp1f1)
-@samples("1.5, 2.5, A(3)", "np.array([0.7, 1.5]), 3, A(2)", "0.5, 1.5, C(3)")
-def hyp1f1(a, b, x):
-    z = special.hyp1f1(a, b, x)
-    yield z
-    d[x] += d[z] * conj(special.hyp1f1(a + 1.0, b + 1.0, x) * (a / b))  # DLMF 13.3.15
+scalar_rule(  # DLMF 16.3.1
+    special.hyp0f1, slope=lambda v, x, z: (None, conj(special.hyp0f1(v + 1.0, x) / v)),
+    samples=("1.5, A(3)", "np.array([0.7, 1.5, 3.0]), A()", "0.5, C(3)"),
+)
+scalar_rule(  # DLMF 13.3.15
+    special.hyp1f1,
+    slope=lambda a, b, x, z: (None, None, conj(special.hyp1f1(a + 1.0, b + 1.0, x) * (a / b))),
+    samples=("1.5, 2.5, A(3)", "np.array([0.7, 1.5]), 3, A(2)", "0.5, 1.5, C(3)"),
+)
 
 
 @elementwise(special.hyp2f1)
@@ -34,12 +28,10 @@ def hyp2f1(a, b, c, x):
     d[x] += d[z] * conj(slope)
 
 
-@elementwise(special.hyperu)
-@samples("1.5, 2.5, P(3)", "np.array([0.7, 1.5]), 2, P(2)")
-def hyperu(a, b, x):
-    z = special.hyperu(a, b, x)
-    yield z
-    d[x] += -d[z] * a * special.hyperu(a + 1.0, b + 1.0, x)  # DLMF 13.3.22
+scalar_rule(  # DLMF 13.3.22
+    special.hyperu, slope=lambda a, b, x, z: (None, None, -a * special.hyperu(a + 1.0, b + 1.0, x)),
+    samples=("1.5, 2.5, P(3)", "np.array([0.7, 1.5]), 2, P(2)"),
+)
 
 
 # --- elliptic integrals ------------------------------------------------------------------------
@@ -47,36 +39,22 @@ def hyperu(a, b, x):
 # By their hypergeometric series (DLMF 19.5.1, 19.5.2): the quotients that are usual divide by m.
 
 
-@elementwise(special.ellipk)
-@samples("U(3)", "U()", "V([0.0])", "-5.0 * P(3)")
-def ellipk(m):
-    z = special.ellipk(m)
-    yield z
-    d[m] += d[z] * special.hyp2f1(1.5, 1.5, 2.0, m) * (math.pi / 8.0)
-
-
-@elementwise(special.ellipe)
-@samples("U(3)", "U()", "V([0.0])", "-5.0 * P(3)")
-def ellipe(m):
-    z = special.ellipe(m)
-    yield z
-    d[m] += -d[z] * special.hyp2f1(0.5, 1.5, 2.0, m) * (math.pi / 8.0)
-
-
-@elementwise(special.ellipkinc)
-@samples("A(3), 0.3", "A(2, 3), np.array([0.0, -2.0, 0.7])", "A(), 0.5")
-def ellipkinc(phi, m):
-    z = special.ellipkinc(phi, m)
-    yield z
-    d[phi] += d[z] / np.sqrt(1.0 - m * np.sin(phi) ** 2)  # DLMF 19.2.4
-
-
-@elementwise(special.ellipeinc)
-@samples("A(3), 0.3", "A(2, 3), np.array([0.0, -2.0, 0.7])", "A(), 0.5")
-def ellipeinc(phi, m):
-    z = special.ellipeinc(phi, m)
-    yield z
-    d[phi] += d[z] * np.sqrt(1.0 - m * np.sin(phi) ** 2)  # DLMF 19.2.5
+scalar_rule(
+    special.ellipk, slope=lambda m, z: special.hyp2f1(1.5, 1.5, 2.0, m) * (math.pi / 8.0),
+    samples=("U(3)", "U()", "V([0.0])", "-5.0 * P(3)"),
+)
+scalar_rule(
+    special.ellipe, slope=lambda m, z: -special.hyp2f1(0.5, 1.5, 2.0, m) * (math.pi / 8.0),
+    samples=("U(3)", "U()", "V([0.0])", "-5.0 * P(3)"),
+)
+scalar_rule(  # DLMF 19.2.4
+    special.ellipkinc, slope=lambda phi, m, z: (1.0 / np.sqrt(1.0 - m * np.sin(phi) ** 2), None),
+    samples=("A(3), 0.3", "A(2, 3), np.array([0.0, -2.0, 0.7])", "A(), 0.5"),
+)
+scalar_rule(  # DLMF 19.2.5
+    special.ellipeinc, slope=lambda phi, m, z: (np.sqrt(1.0 - m * np.sin(phi) ** 2), None),
+    samples=("A(3), 0.3", "A(2, 3), np.array([0.0, -2.0, 0.7])", "A(), 0.5"),
+)
 
 
 @rule(special.ellipj)
@@ -92,13 +70,10 @@ def ellipj(u, m):
 # --- others ------------------------------------------------------------------------------------
 
 
-@elementwise(special.spence)
-@samples("P(3)", "P()", "V([1.0, 1.001])", "C(3)")
-def spence(x):
-    z = special.spence(x)
-    yield z
-    # log(x) / (1 - x), as a series that is no quotient of zeros at 1 (DLMF 15.4.1)
-    d[x] += -d[z] * conj(special.hyp2f1(1.0, 1.0, 2.0, 1.0 - x))
+scalar_rule(  # log(x) / (1 - x), as a series that is no quotient of zeros at 1 (DLMF 15.4.1)
+    special.spence, slope=lambda x, z: -special.hyp2f1(1.0, 1.0, 2.0, 1.0 - x),
+    samples=("P(3)", "P()", "V([1.0, 1.001])", "C(3)"),
+)
 
 
 @elementwise(special.lambertw)
@@ -109,9 +84,7 @@ def lambertw(z, k=0, tol=1e-8):
     d[z] += d[w] * conj(np.exp(-w) / (1.0 + w))  # DLMF 4.13.4
 
 
-@elementwise(special.wrightomega)
-@samples("A(3)", "A()", "C(3)")
-def wrightomega(x):
-    z = special.wrightomega(x)
-    yield z
-    d[x] += d[z] * conj(z / (1.0 + z))
+scalar_rule(
+    special.wrightomega, slope=lambda x, z: conj(z / (1.0 + z)),
+    samples=("A(3)", "A()", "C(3)"),
+)

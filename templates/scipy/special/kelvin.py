@@ -3,39 +3,15 @@
 import numpy as np
 from scipy import special
 
-from srcdiff.rules import conj, d, elementwise, refuse, samples
+from srcdiff.rules import conj, d, elementwise, refuse, samples, scalar_rule
 
-
-@elementwise(special.berp)
-@samples("P(3)", "P()")
-def berp(x):
-    z = special.berp(x)
-    yield z
-    d[x] += -d[z] * (special.bei(x) + z / x)  # DLMF 10.61.3
-
-
-@elementwise(special.beip)
-@samples("P(3)", "P()")
-def beip(x):
-    z = special.beip(x)
-    yield z
-    d[x] += d[z] * (special.ber(x) - z / x)
-
-
-@elementwise(special.kerp)
-@samples("P(3)", "P()")
-def kerp(x):
-    z = special.kerp(x)
-    yield z
-    d[x] += -d[z] * (special.kei(x) + z / x)
-
-
-@elementwise(special.keip)
-@samples("P(3)", "P()")
-def keip(x):
-    z = special.keip(x)
-    yield z
-    d[x] += d[z] * (special.ker(x) - z / x)
+scalar_rule(  # DLMF 10.61.3
+    special.berp, slope=lambda x, z: -(special.bei(x) + z / x),
+    samples=("P(3)", "P()"),
+)
+scalar_rule(special.beip, slope=lambda x, z: special.ber(x) - z / x, samples=("P(3)", "P()"))
+scalar_rule(special.kerp, slope=lambda x, z: -(special.kei(x) + z / x), samples=("P(3)", "P()"))
+scalar_rule(special.keip, slope=lambda x, z: special.ker(x) - z / x, samples=("P(3)", "P()"))
 
 
 @elementwise(special.jvp)

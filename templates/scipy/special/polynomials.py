@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special
 
-from srcdiff.rules import composed, conj, d, elementwise, samples
+from srcdiff.rules import composed, conj, d, elementwise, samples, scalar_rule
 
 
 @elementwise(special.eval_jacobi)
@@ -16,68 +16,46 @@ def eval_jacobi(n, alpha, beta, x):
     d[x] += d[z] * conj(slope)
 
 
-@elementwise(special.eval_legendre)
-@samples("3, U(3)", "np.array([0, 1, 2]), U(3)", "0, U()", "2.5, U(3)", "3, C(3)")
-def eval_legendre(n, x):
-    z = special.eval_legendre(n, x)
-    yield z
-    d[x] += d[z] * conj(special.eval_jacobi(n - 1, 1, 1, x) * (0.5 * (n + 1)))
-
-
-@elementwise(special.eval_chebyt)
-@samples("3, U(3)", "np.array([0, 1, 2]), U(3)", "0, U()", "2.5, U(3)")
-def eval_chebyt(n, x):
-    z = special.eval_chebyt(n, x)
-    yield z
-    d[x] += d[z] * conj(special.eval_chebyu(n - 1, x) * n)  # DLMF 18.9.21
-
-
-@elementwise(special.eval_chebyu)
-@samples("3, U(3)", "np.array([0, 1, 2]), U(3)", "0, U()", "2.5, U(3)")
-def eval_chebyu(n, x):
-    z = special.eval_chebyu(n, x)
-    yield z
-    d[x] += d[z] * conj(2.0 * special.eval_gegenbauer(n - 1, 2, x))
-
-
-@elementwise(special.eval_gegenbauer)
-@samples("3, 0.5, U(3)", "np.array([0, 1, 2]), 1.5, U(3)", "2.5, 0.5, U()")
-def eval_gegenbauer(n, alpha, x):
-    z = special.eval_gegenbauer(n, alpha, x)
-    yield z
-    d[x] += d[z] * conj(special.eval_gegenbauer(n - 1, alpha + 1, x) * (2 * alpha))  # 18.9.19
-
-
-@elementwise(special.eval_laguerre)
-@samples("3, A(3)", "np.array([0, 1, 2]), A(3)", "0, A()")
-def eval_laguerre(n, x):
-    z = special.eval_laguerre(n, x)
-    yield z
-    d[x] += -d[z] * conj(special.eval_genlaguerre(n - 1, 1, x))  # DLMF 18.9.23
-
-
-@elementwise(special.eval_genlaguerre)
-@samples("3, 0.5, A(3)", "np.array([0, 1, 2]), 1.5, A(3)")
-def eval_genlaguerre(n, alpha, x):
-    z = special.eval_genlaguerre(n, alpha, x)
-    yield z
-    d[x] += -d[z] * conj(special.eval_genlaguerre(n - 1, alpha + 1, x))
-
-
-@elementwise(special.eval_hermite)
-@samples("3, A(3)", "np.array([0, 1, 2]), A(3)", "0, A()")
-def eval_hermite(n, x):
-    z = special.eval_hermite(n, x)
-    yield z
-    d[x] += d[z] * special.eval_hermite(np.maximum(n - 1, 0), x) * (2.0 * n)  # DLMF 18.9.25
-
-
-@elementwise(special.eval_hermitenorm)
-@samples("3, A(3)", "np.array([0, 1, 2]), A(3)", "0, A()")
-def eval_hermitenorm(n, x):
-    z = special.eval_hermitenorm(n, x)
-    yield z
-    d[x] += d[z] * special.eval_hermitenorm(np.maximum(n - 1, 0), x) * n  # DLMF 18.9.27
+scalar_rule(
+    special.eval_legendre,
+    slope=lambda n, x, z: (None, conj(special.eval_jacobi(n - 1, 1, 1, x) * (0.5 * (n + 1)))),
+    samples=("3, U(3)", "np.array([0, 1, 2]), U(3)", "0, U()", "2.5, U(3)", "3, C(3)"),
+)
+scalar_rule(  # DLMF 18.9.21
+    special.eval_chebyt, slope=lambda n, x, z: (None, conj(special.eval_chebyu(n - 1, x) * n)),
+    samples=("3, U(3)", "np.array([0, 1, 2]), U(3)", "0, U()", "2.5, U(3)"),
+)
+scalar_rule(
+    special.eval_chebyu,
+    slope=lambda n, x, z: (None, conj(2.0 * special.eval_gegenbauer(n - 1, 2, x))),
+    samples=("3, U(3)", "np.array([0, 1, 2]), U(3)", "0, U()", "2.5, U(3)"),
+)
+scalar_rule(  # 18.9.19
+    special.eval_gegenbauer,
+    slope=lambda n, alpha, x, z: (
+        None, None, conj(special.eval_gegenbauer(n - 1, alpha + 1, x) * (2 * alpha)),
+    ),
+    samples=("3, 0.5, U(3)", "np.array([0, 1, 2]), 1.5, U(3)", "2.5, 0.5, U()"),
+)
+scalar_rule(  # DLMF 18.9.23
+    special.eval_laguerre, slope=lambda n, x, z: (None, -special.eval_genlaguerre(n - 1, 1, x)),
+    samples=("3, A(3)", "np.array([0, 1, 2]), A(3)", "0, A()"),
+)
+scalar_rule(
+    special.eval_genlaguerre,
+    slope=lambda n, alpha, x, z: (None, None, -special.eval_genlaguerre(n - 1, alpha + 1, x)),
+    samples=("3, 0.5, A(3)", "np.array([0, 1, 2]), 1.5, A(3)"),
+)
+scalar_rule(  # DLMF 18.9.25
+    special.eval_hermite,
+    slope=lambda n, x, z: (None, special.eval_hermite(np.maximum(n - 1, 0), x) * (2.0 * n)),
+    samples=("3, A(3)", "np.array([0, 1, 2]), A(3)", "0, A()"),
+)
+scalar_rule(  # DLMF 18.9.27
+    special.eval_hermitenorm,
+    slope=lambda n, x, z: (None, special.eval_hermitenorm(np.maximum(n - 1, 0), x) * n),
+    samples=("3, A(3)", "np.array([0, 1, 2]), A(3)", "0, A()"),
+)
 
 
 # --- by a change of variable -------------------------------------------------------------------
