@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff.rules import d, isscalar, known, linear, refuse, rule, samples
+from srcdiff.rules import d, forward, isscalar, known, linear, rank, refuse, rule, samples
 from srcdiff.runtime.arrays import along, inside, negated, positions, scatter, uncut
 
 
@@ -201,6 +201,15 @@ def pad(array, pad_width, mode="constant", *, constant_values=0):
         refuse("the mode must be 'constant', 'edge', 'reflect', 'symmetric' or 'wrap'")
 
 
+@forward(np.pad)
+def pad_tangent(array, pad_width, mode="constant", constant_values=0):
+    z = np.pad(array, pad_width, mode)
+    yield z
+    d[z] += np.pad(d[array], pad_width, mode)
+    if mode == "constant" and isscalar(constant_values):
+        d[z] += d[constant_values] * (1.0 - np.pad(np.ones_like(array), pad_width))
+
+
 @linear(np.repeat, np.ndarray.repeat)
 @samples("A(3), 2", "A(3, 2), 2, 0", "A(3), np.array([1, 0, 2])", "A()  , 3")
 def repeat(a, repeats, axis=None):
@@ -271,3 +280,15 @@ def sort(a, axis=-1):
         d[a] += scatter(d[z], order, a)
     else:
         d[a] += np.take_along_axis(d[z], np.argsort(order, axis), axis)
+
+
+@forward(np.sort)
+def sort_tangent(a, axis=-1):
+    z = np.sort(a, axis)
+    yield z
+    if axis is None:
+        d[z] += np.ravel(d[a])[np.argsort(np.ravel(a), kind="stable")]
+    elif rank(a) == 1:
+        d[z] += d[a][np.argsort(a, kind="stable")]
+    else:
+        d[z] += np.take_along_axis(d[a], np.argsort(a, axis, kind="stable"), axis)

@@ -7,100 +7,36 @@ import numpy as np
 from srcdiff.rules import composed, samples
 
 
-@composed(cmath.exp)
-@samples("C()", "A()")
-def exp(z):
-    return np.exp(complex(z))
+def of_numpy(function, plain, *calls):
+    """The definition of a function by that of NumPy."""
+
+    @composed(function)
+    @samples(*calls)
+    def of_complex(z):
+        return plain(complex(z))
+
+
+of_numpy(cmath.exp, np.exp, "C()", "A()")
+of_numpy(cmath.log10, np.log10, "C()")
+of_numpy(cmath.sqrt, np.sqrt, "C()", "-P()")
+of_numpy(cmath.sin, np.sin, "C()")
+of_numpy(cmath.cos, np.cos, "C()")
+of_numpy(cmath.tan, np.tan, "C()")
+of_numpy(cmath.asin, np.arcsin, "C()")
+of_numpy(cmath.acos, np.arccos, "C()")
+of_numpy(cmath.atan, np.arctan, "C()")
+of_numpy(cmath.sinh, np.sinh, "C()")
+of_numpy(cmath.cosh, np.cosh, "C()")
+of_numpy(cmath.tanh, np.tanh, "C()")
+of_numpy(cmath.asinh, np.arcsinh, "C()")
+of_numpy(cmath.acosh, np.arccosh, "C()")
+of_numpy(cmath.atanh, np.arctanh, "C()")
 
 
 @composed(cmath.log)
 @samples("C()", "C(), 2.0", "-P()")
 def log(z, base=None):
     return np.log(complex(z)) if base is None else np.log(complex(z)) / np.log(complex(base))
-
-
-@composed(cmath.log10)
-@samples("C()")
-def log10(z):
-    return np.log10(complex(z))
-
-
-@composed(cmath.sqrt)
-@samples("C()", "-P()")
-def sqrt(z):
-    return np.sqrt(complex(z))
-
-
-@composed(cmath.sin)
-@samples("C()")
-def sin(z):
-    return np.sin(complex(z))
-
-
-@composed(cmath.cos)
-@samples("C()")
-def cos(z):
-    return np.cos(complex(z))
-
-
-@composed(cmath.tan)
-@samples("C()")
-def tan(z):
-    return np.tan(complex(z))
-
-
-@composed(cmath.asin)
-@samples("C()")
-def asin(z):
-    return np.arcsin(complex(z))
-
-
-@composed(cmath.acos)
-@samples("C()")
-def acos(z):
-    return np.arccos(complex(z))
-
-
-@composed(cmath.atan)
-@samples("C()")
-def atan(z):
-    return np.arctan(complex(z))
-
-
-@composed(cmath.sinh)
-@samples("C()")
-def sinh(z):
-    return np.sinh(complex(z))
-
-
-@composed(cmath.cosh)
-@samples("C()")
-def cosh(z):
-    return np.cosh(complex(z))
-
-
-@composed(cmath.tanh)
-@samples("C()")
-def tanh(z):
-    return np.tanh(complex(z))
-
-
-@composed(cmath.asinh)
-@samples("C()")
-def asinh(z):
-    return np.arcsinh(complex(z))
-
-
-@composed(cmath.acosh)
-@samples("C()")
-def acosh(z):
-    return np.arccosh(complex(z))
-
-
-@composed(cmath.atanh)
-@samples("C()")
-def atanh(z):
-    return np.arctanh(complex(z))
 
 
 @composed(cmath.phase)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff.rules import composed, d, discrete, iscomplex, isscalar, linear, samples
+from srcdiff.rules import composed, d, discrete, forward, iscomplex, isscalar, linear, samples
 from srcdiff.runtime.arrays import other_axes, scatter, unbroadcast, uncut
 
 
@@ -136,6 +136,15 @@ def arange(start, stop=None, step=1):
     else:
         d[start] += np.sum(d[z])
     d[step] += np.sum(d[z] * np.arange(len(z)))
+
+
+@forward(np.arange)
+def arange_tangent(start, stop=None, step=1):
+    z = np.arange(start) if stop is None else np.arange(start, stop, step)
+    yield z
+    if stop is not None:
+        d[z] += d[start] + np.zeros(len(z))
+    d[z] += d[step] * np.arange(len(z))
 
 
 @linear(np.meshgrid)

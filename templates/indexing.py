@@ -10,6 +10,7 @@ from srcdiff.rules import (
     conj,
     d,
     distinct,
+    forward,
     isarray,
     isscalar,
     linear,
@@ -213,6 +214,13 @@ def sort_method(a, axis=-1):
     yield
     a[...] = old
     d[a][...] = np.take_along_axis(d[a], np.argsort(order, axis), axis)
+
+
+@forward(np.ndarray.sort)
+def sort_in_place_tangent(a, axis=-1):
+    order = np.argsort(a, axis, kind="stable")
+    yield
+    d[a][...] = np.take_along_axis(d[a], order, axis)
 
 
 @linear(np.fill_diagonal, mutates="a")

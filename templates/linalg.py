@@ -7,6 +7,7 @@ import numpy as np
 from srcdiff.rules import (
     conj,
     d,
+    forward,
     iscomplex,
     isscalar,
     linear,
@@ -82,6 +83,15 @@ def dot(a, b):
     else:
         d[a] += dot_left(d[z], a, conj(b))
         d[b] += dot_right(d[z], conj(a), b)
+
+
+# The method is that of sparse matrices too.
+@forward(np.ndarray.dot)
+def dot_method_tangent(a, b):
+    z = a.dot(b)
+    yield z
+    d[z] += d[a].dot(b)
+    d[z] += a.dot(d[b])
 
 
 @rule(np.vdot)
@@ -181,6 +191,14 @@ def cross(a, b, *, axis=-1):
     d[b] += cross_back(-d[z], b, conj(a), axis)
 
 
+@forward(np.cross)
+def cross_tangent(a, b, *, axis=-1):
+    z = np.cross(a, b, axis=axis)
+    yield z
+    d[z] += np.cross(d[a], b, axis=axis)
+    d[z] += np.cross(a, d[b], axis=axis)
+
+
 @linear(np.trace, np.ndarray.trace)
 @samples("A(3, 3)", "A(3, 4), 1", "A(2, 3, 3), 0, 1, 2")
 def trace(a, offset=0, axis1=0, axis2=1):
@@ -245,6 +263,17 @@ def solve(a, b):
         d[a] += unbroadcast(-g @ conj(np.swapaxes(z, -1, -2)), a)
 
 
+@forward(np.linalg.solve)
+def solve_tangent(a, b):
+    z = np.linalg.solve(a, b)
+    yield z
+    d[z] += np.linalg.solve(a, d[b])
+    if rank(a) == 2 or np.ndim(b) > 1:
+        d[z] += -np.linalg.solve(a, d[a] @ z)
+    else:
+        d[z] += -np.linalg.solve(a, d[a] @ z[..., None])[..., 0]
+
+
 @rule(np.linalg.inv)
 @samples("A(3, 3) + 3 * np.eye(3)", "A(2, 3, 3) + 3 * np.eye(3)", "C(3, 3)")
 def inv(a):
@@ -257,6 +286,13 @@ def inv(a):
         d[a] += -zh @ d[z] @ zh
 
 
+@forward(np.linalg.inv)
+def inv_tangent(a):
+    z = np.linalg.inv(a)
+    yield z
+    d[z] += -(z @ d[a] @ z)
+
+
 @rule(np.linalg.det)
 @samples(
     "A(3, 3)", "A(2, 3, 3) + 2.0 * np.eye(3)", "A(2, 2)", "C(3, 3)",
@@ -267,6 +303,13 @@ def det(a):
     yield z
     g = d[z] if rank(a) == 2 else np.expand_dims(d[z], (-2, -1))
     d[a] += g * conj(cofactor(a))
+
+
+@forward(np.linalg.det)
+def det_tangent(a):
+    z = np.linalg.det(a)
+    yield z
+    d[z] += np.sum(d[a] * cofactor(a), axis=(-2, -1))
 
 
 @rule(np.linalg.slogdet)

@@ -5,47 +5,7 @@ import numpy as np
 from srcdiff.rules import composed, conj, iscomplex, known, refuse, samples
 from srcdiff.runtime.arrays import axis_size
 
-from ._starts import start_of
-
 MASK = "np.array([True, False, True])"
-
-
-@composed(np.sum, np.ndarray.sum, given="dtype")
-@samples("A(3), dtype=np.float64", "A(2, 3), 0, float")
-def sum_dtype(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
-    return np.sum(np.asarray(a, dtype), axis, keepdims=keepdims, initial=initial, where=where)
-
-
-@composed(np.sum, np.ndarray.sum, given="where")
-@samples("A(2, 3), where=" + MASK, "A(2, 3), 1, where=" + MASK)
-def sum_where(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
-    return np.sum(np.where(where, a, 0.0), axis, keepdims=keepdims, initial=initial)
-
-
-@composed(np.sum, np.ndarray.sum, given="initial")
-@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()", "A(3), initial=np.float64(1.5)")
-def sum_initial(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
-    z = np.sum(a, axis=axis, keepdims=keepdims)
-    return start_of(initial, z) + z
-
-
-@composed(np.prod, np.ndarray.prod, given="dtype")
-@samples("A(3), dtype=np.float64", "A(2, 3), 0, float")
-def prod_dtype(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
-    return np.prod(np.asarray(a, dtype), axis, keepdims=keepdims, initial=initial, where=where)
-
-
-@composed(np.prod, np.ndarray.prod, given="where")
-@samples("A(2, 3), where=" + MASK, "A(2, 3), 1, where=" + MASK)
-def prod_where(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
-    return np.prod(np.where(where, a, 1.0), axis, keepdims=keepdims, initial=initial)
-
-
-@composed(np.prod, np.ndarray.prod, given="initial")
-@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()", "A(3), initial=np.float64(1.5)")
-def prod_initial(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
-    z = np.prod(a, axis=axis, keepdims=keepdims)
-    return start_of(initial, z) * z
 
 
 @composed(np.mean, np.ndarray.mean, given="dtype")
@@ -67,12 +27,24 @@ def _count(where, a, axis, keepdims):
     return np.sum(mask, axis, keepdims=keepdims, dtype=np.result_type(np.real(a)))
 
 
-@composed(np.var, np.ndarray.var, given="dtype")
-@samples("A(3), dtype=np.float64", "A(2, 3), 0, float")
-def var_dtype(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
-    if iscomplex(a):
-        refuse("of complex numbers: convert them before, `np.asarray(a, dtype)`")
-    return np.var(np.asarray(a, dtype), axis, ddof=ddof, keepdims=keepdims, where=where)
+def spreads(of, *others):
+    """The options of `np.var` or `np.std` that both handle alike."""
+
+    @composed(of, *others, given="dtype")
+    @samples("A(3), dtype=np.float64", "A(2, 3), 0, float")
+    def spread_dtype(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
+        if iscomplex(a):
+            refuse("of complex numbers: convert them before, `np.asarray(a, dtype)`")
+        return of(np.asarray(a, dtype), axis, ddof=ddof, keepdims=keepdims, where=where)
+
+    @composed(of, given="correction")
+    @samples("A(4), correction=1")
+    def spread_correction(a, axis=None, *, ddof=0, keepdims=False, correction=None):
+        return of(a, axis, ddof=correction, keepdims=keepdims)
+
+
+spreads(np.var, np.ndarray.var)
+spreads(np.std, np.ndarray.std)
 
 
 @composed(np.var, np.ndarray.var, given="where")
@@ -87,12 +59,6 @@ def var_where(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=
     count = n if ddof == 0 else np.maximum(n - ddof, 0.0)
     z = np.sum(np.real(away * conj(away)), axis, keepdims=True) / count
     return z if keepdims else np.squeeze(z, axis)[()]
-
-
-@composed(np.var, given="correction")
-@samples("A(4), correction=1")
-def var_correction(a, axis=None, *, ddof=0, keepdims=False, correction=None):
-    return np.var(a, axis, ddof=correction, keepdims=keepdims)
 
 
 @composed(np.var, given="mean")
@@ -115,72 +81,10 @@ def std_mean(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, mean
     return np.sqrt(np.var(a, axis, ddof=ddof, keepdims=keepdims, mean=mean))
 
 
-@composed(np.std, np.ndarray.std, given="dtype")
-@samples("A(3), dtype=np.float64", "A(2, 3), 0, float")
-def std_dtype(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
-    if iscomplex(a):
-        refuse("of complex numbers: convert them before, `np.asarray(a, dtype)`")
-    return np.std(np.asarray(a, dtype), axis, ddof=ddof, keepdims=keepdims, where=where)
-
-
 @composed(np.std, np.ndarray.std, given="where")
 @samples("A(2, 3), where=" + MASK, "A(2, 3), 1, ddof=1, where=" + MASK)
 def std_where(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
     return np.sqrt(np.var(a, axis, ddof=ddof, keepdims=keepdims, where=where))
-
-
-@composed(np.std, given="correction")
-@samples("A(4), correction=1")
-def std_correction(a, axis=None, *, ddof=0, keepdims=False, correction=None):
-    return np.std(a, axis, ddof=correction, keepdims=keepdims)
-
-
-@composed(np.max, np.amax, np.ndarray.max, given="where")
-@samples(
-    "A(2, 3), where=" + MASK + ", initial=-9.0", "A(2, 3), 0, where=True, initial=0.1",
-    "A(3), where=" + MASK + ", initial=np.float64(0.1)",
-)  # fmt: skip
-def max_where(a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    start = start_of(initial, a)
-    return np.max(np.where(where, a, start), axis, keepdims=keepdims, initial=start)
-
-
-@composed(np.max, np.amax, np.ndarray.max, given="initial")
-@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()", "A(3), initial=np.float64(0.1)")
-def max_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    if np.size(a) == 0:
-        return start_of(initial, a) + np.sum(a, axis=axis, keepdims=keepdims)
-    return np.maximum(start_of(initial, a), np.max(a, axis=axis, keepdims=keepdims))
-
-
-@composed(np.min, np.amin, np.ndarray.min, given="where")
-@samples(
-    "A(2, 3), where=" + MASK + ", initial=9.0", "A(2, 3), 0, where=True, initial=0.1",
-    "A(3), where=" + MASK + ", initial=np.float64(0.1)",
-)  # fmt: skip
-def min_where(a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    start = start_of(initial, a)
-    return np.min(np.where(where, a, start), axis, keepdims=keepdims, initial=start)
-
-
-@composed(np.min, np.amin, np.ndarray.min, given="initial")
-@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()", "A(3), initial=np.float64(0.1)")
-def min_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    if np.size(a) == 0:
-        return start_of(initial, a) + np.sum(a, axis=axis, keepdims=keepdims)
-    return np.minimum(start_of(initial, a), np.min(a, axis=axis, keepdims=keepdims))
-
-
-@composed(np.cumsum, np.ndarray.cumsum, given="dtype")
-@samples("A(3), dtype=np.float64", "A(2, 3), 0, float")
-def cumsum_dtype(a, axis=None, dtype=None, out=None):
-    return np.cumsum(np.asarray(a, dtype), axis)
-
-
-@composed(np.cumprod, np.ndarray.cumprod, given="dtype")
-@samples("A(3), dtype=np.float64", "A(2, 3), 0, float")
-def cumprod_dtype(a, axis=None, dtype=None, out=None):
-    return np.cumprod(np.asarray(a, dtype), axis)
 
 
 @composed(np.trace, np.ndarray.trace, given="dtype")
@@ -189,28 +93,30 @@ def trace_dtype(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     return np.trace(np.asarray(a, dtype), offset, axis1, axis2)
 
 
-@composed(np.concatenate, np.concat, given="dtype")
-@samples("(A(2), A(3)), dtype=np.float64", "(A(2, 3), A(2, 1)), 1, dtype=float")
-def concatenate_dtype(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
-    return np.asarray(np.concatenate(arrays, axis), dtype)
+def joined(of, *others):
+    """`dtype` of what joins arrays along an axis."""
+
+    @composed(of, *others, given="dtype")
+    @samples("(A(3), A(3)), dtype=np.float64", "(A(2, 3), A(2, 3)), 1, dtype=float")
+    def joined_dtype(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+        return np.asarray(of(arrays, axis), dtype)
 
 
-@composed(np.stack, given="dtype")
-@samples("(A(3), A(3)), 1, dtype=float")
-def stack_dtype(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
-    return np.asarray(np.stack(arrays, axis), dtype)
+joined(np.concatenate, np.concat)
+joined(np.stack)
 
 
-@composed(np.vstack, given="dtype")
-@samples("(A(3), A(3)), dtype=float")
-def vstack_dtype(tup, *, dtype=None, casting="same_kind"):
-    return np.asarray(np.vstack(tup), dtype)
+def stacked(of):
+    """`dtype` of what stacks arrays."""
+
+    @composed(of, given="dtype")
+    @samples("(A(3), A(3)), dtype=float")
+    def stacked_dtype(tup, *, dtype=None, casting="same_kind"):
+        return np.asarray(of(tup), dtype)
 
 
-@composed(np.hstack, given="dtype")
-@samples("(A(3), A(3)), dtype=float")
-def hstack_dtype(tup, *, dtype=None, casting="same_kind"):
-    return np.asarray(np.hstack(tup), dtype)
+stacked(np.vstack)
+stacked(np.hstack)
 
 
 @composed(np.take, np.ndarray.take, given="mode")

@@ -1,4 +1,9 @@
-"""`where`, `initial` and `dtype` of reductions that pass nan over, and of `reduce` of ufuncs."""
+"""`where`, `initial` and `dtype` of reductions, and of `reduce` of ufuncs.
+
+A function here writes the definitions that several reductions share but for the names.
+"""
+
+import operator
 
 import numpy as np
 
@@ -9,97 +14,83 @@ from ._starts import start_of
 MASK = "np.array([True, False, True])"
 
 
-@composed(np.nansum, given="dtype")
-@samples("A(3), dtype=np.float64", "A(2, 3), 0, float")
-def nansum_dtype(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
-    return np.nansum(np.asarray(a, dtype), axis, keepdims=keepdims, initial=initial, where=where)
+def sums(of, *others, start, fill, joined, more=()):
+    """The options of a sum or a product, which of nothing is `start`."""
+
+    @composed(of, *others, given="dtype")
+    @samples("A(3), dtype=np.float64", "A(2, 3), 0, float")
+    def sum_dtype(a, axis=None, dtype=None, out=None, keepdims=False, initial=start, where=True):
+        return of(np.asarray(a, dtype), axis, keepdims=keepdims, initial=initial, where=where)
+
+    @composed(of, *others, given="where")
+    @samples("A(2, 3), where=" + MASK, "A(2, 3), 1, where=" + MASK + ", initial=A()")
+    def sum_where(a, axis=None, dtype=None, out=None, keepdims=False, initial=start, where=True):
+        return of(np.where(where, a, fill), axis, keepdims=keepdims, initial=initial)
+
+    @composed(of, *others, given="initial")
+    @samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()", "A(3), initial=np.float64(1.5)", *more)
+    def sum_initial(a, axis=None, dtype=None, out=None, keepdims=False, initial=start, where=True):
+        z = of(a, axis=axis, keepdims=keepdims)
+        return joined(start_of(initial, z), z)
 
 
-@composed(np.nansum, given="where")
-@samples("A(2, 3), where=" + MASK, "A(2, 3), 1, where=" + MASK + ", initial=A()")
-def nansum_where(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
-    return np.nansum(np.where(where, a, 0.0), axis, keepdims=keepdims, initial=initial)
+NAN = "V([[1.0, np.nan], [0.3, 2.0]]), 0, initial=2.0"
+sums(np.sum, np.ndarray.sum, start=0, fill=0.0, joined=operator.add)
+sums(np.nansum, start=0, fill=0.0, joined=operator.add, more=(NAN,))
+sums(np.prod, np.ndarray.prod, start=1, fill=1.0, joined=operator.mul)
+sums(np.nanprod, start=1, fill=1.0, joined=operator.mul)
 
 
-@composed(np.nansum, given="initial")
-@samples(
-    "V([[1.0, np.nan], [0.3, 2.0]]), 0, initial=2.0", "A(3), initial=A()",
-    "A(3), initial=np.float64(1.5)",
-)  # fmt: skip
-def nansum_initial(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
-    z = np.nansum(a, axis=axis, keepdims=keepdims)
-    return start_of(initial, z) + z
+def extremes(of, *others, joined, far):
+    """The options of a maximum or a minimum; `far` is what the other numbers win against."""
+
+    @composed(of, *others, given="where")
+    @samples(
+        f"A(2, 3), where={MASK}, initial={far}", "A(2, 3), 0, where=True, initial=0.1",
+        f"A(3), where={MASK}, initial=np.float64(0.1)",
+    )  # fmt: skip
+    def extreme_where(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+        start = start_of(initial, a)
+        return of(np.where(where, a, start), axis, keepdims=keepdims, initial=start)
+
+    @composed(of, *others, given="initial")
+    @samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()", "A(3), initial=np.float64(0.1)")
+    def extreme_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+        if np.size(a) == 0:
+            return start_of(initial, a) + np.sum(a, axis=axis, keepdims=keepdims)
+        return joined(start_of(initial, a), of(a, axis=axis, keepdims=keepdims))
 
 
-@composed(np.nanprod, given="dtype")
-@samples("A(3), dtype=np.float64", "A(2, 3), 0, float")
-def nanprod_dtype(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
-    return np.nanprod(np.asarray(a, dtype), axis, keepdims=keepdims, initial=initial, where=where)
+extremes(np.max, np.amax, np.ndarray.max, joined=np.maximum, far=-9.0)
+extremes(np.min, np.amin, np.ndarray.min, joined=np.minimum, far=9.0)
+extremes(np.nanmax, joined=np.fmax, far=-9.0)
+extremes(np.nanmin, joined=np.fmin, far=9.0)
 
 
-@composed(np.nanprod, given="where")
-@samples("A(2, 3), where=" + MASK, "A(2, 3), 1, where=" + MASK + ", initial=A()")
-def nanprod_where(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
-    return np.nanprod(np.where(where, a, 1.0), axis, keepdims=keepdims, initial=initial)
+def nan_spreads(of):
+    """The options of `np.nanvar` or `np.nanstd`."""
+
+    @composed(of, given="dtype")
+    @samples("A(3), dtype=np.float64", "A(2, 3), 0, float, ddof=1")
+    def spread_dtype(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True):
+        if iscomplex(a):
+            refuse("of complex numbers: convert them before, `np.asarray(a, dtype)`")
+        return of(_converted(a, dtype), axis, ddof=ddof, keepdims=keepdims, where=where)
+
+    @composed(of, given="where")
+    @samples("A(2, 3), where=" + MASK, "A(2, 3), 1, ddof=1, where=" + MASK)
+    def spread_where(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True):
+        return of(np.where(where, a, np.nan), axis, ddof=ddof, keepdims=keepdims)
 
 
-@composed(np.nanprod, given="initial")
-@samples("A(2, 3), 0, initial=2.0", "A(3), initial=A()", "A(3), initial=np.float64(1.5)")
-def nanprod_initial(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
-    z = np.nanprod(a, axis=axis, keepdims=keepdims)
-    return start_of(initial, z) * z
-
-
-@composed(np.nanmax, given="where")
-@samples("A(2, 3), where=" + MASK + ", initial=-9.0", "A(2, 3), 0, where=True, initial=0.1")
-def nanmax_where(a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    start = start_of(initial, a)
-    return np.nanmax(np.where(where, a, start), axis, keepdims=keepdims, initial=start)
-
-
-@composed(np.nanmax, given="initial")
-@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()", "A(3), initial=np.float64(0.1)")
-def nanmax_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    if np.size(a) == 0:
-        return start_of(initial, a) + np.sum(a, axis=axis, keepdims=keepdims)
-    return np.fmax(start_of(initial, a), np.nanmax(a, axis=axis, keepdims=keepdims))
-
-
-@composed(np.nanmin, given="where")
-@samples("A(2, 3), where=" + MASK + ", initial=9.0", "A(2, 3), 0, where=True, initial=0.1")
-def nanmin_where(a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    start = start_of(initial, a)
-    return np.nanmin(np.where(where, a, start), axis, keepdims=keepdims, initial=start)
-
-
-@composed(np.nanmin, given="initial")
-@samples("A(2, 3), 0, initial=0.1", "A(3), initial=A()", "A(3), initial=np.float64(0.1)")
-def nanmin_initial(a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    if np.size(a) == 0:
-        return start_of(initial, a) + np.sum(a, axis=axis, keepdims=keepdims)
-    return np.fmin(start_of(initial, a), np.nanmin(a, axis=axis, keepdims=keepdims))
+nan_spreads(np.nanvar)
+nan_spreads(np.nanstd)
 
 
 @composed(np.nanmean, given="dtype")
 @samples("A(3), dtype=np.float64", "A(2, 3), 0, float", "C(3), dtype=complex")
 def nanmean_dtype(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     return np.nanmean(_converted(a, dtype), axis, keepdims=keepdims, where=where)
-
-
-@composed(np.nanvar, given="dtype")
-@samples("A(3), dtype=np.float64", "A(2, 3), 0, float, ddof=1")
-def nanvar_dtype(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True):
-    if iscomplex(a):
-        refuse("of complex numbers: convert them before, `np.asarray(a, dtype)`")
-    return np.nanvar(_converted(a, dtype), axis, ddof=ddof, keepdims=keepdims, where=where)
-
-
-@composed(np.nanstd, given="dtype")
-@samples("A(3), dtype=np.float64", "A(2, 3), 0, float, ddof=1")
-def nanstd_dtype(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True):
-    if iscomplex(a):
-        refuse("of complex numbers: convert them before, `np.asarray(a, dtype)`")
-    return np.nanstd(_converted(a, dtype), axis, ddof=ddof, keepdims=keepdims, where=where)
 
 
 def _converted(a, dtype):
@@ -114,104 +105,77 @@ def nanmean_where(a, axis=None, dtype=None, out=None, keepdims=False, *, where=T
     return np.nanmean(np.where(where, a, np.nan), axis, keepdims=keepdims)
 
 
-@composed(np.nanvar, given="where")
-@samples("A(2, 3), where=" + MASK, "A(2, 3), 1, ddof=1, where=" + MASK)
-def nanvar_where(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True):
-    return np.nanvar(np.where(where, a, np.nan), axis, ddof=ddof, keepdims=keepdims)
+def reduced(of, plain, start, far=None):
+    """The options of `reduce` of a ufunc, which `plain` does too; those of some need a start."""
+    masked = f"A(2, 3), where={MASK}"
+
+    @composed(of, given="dtype")
+    @samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
+    def reduce_dtype(
+        array, axis=0, dtype=None, out=None, keepdims=False, initial=start, where=True
+    ):
+        x = np.asarray(array, dtype)
+        return of(x, axis, keepdims=keepdims, initial=initial, where=where)
+
+    @composed(of, given="where")
+    @samples(
+        masked if far is None else f"{masked}, initial={far}", f"{masked}, initial=A()",
+        "A(2, 3), 1, where=True, initial=0.1",
+    )  # fmt: skip
+    def reduce_where(
+        array, axis=0, dtype=None, out=None, keepdims=False, initial=start, where=True
+    ):
+        return plain(array, axis, keepdims=keepdims, initial=initial, where=where)
+
+    @composed(of, given="initial")
+    @samples("A(2, 3), initial=0.1", "A(3), initial=A()")
+    def reduce_initial(array, axis=0, dtype=None, out=None, keepdims=False, initial=start):
+        return plain(array, axis, keepdims=keepdims, initial=initial)
 
 
-@composed(np.nanstd, given="where")
-@samples("A(2, 3), where=" + MASK, "A(2, 3), 1, ddof=1, where=" + MASK)
-def nanstd_where(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True):
-    return np.nanstd(np.where(where, a, np.nan), axis, ddof=ddof, keepdims=keepdims)
+reduced(np.add.reduce, np.sum, start=0)
+reduced(np.multiply.reduce, np.prod, start=1)
+reduced(np.maximum.reduce, np.max, start=None, far=-9.0)
+reduced(np.minimum.reduce, np.min, start=None, far=9.0)
 
 
-@composed(np.add.reduce, given="dtype")
-@samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
-def add_reduce_dtype(array, axis=0, dtype=None, out=None, keepdims=False, initial=0, where=True):
-    x = np.asarray(array, dtype)
-    return np.add.reduce(x, axis, keepdims=keepdims, initial=initial, where=where)
+def converted(of):
+    """`dtype` of the `reduce` of a ufunc that has no start."""
+
+    @composed(of, given="dtype")
+    @samples("P(3), dtype=np.float64", "P(2, 3), 1, float")
+    def reduce_dtype(array, axis=0, dtype=None, out=None, keepdims=False):
+        return of(np.asarray(array, dtype), axis, keepdims=keepdims)
 
 
-@composed(np.add.reduce, given="where")
-@samples("A(2, 3), where=" + MASK, "A(2, 3), 1, where=" + MASK + ", initial=A()")
-def add_reduce_where(array, axis=0, dtype=None, out=None, keepdims=False, initial=0, where=True):
-    return np.sum(array, axis, keepdims=keepdims, initial=initial, where=where)
+converted(np.subtract.reduce)
+converted(np.divide.reduce)
 
 
-@composed(np.add.reduce, given="initial")
-@samples("A(2, 3), initial=2.0", "A(3), initial=A()")
-def add_reduce_initial(array, axis=0, dtype=None, out=None, keepdims=False, initial=0):
-    return np.sum(array, axis, keepdims=keepdims, initial=initial)
+def running(of, method):
+    """`dtype` of running sums or products."""
+
+    @composed(of, method, given="dtype")
+    @samples("A(3), dtype=np.float64", "A(2, 3), 0, float")
+    def running_dtype(a, axis=None, dtype=None, out=None):
+        return of(np.asarray(a, dtype), axis)
 
 
-@composed(np.multiply.reduce, given="dtype")
-@samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
-def multiply_reduce_dtype(
-    array, axis=0, dtype=None, out=None, keepdims=False, initial=1, where=True
-):
-    x = np.asarray(array, dtype)
-    return np.multiply.reduce(x, axis, keepdims=keepdims, initial=initial, where=where)
+running(np.cumsum, np.ndarray.cumsum)
+running(np.cumprod, np.ndarray.cumprod)
 
 
-@composed(np.multiply.reduce, given="where")
-@samples("A(2, 3), where=" + MASK, "A(2, 3), 1, where=" + MASK + ", initial=A()")
-def multiply_reduce_where(
-    array, axis=0, dtype=None, out=None, keepdims=False, initial=1, where=True
-):
-    return np.prod(array, axis, keepdims=keepdims, initial=initial, where=where)
+def accumulated(of, plain):
+    """`dtype` of the `accumulate` of a ufunc, which `plain` does too."""
+
+    @composed(of, given="dtype")
+    @samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
+    def accumulate_dtype(array, axis=0, dtype=None, out=None):
+        return plain(np.asarray(array, dtype), axis)
 
 
-@composed(np.multiply.reduce, given="initial")
-@samples("A(2, 3), initial=2.0", "A(3), initial=A()")
-def multiply_reduce_initial(array, axis=0, dtype=None, out=None, keepdims=False, initial=1):
-    return np.prod(array, axis, keepdims=keepdims, initial=initial)
-
-
-@composed(np.maximum.reduce, given="dtype")
-@samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
-def maximum_reduce_dtype(
-    array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True
-):
-    x = np.asarray(array, dtype)
-    return np.maximum.reduce(x, axis, keepdims=keepdims, initial=initial, where=where)
-
-
-@composed(np.maximum.reduce, given="where")
-@samples("A(2, 3), where=" + MASK + ", initial=-9.0", "A(2, 3), 1, where=True, initial=0.1")
-def maximum_reduce_where(
-    array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True
-):
-    return np.max(array, axis, keepdims=keepdims, initial=initial, where=where)
-
-
-@composed(np.maximum.reduce, given="initial")
-@samples("A(2, 3), initial=0.1", "A(3), initial=A()")
-def maximum_reduce_initial(array, axis=0, dtype=None, out=None, keepdims=False, initial=None):
-    return np.max(array, axis, keepdims=keepdims, initial=initial)
-
-
-@composed(np.minimum.reduce, given="dtype")
-@samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
-def minimum_reduce_dtype(
-    array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True
-):
-    x = np.asarray(array, dtype)
-    return np.minimum.reduce(x, axis, keepdims=keepdims, initial=initial, where=where)
-
-
-@composed(np.minimum.reduce, given="where")
-@samples("A(2, 3), where=" + MASK + ", initial=9.0", "A(2, 3), 1, where=True, initial=0.1")
-def minimum_reduce_where(
-    array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True
-):
-    return np.min(array, axis, keepdims=keepdims, initial=initial, where=where)
-
-
-@composed(np.minimum.reduce, given="initial")
-@samples("A(2, 3), initial=0.1", "A(3), initial=A()")
-def minimum_reduce_initial(array, axis=0, dtype=None, out=None, keepdims=False, initial=None):
-    return np.min(array, axis, keepdims=keepdims, initial=initial)
+accumulated(np.add.accumulate, np.cumsum)
+accumulated(np.multiply.accumulate, np.cumprod)
 
 
 @composed(np.logaddexp.reduce, given="dtype")
@@ -239,27 +203,3 @@ def logaddexp_reduce_initial(
 ):
     z = np.logaddexp.reduce(array, axis, keepdims=keepdims)
     return np.logaddexp(start_of(initial, z), z)
-
-
-@composed(np.subtract.reduce, given="dtype")
-@samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
-def subtract_reduce_dtype(array, axis=0, dtype=None, out=None, keepdims=False):
-    return np.subtract.reduce(np.asarray(array, dtype), axis, keepdims=keepdims)
-
-
-@composed(np.divide.reduce, given="dtype")
-@samples("P(3), dtype=np.float64", "P(2, 3), 1, float")
-def divide_reduce_dtype(array, axis=0, dtype=None, out=None, keepdims=False):
-    return np.divide.reduce(np.asarray(array, dtype), axis, keepdims=keepdims)
-
-
-@composed(np.add.accumulate, given="dtype")
-@samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
-def add_accumulate_dtype(array, axis=0, dtype=None, out=None):
-    return np.cumsum(np.asarray(array, dtype), axis)
-
-
-@composed(np.multiply.accumulate, given="dtype")
-@samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
-def multiply_accumulate_dtype(array, axis=0, dtype=None, out=None):
-    return np.cumprod(np.asarray(array, dtype), axis)

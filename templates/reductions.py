@@ -1,14 +1,29 @@
 """Rules of reductions (sum, mean, max, ...) and of running sums and products."""
 
+import operator
+
 import numpy as np
 
-from srcdiff.rules import conj, d, isarray, known, linear, nondifferentiable, rank, rule, samples
+from srcdiff.rules import (
+    conj,
+    d,
+    forward,
+    isarray,
+    iscomplex,
+    known,
+    linear,
+    nondifferentiable,
+    rank,
+    rule,
+    samples,
+)
 from srcdiff.runtime.arrays import (
     axis_size,
     before,
     divide_or_zero,
     keep_axes,
     others,
+    recur,
     recur_back,
     spread,
     unbroadcast,
@@ -71,6 +86,21 @@ def var(a, axis=None, *, ddof=0, keepdims=False):
         d[a] += 2.0 * keep_axes(d[z], axis, keepdims) * (a - center) / n
 
 
+@forward(np.var, np.ndarray.var)
+def var_tangent(a, axis=None, ddof=0, keepdims=False):
+    z = np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
+    yield z
+    center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
+    part = d[a] * conj(a - center)
+    if iscomplex(a):
+        part = np.real(part)
+    total = np.sum(part, axis=axis, keepdims=keepdims)
+    n = axis_size(a, axis) - ddof
+    if not known(ddof) or ddof > 1:
+        n = max(n, 0)
+    d[z] += 2.0 * total / n
+
+
 @rule(np.std, np.ndarray.std)
 @samples(
     "A(5)", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True", "A(2, 3, 4), axis=(0, 2)", "C(4)",
@@ -87,6 +117,21 @@ def std(a, axis=None, *, ddof=0, keepdims=False):
     d[a] += keep_axes(slope, axis, keepdims) * (a - center)
 
 
+@forward(np.std, np.ndarray.std)
+def std_tangent(a, axis=None, ddof=0, keepdims=False):
+    z = np.std(a, axis=axis, ddof=ddof, keepdims=keepdims)
+    yield z
+    center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
+    part = d[a] * conj(a - center)
+    if iscomplex(a):
+        part = np.real(part)
+    total = np.sum(part, axis=axis, keepdims=keepdims)
+    n = axis_size(a, axis) - ddof
+    if not known(ddof) or ddof > 1:
+        n = max(n, 0)
+    d[z] += divide_or_zero(total, z * n)
+
+
 @rule(np.prod, np.ndarray.prod)
 @samples(
     "A(4)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)",
@@ -99,66 +144,81 @@ def prod(a, axis=None, *, keepdims=False):
     d[a] += keep_axes(d[z], axis, keepdims) * conj(others(a, axis))
 
 
-@rule(np.max, np.amax, np.nanmax, np.ndarray.max)
-@samples("A(5)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)")
-def max_(a, axis=None, *, keepdims=False):
-    z = np.max(a, axis=axis, keepdims=keepdims)
+@forward(np.prod, np.ndarray.prod)
+def prod_tangent(a, axis=None, keepdims=False):
+    z = np.prod(a, axis=axis, keepdims=keepdims)
     yield z
-    hit = winners(a, keep_axes(z, axis, keepdims), axis)
-    d[a] += keep_axes(d[z], axis, keepdims) * hit
+    d[z] += np.sum(d[a] * others(a, axis), axis=axis, keepdims=keepdims)
 
 
-@rule(np.min, np.amin, np.nanmin, np.ndarray.min)
-@samples("A(5)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)")
-def min_(a, axis=None, *, keepdims=False):
-    z = np.min(a, axis=axis, keepdims=keepdims)
-    yield z
-    hit = winners(a, keep_axes(z, axis, keepdims), axis)
-    d[a] += keep_axes(d[z], axis, keepdims) * hit
+def extremes(of, *others):
+    """The rule and the tangent of `np.max` or `np.min`."""
+
+    @rule(of, *others)
+    @samples("A(5)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)")
+    def extreme(a, axis=None, *, keepdims=False):
+        z = of(a, axis=axis, keepdims=keepdims)
+        yield z
+        hit = winners(a, keep_axes(z, axis, keepdims), axis)
+        d[a] += keep_axes(d[z], axis, keepdims) * hit
+
+    @forward(of, *others)
+    def extreme_tangent(a, axis=None, keepdims=False):
+        z = of(a, axis=axis, keepdims=keepdims)
+        yield z
+        hit = winners(a, keep_axes(z, axis, keepdims), axis)
+        d[z] += np.sum(d[a] * hit, axis=axis, keepdims=keepdims)
 
 
-@rule(max)
-@samples("A(), A()", "A(), A(), 0.0", "[A(), A(), A()]", "A(4)")
-def builtin_max(first, *more):
-    z = max(first, *more)
-    yield z
-    if len(more) == 1:
-        d[first] += d[z] * (first > more[0]) + 0.5 * d[z] * (first == more[0])
-        d[more][0] += d[z] * (more[0] > first) + 0.5 * d[z] * (first == more[0])
-    else:
-        items = (first, *more) if len(more) > 0 else first
-        count = 0
-        for k in range(len(items)):
-            count = count + 1.0 * (items[k] == z)
-        for k in range(len(items)):
-            if len(more) == 0:
-                d[first][k] += d[z] * (first[k] == z) / count
-            elif k > 0:
-                d[more][k - 1] += d[z] * (more[k - 1] == z) / count
-            else:
-                d[first] += d[z] * (first == z) / count
+extremes(np.max, np.amax, np.nanmax, np.ndarray.max)
+extremes(np.min, np.amin, np.nanmin, np.ndarray.min)
 
 
-@rule(min)
-@samples("A(), A()", "A(), A(), 0.0", "[A(), A(), A()]", "A(4)")
-def builtin_min(first, *more):
-    z = min(first, *more)
-    yield z
-    if len(more) == 1:
-        d[first] += d[z] * (first < more[0]) + 0.5 * d[z] * (first == more[0])
-        d[more][0] += d[z] * (more[0] < first) + 0.5 * d[z] * (first == more[0])
-    else:
-        items = (first, *more) if len(more) > 0 else first
-        count = 0
-        for k in range(len(items)):
-            count = count + 1.0 * (items[k] == z)
-        for k in range(len(items)):
-            if len(more) == 0:
-                d[first][k] += d[z] * (first[k] == z) / count
-            elif k > 0:
-                d[more][k - 1] += d[z] * (more[k - 1] == z) / count
-            else:
-                d[first] += d[z] * (first == z) / count
+def builtin_extremes(of, wins):
+    """The rule and the tangent of `max` or `min`, by the comparison that its result wins."""
+
+    @rule(of)
+    @samples("A(), A()", "A(), A(), 0.0", "[A(), A(), A()]", "A(4)")
+    def builtin_extreme(first, *more):
+        z = of(first, *more)
+        yield z
+        if len(more) == 1:
+            d[first] += d[z] * wins(first, more[0]) + 0.5 * d[z] * (first == more[0])
+            d[more][0] += d[z] * wins(more[0], first) + 0.5 * d[z] * (first == more[0])
+        else:
+            items = (first, *more) if len(more) > 0 else first
+            count = 0
+            for k in range(len(items)):
+                count = count + 1.0 * (items[k] == z)
+            for k in range(len(items)):
+                if len(more) == 0:
+                    d[first][k] += d[z] * (first[k] == z) / count
+                elif k > 0:
+                    d[more][k - 1] += d[z] * (more[k - 1] == z) / count
+                else:
+                    d[first] += d[z] * (first == z) / count
+
+    @forward(of)
+    def builtin_extreme_tangent(first, *more):
+        z = of(first, *more)
+        yield z
+        if len(more) == 0:
+            hit = np.asarray(first) == z
+            d[z] += np.sum(np.asarray(d[first]) * hit) / int(np.sum(hit))
+        elif len(more) == 1:
+            d[z] += d[first] * wins(first, more[0]) + 0.5 * d[first] * (first == more[0])
+            d[z] += d[more][0] * wins(more[0], first) + 0.5 * d[more][0] * (first == more[0])
+        else:
+            count = 1.0 * (first == z)
+            for k in range(len(more)):
+                count = count + 1.0 * (more[k] == z)
+            d[z] += d[first] * (first == z) / count
+            for k in range(len(more)):
+                d[z] += d[more][k] * (more[k] == z) / count
+
+
+builtin_extremes(max, operator.gt)
+builtin_extremes(min, operator.lt)
 
 
 @rule(np.ptp)
@@ -177,6 +237,13 @@ def nansum(a, axis=None, *, keepdims=False):
     z = np.nansum(a, axis=axis, keepdims=keepdims)
     yield z
     d[a] += keep_axes(d[z], axis, keepdims) * ~np.isnan(a)
+
+
+@forward(np.nansum)
+def nansum_tangent(a, axis=None, *, keepdims=False):
+    z = np.nansum(a, axis=axis, keepdims=keepdims)
+    yield z
+    d[z] += np.sum(np.where(np.isnan(a), 0.0, d[a]), axis=axis, keepdims=keepdims)
 
 
 @rule(np.nanmean)
@@ -209,6 +276,17 @@ def cumprod(a, axis=None):
         d[a] += np.reshape(conj(before(flat, 0)) * recur_back(d[z], conj(flat), 0), np.shape(a))
     else:
         d[a] += conj(before(a, axis)) * recur_back(d[z], conj(a), axis)
+
+
+@forward(np.cumprod, np.ndarray.cumprod)
+def cumprod_tangent(a, axis=None):
+    z = np.cumprod(a, axis=axis)
+    yield z
+    if axis is None:
+        flat = np.ravel(a)
+        d[z] += recur(np.ravel(d[a]) * before(flat, 0), flat, 0)
+    else:
+        d[z] += recur(d[a] * before(a, axis), a, axis)
 
 
 @linear(np.diff)

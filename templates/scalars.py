@@ -9,6 +9,7 @@ from srcdiff.rules import (
     conj,
     d,
     divisor,
+    forward,
     linear,
     nondifferentiable,
     rule,
@@ -39,6 +40,14 @@ def dist(p, q):
         d[q][k] += -slope
 
 
+@forward(math.dist)
+def dist_tangent(p, q):
+    z = math.dist(p, q)
+    yield z
+    d[z] += np.sum((np.asarray(p) - np.asarray(q)) * np.asarray(d[p])) / z
+    d[z] += np.sum((np.asarray(q) - np.asarray(p)) * np.asarray(d[q])) / z
+
+
 @linear(math.fsum)
 @samples("[A(), A(), A()]", "A(3)")
 def fsum(seq):
@@ -57,6 +66,15 @@ def math_prod(iterable, *, start=1):
     for k in range(len(iterable)):
         d[iterable][k] += d[z] * conj(start) * rest[k]
     d[start] += d[z] * conj(np.prod(iterable))
+
+
+@forward(math.prod)
+def math_prod_tangent(iterable, start=1):
+    z = math.prod(iterable, start=start)
+    yield z
+    rest = others(np.asarray(iterable))
+    d[z] += start * np.sum(np.asarray(d[iterable]) * rest)
+    d[z] += d[start] * math.prod(iterable)
 
 
 @rule(math.erf)
@@ -108,6 +126,13 @@ def modf(x):
     part, whole = np.modf(x)
     yield part, whole
     d[x] += d[part]
+
+
+@forward(math.modf)
+def modf_tangent(x):
+    z = math.modf(x)
+    yield z
+    d[z] += (d[x], 0.0)
 
 
 @composed(divmod, np.divmod)

@@ -81,62 +81,39 @@ def negative_at(a, indices):
     np.multiply.at(a, indices, -1)
 
 
-@rule(np.maximum.at, mutates="a")
-@samples(
-    "A(4), np.array([0, 2, 2]), A(3)", "A(4), np.array([0, 2, 2]), A()", "A(4), 1, A()",
-    "A(2, 3), (np.array([0, 1, 1]), np.array([2, 0, 0])), A(3)", "A(4, 2), [0, 0, 3], A(2)",
-)  # fmt: skip
-def maximum_at(a, indices, b):
-    old = np.copy(a)
-    np.maximum.at(a, indices, b)
-    yield
-    a[...] = old
-    own, shares = shares_at(np.maximum, a, indices, b)
-    part = d[a][indices] * shares
-    d[a] *= own
-    d[b] += unbroadcast(part, b)
+def extremes_at(ufunc):
+    """The rule and the tangent of `np.maximum.at` or `np.minimum.at`."""
+
+    @rule(ufunc.at, mutates="a")
+    @samples(
+        "A(4), np.array([0, 2, 2]), A(3)", "A(4), np.array([0, 2, 2]), A()", "A(4), 1, A()",
+        "A(2, 3), (np.array([0, 1, 1]), np.array([2, 0, 0])), A(3)", "A(4, 2), [0, 0, 3], A(2)",
+    )  # fmt: skip
+    def extreme_at(a, indices, b):
+        old = np.copy(a)
+        ufunc.at(a, indices, b)
+        yield
+        a[...] = old
+        own, shares = shares_at(ufunc, a, indices, b)
+        part = d[a][indices] * shares
+        d[a] *= own
+        d[b] += unbroadcast(part, b)
+
+    @forward(ufunc.at)
+    def extreme_at_tangent(a, indices, b):
+        ufunc.at(a, indices, b)
+        yield
+        own, shares = shares_at(ufunc, a, indices, b)
+        if known(d[b]):
+            d[a][...] = d[a] * own
+        else:
+            part = d[b] * shares
+            d[a][...] = d[a] * own
+            np.add.at(d[a], indices, part)
 
 
-@forward(np.maximum.at)
-def maximum_at_tangent(a, indices, b):
-    np.maximum.at(a, indices, b)
-    yield
-    own, shares = shares_at(np.maximum, a, indices, b)
-    if known(d[b]):
-        d[a][...] = d[a] * own
-    else:
-        part = d[b] * shares
-        d[a][...] = d[a] * own
-        np.add.at(d[a], indices, part)
-
-
-@rule(np.minimum.at, mutates="a")
-@samples(
-    "A(4), np.array([0, 2, 2]), A(3)", "A(4), np.array([0, 2, 2]), A()", "A(4), 1, A()",
-    "A(2, 3), (np.array([0, 1, 1]), np.array([2, 0, 0])), A(3)", "A(4, 2), [0, 0, 3], A(2)",
-)  # fmt: skip
-def minimum_at(a, indices, b):
-    old = np.copy(a)
-    np.minimum.at(a, indices, b)
-    yield
-    a[...] = old
-    own, shares = shares_at(np.minimum, a, indices, b)
-    part = d[a][indices] * shares
-    d[a] *= own
-    d[b] += unbroadcast(part, b)
-
-
-@forward(np.minimum.at)
-def minimum_at_tangent(a, indices, b):
-    np.minimum.at(a, indices, b)
-    yield
-    own, shares = shares_at(np.minimum, a, indices, b)
-    if known(d[b]):
-        d[a][...] = d[a] * own
-    else:
-        part = d[b] * shares
-        d[a][...] = d[a] * own
-        np.add.at(d[a], indices, part)
+extremes_at(np.maximum)
+extremes_at(np.minimum)
 
 
 @composed(np.logaddexp.at, mutates="a")

@@ -115,8 +115,7 @@ from srcdiff.ir import (
 )
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind, is_float
-from srcdiff.primitives import notation
-from srcdiff.primitives.registry import Bound, Rule, find, lookup
+from srcdiff.primitives.registry import Bound, Rule, find, is_in_template, lookup
 
 EXPRESSIONS: Table = {**expressions.TABLE, **loops.COMPREHENSION_TABLE, **calls.TABLE}
 STATEMENTS: Table = {**statements.TABLE, **loops.TABLE}
@@ -211,11 +210,17 @@ def _default(source: Source, param: Node, node: Node, value: object) -> Atom:
     """A default: a literal, or the object with its spelling, if that is a name."""
     if type(node).__name__ == "Constant" and type(value) is type(node.value):
         return Const(value)
-    if type(node).__name__ == "UnaryOp" and type(value) in (int, float):
+    number = type(value) in (int, float)
+    if number and (type(node).__name__ == "UnaryOp" or _is_made_for(source, node)):
         return Const(value)
     text = source.text(node)
     plain = all(part.isidentifier() for part in text.split("."))
     return Ref(text if plain else f"{param.id}_default", value)
+
+
+def _is_made_for(source: Source, node: Node) -> bool:
+    """Whether a default of a rule is what it was made for."""
+    return type(node).__name__ == "Name" and is_in_template(source.function)
 
 
 # --- templates: rules written as ordinary functions with one `yield`, read like user code --------
@@ -327,7 +332,9 @@ def lower_slopes(source: Source, rule: Rule) -> Template:
 
     `slope=lambda x, z: e` is `z = f(x)` above the `yield`, and `d[x] += d[z] * conj(e)` below it.
     """
-    names = replace(source.namespace, bound={"conj": notation.conj})
+    from srcdiff.primitives.notation import conj  # which files of rules have read
+
+    names = replace(source.namespace, bound={"conj": conj})
     b = builder(replace(source, namespace=names), TEMPLATE_EXPRESSIONS, TEMPLATE_STATEMENTS)
     b.scope["d"] = Adjoint()
     *operands, result = params(source)

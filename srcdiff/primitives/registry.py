@@ -115,7 +115,7 @@ def files_of(place: Path) -> list[Path]:
 
 
 def is_in_template(value: object) -> bool:
-    """Whether a class stands in a file of templates: it takes the place of a library's."""
+    """Whether a function or a class stands in a file of templates."""
     return str(getattr(value, "__module__", "")).startswith(f"{_PACKAGE}.")
 
 

@@ -14,7 +14,8 @@ import pytest
 
 import srcdiff
 from srcdiff.errors import MissingRuleError
-from srcdiff.frontend.lowering import differentiable, mentioned, template_of
+from srcdiff.frontend.lowering import differentiable, lower, mentioned, template_of
+from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import NONE, Attr, Call, Const, Loc, Method, Name, Ref, Star, Tup
 from srcdiff.ir.kinds import Array, List, Scalar
 from srcdiff.primitives import notation, registry
@@ -279,6 +280,44 @@ def test_files_of_a_folder_share_functions(own_rules, tmp_path, slope):
     )
     assert [r.name for r in srcdiff.load_rules(tmp_path / "mine")] == ["i0"]
     assert srcdiff.grad(lambda x: np.i0(x))(0.5) == slope
+
+
+FAMILY = """
+import operator
+
+import numpy as np
+from srcdiff.rules import composed, d, rule
+
+
+def extreme(of, wins, start):
+    @rule(of.at, mutates="a")
+    def at(a, indices, b):
+        of.at(a, indices, b)
+        yield
+        d[a] += start * of(d[a], 1.5) * wins(a, b)
+        d[b] += 0.0
+
+    @composed(of.reduce, given="initial")
+    def reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial=start):
+        return of(start, of(array[0], initial))
+
+
+extreme(np.maximum, operator.gt, 2.5)
+extreme(np.minimum, operator.lt, 3.5)
+"""
+
+
+def test_a_function_of_a_file_makes_the_rules_of_a_family(own_rules, tmp_path):
+    """What it makes a rule for stands in it: numbers as literals, functions by usual names."""
+    (tmp_path / "family.py").write_text(FAMILY)
+    srcdiff.load_rules(tmp_path / "family.py")
+    for of, wins, start in ((np.maximum, operator.gt, 2.5), (np.minimum, operator.lt, 3.5)):
+        calls = [s.rhs for s in template_of(registry.find(of.at)).below if hasattr(s, "rhs")]
+        assert [c.fn for c in calls[:2]] == [of, operator.mul] and calls[2].fn is wins
+        assert calls[1].args[0] == Const(start)
+        assert [c.text for c in calls[:3]] == [None] * 3
+        made = lower(parse(registry.given(of.reduce)["initial"].definition))
+        assert made.params[-1].default == Const(start)
 
 
 def test_ref_arguments_are_kept():

@@ -96,7 +96,8 @@ class Sample:
         """The name of the test."""
         key = self.function
         if isinstance(key, registry.Given):
-            return f"{self.rule.name}({self.call})"
+            of = getattr(key.function, "name", None) or registry.name_of(key.function)
+            return f"{self.rule.name}:{of}({self.call})"
         name = getattr(key, "name", None) or getattr(key, "__name__", None) or f"store{key.op}"
         mark = "." if isinstance(key, (Method, Attr)) else ""
         return f"{self.rule.name}:{mark}{name}({self.call})"

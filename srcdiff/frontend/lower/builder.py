@@ -270,7 +270,7 @@ class Builder:
             meaning = self.scope.get(node.id)
             if isinstance(meaning, Static):
                 return Ref(node.id, meaning.value)
-            return None if meaning is not None else Ref(node.id, self.resolve(node.id, node))
+            return None if meaning is not None else self._outer(node)
         if kind != "Attribute":
             return None
         base = self.static(node.value)
@@ -279,6 +279,10 @@ class Builder:
         if not isinstance(base.value, _STATIC_BASES) and distribution(base.value) is None:
             return None
         return self._attribute(base, node)
+
+    def _outer(self, node: Node) -> Ref:
+        """The object of a name from outside, with no text where a rule was made for it."""
+        return Ref("" if self.source.made_for(node.id) else node.id, self.resolve(node.id, node))
 
     def _attribute(self, base: Ref, node: Node) -> Ref:
         """An attribute of a module, class or ufunc."""

@@ -133,7 +133,7 @@ def name(b: Builder, node: Node) -> Rhs:
         return local_functions.value(b, node, meaning)
     found = b.static(node)
     assert found is not None
-    return found
+    return found if found.text or callable(found.value) else Const(found.value)
 
 
 def binary(b: Builder, node: Node) -> Rhs:

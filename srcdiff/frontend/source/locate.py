@@ -51,6 +51,7 @@ def _makes(text: str, code: types.CodeType) -> bool:
 Node = Any
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_MADE = (*_FUNCTIONS, ast.Lambda)
 
 
 def lines_of(function: types.FunctionType) -> tuple[str, ...]:
@@ -102,7 +103,7 @@ def _index(text: str) -> Mapping[int, tuple[Node, ...]]:
     """The functions and lambdas of a file by their first line, decorators included."""
     found: dict[int, list[Node]] = {}
     for node in ast.walk(_file_tree(text)):
-        if isinstance(node, (*_FUNCTIONS, ast.Lambda)):
+        if isinstance(node, _MADE):
             found.setdefault(_first_line(node), []).append(node)
     return {line: tuple(nodes) for line, nodes in found.items()}
 
@@ -135,13 +136,13 @@ def definition(function: types.FunctionType, lines: tuple[str, ...]) -> Node:
 
 
 def _in_its_lines(lines: tuple[str, ...], code: types.CodeType) -> Node | None:
-    """The `def`, or the only lambda of its line, in the lines of its statement in a module alone.
+    """The only `def` or lambda of its line, in the lines of its statement of a module alone.
 
     Nothing else of the file is read.
     """
     first = code.co_firstlineno
-    start = _start(lines, first) if code.co_name == "<lambda>" else first
-    if code.co_freevars or not lines[start - 1 : start] or lines[start - 1][0] in _INSIDE:
+    start = _start(lines, first)
+    if not lines[first - 1 : first] or lines[start - 1][0] in _INSIDE:
         return None
     text = "\n" * (start - 1) + "".join(lines[start - 1 : _end(lines, start)])
     try:
@@ -149,10 +150,9 @@ def _in_its_lines(lines: tuple[str, ...], code: types.CodeType) -> Node | None:
         known = compiled(text, future_flags(code))
     except SyntaxError:
         return None
-    kinds = (ast.Lambda,) if code.co_name == "<lambda>" else _FUNCTIONS
-    found = [n for n in ast.walk(tree) if isinstance(n, kinds) and _first_line(n) == first]
-    single = len(tree.body) == len(found) == 1 and _fits(found[0], code)
-    return found[0] if single and alike(code, known) else None
+    found = [n for n in ast.walk(tree) if isinstance(n, _MADE) and _first_line(n) == first]
+    here = any(c.co_firstlineno == first for c in alike(code, known))
+    return found[0] if here and len(found) == 1 and _fits(found[0], code) else None
 
 
 _INSIDE = " \t\r\n)]}#"  # what a line of a module begins with that begins no statement
@@ -197,7 +197,7 @@ def _in_block(lines: tuple[str, ...], code: types.CodeType) -> tuple[Node, ...]:
     if not code.co_freevars and not alike(code, known):
         return ()
     ast.increment_lineno(tree, first - 1 - (1 if indent else 0))
-    found = [n for n in ast.walk(tree) if isinstance(n, (*_FUNCTIONS, ast.Lambda))]
+    found = [n for n in ast.walk(tree) if isinstance(n, _MADE)]
     return tuple(n for n in found if _first_line(n) == first)
 
 

@@ -20,6 +20,7 @@ from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.source.locate import definition, lines_of
 from srcdiff.ir import Loc
 from srcdiff.ir.frozen import frozen
+from srcdiff.primitives.registry import is_in_template
 from srcdiff.runtime.devices import canonical
 
 Node = Any
@@ -90,6 +91,13 @@ class Source:
     def bound(self) -> Mapping[str, Any]:
         """The name and the object of a bound first parameter."""
         return self.namespace.bound
+
+    def made_for(self, name: str) -> bool:
+        """Whether a name is what a function of a file of rules made this one for.
+
+        What it means stands in the rule: numbers as literals, functions by their usual names.
+        """
+        return name in self.namespace.cells and is_in_template(self.function)
 
     def loc(self, node: Node) -> Loc:
         """Where a node begins."""
