@@ -143,7 +143,11 @@ def _callee_width(call: Call) -> int:
         return len(call.text)
     if type(fn).__name__ == "builtin_function_or_method" and fn in _OPERATORS:
         return 0
-    return len(getattr(fn, "__name__", "fn")) + 3
+    home = _HOMES.get(str(getattr(fn, "__module__", "")), "np.")
+    return len(home) + len(getattr(fn, "__name__", "fn"))
+
+
+_HOMES = {"numpy.fft": "np.fft.", "numpy.linalg": "np.linalg."}
 
 
 # --- `a, b = f(x)`: names bound to all items of a value, one after the other ---------------------

@@ -7,76 +7,49 @@ from srcdiff.rules import composed, d, linear, nondifferentiable, refuse, sample
 from srcdiff.runtime.linalg import back_type, last_axes, scaled_ends, swapped_norm
 
 
-@composed(fft.fft)
-@samples("A(4)", "A(3, 4), 6, 0", "C(4), norm='ortho'")
-def fft_(x, n=None, axis=-1, norm=None):
-    return np.fft.fft(x, n, axis, norm)
+def along_an_axis(of, plain, *calls):
+    """The definition of a transform along an axis by that of NumPy."""
+
+    @composed(of)
+    @samples(*calls)
+    def transform(x, n=None, axis=-1, norm=None):
+        return plain(x, n, axis, norm)
 
 
-@composed(fft.ifft)
-@samples("A(4)", "C(3, 4), 6, 0")
-def ifft(x, n=None, axis=-1, norm=None):
-    return np.fft.ifft(x, n, axis, norm)
+along_an_axis(fft.fft, np.fft.fft, "A(4)", "A(3, 4), 6, 0", "C(4), norm='ortho'")
+along_an_axis(fft.ifft, np.fft.ifft, "A(4)", "C(3, 4), 6, 0")
+along_an_axis(fft.rfft, np.fft.rfft, "A(4)", "A(3, 4), 6, 0")
+along_an_axis(fft.irfft, np.fft.irfft, "A(4)", "C(3, 4), 6, 0")
 
 
-@composed(fft.rfft)
-@samples("A(4)", "A(3, 4), 6, 0")
-def rfft(x, n=None, axis=-1, norm=None):
-    return np.fft.rfft(x, n, axis, norm)
+def of_matrices(of, plain, call):
+    """The definition of a transform along the last two axes by that of NumPy."""
+
+    @composed(of)
+    @samples(call)
+    def transform(x, s=None, axes=(-2, -1), norm=None):
+        return plain(x, s, axes, norm)
 
 
-@composed(fft.irfft)
-@samples("A(4)", "C(3, 4), 6, 0")
-def irfft(x, n=None, axis=-1, norm=None):
-    return np.fft.irfft(x, n, axis, norm)
+of_matrices(fft.fft2, np.fft.fft2, "A(3, 4)")
+of_matrices(fft.ifft2, np.fft.ifft2, "C(3, 4)")
+of_matrices(fft.rfft2, np.fft.rfft2, "A(3, 4)")
+of_matrices(fft.irfft2, np.fft.irfft2, "C(3, 3)")
 
 
-@composed(fft.fft2)
-@samples("A(3, 4)")
-def fft2(x, s=None, axes=(-2, -1), norm=None):
-    return np.fft.fft2(x, s, axes, norm)
+def along_axes(of, plain, *calls):
+    """The definition of a transform along several axes by that of NumPy."""
+
+    @composed(of)
+    @samples(*calls)
+    def transform(x, s=None, axes=None, norm=None):
+        return plain(x, s, axes, norm)
 
 
-@composed(fft.ifft2)
-@samples("C(3, 4)")
-def ifft2(x, s=None, axes=(-2, -1), norm=None):
-    return np.fft.ifft2(x, s, axes, norm)
-
-
-@composed(fft.fftn)
-@samples("A(3, 4)", "A(2, 3, 4), axes=(0, 2)", "A(2, 3, 4), (2, 5)")
-def fftn(x, s=None, axes=None, norm=None):
-    return np.fft.fftn(x, s, axes, norm)
-
-
-@composed(fft.ifftn)
-@samples("C(3, 4)", "C(2, 3, 4), (2, 5)")
-def ifftn(x, s=None, axes=None, norm=None):
-    return np.fft.ifftn(x, s, axes, norm)
-
-
-@composed(fft.rfft2)
-@samples("A(3, 4)")
-def rfft2(x, s=None, axes=(-2, -1), norm=None):
-    return np.fft.rfft2(x, s, axes, norm)
-
-
-@composed(fft.irfft2)
-@samples("C(3, 3)")
-def irfft2(x, s=None, axes=(-2, -1), norm=None):
-    return np.fft.irfft2(x, s, axes, norm)
-
-
-@composed(fft.rfftn)
-@samples("A(3, 4)")
-def rfftn(x, s=None, axes=None, norm=None):
-    return np.fft.rfftn(x, s, axes, norm)
-
-
-@composed(fft.irfftn)
-@samples("C(3, 3)")
-def irfftn(x, s=None, axes=None, norm=None):
-    return np.fft.irfftn(x, s, axes, norm)
+along_axes(fft.fftn, np.fft.fftn, "A(3, 4)", "A(2, 3, 4), axes=(0, 2)", "A(2, 3, 4), (2, 5)")
+along_axes(fft.ifftn, np.fft.ifftn, "C(3, 4)", "C(2, 3, 4), (2, 5)")
+along_axes(fft.rfftn, np.fft.rfftn, "A(3, 4)")
+along_axes(fft.irfftn, np.fft.irfftn, "C(3, 3)")
 
 
 @composed(fft.fftshift)

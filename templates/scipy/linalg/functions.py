@@ -53,36 +53,21 @@ def sqrtm(a):
     d[a] += g if iscomplex(a) else np.real(g)
 
 
-@rule(linalg.cosm)
-@samples("A(3, 3)")
-def cosm(a):
-    z = linalg.cosm(a)
-    yield z
-    d[a] += linalg.cosm(block_triangular(conj(a.mT), d[z]))[: len(a), len(a) :]
+def analytic(of):
+    """The rule of a function whose derivative is a block of it."""
+
+    @rule(of)
+    @samples("A(3, 3)")
+    def of_matrix(a):
+        z = of(a)
+        yield z
+        d[a] += of(block_triangular(conj(a.mT), d[z]))[: len(a), len(a) :]
 
 
-@rule(linalg.sinm)
-@samples("A(3, 3)")
-def sinm(a):
-    z = linalg.sinm(a)
-    yield z
-    d[a] += linalg.sinm(block_triangular(conj(a.mT), d[z]))[: len(a), len(a) :]
-
-
-@rule(linalg.coshm)
-@samples("A(3, 3)")
-def coshm(a):
-    z = linalg.coshm(a)
-    yield z
-    d[a] += linalg.coshm(block_triangular(conj(a.mT), d[z]))[: len(a), len(a) :]
-
-
-@rule(linalg.sinhm)
-@samples("A(3, 3)")
-def sinhm(a):
-    z = linalg.sinhm(a)
-    yield z
-    d[a] += linalg.sinhm(block_triangular(conj(a.mT), d[z]))[: len(a), len(a) :]
+analytic(linalg.cosm)
+analytic(linalg.sinm)
+analytic(linalg.coshm)
+analytic(linalg.sinhm)
 
 
 @composed(linalg.tanm)
