@@ -102,9 +102,14 @@ class Sample:
         mark = "." if isinstance(key, (Method, Attr)) else ""
         return f"{self.rule.name}:{mark}{name}({self.call})"
 
+    def _seed(self) -> str:
+        """What the arguments are drawn by."""
+        given = isinstance(self.function, registry.Given)
+        return f"{self.rule.name}({self.call})" if given else self.id
+
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments of the sample call."""
-        env = {**_environment(self.id), "f": lambda *args, **kwargs: (args, kwargs)}
+        env = {**_environment(self._seed()), "f": lambda *args, **kwargs: (args, kwargs)}
         found: tuple[tuple[Any, ...], dict[str, Any]] = eval(f"f({self.call})", env)
         return found
 
@@ -116,7 +121,7 @@ class Sample:
         args = [ast.unparse(ast.fix_missing_locations(makers.visit(a))) for a in tree.args]
         kwargs = [f"{k.arg}={ast.unparse(makers.visit(k.value))}" for k in tree.keywords]
         params = [f"p{k}" for k in range(len(makers.found))]
-        env = _environment(self.id)
+        env = _environment(self._seed())
         values = tuple(
             eval(compile(ast.Expression(e), "<sample>", "eval"), env) for e in makers.found
         )
