@@ -111,11 +111,7 @@ def _known_call(b: Builder, node: Node, known: Ref) -> Rhs:
     if any(iterables.is_lazy(b, a) for a in node.args):
         return _generator_call(b, node, known)
     args, kwargs = arguments(b, (), node)
-<<<<<<< HEAD
     return called(known, Call(fn, args, kwargs))
-=======
-    return Call(fn, args, kwargs, known.text or None)
->>>>>>> 1a9173f (Tangents stand beside their rules, and rules that differ by names alone are written once)
 
 
 def _generator_call(b: Builder, node: Node, known: Ref) -> Rhs:
@@ -128,11 +124,7 @@ def _generator_call(b: Builder, node: Node, known: Ref) -> Rhs:
     if any(fn is f for f in _EAGER):
         b.eager.update(map(id, node.args))
     args, kwargs = arguments(b, (), node)
-<<<<<<< HEAD
     return called(known, Call(fn, args, kwargs))
-=======
-    return Call(fn, args, kwargs, known.text or None)
->>>>>>> 1a9173f (Tangents stand beside their rules, and rules that differ by names alone are written once)
 
 
 def _method_call(b: Builder, node: Node) -> Rhs:
