@@ -8,7 +8,6 @@ would be a constant, and so would one of a later iteration. And what `x += y` wr
 from __future__ import annotations
 
 import itertools
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -87,9 +86,14 @@ def _containers(value: Any, depth: int = 8) -> Iterator[Any]:
         items = value.values() if isinstance(value, Mapping) else value
     elif is_record(type(value)):
         items = attributes(value).values()
-    if depth and not isinstance(value, (bytearray, array)):
+    if depth and not _holds_numbers(value):
         for item in items:
             yield from _containers(item, depth - 1)
+
+
+def _holds_numbers(value: Any) -> bool:
+    """Whether a container has no room for another."""
+    return isinstance(value, bytearray) or type(value).__module__ == "array"
 
 
 def _put_into(

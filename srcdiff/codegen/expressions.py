@@ -7,9 +7,6 @@ constants) are spelled as the user does, or by a global name that means nothing 
 from __future__ import annotations
 
 import builtins
-import cmath
-import functools
-import itertools
 import keyword
 import math
 import operator
@@ -46,18 +43,13 @@ from srcdiff.runtime.workspace import MEMORY
 
 _MISSING = object()
 # Roots that people use for modules; a spelling is only kept if it leads to the very object.
-_ROOTS: Mapping[str, Any] = {
-    "np": np, "numpy": np, "math": math, "cmath": cmath, "operator": operator,
-    "functools": functools, "itertools": itertools, "memory": MEMORY,
-}  # fmt: skip
-_SEARCHED: tuple[tuple[str, Any], ...] = (
-    ("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft), ("np.random", np.random),
-    ("math", math), ("cmath", cmath), ("operator", operator), ("functools", functools),
-    ("itertools", itertools),
+_ROOTS: Mapping[str, Any] = {"np": np, "memory": MEMORY}
+_SEARCHED = (
+    "numpy", "numpy.linalg", "numpy.fft", "numpy.random", "math", "cmath", "operator", "functools",
+    "itertools", "scipy.special", "scipy.linalg", "scipy.fft", "scipy.signal", "scipy.integrate",
+    "scipy.ndimage",
 )  # fmt: skip
-_LATE = tuple(
-    f"scipy.{n}" for n in ("special", "linalg", "fft", "signal", "integrate", "ndimage")
-)
+"""The modules whose callees are spelled as people do, once something has imported them."""
 
 
 class Globals:
@@ -140,11 +132,10 @@ class Globals:
         """The spelling of what a well-known module holds."""
         if vars(builtins).get(name, _MISSING) is value:
             return self.bind(name, value)
-        late = ((n, sys.modules[n]) for n in _LATE if n in sys.modules)
-        for prefix, module in (*_SEARCHED, *late):
-            if _same(vars(module).get(name, _MISSING), value):
-                root, _, rest = prefix.partition(".")
-                base = self.bind(root, _ROOTS.get(root, sys.modules.get(root)))
+        for module in (n for n in _SEARCHED if n in sys.modules):
+            if _same(vars(sys.modules[module]).get(name, _MISSING), value):
+                root, _, rest = module.partition(".")
+                base = self.bind("np" if root == "numpy" else root, sys.modules[root])
                 return ".".join(p for p in (base, rest, name) if p)
         return None
 

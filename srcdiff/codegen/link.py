@@ -23,7 +23,6 @@ from srcdiff.ir.kinds import Kinds, Scalar
 from srcdiff.normalize.summaries.effects import Key, kind_of_atom
 from srcdiff.normalize.summaries.induction import plain_kind
 from srcdiff.runtime.implicit import pulled, vjp_by, with_source
-from srcdiff.runtime.scipy.integrals import integral
 from srcdiff.specialize.inline import function_of
 
 
@@ -95,6 +94,8 @@ class _Alone:
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement."""
+        from srcdiff.runtime.scipy.integrals import integral
+
         call = ir.call_of(stmt)
         if isinstance(stmt, ir.Assign) and call is not None:
             if call.fn is integral:

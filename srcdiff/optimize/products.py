@@ -15,7 +15,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import field
-from decimal import Decimal
 from typing import Any, Union
 
 import numpy as np
@@ -376,6 +375,8 @@ def _product(tops: list[Expr], bottoms: list[Expr], negative: bool) -> Expr:
 
 def _ratio(over: Iterable[ir.Const], under: Iterable[ir.Const]) -> float:
     """The product of literals, as written, over that of others."""
+    from decimal import Decimal  # in few programs: it is a large module
+
     value = Decimal(1)
     for literal in over:
         value *= Decimal(repr(literal.value))

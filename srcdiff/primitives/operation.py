@@ -76,7 +76,8 @@ class Operation:
 
     `writes` are the arguments that it may write into, besides `out`; `shares` those whose memory
     the `result` may share.  `probed`: it may be run on stand-ins while compiling.  `returns_none`:
-    where it is made for its effect alone.
+    where it is made for its effect alone.  `folded`: in the text of a rule its result stands for a
+    call whose arguments are known.  `made_again`: a call costs no more than keeping what it gives.
     """
 
     name: str
@@ -86,6 +87,8 @@ class Operation:
     result: Result = Result.NEW
     shares: Which = Which.NO
     returns_none: bool = False
+    folded: bool = False
+    made_again: bool = False
 
     @property
     def gives_array(self) -> bool:
@@ -542,6 +545,16 @@ _MEMORY: tuple[tuple[str, str, dict[str, Any]], ...] = (
         keep_axes_each spread_each cut determined numbers of_items one_value paired
     """, {"result": Result.VIEW, "shares": Which.FIRST}),
     ("srcdiff.runtime", "with_slope", {"result": Result.VIEW, "shares": Which.EVERY}),
+    ("operator", """
+        add sub mul neg pos mod floordiv eq ne lt le gt ge is_ is_not not_ contains getitem
+    """, {"folded": True}),
+    ("builtins", "len min max isinstance abs", {"folded": True}),
+    ("srcdiff.runtime", """
+        inverse_axes negated other_axes inside einsum_plain einsum_subscripts swapped_norm last_axes
+        all_axes pad_mode
+    """, {"folded": True}),
+    ("builtins", "range", {"made_again": True}),
+    ("srcdiff.runtime", "vjp_by slope_of along_of", {"made_again": True}),
 )  # fmt: skip
 """What writes into its arguments, and what shares memory with them; the others do neither."""
 

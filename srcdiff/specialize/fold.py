@@ -59,7 +59,8 @@ from srcdiff.kinds.lattice import kind_of
 from srcdiff.kinds.probing import is_number_type
 from srcdiff.primitives import notation
 from srcdiff.primitives.arguments import as_atom
-from srcdiff.runtime import arrays, linalg
+from srcdiff.primitives.operation import op_of
+from srcdiff.runtime import arrays
 from srcdiff.runtime.devices import on_device
 
 UNSET: Any = object()
@@ -296,18 +297,6 @@ def _is_everything(index: Any) -> bool:
 
 _SAFE_NUMBERS = (np.inf, -np.inf, np.pi, np.e)
 
-FOLDABLE = frozenset(
-    {
-        operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.mod,
-        operator.floordiv, operator.eq, operator.ne, operator.lt, operator.le, operator.gt,
-        operator.ge, operator.is_, operator.is_not, operator.not_, operator.contains,
-        operator.getitem, len, min, max, isinstance, abs, arrays.inverse_axes,
-        arrays.negated, arrays.other_axes, arrays.inside, arrays.einsum_plain,
-        arrays.einsum_subscripts, linalg.swapped_norm, linalg.last_axes, linalg.all_axes,
-        linalg.pad_mode,
-    }
-)  # fmt: skip
-
 # Where the user's function is of `math`, so are those in its derivative.
 _MATH = {
     getattr(np, n): getattr(math, n)
@@ -416,7 +405,7 @@ class Folder:
 
     def _folded(self, call: Call) -> Any:
         """The result of a call whose arguments are all known."""
-        if call.fn not in FOLDABLE or call.kwargs:
+        if call.kwargs or not op_of(call.fn).folded:
             return UNSET
         values = [self.static(a) for a in call.args]
         if any(v is UNSET for v in values):

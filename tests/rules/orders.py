@@ -61,7 +61,7 @@ def main() -> int:
     parser.add_argument("order", type=int, choices=sorted(TOLERANCES))
     parser.add_argument("words", nargs="*", help="parts of the names of samples")
     wanted = parser.parse_args()
-    once = {(s.rule.name, s.call): s for s in collected()}.values()
+    once = {(s.rule, s.call): s for s in collected()}.values()
     samples = [s for s in once if all(w in s.id for w in wanted.words)]
     counts: Counter[str] = Counter()
     start = time.process_time()

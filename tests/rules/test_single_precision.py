@@ -13,7 +13,7 @@ from tests.rules.sample_checks import copies, leaves
 from tests.rules.samples import collected, direction
 from tests.support.part import part
 
-SAMPLES = list({(s.rule.name, s.call): s for s in collected()}.values())
+SAMPLES = list({(s.rule, s.call): s for s in collected()}.values())
 
 # Programs whose tangents are of double precision where the values are single, by the reason; `jvp`
 # casts them.  Words are the names of rules, or with a bracket beginnings of samples.

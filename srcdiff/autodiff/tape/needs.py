@@ -13,8 +13,8 @@ from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, is_numeric, is_scalar
 from srcdiff.kinds.calls import atom_kind, is_transfer
 from srcdiff.primitives.effects import is_pure, returns_view, written_into
-from srcdiff.runtime import arrays, implicit, trees
-from srcdiff.runtime.scipy import integrals
+from srcdiff.primitives.operation import op_of
+from srcdiff.runtime import arrays, trees
 
 _SHAPE_ONLY_FIRST = (np.zeros_like, np.shape, np.ndim, np.size, trees.zeros_like)
 _SHAPE_ATTRS = ("shape", "ndim", "size", "dtype")
@@ -152,10 +152,6 @@ _CHEAP = {
 }  # fmt: skip
 
 
-_KEPT = (range, implicit.vjp_by, integrals.slope_of, integrals.along_of)
-"""What makes a range, or looks up a function that is made once."""
-
-
 def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
     """Whether computing a value again costs no more than saving it: reads, views, indices."""
     if target in facts.shadows and _is_new(rhs, facts, target):
@@ -172,7 +168,7 @@ def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
         return True
     kind = facts.kinds.get(target)
     if kind is None or not is_scalar(kind):
-        return rhs.fn in _KEPT
+        return op_of(rhs.fn).made_again
     if is_transfer(rhs.fn, tuple(atom_kind(a, facts.kinds) for a in rhs.args)):
         return False
     return rhs.fn in _CHEAP or isinstance(rhs.fn, np.ufunc) or rhs.fn in (min, max, abs)
