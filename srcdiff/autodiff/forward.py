@@ -40,6 +40,7 @@ from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.request import Request
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, Tuple, is_numeric, is_scalar
+from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.normalize.copy_in import lent_names
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.summaries.induction import computes_complex
@@ -330,7 +331,44 @@ def _tangent_lines(stmt: ir.Assign, tangent: ir.Name, facts: Facts) -> ir.Block:
         if isinstance(stmt.rhs, ir.Call) and stmt.target.id in facts.aliases.classes:
             check_own_memory(stmt, stmt.rhs, facts)
         rhs = scribe.zero(stmt.rhs if isinstance(stmt.rhs, ir.Const) else stmt.target)
+    elif stmt.target.id in facts.aliases.classes:
+        rhs = _of_number(stmt.rhs, rhs, scribe)
     return (*scribe.out, ir.Assign(tangent, rhs, stmt.loc))
+
+
+def _of_number(value: ir.Rhs, tangent: ir.Rhs, scribe: Scribe) -> ir.Rhs:
+    """The tangent of what is written into later: where a number is, or is made an array, a number.
+
+    An array of no axes would be shared where a number is not.
+    """
+    kinds = scribe.facts.kinds
+    kind = kind_of_call(value, kinds) if isinstance(value, ir.Call) else UNKNOWN
+    kind = atom_kind(value, kinds) if isinstance(value, ir.Name) else kind
+    if is_scalar(kind):
+        own = isinstance(tangent, ir.Call) and tangent.fn is np.array and not tangent.kwargs
+        return _as_number(tangent.args[0] if own else tangent, scribe)  # type: ignore[union-attr]
+    if not isinstance(value, ir.Call) or not isinstance(tangent, ir.Call):
+        return tangent
+    if not returns_view(value, kinds) or not is_scalar(atom_kind(value.args[0], kinds)):
+        return tangent
+    number = scribe.temp(_as_number(tangent.args[0], scribe))
+    return replace(tangent, args=(number, *tangent.args[1:]))
+
+
+def _as_number(tangent: ir.Rhs, scribe: Scribe) -> ir.Rhs:
+    """A tangent of a number that is a number: what arithmetic gives, even of arrays of no axes."""
+    last = scribe.out[-1] if scribe.out else None
+    if isinstance(last, ir.Assign) and last.target == tangent:
+        tangent = last.rhs
+        scribe.out.pop()
+    computed = isinstance(tangent, ir.Call) and tangent.fn in _ARITHMETIC
+    if computed or isinstance(tangent, ir.Const):
+        return tangent
+    atom = scribe.temp(tangent) if isinstance(tangent, (ir.Call, ir.Opaque)) else tangent
+    return ir.Call(operator.pos, (atom,))
+
+
+_ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv, operator.neg)
 
 
 def _tangent(stmt: ir.Assign, scribe: Scribe) -> ir.Rhs | None:

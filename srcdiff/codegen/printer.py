@@ -25,15 +25,12 @@ from srcdiff.codegen.expression_text import (
 )
 from srcdiff.ir.frozen import frozen
 
-_TOKEN = re.compile(
-    r"""(?P<string>[rbfuRBFU]{0,2}(?:\"{3}(?s:\\.|.)*?\"{3}|'{3}(?s:\\.|.)*?'{3}
-        |"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'))
-    |(?P<word>\w[\w.]*(?:(?<=[eE])[+-]\d+)?)
-    |(?P<open>[(\[{])|(?P<close>[)\]}])
-    |(?P<op>\*\*|//|<<|>>|<=|>=|==|!=|:=|->|[-+*/%@&|^~<>=,:.])
-    |\s+""",
-    re.VERBOSE,
-)
+_TOKEN = r"""(?x)(?P<string>[rbfuRBFU]{0,2}(?:\"{3}(?s:\\.|.)*?\"{3}|'{3}(?s:\\.|.)*?'{3}
+    |"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'))
+|(?P<word>\w[\w.]*(?:(?<=[eE])[+-]\d+)?)
+|(?P<open>[(\[{])|(?P<close>[)\]}])
+|(?P<op>\*\*|//|<<|>>|<=|>=|==|!=|:=|->|[-+*/%@&|^~<>=,:.])
+|\s+"""  # compiled where a line is too long
 
 # The lower the binding, the earlier a line is split there: black's order.
 _COMPREHENSION, _COMMA = 20, 18
@@ -85,7 +82,7 @@ def wrap(prefix: str, value: str, suffix: str, indent: int, width: int, parens: 
 
 def _is_word(value: str) -> bool:
     """Whether a text is one token."""
-    match = _TOKEN.match(value)
+    match = re.match(_TOKEN, value)
     if match is None or match.end() < len(value):
         return False
     return match.lastgroup == "string" or "." not in value
@@ -260,7 +257,7 @@ def analyse(text: str) -> Layout:
     scan = _Scan()
     opened: list[int] = []
     pairs: list[tuple[int, int]] = []
-    for match in _TOKEN.finditer(text):
+    for match in re.finditer(_TOKEN, text):
         kind, word = match.lastgroup, match.group()
         if kind == "open":
             opened.append(match.start())

@@ -38,18 +38,15 @@ from srcdiff.frontend.signatures import as_call, is_one_call
 from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import Kind, Scalar, Tuple
+from srcdiff.ir.kinds import Kind, Scalar, Tuple, is_numeric
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import Seen, Typed, infer
-from srcdiff.normalize.containers.methods import plain_containers
 from srcdiff.normalize.copy_in import entered, mirrored_memory, own_memory, said_to_be_written
 from srcdiff.normalize.decompose import compose, without_functionals
 from srcdiff.normalize.displays import apart, displays
 from srcdiff.normalize.displays import returned as with_returned_tuple
 from srcdiff.normalize.in_place import inplace, prepare, with_foreign_methods
-from srcdiff.normalize.iteration import iterated
 from srcdiff.normalize.live_ranges import webs
-from srcdiff.normalize.no_grad import without_modes
 from srcdiff.normalize.options import without_idle_outs
 from srcdiff.normalize.outputs import returned_kinds, select, selected_names, with_written
 from srcdiff.normalize.overlaps import without_overlaps
@@ -65,6 +62,7 @@ from srcdiff.optimize.memory import Memory
 from srcdiff.optimize.schedule import in_order, sink
 from srcdiff.optimize.simplify import simplify, simplify_pairs
 from srcdiff.optimize.squares import with_squares
+from srcdiff.runtime.contexts import MODES
 from srcdiff.runtime.devices import on_device
 from srcdiff.runtime.service import is_derivative
 from srcdiff.specialize.closures.lifting import Variables, check_kept, lent, returned
@@ -163,7 +161,7 @@ def primal_part(origin: Any, request: Request, params: Kinds) -> ir.Function:
     function = resolved(inline(function_of(origin), origin), params, origin)
     function = steady_params(webs(prepare(function)))
     typed = Typed(function, params)
-    typed = typed.then(iterated(typed.function, typed.kinds, params))
+    typed = plain_loops(typed)
     typed = settled(typed.then(user_calls(typed)))
     function = webs(typed.function)
     doc = f"The function `{function.name}` itself."
@@ -186,6 +184,45 @@ def settled(typed: Typed) -> Typed:
         typed = typed.then(new, "inplace")
         if same:
             return typed
+
+
+def plain_loops(typed: Typed) -> Typed:
+    """The function with loops and unpackings that are right for what they run over."""
+    if is_of_numbers(typed):
+        return typed
+    from srcdiff.normalize.iteration import iterated
+
+    return typed.then(iterated(typed.function, typed.kinds, typed.params))
+
+
+def _plain_containers(typed: Typed) -> Typed:
+    """The function with containers in their plain form, where there may be any."""
+    if is_of_numbers(typed):
+        return typed
+    from srcdiff.normalize.containers.methods import plain_containers
+
+    return plain_containers(typed)
+
+
+def is_of_numbers(typed: Typed) -> bool:
+    """Whether a function has no loops, and computes with numbers and arrays by their names."""
+    if not all(map(is_numeric, typed.kinds.values())):
+        return False
+    *stmts, last = ir.walk(typed.function.body)  # it returns a tuple
+    found = (a for s in stmts for o in ir.operands(s) for a in ir.atoms(o))
+    plain = all(isinstance(a, (ir.Name, ir.Const, ir.Slice)) for a in found)
+    plain = plain and not ir.refs_of(last)
+    return plain and all(isinstance(s, (ir.Assign, ir.SetItem)) for s in stmts)
+
+
+def _without_modes(typed: Typed, inputs: tuple[str, ...]) -> Typed:
+    """The function with what is computed in regions without derivatives as constants."""
+    calls = filter(None, map(ir.call_of, ir.walk(typed.function.body)))
+    if not any(call.fn is mode for call in calls for mode in MODES):
+        return typed
+    from srcdiff.normalize.no_grad import without_modes
+
+    return typed.by(without_modes, typed.params, inputs)
 
 
 def steady_params(function: ir.Function) -> ir.Function:
@@ -285,7 +322,7 @@ def inline_pass(state: State) -> State:
     inputs = tuple(p for i in state.request.inputs for p in i.params)
     given = state.params, state.origin, inputs, state.request.by_tangent
     typed = state.typed.then(with_bodies(state.function, *given), "with_bodies").by(seed_free)
-    state = _typed(state, typed.by(without_modes, state.params, inputs))
+    state = _typed(state, _without_modes(typed, inputs))
     given_objects = any(map(has_objects, state.params.values()))
     if not given_objects and not mentions_objects(state.function.body):
         return state
@@ -328,9 +365,9 @@ def compose_pass(state: State) -> State:
 
 def inplace_pass(state: State) -> State:
     """Operators in place by what they do, and parameters that are written into copied."""
-    typed = plain_containers(state.typed)
+    typed = _plain_containers(state.typed)
     if typed.function != state.function:  # lists that have just been made may meet NumPy
-        typed = plain_containers(compose(typed, state.request))
+        typed = _plain_containers(compose(typed, state.request))
     state = _typed(state, typed)
     before = ir.bound(state.function.body)
     state = _with(state, user_calls(state.typed), "user_calls")

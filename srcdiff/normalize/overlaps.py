@@ -10,8 +10,7 @@ all that they need of what they write before they write it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -23,25 +22,8 @@ from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kinds, Scalar, Text
 from srcdiff.primitives.arguments import outs, spelling
 from srcdiff.primitives.effects import mutated_args
+from srcdiff.primitives.operation import Effect, Writing, op_of
 from srcdiff.primitives.views import is_array
-
-_IN_ANY_ORDER = (np.fill_diagonal, np.place, np.put, np.putmask)
-
-_WRITES_NOTHING = (np.fft.hfft, np.fft.irfft2)
-"""What has a parameter `out`, and does not look at it in NumPy 2.4."""
-
-_PIECE_BY_PIECE = frozenset(
-    {np.concatenate, np.stack, np.ptp, ir.Method("ptp"), *_WRITES_NOTHING}
-)
-"""What reads one operand, or one operand again, when a part of `out` is written."""
-
-_AT_ONCE = frozenset(
-    {
-        "convolve", "convolve1d", "correlate", "correlate1d", "gaussian_filter",
-        "gaussian_filter1d", "uniform_filter", "uniform_filter1d", "prewitt", "sobel",
-    }
-)  # fmt: skip
-"""The functions of `scipy.ndimage` that read nothing of their operands when `output` is written."""
 
 INDEX_IS_READ_LATE = np.lib.NumpyVersion(np.__version__) < "2.3.0"
 """Whether NumPy reads an index of integers while it writes into the memory of that."""
@@ -69,7 +51,7 @@ def check_outs(function: ir.Function, kinds: Kinds) -> None:
         return
     group = near(function, kinds)
     for call, loc in calls:
-        if call.fn in _WRITES_NOTHING:
+        if op_of(call.fn).writing is Writing.UNSURE:
             reason = f"whether {spelling(call)} writes into `out` depends on the version of NumPy"
             raise UnsupportedError(reason, loc, remedy=_STORE)
         check_order(call, kinds, group, loc, _STORE)
@@ -81,16 +63,8 @@ _STORE = "Leave `out` away, and store the result: `x[...] = y`."
 def _doubtful(stmt: ir.Stmt) -> ir.Call | None:
     """A call with `out` that may read its operands when a part of it is written, or ignore it."""
     call = ir.call_of(stmt)
-    if call is None or not outs(call) or not _is_by_piece(call.fn):
-        return None
-    return call
-
-
-def _is_by_piece(fn: Any) -> bool:
-    """Whether a function is not known to have read its operands before it writes its result."""
-    if (getattr(fn, "__module__", None) or "").startswith("scipy.ndimage"):
-        return getattr(fn, "__name__", "") not in _AT_ONCE
-    return isinstance(fn, Hashable) and fn in _PIECE_BY_PIECE
+    early = call is not None and op_of(call.fn).writing is not Writing.AT_ONCE
+    return call if call is not None and early and outs(call) else None
 
 
 def check_order(
@@ -116,8 +90,13 @@ def _looks_at_arrays(stmt: ir.Stmt) -> bool:
     """Whether a statement may write into memory that it looks at."""
     if isinstance(stmt, ir.SetItem):
         return stmt.index is not None and bool(ir.names(stmt.index))
-    call = ir.call_of(stmt)
-    return call is not None and call.fn in _IN_ANY_ORDER
+    return _writes_in_parts(ir.call_of(stmt))
+
+
+def _writes_in_parts(call: ir.Call | None) -> bool:
+    """Whether a call may write into an argument when it has not read all of the others."""
+    op = None if call is None else op_of(call.fn)
+    return op is not None and op.effect is Effect.WRITES and op.writing is Writing.IN_PARTS
 
 
 class _Overlaps(Rewriter):
@@ -133,7 +112,7 @@ class _Overlaps(Rewriter):
         if isinstance(stmt, ir.SetItem) and stmt.index is not None:
             return self.stored(stmt, stmt.index)
         call = ir.call_of(stmt)
-        if call is not None and call.fn in _IN_ANY_ORDER:
+        if call is not None and _writes_in_parts(call):
             check_order(call, self.kinds, self.group, stmt.loc, "Give it a copy.")
         return self.inside(stmt)
 

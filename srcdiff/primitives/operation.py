@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import builtins
 import sys
+from collections.abc import Iterator
 from enum import Enum
 from functools import lru_cache
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -70,6 +71,14 @@ class Result(Enum):
     UNPLACED = "a view of which no rule says where it is"
 
 
+class Writing(Enum):
+    """When a call writes into what it is given to write into."""
+
+    AT_ONCE = "when it has read its operands"
+    IN_PARTS = "when a part of its operands may be still to be read"
+    UNSURE = "or not, which depends on the version of NumPy"
+
+
 @frozen
 class Operation:
     """What a call of a callee does to memory and to the world.
@@ -89,6 +98,7 @@ class Operation:
     returns_none: bool = False
     folded: bool = False
     made_again: bool = False
+    writing: Writing = Writing.AT_ONCE
 
     @property
     def gives_array(self) -> bool:
@@ -554,12 +564,22 @@ _MEMORY: tuple[tuple[str, str, dict[str, Any]], ...] = (
         all_axes pad_mode
     """, {"folded": True}),
     ("builtins", "range", {"made_again": True}),
+    ("numpy", "concatenate stack ptp fill_diagonal place put putmask",
+     {"writing": Writing.IN_PARTS}),
+    ("numpy.fft", "hfft irfft2", {"writing": Writing.UNSURE}),
+    ("scipy.ndimage", """
+        convolve convolve1d correlate correlate1d gaussian_filter gaussian_filter1d uniform_filter
+        uniform_filter1d prewitt sobel
+    """, {"writing": Writing.AT_ONCE}),
     ("srcdiff.runtime", "vjp_by slope_of along_of", {"made_again": True}),
 )  # fmt: skip
 """What writes into its arguments, and what shares memory with them; the others do neither."""
 
 _MASKED = ("numpy.ma.", "numpy.matlib.", "numpy.rec.", "numpy.core.records.", "numpy.ctypeslib.")
 """The modules whose functions make arrays with memory that no rule describes."""
+
+_FILTERS = "scipy.ndimage"
+"""The module whose functions write a part at a time, but where it is said above."""
 
 _UNPLACED: dict[str, Any] = {"result": Result.UNPLACED, "shares": Which.EVERY}
 
@@ -611,19 +631,26 @@ def _known(fn: Any) -> Operation | None:
 def _collect() -> None:
     """Find the callees of the modules that have been imported since."""
     for module in [n for n in _missing if n in sys.modules]:
-        facts: dict[str, dict[str, Any]] = {}
-        for table, probed in ((_RUN, True), (_QUIET, False)):
-            for name in table.get(module, "").split():
-                facts.setdefault(name, {"effect": Effect.NONE, "probed": probed})
-        for place, names, more in _MEMORY:
-            for name in names.split() if place == module else ():
-                facts[name] = {**facts.get(name, {}), **more}
-        for name, found in facts.items():
-            fn = vars(sys.modules[module]).get(name)
-            if fn is not None:
-                found |= _UNPLACED if f"{module}.".startswith(_MASKED) else {}
-                _found.setdefault(id(fn), (fn, Operation(f"{module}.{name}", **found)))
+        held, facts = vars(sys.modules[module]), dict[int, tuple[str, dict[str, Any]]]()
+        for name, more in _said(module):
+            if (fn := held.get(name)) is not None:  # under another name as well: `np.concat`
+                facts.setdefault(id(fn), (name, {}))[1].update(more)
+        for name, found in facts.values():
+            found |= _UNPLACED if f"{module}.".startswith(_MASKED) else {}
+            _found.setdefault(id(held[name]), (held[name], Operation(f"{module}.{name}", **found)))
         _missing.remove(module)
+
+
+def _said(module: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What the tables say of the callees of a module, one thing after another."""
+    writing = {"writing": Writing.IN_PARTS} if module == _FILTERS else {}
+    for table, probed in ((_QUIET, False), (_RUN, True)):
+        more = {"effect": Effect.NONE, "probed": probed, **writing}
+        for name in table.get(module, "").split():
+            yield name, more
+    for place, names, more in _MEMORY:
+        for name in names.split() if place == module else ():
+            yield name, more
 
 
 # --- callees that no table has: reductions of ufuncs, methods of distributions, our own helpers ---
@@ -767,10 +794,13 @@ ADDRESS_ATTRIBUTES = _words("ctypes __array_interface__ __array_struct__")
 def _of_method(name: str) -> Operation:
     """What is known of a method of arrays, numbers, containers and sparse matrices."""
     silent = name in _SILENT_METHODS
+    writing = Writing.IN_PARTS if name in ("ptp", "put") else Writing.AT_ONCE
     if name in MUTATORS:
         shares = Which.FIRST if name in ELEMENT_METHODS else Which.NO
         result = Result.PART if name in ELEMENT_METHODS else Result.NEW
-        return Operation(name, Effect.WRITES, False, Which.FIRST, result, shares, silent)
+        return Operation(
+            name, Effect.WRITES, False, Which.FIRST, result, shares, silent, writing=writing
+        )
     if name in _UNPLACED_METHODS:
         effect = Effect.NONE if name in PURE_METHODS else Effect.ANY
         return Operation(name, effect, False, Which.NO if name in PURE_METHODS else Which.PLACED,
@@ -782,7 +812,7 @@ def _of_method(name: str) -> Operation:
     result = Result.VIEW if name in VIEW_METHODS else Result.PART if shared else Result.NEW
     result = Result.SURE_VIEW if name in _SURE_METHODS else result
     shares = Which.FIRST if shared else Which.NO
-    return Operation(name, Effect.NONE, result=result, shares=shares)
+    return Operation(name, Effect.NONE, result=result, shares=shares, writing=writing)
 
 
 @lru_cache(maxsize=1024)

@@ -110,8 +110,12 @@ _PACKAGE = "srcdiff_templates"
 
 def files_of(place: Path) -> list[Path]:
     """The files of a folder that declare rules; `_name.py` has what they share."""
-    names = sorted(n for n in os.listdir(place) if n.endswith(".py") and not n.startswith("_"))
-    return [place / name for name in names]
+    return [place / name for name in sorted(filter(_declares, os.listdir(place)))]
+
+
+def _declares(name: str) -> bool:
+    """Whether a file of a folder of templates declares rules."""
+    return name.endswith(".py") and not name.startswith("_")
 
 
 def is_in_template(value: object) -> bool:
@@ -438,13 +442,18 @@ def _entries() -> list[tuple[Path, int, list[str]]]:
 
 @functools.cache
 def _index() -> Mapping[str, tuple[Path, ...]] | None:
-    """The files that have rules for callees of a name; None if a file is not as it was."""
-    found: dict[str, tuple[Path, ...]] = {}
-    for file, _, names in _entries():
+    """The files that have rules for callees of a place; None if a file is not as it was."""
+    entries, found = _entries(), dict[str, tuple[Path, ...]]()
+    for file, _, names in entries:
         for name in names:
             found[name] = (*found.get(name, ()), file)
-    same = {f: n for f, n, _ in _entries()} == {f: f.stat().st_size for f in files_of(folder())}
-    return found if same else None
+    return found if {f.name: size for f, size, _ in entries} == _sizes(folder()) else None
+
+
+def _sizes(place: Path) -> dict[str, int]:
+    """The sizes of the files of a folder that declare rules."""
+    with os.scandir(place) as entries:
+        return {e.name: e.stat().st_size for e in entries if _declares(e.name)}
 
 
 def indexed() -> str:
@@ -452,14 +461,25 @@ def indexed() -> str:
     known = {file: names for file, _, names in _entries()}
     lines = []
     for file in files_of(folder()):
-        names = {name_of(f) for rule in read_file(file) for f in rule.functions}
+        names = {place_of(f) for rule in read_file(file) for f in rule.functions}
         names.update(known.get(file, ()))
         lines.append(" ".join([file.name, str(file.stat().st_size), *sorted(names)]))
     return "\n".join(lines) + "\n"
 
 
+def place_of(function: Any) -> str:
+    """The package and the last name of a callee: those that have both are read together."""
+    if isinstance(function, Given):
+        function = function.function
+    function = key_of(function)
+    home = "numpy" if isinstance(function, np.ufunc) else getattr(function, "__module__", None)
+    of_members = isinstance(function, (Attr, Method)) or hasattr(type(function), "__getattr__")
+    package = home.partition(".")[0] if isinstance(home, str) and not of_members else ""
+    return f"{package}.{name_of(function)}"
+
+
 def name_of(function: Any) -> str:
-    """The last name of a callee: those that have one in common are read together."""
+    """The last name of a callee."""
     if isinstance(function, Given):
         function = function.function
     if isinstance(function, (Attr, Method)):
@@ -495,7 +515,7 @@ _LISTED = frozenset({"numpy", "math", "builtins", "_operator"})
 def _registry_of(function: Any) -> Registry:
     """A registry that has all rules of a function."""
     index = _index()
-    _reading(files_of(folder()) if index is None else index.get(name_of(function), ()))
+    _reading(files_of(folder()) if index is None else index.get(place_of(function), ()))
     now = _so_far()
     package = str(getattr(function, "__module__", "")).split(".")[0]
     listed = package in _LISTED and not isinstance(function, type)

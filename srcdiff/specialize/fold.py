@@ -411,7 +411,7 @@ class Folder:
         if any(v is UNSET for v in values):
             return UNSET
         try:
-            result: Any = call.fn(*values)
+            result: Any = call.fn(*values)  # type: ignore[operator]
         except (TypeError, ValueError, IndexError):
             return UNSET  # it fails where it runs, as it would have without being folded
         if isinstance(result, float) and call.fn is operator.sub:

@@ -139,7 +139,7 @@ def test_the_index_leads_to_every_rule():
     assert list(listed) == registry.files_of(registry.folder())
     for file, (size, names) in listed.items():
         assert size == file.stat().st_size, "run `python -m tests.documents`"
-        made = {registry.name_of(f) for r in registry.read_file(file) for f in r.functions}
+        made = {registry.place_of(f) for r in registry.read_file(file) for f in r.functions}
         assert made <= set(names), "run `python -m tests.documents`"
 
 

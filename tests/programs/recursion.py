@@ -146,3 +146,40 @@ def number_in_a_list_of_a_recursion(m, s):
 
 
 sample(number_in_a_list_of_a_recursion, lambda r: (r.standard_normal((2, 2)), 0.7), (0, 1))
+
+
+def _total(v, n):
+    if n <= 0:
+        return sum([q for q in v])
+    return _total(v, 0)
+
+
+def number_chosen_and_kept(s, u):
+    t = np.maximum(s, u)
+    kept = [s, t]
+    step = _total(kept, 1)
+    for _ in range(3):
+        t -= step
+    return kept
+
+
+def number_under_two_names(s, u):
+    first = np.maximum(s, u)
+    t = first
+    step = _total([s, first], 1)
+    for _ in range(3):
+        t -= step
+    return [first, t]
+
+
+def number_as_an_array_that_is_added_to(s, u):
+    first = np.maximum(s, u)
+    t = np.asarray(first)
+    t += s
+    return [first, t]
+
+
+for _function in (
+    number_chosen_and_kept, number_under_two_names, number_as_an_array_that_is_added_to,
+):  # fmt: skip
+    sample(_function, lambda r: (np.float64(r.uniform(0.5, 0.9)), np.float64(0.2)), (0, 1))

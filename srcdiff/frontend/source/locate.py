@@ -121,7 +121,7 @@ def definition(function: types.FunctionType, lines: tuple[str, ...]) -> Node:
     counts only if it compiles to the code that the function has.
     """
     code = function.__code__
-    alone = _in_its_lines(lines, code)
+    alone = _in_its_lines(lines, function)
     if alone is not None:
         return alone
     text = "".join(lines)
@@ -135,16 +135,19 @@ def definition(function: types.FunctionType, lines: tuple[str, ...]) -> Node:
     return _one(function, nodes, text)
 
 
-def _in_its_lines(lines: tuple[str, ...], code: types.CodeType) -> Node | None:
+def _in_its_lines(lines: tuple[str, ...], function: types.FunctionType) -> Node | None:
     """The only `def` or lambda of its line, in the lines of its statement of a module alone.
 
     Nothing else of the file is read.
     """
+    code = function.__code__
     first = code.co_firstlineno
     start = _start(lines, first)
     if not lines[first - 1 : first] or lines[start - 1][0] in _INSIDE:
         return None
-    text = "\n" * (start - 1) + "".join(lines[start - 1 : _end(lines, start)])
+    text = "".join(lines[start - 1 : _end(lines, start)])
+    if start > 1:  # `np.sin(x)` becomes other instructions where the same text imports `np`
+        text = _imports(function) + "\n" * (start - 1) + text
     try:
         tree = ast.parse(text)
         known = compiled(text, future_flags(code))
@@ -153,6 +156,13 @@ def _in_its_lines(lines: tuple[str, ...], code: types.CodeType) -> Node | None:
     found = [n for n in ast.walk(tree) if isinstance(n, _MADE) and _first_line(n) == first]
     here = any(c.co_firstlineno == first for c in alike(code, known))
     return found[0] if here and len(found) == 1 and _fits(found[0], code) else None
+
+
+def _imports(function: types.FunctionType) -> str:
+    """An import of the modules that a function calls by a global name."""
+    space = function.__globals__
+    names = [n for n in function.__code__.co_names if isinstance(space.get(n), types.ModuleType)]
+    return f"import {', '.join(names)}" if names else ""
 
 
 _INSIDE = " \t\r\n)]}#"  # what a line of a module begins with that begins no statement

@@ -39,7 +39,6 @@ from srcdiff.kinds.calls import kind_of_call
 from srcdiff.kinds.interpreter import Typed, infer
 from srcdiff.kinds.lattice import join, join_all
 from srcdiff.kinds.probing import answered_by
-from srcdiff.normalize.containers.methods import plain_containers
 from srcdiff.normalize.in_place import inplace, prepare
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.normalize.summaries.effects import (
@@ -396,6 +395,8 @@ def _of_anything(known: _Induction, call: ir.Call) -> Summary:
 
 def _typed(function: ir.Function, kinds: Kinds, does: Does) -> Typed:
     """A function with the kinds of its names if its calls do what is said."""
+    from srcdiff.normalize.containers.methods import plain_containers
+
     body = assuming(function.body, does, ir.Fresh(ir.all_names(function)))
     return plain_containers(Typed(replace(function, body=body), kinds))
 
