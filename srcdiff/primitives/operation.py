@@ -592,7 +592,9 @@ TELLING_METHODS = _words("debug info warning error critical exception log isEnab
 _JOINERS = (np.r_.__getitem__, np.c_.__getitem__)
 _REDUCTIONS = frozenset(("reduce", "accumulate", "outer", "reduceat"))
 
-_found: dict[int, tuple[Any, Operation]] = {}  # by identity: no object is asked for a hash
+# By identity: no object is asked for a hash.
+_found: dict[int, tuple[Any, Operation]] = {}
+_listed: dict[int, tuple[Any, str, dict[str, Any]]] = {}  # the object, its name, what is said of it
 _missing = list(dict.fromkeys((*_RUN, *_QUIET, *(module for module, _, _ in _MEMORY))))
 
 
@@ -622,10 +624,14 @@ def only_checks(fn: Any) -> bool:
 def _known(fn: Any) -> Operation | None:
     """What the tables say of an object."""
     held = _found.get(id(fn))
-    if held is None and not sys.modules.keys().isdisjoint(_missing):
-        _collect()
-        held = _found.get(id(fn))
-    return held[1] if held is not None and held[0] is fn else None
+    if held is None:
+        if not sys.modules.keys().isdisjoint(_missing):
+            _collect()
+        said = _listed.get(id(fn))
+        if said is None:
+            return None
+        held = _found[id(fn)] = said[0], Operation(said[1], **said[2])
+    return held[1] if held[0] is fn else None
 
 
 def _collect() -> None:
@@ -637,7 +643,7 @@ def _collect() -> None:
                 facts.setdefault(id(fn), (name, {}))[1].update(more)
         for name, found in facts.values():
             found |= _UNPLACED if f"{module}.".startswith(_MASKED) else {}
-            _found.setdefault(id(held[name]), (held[name], Operation(f"{module}.{name}", **found)))
+            _listed.setdefault(id(held[name]), (held[name], f"{module}.{name}", found))
         _missing.remove(module)
 
 

@@ -492,8 +492,13 @@ def name_of(function: Any) -> str:
 @functools.cache
 def _extra_folders() -> Mapping[str, Path]:
     """The folders of templates for other packages, by their module: `scipy/linalg/`."""
-    found = sorted({file.parent for file in folder().glob("*/*/*.py")})
-    return MappingProxyType({f"{p.parent.name}.{p.name}": p for p in found})
+    found = [
+        inner
+        for outer in sorted(os.scandir(folder()), key=lambda e: e.name) if outer.is_dir()
+        for inner in sorted(os.scandir(outer), key=lambda e: e.name) if inner.is_dir()
+    ]  # fmt: skip
+    places = [Path(e.path) for e in found if not e.name.startswith("_")]
+    return MappingProxyType({f"{p.parent.name}.{p.name}": p for p in places})
 
 
 def read_extras() -> bool:
