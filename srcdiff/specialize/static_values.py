@@ -45,8 +45,7 @@ def check_ends(made: Made, chain: Sequence[Made], loc: ir.Loc) -> None:
             f"`{made.closure.name}` calls itself through another function, as behind a decorator "
             "that wraps it",
             loc,
-            remedy="Call the function itself; only functools.cache and lru_cache may stand around "
-            "a nested function that calls itself.",
+            remedy="Call the function itself.",
         )
 
 

@@ -1,17 +1,14 @@
 """Functions that are refused: arguments, recursion, functions as values."""
 
 FUNCTIONS = {
-    "A nested function that keeps its results, and reads what is bound anew": """
+    "A nested function that keeps its results": """
 import functools
 
 def f(x):
-    scale = x
     @functools.cache
     def g(k):
-        return scale * k
-    y = g(2)
-    scale = x * x
-    return y * g(2)
+        return x if k == 0 else x * g(k - 1)
+    return g(2) * g(1)
 
 srcdiff.grad(f)(2.0)
 """,

@@ -1,7 +1,7 @@
 """Writes into memory that the source says in another way than by a store."""
 
 import operator
-from functools import cache, cached_property, lru_cache, partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -179,11 +179,10 @@ def attributes_by_methods(x):
 sample(attributes_by_methods, lambda r: (r.random(3),))
 
 
-def kept_results(x, w):
+def nested_results(x, w):
     table = np.zeros(3)
     table[:] = x
 
-    @lru_cache(maxsize=None)
     def cost(i, j):
         if i == j:
             return table[i]
@@ -194,7 +193,6 @@ def kept_results(x, w):
                 best = c
         return best
 
-    @cache
     def row(k):
         return scaled(k) * cost(0, 2)
 
@@ -212,7 +210,7 @@ def kept_results(x, w):
     return total * cost(0, 1)
 
 
-sample(kept_results, lambda r: (r.random(3) + np.arange(3.0), 0.3), (0, 1))
+sample(nested_results, lambda r: (r.random(3) + np.arange(3.0), 0.3), (0, 1))
 
 
 class Measured:

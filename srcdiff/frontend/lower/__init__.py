@@ -11,5 +11,5 @@ targets      what can stand left of `=`
 jumps        `break`, `continue` and `return` as branches and flags
 loops        loops, comprehensions and `functools.reduce`
 iterables    what can be iterated: the number of its items, and the item at an index
-purity       what must have no effect: functions that keep results, expressions kept as text
+purity       what must have no effect: expressions that are kept as text
 """

@@ -94,11 +94,15 @@ def declare_functions(b: Builder, scan: Scan) -> None:
 
 
 def _check_memo(b: Builder, node: Node) -> None:
-    """Refuse a nested function whose results are kept, unless nothing can tell."""
-    from srcdiff.frontend.lower import purity
-
-    if any(purity.is_memo(_decorator(b, d)) for d in decorators(node)):
-        purity.check_memo(b, node)
+    """Refuse a nested function whose results are kept: they may have been for other values."""
+    found = [_decorator(b, d) for d in decorators(node)]
+    if any(d is functools.lru_cache or d is functools.cache for d in found):
+        b.refuse(
+            node,
+            f"the nested function `{node.name}` keeps its results",
+            "Leave the cache away, keep the results in a dict of your own, or define the function "
+            "outside.",
+        )
 
 
 def decorators(node: Node) -> Sequence[Node]:
@@ -106,14 +110,9 @@ def decorators(node: Node) -> Sequence[Node]:
     return getattr(node, "decorator_list", ())
 
 
-# What these give computes the same as the function that they get.
-_TRANSPARENT = (functools.wraps, functools.lru_cache, functools.cache)
-
-
 def is_transparent(b: Builder, node: Node) -> bool:
     """Whether a decorator of a nested function changes nothing that it computes."""
-    known = _decorator(b, node)
-    return known is not None and any(known is f for f in _TRANSPARENT)
+    return _decorator(b, node) is functools.wraps
 
 
 def _decorator(b: Builder, node: Node) -> Any:
