@@ -33,7 +33,6 @@ from srcdiff.ir.kinds import (
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
-from srcdiff.specialize.objects import attributes
 from srcdiff.specialize.objects.attributes import Answer, presence
 from srcdiff.specialize.objects.places import item_at, read_key, stores
 
@@ -378,13 +377,7 @@ class Unroller(Known):
                 key = call.args[1] if len(call.args) > 1 else None
                 if isinstance(key, ir.Name) and key.id in keyed:
                     return self.cls(call.args[0]) is not None
-        keys = attributes.stored_keys(block, self.own_dicts)
-        return any(isinstance(k, ir.Name) and k.id in keyed for k in keys)
-
-    @functools.cached_property
-    def own_dicts(self) -> dict[str, ir.Atom]:
-        """The dicts that objects keep their attributes in."""
-        return attributes.dict_names(self.whole, self.kinds)
+        return False
 
     def items_at(self, stmt: ir.Stmt, target: ir.Name) -> tuple[Kind, ...] | None:
         """The kinds of the items of which a statement takes one, where they are all known."""

@@ -64,9 +64,7 @@ class Model:
 
 def f(x):
     model = Model(x)
-    own = vars(model)
-    other = own
-    other["w"] = x * x
+    vars(model)["w"] = x * x
     return model.w
 
 srcdiff.grad(f)(2.0)
@@ -441,6 +439,16 @@ def f(x, model, names):
 srcdiff.grad(f)(2.0, Model(1.0), ["shift", "scale"])
 """,
     "The dict of an object's attributes": """
+class Options:
+    def __init__(self, **options):
+        self.__dict__.update(options)
+
+def f(x):
+    return Options(rate=x).rate
+
+srcdiff.grad(f)(2.0)
+""",
+    "The dict of an object's attributes, assigned": """
 class Options:
     def __init__(self, **options):
         self.__dict__ = options

@@ -201,7 +201,8 @@ sample(pulled_by_others, lambda r: (r.uniform(0.5, 1.5), [Node(1.0), Node(2.0), 
 
 class Options:
     def __init__(self, **options):
-        self.__dict__.update(options)
+        for name in options:
+            setattr(self, name, options[name])
 
 
 class Checked:
@@ -221,8 +222,8 @@ class Checked:
 class Plain:
     def __init__(self, options):
         for name in sorted(options):
-            vars(self)[name] = options[name]
-        self.__dict__["count"] = len(options)
+            setattr(self, name, options[name])
+        self.count = len(options)
 
 
 def options_by_name(x, given):
@@ -231,7 +232,7 @@ def options_by_name(x, given):
     plain = Plain(given)
     Options.__init__(options, extra=x)
     found = options.rate * options.decay * options.extra + checked.decay * checked.rate
-    return found * plain.scale * plain.__dict__["shift"] * plain.count
+    return found * plain.scale * plain.shift * plain.count
 
 
 def scaled_by_name(x, p):

@@ -287,7 +287,7 @@ def attributes_by_name(x, v):
     for b in bodies:
         setattr(b, "position", getattr(b, "velocity") * b.position)  # noqa: B009, B010
         b.mass = b.position * 2
-    return sum(b.position * b.mass for b in bodies) * vars(bodies[0])["position"]
+    return sum(b.position * b.mass for b in bodies) * bodies[0].position
 
 
 # --- objects of several names --------------------------------------------------------------------

@@ -1,16 +1,15 @@
-"""Which attributes an object has at a statement, and which names are the dict that keeps them.
+"""Which attributes an object has at a statement, and by which ways they may not be asked for.
 
 Kinds know the attributes that an object may come to have.  `hasattr` asks of one statement: what
 was stored before it on every path, or on none; the answer is surely, surely not, or as it happens.
-Of dicts of attributes (`x.__dict__`) that are written into, or read as a whole, none may be left.
+Attributes have names: the dict that keeps them (`x.__dict__`, `vars(x)`) is refused.
 """
 
 from __future__ import annotations
 
 import copy
-import operator
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from srcdiff import ir
@@ -162,50 +161,21 @@ class _Presence:
         return objects and (isinstance(fn, types.FunctionType) or fn in (setattr, vars))
 
 
-# --- which names are the dict that an object keeps its attributes in, and what is left of them ---
+# --- what reads or stores attributes by other ways -----------------------------------------------
 
 
 DICT = "__dict__"
+_STORES: tuple[Any, ...] = (setattr, object.__setattr__, delattr, object.__delattr__)
 
 
-def dict_names(function: ir.Function, kinds: Mapping[str, Any]) -> dict[str, ir.Atom]:
-    """The names of the dicts of attributes, and their objects."""
-    count = ir.binding_counts(function.body, function.params, True)
-    bound = ir.binding_counts(function.body)
-    dicts: dict[str, ir.Atom] = {}
+def check_ways(function: ir.Function, kinds: Mapping[str, Any]) -> None:
+    """Refuse what is left: attributes by unknown names, and the dict that keeps them."""
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)
-        if isinstance(stmt, ir.Assign) and call is not None and _reads(call):
-            base = call.args[0]
-            one = bound[stmt.target.id] == 1 and count.get(getattr(base, "id", "")) == 1
-            if one and class_of(kinds.get(getattr(base, "id", ""))) is not None:
-                dicts[stmt.target.id] = base
-    return dicts
-
-
-_OF_DICT = ir.Attr(DICT)
-
-
-def _reads(call: ir.Call) -> bool:
-    return call.fn == _OF_DICT or (call.fn is vars and len(call.args) == 1)
-
-
-def without_unused_dicts(function: ir.Function, kinds: Mapping[str, Any]) -> ir.Function:
-    """The function without dicts of attributes of which nothing is left but that they are read."""
-    read = {n for stmt in ir.walk(function.body) for n in ir.reads(stmt)}
-    gone = dict_names(function, kinds).keys() - read
-    return ir.replaced_in(function, lambda s: () if gone & {*ir.writes(s)} else s)
-
-
-def check_dicts(function: ir.Function, kinds: Mapping[str, Any]) -> None:
-    """Refuse what is left: dicts of attributes that are written into, or read as a whole."""
-    dicts = dict_names(function, kinds)
-    for stmt in ir.walk(function.body):
-        made = ir.call_of(stmt)
-        base = made.args[0] if made is not None and made.args else None
-        name = getattr(base, "id", "")
-        is_object = class_of(kinds.get(name)) is not None
-        if made is not None and is_object and any(made.fn is f for f in _STORES):
+        if call is None or not call.args:
+            continue
+        known = class_of(kinds.get(getattr(call.args[0], "id", ""))) is not None
+        if known and any(call.fn is f for f in _STORES):
             raise UnsupportedError(
                 "the name of an attribute that is assigned is known only when the program runs, or "
                 "an attribute is deleted",
@@ -213,38 +183,10 @@ def check_dicts(function: ir.Function, kinds: Mapping[str, Any]) -> None:
                 remedy="Write the assignment out; a loop over names that are known is written out "
                 "too: those of a tuple, or of a dict of keywords.",
             )
-        other = made is not None and _reads(made) and not set(ir.writes(stmt)) & dicts.keys()
-        if other or _uses(stmt, dicts):
-            raise dict_refusal(stmt.loc)
-
-
-def _uses(stmt: ir.Stmt, dicts: Mapping[str, ir.Atom]) -> bool:
-    """Whether a statement may write into the dict of an object, or give it another name."""
-    mine = dicts.keys() & set(ir.reads(stmt))
-    made = ir.call_of(stmt)
-    if not mine or made is None:
-        return bool(mine)
-    if isinstance(made.fn, ir.Method) and made.fn.name in _LOOKS:
-        return bool(mine & {n for a in made.args[1:] for n in ir.names(a)})
-    return not any(made.fn is f for f in _READERS)
-
-
-_LOOKS = ("get", "keys", "values", "items", "copy")
-_READERS: tuple[Any, ...] = (operator.contains, len, print, str, repr)
-_STORES: tuple[Any, ...] = (setattr, object.__setattr__, delattr, object.__delattr__)
-
-
-def dict_refusal(loc: ir.Loc) -> UnsupportedError:
-    """The error for a dict of attributes of which not every key is known."""
-    return UnsupportedError(
-        "the dict of an object's attributes, `__dict__`, is used as a whole", loc,
-        remedy="Assign attributes by their names; `update` works with a dict of known keys that "
-        "nothing else changes, as `**kwargs` is.",
-    )  # fmt: skip
-
-
-def stored_keys(block: ir.Block, dicts: Mapping[str, ir.Atom]) -> Iterator[ir.Atom]:
-    """The keys by which a block stores into dicts of attributes."""
-    for stmt in ir.walk(block):
-        if isinstance(stmt, ir.SetItem) and stmt.base.id in dicts and stmt.index is not None:
-            yield stmt.index
+        is_dict = call.fn is ir.set_attr and call.args[1] == ir.Const(DICT)
+        if is_dict or call.fn == ir.Attr(DICT) or call.fn is vars:
+            raise UnsupportedError(
+                "the dict of an object's attributes, `__dict__`, is used", stmt.loc,
+                remedy="Read and assign attributes by their names; `getattr` and `setattr` take "
+                "those of a tuple, or of a dict of keywords, in turn.",
+            )  # fmt: skip

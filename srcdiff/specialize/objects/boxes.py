@@ -94,7 +94,7 @@ def _may_read(stmt: ir.Stmt, key: ir.Const, kinds: Kinds) -> bool:
         return objects and not held
     if call.fn is ir.set_attr:
         return call.args[1] == key and len(call.args) == 4
-    if call.fn in (ir.Attr(key.value), ir.Attr("__dict__")) or call.args[1:2] == (key,):
+    if call.fn == ir.Attr(key.value) or call.args[1:2] == (key,):
         return True
     return objects and (call.fn in _LOOKS or not _is_known(call.fn))
 

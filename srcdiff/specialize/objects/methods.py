@@ -269,8 +269,6 @@ class Members(InTurn, reflection.Truthful):
             return self.evaluated(stmt, stmt.rhs)
         if isinstance(stmt, ir.SetItem) and self.cls(stmt.base) is not None:
             return self.set_item(stmt)
-        if isinstance(stmt, ir.SetItem) and reflection.set_dict_item(self, stmt):
-            return ()
         if isinstance(stmt, ir.If):
             return self.if_(stmt)
         return self.for_(stmt) if isinstance(stmt, ir.For) else self.inside(stmt)
@@ -331,8 +329,6 @@ class Members(InTurn, reflection.Truthful):
         taken = self.taken_in_turn(call)
         if taken is not None:
             return taken
-        if (own := reflection.dict_call(self, call)) is not None:
-            return own
         if isinstance(fn, ir.Attr):
             return self.read(call.args[0], fn)
         if isinstance(fn, ir.Method):
@@ -496,7 +492,7 @@ class Members(InTurn, reflection.Truthful):
         if cls is None or call.text == construct.MADE:
             return None
         if key.value == attributes.DICT:
-            return reflection.replaced_dict(self, call)
+            return None
         own = records.member(cls, key.value)
         reflection.check_descriptor(own, str(key.value), self.loc)
         if isinstance(own, property):

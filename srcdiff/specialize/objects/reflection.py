@@ -1,8 +1,7 @@
-"""Questions about objects that their kinds answer: `isinstance`, `is None`, `getattr`, `vars`.
+"""Questions about objects that their kinds answer: `isinstance`, `is None`, `getattr`.
 
 Takes the pass over a function and a call; gives the answer, a read or a store of an attribute, or
-None where the kinds do not tell.  The dict that an object keeps its attributes in, `x.__dict__` and
-`vars(x)`, is read and stored as its attributes.
+None where the kinds do not tell.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from srcdiff.ir.kinds import Array, Kind, NoneKind, Object, Scalar, Sparse, Unkn
 from srcdiff.primitives.registry import is_in_template
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
-from srcdiff.specialize.objects import attributes, construct
+from srcdiff.specialize.objects import construct
 from srcdiff.specialize.objects.attributes import Answer
-from srcdiff.specialize.unroll import Known, Unroller
+from srcdiff.specialize.unroll import Known
 
 
 class Truthful(Known):
@@ -189,83 +188,3 @@ RULES: dict[Any, Rule] = {
     copy.copy: construct.copied,
     copy.deepcopy: construct.copied,
 }
-
-
-# --- the dict that an object keeps its attributes in: `x.__dict__` and `vars(x)`, as attributes --
-
-
-def dict_call(m: Unroller, made: ir.Call) -> ir.Rhs | None:
-    """What is done with the dict of an object, as what is done with its attributes."""
-    base = m.own_dicts.get(getattr(made.args[0], "id", "")) if made.args else None
-    if base is None:
-        return None
-    if made.fn == ir.Method("update"):
-        pairs = _updates(m, made)
-        return None if pairs is None else _stored(m, base, pairs)
-    key = made.args[1] if len(made.args) > 1 else None
-    if not isinstance(key, ir.Const) or not isinstance(key.value, str) or made.kwargs:
-        return None
-    if made.fn is operator.getitem:
-        return ir.Call(ir.Attr(key.value), (base,))
-    answer = m.presence(base, key.value)
-    if made.fn is operator.contains and not answer.pending and answer.has is not None:
-        return ir.Const(answer.has)
-    return None
-
-
-def set_dict_item(m: Unroller, stmt: ir.SetItem) -> bool:
-    """`x.__dict__[name] = v`; False where it is anything else."""
-    base, key = m.own_dicts.get(stmt.base.id), stmt.index
-    if base is None or not isinstance(key, ir.Const) or not isinstance(key.value, str):
-        return False
-    if stmt.op is not None or not _is_plain(m, base, key.value):
-        return False
-    m.out.append(ir.Effect(_store(base, key.value, stmt.value), stmt.loc))
-    return True
-
-
-def replaced_dict(m: Unroller, made: ir.Call) -> ir.Rhs | None:
-    """`x.__dict__ |= d`: what `update` does; `x.__dict__ = d` is refused."""
-    base, _, value, *op = made.args
-    if op == [ir.Const("|")]:
-        pairs = _items(m, value)
-        if pairs is not None:
-            return _stored(m, base, pairs)
-    raise attributes.dict_refusal(m.loc)
-
-
-def _updates(m: Unroller, made: ir.Call) -> list[tuple[str, ir.Atom]] | None:
-    """What `update` stores, None if that is not known."""
-    pairs: list[tuple[str, ir.Atom]] = []
-    for other in (*made.args[1:], *(v for k, v in made.kwargs if k is None)):
-        items = _items(m, other)
-        if items is None:
-            return None
-        pairs += items
-    return [*pairs, *((k, v) for k, v in made.kwargs if k is not None)]
-
-
-def _items(m: Unroller, other: ir.Atom) -> list[tuple[str, ir.Atom]] | None:
-    """The items of a dict that nobody writes into."""
-    keys = m.names.dicts.get(other.id) if isinstance(other, ir.Name) else None
-    if keys is None:
-        return None
-    return [(k, m.item(other, ir.Const(k))) for k in keys]
-
-
-def _stored(m: Unroller, base: ir.Atom, pairs: list[tuple[str, ir.Atom]]) -> ir.Rhs | None:
-    """Every attribute is stored."""
-    if not all(_is_plain(m, base, name) for name, _ in pairs):
-        return None
-    m.out += [ir.Effect(_store(base, name, value), m.loc) for name, value in pairs]
-    return ir.NONE
-
-
-def _is_plain(m: Unroller, base: ir.Atom, name: str) -> bool:
-    """Whether nothing of the class stands before an attribute of that name."""
-    cls = m.cls(base)
-    return cls is not None and not hasattr(type(records.member(cls, name)), "__set__")
-
-
-def _store(base: ir.Atom, name: str, value: ir.Atom) -> ir.Call:
-    return ir.Call(ir.set_attr, (base, ir.Const(name), value), text=construct.MADE)

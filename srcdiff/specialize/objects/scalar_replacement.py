@@ -427,8 +427,7 @@ def take_apart(function: ir.Function, params: Kinds, request: Request) -> Split:
     """The function with its objects taken apart."""
     function = without_same(function)
     kinds = infer(function, params)
-    function = attributes.without_unused_dicts(function, kinds)
-    attributes.check_dicts(function, kinds)
+    attributes.check_ways(function, kinds)
     first: UnsupportedError | None = None
     kept: frozenset[type] = frozenset()
     while True:
