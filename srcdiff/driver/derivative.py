@@ -170,9 +170,8 @@ class Derivative:
     def _generate(self, kinds: Mapping[str, Kind]) -> Compiled:
         """The specialisation for some kinds."""
         from srcdiff.driver.pipeline import derive
-        from srcdiff.driver.second_order import primals_in_text
 
-        watch = watched(self.origin, kinds, primals_in_text(self.origin))
+        watch = watched(self.origin, kinds)
         made = self._derived(derive, kinds, watch)
         refs = meanings(made.emitted.refs)
         check_read(refs)
@@ -191,7 +190,7 @@ class Derivative:
 
         def do() -> Made:
             try:
-                return derived(make, self.origin, self.request, kinds, gradient_in_text)
+                return derived(make, self.origin, self.request, kinds)
             except TransformError as error:
                 from srcdiff.driver.diagnostics import add_caller
 
@@ -212,7 +211,7 @@ class Derivative:
 
         values, kinds = self._arguments(args, kwargs), self.kinds(args, kwargs)
         check = functools.partial(validate, values=values, pair=pair)
-        derived(check, self.origin, self.request, kinds, gradient_in_text)
+        derived(check, self.origin, self.request, kinds)
 
     def one_call(self, call: Call, kinds: Mapping[str, Kind]) -> Any:
         """A call of it as one whose derivative goes by the tangent, and which items of that."""
@@ -292,10 +291,9 @@ class Derivative:
     def _generate_pair(self, args: Any, kwargs: Mapping[str, Any]) -> CompiledPair:
         """Compile the two parts."""
         from srcdiff.driver.pipeline import derive_pair
-        from srcdiff.driver.second_order import primals_in_text
 
         kinds = self.kinds(args, kwargs)
-        watch = watched(self.origin, kinds, primals_in_text(self.origin))
+        watch = watched(self.origin, kinds)
         made = self._derived(derive_pair, kinds, watch)
         name, refs = self.request.name, meanings(made.emitted.refs)
         check_read(refs)
@@ -402,11 +400,6 @@ class Derivative:
 
     def __repr__(self) -> str:
         return f"<srcdiff {self.request.name} of {self.primal!r}>"
-
-
-def gradient_in_text(primal: Any, inputs: Any) -> Derivative:
-    """The gradient with options that a text shows."""
-    return Derivative(primal, Options(inputs))
 
 
 # --- gradients that keep the memory of their arrays -----------------------------------------------

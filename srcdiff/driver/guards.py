@@ -48,19 +48,15 @@ class Watch:
     members: tuple[tuple[type, str, Any], ...]
 
 
-def watched(f: Any, kinds: Mapping[str, Kind], more: Iterable[Any] = ()) -> Watch:
-    """Everything outside a function that its derivative for arguments of some kinds depends on.
-
-    `more` are functions that it depends on as well.
-    """
+def watched(f: Any, kinds: Mapping[str, Kind]) -> Watch:
+    """Everything outside a function that its derivative for arguments of some kinds depends on."""
     walk = _Walk()
     walk.reads.append((user_rules, user_rules()))  # ours are only read when they are needed
     while isinstance(f, WithFree) or is_derivative(f):
         if isinstance(f, WithFree):  # what are parameters may change
             walk.free = f.variables
         f = f.primal
-    for function in (f, *more):
-        walk.callable(function)
+    walk.callable(f)
     for function in _passed(kinds.values()):
         walk.callable(function)
         walk.value(getattr(function, "__self__", None))

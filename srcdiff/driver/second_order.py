@@ -1,34 +1,25 @@
 """Where the text of a gradient is not accepted again, the gradient as one call.
 
 See `srcdiff/runtime/second_order.py`.  `derived` takes what makes a text of a derivative; where
-that refuses a text that was generated, printed or not, it makes one with `Request.by_tangent`, for
-which `one_call` writes calls of gradients as calls of `gradients_at`.
-
-Where the text of a printed gradient is not accepted, and the gradient of the function that it names
-is, generated once more, the same but for names of variables, the text is differentiated as a call
-of that gradient, by the tangent.
+that refuses a text that was generated, it makes one with `Request.by_tangent`, for which `one_call`
+writes calls of gradients as calls of `gradients_at`.
 
 Functions that run more often than they are called must compute the same each time.
 """
 
 from __future__ import annotations
 
-import ast
 import types
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any, TypeVar
-
-import gast
 
 from srcdiff import ir
 from srcdiff.analysis.facts import remembering, uncollected
 from srcdiff.driver.options import Options
-from srcdiff.errors import SrcdiffError, TransformError, UnsupportedError
+from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.request import Request
 from srcdiff.frontend.signatures import place_of, signature_of
-from srcdiff.frontend.source.code_objects import named_primal, same_function
 from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import replace
@@ -37,8 +28,7 @@ from srcdiff.ir.kinds import Kind, Object, is_active_kind
 from srcdiff.normalize.summaries.effects import kind_of_atom
 from srcdiff.primitives.arguments import spelling
 from srcdiff.primitives.effects import is_pure, module_of, only_writes
-from srcdiff.runtime.implicit import with_source
-from srcdiff.runtime.service import is_derivative, made_once
+from srcdiff.runtime.service import is_derivative
 from srcdiff.runtime.trees import hooked
 
 
@@ -90,59 +80,6 @@ def _is_repeatable(call: ir.Call) -> bool:
     return own or module_of(call.fn).startswith("srcdiff.")
 
 
-# --- printed gradients ----------------------------------------------------------------------------
-
-
-Gradient = Callable[[types.FunctionType, str | tuple[str, ...]], Any]
-"""What makes the gradient of a function by some inputs."""
-
-
-def primals_in_text(f: Any) -> tuple[types.FunctionType, ...]:
-    """The function that a text says it is the gradient of; none for any other function."""
-    named = named_primal(f)
-    return (named[0],) if named else ()
-
-
-def as_call_of_gradient(f: Any, kinds: Mapping[str, Kind], gradient: Gradient) -> Any:
-    """A printed gradient as a function that calls the gradient; None if `f` is none of these.
-
-    It has the parameters of `f`, of which the last is the cotangent.  `gradient` makes the gradient
-    with options that a text shows: no inputs without a gradient are left out.
-    """
-    named = named_primal(f)
-    params = list(signature_of(f).parameters.values())
-    if named is None or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in params):
-        return None
-    primal, inputs = named
-    theirs = list(signature_of(primal).parameters)
-    if len(params) != len(theirs) + 1 or not {*inputs} <= {*theirs}:
-        return None
-    by_name = {n: kinds[p.name] for n, p in zip(theirs, params) if p.name in kinds}
-    for chosen in (inputs[0], inputs) if len(inputs) == 1 else (inputs,):
-        found = gradient(primal, chosen)
-        if _generates(found, by_name, f):
-            key = "as call of gradient", primal, chosen, f.__code__
-            return made_once(f, key, partial(_call, f, found))
-    return None
-
-
-def _generates(gradient: Any, kinds: Mapping[str, Kind], f: types.FunctionType) -> bool:
-    """Whether a gradient for these kinds is `f`."""
-    try:
-        return same_function(gradient.for_kinds(kinds), f)
-    except SrcdiffError:
-        return False
-
-
-def _call(f: types.FunctionType, gradient: Any) -> Any:
-    """The function that calls a gradient with the parameters of `f`."""
-    params = ast.unparse(gast.gast_to_ast(parse(f).tree.args))
-    *given, seed = f.__code__.co_varnames[: f.__code__.co_argcount]
-    body = f"return gradient({', '.join(given)}, grad_outputs={seed})"
-    space = {**f.__globals__, "gradient": gradient}
-    return with_source(f"def {f.__name__}({params}):", [body], space)
-
-
 # --- the gradient as one call ---------------------------------------------------------------------
 
 
@@ -153,12 +90,8 @@ OneCall = tuple[ir.Call, "int | tuple[int, ...]"]
 
 
 @uncollected()
-def derived(
-    make: Make[T], origin: Any, request: Request, kinds: Kinds, gradient: Gradient
-) -> T:
+def derived(make: Make[T], origin: Any, request: Request, kinds: Kinds) -> T:
     """What `make` makes of a derivative; with gradients in it as calls where it refuses them.
-
-    `gradient` makes the gradient of a function by some inputs.
 
     Raises:
         TransformError: it is refused either way, with what was said of it at first.
@@ -167,32 +100,26 @@ def derived(
         with remembering():
             return make(origin, request, kinds)
     except UnsupportedError as error:
-        calls = _with_calls(error, origin, request, kinds, gradient)
-        if calls is None:
+        if request.alone or not _is_in_text(error) or not _calls_function(origin):
             raise
         refused = error
     try:
         with remembering():
-            return make(calls, replace(request, by_tangent=True), kinds)
+            return make(origin, replace(request, by_tangent=True), kinds)
     except TransformError:
         raise refused from None
 
 
-def _with_calls(
-    error: TransformError, origin: Any, request: Request, kinds: Kinds, gradient: Gradient
-) -> Any:
-    """What was refused as a function that calls gradients; None if it has no text of gradients.
+def _is_in_text(error: UnsupportedError) -> bool:
+    """Whether what is refused stands in a text that was generated."""
+    return error.loc is not None and error.loc.file.startswith(ir.GENERATED)
 
-    Free inputs are no arguments of a call.
-    """
-    primal = origin
-    while is_derivative(primal):
-        primal = primal.primal
-    if not isinstance(primal, types.FunctionType) or request.alone:
-        return None
-    if error.loc is not None and error.loc.file.startswith(ir.GENERATED):
-        return origin
-    return as_call_of_gradient(origin, kinds, gradient)
+
+def _calls_function(origin: Any) -> bool:
+    """Whether what is differentiated is that of a plain function, without free inputs."""
+    while is_derivative(origin):
+        origin = origin.primal
+    return isinstance(origin, types.FunctionType)
 
 
 def one_call(made: Any, call: ir.Call, kinds: Kinds) -> OneCall | None:

@@ -99,7 +99,7 @@ def test_a_pullback_called_twice(program):
 
 @pytest.mark.parametrize("program", [p for p, _ in PRINTED], ids=[name for _, name in PRINTED])
 def test_printed_source(program):
-    """The printed text computes the same, and differentiating it gives the same."""
+    """The printed text computes the same; differentiating it does too, or is refused at a line."""
     rng = np.random.default_rng(4)
     function, inputs = program.function, program.inputs
     problem = Problem(function, program.arguments(), inputs, program.outputs)
@@ -121,12 +121,13 @@ def test_printed_source(program):
         nested, extra = with_cotangent(g, function), {"ct_": ct}
     twice = srcdiff.grad(nested, inputs, materialize_grads=True)
     pos, kw = positional(function, problem.arguments())
-    at_one = extra.get("ct_", 1.0)
-    assert_same(
-        again(*pos, ct_=at_one, grad_outputs=w, **kw),
-        twice(*pos, **extra, grad_outputs=w, **kw),
-        1e-10,
-    )
+    try:
+        found = again(*pos, ct_=extra.get("ct_", 1.0), grad_outputs=w, **kw)
+    except srcdiff.UnsupportedError as error:
+        assert error.loc.file == printed.__code__.co_filename and error.loc.line > 1
+        return
+    pos, kw = positional(function, problem.arguments())
+    assert_same(found, twice(*pos, **extra, grad_outputs=w, **kw), 1e-10)
 
 
 def assert_same(found, expected, rtol):

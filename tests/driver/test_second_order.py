@@ -1,12 +1,13 @@
 """Second derivatives by the tangent, where the text of a gradient is not accepted again."""
 
 import linecache
+import re
 
 import numpy as np
 import pytest
 
 import srcdiff
-from tests.support.differences import check_second_order, define
+from tests.support.differences import check_second_order, define, from_source
 
 X = np.array([0.4, 0.7, 1.1, 0.9])
 U = np.array([0.9, -0.2, 0.5, 1.0])
@@ -162,3 +163,15 @@ def test_random_numbers_are_drawn_once():
 def test_files_keep_what_is_refused(tmp_path):
     with pytest.raises(srcdiff.UnsupportedError):
         srcdiff.generate(srcdiff.grad(energy), tmp_path / "twice.py", example=(X,))
+
+
+def test_a_gradient_as_a_text_of_the_user_is_refused_at_its_line():
+    """It is differentiated as any other function is."""
+    g = srcdiff.grad(energy)
+    g(X)
+    text = re.sub(r"\bgrad_outputs\b", "ct", g.source)
+    printed = from_source(text, "energy_grad", energy, g.specialised(X).__globals__)
+    np.testing.assert_allclose(printed(X), g(X), rtol=1e-15)
+    with pytest.raises(srcdiff.UnsupportedError) as info:
+        srcdiff.grad(printed)(X, grad_outputs=U)
+    assert info.value.loc.file == printed.__code__.co_filename and info.value.loc.line > 1
