@@ -24,7 +24,6 @@ from srcdiff.runtime.linalg import (
     back_type,
     band_transposed,
     between,
-    cofactor_curve,
     cofactor_slope,
     crossing,
     cut,
@@ -310,23 +309,6 @@ def unreduced_(g, indices, x, axis):
     d[x] += 0.0
 
 
-@rule(cofactor_slope)
-@samples("A(3, 3), A(3, 3)", "A(2, 2), A(2, 2)", "C(3, 3), C(3, 3)")
-def cofactor_slope_(a, e):
-    z = cofactor_slope(a, e)
-    yield z
-    d[e] += conj(cofactor_slope(a, conj(d[z])))
-    d[a] += conj(cofactor_curve(a, e, conj(d[z])))
-
-
-@forward(cofactor_slope)
-def cofactor_slope_tangent(a, e):
-    z = cofactor_slope(a, e)
-    yield z
-    d[z] += cofactor_slope(a, d[e])
-    d[z] += cofactor_curve(a, e, d[a])
-
-
 @linear(regular)
 @samples("S(3)")
 def regular_(a):
@@ -336,17 +318,13 @@ def regular_(a):
 
 
 # Where it is differentiated again, of regular matrices alone.
-@composed(cofactor_curve)
-@samples("S(3), A(3, 3), A(3, 3)", "S(2), A(2, 2), A(2, 2)", "C(3, 3), C(3, 3), C(3, 3)")
-def cofactor_curve_(a, e, g):
+@composed(cofactor_slope)
+@samples("S(3), A(3, 3)", "S(2), A(2, 2)", "C(3, 3), C(3, 3)")
+def cofactor_slope_(a, e):
     t = np.swapaxes(np.linalg.inv(regular(a)), -1, -2)
-    eh, gh = np.swapaxes(e, -1, -2), np.swapaxes(g, -1, -2)
-    p, q = t @ eh @ t, t @ gh @ t
     s = np.sum(t * e, axis=(-2, -1), keepdims=True)
-    r = np.sum(t * g, axis=(-2, -1), keepdims=True)
-    both = p @ gh @ t + q @ eh @ t
-    twice = s * r - np.sum(q * e, axis=(-2, -1), keepdims=True)
-    return np.expand_dims(np.linalg.det(a), (-2, -1)) * (twice * t - s * q - r * p + both)
+    turned = s * t - t @ np.swapaxes(e, -1, -2) @ t
+    return np.expand_dims(np.linalg.det(a), (-2, -1)) * turned
 
 
 @elementwise(i0_slope)

@@ -2,7 +2,17 @@
 
 import numpy as np
 
-from srcdiff.rules import conj, d, elementwise, iscomplex, linear, nondifferentiable, rule, samples
+from srcdiff.rules import (
+    conj,
+    d,
+    elementwise,
+    forward,
+    iscomplex,
+    linear,
+    nondifferentiable,
+    rule,
+    samples,
+)
 from srcdiff.runtime.arrays import (
     after,
     along,
@@ -294,6 +304,13 @@ def cofactor_(a):
     z = cofactor(a)
     yield z
     d[a] += conj(cofactor_slope(a, conj(d[z])))
+
+
+@forward(cofactor)
+def cofactor_tangent(a):
+    z = cofactor(a)
+    yield z
+    d[z] += cofactor_slope(a, d[a])
 
 
 @elementwise(squared_modulus)

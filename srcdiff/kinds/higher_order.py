@@ -14,7 +14,7 @@ from srcdiff.kinds.lattice import join
 from srcdiff.kinds.matrices import made_kind
 from srcdiff.kinds.probing import returned
 from srcdiff.runtime import checkpoint, contexts, implicit, indexing, linalg, second_order, trees
-from srcdiff.runtime.scipy import curves, filters, integrals, normal, roots
+from srcdiff.runtime.scipy import curves, filters, integrals, roots
 
 Args = tuple[Kind, ...]
 
@@ -249,11 +249,6 @@ FUNCTIONS: dict[Any, Any] = {
     **dict.fromkeys(_LIKE_FIRST, lambda args, kwargs: args[0]),
     linalg.turned: lambda args, kwargs: args[1],
     linalg.band_product: lambda args, kwargs: _wider(args[0], args[1], args[1]),
-    normal.below: lambda args, kwargs: _TIMES,
-    normal.density_at: lambda args, kwargs: _TIMES,
-    normal.others_given: lambda args, kwargs: Tuple((Array("float64", (None, None)),) * 2),
-    normal.below_slope: lambda args, kwargs: args[0],
-    normal.below_curves: lambda args, kwargs: Array("float64", (None, None, None)),
     filters.edge_weights: lambda args, kwargs: Array("float64", (None, None)),
     curves.spline: _curve,
     curves.interpolant: _curve,

@@ -481,7 +481,7 @@ def _words(text: str) -> frozenset[str]:
 
 _HELPERS = _words("""
     arrays linalg trees layout copies sequences batched records scipy.curves scipy.sparse
-    scipy.normal scipy.filters indexing
+    scipy.distributions scipy.filters indexing
 """)
 _PURE_HELPERS = _HELPERS | _words("""
     workspace checkpoint second_order contexts implicit scipy.integrals scipy.roots

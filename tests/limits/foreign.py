@@ -58,6 +58,14 @@ def f(p):
 
 srcdiff.grad(f)(np.ones(2))
 """,
+    "The probability of several normal variables": """
+from scipy import stats
+
+def f(x):
+    return stats.multivariate_normal.cdf(x, np.zeros(2), np.eye(2))
+
+srcdiff.grad(f)(np.zeros(2))
+""",
     "A method of an object of SciPy": """
 from scipy.interpolate import CubicSpline
 

@@ -48,8 +48,7 @@ equally, `abs` and norms have slope 0 at 0, `clip` has slope 1 at its bounds, `p
 zeros. Even powers of `abs`, of norms, distances and `std`, and their products with themselves, have
 the derivatives of sums of squares at 0 too. A function that reads one triangle of a matrix
 (`cholesky`, `eigh`, `UPLO`, `lower=`, `assume_a=`) has its gradient in that triangle: beside the
-diagonal, that of both elements of the symmetric matrix that it stands for. Of
-`multivariate_normal.cdf` both triangles of the covariance count as one variable. Between equal
+diagonal, that of both elements of the symmetric matrix that it stands for. Between equal
 eigenvalues or singular values the vectors have no derivative: gradients and tangents are nan where
 something depends on them. What is symmetric in equal eigenvalues of a symmetric matrix or in equal
 singular values, such as a sum of a function of each, has its gradient there, and its second
@@ -60,9 +59,7 @@ second derivatives are nan. Equal are
 values which differ by less than `n` units in the last place of the largest, for `n` of them.
 Vectors of `eig`, and of complex `eigh` and `svd`, have the phase that LAPACK gives them: a function
 that depends on it has no meaning. `sort`,
-`median`, `quantile` and `partition` follow the elements that were chosen. The slopes of
-`multivariate_normal.cdf` are probabilities of fewer variables: of two and less they are exact, of
-more they have the accuracy that SciPy is asked for (`abseps`), and differ from call to call. Rules
+`median`, `quantile` and `partition` follow the elements that were chosen. Rules
 of SciPy are read when a program that has imported it uses them; orders, degrees and other
 parameters of its special functions are constants, except where the samples in `templates/scipy/`
 differentiate them: an active one is refused.

@@ -21,7 +21,7 @@ DOUBLE = {
     "the functions of SciPy choose double precision for Python numbers beside arrays": """
         betainc betaincc betaincinv betainccinv ellipe ellipk fdtr fdtrc k1 nbdtr nbdtrc spence
         stdtr stdtrit voigt_profile y1 beta_cdf beta_isf beta_logcdf beta_logsf beta_ppf beta_sf
-        t_cdf t_logcdf t_logsf multivariate_normal_cdf""",
+        t_cdf t_logcdf t_logsf""",
     "a factor that is a function of Python numbers alone; before SciPy 1.18 the values as well": """
         chdtr chdtrc chdtri chi2_cdf chi2_isf chi2_logcdf chi2_logsf chi2_ppf chi2_sf gamma_cdf
         gamma_isf gamma_logcdf gamma_logsf gamma_ppf gammainc gammaincc gammainccinv gammaincinv
@@ -61,13 +61,7 @@ def arguments(sample):
     )
 
 
-# The function gives double precision for such arguments, or takes no others.
-NEEDS_DOUBLE = ("cofactor_curve_",)
-SINGLE = [
-    s
-    for s in SAMPLES
-    if s.rule.name not in NEEDS_DOUBLE and any(map(np.ndim, s.program().args))
-]
+SINGLE = [s for s in SAMPLES if any(map(np.ndim, s.program().args))]
 
 
 @pytest.mark.filterwarnings("ignore")

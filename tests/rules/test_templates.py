@@ -214,13 +214,10 @@ def test_without_knowledge_of_the_arguments(sample):
 
 
 TWICE = [s for s in ONCE if not orders.refused(s, 2)]
-# The third derivatives of what `ode_values_` goes backwards with take 16 seconds, those of normal
-# probabilities a minute: `python -m tests.rules.orders 3` has them, and `test_integrals.py` those
-# of a solution that is known.
-SLOW = (
-    "ode_adjoint_", "below_", "below_slope", "below_curves", "multivariate_normal_cdf",
-    "multivariate_normal_logcdf",
-)  # fmt: skip
+# The third derivatives of what `ode_values_` goes backwards with take 16 seconds:
+# `python -m tests.rules.orders 3` has them, and `test_integrals.py` those of a solution that is
+# known.
+SLOW = ("ode_adjoint_",)
 
 
 def _size(sample):

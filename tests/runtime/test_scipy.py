@@ -5,7 +5,7 @@ import pytest
 
 import srcdiff
 from srcdiff.runtime.scipy.curves import interpolant
-from tests.support.differences import close, define
+from tests.support.differences import close
 
 pytest.importorskip("scipy", reason="SciPy is an extra")
 from scipy import integrate, interpolate, optimize, signal, stats  # noqa: E402
@@ -493,109 +493,12 @@ def counts(x, m, s):
 
 def several(x, m, s):
     normal = stats.multivariate_normal(np.zeros(2), s * np.eye(2) + m)
-    return normal.logpdf(x) + normal.logcdf(x)
+    return normal.logpdf(x) + normal.pdf(x)
 
 
 @pytest.mark.parametrize("f", [likelihood, counts, several])
 def test_frozen_distributions(f):
     checked(f, (A, 1.2, 0.8), (0, 1, 2))
-
-
-COV = np.array([[2.0, 0.5, -0.3], [0.5, 1.0, 0.2], [-0.3, 0.2, 1.5]])
-
-
-def test_the_probability_of_an_orthant():
-    """Of three variables: 1/8 and the arcsines of their correlations over 4 pi."""
-
-    def closed(cov):
-        r = [cov[i, j] / np.sqrt(cov[i, i] * cov[j, j]) for i, j in ((0, 1), (0, 2), (1, 2))]
-        return 0.125 + np.sum(np.arcsin(np.array(r))) / (4.0 * np.pi)
-
-    def by_scipy(cov):
-        return stats.multivariate_normal.cdf(np.zeros(3), np.zeros(3), cov)
-
-    g = srcdiff.grad(closed)(COV)
-    close(srcdiff.grad(by_scipy)(COV), 0.5 * (g + g.T))
-    close(srcdiff.jvp(by_scipy, (COV,), (COV * COV,))[1], np.sum(g * COV * COV))
-
-
-def test_the_slopes_of_a_probability_of_three_variables():
-    """By one of them: an integral of two variables; at infinity the others are left."""
-
-    def below(x):
-        return stats.multivariate_normal.cdf(x, np.zeros(3), COV)
-
-    def of_two(x, cov):
-        return stats.multivariate_normal.cdf(x, np.zeros(2), cov)
-
-    x = np.array([[0.3, -0.4, 50.0], [0.3, 0.1, 60.0]])
-    found = srcdiff.grad(lambda x: np.sum(below(x)))(x)
-    close(found[:, :2], srcdiff.grad(lambda x: np.sum(of_two(x, COV[:2, :2])))(x[:, :2]))
-    close(found[:, 2], np.zeros(2))
-
-
-def test_the_probability_of_independent_variables():
-    cov = np.array([[2.0, 0.0, 0.0], [0.0, 1.0, 0.2], [0.0, 0.2, 1.5]])
-
-    def of_all(x):
-        return stats.multivariate_normal.cdf(x, np.zeros(3), cov)
-
-    def of_each(x):
-        pair = stats.multivariate_normal.cdf(x[1:], np.zeros(2), cov[1:, 1:])
-        return stats.norm.cdf(x[0], 0.0, np.sqrt(2.0)) * pair
-
-    x = np.array([0.3, -0.4, 0.2])
-    close(*(srcdiff.grad(f)(x) for f in (of_all, of_each)))
-    close(*(srcdiff.hessian(f)(x) for f in (of_all, of_each)))
-
-
-def of_one_factor(y, rho):
-    """Normal variables that correlate by a factor that they share: an integral over this one."""
-
-    def given(z):
-        return stats.norm.pdf(z) * np.prod(
-            stats.norm.cdf((y - np.sqrt(rho) * z) / np.sqrt(1.0 - rho))
-        )
-
-    return integrate.quad(given, -9.0, 9.0, epsabs=1e-13, epsrel=1e-12, limit=200)[0]
-
-
-def by_scipy(y, rho):
-    cov = rho * np.ones((len(y), len(y))) + (1.0 - rho) * np.eye(len(y))
-    return stats.multivariate_normal.cdf(y, None, cov, abseps=1e-6)
-
-
-@pytest.mark.parametrize("count", [4, 5])
-def test_probabilities_of_more_variables(count):
-    """SciPy integrates at random, with an error of 1e-6 and more."""
-    y, rho, h = np.linspace(-0.4, 1.1, count), 0.35, 1e-4
-    value, (by_y, by_rho) = srcdiff.value_and_grad(by_scipy, (0, 1))(y, rho)
-    assert isinstance(value, np.floating) and abs(value - of_one_factor(y, rho)) < 1e-5
-    slopes = [
-        (of_one_factor(y + h * e, rho) - of_one_factor(y - h * e, rho)) / (2.0 * h)
-        for e in np.eye(count)
-    ]
-    np.testing.assert_allclose(by_y, slopes, rtol=0.0, atol=2e-5)
-    slope = (of_one_factor(y, rho + h) - of_one_factor(y, rho - h)) / (2.0 * h)
-    assert abs(by_rho - slope) < 2e-5
-    way = np.ones(count), 0.5
-    _, tangent = srcdiff.jvp(by_scipy, (y, rho), way)
-    assert abs(tangent - np.sum(slopes) - 0.5 * slope) < 5e-5
-
-
-@pytest.mark.parametrize(
-    "call, reason",
-    [
-        ("x[0], 0.0, 2.0", "must be a matrix"),
-        ("x, cov=COV, allow_singular=True", "no density"),
-        ("x, cov=COV, lower_limit=-x", "below the corners"),
-    ],
-)
-def test_probabilities_of_several_variables_that_are_refused(call, reason):
-    text = f"def f(x):\n    return np.sum(stats.multivariate_normal.cdf({call}))\n"
-    f = define(text, "f", {"np": np, "stats": stats, "COV": COV})
-    with pytest.raises(srcdiff.MissingRuleError, match=reason):
-        srcdiff.grad(f)(np.zeros(3))
 
 
 def test_a_frozen_distribution_is_that_of_the_module():

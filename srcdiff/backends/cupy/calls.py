@@ -460,7 +460,7 @@ _OF_SCIPY = {
     "srcdiff.runtime.scipy.curves": "scipy.interpolate",
     "srcdiff.runtime.scipy.sparse": "scipy.sparse",
     "srcdiff.runtime.scipy.integrals": "scipy.integrate",
-    "srcdiff.runtime.scipy.normal": "scipy.stats",
+    "srcdiff.runtime.scipy.distributions": "scipy.stats",
     "srcdiff.runtime.scipy.roots": "scipy.optimize",
 }
 """Helpers that call SciPy with arrays of the host, and what they are of."""

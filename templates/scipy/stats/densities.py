@@ -5,8 +5,8 @@ import math
 import numpy as np
 from scipy import linalg, special, stats
 
-from srcdiff.rules import composed, d, known, rank, refuse, rule, samples
-from srcdiff.runtime.scipy.normal import on_simplex
+from srcdiff.rules import composed, d, known, rank, refuse, rule, samples, unsupported
+from srcdiff.runtime.scipy.distributions import on_simplex
 
 
 def _each(density, x):
@@ -48,6 +48,12 @@ def multivariate_normal_logpdf(x, mean=None, cov=1, allow_singular=False):
 @samples("A(3), A(3), S(3)", "A(4, 3), A(3), S(3)", "A(4, 3), A(3), P(3)")
 def multivariate_normal_pdf(x, mean=None, cov=1, allow_singular=False):
     return np.exp(stats.multivariate_normal.logpdf(x, mean, cov, allow_singular))
+
+
+unsupported(
+    "Of independent variables multiply `stats.norm.cdf`.",
+    stats.multivariate_normal.cdf, stats.multivariate_normal.logcdf,
+)  # fmt: skip
 
 
 @rule(on_simplex)
