@@ -44,12 +44,9 @@ from srcdiff.ir.kinds import (
 from srcdiff.kinds.interpreter import Typed
 from srcdiff.normalize.summaries.effects import (
     Key,
-    Names,
     Summary,
     calls_function,
-    holds_values,
     is_user_call,
-    item_writes,
     kind_of_atom,
     written_names,
 )
@@ -226,10 +223,8 @@ def user_calls(typed: Typed) -> ir.Function:
     check_returned(marked, kinds)
     # What that shows of memory decides what may be written into, and what is looked up.
     stored = frozenset(written_classes(marked, kinds))
-    names = written_names(marked, kinds)
-    changed = names - item_writes(marked, kinds)
-    near, lists = Near(marked, kinds), Names(marked, kinds)
-    marker = _Marker(function, kinds, marker.known, near, stored, names, changed, lists)
+    near, names = Near(marked, kinds), written_names(marked, kinds)
+    marker = _Marker(function, kinds, marker.known, near, stored, names)
     return marker.function(function)
 
 
@@ -243,12 +238,9 @@ class _Marker(Rewriter):
     near: Near | None
     stored: frozenset[str]
     written: frozenset[str] = frozenset()  # the names by which it is
-    changed: frozenset[str] = frozenset()  # lists among these whose items are not written into
-    lists: Names | None = None  # which names may stand for one list, the calls being marked
 
     def __post_init__(self) -> None:
         super().__init__(ir.Fresh(ir.all_names(self.whole)))
-        self.names = Names(self.whole, self.kinds)
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement with its call marked."""
@@ -279,21 +271,13 @@ class _Marker(Rewriter):
         found = self.known.get((call.fn.key.function, call.fn.key.kinds))
         if found is None or not (found.entangled or found.together):
             return
-        written = (n for n in self.written if not self.is_own_list(ir.Name(n)))
-        if any(self.shows(stmt.target.id, n) for n in written):
+        if any(self.near.share(stmt.target.id, n) for n in self.written):
             raise UnsupportedError(
                 f"the recursive function `{call.fn.name}` returns arrays that may share memory, "
                 "and one of them is written into here",
                 stmt.loc,
                 remedy="Return a copy of one of them.",
             )
-
-    def shows(self, result: str, name: str) -> bool:
-        """Whether a result shows what is written into something by a name."""
-        assert self.near is not None and self.lists is not None
-        if name in self.changed:
-            return self.lists.may_be_one(result, name)
-        return self.near.share(result, name)
 
     def shared(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> tuple[str, ...]:
         """The parameters whose memory the result may share, and that somebody writes into."""
@@ -307,8 +291,7 @@ class _Marker(Rewriter):
         return tuple(
             p
             for p in key.returned
-            if p not in key.resized
-            and (p in key.written or any(n in self.stored for n in ir.names(args[p])))
+            if p in key.written or any(n in self.stored for n in ir.names(args[p]))
         )
 
     def stored_back(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> Iterator[ir.Stmt]:
@@ -323,7 +306,7 @@ class _Marker(Rewriter):
         lines = Builder(fresh, loc)
         olds = {p: _copied(args[p], lines) for p in shared if p not in key.written}
         both = fresh()
-        for_nothing = isinstance(stmt, ir.Effect) and not key.resized
+        for_nothing = isinstance(stmt, ir.Effect)
         rest = () if for_nothing else tuple(p for p in key.returned if p not in shared)
         taken = bool(shared) or for_nothing
         fn = replace(call.fn, key=replace(key, returned=rest, taken=taken))
@@ -331,12 +314,6 @@ class _Marker(Rewriter):
         lines.assign(both, replace(call, fn=fn, args=given))
         for k, param in enumerate(key.written, 1):
             base = args[param]
-            if param in key.resized and self.is_own_list(base):
-                if isinstance(base, ir.Name):
-                    changed = fresh()
-                    lines.assign(changed, item_of(both, k, of))
-                    lines.assign(base, ir.Call(list, (changed,), text="list"))
-                continue
             if not isinstance(base, ir.Name) or not is_array(self.kinds.get(base.id)):
                 raise _unclear_argument(param, call.fn.name, loc)
             olds[param] = fresh()
@@ -348,13 +325,6 @@ class _Marker(Rewriter):
                 result = _looked_up(result, [(args[p], olds[p]) for p in shared], lines)
             lines.assign(stmt.target, result)
         yield from lines.out
-
-
-    def is_own_list(self, base: ir.Atom) -> bool:
-        """Whether a list that a call changes has no other name here."""
-        if not isinstance(base, ir.Name):
-            return False
-        return holds_values(self.kinds.get(base.id)) and self.names.is_alone(base.id)
 
 
 def _looked_up(
@@ -386,8 +356,7 @@ def _check_apart(
 ) -> None:
     """What is written into is no other argument, and is returned only as an array."""
     name, loc = getattr(key.function, "__name__", "the function"), stmt.loc
-    inside = set(key.written) - set(key.resized)
-    if isinstance(stmt, ir.Assign) and set(key.returned) & inside - set(shared):
+    if isinstance(stmt, ir.Assign) and set(key.returned) & set(key.written) - set(shared):
         raise UnsupportedError(
             f"the recursive function `{name}` writes into its argument `{key.returned[0]}` and "
             "may return it, or a part of it in something else",
@@ -397,8 +366,7 @@ def _check_apart(
     for param in key.written:
         for other, atom in args.items():
             one, two = ir.names(args[param]), ir.names(atom)
-            same = operator.eq if param in key.resized else near.share
-            if other != param and any(same(a, b) for a in one for b in two):
+            if other != param and any(near.share(a, b) for a in one for b in two):
                 raise UnsupportedError(
                     f"the recursive function `{name}` writes into its argument `{param}`, which "
                     f"may share memory with `{other}`",
@@ -410,7 +378,7 @@ def _check_apart(
 def _unclear_argument(param: str, name: str, loc: ir.Loc) -> UnsupportedError:
     return UnsupportedError(
         f"the recursive function `{name}` writes into its argument `{param}`, which is not surely "
-        "an array, or a list of numbers and arrays that has no other name",
+        "an array",
         loc,
         remedy="Return a new value instead, or write a loop.",
     )
@@ -435,12 +403,10 @@ def _mark(fn: Any, given: tuple[tuple[str, Kind], ...], found: Summary) -> ir.De
     """The callee of a marked call."""
     result = found.result
     if found.written:
-        last = {**dict(given), **dict(found.resized)}
-        result = Tuple((result, *(last.get(p, UNKNOWN) for p in found.written)))
-    lists = tuple(p for p, _ in found.resized)
+        result = Tuple((result, *(dict(given).get(p, UNKNOWN) for p in found.written)))
     key = Key(
         fn, given, (), result, found.written, found.returned, together=found.together,
-        resized=lists, items=found.items,
+        items=found.items,
     )  # fmt: skip
     return ir.Derived(getattr(fn, "__name__", ""), "primal", key)
 

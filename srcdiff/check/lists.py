@@ -161,10 +161,8 @@ def _returned(stmt: ir.Stmt, kinds: Kinds) -> list[str]:
         return []
     found: list[str] = []
     for key, param, atom in marked_arguments(call):
-        # A list that the call itself changes has no other name in it, and is not its result.
-        apart = param in key.items or param in key.resized
         value = all(is_value(kinds.get(n, UNKNOWN)) for n in ir.names(atom))
-        if param in key.returned and not apart and not value:
+        if param in key.returned and param not in key.items and not value:
             found.append(param)
     return found
 

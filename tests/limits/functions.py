@@ -258,17 +258,16 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
-    "A recursive function that changes a list with two names": """
-def fill(a, n):
-    a.append(2.0 * a[n])
+    "A recursive function that collects values in a list": """
+def collect(x, out, n):
+    out.append(x)
     if n > 0:
-        fill(a, n - 1)
+        collect(2.0 * x, out, n - 1)
 
 def f(x):
-    y = [x, 2.0]
-    z = y
-    fill(y, 1)
-    return sum(z)
+    out = []
+    collect(x, out, 2)
+    return sum(out)
 
 srcdiff.grad(f)(2.0)
 """,

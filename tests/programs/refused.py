@@ -185,6 +185,78 @@ for _function, _line in (
     )
 
 
+# --- recursive functions that change lists -------------------------------------------------------
+
+
+def _drained(xs, y):
+    if len(xs) == 0:
+        return 0.0
+    x = xs.pop()
+    return x * y + _drained(xs, y)
+
+
+def list_drained(x):
+    return _drained([x, x * x], x)
+
+
+def _scaled(xs, y, n):
+    if n >= 0:
+        xs[n] = xs[n] * y
+        _scaled(xs, y, n - 1)
+
+
+def items_of_a_list_stored(x):
+    for k in range(2):
+        xs = [x, x * k]
+        _scaled(xs, x, 1)
+    return xs[0] + xs[1]
+
+
+def _grown(x, out, n):
+    if n > 0:
+        out.append(np.sin(x))
+        _doubled(x, out, n - 1)
+
+
+def _doubled(x, out, n):
+    if n > 0:
+        out[-1] = out[-1] * 2.0
+        _grown(x * 0.9, out, n - 1)
+
+
+def list_grown_by_two_functions(x):
+    out = [x]
+    if x > 0.0:
+        _grown(x, out, 5)
+    return sum(out)
+
+
+def list_grown_by_a_nested_function(x):
+    xs = [x]
+
+    def powers(n):
+        if n > 0:
+            xs.append(xs[-1] * x)
+            powers(n - 1)
+
+    powers(3)
+    return sum(xs)
+
+
+for _function, _line in (
+    (list_drained, "return _drained([x, x * x], x)"),
+    (items_of_a_list_stored, "_scaled(xs, x, 1)"),
+    (list_grown_by_two_functions, "_doubled(x, out, n - 1)"),
+    (list_grown_by_a_nested_function, "powers(3)"),
+):
+    refused(
+        _function,
+        lambda r: (r.uniform(0.3, 0.9),),
+        line=_line,
+        reason="which is not surely an array",
+    )
+
+
 # --- `out` that may be read when a part of it is written -----------------------------------------
 
 

@@ -4,6 +4,6 @@ Takes a function with calls that no body can replace (recursion); gives for each
 its result, the parameters that it writes into, and the lists that it changes.
 
 Rooms:
-effects: the summary of a call, and what it says of memory: lists resized, results that overlap.
+effects: the summary of a call, and what it says of memory: what is written, results that overlap.
 induction: how summaries are found, each for the kinds of its arguments.
 """

@@ -3,10 +3,6 @@
 Takes a block, and what is known or assumed of the calls in it; gives the block with statements that
 do to memory what the calls do.
 
-A call that changes a list (appends to it, pops from it, stores other items) that has one name alone
-may as well return the new list, and the name be bound to that.  The invariant: nobody else can see
-which of the two it was.
-
 What a call gives is kept and copied item by item.  Where the caller writes into one item and reads
 another one that shares its memory (of `return y, y[1:]`) it would not see what it has written: such
 calls are refused.
@@ -24,15 +20,12 @@ from srcdiff import ir
 from srcdiff.analysis.facts import may_be_complex
 from srcdiff.analysis.links import (
     Link,
-    between,
-    classes_of,
     groups,
     holds_containers,
     in_place,
     is_copy,
     links_of,
     marked_names,
-    stored_names,
 )
 from srcdiff.frontend.signatures import bind
 from srcdiff.ir.frozen import frozen, replace
@@ -47,12 +40,11 @@ from srcdiff.ir.kinds import (
     Text,
     Tuple,
     contents,
-    inside,
     is_container,
     is_scalar,
 )
 from srcdiff.kinds.lattice import kind_of
-from srcdiff.primitives.effects import mutated_args, written_into
+from srcdiff.primitives.effects import written_into
 from srcdiff.specialize.inline import function_of, is_user_function
 
 Does = Callable[[ir.Call], "Summary | None"]
@@ -62,9 +54,8 @@ Does = Callable[[ir.Call], "Summary | None"]
 class Key:
     """A function for arguments of some kinds, the active ones named, and the kind of the result.
 
-    `written` are the parameters whose final contents it returns behind its result, `resized` the
-    lists among them, which it changes but not what they hold; `returned` those whose memory the
-    result may share.  `mixed`: what has no known dtype may be complex.
+    `written` are the parameters whose final contents it returns behind its result, `returned` those
+    whose memory the result may share.  `mixed`: what has no known dtype may be complex.
     """
 
     function: Any
@@ -77,7 +68,6 @@ class Key:
     mixed: bool = False
     entangled: bool = field(default=False, compare=False)  # the result may hold one array twice
     together: bool = field(default=False, compare=False)  # so it may, and copies of it hold it so
-    resized: tuple[str, ...] = field(default=(), compare=False)
     items: tuple[str, ...] = field(default=(), compare=False)  # lists of which it holds only items
 
     def within(self, mixed: bool) -> Key:
@@ -94,7 +84,6 @@ class Summary:
     returned: tuple[str, ...] = ()
     entangled: bool = False  # the result may hold one array twice
     together: bool = False  # so may that of a function that was generated
-    resized: tuple[tuple[str, Kind], ...] = ()  # lists that it changes, as they are in the end
     same: tuple[str, ...] = ()  # lists that it, or an item of a tuple that it is, may be: no more
     items: tuple[str, ...] = ()  # lists of which it may hold items, and not themselves
 
@@ -150,20 +139,16 @@ def _assumed_call(
     )  # fmt: skip
     mark = ir.Call(ir.Derived("", "primal", key), tuple(bound.values()), (), call.text)
     yield replace(stmt, rhs=mark)
-    lists = dict(assumed.resized)
     for param in assumed.written:
         base = bound.get(param)
-        if isinstance(base, ir.Name) and param in lists:
-            yield from _appended(base, lists[param], key, fresh, stmt.loc)
-        elif isinstance(base, ir.Name):
+        if isinstance(base, ir.Name):
             yield ir.SetItem(base, ir.Const(...), fresh(), None, stmt.loc)
     same = assumed.same if isinstance(stmt, ir.Assign) else ()
     if lent and same and isinstance(stmt, ir.Assign):
         own = [bound[p] for p in same]
         yield from _may_be(stmt.target, assumed.result, own, key, fresh, stmt.loc)
-    gone = {*lists, *same}
-    held = [p for p in assumed.returned if p not in assumed.items]
-    others = [p for p in (*assumed.written, *held) if p not in gone]
+    held = [p for p in assumed.returned if p not in (*assumed.items, *same)]
+    others = (*assumed.written, *held)
     if lent and others:
         yield ir.Effect(ir.Call(fresh(), tuple(bound[p] for p in others if p in bound)), stmt.loc)
 
@@ -189,71 +174,12 @@ def _result(key: Key, kind: Kind) -> ir.Call:
     return ir.Call(mark, tuple(ir.NONE for _ in key.kinds))
 
 
-def _appended(
-    base: ir.Name, kind: Kind, key: Key, fresh: ir.Fresh, loc: ir.Loc
-) -> Iterator[ir.Stmt]:
-    """A change of a list, which then holds what a kind says."""
-    for item in inside(kind) or (UNKNOWN,):
-        made = fresh()
-        yield ir.Assign(made, _result(key, item), loc)
-        yield ir.Effect(ir.Call(ir.Method("append"), (base, made)), loc)
-
-
 def is_user_call(rhs: ir.Rhs) -> bool:
     """Whether a right-hand side is a marked call."""
     return isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Derived) and rhs.fn.part == "primal"
 
 
-# --- lists that recursive functions change: appended to, popped from, with other items stored ----
-
-
-def resized_params(function: ir.Function, kinds: Kinds, again: frozenset[str]) -> tuple[str, ...]:
-    """The parameters that are lists with one name, changed while what they hold is not.
-
-    `again` are the names that the function binds, in its text.
-    """
-    links = list(links_of(function.body, kinds, False))
-    stored, containers = stored_names(function.body, kinds)
-    inside, changed = classes_of(links, stored), classes_of(between(links, kinds), containers)
-    names = Names(function, kinds)
-    last = function.body[-1]
-    returned = ir.names(last.value) if isinstance(last, ir.Return) else []
-    return tuple(
-        p.name
-        for p in function.params
-        if p.name in changed
-        and p.name not in inside
-        and p.name not in again
-        and holds_values(kinds.get(p.name))
-        and names.is_alone(p.name)
-        and p.name not in returned
-    )
-
-
-def writes_items(function: ir.Function, kinds: Kinds) -> bool:
-    """Whether an operator in place may write into an item of a list: `xs[i] += v`."""
-    stores = (s for s in ir.walk(function.body) if isinstance(s, ir.SetItem) and s.op is not None)
-    bases = (kinds.get(s.base.id) for s in stores)
-    return not all(_holds_numbers(k) or isinstance(k, (Array, Scalar)) for k in bases)
-
-
-def item_writes(function: ir.Function, kinds: Kinds) -> frozenset[str]:
-    """The names through which something else may be written into than a list of values."""
-    found: set[str] = set()
-    for stmt in ir.walk(function.body):
-        if isinstance(stmt, ir.SetItem):
-            plain = stmt.op is None and stmt.index is not None
-            found.update(() if plain and holds_values(kinds.get(stmt.base.id)) else (stmt.base.id,))
-        call = ir.call_of(stmt)
-        if call is not None:
-            method = isinstance(call.fn, ir.Method)
-            names = {n for a in mutated_args(call, kinds) for n in ir.names(a)}
-            found |= {n for n in names if not (method and holds_values(kinds.get(n)))}
-    return frozenset(found)
-
-
-def _holds_numbers(kind: Kind | None) -> bool:
-    return isinstance(kind, List) and all(isinstance(k, Scalar) for k in contents(kind))
+# --- lists, and which names may stand for one ----------------------------------------------------
 
 
 def holds_values(kind: Kind | None) -> bool:
@@ -274,25 +200,10 @@ class Names:
     def __init__(self, function: ir.Function, kinds: Kinds) -> None:
         links = links_of(function.body, kinds, False)
         self.group = groups(k for k in links if _may_be_one(k, kinds))
-        self.size = Counter(self.group.values())
-        self.given = {p.name for p in function.params}
-        self.made: dict[str, list[ir.Rhs]] = {}
-        for stmt in ir.walk(function.body):
-            if isinstance(stmt, ir.Assign):
-                self.made.setdefault(stmt.target.id, []).append(stmt.rhs)
-            else:
-                for name in () if isinstance(stmt, (ir.If, ir.For, ir.While)) else ir.writes(stmt):
-                    self.made.setdefault(name, []).append(ir.NONE)
 
     def may_be_one(self, one: str, two: str) -> bool:
         """Whether two names may stand for one container, or one for a container of the other."""
         return self.group.get(one, one) == self.group.get(two, two)
-
-    def is_alone(self, name: str) -> bool:
-        """Whether a container certainly has no other name, here or outside."""
-        own = name in self.given or name in self.made
-        fresh = all(map(makes_list, self.made.get(name, ())))
-        return own and fresh and self.size.get(self.group.get(name, name), 1) == 1
 
 
 def makes_list(rhs: ir.Rhs) -> bool:

@@ -52,8 +52,6 @@ from srcdiff.normalize.summaries.effects import (
     is_entangled,
     is_value,
     kind_of_atom,
-    resized_params,
-    writes_items,
 )
 from srcdiff.specialize.inline import function_of, inline, is_user_function, lowered
 from srcdiff.specialize.namespaces import without_modules
@@ -278,7 +276,7 @@ def _joined(a: Summary, b: Summary) -> Summary:
     written = (*a.written, *(p for p in b.written if p not in a.written))
     returned = (*a.returned, *(p for p in b.returned if p not in a.returned))
     entangled, together = a.entangled or b.entangled, a.together or b.together
-    return Summary(result, written, returned, entangled, together, b.resized, b.same, b.items)
+    return Summary(result, written, returned, entangled, together, b.same, b.items)
 
 
 def _base_case(fn: Any, kinds: Kinds) -> Summary:
@@ -324,28 +322,22 @@ def _known_item(value: ir.Atom, function: ir.Function, kinds: Kinds) -> Kind | N
 
 def _summary_if(fn: Any, kinds: Kinds, known: _Induction) -> Summary:
     """What holds of a function if the calls in it do what is known or assumed."""
-    function, inferred, inside_lists = _inferred(fn, kinds, known)
+    typed = _inferred(fn, kinds, known)
+    function, inferred = typed.function, typed.kinds
     last = function.body[-1]
     assert isinstance(last, ir.Return)
     written = written_params(function, inferred)
     near = Near(function, inferred)
-    again = ir.bound(function_of(fn).body)
-    lists = () if inside_lists else resized_params(function, inferred, again)
-    resized = tuple((p, plain_kind(inferred[p])) for p in lists)
-    both = ir.Tup((last.value, *(ir.Name(p) for p, _ in resized)))
-    names = [n for n in ir.names(both) if not is_scalar(inferred.get(n, UNKNOWN))]
+    names = [n for n in ir.names(last.value) if not is_scalar(inferred.get(n, UNKNOWN))]
     own = [p.name for p in function.params if not is_scalar(kinds.get(p.name, UNKNOWN))]
     returned = tuple(p for p in own if any(near.share(p, n) for n in names))
-    given = replace(function, body=(*function.body[:-1], replace(last, value=both)))
-    twice, ours = is_entangled(given, inferred), is_generated(function)
+    twice, ours = is_entangled(function, inferred), is_generated(function)
     kind = plain_kind(kind_of_atom(last.value, inferred))
     values = [p for p in returned if holds_values(kinds.get(p))]
     same = tuple(p for p in values if _has_flat_lists(kind))
-    one = Names(given, inferred)
+    one = Names(function, inferred)
     items = tuple(p for p in values if not any(one.may_be_one(p, n) for n in names))
-    return Summary(
-        kind, written, returned, twice and not ours, twice and ours, resized, same, items
-    )
+    return Summary(kind, written, returned, twice and not ours, twice and ours, same, items)
 
 
 def _has_flat_lists(kind: Kind) -> bool:
@@ -355,16 +347,11 @@ def _has_flat_lists(kind: Kind) -> bool:
     return holds_values(kind)
 
 
-def _inferred(fn: Any, kinds: Kinds, known: _Induction) -> tuple[ir.Function, Kinds, bool]:
-    """A function, operators in place resolved, and the kinds of its names by what is known.
-
-    And whether such an operator may write into what a list holds.
-    """
+def _inferred(fn: Any, kinds: Kinds, known: _Induction) -> Typed:
+    """A function, operators in place resolved, and the kinds of its names by what is known."""
     typed = _assumed(_prepared(fn, kinds), kinds, known, {fn: known.of(fn, kinds)})
-    inside = writes_items(typed.function, typed.kinds)
     lent = frozenset(p.name for p in typed.function.params)
-    typed = typed.then(webs(inplace(typed.function, typed.kinds, lent)))
-    return typed.function, typed.kinds, inside
+    return typed.then(webs(inplace(typed.function, typed.kinds, lent)))
 
 
 def _prepared(fn: Any, kinds: Kinds) -> ir.Function:
@@ -402,7 +389,7 @@ def _typed(function: ir.Function, kinds: Kinds, does: Does) -> Typed:
 
 
 def refined_kinds(typed: Typed) -> Kinds:
-    """The kinds of names if calls change lists as their summaries say, and not in any way."""
+    """The kinds of names if calls do to lists what their summaries say, and not anything."""
     function, kinds = typed.function, typed.kinds
     calls = [c for c in map(ir.call_of, ir.walk(function.body)) if c and _is_readable(c.fn)]
     if not any(isinstance(kinds.get(n), List) for call in calls for n in ir.names(call)):
