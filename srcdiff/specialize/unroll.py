@@ -33,7 +33,7 @@ from srcdiff.ir.kinds import (
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
-from srcdiff.specialize.objects.attributes import Answer, presence
+from srcdiff.specialize.objects import attributes
 from srcdiff.specialize.objects.places import item_at, read_key, stores
 
 _LOOKS = (operator.getitem, operator.contains, len, list, sorted)
@@ -243,7 +243,6 @@ class Known(Rewriter):
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.whole = function
         self.params = params
-        self.now: ir.Stmt | None = None
         self.kinds = kinds
         self.items: dict[str, ir.Name] = {}  # of objects that are iterated, by their names
         self.hopes = hopes
@@ -285,11 +284,15 @@ class Known(Rewriter):
                 return True
         return False
 
-    def presence(self, base: ir.Atom, name: str) -> Answer:
-        """Whether an object has an attribute of its own now."""
-        if not isinstance(base, ir.Name) or self.now is None:
-            return Answer(self.has(base, name), False)
-        return presence(self.whole, self.params, self.kinds, self.now, base, name)
+    def is_there(self, base: ir.Atom, name: str) -> bool | None:
+        """Whether an object has an attribute of its own; None where it may depend on what ran."""
+        if not isinstance(base, ir.Name):
+            return self.has(base, name)
+        return attributes.is_there(self.whole, self.params, self.kinds, base, name)
+
+    def is_pending(self) -> bool:
+        """Whether there are calls that may assign attributes, and are not written out yet."""
+        return attributes.is_pending(self.whole, self.kinds)
 
 
 class Unroller(Known):

@@ -414,12 +414,12 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
-    "An attribute that may be there or not": """
+    "An attribute that is asked for and assigned": """
 class Model:
     def loss(self, x):
-        if x > 1.0:
+        if not hasattr(self, "scale"):
             self.scale = x
-        return x * x if hasattr(self, "scale") else x
+        return x * self.scale
 
 def f(x):
     return Model().loss(x)

@@ -17,7 +17,7 @@ class Triangle:
 
     def __init__(self, a, b):
         self.a, self.b = a, b
-        assert self.a > 0 and not hasattr(self, "c"), f"{self} has no sides"
+        assert self.a > 0, f"{self} has no sides"
         self.c = np.sqrt(self.a**2 + self.b**2)
         self.angle = Angle(self)
         assert self.angle.sine <= 1.0
@@ -42,34 +42,33 @@ sample(asserted_early, lambda r: (r.uniform(0.5, 1.5),))
 
 
 class Lazy:
-    """A layer that makes its weights and remembers a value when it first needs them."""
+    """A layer that may have weights."""
 
     def __init__(self, scale):
-        self.scale = scale
+        self.scale, self.last = scale, None
 
     def weight(self, x):
-        if not hasattr(self, "w"):
-            self.w = self.scale * np.sin(x)
-        return self.w
+        return self.w * x if hasattr(self, "w") else self.scale * np.sin(x)
 
     def seen(self, x):
-        before = getattr(self, "last", None)
-        self.last = x * self.scale
+        before, gain = self.last, getattr(self, "gain", 2.0)
+        self.last = x * self.scale * gain
         return self.last if before is None else before * x
 
 
-def made_lazily(x):
+def had_or_not(x):
     layer, other = Lazy(x), Lazy(2.0)
     first = layer.weight(x) * layer.weight(x * x) * other.weight(x)
     return first + layer.seen(x) + layer.seen(3.0 * x)
 
 
-def given_lazily(x, layer):
-    return layer.weight(x) * layer.weight(x * x) + layer.seen(x) * layer.seen(x)
+def given_or_not(x, layer, other):
+    other.kept = x * x
+    return layer.weight(x) * other.weight(x * x) + layer.seen(x) * layer.seen(x) * other.kept
 
 
-sample(made_lazily, lambda r: (r.uniform(0.5, 1.5),))
-sample(given_lazily, lambda r: (r.uniform(0.5, 1.5), Lazy(3.0)))
+sample(had_or_not, lambda r: (r.uniform(0.5, 1.5),))
+sample(given_or_not, lambda r: (r.uniform(0.5, 1.5), Lazy(3.0), lazies(r)[1]))
 
 
 def had_by_some(x, layers):
@@ -211,7 +210,7 @@ class Checked:
     def __init__(self, rate, **options):
         self.rate, self.decay = rate, 0.5
         for name, value in options.items():
-            if not hasattr(self, name):
+            if name not in ("rate", "decay"):
                 raise AttributeError(name)
             setattr(self, name, value)
         for name in ("rate", "decay"):

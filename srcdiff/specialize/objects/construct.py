@@ -156,7 +156,7 @@ def copied(m: Known, call: ir.Call) -> ir.Rhs | None:
         return _plain_copy(base, kind, deep)
     if not isinstance(kind, Dict) or not records.is_copied_plainly(cls, deep):
         return None
-    if m.presence(base, "").pending:  # not all that it holds is known yet
+    if m.is_pending():  # not all that it holds is known yet
         return None
     if deep:
         return _deep_copy(m, base, kind)

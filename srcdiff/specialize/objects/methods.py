@@ -264,7 +264,6 @@ class Members(InTurn, reflection.Truthful):
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """One statement, after what it needs."""
-        self.now = stmt
         if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
             return self.evaluated(stmt, stmt.rhs)
         if isinstance(stmt, ir.SetItem) and self.cls(stmt.base) is not None:

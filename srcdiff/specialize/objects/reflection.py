@@ -20,7 +20,6 @@ from srcdiff.primitives.registry import is_in_template
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
 from srcdiff.specialize.objects import construct
-from srcdiff.specialize.objects.attributes import Answer
 from srcdiff.specialize.unroll import Known
 
 
@@ -126,21 +125,14 @@ def _getattr(m: Truthful, call: ir.Call) -> ir.Rhs | None:
     read = ir.Call(ir.Attr(name), (base,))
     if len(call.args) == 2 or m.member(base, name) is not MISSING:
         return read
-    answer = m.presence(base, name)
-    if answer.has is not None:
-        return read if answer.has else _unless_pending(answer, call.args[2])
-    if answer.pending:
-        return None
+    there = m.is_there(base, name)
+    if there is not None:
+        return read if there else None if m.is_pending() else call.args[2]
     has = m.temp(ir.Call(hasattr, (base, ir.Const(name)), text="hasattr"))
     result = m.fresh("_t")
     body = ir.Assign(result, read, m.loc), ir.Assign(result, call.args[2], m.loc)
     m.out.append(ir.If(has, body[:1], body[1:], m.loc))
     return result
-
-
-def _unless_pending(answer: Answer, atom: ir.Atom) -> ir.Atom | None:
-    """What an object does not have as far as is known, if all calls before are looked into."""
-    return None if answer.pending else atom
 
 
 def _hasattr(m: Truthful, call: ir.Call) -> ir.Rhs | None:
@@ -150,10 +142,8 @@ def _hasattr(m: Truthful, call: ir.Call) -> ir.Rhs | None:
         return None
     if m.member(*found) is not MISSING:
         return ir.Const(True)
-    answer = m.presence(*found)
-    if answer.has is None:
-        return None
-    return ir.Const(True) if answer.has else _unless_pending(answer, ir.Const(False))
+    there = m.is_there(*found)
+    return None if there is None or (not there and m.is_pending()) else ir.Const(there)
 
 
 def _setattr(m: Truthful, call: ir.Call) -> ir.Rhs | None:
