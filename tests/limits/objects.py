@@ -57,6 +57,24 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "A property that keeps its value, of an object that a recursive function gets": """
+import functools
+
+class Model:
+    def __init__(self, w):
+        self.w = w
+    @functools.cached_property
+    def square(self):
+        return self.w**2
+
+def squared(model, n):
+    return model.square if n == 0 else 2.0 * squared(model, n - 1)
+
+def f(x, model):
+    return squared(model, 2) * x + model.square * x
+
+srcdiff.grad(f)(2.0, Model(2.0))
+""",
     "`vars` of an object": """
 class Model:
     def __init__(self, w):

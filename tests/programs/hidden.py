@@ -239,6 +239,17 @@ def kept_properties(x):
 sample(kept_properties, lambda r: (r.random(3),))
 
 
+def kept_beside_what_changes(x):
+    m, state = Measured(x), Weighted(x * 1.0)
+    for _ in range(3):
+        state.w = state.w + 0.1 * m.square * state.w
+    ms = [Measured(x), Measured(2.0 * x)]
+    return state.w * ms[0].square * ms[1].square * ms[0].cube
+
+
+sample(kept_beside_what_changes, lambda r: (r.random(3),))
+
+
 def edits(x):
     a, b = x
     one, two = "kitten", "sit"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -182,6 +183,72 @@ for _function, _line in (
         lambda r: (r.standard_normal(3),),
         line=_line,
         reason="returns arrays that may share memory, and one of them is written into here",
+    )
+
+
+# --- properties that keep their values -----------------------------------------------------------
+
+
+class Measured:
+    def __init__(self, w):
+        self.w = w
+
+    @cached_property
+    def square(self):
+        return self.w**2
+
+
+class Holder:
+    def __init__(self, held):
+        self.held = held
+
+    @cached_property
+    def fourth(self):
+        return self.held.w**4
+
+    def changed(self, x):
+        y = self.held.square
+        self.held.w = x
+        return y * self.held.square
+
+
+def object_that_another_one_holds(x):
+    return Holder(Measured(x)).changed(x * x)
+
+
+def attribute_by_its_name(x):
+    m = Measured(x)
+    y = m.square
+    setattr(m, "w", x * x)  # noqa: B010
+    return y * m.square
+
+
+def object_that_it_is_computed_of(x):
+    m = Measured(x)
+    h = Holder(m)
+    y = h.fourth
+    m.w = 3.0 * x
+    return y * h.fourth
+
+
+def object_in_a_list(x):
+    ms = [Measured(x)]
+    y = ms[0].square
+    ms[0].w = x * x
+    return y * ms[0].square
+
+
+for _function, _line in (
+    (object_that_another_one_holds, "self.held.w = x"),
+    (attribute_by_its_name, 'setattr(m, "w", x * x)  # noqa: B010'),
+    (object_that_it_is_computed_of, "m.w = 3.0 * x"),
+    (object_in_a_list, "ms[0].w = x * x"),
+):
+    refused(
+        _function,
+        lambda r: (r.uniform(0.3, 0.9),),
+        line=_line,
+        reason="is read before its object, or one that it holds, may change",
     )
 
 

@@ -9,6 +9,7 @@ refused.
 from __future__ import annotations
 
 import copy
+import functools
 import types
 from collections.abc import Mapping
 from typing import Any
@@ -57,7 +58,7 @@ def is_pending(function: ir.Function, kinds: Kinds) -> bool:
 def _may_assign(call: ir.Call, kinds: Kinds) -> bool:
     """Whether a call may assign attributes of objects."""
     fn = call.fn
-    if fn in (ir.set_attr, ir.new_object, copy.copy, copy.deepcopy):
+    if fn in _KNOWN:
         return False
     if isinstance(fn, ir.Name) or (isinstance(fn, type) and records.is_record(fn)):
         return records.plain_fields(fn) is None
@@ -66,6 +67,12 @@ def _may_assign(call: ir.Call, kinds: Kinds) -> bool:
     if isinstance(fn, ir.Method):
         return objects and class_of(atom_kind(call.args[0], kinds)) is not None
     return objects and (isinstance(fn, types.FunctionType) or fn is setattr)
+
+
+_KNOWN: tuple[Any, ...] = (
+    ir.set_attr, ir.new_object, ir.make_list, ir.make_dict, ir.make_function, ir.is_function,
+    ir.captured, copy.copy, copy.deepcopy,
+)  # fmt: skip
 
 
 # --- what reads or stores attributes by other ways -----------------------------------------------
@@ -81,8 +88,10 @@ def check_ways(function: ir.Function, kinds: Mapping[str, Any]) -> None:
         call = ir.call_of(stmt)
         if call is None or not call.args:
             continue
-        known = class_of(kinds.get(getattr(call.args[0], "id", ""))) is not None
-        if known and any(call.fn is f for f in _STORES):
+        kind = kinds.get(getattr(call.args[0], "id", ""))
+        if class_of(kind) is not None and isinstance(call.fn, ir.Attr):
+            _check_kept(call.fn.name, kind, stmt.loc)
+        if class_of(kind) is not None and any(call.fn is f for f in _STORES):
             raise UnsupportedError(
                 "the name of an attribute that is assigned is known only when the program runs, or "
                 "an attribute is deleted",
@@ -97,3 +106,14 @@ def check_ways(function: ir.Function, kinds: Mapping[str, Any]) -> None:
                 remedy="Read and assign attributes by their names; `getattr` and `setattr` take "
                 "those of a tuple, or of a dict of keywords, in turn.",
             )  # fmt: skip
+
+
+def _check_kept(name: str, kind: Any, loc: ir.Loc) -> None:
+    """Refuse the read of a property that keeps its value, if nothing took its place."""
+    own = records.member(kind.cls, name)
+    if isinstance(own, functools.cached_property) and name not in dict(kind.items):
+        raise UnsupportedError(
+            f"the property `{name}`, whose value is kept, is read of an object that something "
+            "unknown may change", loc,
+            remedy="Make it a plain property, or a method.",
+        )  # fmt: skip

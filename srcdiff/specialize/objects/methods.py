@@ -6,17 +6,16 @@ such as `isinstance(x, Model)` its answer.  An object says by `__iter__` what a 
 or `list` takes of it.  Reads and stores of attributes stay (see `scalar_replacement`).
 
 `functools.cached_property` computes once: its body takes the place of a read, which gives the same
-as long as nothing that it reads changes afterwards, and nobody writes into what it gave.
-Properties that the program could tell from plain ones are refused.
+as long as no attribute of an object of that class is assigned afterwards, and nobody writes into
+one or into what it gave.  Properties that the program might tell from plain ones are refused.
 """
 
 from __future__ import annotations
 
-import dis
 import functools
 import operator
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any
 
 from srcdiff import ir
@@ -24,42 +23,41 @@ from srcdiff.analysis.links import groups, in_place, links_of, marked_names, sto
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Array, Dict, Kinds, class_of
-from srcdiff.kinds.calls import is_hashable
+from srcdiff.ir.kinds import Array, Dict, Kind, Kinds, class_of
+from srcdiff.kinds.calls import atom_kind, is_hashable
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
 from srcdiff.specialize.inline import lowered
 from srcdiff.specialize.objects import attributes, construct, reflection
+from srcdiff.specialize.objects.places import classes
 from srcdiff.specialize.unroll import Unroller
 
 
-def check_property(
-    function: ir.Function, kinds: Kinds, cls: type, own: functools.cached_property[object]
-) -> None:
-    """Refuse the property of a class in a function, if it is not as good as a plain one."""
-    name = own.attrname or ""
-    read = _names_read(cls, own.func, set())
+def check_property(function: ir.Function, kinds: Kinds, kind: Kind, name: str) -> None:
+    """Refuse the property of objects of a kind, if it is not as good as a plain one.
+
+    Which of the objects that there are when it is read are one is not asked.
+    """
+    mine = {None, *classes(kind)}
     links = [*links_of(function.body, kinds, False), *in_place(function)]
     same = groups(k for k in links if not _is_of_object(k.stmt, kinds))
     whole = {n for n in kinds if class_of(kinds[n]) is not None}
     stored = {same.get(n, n) for n in _stored(function, kinds) if n not in whole}
-    seen, fresh = set[str](), set[str]()  # objects of which it was read, and made since
+    seen, fresh = False, set[str]()  # whether it was read, and objects that were made since
     for stmt, again in _in_order(function.body, name):
         base, attr = _attribute(stmt)
-        made = ir.writes(stmt) if attr == name or attr in read else ()
-        held = {*made, *_given(stmt, cls, read)}
-        if any(same.get(n, n) in stored for n in held):
-            _refuse(name, "or what it is computed of, is written into", stmt)
+        read = ir.writes(stmt) if attr and class_of(kinds.get(base)) in mine else ()
+        if any(same.get(n, n) in stored for n in (*read, *_given(stmt, mine, kinds))):
+            _refuse(name, "or something that its object has, is written into", stmt)
         if attr == name:
-            seen.add(same.get(base, base))
+            seen = True
             fresh.clear()
         call = ir.call_of(stmt)
         if call is not None and call.fn is ir.new_object:
             fresh.update(ir.writes(stmt))
-        elif call is not None and _changes(call, cls, name, read):
-            bases = {same.get(n, n) for n in ir.names(call.args[0]) if n not in fresh}
-            if bases and (again or not bases.isdisjoint(seen)):
-                _refuse(name, "and what it is computed of is changed", stmt)
+        elif call is not None and call.fn is ir.set_attr and not fresh & {*ir.names(call.args[0])}:
+            if (seen or again) and class_of(atom_kind(call.args[0], kinds)) in mine:
+                _refuse(name, "is read before its object, or one that it holds, may change", stmt)
 
 
 def _refuse(name: str, what: str, stmt: ir.Stmt) -> None:
@@ -80,14 +78,15 @@ def _is_of_object(stmt: ir.Stmt, kinds: Kinds) -> bool:
     return call.fn is ir.set_attr or isinstance(call.fn, type) or known
 
 
-def _given(stmt: ir.Stmt, cls: type, read: set[str]) -> tuple[str, ...]:
-    """The names of what a statement puts into an object of a class."""
+def _given(stmt: ir.Stmt, mine: Set[type | None], kinds: Kinds) -> tuple[str, ...]:
+    """The names of what a statement puts into an object of some classes."""
     call = ir.call_of(stmt)
     if call is None or not call.args:
         return ()
     if call.fn is ir.set_attr:
-        return ir.names(call.args[2]) if getattr(call.args[1], "value", "") in read else ()
-    return ir.names(call) if call.fn is cls else ()
+        known = class_of(atom_kind(call.args[0], kinds)) in mine
+        return ir.names(call.args[2]) if known else ()
+    return ir.names(call) if call.fn in mine else ()
 
 
 def _stored(function: ir.Function, kinds: Kinds) -> Iterator[str]:
@@ -115,49 +114,6 @@ def _attribute(stmt: ir.Stmt) -> tuple[str, str]:
     if not isinstance(rhs, ir.Call) or not isinstance(rhs.fn, ir.Attr):
         return "", ""
     return next(iter(ir.names(rhs.args[0])), ""), rhs.fn.name
-
-
-def _changes(call: ir.Call, cls: type, name: str, read: set[str]) -> bool:
-    """Whether a call assigns the property, or something that it reads."""
-    if not call.args:
-        return False
-    if call.fn is ir.set_attr:
-        key = call.args[1]
-        found = str(getattr(key, "value", ""))
-        return found in read or (found == name and len(call.args) > 3)
-    fn: object = call.fn
-    if isinstance(fn, ir.Method):
-        fn = getattr(cls, fn.name, None)
-    return isinstance(fn, types.FunctionType) and not read.isdisjoint(_names_stored(cls, fn, set()))
-
-
-def _names_read(cls: type, fn: object, seen: set[str]) -> set[str]:
-    """The attributes that a function reads, and the methods and properties of a class in it."""
-    code = getattr(fn, "__code__", None)
-    for name in () if code is None else code.co_names:
-        if name not in seen:
-            seen.add(name)
-            _names_read(cls, _plain(cls, name), seen)
-    return seen
-
-
-def _names_stored(cls: type, fn: object, seen: set[str]) -> set[str]:
-    """The attributes that a function assigns, and the methods of a class that it calls."""
-    code = getattr(fn, "__code__", None)
-    if code is None:
-        return set()
-    found = {str(i.argval) for i in dis.get_instructions(code) if i.opname == "STORE_ATTR"}
-    for name in code.co_names:
-        if name not in seen:
-            seen.add(name)
-            found |= _names_stored(cls, _plain(cls, name), seen)
-    return found
-
-
-def _plain(cls: type, name: str) -> object:
-    """The function behind a method or a property."""
-    own = getattr(cls, name, None)
-    return getattr(own, "fget", None) or getattr(own, "func", None) or own
 
 
 # --- objects that say by `__iter__` what a loop, an unpacking or `list` takes of them ------------
@@ -391,7 +347,9 @@ class Members(InTurn, reflection.Truthful):
     def from_class(self, base: ir.Atom, cls: type, own: Any, name: str) -> ir.Rhs | None:
         """A value that is read from the class of an object."""
         if isinstance(own, functools.cached_property):
-            check_property(self.whole, self.kinds, cls, own)
+            if self.is_pending():  # not all that is assigned is known yet
+                return None
+            check_property(self.whole, self.kinds, self.kind(base), name)
             return ir.Call(own.func, (base,))
         if isinstance(own, staticmethod):
             return ir.Ref(own.__func__.__name__, own.__func__)
