@@ -58,7 +58,7 @@ def is_pending(function: ir.Function, kinds: Kinds) -> bool:
 def _may_assign(call: ir.Call, kinds: Kinds) -> bool:
     """Whether a call may assign attributes of objects."""
     fn = call.fn
-    if fn in _KNOWN:
+    if any(fn is known for known in _KNOWN):
         return False
     if isinstance(fn, ir.Name) or (isinstance(fn, type) and records.is_record(fn)):
         return records.plain_fields(fn) is None
@@ -100,7 +100,8 @@ def check_ways(function: ir.Function, kinds: Mapping[str, Any]) -> None:
                 "too: those of a tuple, or of a dict of keywords.",
             )
         is_dict = call.fn is ir.set_attr and call.args[1] == ir.Const(DICT)
-        if is_dict or call.fn == ir.Attr(DICT) or call.fn is vars:
+        read = isinstance(call.fn, ir.Attr) and call.fn.name == DICT
+        if is_dict or read or call.fn is vars:
             raise UnsupportedError(
                 "the dict of an object's attributes, `__dict__`, is used", stmt.loc,
                 remedy="Read and assign attributes by their names; `getattr` and `setattr` take "

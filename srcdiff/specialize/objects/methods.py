@@ -86,7 +86,7 @@ def _given(stmt: ir.Stmt, mine: Set[type | None], kinds: Kinds) -> tuple[str, ..
     if call.fn is ir.set_attr:
         known = class_of(atom_kind(call.args[0], kinds)) in mine
         return ir.names(call.args[2]) if known else ()
-    return ir.names(call) if call.fn in mine else ()
+    return ir.names(call) if any(call.fn is cls for cls in mine) else ()
 
 
 def _stored(function: ir.Function, kinds: Kinds) -> Iterator[str]:
