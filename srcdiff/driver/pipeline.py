@@ -61,7 +61,7 @@ from srcdiff.optimize.finish import returned as recursive_results
 from srcdiff.optimize.memory import Memory
 from srcdiff.optimize.schedule import in_order, sink
 from srcdiff.optimize.simplify import simplify, simplify_pairs
-from srcdiff.optimize.squares import with_squares
+from srcdiff.primitives.operation import op_of
 from srcdiff.runtime.contexts import MODES
 from srcdiff.runtime.devices import on_device
 from srcdiff.runtime.service import is_derivative
@@ -223,6 +223,16 @@ def _without_modes(typed: Typed, inputs: tuple[str, ...]) -> Typed:
     from srcdiff.normalize.no_grad import without_modes
 
     return typed.by(without_modes, typed.params, inputs)
+
+
+def _with_squares(typed: Typed, inputs: list[str]) -> Typed:
+    """The function with the derivatives of squares said apart from their values."""
+    calls = filter(None, map(ir.call_of, ir.walk(typed.function.body)))
+    if not any(op_of(call.fn).root for call in calls):
+        return typed
+    from srcdiff.optimize.squares import with_squares
+
+    return typed.then(with_squares(typed, inputs), "with_squares")
 
 
 def steady_params(function: ir.Function) -> ir.Function:
@@ -393,7 +403,7 @@ def inplace_pass(state: State) -> State:
     written = tuple(dict.fromkeys((*said, *lists, *copied, *stored, *inner)))
     state = _typed(state, typed.by(webs), extra={"written": written, "put": put})
     inputs = [p for i in state.request.inputs for p in i.params]
-    state = _with(state, with_squares(state.typed, inputs), "with_squares")
+    state = _typed(state, _with_squares(state.typed, inputs))
     return _typed(state, state.typed.by(with_foreign_methods, state.kinds))
 
 

@@ -25,6 +25,7 @@ from srcdiff.kinds.interpreter import Typed
 from srcdiff.normalize.outputs import selected_names
 from srcdiff.optimize.memory import Available, Memory
 from srcdiff.primitives.effects import module_of
+from srcdiff.primitives.operation import op_of
 from srcdiff.runtime.arrays import squared_modulus, with_slope
 
 _NORMS = frozenset((np.linalg.norm, np.linalg.vector_norm))
@@ -50,13 +51,13 @@ def with_squares(typed: Typed, inputs: Iterable[str]) -> ir.Function:
 
 def _is_root(rhs: ir.Rhs) -> bool:
     """Whether an expression is a norm, a distance, an absolute value or a standard deviation."""
-    if not isinstance(rhs, ir.Call):
+    if not isinstance(rhs, ir.Call) or not op_of(rhs.fn).root:
         return False
     if rhs.fn in _NORMS:
         return len(rhs.args) == 1 and all(_is_two(k, v) for k, v in rhs.kwargs) or (
             rhs.fn is np.linalg.norm and len(rhs.args) > 1 and rhs.args[1] == ir.NONE
         )
-    return rhs.fn in _ABS or rhs.fn in _STD or _is_distance(rhs)
+    return op_of(rhs.fn).name != "scipy.spatial.distance.cdist" or _is_distance(rhs)
 
 
 def _spelled(fn: ir.Callee) -> ir.Callee:

@@ -87,6 +87,7 @@ class Operation:
     the `result` may share.  `probed`: it may be run on stand-ins while compiling.  `returns_none`:
     where it is made for its effect alone.  `folded`: in the text of a rule its result stands for a
     call whose arguments are known.  `made_again`: a call costs no more than keeping what it gives.
+    `root`: it may give the root of a sum of squares, whose square has a derivative at zero.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Operation:
     folded: bool = False
     made_again: bool = False
     writing: Writing = Writing.AT_ONCE
+    root: bool = False
 
     @property
     def gives_array(self) -> bool:
@@ -564,6 +566,12 @@ _MEMORY: tuple[tuple[str, str, dict[str, Any]], ...] = (
         all_axes pad_mode
     """, {"folded": True}),
     ("builtins", "range", {"made_again": True}),
+    ("builtins", "abs", {"root": True}),
+    ("operator", "abs", {"root": True}),
+    ("math", "fabs", {"root": True}),
+    ("numpy", "absolute fabs std", {"root": True}),
+    ("numpy.linalg", "norm vector_norm", {"root": True}),
+    ("scipy.spatial.distance", "cdist", {"root": True}),
     ("numpy", "concatenate stack ptp fill_diagonal place put putmask",
      {"writing": Writing.IN_PARTS}),
     ("numpy.fft", "hfft irfft2", {"writing": Writing.UNSURE}),
@@ -818,7 +826,9 @@ def _of_method(name: str) -> Operation:
     result = Result.VIEW if name in VIEW_METHODS else Result.PART if shared else Result.NEW
     result = Result.SURE_VIEW if name in _SURE_METHODS else result
     shares = Which.FIRST if shared else Which.NO
-    return Operation(name, Effect.NONE, result=result, shares=shares, writing=writing)
+    return Operation(
+        name, Effect.NONE, result=result, shares=shares, writing=writing, root=name == "std"
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -25,7 +25,6 @@ from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.registry import find, lookup
 from srcdiff.runtime import records
-from srcdiff.specialize.closures import defunctionalize
 from srcdiff.specialize.inline import function_of, inline, is_user_function, is_written_out
 from srcdiff.specialize.namespaces import passes_modules, read_of_modules
 from srcdiff.specialize.objects.places import has_objects, mentions_objects, stores
@@ -140,8 +139,14 @@ def _resolved(
     taken: set[tuple[type, str]],
 ) -> ir.Function:
     """The function after all rounds; `taken` takes what is read from classes."""
-    objects = any(map(has_objects, params.values()))
+    objects = any(map(has_objects, params.values())) or mentions_objects(function.body)
     modules = passes_modules(function, params)
+    plain = not any(map(_is_open, _calls(function.body))) and not _has_data(function)
+    if plain and not objects and not modules:
+        _refuse_closures(function)
+        return function
+    from srcdiff.specialize.closures import defunctionalize
+
     assumed: dict[str, tuple[type, ir.Loc]] = {}
     for _ in range(_ROUNDS):
         objects = objects or mentions_objects(function.body)
@@ -152,7 +157,7 @@ def _resolved(
         if new == function:
             break
         function = inline(new, origin)
-    if defunctionalize.has_data(function):
+    if _has_data(function):
         kinds = infer(function, params)
         _refuse_open(function, kinds)
         defunctionalize.check_data(function, kinds)
@@ -162,12 +167,21 @@ def _resolved(
     return function
 
 
+def _has_data(function: ir.Function) -> bool:
+    """Whether functions are kept as data."""
+    callees = (ir.make_function, ir.is_function, ir.captured)
+    calls = (s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign))
+    return any(isinstance(c, ir.Call) and c.fn in callees for c in calls)
+
+
 def _refuse_open(function: ir.Function, kinds: Kinds) -> None:
     """Refuse calls of what may be a function that is data by now."""
+    from srcdiff.specialize.closures.defunctionalize import known_choices
+
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)
         if call is not None and isinstance(call.fn, ir.Name):
-            if not defunctionalize.known_choices(kinds.get(call.fn.id)) or not is_written_out(call):
+            if not known_choices(kinds.get(call.fn.id)) or not is_written_out(call):
                 refuse_strange(call, stmt.loc, function, kinds)
 
 
@@ -183,6 +197,7 @@ def _round(
     """The function with what is known of its callees now; `assumed` takes what is only hoped."""
     kinds = infer(function, params)
     function = read_of_modules(function, kinds)
+    from srcdiff.specialize.closures import defunctionalize
     from srcdiff.specialize.unroll import fixed_dicts
 
     new = _Resolve(function, kinds, fixed_dicts(function, params)).function(function)

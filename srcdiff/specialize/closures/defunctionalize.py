@@ -60,13 +60,6 @@ def plain(function: ir.Function, kinds: Kinds) -> ir.Function:
     return ir.replaced_in(function, one)
 
 
-def has_data(function: ir.Function) -> bool:
-    """Whether functions are kept as data."""
-    callees = (ir.make_function, ir.is_function, ir.captured)
-    calls = (s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign))
-    return any(isinstance(c, ir.Call) and c.fn in callees for c in calls)
-
-
 class _Layout:
     """How the functions of each site are written as data: alike where they may meet."""
 
