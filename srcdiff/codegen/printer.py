@@ -16,7 +16,6 @@ import gast
 from srcdiff.codegen.expression_text import (
     ATOM,
     BINARY,
-    OR,
     TEST,
     TUPLE,
     YIELD,
@@ -272,59 +271,6 @@ def analyse(text: str) -> Layout:
     return Layout(scan.best, tuple(scan.splits), tuple(pairs))
 
 
-# --- `match` statements as text ------------------------------------------------------------------
-
-
-# ruff: noqa: N802 - the methods are named after the classes that they print
-
-
-_OR, _AS = 1, 0
-
-
-class PatternText:
-    """Methods that print `match`, its cases and their patterns."""
-
-    def _Match(self: Any, tree: Any) -> None:
-        self.line("match ", self.text(tree.subject, 1), parens=False)
-        with self.block():
-            for case in tree.cases:
-                guard = "" if case.guard is None else f" if {self.text(case.guard, 0)}"
-                self.fill(f"case {self.pattern(case.pattern)}{guard}")
-                with self.block():
-                    self.dispatch(case.body)
-
-    def pattern(self: Any, node: Any, level: int = _AS) -> str:
-        """The text of a pattern."""
-        kind = type(node).__name__
-        if kind == "MatchOr":
-            text = " | ".join(self.pattern(p, _OR + 1) for p in node.patterns)
-            return f"({text})" if level > _OR else text
-        if kind == "MatchAs" and node.pattern is not None:
-            text = f"{self.pattern(node.pattern, _OR)} as {node.name}"
-            return f"({text})" if level > _AS else text
-        if kind in ("MatchAs", "MatchStar"):
-            return ("*" if kind == "MatchStar" else "") + (node.name or "_")
-        if kind == "MatchSingleton":
-            return repr(node.value)
-        if kind == "MatchValue":
-            text = self.text(node.value)
-            return str(text)
-        return str(getattr(self, "_pattern_" + kind)(node))
-
-    def _pattern_MatchSequence(self: Any, node: Any) -> str:
-        return f"[{', '.join(self.pattern(p) for p in node.patterns)}]"
-
-    def _pattern_MatchMapping(self: Any, node: Any) -> str:
-        pairs = zip(node.keys, node.patterns)
-        items = [f"{self.text(k)}: {self.pattern(p)}" for k, p in pairs]
-        return "{" + ", ".join(items + ([f"**{node.rest}"] if node.rest else [])) + "}"
-
-    def _pattern_MatchClass(self: Any, node: Any) -> str:
-        args = [self.pattern(p) for p in node.patterns]
-        args += [f"{k}={self.pattern(p)}" for k, p in zip(node.kwd_attrs, node.kwd_patterns)]
-        return f"{self.text(node.cls)}({', '.join(args)})"
-
-
 # --- statements ----------------------------------------------------------------------------------
 
 
@@ -332,7 +278,6 @@ class PatternText:
 
 
 WIDTH = 100
-_DEFINITIONS = ("FunctionDef", "AsyncFunctionDef", "ClassDef")
 _IMPORTS = ("Import", "ImportFrom")
 
 
@@ -344,8 +289,11 @@ class Remark:
         self.theirs = theirs
 
 
-class Printer(PatternText, ExpressionText, astunparse.Unparser):  # type: ignore[misc]
-    """Prints statements; `lines` is the text so far, `nodes` the statement behind each line."""
+class Printer(ExpressionText, astunparse.Unparser):  # type: ignore[misc]
+    """Prints the statements of generated functions, which hold no definitions.
+
+    `lines` is the text so far, `nodes` the statement behind each line.
+    """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -353,7 +301,7 @@ class Printer(PatternText, ExpressionText, astunparse.Unparser):  # type: ignore
         self.node: Any = None
         self._indent = 0
         self._part: tuple[str, str, str, bool] | None = None
-        self._definition = self._import = False
+        self._import = False
 
     # --- lines ---------------------------------------------------------------------------------
 
@@ -427,24 +375,18 @@ class Printer(PatternText, ExpressionText, astunparse.Unparser):  # type: ignore
             getattr(self, "_" + type(tree).__name__)(tree)
 
     def _blank_lines(self, node: Any, position: int) -> None:
-        """Blank lines around definitions and after imports, as black puts them."""
-        kind = type(node).__name__
-        is_definition = kind in _DEFINITIONS
-        count = 1 if self._indent or not (is_definition or self._definition) else 2
-        after_imports = self._import and kind not in _IMPORTS
-        if position and (is_definition or self._definition or after_imports):
+        """A blank line after imports, as black puts it."""
+        is_import = type(node).__name__ in _IMPORTS
+        if position and self._import and not is_import:
             self.flush()
-            self.lines += [""] * count
-            self.nodes += [None] * count
-        self._definition, self._import = is_definition, kind in _IMPORTS
+            self.lines.append("")
+            self.nodes.append(None)
+        self._import = is_import
 
     # --- simple statements ---------------------------------------------------------------------
 
-    def _Module(self, tree: Any) -> None:
-        self._body(tree.body)
-
     def _body(self, body: list[Any]) -> None:
-        """The statements of a module, class or function, after its docstring."""
+        """The statements of a function, after its docstring."""
         if body and _is_text(body[0]):
             self.line("", docstring(body[0].value.value), parens=False)
             self.flush()
@@ -471,25 +413,11 @@ class Printer(PatternText, ExpressionText, astunparse.Unparser):  # type: ignore
         op = BINARY[type(tree.op).__name__][0]
         self.line(f"{self.text(tree.target)} {op}= ", self.text(tree.value, YIELD))
 
-    def _AnnAssign(self, tree: Any) -> None:
-        target = self.text(tree.target)
-        if not tree.simple and type(tree.target).__name__ == "Name":
-            target = f"({target})"
-        head = f"{target}: {self.text(tree.annotation)}"
-        if tree.value is None:
-            self.fill(head)
-        else:
-            self.line(head + " = ", self.text(tree.value, YIELD))
-
     def _Return(self, tree: Any) -> None:
         if tree.value is None:
             self.fill("return")
         else:
             self.line("return ", self.text(tree.value, _tuple_level(tree.value, TEST)))
-
-    def _TypeAlias(self, tree: Any) -> None:
-        name = self.text(tree.name) + self._type_params(tree)
-        self.line(f"type {name} = ", self.text(tree.value))
 
     def _alias(self, tree: Any) -> None:
         self.write(tree.name + (f" as {tree.asname}" if tree.asname else ""))
@@ -513,10 +441,10 @@ class Printer(PatternText, ExpressionText, astunparse.Unparser):  # type: ignore
             rest = rest[0].orelse
         self._else(rest)
 
-    def _else(self, body: list[Any], word: str = "else") -> None:
+    def _else(self, body: list[Any]) -> None:
         """An `else` block, if there is one."""
         if body:
-            self.fill(word)
+            self.fill("else")
             with self.block():
                 self.dispatch(body)
 
@@ -526,46 +454,17 @@ class Printer(PatternText, ExpressionText, astunparse.Unparser):  # type: ignore
             self.dispatch(tree.body)
         self._else(tree.orelse)
 
-    def _For(self, tree: Any, word: str = "for") -> None:
-        target = self.text(tree.target, TUPLE)
-        self.line(f"{word} {target} in ", self.text(tree.iter, TEST))
+    def _For(self, tree: Any) -> None:
+        self.line(f"for {self.text(tree.target, TUPLE)} in ", self.text(tree.iter, TEST))
         with self.block():
             self.dispatch(tree.body)
         self._else(tree.orelse)
 
-    def _AsyncFor(self, tree: Any) -> None:
-        self._For(tree, "async for")
-
-    def _withitem(self, tree: Any) -> None:
-        self.write(self.text(tree.context_expr))
-        if tree.optional_vars is not None:
-            self.write(" as " + self.text(tree.optional_vars))
-
-    def _ExceptHandler(self, tree: Any, word: str = "except") -> None:
-        kind = f" {self.text(tree.type)}" if tree.type else ""
-        self.fill(word + kind + (f" as {self.text(tree.name)}" if tree.name else ""))
-        with self.block():
-            self.dispatch(tree.body)
-
-    def _TryStar(self, tree: Any) -> None:
-        self.fill("try")
-        with self.block():
-            self.dispatch(tree.body)
-        for handler in tree.handlers:
-            self._ExceptHandler(handler, "except*")
-        self._else(tree.orelse)
-        self._else(tree.finalbody, "finally")
-
-    # --- definitions ---------------------------------------------------------------------------
-
-    def _FunctionDef(self, tree: Any, word: str = "def") -> None:
-        self._decorators(tree)
+    def _FunctionDef(self, tree: Any) -> None:
         returns = "" if tree.returns is None else f" -> {self.text(tree.returns)}"
-        head = f"{word} {tree.name}{self._type_params(tree)}("
-        self._definition_line(head, self.arguments(tree.args), ")" + returns)
+        self._definition_line(f"def {tree.name}(", self.arguments(tree.args), ")" + returns)
         with self.block():
             self._body(tree.body)
-        self._definition = True
 
     def _definition_line(self, head: str, inner: str, tail: str) -> None:
         """`def f(...) -> T`: split between its parameters if it is too long."""
@@ -574,33 +473,6 @@ class Printer(PatternText, ExpressionText, astunparse.Unparser):  # type: ignore
         else:
             # The value is what stands in the parentheses; the line is split there.
             self.line(head[:-1], f"({inner})", tail[1:], parens=False)
-
-    def _AsyncFunctionDef(self, tree: Any) -> None:
-        self._FunctionDef(tree, "async def")
-
-    def _decorators(self, tree: Any) -> None:
-        for decorator in tree.decorator_list:
-            self.line("@", self.text(decorator, 0), parens=False)
-
-    def _ClassDef(self, tree: Any) -> None:
-        self._decorators(tree)
-        bases = [self.text(b) for b in tree.bases] + self._keywords(tree.keywords)
-        inner = f"({', '.join(bases)})" if bases else ""
-        self.fill(f"class {tree.name}{self._type_params(tree)}{inner}")
-        with self.block():
-            self._body(tree.body)
-        self._definition = True
-
-    def _type_params(self, tree: Any) -> str:
-        params = getattr(tree, "type_params", None)
-        return f"[{', '.join(self._type_param(p) for p in params)}]" if params else ""
-
-    def _type_param(self, tree: Any) -> str:
-        stars = {"TypeVarTuple": "*", "ParamSpec": "**"}.get(type(tree).__name__, "")
-        bound = getattr(tree, "bound", None)
-        default = getattr(tree, "default_value", None)
-        text: str = stars + tree.name + ("" if bound is None else f": {self.text(bound)}")
-        return text + ("" if default is None else f" = {self.text(default, OR)}")
 
 
 def _tuple_level(value: Any, otherwise: int) -> int:
@@ -618,7 +490,7 @@ def _is_text(stmt: Any) -> bool:
 
 
 def to_text(tree: Any) -> str:
-    """The text of a gast module or statement."""
+    """The text of a gast statement, or of several."""
     printer = Printer()
     printer.dispatch(tree)
     printer.flush()
