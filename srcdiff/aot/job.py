@@ -93,7 +93,7 @@ class Wanted:
         outputs = self.outputs if first else None
         if self.mode == "forward":
             inputs = self.inputs if isinstance(self.inputs, (tuple, list)) else (self.inputs,)
-            return Forward(inner, tuple(inputs), outputs)
+            return Forward(inner, Options(tuple(inputs), outputs, mode="forward"))
         return Derivative(inner, Options(
             self.inputs, outputs, self.allow_unused, self.materialize_grads,
             self.has_aux and first, self.value, strong_zeros=self.strong_zeros,

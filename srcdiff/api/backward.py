@@ -6,13 +6,12 @@ the caller keeps: all of them, or none.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from srcdiff.driver.callables import Bound, found_as, offers, parts, with_keywords
+from srcdiff.driver.callables import Transformed, offers, with_keywords
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options, parameter_names
 from srcdiff.errors import CotangentError, CotangentTypeError, entry
@@ -120,16 +119,14 @@ def _add(container: Any, key: Any, gradient: Any) -> None:
 
 
 @offers("primal", "source")
-class Backward:
+class Backward(Transformed):
     """Runs `primal`, and adds its gradients in place into the buffers of a store."""
 
     def __init__(self, primal: Any, options: Options) -> None:
-        self.primal, self.options = primal, options
+        signature = with_keywords(signature_of(primal), into=..., grad_outputs=None)
+        super().__init__(primal, options, signature)
         self.derivative = Derivative(primal, options)
         self.keys = store_keys(self.derivative.request.inputs, parameter_names(primal))
-        functools.update_wrapper(self, primal, updated=())
-        del self.__dict__["__wrapped__"]  # who differentiates this does not want the function
-        self.__signature__ = with_keywords(signature_of(primal), into=..., grad_outputs=None)
 
     @entry
     def __call__(self, *args: Any, into: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
@@ -143,14 +140,6 @@ class Backward:
     def source(self) -> str:
         """The text that computes the value and the gradients."""
         return self.derivative.source
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        """The same of a method."""
-        return self if instance is None else Bound(self, instance)
-
-    def __reduce__(self) -> Any:
-        """Pickled by reference: to itself where its name leads to it, else to its function."""
-        return found_as(self) or parts(Backward, self.primal, self.options)
 
 
 def store_keys(inputs: tuple[Input, ...], names: tuple[str, ...]) -> list[tuple[Any, ...]]:

@@ -19,7 +19,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.api.point import Point, leaves, with_leaves, zeros
 from srcdiff.backends.loader import compile_text
-from srcdiff.driver.callables import offers, parts
+from srcdiff.driver.callables import offers
 from srcdiff.driver.derivative import Derivative, Reusing
 from srcdiff.driver.executable import CANNOT
 from srcdiff.driver.options import Options, Path, at, part_of
@@ -477,11 +477,6 @@ class Batched(Derivative):
         """The options for one cotangent."""
         return replace(self.options, is_grads_batched=False, value=False)
 
-    @functools.cached_property
-    def unbound(self) -> Batched:
-        """The same of the function behind a method."""
-        return Batched(self.origin, self._own) if self.receiver else self
-
     def call_signature(self) -> inspect.Signature:
         """The parameters of the function, and the cotangents, which have a structure."""
         return self.__signature__
@@ -520,8 +515,3 @@ class Batched(Derivative):
         Of one cotangent where they go through it one by one; the plain gradient before a call.
         """
         return self._many or super().source
-
-    def __reduce__(self) -> Any:
-        """Pickled by reference to its function."""
-        found = super().__reduce__()
-        return found if isinstance(found, str) else parts(Batched, self.primal, self.options)

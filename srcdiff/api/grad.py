@@ -7,11 +7,10 @@ is called.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from srcdiff.driver.callables import offers, parts
+from srcdiff.driver.callables import Transformed, offers
 from srcdiff.driver.derivative import Derivative, Reusing
 from srcdiff.driver.options import Options
 from srcdiff.errors import UnsupportedError, entry
@@ -46,22 +45,18 @@ def _plain(inputs: Any) -> Any:
 
 
 @offers("primal", "release_workspace", "source")
-class FreeDerivative:
+class FreeDerivative(Transformed):
     """A derivative that reads the variables when it is called."""
 
     described = "a gradient by a variable (`global:`)"
 
     def __init__(self, f: Any, options: Options) -> None:
-        self.options = options
-        self.primal = f
+        super().__init__(f, options, signature_of(f))
         free = isinstance(f, FreeDerivative)
         self.variables: WithFree = f.variables if free else WithFree(f, free_names(options.inputs))
         inner: Any = f.made if free else self.variables
         made = Reusing if options.workspace else Derivative
         self.made = made(inner, replace(options, inputs=_plain(options.inputs)))
-        functools.update_wrapper(self, f, updated=())
-        del self.__dict__["__wrapped__"]  # who differentiates this does not want the function
-        self.__signature__ = signature_of(f)
 
     @entry
     def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
@@ -87,25 +82,8 @@ class FreeDerivative:
         """The generated text."""
         return self.made.source
 
-    def __reduce__(self) -> Any:
-        """Pickled by reference to its function."""
-        return parts(FreeDerivative, self.primal, self.options)
-
     def __repr__(self) -> str:
         return repr(self.made)
-
-
-def derivative(f: Any, options: Options, kind: type[Derivative]) -> Any:
-    """The derivative of a function, by parameters or by variables outside."""
-    if not isinstance(f, FreeDerivative) and not free_names(options.inputs):
-        return kind(f, options)
-    if kind not in (Derivative, Reusing):
-        raise UnsupportedError(
-            "variables outside of the function are no inputs of batched or compiled gradients",
-            place_of(f),
-            remedy="Make them parameters.",
-        )
-    return FreeDerivative(f, options)
 
 
 # --- the passes, one by one ----------------------------------------------------------------------
@@ -230,19 +208,31 @@ def value_and_grad(
 
 
 def _made(f: Any, options: Options) -> Any:
-    """A derivative, or a decorator that makes one."""
-    kind = _class(f, options)
+    """A derivative, by parameters or by variables outside, or a decorator that makes one."""
+    is_free = isinstance(f, FreeDerivative) or bool(free_names(options.inputs))
+    _check(f, options, is_free)
     if f is None:
-        return lambda g: derivative(g, options, kind)
-    return derivative(f, options, kind)
+        return lambda g: _made(g, options)
+    if is_free:
+        return FreeDerivative(f, options)
+    if options.compile:
+        from srcdiff.driver.native import Native
+
+        return Native(f, options)
+    if options.is_grads_batched:
+        from srcdiff.api.batch import Batched
+
+        return Batched(f, options)
+    return (Reusing if options.workspace else Derivative)(f, options)
 
 
-def _class(f: Any, options: Options) -> type[Derivative]:
-    """The class of the derivative.
+def _check(f: Any, options: Options, is_free: bool) -> None:
+    """Refuse options that do not go together.
 
     Raises:
-        UnsupportedError: a workspace is asked for where there can be none.
+        UnsupportedError: a workspace or variables outside are asked for where there can be none.
     """
+    place = None if f is None else place_of(f)
     if options.workspace:
         from srcdiff.runtime.workspace import check_counts
 
@@ -250,18 +240,13 @@ def _class(f: Any, options: Options) -> type[Derivative]:
     if options.compile and options.workspace:
         raise UnsupportedError(
             "workspace=True is not supported with compile='numba', which makes its arrays itself",
-            None if f is None else place_of(f),
-            remedy="Leave one of them out.",
-        )
-    if options.compile:
-        from srcdiff.driver.native import Native
-
-        return Native
-    if options.is_grads_batched:
-        from srcdiff.api.batch import Batched
-
-        return Batched
-    return Reusing if options.workspace else Derivative
+            place, remedy="Leave one of them out.",
+        )  # fmt: skip
+    if is_free and (options.compile or options.is_grads_batched):
+        raise UnsupportedError(
+            "variables outside of the function are no inputs of batched or compiled gradients",
+            place, remedy="Make them parameters.",
+        )  # fmt: skip
 
 
 @entry

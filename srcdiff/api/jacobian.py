@@ -7,7 +7,6 @@ here column by column.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 from srcdiff.api.jvp import Forward, forward_of, jvp_again
 from srcdiff.api.matrices import Sparse, by_columns, by_rows, count, real, units
 from srcdiff.api.point import Point
-from srcdiff.driver.callables import Bound, found_as, offers, parts
+from srcdiff.driver.callables import Transformed, offers
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options
 from srcdiff.errors import CotangentError, entry
@@ -73,18 +72,15 @@ MODES = (None, "reverse", "forward")
 
 
 @offers("primal", "source")
-class Jacobian:
+class Jacobian(Transformed):
     """The function that computes the Jacobian of `primal`."""
 
     def __init__(
         self, primal: Any, options: Options, mode: str | None, sparsity: Any = None
     ) -> None:
-        self.primal, self.options, self.mode = primal, options, mode
-        self.sparsity = sparsity
+        super().__init__(primal, options, signature_of(primal))
+        self.mode, self.sparsity = mode, sparsity
         self._sparse = None if sparsity is None else Sparse(sparsity, mode)
-        functools.update_wrapper(self, primal, updated=())
-        del self.__dict__["__wrapped__"]  # who differentiates this does not want the function
-        self.__signature__ = signature_of(primal)
 
     @entry
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -122,14 +118,9 @@ class Jacobian:
         made = _once(self.primal, self.options)
         return _columns(self.primal, made).source if self.mode == "forward" else made.source
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        """The Jacobian of a method."""
-        return self if instance is None else Bound(self, instance)
-
-    def __reduce__(self) -> Any:
-        """Pickled by reference: to itself where its name leads to it, else to its function."""
-        given = self.options, self.mode, self.sparsity
-        return found_as(self) or parts(type(self), self.primal, *given)
+    def made_of(self) -> tuple[Any, ...]:
+        """What it is made of beside the function."""
+        return self.options, self.mode, self.sparsity
 
 
 class Hessian(Jacobian):

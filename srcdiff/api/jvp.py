@@ -28,9 +28,6 @@ from srcdiff.runtime.trees import check_leaf, items_like, like_sequence
 class Forward(Derivative):
     """The function that computes a value and its derivative along a direction of some inputs."""
 
-    def __init__(self, primal: Any, inputs: tuple[Any, ...], outputs: Any = None) -> None:
-        super().__init__(primal, Options(inputs, outputs, mode="forward"))
-
     def along(
         self, primals: tuple[Any, ...], kwargs: dict[str, Any], tangents: tuple[Any, ...]
     ) -> Any:
@@ -123,7 +120,7 @@ def forward_of(
 ) -> Forward:
     """The forward-mode function of `f`, made once as long as `f` lives."""
     key = kind.__name__, inputs, repr(outputs)
-    return made_once(f, key, lambda: kind(f, inputs, outputs))
+    return made_once(f, key, lambda: kind(f, Options(inputs, outputs, mode="forward")))
 
 
 @entry

@@ -225,6 +225,33 @@ def found_as(made: Any) -> str | None:
     return name if found is made else None
 
 
+class Transformed:
+    """What a transform makes of a function: it has its name, is bound and pickles like a function.
+
+    Who differentiates it does not want the function: it says nothing of `__wrapped__`.
+    """
+
+    __call__: Callable[..., Any]
+
+    def __init__(self, primal: Any, options: Any, signature: inspect.Signature) -> None:
+        self.primal, self.options = primal, options
+        functools.update_wrapper(self, primal, updated=())
+        del self.__dict__["__wrapped__"]
+        self.__signature__ = signature
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """The same of a method, bound to an object."""
+        return self if instance is None else Bound(self, instance)
+
+    def made_of(self) -> tuple[Any, ...]:
+        """What it is made of beside the function."""
+        return (self.options,)
+
+    def __reduce__(self) -> Any:
+        """Pickled by reference: to itself where its name leads to it, else to its function."""
+        return found_as(self) or parts(type(self), self.primal, *self.made_of())
+
+
 # --- in other processes ---------------------------------------------------------------------------
 
 

@@ -30,13 +30,11 @@ from srcdiff.driver.arguments import (
     check_read,
 )
 from srcdiff.driver.callables import (
-    Bound,
+    Transformed,
     behind_receiver,
     declared_kind,
-    found_as,
     gradient_kind,
     offers,
-    parts,
     receiver_of,
     with_keywords,
 )
@@ -68,7 +66,7 @@ Kinds = Mapping[str, Kind]
 
 
 @offers("primal", "source")
-class Derivative:
+class Derivative(Transformed):
     """The derivative of a function, generated for each combination of argument kinds.
 
     Calling it takes the function's arguments and `grad_outputs`.  `.source` is the generated text
@@ -80,6 +78,7 @@ class Derivative:
     """What makes a page of a derivative; the report is put here where srcdiff is imported."""
 
     __srcdiff_function__ = True
+    options: Options
 
     def __init__(self, primal: Any, options: Options) -> None:
         self.primal = primal
@@ -135,11 +134,17 @@ class Derivative:
     @functools.cached_property
     def unbound(self) -> Derivative:
         """The derivative of the function behind a method."""
-        return Derivative(self.origin, self._own) if self.receiver else self
+        return type(self)(self.origin, self._own) if self.receiver else self
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        """A derivative of a method, bound to an object."""
-        return self if instance is None else Bound(self, instance)
+    @functools.cached_property
+    def _plain(self) -> Derivative:
+        """What is differentiated again: the derivative as NumPy runs it, without a workspace."""
+        return Derivative(self.primal, replace(self.options, compile=None, workspace=False))
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether it is that itself."""
+        return not (self.options.compile or self.options.workspace)
 
     def _compile(self, key: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Compiled:
         """Generate the specialisation for some arguments, once."""
@@ -217,7 +222,8 @@ class Derivative:
         """A call of it as one whose derivative goes by the tangent, and which items of that."""
         from srcdiff.driver.second_order import one_call
 
-        return one_call(self, call, kinds) if type(self) is Derivative else None
+        made = self if self._is_plain else self._plain
+        return one_call(made, call, kinds) if type(made) is Derivative else None
 
     def _function(self, made: Made, refs: Mapping[str, Any]) -> tuple[Any, str]:
         """The function of a generated text, and what is shown of it."""
@@ -317,7 +323,9 @@ class Derivative:
         return {}
 
     def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
-        """The generated Python function for arguments of these kinds."""
+        """The generated Python function for arguments of these kinds, to be differentiated."""
+        if not self._is_plain:
+            return self._plain.for_kinds(kinds)
         kinds = self.completed(kinds)
         with self._lock:
             key = (array_module(), *((n, kinds[n]) for n in sorted(kinds)))
@@ -394,10 +402,6 @@ class Derivative:
         kinds = self._latest.kinds if self._latest else self.declared_kinds()
         return None if self.shown_in_notebooks is None else self.shown_in_notebooks(kinds)
 
-    def __reduce__(self) -> Any:
-        """Pickled by reference: to itself where its name leads to it, else to its function."""
-        return found_as(self) or parts(Derivative, self.primal, self.options)
-
     def __repr__(self) -> str:
         return f"<srcdiff {self.request.name} of {self.primal!r}>"
 
@@ -407,10 +411,7 @@ class Derivative:
 
 @offers("primal", "release_workspace", "source")
 class Reusing(Derivative):
-    """A gradient that makes large arrays in memory that nobody uses any more.
-
-    Differentiated again it is the gradient without a workspace.
-    """
+    """A gradient that makes large arrays in memory that nobody uses any more."""
 
     def release_workspace(self) -> None:
         """Let go of the memory that is kept, of all threads; what somebody holds stays theirs.
@@ -431,25 +432,3 @@ class Reusing(Derivative):
         for function in compiled:
             for workspace in workspaces(function):
                 workspace.release()
-
-    def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
-        """The generated Python function, to be differentiated."""
-        return self._plain.for_kinds(kinds)
-
-    def one_call(self, call: Call, kinds: Mapping[str, Kind]) -> Any:
-        """A call of it as one whose derivative goes by the tangent."""
-        return self._plain.one_call(call, kinds)
-
-    @functools.cached_property
-    def _plain(self) -> Derivative:
-        return Derivative(self.primal, replace(self.options, workspace=False))
-
-    @functools.cached_property
-    def unbound(self) -> Derivative:
-        """The derivative of the function behind a method."""
-        return Reusing(self.origin, self._own) if self.receiver else self
-
-    def __reduce__(self) -> Any:
-        """Pickled by reference to its function, without the memory."""
-        found = super().__reduce__()
-        return found if isinstance(found, str) else parts(Reusing, self.primal, self.options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import inspect
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +12,6 @@ from srcdiff.backends.numba import jit
 from srcdiff.backends.standalone import Standalone, spaces_of
 from srcdiff.codegen.emit import Made
 from srcdiff.driver.arguments import arrays_of
-from srcdiff.driver.callables import parts
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.executable import Compiled
 from srcdiff.driver.snapshots import same
@@ -27,10 +25,7 @@ from srcdiff.runtime.devices import on_device
 
 
 class Native(Derivative):
-    """A gradient whose generated function Numba compiles.
-
-    Differentiated again it is the gradient as NumPy runs it.
-    """
+    """A gradient whose generated function Numba compiles."""
 
     def _function(self, made: Made, refs: Mapping[str, Any]) -> tuple[Any, str]:
         """The function of a generated text, to be compiled at its first call, and its module."""
@@ -59,19 +54,6 @@ class Native(Derivative):
         then = copied(held)
         reads = (*found.watch.reads, ((lambda: same(held, then)), True))
         return replace(found, watch=replace(found.watch, reads=reads))
-
-    def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
-        """The generated Python function, to be differentiated."""
-        return self._plain.for_kinds(kinds)
-
-    @functools.cached_property
-    def _plain(self) -> Derivative:
-        return Derivative(self.primal, replace(self.options, compile=None))
-
-    def __reduce__(self) -> Any:
-        """Pickled by reference to its function."""
-        found = super().__reduce__()
-        return found if isinstance(found, str) else parts(Native, self.primal, self.options)
 
 
 class Called:
@@ -120,7 +102,3 @@ def places_in(text: str, made: str, lines: Mapping[int, Loc]) -> dict[int, Loc]:
 
 def _functions(text: str) -> list[ast.FunctionDef]:
     return [n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)]
-
-
-
-
