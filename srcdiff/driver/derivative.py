@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Container, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from srcdiff.analysis.facts import uncollected
 from srcdiff.backends.loader import (
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from srcdiff.codegen.emit import Made
 
 Kinds = Mapping[str, Kind]
+C = TypeVar("C", bound=Compiled)
 
 
 @offers("primal", "source")
@@ -112,7 +113,7 @@ class Derivative(Transformed):
         key = key_of_call(args, kwargs)
         found = self._cache.get(key)
         if found is None or not unchanged(found.watch):
-            found = self._compile(key, args, kwargs)
+            found = self._for_call(self._cache, key, args, kwargs)
         self._latest = found
         if found.written or found.put:
             self._check_memory(found, args, kwargs)
@@ -146,17 +147,28 @@ class Derivative(Transformed):
         """Whether it is that itself."""
         return not (self.options.compile or self.options.workspace)
 
-    def _compile(self, key: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Compiled:
-        """Generate the specialisation for some arguments, once."""
+    def _for_call(
+        self, table: dict[Any, C], key: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> C:
+        """The specialisation for some arguments, or its two parts, generated once."""
+        pair = table is self._pairs
+
+        def make() -> Any:
+            with generating_for(check_same_module(self._arguments(args, kwargs))):
+                if self.request.validate:
+                    self.validate(args, kwargs, pair)
+                kinds = self.kinds(args, kwargs)
+                return self._generate_pair(kinds) if pair else self._generate(kinds)
+
+        return self._kept(table, key, make)
+
+    def _kept(self, table: dict[Any, C], key: Any, make: Callable[[], C]) -> C:
+        """What a table has, unless something has changed that it was made from."""
         with self._lock:
-            found = self._cache.get(key)
+            found = table.get(key)
             if found is None or not unchanged(found.watch):
-                with generating_for(check_same_module(self._arguments(args, kwargs))):
-                    if self.request.validate:
-                        self.validate(args, kwargs)
-                    found = self._generate(self.kinds(args, kwargs))
-                keep(self._cache, key, found)
-            self._latest = found
+                found = make()
+                keep(table, key, found)
             return found
 
     def _arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,22 +184,41 @@ class Derivative(Transformed):
         return kinds
 
     @uncollected()
-    def _generate(self, kinds: Mapping[str, Kind]) -> Compiled:
+    def _generate(self, kinds: Kinds) -> Compiled:
         """The specialisation for some kinds."""
         from srcdiff.driver.pipeline import derive
 
+        made, refs, known = self._generated(derive, kinds)
+        function, text = self._function(made, refs)
+        function.__srcdiff_copies__ = made.written  # for derivatives of it
+        return Compiled(function, text, _is_scalar(function), **known)
+
+    @uncollected()
+    def _generate_pair(self, kinds: Kinds) -> CompiledPair:
+        """The two parts for some kinds."""
+        from srcdiff.driver.pipeline import derive_pair
+
+        made, refs, known = self._generated(derive_pair, kinds)
+        name, text, module = self.request.name, made.emitted.text, module_of(self.primal)
+        namespace = compile_module(text, refs, name, module, made.emitted.lines)
+        forward, backward = namespace[f"{name}_forward"], namespace[f"{name}_backward"]
+        more = {"backward": backward, "consumes": made.consumes}
+        return CompiledPair(forward, text, _is_scalar(backward), **known, **more)
+
+    def _generated(
+        self, make: Callable[..., Made], kinds: Kinds
+    ) -> tuple[Made, Mapping[str, Any], dict[str, Any]]:
+        """A text, what its global names mean, and what is known of its functions."""
         watch = watched(self.origin, kinds)
-        made = self._derived(derive, kinds, watch)
+        made = self._derived(make, kinds, watch)
         refs = meanings(made.emitted.refs)
         check_read(refs)
-        function, text = self._function(made, refs)
-        seed = inspect.signature(function).parameters.get("grad_outputs")
-        function.__srcdiff_copies__ = made.written  # for derivatives of it
-        scalar = seed is not None and seed.default is not None
-        own = made.written, arrays_of(refs) if made.written else (), made.returns
-        of = self.primal, self.origin, self.request, kinds, watch
-        many = Many(*of) if self.request.mode == "forward" else None
-        return Compiled(function, text, scalar, watch, *own, kinds, seed_check(), many, made.put)
+        held = arrays_of(refs) if made.written else ()
+        many = Many(self.primal, self.origin, self.request, kinds, watch)
+        return made, refs, {
+            "watch": watch, "written": made.written, "held": held, "returns": made.returns,
+            "kinds": kinds, "seeded": seed_check(), "many": many, "put": made.put,
+        }  # fmt: skip
 
     def _derived(self, make: Callable[..., Made], kinds: Kinds, watch: Watch | None) -> Made:
         """What is generated for some kinds, or was for a closure like the function."""
@@ -230,9 +261,7 @@ class Derivative(Transformed):
         text, module = made.emitted.text, module_of(self.primal)
         return compile_text(text, refs, self.request.name, module, made.emitted.lines), text
 
-    def _check_memory(
-        self, found: Compiled | CompiledPair, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> None:
+    def _check_memory(self, found: Compiled, args: Any, kwargs: Mapping[str, Any]) -> None:
         """What the primal writes into is copied: nothing else may share its memory."""
         values = self.in_order(args, kwargs)
         values = self._arguments(args, kwargs) if values is None else values
@@ -271,7 +300,8 @@ class Derivative(Transformed):
     def specialised(self, *args: Any, **kwargs: Any) -> Any:
         """The generated Python function for these arguments."""
         args = (*self.receiver, *args)
-        return self._compile(key_of_call(args, kwargs), args, kwargs).function
+        self._latest = self._for_call(self._cache, key_of_call(args, kwargs), args, kwargs)
+        return self._latest.function
 
     @entry
     def pair(self, *args: Any, **kwargs: Any) -> CompiledPair:
@@ -280,39 +310,10 @@ class Derivative(Transformed):
         now = self._as_now()
         if now is not self:
             return now.pair(*args, **kwargs)
-        key = key_of_call(args, kwargs)
-        with self._lock:
-            found = self._pairs.get(key)
-            if found is None or not unchanged(found.watch):
-                with generating_for(check_same_module(self._arguments(args, kwargs))):
-                    if self.request.validate:
-                        self.validate(args, kwargs, pair=True)
-                    found = self._generate_pair(args, kwargs)
-                keep(self._pairs, key, found)
+        found = self._for_call(self._pairs, key_of_call(args, kwargs), args, kwargs)
         if found.written or found.put:
             self._check_memory(found, args, kwargs)
         return found
-
-    @uncollected()
-    def _generate_pair(self, args: Any, kwargs: Mapping[str, Any]) -> CompiledPair:
-        """Compile the two parts."""
-        from srcdiff.driver.pipeline import derive_pair
-
-        kinds = self.kinds(args, kwargs)
-        watch = watched(self.origin, kinds)
-        made = self._derived(derive_pair, kinds, watch)
-        name, refs = self.request.name, meanings(made.emitted.refs)
-        check_read(refs)
-        module, places = module_of(self.primal), made.emitted.lines
-        namespace = compile_module(made.emitted.text, refs, name, module, places)
-        forward, backward = namespace[f"{name}_forward"], namespace[f"{name}_backward"]
-        scalar = inspect.signature(backward).parameters["grad_outputs"].default is not None
-        held = arrays_of(refs) if made.written else ()
-        many = Many(self.primal, self.origin, self.request, kinds, watch)
-        return CompiledPair(
-            forward, backward, scalar, watch, made.written, held, made.returns, made.consumes,
-            many, made.emitted.text, seed_check(), made.put,
-        )  # fmt: skip
 
     def call_signature(self) -> inspect.Signature:
         """The parameters that a call in a differentiated function may give."""
@@ -327,13 +328,8 @@ class Derivative(Transformed):
         if not self._is_plain:
             return self._plain.for_kinds(kinds)
         kinds = self.completed(kinds)
-        with self._lock:
-            key = (array_module(), *((n, kinds[n]) for n in sorted(kinds)))
-            found = self._by_kinds.get(key)
-            if found is None or not unchanged(found.watch):
-                found = self._generate(kinds)
-                keep(self._by_kinds, key, found)
-            return found.function
+        key = (array_module(), *((n, kinds[n]) for n in sorted(kinds)))
+        return self._kept(self._by_kinds, key, lambda: self._generate(kinds)).function
 
     def result_kind(self, args: tuple[Kind, ...], kwargs: Mapping[str, Kind]) -> Kind:
         """The kind of the result for arguments of some kinds: gradients are like their inputs."""
@@ -404,6 +400,12 @@ class Derivative(Transformed):
 
     def __repr__(self) -> str:
         return f"<srcdiff {self.request.name} of {self.primal!r}>"
+
+
+def _is_scalar(function: Any) -> bool:
+    """Whether the cotangent that a generated function takes is that of one number."""
+    seed = inspect.signature(function).parameters.get("grad_outputs")
+    return seed is not None and seed.default is not None
 
 
 # --- gradients that keep the memory of their arrays -----------------------------------------------

@@ -129,7 +129,7 @@ class Compiled:
     returns: tuple[Loc, ...] = ()
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     seeded: Callable[[Any], Any] = one_cotangent
-    many: Many | None = None  # of forward mode: the function for a batch of directions
+    many: Many | None = None  # the function for a batch of directions, or of cotangents
     put: tuple[Any, ...] = ()  # containers outside that values with a derivative are put into
 
     def called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], grad_outputs: Any) -> Any:
@@ -148,28 +148,18 @@ class Compiled:
 
 
 @frozen
-class CompiledPair:
-    """A forward and a backward part, and what `Compiled` holds of them."""
+class CompiledPair(Compiled):
+    """A forward part, which is the function, and a backward part."""
 
-    forward: Any
-    backward: Any
-    scalar: bool
-    watch: Watch
-    written: tuple[str, ...]
-    held: tuple[tuple[str, Any], ...]
-    returns: tuple[Loc, ...]
-    consumes: bool
-    many: Many  # the backward part for a batch of cotangents
-    text: str
-    seeded: Callable[[Any], Any] = one_cotangent
-    put: tuple[Any, ...] = ()
+    backward: Any = None
+    consumes: bool = False
 
     @functools.cached_property
     def outside(self) -> Outside:
         """What the two parts read from outside."""
         from srcdiff.driver.snapshots import Outside
 
-        return Outside(self.text, self.forward, self.backward)
+        return Outside(self.text, self.function, self.backward)
 
 
 @state

@@ -120,7 +120,7 @@ class Pullback:
         if self._backward is None:
             raise _released()
         many = self._made.many
-        if many.generated is None or not self._is_as_then:
+        if many is None or many.generated is None or not self._is_as_then:
             return CANNOT  # one by one, with what was there then
         if self._made.scalar:
             cotangent(grad_outputs[0], 1.0)
@@ -141,8 +141,8 @@ class Pullback:
     @property
     def many_source(self) -> str | None:
         """The text behind `many`, None where there is none."""
-        generated = self._made.many.generated if self._is_as_then else None
-        return None if generated is None else generated[1]
+        many = self._made.many if self._is_as_then else None
+        return None if many is None or many.generated is None else many.generated[1]
 
     @property
     def source(self) -> str:
@@ -205,7 +205,7 @@ def recorded(
     `at_once`: it is used before anyone can write; `keep`: it keeps what the function was given.
     """
     try:
-        value, residuals = pair.forward(*args, **kwargs)
+        value, residuals = pair.function(*args, **kwargs)
     except Exception as error:
         add_place(error)
         raise
