@@ -90,7 +90,7 @@ class Point:
     def _place(self, tangents: dict[str, Any], direction: Any) -> None:
         """Put a direction of the inputs into tangents of the parameters."""
         for item, one in zip(self.request.inputs, self.request.listed(direction)):
-            tangents[item.param] = _placed(tangents[item.param], item.path, one)
+            tangents[item.param] = with_leaf(tangents[item.param], item.path, one)
 
     def _differentiable(self, tangent: Any, value: Any) -> Any:
         """The tangent of the outputs, None where they are no floating point numbers."""
@@ -155,17 +155,6 @@ def bound_to(f: Any, values: Mapping[str, Any]) -> inspect.BoundArguments:
     return bound
 
 
-def _placed(tree: Any, path: Path, new: Any) -> Any:
-    """A structure of tangents with another one at the end of some keys."""
-    if not path:
-        return new
-    if tree is None:
-        return None  # an object, which forward mode refuses
-    items: Any = dict(tree) if isinstance(tree, dict) else list(tree)
-    items[path[0]] = _placed(tree[path[0]], path[1:], new)
-    return items
-
-
 # --- structures --------------------------------------------------------------------------------
 
 
@@ -201,30 +190,29 @@ def with_leaves(tree: Any, new: Mapping[Path, Any], path: Path = ()) -> Any:
 
 
 def with_leaf(tree: Any, path: Path, new: Any) -> Any:
-    """A structure with one other part; everything else is what it was."""
+    """A structure with one other part; everything else is what it was, None stays None."""
     if not path:
         return new
+    if tree is None:
+        return None  # as the tangent of an object, which forward mode refuses
     if is_object(tree):
         return records.rebuilt(tree, with_leaf(opened(tree), path, new))
     if isinstance(tree, dict):
         return {k: with_leaf(v, path[1:], new) if k == path[0] else v for k, v in tree.items()}
-    items = [with_leaf(v, path[1:], new) if k == path[0] else v for k, v in enumerate(tree)]
+    place = range(len(tree))[path[0]]
+    items = [with_leaf(v, path[1:], new) if k == place else v for k, v in enumerate(tree)]
     return like_sequence(tree, items)
 
 
-def zeros(tree: Any) -> Any:
-    """Zero of a structure, None where it holds no floating point number."""
-    return with_leaves(tree, {path: zero(leaf) for path, leaf in leaves(tree)})
+def zeros(tree: Any, size: int | None = None) -> Any:
+    """Zero of a structure, or a batch; None where it holds no floating point number."""
+    return with_leaves(tree, {path: zero(leaf, size) for path, leaf in leaves(tree)})
 
 
-def zeros_of_batch(tree: Any, size: int) -> Any:
-    """Zero of a structure with a batch axis, None where it holds no floating point number."""
-    new = {p: np.zeros((size, *np.shape(x)), np.result_type(x)) for p, x in leaves(tree)}
-    return with_leaves(tree, new)
-
-
-def zero(leaf: Any) -> Any:
-    """Zero like an array or number."""
+def zero(leaf: Any, size: int | None = None) -> Any:
+    """Zero like an array or number, or a batch of them."""
+    if size is not None:
+        return np.zeros((size, *np.shape(leaf)), np.result_type(leaf))
     return np.zeros_like(leaf) if is_any_array(leaf) else type(leaf)(0)
 
 

@@ -10,23 +10,13 @@ from typing import Any
 import numpy as np
 
 from srcdiff.api.backward import add_into, store_key
-from srcdiff.api.batch import (
-    Batched,
-    as_arrays,
-    batch_size,
-    in_parts,
-    item,
-    reached,
-    stacked,
-    widest,
-    with_cotangent,
-)
-from srcdiff.api.point import Point, leaves, zeros, zeros_of_batch
+from srcdiff.api.batch import Batched, as_arrays, batch_size, batched, reached, with_cotangent
+from srcdiff.api.point import Point, leaves, with_leaf, zeros
 from srcdiff.driver.arguments import check_plain
 from srcdiff.driver.callables import offers
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options, Path, at, check_unused_options
-from srcdiff.driver.pullback import Held
+from srcdiff.driver.pullback import Held, Pullback
 from srcdiff.errors import (
     CotangentError,
     DtypeError,
@@ -398,11 +388,11 @@ def gradients(
     places = _places(runs, inputs)
     if not (allow_unused or materialize_grads):
         _check_used(runs, places, inputs, is_grads_batched)
-    options = is_grads_batched, materialize_grads
-    parts = [_of_each(run, runs[run], places[run], create_graph, *options) for run in runs]
+    options = create_graph, is_grads_batched, materialize_grads
+    parts = [_of_run(run, runs[run], places[run], *options) for run in runs]
     found = [added(p[k] for p in parts) for k in range(len(inputs))]
     if materialize_grads:
-        size = _batch(runs) if is_grads_batched else None
+        size = max(map(_size, runs.values())) if is_grads_batched else None
         found = [_materialized(g, k, places, size) for k, g in enumerate(found)]
     if not (create_graph if retain_graph is None else retain_graph):
         for run in runs:
@@ -471,11 +461,21 @@ def _check_cotangents(runs: dict[Run, Seeds], batch: bool) -> None:
     for seeds in runs.values():
         size = _size(seeds) if batch else None
         for output, given in seeds:
-            where = spelled("grad_outputs", output.path)
-            if size is None:
-                cotangent(given, output.value, where)
-            elif size:
-                cotangents(as_arrays(given, output.value), output.value, size, where)
+            _checked(given, output, size)
+
+
+def _checked(given: Any, output: Output, size: int | None) -> Any:
+    """A cotangent of an output, or a batch of them.
+
+    Raises:
+        CotangentError: it does not fit the output.
+    """
+    where = spelled("grad_outputs", output.path)
+    if size is None:
+        return cotangent(given, output.value, where)
+    if size == 0:
+        return zeros(output.value, size)
+    return cotangents(as_arrays(given, output.value), output.value, size, where)
 
 
 def _used(run: Run, seeds: Seeds) -> frozenset[str]:
@@ -497,7 +497,7 @@ def _selection(seeds: Seeds) -> Any:
 # --- one run -----------------------------------------------------------------------------------
 
 
-def _of_each(
+def _of_run(
     run: Run,
     seeds: Seeds,
     places: list[list[Place]],
@@ -505,77 +505,22 @@ def _of_each(
     batch: bool = False,
     materialize: bool = False,
 ) -> list[Any]:
-    """The gradients of one run, as outputs again with `create_graph`."""
+    """The gradients of one run, None for those that no selected output depends on.
+
+    They are outputs again with `create_graph`.
+    """
     if create_graph:
         return _again(run, seeds, places, batch, materialize)
-    return _of_run(run, seeds, places, batch)
+    selection = _selection(seeds)
+    used = _used(run, seeds) if selection is not None else None
+    found = _selected(run, _seed(run, seeds, batch), selection, batch)
+    return [_gradient(found, p, used) for p in places]
 
 
-def _of_run(run: Run, seeds: Seeds, places: list[list[Place]], batch: bool) -> list[Any]:
-    """The gradients of one run, None for those that no selected output depends on."""
-    used = _used(run, seeds) if _selection(seeds) is not None else None
-    if not batch:
-        found = _pulled(run, _seed(run, seeds), _selection(seeds))
-        return [_gradient(found, p, used) for p in places]
-    size = _size(seeds)
-    many = _many(run, seeds, size) if size else None
-    if many is not None:
-        return [_gradient(many, p, used) for p in places]
-    rows = []
-    for k in range(size):
-        one = [(output, item(given, output.value, k)) for output, given in seeds]
-        rows.append(dict(leaves(_pulled(run, _seed(run, one), _selection(one)))))
-    inputs = {p: run.kept.values[p] for p in run.inputs}
-    there = stacked(inputs, rows) if rows else _nothing(inputs, used, run)
-    return [_gradient(there, p, used) for p in places]
-
-
-def _many(run: Run, seeds: Seeds, size: int) -> dict[str, Any] | None:
-    """The gradients of all parameters of a run, in one run for a batch of cotangents.
-
-    None where the cotangents have to go one by one.
-    """
-    if run.pull.many_source is None:
-        return None
-    total, selection = _seed_of_batch(run, seeds, size), _selection(seeds)
+def _selected(run: Run, seed: Any, selection: Any, batch: bool) -> dict[str, Any]:
+    """The gradient of every parameter of a run, or a batch of them."""
     with np.errstate(all="warn" if selection is None else "ignore"):
-        inputs = tuple(run.kept.values[p] for p in run.inputs)
-        found = in_parts(run.pull, total, inputs, size, widest(inputs, run.returned))
-    gradients: dict[str, Any] = dict(zip(run.inputs, found))
-    finite = all(np.all(np.isfinite(leaf)) for _, leaf in leaves(gradients))
-    return gradients if selection is None or finite else None
-
-
-def _seed_of_batch(run: Run, seeds: Seeds, size: int) -> Any:
-    """The cotangents of all that a run returned, for a batch: zero for what is not selected."""
-    total = zeros_of_batch(run.returned, size)
-    for output, given in seeds if size else ():
-        where = spelled("grad_outputs", output.path)
-        checked = cotangents(as_arrays(given, output.value), output.value, size, where)
-        base = zeros_of_batch(run.returned, size)
-        total = add_tree(total, _with_part(base, output.path, checked, run.returned))
-    return total
-
-
-def _nothing(inputs: dict[str, Any], used: frozenset[str] | None, run: Run) -> dict[str, Any]:
-    """The gradients for a batch of no cotangents."""
-    reach = _used(run, [(run, None)]) if used is None else used
-    return stacked({p: v for p, v in inputs.items() if p in reach}, [])  # type: ignore[no-any-return]
-
-
-def _size(seeds: Seeds) -> int:
-    """The length of the batch axis of the cotangents."""
-    return batch_size([given for _, given in seeds], [output.value for output, _ in seeds])
-
-
-def _batch(runs: dict[Run, Seeds]) -> int:
-    return max(map(_size, runs.values()))
-
-
-def _pulled(run: Run, seed: Any, selection: Any) -> dict[str, Any]:
-    """The gradient of every parameter of a run."""
-    with np.errstate(all="warn" if selection is None else "ignore"):
-        found = dict(zip(run.inputs, run.pull(seed)))
+        found = _pulled(run.kept, run.pull, seed, run.returned, batch)
     finite = all(np.all(np.isfinite(leaf)) for _, leaf in leaves(found))
     if selection is None or finite:
         return found
@@ -583,32 +528,31 @@ def _pulled(run: Run, seed: Any, selection: Any) -> dict[str, Any]:
     point = run.again()
     options = Options(point.options.inputs, selection, allow_unused=True)
     again = Point(point.f, options, point.args, point.kwargs)
+    value, pull = again.pullback()
     part = tuple(at(seed, path) for path in selection)
-    return dict(zip(run.inputs, again.pullback()[1](part)))
+    return _pulled(again, pull, part, again.output(value), batch)
 
 
-def _seed(run: Run, seeds: Seeds) -> Any:
-    """The cotangent of all that a run returned: zero for what is not selected."""
+def _pulled(point: Point, pull: Pullback, seed: Any, output: Any, batch: bool) -> dict[str, Any]:
+    """The gradient of every parameter by a pullback, or a batch of them."""
+    inputs = tuple(point.values[p] for p in point.params)
+    return dict(zip(point.params, batched(pull, seed, output, inputs) if batch else pull(seed)))
+
+
+def _seed(run: Run, seeds: Seeds, batch: bool) -> Any:
+    """The cotangent of all that a run returned, or a batch: zero for what is not selected."""
+    size = _size(seeds) if batch else None
     total: Any = None
     for output, given in seeds:
-        where = spelled("grad_outputs", output.path)
-        checked = cotangent(given, output.value, where)
-        whole = _with_part(zeros(run.returned), output.path, checked, run.returned)
+        checked = _checked(given, output, size)
+        whole = with_leaf(zeros(run.returned, size), output.path, checked)
         total = whole if total is None else add_tree(total, whole)
     return total
 
 
-def _with_part(tree: Any, path: Path, part: Any, like: Any) -> Any:
-    """A structure with another part; tuples stay tuples."""
-    if not path:
-        return part
-    key = path[0]
-    inner = _with_part(tree[key], path[1:], part, like[key])
-    if isinstance(tree, dict):
-        return {**tree, key: inner}
-    at_key = range(len(tree))[key]
-    items = [inner if k == at_key else v for k, v in enumerate(tree)]
-    return items if isinstance(tree, list) else tuple(items)
+def _size(seeds: Seeds) -> int:
+    """The length of the batch axis of the cotangents."""
+    return batch_size([given for _, given in seeds], [output.value for output, _ in seeds])
 
 
 def _gradient(found: dict[str, Any], places: list[Place], used: frozenset[str] | None) -> Any:
@@ -625,7 +569,7 @@ def _materialized(
         return gradient
     run, (name, path) = next((r, p[k][0]) for r, p in places.items() if p[k])
     value = at(run.kept.values[name], path)
-    return zeros(value) if size is None else zeros_of_batch(value, size)
+    return zeros(value, size)
 
 
 # --- gradients that are outputs again ----------------------------------------------------------
@@ -642,10 +586,8 @@ def _again(
     key = "with cotangent", repr(options), tuple(point.values)
     function, name = made_once(point.f, key, lambda: with_cotangent(made, point.values))
     used = frozenset(run.inputs) if materialize else _used(run, seeds)
-    if batch:
-        seed = _seed_of_batch(run, seeds, _size(seeds))
-    else:
-        seed = _as_given(_seed(run, seeds), run)
+    seed = _seed(run, seeds, batch)
+    seed = seed if batch else like_tree(seed, run.returned)
     if selection is not None:
         seed = tuple(at(seed, path) for path in selection)
     new = Run(function, point.args, {**point.kwargs, name: seed}, of=run)
@@ -653,11 +595,6 @@ def _again(
         added(Output(new, (run.inputs.index(n), *path)) for n, path in one if n in used)
         for one in places
     ]
-
-
-def _as_given(seed: Any, run: Run) -> Any:
-    """A cotangent in the structure of what was returned."""
-    return like_tree(seed, run.returned)
 
 
 # --- accumulation ------------------------------------------------------------------------------
@@ -682,7 +619,7 @@ def accumulate(
     parts = []
     for run, seeds in runs.items():
         places = [run.places(n) for n in run.leaves] if given is None else given[run]
-        parts.append((run, places, _of_each(run, seeds, places, create_graph)))
+        parts.append((run, places, _of_run(run, seeds, places, create_graph)))
     for run, places, found in parts:
         _store(run, into, places, found)
     if not (create_graph if retain_graph is None else retain_graph):
