@@ -18,10 +18,13 @@ from srcdiff.api.point import Point, leaves, unit, with_leaf, with_leaves, zeros
 from srcdiff.api.run import active_parameters
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options, Path, at
+from srcdiff.driver.pullback import Pullback
 from srcdiff.errors import GradcheckError, entry
 from srcdiff.frontend.request import spelled
 from srcdiff.ir.frozen import frozen
 from srcdiff.runtime.trees import kept
+
+Function = Callable[[Any], Any]
 
 
 @frozen
@@ -42,6 +45,10 @@ class Wrong:
         )
 
 
+Column = tuple[Path, tuple[int, ...], Any]
+"""An element of a structure: its path and index, and the direction along it."""
+
+
 class Check:
     """A function at some arguments, with its Jacobian by differences."""
 
@@ -55,7 +62,7 @@ class Check:
         self.eps = eps
         self.at = self.point.inputs
         self.columns = list(_columns(self.at))
-        self.labels = _labels(self.point)
+        self.labels = [spelled(i.param, i.path) for i in self.point.request.inputs]
 
     def output(self, inputs: Any) -> Any:
         """The selected outputs of the function itself at other inputs."""
@@ -84,6 +91,15 @@ class Check:
         ]
         return _kink(*(np.asarray(s)[index] + 0.0 for s in sides))
 
+    def wrong(
+        self, mode: str, column: Column, place: Path, index: tuple[int, ...], a: float, b: float
+    ) -> Wrong:
+        """A derivative by an element of the inputs that differs from differences."""
+        path, source, move = column
+        target = "output" + _element(place, index)
+        kink = self.kink(path, move, place, index)
+        return Wrong(mode, source_of(self, path, source), target, a, b, kink)
+
 
 def _kink(left: Any, right: Any) -> str:
     """That slopes to both sides do not agree, if so."""
@@ -92,17 +108,12 @@ def _kink(left: Any, right: Any) -> str:
     return f" (a kink: slope {left:.4g} to the left, {right:.4g} to the right)"
 
 
-def _columns(inputs: Any) -> Iterator[tuple[Path, tuple[int, ...], Any]]:
-    """(path, index, direction) for every element of the inputs, real and imaginary part."""
-    for path, leaf in leaves(inputs):
+def _columns(tree: Any) -> Iterator[Column]:
+    """The elements of a structure, real and imaginary part, with the direction of each."""
+    for path, leaf in leaves(tree):
         for index in np.ndindex(np.shape(leaf)):
             for factor in (1.0, 1j) if np.iscomplexobj(leaf) else (1.0,):
                 yield path, index, unit(leaf, index, factor)
-
-
-def _labels(point: Point) -> list[str]:
-    """What the inputs are called."""
-    return [spelled(i.param, i.path) for i in point.request.inputs]
 
 
 def _element(path: Path, index: tuple[int, ...]) -> str:
@@ -138,21 +149,18 @@ class Tolerance:
         return abs(found - expected) <= self.atol + self.rtol * abs(expected)
 
 
-def _reverse(check: Check, numeric: list[dict[Path, Any]], tol: Tolerance) -> list[Wrong]:
+def _reverse(check: Check, numeric: list[dict[Path, Any]], tol: Tolerance) -> Iterator[Wrong]:
     """The elements of the Jacobian that reverse mode gets wrong."""
     value, pull = check.point.pullback()
     output = check.point.output(value)
-    wrong: list[Wrong] = []
-    for place, leaf in leaves(output):
-        for index in np.ndindex(np.shape(leaf)):
-            for factor in (1.0, 1j) if np.iscomplexobj(leaf) else (1.0,):
-                gradient = pull(with_leaf(zeros(output), place, unit(leaf, index, factor)))
-                found = [_entry(at(gradient, p), k, unit) for p, k, unit in check.columns]
-                expected = [
-                    float(np.real(np.conj(factor) * np.asarray(n[place])[index])) for n in numeric
-                ]
-                wrong += _compared(check, "reverse", place, index, found, expected, tol)
-    return wrong
+    for place, index, seed in _columns(output):
+        gradient = pull(with_leaf(zeros(output), place, seed))
+        for column, slopes in zip(check.columns, numeric):
+            path, source, move = column
+            found = _entry(at(gradient, path), source, move)
+            expected = _entry(slopes[place], index, seed)
+            if not tol.agree(found, expected):
+                yield check.wrong("reverse", column, place, index, found, expected)
 
 
 def _entry(gradient: Any, index: tuple[int, ...], unit: Any) -> float:
@@ -165,41 +173,20 @@ def _inner(gradient: Any, unit: Any) -> Any:
     return np.real(np.sum(np.conj(gradient) * unit))
 
 
-def _forward(check: Check, numeric: list[dict[Path, Any]], tol: Tolerance) -> list[Wrong]:
+def _forward(check: Check, numeric: list[dict[Path, Any]], tol: Tolerance) -> Iterator[Wrong]:
     """The elements of the Jacobian that forward mode gets wrong."""
-    wrong: list[Wrong] = []
     still = zeros(check.at)
-    for (path, source, move), column in zip(check.columns, numeric):
+    for column, slopes in zip(check.columns, numeric):
+        path, _, move = column
         _, tangent = check.point.along(with_leaf(still, path, move))
-        for place, expected in column.items():
+        for place, expected in slopes.items():
             found = np.asarray(at(tangent, place))
             for index in np.ndindex(np.shape(expected)):
                 a, b = complex(found[index]), complex(np.asarray(expected)[index])
-                if not (tol.agree(a.real, b.real) and tol.agree(a.imag, b.imag)):
-                    part = (a.imag, b.imag) if tol.agree(a.real, b.real) else (a.real, b.real)
-                    kink = check.kink(path, move, place, index)
-                    names = source_of(check, path, source), "output" + _element(place, index)
-                    wrong.append(Wrong("forward", *names, *part, kink))
-    return wrong
-
-
-def _compared(
-    check: Check,
-    mode: str,
-    place: Path,
-    index: tuple[int, ...],
-    found: list[float],
-    expected: list[float],
-    tol: Tolerance,
-) -> list[Wrong]:
-    """The wrong elements of one row."""
-    wrong: list[Wrong] = []
-    for (path, source, move), a, b in zip(check.columns, found, expected):
-        if not tol.agree(a, b):
-            kink = check.kink(path, move, place, index)
-            target = "output" + _element(place, index)
-            wrong.append(Wrong(mode, source_of(check, path, source), target, a, b, kink))
-    return wrong
+                pairs = ((a.real, b.real), (a.imag, b.imag))
+                off = next((pair for pair in pairs if not tol.agree(*pair)), None)
+                if off is not None:
+                    yield check.wrong("forward", column, place, index, *off)
 
 
 def _along(check: Check, tol: Tolerance, modes: Sequence[str]) -> list[Wrong]:
@@ -398,36 +385,41 @@ def _further(check: Check, nondet_tol: float, dtypes: bool, batch: bool) -> list
                     f"{np.result_type(mine[path])}, the input {np.result_type(leaf)}"
                 )
     if batch:
-        report += _batch(check, pull, output)
+        report += _batch_of_cotangents(check, pull, output)
     return report
 
 
-def _batch(check: Check, pull: Any, output: Any) -> list[str]:
-    """Whether a batch of cotangents gives what they give one by one."""
-    rng = np.random.default_rng(2)
-    many = [random_like(rng, output) for _ in range(3)]
-    together = {p: np.stack([at(m, p) for m in many]) for p, _ in leaves(output)}
-    found = dict(leaves(batched(pull, with_leaves(output, together), output, check.at)))
-    for k, one in enumerate(many):
-        for path, gradient in leaves(pull(one)):
-            tol = 1e3 * np.finfo(np.result_type(gradient)).eps
-            if not np.allclose(found[path][k], gradient, rtol=tol, atol=tol):
-                return [f"the batched gradient of {source_of(check, path, ())} differs"]
+def _batch(
+    seed: int, like: Any, many: Function, single: Function, said: Callable[[Path], str]
+) -> list[str]:
+    """Whether a batch of random numbers gives what they give one by one."""
+    rng = np.random.default_rng(seed)
+    each = [random_like(rng, like) for _ in range(3)]
+    together = {p: np.stack([at(m, p) for m in each]) for p, _ in leaves(like)}
+    found = dict(leaves(many(with_leaves(like, together))))
+    for k, one in enumerate(each):
+        for path, part in leaves(single(one)):
+            tol = 1e3 * np.finfo(np.result_type(part)).eps
+            if not np.allclose(found[path][k], part, rtol=tol, atol=tol):
+                return [f"the batched {said(path)} differs"]
     return []
+
+
+def _batch_of_cotangents(check: Check, pull: Pullback, output: Any) -> list[str]:
+    """Whether a batch of cotangents gives what they give one by one."""
+    return _batch(
+        2, output, lambda many: batched(pull, many, output, check.at), pull,
+        lambda path: f"gradient of {source_of(check, path, ())}",
+    )  # fmt: skip
 
 
 def _batch_of_tangents(check: Check) -> list[str]:
     """Whether a batch of tangents gives what they give one by one."""
-    rng = np.random.default_rng(4)
-    many = [random_like(rng, check.at) for _ in range(3)]
-    together = {p: np.stack([at(m, p) for m in many]) for p, _ in leaves(check.at)}
-    found = dict(leaves(pushed(check.point, with_leaves(check.at, together), check.at, 3)))
-    for k, one in enumerate(many):
-        for path, tangent in leaves(check.point.along(one)[1]):
-            tol = 1e3 * np.finfo(np.result_type(tangent)).eps
-            if not np.allclose(found[path][k], tangent, rtol=tol, atol=tol):
-                return [f"the batched tangent of {spelled('the output', path)} differs"]
-    return []
+    return _batch(
+        4, check.at, lambda many: pushed(check.point, many, check.at, 3),
+        lambda one: check.point.along(one)[1],
+        lambda path: f"tangent of {spelled('the output', path)}",
+    )  # fmt: skip
 
 
 @entry
