@@ -59,29 +59,17 @@ class Comments:
         code = statement_lines(function) if function.comments else frozenset()
         self.waiting = sorted(line for line in function.comments if line not in code)
         self.texts = function.comments
-        self.statements: Any = None
+        self.settled = _settled if self.waiting else list
 
-    def attach(self, statements: Any) -> None:
-        """Be told of every statement before it is written."""
-        if self.waiting:
-            self.statements = statements
-            statements.before, statements.mark = self.before, self.mark
-            statements.settled = settled
-
-    def before(self, loc: Loc) -> None:
-        """Writes the comments that stood before a statement."""
-        if loc.file != self.file:
-            return
-        while self.waiting and self.waiting[0] < loc.line:
-            text = plain(self.texts[self.waiting.pop(0)])
-            self.statements.out.append(Remark(text, theirs=True))
-
-    def mark(self) -> None:
-        """Nothing that stood before a statement of the user belongs to the backward part."""
-        self.waiting.clear()
+    def before(self, loc: Loc) -> list[Remark]:
+        """The comments that stood before a statement."""
+        found: list[Remark] = []
+        while self.waiting and loc.file == self.file and self.waiting[0] < loc.line:
+            found.append(Remark(plain(self.texts[self.waiting.pop(0)]), theirs=True))
+        return found
 
 
-def settled(nodes: list[Any]) -> list[Any]:
+def _settled(nodes: list[Any]) -> list[Any]:
     """Statements in which the user's comments stand behind what was put before their statement."""
     out: list[Any] = []
     waiting: list[Any] = []
@@ -263,8 +251,7 @@ def _tree(
     build = Expressions(Globals(_locals(scan), namespace, others))
     planned = _planned(function, scan)
     body, gone = with_jumps(scan, planned.inline)
-    statements = Statements(build, planned, gone)
-    Comments(function).attach(statements)
+    statements = Statements(build, planned, gone, Comments(function))
     arguments = _arguments(function.params, build)
     nodes = statements.block(body) or [gast.Pass()]
     if function.doc is not None:

@@ -47,17 +47,18 @@ Node = Any
 class Statements:
     """Builds the statements of a function; `plan` says what is nested into expressions.
 
-    `gone` are the flags that became jumps, and the variable of what is returned.
+    `gone` are the flags that became jumps, and the variable of what is returned; `comments` those
+    of the user, which stand before statements.
     """
 
-    def __init__(self, expressions: Expressions, plan: Plan, gone: frozenset[str]) -> None:
+    def __init__(
+        self, expressions: Expressions, plan: Plan, gone: frozenset[str], comments: Any
+    ) -> None:
         self.build = expressions
         self.plan = plan
         self.gone = gone
+        self.comments = comments
         self.out: list[Node] = []
-        self.before: Callable[[Loc], None] = _nothing
-        self.mark: Callable[[], None] = _no_mark
-        self.settled: Callable[[list[Node]], list[Node]] = list
 
     # --- blocks --------------------------------------------------------------------------------
 
@@ -73,7 +74,8 @@ class Statements:
             if self.out and leaves(self.out):
                 break  # what follows is never reached
         found, self.out = self.out, outer
-        return self.settled(found)
+        settled: list[Node] = self.comments.settled(found)
+        return settled
 
     def _step(self, block: Block, index: int, last: bool) -> int:
         """One statement; returns how many following ones it has taken with it."""
@@ -90,6 +92,10 @@ class Statements:
         else:
             _WRITERS[type(stmt)](self, stmt)
         return 0
+
+    def before(self, loc: Loc) -> None:
+        """Append the user's comments that stood before a statement."""
+        self.out += self.comments.before(loc)
 
     def add(self, node: Node, loc: Loc) -> None:
         """Append a statement."""
@@ -182,7 +188,7 @@ class Statements:
     def comment(self, stmt: Comment) -> None:
         """A line of comment."""
         if stmt.text == "backward":
-            self.mark()
+            self.comments.waiting.clear()  # nothing in the backward part is the user's
         self.out.append(Remark(stmt.text))
 
     def return_(self, stmt: Return) -> None:
@@ -345,14 +351,6 @@ def _target(tree: Any) -> Node:
 def _with_loc(node: Node, loc: Loc) -> Node:
     node.loc = loc
     return node
-
-
-def _nothing(loc: Loc) -> None:
-    """No comments."""
-
-
-def _no_mark() -> None:
-    """No comments that end."""
 
 
 _WRITERS: dict[type, Callable[[Statements, Any], None]] = {
