@@ -142,6 +142,12 @@ def _moved(inputs: Any) -> Any:
     return inputs + 1 if plain else inputs
 
 
+def _of_method(name: str) -> property:
+    """A derivative of a method, with positions and names of the function's parameters."""
+    said = f"The {name} of the method, with positions and names of the function's parameters."
+    return property(lambda self: Bound(getattr(self.made, name), self.instance), doc=said)
+
+
 @offers("grad", "hessian", "jacobian", "jvp", "primal", "source", "value_and_grad", "vjp")
 class Bound:
     """A derivative or a differentiable function whose first argument is an object."""
@@ -185,25 +191,9 @@ class Bound:
             )
         return self.primal
 
-    @property
-    def grad(self) -> Bound:
-        """The gradient of the method, with positions and names of the function's parameters."""
-        return Bound(self.made.grad, self.instance)
-
-    @property
-    def value_and_grad(self) -> Bound:
-        """The value and the gradient of the method."""
-        return Bound(self.made.value_and_grad, self.instance)
-
-    @property
-    def jacobian(self) -> Bound:
-        """The Jacobian of the method, with positions and names of the function's parameters."""
-        return Bound(self.made.jacobian, self.instance)
-
-    @property
-    def hessian(self) -> Bound:
-        """The Hessian of the method."""
-        return Bound(self.made.hessian, self.instance)
+    grad, value_and_grad, jacobian, hessian = map(
+        _of_method, ("grad", "value_and_grad", "jacobian", "hessian")
+    )
 
     @entry
     def jvp(self, primals: Any, tangents: Any, **kwargs: Any) -> Any:
