@@ -18,6 +18,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from srcdiff.codegen.expression_text import BINARY
 from srcdiff.ir import (
     Atom,
     Attr,
@@ -213,11 +214,7 @@ _UNARY: dict[Any, Any] = {
     operator.invert: gast.Invert(), operator.not_: gast.Not(), operator.pos: gast.UAdd(),
     operator.neg: gast.USub(),
 }  # fmt: skip
-AUGMENTED: dict[str, Any] = {
-    "+": gast.Add(), "-": gast.Sub(), "*": gast.Mult(), "@": gast.MatMult(), "/": gast.Div(),
-    "%": gast.Mod(), "**": gast.Pow(), "<<": gast.LShift(), ">>": gast.RShift(),
-    "|": gast.BitOr(), "^": gast.BitXor(), "&": gast.BitAnd(), "//": gast.FloorDiv(),
-}  # fmt: skip
+AUGMENTED: dict[str, Any] = {sign: getattr(gast, n)() for n, (sign, _) in BINARY.items()}
 _EAGER = (sum, tuple, min, max, set)
 _AND, _OR, _NOT_IN, _IN, _NOT = gast.And(), gast.Or(), gast.NotIn(), gast.In(), gast.Not()
 _RISING, _FALLING = (gast.Lt, gast.LtE), (gast.Gt, gast.GtE)
@@ -340,15 +337,14 @@ class Expressions:
 
     def _plain(self, fn: Any, call: Call, args: tuple[Atom, ...] | None = None) -> Any:
         """`fn(*args, **kwargs)`."""
-        keywords = [(k, v) for k, v in call.kwargs]
         positional = [self.atom(a) for a in (call.args if args is None else args)]
-        if len(positional) == 1 and not keywords and call.fn in _EAGER:
+        if len(positional) == 1 and not call.kwargs and call.fn in _EAGER:
             positional = [_as_generator(positional[0])]
         if call.fn is list and len(positional) == 1 and _is_new_list(positional[0]):
             return positional[0]
         if call.fn is np.block:
             positional = list(map(_as_lists, positional))
-        return gast.Call(fn, positional, [gast.keyword(k, self.atom(v)) for k, v in keywords])
+        return gast.Call(fn, positional, [gast.keyword(k, self.atom(v)) for k, v in call.kwargs])
 
     def _special(self, fn: Any, call: Call) -> Any:
         """Operators, subscripts and displays; None for anything else."""

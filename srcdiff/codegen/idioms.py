@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Mapping, Set
-from typing import Any, Protocol
+from typing import Any
 
 from srcdiff.analysis.effects import Scan, is_pure, stmt_reads
 from srcdiff.ir import (
@@ -250,14 +250,14 @@ def find_collection(
     block: Block, index: int, loop: For, inline: Set[str], scan: Scan, targets: Targets
 ) -> Collection | None:
     """What the loop at `index` collects, if it does nothing else."""
-    uses, defs, starts = scan.uses, scan.defs, targets
+    uses, defs = scan.uses, scan.defs
     name = filled_name(loop)
     if name is None or name in scan.held or (uses[name], defs[name]) != (2, 1):
         return None
     if not _is_empty(block[:index], name):
         return None
     inner = [s for s in walk((loop,)) if isinstance(s, For)]
-    if not _only_fills(loop, name, inline, starts) or any(f.stop is not None for f in inner):
+    if not _only_fills(loop, name, inline, targets) or any(f.stop is not None for f in inner):
         return None
     variables = bound((loop,)) - inline
     if any(uses[v] != scan.reads_in((loop,), v) or defs[v] > 1 and uses[v] for v in variables):
@@ -305,26 +305,6 @@ def _fills_last(
 # --- conditionals that are expressions: `a and b`, `a or b`, `x if c else y` ---------------------
 
 
-class Facts(Protocol):
-    """What is known of the whole function."""
-
-    @property
-    def inline(self) -> Set[str]:
-        """The names that are nested so far."""
-
-    @property
-    def held(self) -> Set[str]:
-        """The names that are read where no expression can stand."""
-
-    @property
-    def uses(self) -> dict[str, int]:
-        """How often every name is read."""
-
-    @property
-    def defs(self) -> dict[str, int]:
-        """How often every name is bound."""
-
-
 @frozen
 class Join:
     """A conditional whose only result is one temporary, used once after it.
@@ -339,13 +319,13 @@ class Join:
     width: int
 
 
-def find_join(block: Block, index: int, facts: Facts) -> Join | None:
+def find_join(block: Block, index: int, inline: Set[str], scan: Scan) -> Join | None:
     """The expression that the `If` at `index` is, if it is one."""
     stmt = block[index] if index < len(block) else None
     if not isinstance(stmt, If):
         return None
-    name = value_target(stmt, facts.inline)
-    if name is None or name in facts.held:
+    name = value_target(stmt, inline)
+    if name is None or name in scan.held:
         return None
     first = None
     inside: Block = (stmt,)
@@ -354,15 +334,15 @@ def find_join(block: Block, index: int, facts: Facts) -> Join | None:
         if not isinstance(before, Assign) or before.target.id != name:
             return None
         first, inside = before, (before, stmt)
-    return _checked(name, first, inside, facts)
+    return _checked(name, first, inside, scan)
 
 
-def _checked(name: str, first: Assign | None, inside: Block, facts: Facts) -> Join | None:
+def _checked(name: str, first: Assign | None, inside: Block, scan: Scan) -> Join | None:
     """The join, unless the name is bound elsewhere or read more than once after it."""
     within = list(walk(inside))
     bindings = sum(name in writes(s) for s in within)
     read = [n for s in within for n in stmt_reads(s)]
-    if facts.defs[name] != bindings or facts.uses[name] != read.count(name) + 1:
+    if scan.defs[name] != bindings or scan.uses[name] != read.count(name) + 1:
         return None
     return Join(
         name,

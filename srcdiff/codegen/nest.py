@@ -139,7 +139,7 @@ class Movement:
             return []
         while True:
             parts = [self.waiting[n] for n in reads if n in self.waiting]
-            bad = self._obstacle(parts, index, accepts_effects) or _too_wide(parts, room)
+            bad = self._obstacle(parts, accepts_effects) or _too_wide(parts, room)
             if bad is None:
                 break
             self.stay(bad)
@@ -156,7 +156,7 @@ class Movement:
         if moved.effects is not None:
             self.stored_at = max(self.stored_at, moved.index)
 
-    def _obstacle(self, parts: list[Moved], index: int, accepts_effects: bool) -> Moved | None:
+    def _obstacle(self, parts: list[Moved], accepts_effects: bool) -> Moved | None:
         """The first part that may not move to the statement."""
         for part in parts:
             if self._is_stale(part) or not self._keeps_order(part, parts, accepts_effects):
@@ -342,7 +342,7 @@ class _BlockPlanner:
         if isinstance(stmt, For) and self._collects(index, stmt, inner):
             return 0
         if isinstance(stmt, If):
-            join = self.joins.get(index) or find_join(self.body, index, self.owner)
+            join = self.joins.get(index) or self._found_join(index)
             if join is not None and (join.first is None or join.name in self.moves.waiting):
                 self._join(index, stmt, join, inner)
                 return 0
@@ -363,11 +363,15 @@ class _BlockPlanner:
         if not isinstance(following, If) or following.test != stmt.target:
             return False
         self._inside(index + 1)
-        join = find_join(self.body, index + 1, self.owner)
+        join = self._found_join(index + 1)
         if join is None or join.first is not stmt:
             return False
         self.joins[index + 1] = join
         return True
+
+    def _found_join(self, index: int) -> Join | None:
+        """The expression that the conditional at a place is, if it is one."""
+        return find_join(self.body, index, self.owner.inline, self.owner.scan)
 
     def _unpack(self, index: int, stmt: Assign, group: tuple[str, ...]) -> int:
         """`a, b = f(x)`: a statement, with the reads of the items."""

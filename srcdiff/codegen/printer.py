@@ -339,23 +339,15 @@ class Printer(ExpressionText, astunparse.Unparser):  # type: ignore[misc]
         self.lines += new
         self.nodes += [self.node] * len(new)
 
-    def enter(self) -> None:
-        """Print the colon before an indented block."""
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """The lines of an indented block, behind a colon."""
         self.write(":")
         self.flush()
         self._indent += 1
-
-    def leave(self) -> None:
-        """End an indented block."""
+        yield
         self.flush()
         self._indent -= 1
-
-    @contextmanager
-    def block(self) -> Iterator[None]:
-        """The lines of an indented block."""
-        self.enter()
-        yield
-        self.leave()
 
     def dispatch(self, tree: Any) -> None:
         """Print a statement, a list of statements, or an expression into the current line."""
@@ -450,12 +442,14 @@ class Printer(ExpressionText, astunparse.Unparser):  # type: ignore[misc]
 
     def _While(self, tree: Any) -> None:
         self.line("while ", self.text(tree.test, 0))
-        with self.block():
-            self.dispatch(tree.body)
-        self._else(tree.orelse)
+        self._loop(tree)
 
     def _For(self, tree: Any) -> None:
         self.line(f"for {self.text(tree.target, TUPLE)} in ", self.text(tree.iter, TEST))
+        self._loop(tree)
+
+    def _loop(self, tree: Any) -> None:
+        """The body of a loop, and its `else`."""
         with self.block():
             self.dispatch(tree.body)
         self._else(tree.orelse)

@@ -411,7 +411,7 @@ class _Jumps:
     def _kind(self, block: Block, start: int, after: _Next) -> str | None:
         """The jump that the end of a block is."""
         known = self._known(block, start)
-        lands, crossed = _landing(after, known, self.body)
+        lands, crossed = _landing(after, known)
         returns_value = self._sets_result(block[start]) or self.value == _NONE
         if lands is None and returns_value and (self.result is not None or self.value == _NONE):
             return "return"
@@ -458,8 +458,8 @@ class _Jumps:
             return
         flag = _guard(stmt)
         if flag is None or flag not in self.flags or not isinstance(stmt, If):
-            parts = [self._rebuilt(inner, then) for inner, then in _inner(stmt, after)]
-            out.append(_with_blocks(stmt, parts))
+            thens = iter([then for _, then in _inner(stmt, after)])
+            out.append(map_blocks(stmt, lambda inner: self._rebuilt(inner, next(thens))))
             return
         previous = out[-1] if out else None
         if _is_stopped(previous, flag) and flag in self.broken:
@@ -473,17 +473,6 @@ class _Jumps:
 def _is_stopped(stmt: Stmt | None, flag: str) -> bool:
     """Whether a statement is a loop that the flag stops."""
     return isinstance(stmt, (For, While)) and stmt.stop == Name(flag)
-
-
-def _with_blocks(stmt: Stmt, parts: list[Block]) -> Stmt:
-    """A statement with other blocks inside."""
-    if isinstance(stmt, If):
-        return replace(stmt, body=parts[0], orelse=parts[1])
-    if isinstance(stmt, For):
-        return replace(stmt, body=parts[0])
-    if isinstance(stmt, While):
-        return replace(stmt, cond=parts[0], body=parts[1])
-    return stmt
 
 
 # --- flags -------------------------------------------------------------------------------------
@@ -599,7 +588,7 @@ def _inner(stmt: Stmt, after: _Next) -> list[tuple[Block, _Next]]:
     return [(inner, after) for inner in blocks(stmt)]
 
 
-def _landing(after: _Next, known: set[str], body: Block) -> tuple[_Next, list[Loop]]:
+def _landing(after: _Next, known: set[str]) -> tuple[_Next, list[Loop]]:
     """Where control goes with some flags set: None for the end of the function.
 
     Also the loops that it leaves on the way.
