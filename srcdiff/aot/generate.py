@@ -58,14 +58,11 @@ def generate(
     """
     from srcdiff.aot.files import write
     from srcdiff.aot.job import Job, Wanted, target
-    from srcdiff.aot.verify import accepted, verified
+    from srcdiff.aot.verify import checked_text
 
     f = target(f) if isinstance(f, str) else f
     job = Job(f, Wanted(**options))
-    text = job.text()
-    accepted(job, text)
-    if verify:
-        verified(job, text)
+    text = checked_text(job, verify)
     if path is not None:
         write(Path(path), text, force)
     return text

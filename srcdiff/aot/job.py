@@ -81,6 +81,13 @@ class Wanted:
                 "split: the forward part returns the value; in forward mode there is only one part"
             )
 
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Wanted:
+        """The options as a text has them, in which tuples are lists."""
+        given: dict[str, Any] = dict(options)
+        given.update((k, tuple(v)) for k, v in options.items() if isinstance(v, list))
+        return cls(**given)
+
     def given(self) -> dict[str, Any]:
         """The options that are not at their defaults."""
         pairs = ((f.name, getattr(self, f.name), f.default) for f in fields(self))

@@ -54,6 +54,15 @@ def accepted(job: Job, text: str) -> None:
         given = tuple(getattr(result, "types", ())[1:])  # the residuals, behind the value
 
 
+def checked_text(job: Job, verify: bool) -> str:
+    """The text of a file, compiled and compared with differences where that is asked for."""
+    text = job.text()
+    accepted(job, text)
+    if verify:
+        verified(job, text)
+    return text
+
+
 def _arguments(job: Job, function: Any) -> tuple[Any, ...]:
     """The example, and for tangents what is like their inputs."""
     if job.wanted.mode != "forward":
@@ -138,7 +147,8 @@ class Asked:
             self.wanted, self.why = Wanted(**options), "is not there"
             return
         head, whole = read_head(text, self.place)
-        self.wanted = _wanted(head, options)
+        # An example given in Python is given again, or none.
+        self.wanted = Wanted.of({**head.options, **options})
         self.why = _outdated(head, Job(f, self.wanted), text) if whole else "has been edited"
 
     def anew(self) -> Any:
@@ -153,14 +163,6 @@ class Asked:
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         return _taken(vars(module), tuple(module.__all__))
-
-
-def _wanted(head: Head, options: dict[str, Any]) -> Wanted:
-    """The options that a file was made with; an example given in Python is given again, or none."""
-    given: dict[str, Any] = {
-        k: tuple(v) if isinstance(v, list) else v for k, v in head.options.items()
-    }
-    return Wanted(**{**given, **options})
 
 
 def _outdated(head: Head, job: Job, text: str) -> str:

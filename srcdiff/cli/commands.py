@@ -17,7 +17,7 @@ from typing import Any
 
 from srcdiff.aot.files import current, meaning, read_head, write
 from srcdiff.aot.job import Job, Wanted, target
-from srcdiff.aot.verify import accepted, verified
+from srcdiff.aot.verify import checked_text
 from srcdiff.api.grad import all_stages
 from srcdiff.cli.project import Project, Task, found_project, import_as_project
 from srcdiff.errors import SrcdiffError, TargetError
@@ -131,24 +131,15 @@ def generate(given: Namespace) -> int:
         return 0
     job = Job(loaded(given), Wanted(**options_of(given)))
     if given.output is None:
-        sys.stdout.write(_text(job, given.verify))
+        sys.stdout.write(checked_text(job, given.verify))
     else:
         _write(job, Path(given.output), given.verify, given.force)
     return 0
 
 
-def _text(job: Job, verify: bool) -> str:
-    """The text of a file, compiled and compared with differences where that is asked for."""
-    text = job.text()
-    accepted(job, text)
-    if verify:
-        verified(job, text)
-    return text
-
-
 def _write(job: Job, path: Path, verify: bool, force: bool) -> None:
     """Write a file, and say what happened."""
-    new = write(path, _text(job, verify), force)
+    new = write(path, checked_text(job, verify), force)
     say(f"{'wrote' if new else 'unchanged:'} {near(path)}")
 
 
@@ -210,7 +201,7 @@ def _is_stale(task: Task, given: Namespace) -> bool:
     """Whether a file is not what would be written; the difference is printed."""
     old = current(task.path)
     job = task.job()
-    new = _text(job, True) if given.verify else job.text()
+    new = checked_text(job, True) if given.verify else job.text()
     if old is not None and _says_the_same(old, new, task.path):
         return False
     show_diff(

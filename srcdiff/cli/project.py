@@ -28,10 +28,7 @@ class Task:
 
     def job(self) -> Job:
         """The making of it."""
-        given: dict[str, Any] = {
-            k: tuple(v) if isinstance(v, list) else v for k, v in self.options.items()
-        }
-        return Job(target(self.target), Wanted(**given))
+        return Job(target(self.target), Wanted.of(self.options))
 
 
 @frozen
