@@ -83,7 +83,7 @@ class Conformer(Rewriter):
         kinds = [atom_kind(a, self.kinds) for a in call.args]
         for names, lacks, what, remedy in _REFUSED:
             if name in names and lacks(kinds, call):
-                short = path.replace("numpy", "np", 1)
+                short = _short(path)
                 raise MissingRuleError(f"`{short}` of CuPy takes no {what}", self.loc, remedy)
 
     def with_axes(self, atom: ir.Atom) -> ir.Atom:
@@ -181,7 +181,7 @@ def _options(call: ir.Call, path: str, loc: ir.Loc) -> ir.Call:
             args.append(value)
         elif place is not None or name in _LACKING.get(keyword or "", ()):
             if not _says_nothing(call.fn, keyword or "", value):
-                short = path.replace("numpy", "np", 1)
+                short = _short(path)
                 raise MissingRuleError(
                     f"`{short}` of CuPy has no argument `{keyword}`",
                     loc,
@@ -432,7 +432,7 @@ def _missing(fn: Any) -> str:
 
 
 def _short(module: str) -> str:
-    """A module as users call it."""
+    """A module, or a function in it, as users call it."""
     return module.replace("numpy", "np", 1)
 
 
@@ -451,11 +451,6 @@ def _path_of(fn: Any) -> str:
     return ".".join((*parts, name)) if parts and parts[0] in ("numpy", "scipy") else ""
 
 
-def _names(text: str) -> frozenset[str]:
-    """The words of a text."""
-    return frozenset(text.split())
-
-
 _OF_SCIPY = {
     "srcdiff.runtime.scipy.curves": "scipy.interpolate",
     "srcdiff.runtime.scipy.sparse": "scipy.sparse",
@@ -469,27 +464,27 @@ _OF_NUMPY = ("seterr", "geterr", "errstate", "seterrcall", "set_printoptions")
 """What tells NumPy how to behave, and CuPy has no part in."""
 
 _METHODS: Mapping[str, frozenset[str]] = {
-    "reduce": _names("add multiply"),
-    "accumulate": _names("add multiply"),
-    "reduceat": _names("add"),
-    "at": _names("add subtract maximum minimum bitwise_and bitwise_or bitwise_xor"),
+    "reduce": _words("add multiply"),
+    "accumulate": _words("add multiply"),
+    "reduceat": _words("add"),
+    "at": _words("add subtract maximum minimum bitwise_and bitwise_or bitwise_xor"),
 }
 """The ufuncs of CuPy that have a method."""
 
 MISSING: Mapping[str, frozenset[str]] = {
-    "numpy": _names(
+    "numpy": _words(
         """asmatrix block bmat einsum_path frompyfunc geomspace histogram_bin_edges insert matvec
         nanpercentile nanquantile ndenumerate nditer polyder polydiv polyint spacing
         unstack vecdot vecmat isnat"""
     ),
-    "numpy.linalg": _names(
+    "numpy.linalg": _words(
         """diagonal matrix_norm multi_dot outer svdvals tensordot trace vecdot vector_norm"""
     ),
 }
 """What NumPy has and CuPy 14 lacks."""
 
 KNOWN: Mapping[str, frozenset[str]] = {
-    "scipy.special": _names(
+    "scipy.special": _words(
         """bdtr bdtrc bdtri beta betainc betaincinv betaln binom boxcox boxcox1p cbrt chdtr chdtrc
         chdtri cosdg cosm1 cotdg digamma ellipeinc ellipj ellipk ellipkinc ellipkm1 entr
         erf erfc erfcinv erfcx erfinv exp1 exp10 exp2 expi expit expm1 expn exprel fdtr
@@ -500,20 +495,20 @@ KNOWN: Mapping[str, frozenset[str]] = {
         pseudo_huber psi radian rel_entr rgamma round shichi sici sinc sindg softmax
         sph_harm_y spherical_yn tandg wright_bessel xlog1py xlogy y0 y1 yn zeta zetac"""
     ),
-    "scipy.linalg": _names(
+    "scipy.linalg": _words(
         """bandwidth block_diag circulant dft expm hadamard hankel helmert hilbert khatri_rao kron
         leslie lu lu_factor lu_solve companion convolution_matrix fiedler
         fiedler_companion solve_triangular toeplitz tri tril triu"""
     ),
-    "scipy.fft": _names(
+    "scipy.fft": _words(
         """dct dctn dst dstn fft fft2 fftfreq fftn fftshift fht hfft hfft2 hfftn idct idctn idst
         idstn ifft ifft2 ifftn ifftshift ifht ihfft ihfft2 ihfftn irfft irfft2 irfftn
         next_fast_len rfft rfft2 rfftfreq rfftn"""
     ),
-    "scipy.signal": _names(
+    "scipy.signal": _words(
         """convolve convolve2d correlate correlate2d detrend fftconvolve lfilter oaconvolve"""
     ),
-    "scipy.ndimage": _names(
+    "scipy.ndimage": _words(
         """convolve convolve1d correlate correlate1d gaussian_filter gaussian_filter1d
         uniform_filter uniform_filter1d"""
     ),
