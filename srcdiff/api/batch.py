@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,10 @@ from srcdiff.driver.callables import offers
 from srcdiff.driver.derivative import Derivative, Reusing
 from srcdiff.driver.executable import CANNOT
 from srcdiff.driver.options import Options, Path, at, part_of
-from srcdiff.driver.pipeline import run
+from srcdiff.driver.pipeline import analysed
 from srcdiff.driver.pullback import Pullback
 from srcdiff.driver.second_order import check_repeatable
-from srcdiff.errors import CotangentError, InternalError, UnsupportedError, entry, placed
+from srcdiff.errors import CotangentError, UnsupportedError, entry, placed
 from srcdiff.frontend.request import Input, spelled
 from srcdiff.frontend.signatures import place_of, signature_of
 from srcdiff.ir import SEED
@@ -138,16 +138,26 @@ def _checked(gradient: Any, leaf: Any, size: int) -> Any:
     return gradient
 
 
-def as_arrays(given: Any, output: Any) -> Any:
-    """A batch of cotangents with arrays for leaves, in the structure of the output."""
+def _each(fn: Callable[[Any], Any], given: Any, output: Any) -> Any:
+    """A function of every array of a batch of cotangents, in the structure of the output."""
     if given is None:
         return None
     given, output = by_attribute(given, output)
     if isinstance(output, dict):
-        return {key: as_arrays(given[key], value) for key, value in output.items()}
+        return {key: _each(fn, given[key], value) for key, value in output.items()}
     if isinstance(output, (list, tuple)):
-        return [as_arrays(g, value) for g, value in zip(given, output)]
-    return given if is_device_array(given) else np.asarray(given)
+        return [_each(fn, g, value) for g, value in zip(given, output)]
+    return fn(given if is_device_array(given) else np.asarray(given))
+
+
+def as_arrays(given: Any, output: Any) -> Any:
+    """A batch of cotangents with arrays for leaves, in the structure of the output."""
+    return _each(lambda array: array, given, output)
+
+
+def item(given: Any, output: Any, k: int) -> Any:
+    """The cotangent of one item of the batch."""
+    return _each(lambda array: array[k], given, output)
 
 
 def stacked(inputs: Any, rows: list[dict[Path, Any]], there: Any = None) -> Any:
@@ -201,18 +211,6 @@ def _sizes(given: Any, output: Any, path: str, sizes: dict[str, int]) -> None:
             f"given shape {shape}"
         )
     sizes[path] = shape[0]
-
-
-def item(given: Any, output: Any, k: int) -> Any:
-    """The cotangent of one item of the batch."""
-    if given is None:
-        return None
-    given, output = by_attribute(given, output)
-    if isinstance(output, dict):
-        return {key: item(given[key], value, k) for key, value in output.items()}
-    if isinstance(output, (list, tuple)):
-        return [item(g, value, k) for g, value in zip(given, output)]
-    return given[k] if is_device_array(given) else np.asarray(given)[k]
 
 
 # --- a gradient as a plain function of the arguments and the cotangent ----------------------------
@@ -270,11 +268,9 @@ def reached(made: Derivative, outputs: Any, kinds: Mapping[str, Kind]) -> frozen
 
 def _reached(made: Derivative, outputs: Any, kinds: Mapping[str, Kind]) -> frozenset[str]:
     request = replace(made.request, outputs=outputs, allow_unused=True)
-    for label, state in run(made.primal, request, kinds):
-        if label == "analyse":
-            assert state.facts is not None
-            return state.facts.active & {i.param for i in request.inputs}
-    raise InternalError("the pipeline has no analysis")
+    state = analysed(made.primal, request, kinds)
+    assert state.facts is not None
+    return state.facts.active & {i.param for i in request.inputs}
 
 
 # --- the gradients as a plain function ------------------------------------------------------------

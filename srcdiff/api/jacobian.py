@@ -16,7 +16,7 @@ from srcdiff.api.jvp import Forward, forward_of, jvp_again
 from srcdiff.api.matrices import Sparse, by_columns, by_rows, count, real, units
 from srcdiff.api.point import Point
 from srcdiff.driver.callables import Transformed, offers
-from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.derivative import Derivative, derivative_of
 from srcdiff.driver.options import Options
 from srcdiff.errors import CotangentError, entry
 from srcdiff.frontend.request import parse_path
@@ -115,7 +115,7 @@ class Jacobian(Transformed):
     @entry
     def source(self) -> str:
         """The text that computes one row, or in forward mode one column."""
-        made = _once(self.primal, self.options)
+        made: Derivative = derivative_of(self.primal, self.options)
         return _columns(self.primal, made).source if self.mode == "forward" else made.source
 
     def made_of(self) -> tuple[Any, ...]:
@@ -157,7 +157,9 @@ def _columns(f: Any, made: Derivative) -> Forward:
 
 def _gradient(f: Any, options: Options) -> Derivative:
     """The gradient of a function, zero where there is none, made once."""
-    return _once(f, Options(options.inputs, options.outputs, materialize_grads=True))
+    options = Options(options.inputs, options.outputs, materialize_grads=True)
+    made: Derivative = derivative_of(f, options)
+    return made
 
 
 def gradient(f: Any, inputs: Any) -> Derivative:
@@ -166,11 +168,6 @@ def gradient(f: Any, inputs: Any) -> Derivative:
 
 
 gradient.__srcdiff_transform__ = True  # type: ignore[attr-defined]
-
-
-def _once(f: Any, options: Options) -> Derivative:
-    """A derivative, made once."""
-    return made_once(f, ("grad", repr(options)), lambda: Derivative(f, options))
 
 
 @entry

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff.api.jvp import Forward, forward_of, tangent_like
-from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.derivative import Derivative, derivative_of
 from srcdiff.driver.executable import CANNOT
 from srcdiff.driver.options import (
     Options,
@@ -30,7 +30,6 @@ from srcdiff.frontend.signatures import arguments, place_of, signature_of
 from srcdiff.runtime import records
 from srcdiff.runtime.batched import repeated
 from srcdiff.runtime.devices import is_any_array
-from srcdiff.runtime.service import made_once
 from srcdiff.runtime.trees import like_sequence
 
 
@@ -41,7 +40,7 @@ class Point:
         self, f: Any, options: Options, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> None:
         self.f, self.options = f, options
-        made: Derivative = made_once(f, ("grad", repr(options)), lambda: Derivative(f, options))
+        made: Derivative = derivative_of(f, options)
         self.made, self.request = made, made.request
         self.params = tuple(dict.fromkeys(i.param for i in self.request.inputs))
         self.args, self.kwargs = args, dict(kwargs)

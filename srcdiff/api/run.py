@@ -14,7 +14,7 @@ from srcdiff.api.batch import Batched, as_arrays, batch_size, batched, reached, 
 from srcdiff.api.point import Point, leaves, with_leaf, zeros
 from srcdiff.driver.arguments import check_plain
 from srcdiff.driver.callables import offers
-from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.derivative import Derivative, derivative_of
 from srcdiff.driver.options import Options, Path, at, check_unused_options
 from srcdiff.driver.pullback import Held, Pullback
 from srcdiff.errors import (
@@ -581,8 +581,7 @@ def _again(
     """The gradients as outputs of a run of the gradient function, None for an unused input."""
     point, selection = run.again(), _selection(seeds)
     options = Options(point.options.inputs, selection, True, materialize, is_grads_batched=batch)
-    kind = Batched if batch else Derivative
-    made = made_once(point.f, ("again", repr(options)), lambda: kind(point.f, options))
+    made = derivative_of(point.f, options, Batched if batch else Derivative)
     key = "with cotangent", repr(options), tuple(point.values)
     function, name = made_once(point.f, key, lambda: with_cotangent(made, point.values))
     used = frozenset(run.inputs) if materialize else _used(run, seeds)

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from srcdiff.driver.arguments import check_plain
-from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.derivative import derivative_of
 from srcdiff.driver.options import Options
 from srcdiff.driver.pullback import Pullback, recorded
 from srcdiff.errors import entry
 from srcdiff.frontend.signatures import signature_of
 from srcdiff.ir.kinds import is_active_kind
 from srcdiff.kinds.lattice import kind_of
-from srcdiff.runtime.service import made_once
 
 
 @entry
@@ -44,6 +43,6 @@ def vjp(
         found = [n for n, a in zip(names, args) if is_active_kind(kind_of(a, n))]
         inputs = found[0] if len(found) == 1 else tuple(found)
     options = Options(inputs, outputs, materialize_grads=True)
-    made = made_once(f, ("vjp", repr(options)), lambda: Derivative(f, options))
+    made = derivative_of(f, options)
     pair = made.pair(*args, **kwargs)
     return recorded(pair, (*made.receiver, *args), kwargs)

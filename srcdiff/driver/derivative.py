@@ -402,6 +402,11 @@ class Derivative(Transformed):
         return f"<srcdiff {self.request.name} of {self.primal!r}>"
 
 
+def derivative_of(f: Any, options: Options, kind: Callable[..., Any] = Derivative) -> Any:
+    """The derivative of a function for some options, made once as long as the function lives."""
+    return made_once(f, (kind.__name__, repr(options)), lambda: kind(f, options))
+
+
 def _is_scalar(function: Any) -> bool:
     """Whether the cotangent that a generated function takes is that of one number."""
     seed = inspect.signature(function).parameters.get("grad_outputs")

@@ -8,10 +8,9 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.aot.job import Job, Wanted
-from srcdiff.driver.pipeline import State
+from srcdiff.driver.pipeline import State, analysed
 from srcdiff.errors import ExtraError
 from srcdiff.ir.printer import show
-from srcdiff.report.view import analysed
 
 
 def graph(f: Any, **options: Any) -> str:
@@ -20,7 +19,7 @@ def graph(f: Any, **options: Any) -> str:
     The options are those of `generate`.  `dot -Tsvg` makes a picture of it.
     """
     job = Job(f, Wanted(**options))
-    state = analysed(job.made, job.kinds)
+    state = analysed(job.made.origin, job.made.request, job.kinds)
     drawing = _Drawing(state)
     lines = [
         f"digraph {json.dumps(state.function.name)} {{",

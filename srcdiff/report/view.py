@@ -23,7 +23,7 @@ from srcdiff.backends.loader import compile_text
 from srcdiff.codegen.emit import Made
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.guards import watched
-from srcdiff.driver.pipeline import State, derive, run
+from srcdiff.driver.pipeline import State, analysed, derive
 from srcdiff.driver.second_order import first_effect
 from srcdiff.frontend.request import spelled
 from srcdiff.frontend.signatures import arguments
@@ -48,17 +48,9 @@ _COMPARISONS = (
 )  # fmt: skip
 
 
-def analysed(derivative: Derivative, kinds: Mapping[str, Kind]) -> State:
-    """The function with what is known of its values."""
-    for label, state in run(derivative.origin, derivative.request, kinds):
-        if label in ("analyse", "tangents"):
-            return state
-    raise AssertionError("there is an analysis in every mode")
-
-
 def warnings(derivative: Derivative, kinds: Mapping[str, Kind], made: Made) -> list[str]:
     """What a reader should know of, the unused inputs first."""
-    state = analysed(derivative, kinds)
+    state = analysed(derivative.origin, derivative.request, kinds)
     assert state.facts is not None
     active = state.facts.active
     unused = (i for i in state.request.inputs if not active & set(i.params))
