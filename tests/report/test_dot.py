@@ -5,30 +5,10 @@ import shutil
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from srcdiff.cli import main
-
-pytest.importorskip("jinja2", reason="reports need Jinja2, which is an extra")
-pytest.importorskip("pygments", reason="reports need Pygments, which is an extra")
-
-EXAMPLE = (np.ones((6, 4)), np.ones(6), 5)
-
-
-def clipped(v):
-    return np.maximum(v, 0.0)
-
-
-def relax(x, b, steps):
-    """A few steps of a damped iteration."""
-    h = np.zeros(4)
-    total = 0.0
-    for k in range(steps):
-        r = x.T @ np.tanh(x @ h - b)
-        h = clipped(h - 0.3 * r)
-        total += np.sum(h**2) * (1 if k < 3 else 2)
-    return total
+from tests.report.test_view import EXAMPLE, relax
 
 
 def test_graph():
