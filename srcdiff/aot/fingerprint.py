@@ -203,7 +203,7 @@ class _Describing:
             return f"{class_name(cls)} {self.of(value.primal)} {self.of(_asked(value))}"
         if _is_object(cls):
             held = vars(value) if cls is types.SimpleNamespace else attributes(value)
-            return f"{class_name(cls)} {self._items(held.items(), True)}"
+            return f"{class_name(cls)} {self.items(held.items(), True)}"
         return self._other(value)
 
     def _number(self, value: Any, loose: bool) -> str | None:
@@ -215,27 +215,24 @@ class _Describing:
             return f"{value.dtype.name} {value.shape}"
         return None
 
-    def _items(self, items: Iterable[tuple[Any, Any]], loose: bool) -> str:
+    def items(self, items: Iterable[tuple[Any, Any]], loose: bool) -> str:
         """The text of keys with values, in their order."""
         return f"{{{', '.join(f'{self.of(k)}: {self.of(v, loose)}' for k, v in items)}}}"
 
-    def _several(self, items: Iterable[Any], loose: bool = False) -> str:
+    def several(self, items: Iterable[Any], loose: bool = False) -> str:
+        """The text of values, in their order."""
         return f"[{', '.join(self.of(item, loose) for item in items)}]"
 
     def mapping(self, value: Any, loose: bool) -> str:
         """A dict, or an object of a class that derives from it."""
         made = collections.defaultdict
         factory = f" {self.of(value.default_factory)}" if type(value) is made else ""
-        return f"{class_name(type(value))}{factory} {self._items(dict.items(value), loose)}"
-
-    def view(self, value: Any, loose: bool) -> str:
-        """A dict that cannot be written to."""
-        return f"view {self._items(dict(value).items(), loose)}"
+        return f"{class_name(type(value))}{factory} {self.items(dict.items(value), loose)}"
 
     def sequence(self, value: Any, loose: bool) -> str:
         """A tuple, list or queue, or an object of a class that derives from these."""
         kind = next(c for c in (tuple, list, collections.deque) if issubclass(type(value), c))
-        return f"{class_name(type(value))} {self._several(kind.__iter__(value), loose)}"
+        return f"{class_name(type(value))} {self.several(kind.__iter__(value), loose)}"
 
     def set(self, value: Any, loose: bool) -> str:
         """A set, which has no order."""
@@ -243,29 +240,12 @@ class _Describing:
         texts = sorted(self.of(item) for item in kind.__iter__(value))
         return f"{class_name(type(value))} {texts}"
 
-    def slice(self, value: Any, loose: bool) -> str:
-        """A slice of something else than numbers."""
-        return f"slice {self._several((value.start, value.stop, value.step))}"
-
-    def dtype(self, value: Any, loose: bool) -> str:
-        """A dtype with fields."""
-        return f"dtype {value}"
-
     def enumerated(self, value: Any, loose: bool) -> str:
         """A member of an enumeration."""
         held, cls = object.__getattribute__(value, "__dict__"), type(value)
         name = held.get("_name_")
-        known = name in type.__getattribute__(cls, "_member_map_")  # not made by `|`
+        known = name in _members(cls)  # not made by `|`
         return f"{class_name(cls)}.{name if known else ''} {self.of(held.get('_value_'))}"
-
-    def enumeration(self, value: Any, loose: bool) -> str:
-        """An enumeration, with all its members."""
-        members = type.__getattribute__(value, "_member_map_")
-        return f"{class_name(value)} {self._several(members.values())}"
-
-    def cls(self, value: Any, loose: bool) -> str:
-        """A class by its name: what it holds is described for itself."""
-        return f"class {class_name(value)}"
 
     def function(self, value: types.FunctionType, loose: bool) -> str:
         """A function: its name, text and defaults, and what it has from around it."""
@@ -274,12 +254,12 @@ class _Describing:
             return f"{name.split('.')[0]}.{value.__qualname__}"
         if value.__code__.co_filename.startswith(GENERATED):
             return f"generated {value.__qualname__}"
-        return f"{name} {self.code(value)} {self._items(cells(value), False)}"
+        return f"{name} {self.code(value)} {self.items(cells(value), False)}"
 
     def code(self, value: types.FunctionType) -> str:
         """The text and the defaults of a function, as a hash."""
         by_name = sorted((value.__kwdefaults__ or {}).items())
-        defaults = self._several(value.__defaults__ or ()), self._items(by_name, False)
+        defaults = self.several(value.__defaults__ or ()), self.items(by_name, False)
         return sha("\n".join((function_text(value), *defaults)))
 
     def method(self, value: types.MethodType, loose: bool) -> str:
@@ -290,25 +270,13 @@ class _Describing:
 
     def partial(self, value: Any, loose: bool) -> str:
         """A function with some of its arguments."""
-        named = self._items(value.keywords.items(), False)
-        return f"partial {self.of(value.func)} {self._several(value.args)} {named}"
+        named = self.items(value.keywords.items(), False)
+        return f"partial {self.of(value.func)} {self.several(value.args)} {named}"
 
     def wrapped(self, value: Any, loose: bool) -> str:
         """A function of a class."""
         inner = value.func if isinstance(value, functools.cached_property) else value.__func__
         return f"{type(value).__name__} {self.of(inner)}"
-
-    def cached(self, value: Any, loose: bool) -> str:
-        """A function whose results are kept."""
-        return f"cached {self.of(value.__wrapped__)}"
-
-    def property(self, value: Any, loose: bool) -> str:
-        """A property."""
-        return f"property {self._several((value.fget, value.fset))}"
-
-    def module(self, value: types.ModuleType, loose: bool) -> str:
-        """A module by its name."""
-        return f"module {types.ModuleType.__getattribute__(value, '__name__')}"
 
     def _other(self, value: Any) -> str:
         """A function or an object of a library, with functions in it; else a class alone."""
@@ -319,27 +287,39 @@ class _Describing:
         held = getattr(value, "__dict__", None)
         items = sorted(held.items()) if type(held) is dict else []
         own = [(k, v) for k, v in [("", inner), *items] if _is_of_the_user(v)]
-        return (_called(value) or made) + (f" {self._items(own, False)}" if own else "")
+        return (_called(value) or made) + (f" {self.items(own, False)}" if own else "")
 
 
 _TEXTS: tuple[tuple[Any, Callable[[_Describing, Any, bool], str]], ...] = (
     (enum.Enum, _Describing.enumerated),
-    (enum.EnumMeta, _Describing.enumeration),
+    (enum.EnumMeta, lambda d, v, _: f"{class_name(v)} {d.several(_members(v).values())}"),
     (dict, _Describing.mapping),
-    (types.MappingProxyType, _Describing.view),
+    (types.MappingProxyType, lambda d, v, loose: f"view {d.items(dict(v).items(), loose)}"),
     ((tuple, list, collections.deque), _Describing.sequence),
     ((set, frozenset), _Describing.set),
-    (slice, _Describing.slice),
-    (np.dtype, _Describing.dtype),
-    (type, _Describing.cls),
+    (slice, lambda d, v, _: f"slice {d.several((v.start, v.stop, v.step))}"),
+    (np.dtype, lambda d, v, _: f"dtype {v}"),
+    (type, lambda d, v, _: f"class {class_name(v)}"),  # what it holds is described for itself
     (types.FunctionType, _Describing.function),
     (types.MethodType, _Describing.method),
     (functools.partial, _Describing.partial),
     ((staticmethod, classmethod, functools.cached_property), _Describing.wrapped),
-    (functools._lru_cache_wrapper, _Describing.cached),
-    (property, _Describing.property),
-    (types.ModuleType, _Describing.module),
+    (functools._lru_cache_wrapper, lambda d, v, _: f"cached {d.of(v.__wrapped__)}"),
+    (property, lambda d, v, _: f"property {d.several((v.fget, v.fset))}"),
+    (types.ModuleType, lambda d, v, _: f"module {_module_name(v)}"),
 )
+"""The text of a value by its class, of a dtype one with fields; without floating point numbers
+where it is `loose`."""
+
+
+def _module_name(module: Any) -> Any:
+    """The name of a module, without what it says of its attributes itself."""
+    return types.ModuleType.__getattribute__(module, "__name__")
+
+
+def _members(cls: Any) -> Any:
+    """The members of an enumeration by their names."""
+    return type.__getattribute__(cls, "_member_map_")
 
 
 def code_hash(function: types.FunctionType) -> str:

@@ -309,7 +309,7 @@ class Job:
         found: Mapping[str, Kind] = self.kinds
         for name, kind in self.kinds.items():
             for weak in kind_checks.weaker(kind):
-                kinds = kind_checks.changed(found, name, weak)
+                kinds = {**found, name: weak}
                 if kinds not in tried and self._is_same(made, kinds):
                     found = kinds
                     break
@@ -417,8 +417,6 @@ def _like(item: Input, tests: kind_checks.Tests) -> str:
     """The test of the tangent of an input."""
     part = [f"lambda x: {spelled('x', item.path)}"] if item.path else []
     return tests.call(like, f'"{item.param}"', *part)
-
-
 
 
 def _annotation_names(text: str) -> list[str]:

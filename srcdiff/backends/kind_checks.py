@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable as _Function
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from srcdiff.codegen.expression_text import literal
@@ -149,9 +149,7 @@ def _weakened(kind: Kind, big: bool, either: bool) -> Kind:
         return replace(kind, dims=tuple(_shorter(d, big) for d in kind.dims))
     if isinstance(kind, Scalar) and either and kind.value is None and kind.dtype == "float64":
         return replace(kind, python=None)
-    if isinstance(kind, Tuple) and kind.items is not None:
-        return replace(kind, items=tuple(_weakened(k, big, either) for k in kind.items))
-    if isinstance(kind, List) and kind.items is not None:
+    if isinstance(kind, (Tuple, List)) and kind.items is not None:
         return replace(kind, items=tuple(_weakened(k, big, either) for k in kind.items))
     if isinstance(kind, Dict):
         return replace(kind, items=tuple((n, _weakened(k, big, either)) for n, k in kind.items))
@@ -160,8 +158,3 @@ def _weakened(kind: Kind, big: bool, either: bool) -> Kind:
 
 def _shorter(dim: Dim, big: bool) -> Dim:
     return replace(dim, big=big, least=0) if isinstance(dim, Sym) else dim
-
-
-def changed(kinds: Mapping[str, Kind], name: str, kind: Kind) -> dict[str, Kind]:
-    """Kinds with another one for a name."""
-    return {**kinds, name: kind}
