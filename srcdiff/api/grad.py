@@ -12,7 +12,7 @@ from typing import Any
 
 from srcdiff.driver.callables import Transformed, offers
 from srcdiff.driver.derivative import Derivative, Reusing
-from srcdiff.driver.options import Options
+from srcdiff.driver.options import Options, each_input
 from srcdiff.errors import UnsupportedError, entry
 from srcdiff.frontend.free_variables import PREFIX, WithFree
 from srcdiff.frontend.signatures import place_of, signature_of
@@ -34,14 +34,9 @@ def _name(item: str) -> str:
     return item[len(PREFIX) :].partition("[")[0].strip()
 
 
-def _plain(inputs: Any) -> Any:
-    """Inputs without `global:`."""
-    if isinstance(inputs, Mapping):
-        return {k: _plain(v) for k, v in inputs.items()}
-    if isinstance(inputs, (tuple, list)):
-        return tuple(map(_plain, inputs))
-    is_free = isinstance(inputs, str) and inputs.startswith(PREFIX)
-    return inputs[len(PREFIX) :] if is_free else inputs
+def _plain(item: Any) -> Any:
+    """An input without `global:`."""
+    return item.removeprefix(PREFIX) if isinstance(item, str) else item
 
 
 @offers("primal", "release_workspace", "source")
@@ -56,7 +51,7 @@ class FreeDerivative(Transformed):
         self.variables: WithFree = f.variables if free else WithFree(f, free_names(options.inputs))
         inner: Any = f.made if free else self.variables
         made = Reusing if options.workspace else Derivative
-        self.made = made(inner, replace(options, inputs=_plain(options.inputs)))
+        self.made = made(inner, replace(options, inputs=each_input(_plain, options.inputs)))
 
     @entry
     def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:

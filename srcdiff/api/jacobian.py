@@ -21,6 +21,7 @@ from srcdiff.driver.options import Options
 from srcdiff.errors import CotangentError, entry
 from srcdiff.frontend.request import parse_path
 from srcdiff.frontend.signatures import signature_of
+from srcdiff.ir import Fresh
 from srcdiff.runtime.implicit import basis_of, with_source
 from srcdiff.runtime.service import is_jacobian, made_once
 
@@ -53,16 +54,12 @@ def columns_of(f: Any, item: Any) -> Any:
 
 
 def _made(f: Any, params: Mapping[str, Any], x: str) -> Any:
-    names = {base: _untaken(base, params) for base in (*_GLOBALS, "f", "columns", "e")}
+    fresh = Fresh({*params})
+    names = {base: fresh(base).id for base in (*_GLOBALS, "f", "columns", "e")}
     tangents = ", ".join(names["e"] if name == x else "None" for name in params)
     body = _BODY.format(primals=", ".join(params), tangents=tangents, x=x, **names)
     space = {names[base]: value for base, value in {**_GLOBALS, "f": f}.items()}
     return with_source(f"def jacobian({', '.join(params)}):", body.splitlines(), space)
-
-
-def _untaken(name: str, params: Mapping[str, Any]) -> str:
-    """A name that no parameter has."""
-    return name if name not in params else _untaken(f"{name}_", params)
 
 
 # --- the transforms -------------------------------------------------------------------------------

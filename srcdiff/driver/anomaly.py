@@ -57,18 +57,11 @@ class detect_anomaly(Holding):  # noqa: N801
 
 def as_now(options: Options) -> Options:
     """The options with the checks and the hooks that hold now."""
-    if options.mode != "reverse":
+    now, saves = _now.get(), hooks_hold() and not options.saves
+    if options.mode != "reverse" or now is None and not saves:
         return options
-    options = _checking(options)
-    return replace(options, saves=True) if hooks_hold() and not options.saves else options
-
-
-def _checking(options: Options) -> Options:
-    """The options with the checks that hold now."""
-    now = _now.get()
-    if now is None:
+    nan, inf = (False, False) if now is None else (now.check_nan, now.check_inf)
+    nan, inf, saves = options.check_nan or nan, options.check_inf or inf, options.saves or saves
+    if (nan, inf, saves) == (options.check_nan, options.check_inf, options.saves):
         return options
-    nan, inf = options.check_nan or now.check_nan, options.check_inf or now.check_inf
-    if (nan, inf) == (options.check_nan, options.check_inf):
-        return options
-    return replace(options, check_nan=nan, check_inf=inf)
+    return replace(options, check_nan=nan, check_inf=inf, saves=saves)

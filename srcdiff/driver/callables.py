@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from srcdiff import texts
 from srcdiff.driver.guards import watched
-from srcdiff.driver.options import Options
+from srcdiff.driver.options import Options, each_input
 from srcdiff.errors import UnsupportedError, entry
 from srcdiff.frontend.source.parse import describe
 from srcdiff.ir.frozen import replace
@@ -129,17 +129,13 @@ def _is_object(x: Any) -> bool:
 
 def behind_receiver(options: Options) -> Options:
     """The options for the function whose first parameter is the object."""
-    return replace(options, inputs=_moved(options.inputs))
+    return replace(options, inputs=each_input(_moved, options.inputs))
 
 
-def _moved(inputs: Any) -> Any:
-    """Positions behind the object."""
-    if isinstance(inputs, Mapping):
-        return {k: _moved(v) for k, v in inputs.items()}
-    if isinstance(inputs, (tuple, list)):
-        return tuple(map(_moved, inputs))
-    plain = isinstance(inputs, int) and not isinstance(inputs, bool) and inputs >= 0
-    return inputs + 1 if plain else inputs
+def _moved(item: Any) -> Any:
+    """A position behind the object."""
+    plain = isinstance(item, int) and not isinstance(item, bool) and item >= 0
+    return item + 1 if plain else item
 
 
 def _of_method(name: str) -> property:

@@ -65,28 +65,31 @@ class Many:
         if self.module != "numpy" or not unchanged(self.watch):
             return None  # or the residuals are those of a function that is no more
         from srcdiff.autodiff.batch.forms import NoBatchError
-        from srcdiff.driver.pipeline import derive_backward, derive_forward
 
-        reverse = self.request.mode == "reverse"
-        derive = derive_backward if reverse else derive_forward
         try:
-            made = derive(self.origin, self.request, self.kinds).emitted
+            made = self._derive().emitted
         except NoBatchError:
             return None
         name = self.request.name
         module = module_of(self.primal)
         namespace = compile_module(made.text, meanings(made.refs), name, module, made.lines)
-        return namespace[f"{name}_backward_batch" if reverse else f"{name}_batch"], made.text
+        end = "backward_batch" if self.request.mode == "reverse" else "batch"
+        return namespace[f"{name}_{end}"], made.text
+
+    def _derive(self, watch: Any = None) -> Made:
+        """What the compiler makes; `watch` is told of its passes."""
+        from srcdiff.driver import pipeline
+
+        reverse = self.request.mode == "reverse"
+        derive = pipeline.derive_backward if reverse else pipeline.derive_forward
+        return derive(self.origin, self.request, self.kinds, watch)
 
     def _validate(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         """Run the passes that made the function on its arguments."""
-        from srcdiff.driver.pipeline import derive_backward, derive_forward
         from srcdiff.driver.validation import validate_batch
 
-        reverse = self.request.mode == "reverse"
-        derive = derive_backward if reverse else derive_forward
-        made = functools.partial(derive, self.origin, self.request, self.kinds)
-        validate_batch(made, args, kwargs, 0 if reverse else len(self.request.inputs))
+        count = 0 if self.request.mode == "reverse" else len(self.request.inputs)
+        validate_batch(self._derive, args, kwargs, count)
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives; errors name the user's line."""

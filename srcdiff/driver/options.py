@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from srcdiff.errors import EmptyInputsError, TransformError, UnsupportedError
@@ -62,6 +62,15 @@ def check_unused_options(allow_unused: bool | None, materialize_grads: bool) -> 
             "Expected allow_unused to be True or not passed when materialize_grads=True, "
             "but got: allow_unused=False."
         )
+
+
+def each_input(fn: Callable[[Any], Any], inputs: Any) -> Any:
+    """Inputs as they were given, with a function of each."""
+    if isinstance(inputs, Mapping):
+        return {k: each_input(fn, v) for k, v in inputs.items()}
+    if isinstance(inputs, (tuple, list)):
+        return tuple(each_input(fn, v) for v in inputs)
+    return fn(inputs)
 
 
 def request_of(f: Any, options: Options) -> Request:
