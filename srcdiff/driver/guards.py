@@ -21,7 +21,7 @@ from srcdiff.frontend.free_variables import Variable, WithFree
 from srcdiff.frontend.source.code_objects import all_codes, is_only_filled
 from srcdiff.ir import kinds as kind_types
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import Kind, class_of, inside
+from srcdiff.ir.kinds import Kind, classes_in, inside
 from srcdiff.kinds.lattice import key_of
 from srcdiff.primitives.registry import user_rules
 from srcdiff.runtime import records
@@ -60,7 +60,7 @@ def watched(f: Any, kinds: Mapping[str, Kind]) -> Watch:
     for function in _passed(kinds.values()):
         walk.callable(function)
         walk.value(getattr(function, "__self__", None))
-    walk.classes.update(dict.fromkeys(c for k in kinds.values() for c in _classes(k)))
+    walk.classes.update(dict.fromkeys(c for k in kinds.values() for c in classes_in(k)))
     walk.members()
     return Watch(
         tuple(walk.functions), tuple(walk.names), tuple(walk.reads), tuple(walk.held),
@@ -92,15 +92,6 @@ def _passed(kinds: Iterable[Kind]) -> Iterator[Any]:
         if isinstance(kind, kind_types.Callable):
             yield from (f for f, _ in kind.choices)
         yield from _passed(inside(kind))
-
-
-def _classes(kind: Kind) -> Iterator[type]:
-    """The classes of the objects in a value."""
-    cls = class_of(kind)
-    if cls is not None:
-        yield cls
-    for part in inside(kind):
-        yield from _classes(part)
 
 
 class _Walk:

@@ -21,7 +21,7 @@ not 1): ask `same_dim`, `same_shape` and `broadcasts_to_itself`.
 from __future__ import annotations
 
 from collections.abc import Callable as Function
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Union
 
 from srcdiff.ir import Site
@@ -414,6 +414,15 @@ def is_active_kind(kind: Kind) -> bool:
 def class_of(kind: Kind | None) -> type | None:
     """The class of an object whose attributes are known, else None."""
     return kind.cls if isinstance(kind, Dict) else None
+
+
+def classes_in(kind: Kind | None) -> Iterator[type]:
+    """The classes of the objects that a value is or holds."""
+    cls = class_of(kind)
+    if cls is not None:
+        yield cls
+    for part in inside(kind):
+        yield from classes_in(part)
 
 
 def class_if_any(kind: Kind | None) -> type | None:

@@ -30,13 +30,13 @@ from srcdiff.ir.kinds import (
     Tuple,
     Unknown,
     class_of,
+    classes_in,
     contents,
     inside,
 )
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.runtime import records
 from srcdiff.runtime.devices import on_device
-from srcdiff.specialize.objects.places import classes
 
 _PLAIN = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type)
 """The types of functions that are equal to themselves alone."""
@@ -252,7 +252,7 @@ _CARRIERS = (
 def _opened(function: ir.Function, kinds: Kinds) -> set[object]:
     """The sites whose functions come to where it is not known what is done with them."""
     held = _held(function, kinds)
-    given = {c for p in function.params for c in classes(kinds.get(p.name))}
+    given = {c for p in function.params for c in classes_in(kinds.get(p.name))}
     found = {s for name, sites in held.items() if _hides(kinds.get(name)) for s in sites}
     for stmt in ir.walk(function.body):
         for name in (*_open_uses(stmt, kinds), *_given_to(stmt, kinds, given)):

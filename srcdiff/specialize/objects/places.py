@@ -31,15 +31,6 @@ def has_objects(kind: Kind | None) -> bool:
     return class_of(kind) is not None or any(map(has_objects, inside(kind)))
 
 
-def classes(kind: Kind | None) -> Iterator[type]:
-    """The classes of the objects that a value is or holds."""
-    cls = class_of(kind)
-    if cls is not None:
-        yield cls
-    for inner in inside(kind):
-        yield from classes(inner)
-
-
 def _is_of_class(value: object) -> bool:
     """Whether a value is a class of objects or one of its objects."""
     return records.is_record(value) or records.is_record(type(value))
