@@ -28,6 +28,7 @@ from srcdiff.codegen.statements import Statements
 from srcdiff.codegen.structure import with_jumps, with_late_breaks, with_sequences
 from srcdiff.ir import (
     NOWHERE,
+    Block,
     Call,
     Comment,
     Derived,
@@ -247,10 +248,8 @@ def _tree(
     others: Mapping[str, Any] | None = None,
 ) -> tuple[Any, Expressions]:
     """The gast tree of a function, and what was found out while building it."""
-    scan = with_sequences(Scan(with_late_breaks(function)))
+    scan, planned, body, gone = _structured(function)
     build = Expressions(Globals(_locals(scan), namespace, others))
-    planned = _planned(function, scan)
-    body, gone = with_jumps(scan, planned.inline)
     statements = Statements(build, planned, gone, Comments(function))
     arguments = _arguments(function.params, build)
     nodes = statements.block(body) or [gast.Pass()]
@@ -261,11 +260,16 @@ def _tree(
     return tree, build
 
 
-def shown(function: Function) -> dict[str, None]:
-    """The names bound in the text of a function, in order: not those that expressions replace."""
+def _structured(function: Function) -> tuple[Scan, Plan, Block, frozenset[str]]:
+    """A function as a person writes it, what to nest, its body with jumps, and the flags gone."""
     scan = with_sequences(Scan(with_late_breaks(function)))
     planned = _planned(function, scan)
-    _, gone = with_jumps(scan, planned.inline)
+    return scan, planned, *with_jumps(scan, planned.inline)
+
+
+def shown(function: Function) -> dict[str, None]:
+    """The names bound in the text of a function, in order: not those that expressions replace."""
+    scan, planned, _, gone = _structured(function)
     hidden = planned.inline | gone | planned.unpack.keys() | planned.targets.keys()
     return dict.fromkeys(n for s in scan.stmts for n in writes(s) if n not in hidden)
 

@@ -42,7 +42,7 @@ from srcdiff.ir import (
     walk,
     writes,
 )
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 
 
 def visible(block: Block, inline: Set[str]) -> list[Stmt]:
@@ -232,13 +232,25 @@ Targets = Mapping[str, tuple[object, int]]
 
 
 @frozen
-class Collection:
-    """A loop that fills one temporary, which is used once after it."""
+class Join:
+    """A loop or conditional whose only result is one temporary, used once after it.
+
+    `first` is the assignment before an `and` or `or`.
+    """
 
     name: str
+    first: Assign | None
     reads: frozenset[str]
     impure: bool
     width: int
+
+
+def _join(name: str, first: Assign | None, within: list[Stmt], width: int) -> Join:
+    """The expression that some statements are; `width` is what they take beside their operands."""
+    reads = frozenset(n for s in within for n in stmt_reads(s)) - {name}
+    others = (s for s in within if isinstance(s, Assign) and s is not first)
+    width += sum(rhs_width(o) for s in within for o in operands(s))
+    return Join(name, first, reads, any(not is_pure(s.rhs) for s in others), width)
 
 
 def filled(scan: Scan) -> frozenset[str]:
@@ -248,7 +260,7 @@ def filled(scan: Scan) -> frozenset[str]:
 
 def find_collection(
     block: Block, index: int, loop: For, inline: Set[str], scan: Scan, targets: Targets
-) -> Collection | None:
+) -> Join | None:
     """What the loop at `index` collects, if it does nothing else."""
     uses, defs = scan.uses, scan.defs
     name = filled_name(loop)
@@ -262,15 +274,8 @@ def find_collection(
     variables = bound((loop,)) - inline
     if any(uses[v] != scan.reads_in((loop,), v) or defs[v] > 1 and uses[v] for v in variables):
         return None
-    return _collection(name, loop)
-
-
-def _collection(name: str, loop: For) -> Collection:
-    within = list(walk((loop,)))
-    reads = frozenset(n for s in within for n in stmt_reads(s)) - {name} - bound((loop,))
-    impure = any(isinstance(s, Assign) and not is_pure(s.rhs) for s in within)
-    width = sum(rhs_width(o) for s in within for o in operands(s))
-    return Collection(name, reads, impure, width + 12)
+    found = _join(name, None, list(walk((loop,))), 12)
+    return replace(found, reads=found.reads - bound((loop,)))
 
 
 def _is_empty(before: Block, name: str) -> bool:
@@ -305,20 +310,6 @@ def _fills_last(
 # --- conditionals that are expressions: `a and b`, `a or b`, `x if c else y` ---------------------
 
 
-@frozen
-class Join:
-    """A conditional whose only result is one temporary, used once after it.
-
-    `first` is the assignment before an `and` or `or`.
-    """
-
-    name: str
-    first: Assign | None
-    reads: frozenset[str]
-    impure: bool
-    width: int
-
-
 def find_join(block: Block, index: int, inline: Set[str], scan: Scan) -> Join | None:
     """The expression that the `If` at `index` is, if it is one."""
     stmt = block[index] if index < len(block) else None
@@ -344,13 +335,7 @@ def _checked(name: str, first: Assign | None, inside: Block, scan: Scan) -> Join
     read = [n for s in within for n in stmt_reads(s)]
     if scan.defs[name] != bindings or scan.uses[name] != read.count(name) + 1:
         return None
-    return Join(
-        name,
-        first,
-        frozenset(read) - {name},
-        any(isinstance(s, Assign) and s is not first and not is_pure(s.rhs) for s in within),
-        sum(rhs_width(o) for s in within for o in operands(s)) + 6 * len(inside),
-    )
+    return _join(name, first, within, 6 * len(inside))
 
 
 def is_continued(stmt: If, name: str) -> bool:
