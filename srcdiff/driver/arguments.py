@@ -17,6 +17,7 @@ from srcdiff.frontend.request import Stored
 from srcdiff.frontend.signatures import place_of
 from srcdiff.ir.kinds import Array, Kind, Object, Scalar, Sparse, is_active_kind
 from srcdiff.runtime import records
+from srcdiff.runtime.copies import Leaf, with_memory
 from srcdiff.runtime.devices import is_any_array
 from srcdiff.runtime.layout import overlaps
 
@@ -95,11 +96,6 @@ def _without_derivative(name: str, value: Any, kind: Kind) -> str:
 _WORK: Any = 100_000
 """How long `np.shares_memory` may look for a common element."""
 
-_DEEP = 12
-"""How many objects in each other are looked into."""
-
-Leaf = tuple[str, Any]
-
 
 def check_memory(
     values: Mapping[str, Any], written: Sequence[str], held: Sequence[Leaf], primal: Any
@@ -109,7 +105,7 @@ def check_memory(
     Raises:
         UnsupportedError: with the names of the parameters.
     """
-    leaves = [leaf for name, value in values.items() for leaf in _leaves(name, value)]
+    leaves = [leaf for name, value in values.items() for leaf in with_memory(name, value)]
     for name in written:
         own = [leaf for leaf in leaves if _is_in(leaf[0], name)]
         others = [leaf for leaf in leaves if not _is_in(leaf[0], name)]
@@ -149,30 +145,11 @@ def _is_in(path: str, written: str) -> bool:
 
 def arrays_of(refs: Mapping[str, Any]) -> tuple[Leaf, ...]:
     """The arrays and containers among the global names of a text."""
-    return tuple(leaf for name, value in refs.items() for leaf in _leaves(name, value))
+    return tuple(leaf for name, value in refs.items() for leaf in with_memory(name, value))
 
 
 def _root(path: str) -> str:
     return path.partition("[")[0].partition(".")[0]
-
-
-def _leaves(path: str, value: Any) -> Iterator[Leaf]:
-    """Everything with memory in a value, and where it stands."""
-    if is_any_array(value):
-        yield path, value
-    elif isinstance(value, (list, tuple)):
-        if isinstance(value, list):
-            yield path, value
-        for k, item in enumerate(value):
-            yield from _leaves(f"{path}[{k}]", item)
-    elif isinstance(value, dict):
-        yield path, value
-        for key, item in value.items():
-            yield from _leaves(f"{path}[{key!r}]", item)
-    elif records.is_record(type(value)) and path.count(".") < _DEEP:
-        yield path, value
-        for name, item in records.attributes(value).items():
-            yield from _leaves(f"{path}.{name}", item)
 
 
 def _overlap(a: Any, b: Any) -> bool:

@@ -1,7 +1,8 @@
 """Copies of arrays, containers and objects, in which what shared memory shares it again.
 
 `kept_together` and `laid_copies` copy arrays that lie in memory as others do: they are also called
-by generated code.  `copied` copies residuals, of which views become views of copies.
+by generated code.  `copied` copies residuals, of which views become views of copies.  `with_memory`
+says where what can be written into stands in a value.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff.runtime import layout, records, trees
-from srcdiff.runtime.devices import is_device_array
+from srcdiff.runtime.devices import is_any_array, is_device_array
 from srcdiff.runtime.scipy.sparse import is_sparse
 from srcdiff.runtime.trees import like_sequence
 
@@ -197,3 +198,31 @@ def _owner(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if held is not None and not isinstance(held, np.ndarray):
         held = getattr(held, "base", None)  # between the two stands what `as_strided` makes
     return _owner(held) if isinstance(held, np.ndarray) else array
+
+
+# --- where arrays, containers and objects stand in a value --------------------------------------
+
+
+Leaf = tuple[str, Any]
+
+_DEEP = 12
+"""How many objects in each other are looked into."""
+
+
+def with_memory(path: str, value: Any) -> Iterator[Leaf]:
+    """Everything with memory in a value, and where it stands."""
+    if is_any_array(value):
+        yield path, value
+    elif isinstance(value, (list, tuple)):
+        if isinstance(value, list):
+            yield path, value
+        for k, item in enumerate(value):
+            yield from with_memory(f"{path}[{k}]", item)
+    elif isinstance(value, dict):
+        yield path, value
+        for key, item in value.items():
+            yield from with_memory(f"{path}[{key!r}]", item)
+    elif records.is_record(type(value)) and path.count(".") < _DEEP:
+        yield path, value
+        for name, item in records.attributes(value).items():
+            yield from with_memory(f"{path}.{name}", item)

@@ -26,7 +26,8 @@ from srcdiff import texts
 from srcdiff.backends.references import Import
 from srcdiff.errors import CotangentTypeError, DtypeError
 from srcdiff.ir.frozen import replace
-from srcdiff.runtime import arrays, implicit, indexing, linalg, records, sequences, trees
+from srcdiff.runtime import arrays, implicit, indexing, linalg, sequences, trees
+from srcdiff.runtime.copies import with_memory
 from srcdiff.runtime.devices import PAIRS, TWIN_OF, OnHost, is_device_array, known_as
 from srcdiff.runtime.scipy import filters
 from srcdiff.specialize.inline import is_foreign
@@ -35,7 +36,6 @@ HELPERS = (arrays, linalg, filters, indexing, trees, implicit, sequences)
 """The modules whose functions generated code may call."""
 
 _MODULES = dict(PAIRS)
-_DEEP = 12  # objects that are looked into, one inside the other
 _lock = threading.RLock()
 _twins: dict[tuple[str, int], types.ModuleType] = {}
 _users: WeakKeyDictionary[types.FunctionType, types.FunctionType] = WeakKeyDictionary()
@@ -91,17 +91,7 @@ def check_same_module(values: Mapping[str, Any]) -> str:
 
 def _arrays_in(path: str, value: Any, cls: type) -> Iterator[str]:
     """Where arrays of a class are in a value."""
-    if isinstance(value, cls):
-        yield path
-    elif isinstance(value, (list, tuple)):
-        for k, item in enumerate(value):
-            yield from _arrays_in(f"{path}[{k}]", item, cls)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _arrays_in(f"{path}[{key!r}]", item, cls)
-    elif records.is_record(type(value)) and path.count(".") < _DEEP:
-        for name, item in records.attributes(value).items():
-            yield from _arrays_in(f"{path}.{name}", item, cls)
+    return (place for place, part in with_memory(path, value) if isinstance(part, cls))
 
 
 def _meaning(value: Any) -> Any:
