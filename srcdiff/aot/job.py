@@ -36,7 +36,7 @@ from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options, check_compile
 from srcdiff.driver.pipeline import derive, derive_pair
 from srcdiff.errors import TargetError, TransformError
-from srcdiff.frontend.request import Input, spelled
+from srcdiff.frontend.request import Input, items_of, spelled
 from srcdiff.frontend.signatures import named, place_of, signature_of
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Kind
@@ -99,8 +99,8 @@ class Wanted:
         first = self.order == 1
         outputs = self.outputs if first else None
         if self.mode == "forward":
-            inputs = self.inputs if isinstance(self.inputs, (tuple, list)) else (self.inputs,)
-            return Forward(inner, Options(tuple(inputs), outputs, mode="forward"))
+            inputs = tuple(items_of(self.inputs)[1])
+            return Forward(inner, Options(inputs, outputs, mode="forward"))
         return Derivative(inner, Options(
             self.inputs, outputs, self.allow_unused, self.materialize_grads,
             self.has_aux and first, self.value, strong_zeros=self.strong_zeros,

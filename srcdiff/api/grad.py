@@ -7,7 +7,7 @@ is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from srcdiff.driver.callables import Transformed, offers
@@ -15,6 +15,7 @@ from srcdiff.driver.derivative import Derivative, Reusing
 from srcdiff.driver.options import Options, each_input
 from srcdiff.errors import UnsupportedError, entry
 from srcdiff.frontend.free_variables import PREFIX, WithFree
+from srcdiff.frontend.request import items_of
 from srcdiff.frontend.signatures import place_of, signature_of
 from srcdiff.ir.frozen import replace
 from srcdiff.runtime.devices import generating_for
@@ -22,10 +23,7 @@ from srcdiff.runtime.devices import generating_for
 
 def free_names(inputs: Any) -> tuple[str, ...]:
     """The names after `global:` among some inputs."""
-    if isinstance(inputs, Mapping):
-        inputs = tuple(inputs.values())
-    items = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
-    found = (i for i in items if isinstance(i, str) and i.startswith(PREFIX))
+    found = (i for i in items_of(inputs)[1] if isinstance(i, str) and i.startswith(PREFIX))
     return tuple(dict.fromkeys(_name(i) for i in found))
 
 

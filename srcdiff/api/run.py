@@ -26,7 +26,7 @@ from srcdiff.errors import (
     UnusedInputError,
     entry,
 )
-from srcdiff.frontend.request import Nested, parse_path, spelled
+from srcdiff.frontend.request import Nested, arranged, items_of, parse_path, spelled
 from srcdiff.frontend.signatures import arguments, place_of, signature_of
 from srcdiff.ir.kinds import is_active_kind
 from srcdiff.kinds.lattice import kind_of
@@ -121,12 +121,12 @@ class Output:
             UnusedInputError: this output does not depend on an input.
         """
         given = self.run.default_inputs() if inputs is None else inputs
-        items, arrange = _items(given)
+        form, items = items_of(given)
         found = gradients(
             [self], items, [grad_outputs], retain_graph, create_graph, allow_unused,
             is_grads_batched, materialize_grads,
         )  # fmt: skip
-        return arrange(found)
+        return arranged(form, found)
 
     @entry
     def backward(
@@ -142,7 +142,7 @@ class Output:
         An input that the output does not depend on adds nothing.  With `create_graph` the entries
         of `.grads` become outputs again, and `into` is refused.
         """
-        given = None if inputs is None else _items(inputs)[0]
+        given = None if inputs is None else items_of(inputs)[1]
         accumulate([self], [grad_outputs], retain_graph, create_graph, given, into)
 
 
@@ -243,16 +243,6 @@ class Run(Output):
             remedy=f"Its parameters are: {', '.join(self.point.values)}.  An array must be one "
             "that was passed, not a copy of it.",
         )
-
-
-def _items(inputs: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
-    """Inputs as a list, and how their gradients are arranged."""
-    if isinstance(inputs, Mapping):
-        keys = list(inputs)
-        return list(inputs.values()), lambda found: dict(zip(keys, found))
-    if isinstance(inputs, (tuple, list)):
-        return list(inputs), tuple
-    return [inputs], lambda found: found[0]
 
 
 def _found(value: Any, then: Any, item: Any, place: Place) -> list[Place]:

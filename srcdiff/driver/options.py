@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from srcdiff.errors import EmptyInputsError, TransformError, UnsupportedError
-from srcdiff.frontend.request import Input, Member, Nested, Request, parse_path, spelled
+from srcdiff.frontend.request import Input, Member, Nested, Request, items_of, parse_path, spelled
 from srcdiff.frontend.signatures import named, place_of, signature_of
 from srcdiff.frontend.source.parse import of_ours
 from srcdiff.ir import SEED
@@ -77,14 +77,7 @@ def request_of(f: Any, options: Options) -> Request:
     """The request for a derivative of `f`."""
     names = parameter_names(f)
     _check_parameters(f, names)
-    given = options.inputs
-    form: Any = "bare"
-    if isinstance(given, Mapping):
-        form, items = tuple(given), list(given.values())
-    elif isinstance(given, (tuple, list)):
-        form, items = "tuple", list(given)
-    else:
-        items = [given]
+    form, items = items_of(options.inputs)
     if not items:
         raise EmptyInputsError()
     inputs = tuple(_input(item, names, f) for item in items)

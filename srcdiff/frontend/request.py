@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from srcdiff.ir.frozen import frozen
@@ -83,9 +84,21 @@ class Request:
 
     def arranged(self, items: list[Any]) -> Any:
         """An item for each input, in the structure of a gradient."""
-        if self.form == "bare":
-            return items[0]
-        return tuple(items) if self.form == "tuple" else dict(zip(self.form, items))
+        return arranged(self.form, items)
+
+
+def items_of(inputs: Any) -> tuple[Any, list[Any]]:
+    """The form in which inputs are given (the keys of a dict), and all of them."""
+    if isinstance(inputs, Mapping):
+        return tuple(inputs), list(inputs.values())
+    return ("tuple", list(inputs)) if isinstance(inputs, (tuple, list)) else ("bare", [inputs])
+
+
+def arranged(form: Any, items: Sequence[Any]) -> Any:
+    """An item for each input, in the form in which these are given."""
+    if form == "bare":
+        return items[0]
+    return tuple(items) if form == "tuple" else dict(zip(form, items))
 
 
 def parse_path(text: str) -> Input:
