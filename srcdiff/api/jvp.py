@@ -46,11 +46,11 @@ class Forward(Derivative):
     ) -> Any:
         """`(value, tangent)` for a batch of tangents; `CANNOT` where they go one by one."""
         primals = (*self.receiver, *primals)
-        found = self._found(primals, kwargs).many
-        if found is None or found.generated is None:
+        found = self._found(primals, kwargs)
+        if found.many is None:
             return CANNOT
-        names = _last_params(found.generated[0], len(tangents) + 1)
-        return found.run(*primals, **kwargs, **dict(zip(names, (*tangents, size))))
+        names = _last_params(found.many[0], len(tangents) + 1)
+        return found.called_many(*primals, **kwargs, **dict(zip(names, (*tangents, size))))
 
     def call_signature(self) -> inspect.Signature:
         """The parameters of the function, and the tangents by keyword."""

@@ -18,7 +18,6 @@ from srcdiff.backends.loader import (
     compile_module,
     compile_text,
     meanings,
-    seed_check,
 )
 from srcdiff.driver.anomaly import as_now
 from srcdiff.driver.arguments import (
@@ -41,7 +40,6 @@ from srcdiff.driver.callables import (
 from srcdiff.driver.executable import (
     Compiled,
     CompiledPair,
-    Many,
     Specialisations,
     keep,
     key_of_call,
@@ -214,10 +212,10 @@ class Derivative(Transformed):
         refs = meanings(made.emitted.refs)
         check_read(refs)
         held = arrays_of(refs) if made.written else ()
-        many = Many(self.primal, self.origin, self.request, kinds, watch)
         return made, refs, {
+            "primal": self.primal, "origin": self.origin, "request": self.request, "kinds": kinds,
             "watch": watch, "written": made.written, "held": held, "returns": made.returns,
-            "kinds": kinds, "seeded": seed_check(), "many": many, "put": made.put,
+            "put": made.put,
         }  # fmt: skip
 
     def _derived(self, make: Callable[..., Made], kinds: Kinds, watch: Watch | None) -> Made:

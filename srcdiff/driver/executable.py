@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from srcdiff.backends.loader import compile_module, meanings, one_cotangent
+from srcdiff.backends.loader import compile_module, meanings, seed_check
 from srcdiff.driver.guards import Watch, unchanged
 from srcdiff.errors import CotangentError, placed
 from srcdiff.frontend.request import Request
@@ -38,71 +38,8 @@ if TYPE_CHECKING:
     from srcdiff.codegen.emit import Made
     from srcdiff.driver.snapshots import Outside
 
-# --- functions for a batch, generated when first asked for ----------------------------------------
-
-
 CANNOT: Any = object()
 """In place of derivatives: a batch goes through one by one."""
-
-
-@frozen(eq=False)
-class Many:
-    """What a derivative was generated from, and the function for batches that belongs to it.
-
-    In reverse mode this is a backward part, which takes the residuals of the forward part.
-    """
-
-    primal: Any
-    origin: Any
-    request: Request
-    kinds: Mapping[str, Kind]
-    watch: Watch
-    module: str = field(default_factory=array_module)
-
-    @functools.cached_property
-    def generated(self) -> tuple[Any, str] | None:
-        """The function and its text, behind that of the forward part; None: one by one."""
-        if self.module != "numpy" or not unchanged(self.watch):
-            return None  # or the residuals are those of a function that is no more
-        from srcdiff.autodiff.batch.forms import NoBatchError
-
-        try:
-            made = self._derive().emitted
-        except NoBatchError:
-            return None
-        name = self.request.name
-        module = module_of(self.primal)
-        namespace = compile_module(made.text, meanings(made.refs), name, module, made.lines)
-        end = "backward_batch" if self.request.mode == "reverse" else "batch"
-        return namespace[f"{name}_{end}"], made.text
-
-    def _derive(self, watch: Any = None) -> Made:
-        """What the compiler makes; `watch` is told of its passes."""
-        from srcdiff.driver import pipeline
-
-        reverse = self.request.mode == "reverse"
-        derive = pipeline.derive_backward if reverse else pipeline.derive_forward
-        return derive(self.origin, self.request, self.kinds, watch)
-
-    def _validate(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        """Run the passes that made the function on its arguments."""
-        from srcdiff.driver.validation import validate_batch
-
-        count = 0 if self.request.mode == "reverse" else len(self.request.inputs)
-        validate_batch(self._derive, args, kwargs, count)
-
-    def run(self, *args: Any, **kwargs: Any) -> Any:
-        """What the function gives; errors name the user's line."""
-        assert self.generated is not None
-        if self.request.validate:
-            self._validate(args, kwargs)
-        try:
-            return self.generated[0](*args, **kwargs)
-        except CotangentError:
-            raise
-        except Exception as error:
-            with_place(error)
-            raise
 
 
 def with_place(error: Exception) -> None:
@@ -115,25 +52,29 @@ def with_place(error: Exception) -> None:
 # --- specialisations ------------------------------------------------------------------------------
 
 
-@frozen
+@frozen(eq=False)
 class Compiled:
     """One specialisation: its function and text, and what it was generated from.
 
     `written` are the parameters that the primal writes into, `held` the arrays outside that it
-    may read, `returns` where it returns.
+    may read, `returns` where it returns, `put` the containers outside that values with a
+    derivative are put into.
     """
 
     function: Any
     text: str
     scalar: bool
+    primal: Any
+    origin: Any
+    request: Request
+    kinds: Mapping[str, Kind]
     watch: Watch
-    written: tuple[str, ...] = ()
-    held: tuple[tuple[str, Any], ...] = ()
-    returns: tuple[Loc, ...] = ()
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
-    seeded: Callable[[Any], Any] = one_cotangent
-    many: Many | None = None  # the function for a batch of directions, or of cotangents
-    put: tuple[Any, ...] = ()  # containers outside that values with a derivative are put into
+    written: tuple[str, ...]
+    held: tuple[tuple[str, Any], ...]
+    returns: tuple[Loc, ...]
+    put: tuple[Any, ...]
+    seeded: Callable[[Any], Any] = field(default_factory=seed_check)
+    module: str = field(default_factory=array_module)
 
     def called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], grad_outputs: Any) -> Any:
         """What the function gives; errors name the user's line."""
@@ -149,8 +90,52 @@ class Compiled:
             with_place(error)
             raise
 
+    @functools.cached_property
+    def many(self) -> tuple[Any, str] | None:
+        """The function for a batch of directions or cotangents, and its text; None: one by one.
 
-@frozen
+        In reverse mode it is a backward part, which takes the residuals of the forward part.
+        """
+        if self.module != "numpy" or not unchanged(self.watch):
+            return None  # or the residuals are those of a function that is no more
+        from srcdiff.autodiff.batch.forms import NoBatchError
+
+        try:
+            made = self._derive_many().emitted
+        except NoBatchError:
+            return None
+        name = self.request.name
+        module = module_of(self.primal)
+        namespace = compile_module(made.text, meanings(made.refs), name, module, made.lines)
+        end = "backward_batch" if self.request.mode == "reverse" else "batch"
+        return namespace[f"{name}_{end}"], made.text
+
+    def _derive_many(self, watch: Any = None) -> Made:
+        """What the compiler makes for a batch; `watch` is told of its passes."""
+        from srcdiff.driver import pipeline
+
+        reverse = self.request.mode == "reverse"
+        derive = pipeline.derive_backward if reverse else pipeline.derive_forward
+        return derive(self.origin, self.request, self.kinds, watch)
+
+    def called_many(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function for a batch gives; errors name the user's line."""
+        assert self.many is not None
+        if self.request.validate:
+            from srcdiff.driver.validation import validate_batch
+
+            count = 0 if self.request.mode == "reverse" else len(self.request.inputs)
+            validate_batch(self._derive_many, args, kwargs, count)
+        try:
+            return self.many[0](*args, **kwargs)
+        except CotangentError:
+            raise
+        except Exception as error:
+            with_place(error)
+            raise
+
+
+@frozen(eq=False)
 class CompiledPair(Compiled):
     """A forward part, which is the function, and a backward part."""
 

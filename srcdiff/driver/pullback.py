@@ -119,13 +119,12 @@ class Pullback:
         """
         if self._backward is None:
             raise _released()
-        many = self._made.many
-        if many is None or many.generated is None or not self._is_as_then:
+        if self._made.many is None or not self._is_as_then:
             return CANNOT  # one by one, with what was there then
         if self._made.scalar:
             cotangent(grad_outputs[0], 1.0)
             grad_outputs = np.array(grad_outputs, np.float64)
-        found = many.run(self._own_residuals(retain_graph), grad_outputs, size)
+        found = self._made.called_many(self._own_residuals(retain_graph), grad_outputs, size)
         if not retain_graph:
             self.release()
         return found
@@ -142,7 +141,7 @@ class Pullback:
     def many_source(self) -> str | None:
         """The text behind `many`, None where there is none."""
         many = self._made.many if self._is_as_then else None
-        return None if many is None or many.generated is None else many.generated[1]
+        return None if many is None else many[1]
 
     @property
     def source(self) -> str:
