@@ -111,10 +111,10 @@ def check_memory(
         others = [leaf for leaf in leaves if not _is_in(leaf[0], name)]
         for k, leaf in enumerate(own):
             if is_any_array(leaf[1]) and overlaps(leaf[1]):
-                raise _overlapping(leaf[0], primal)
+                raise _shared(f"elements of `{leaf[0]}`", leaf[0], leaf[0], primal)
             for other in (*own[k + 1 :], *others, *held):
                 if _overlap(leaf[1], other[1]):
-                    raise _refusal(leaf[0], other[0], primal)
+                    raise _shared(f"`{leaf[0]}` and `{other[0]}`", leaf[0], other[0], primal)
 
 
 def check_put(values: Mapping[str, Any], put: Sequence[Any], primal: Any) -> None:
@@ -164,17 +164,10 @@ def _overlap(a: Any, b: Any) -> bool:
         return True
 
 
-def _overlapping(path: str, primal: Any) -> UnsupportedError:
+def _shared(what: str, written: str, other: str, primal: Any) -> UnsupportedError:
+    """The error for memory that is shared with what is written into."""
     name = getattr(primal, "__name__", "the function")
     return UnsupportedError(
-        f"elements of `{path}` share memory, and `{name}` writes into `{_root(path)}`",
-        remedy=f"Pass a copy: `{path}.copy()`.",
-    )
-
-
-def _refusal(one: str, other: str, primal: Any) -> UnsupportedError:
-    name = getattr(primal, "__name__", "the function")
-    return UnsupportedError(
-        f"`{one}` and `{other}` share memory, and `{name}` writes into `{_root(one)}`",
+        f"{what} share memory, and `{name}` writes into `{_root(written)}`",
         remedy=f"Pass a copy: `{other}.copy()`.",
     )
