@@ -55,7 +55,8 @@ class Tests:
         if isinstance(kind, Array):
             return self._array(kind, is_input)
         if isinstance(kind, (Tuple, List)) and kind.items is not None:
-            return self._sequence("tuple" if isinstance(kind, Tuple) else "list", kind.items)
+            name = "tuple" if isinstance(kind, Tuple) else "list"
+            return self.call(guards.sequence, name, *map(self._any, kind.items))
         if isinstance(kind, (Tuple, Dict)) and kind.item is not None:
             return self.call(guards.each, self._any(kind.item))
         if isinstance(kind, Dict):
@@ -90,9 +91,6 @@ class Tests:
 
     def _numeric(self, kinds: str) -> str:
         return self.call(guards.numeric, f'"{kinds}{"c" * self.mixed}"')
-
-    def _sequence(self, kind: str, items: tuple[Kind, ...]) -> str:
-        return self.call(guards.sequence, kind, *(self._any(k) for k in items))
 
     def _dict(self, kind: Dict) -> str:
         items = [(k, self._any(v)) for k, v in kind.items]
