@@ -56,6 +56,20 @@ def test_a_container_and_a_part_of_it():
     np.testing.assert_allclose(srcdiff.grad(net, "global:PARAMS['w']")(X), X)
 
 
+class Scaled:
+    """A model whose factor is a variable of the module."""
+
+    power = 3.0
+
+    @srcdiff.grad(inputs="global:SCALE")
+    def slope(self, x):
+        return SCALE * np.sum(x**self.power)
+
+
+def test_a_gradient_by_a_variable_is_bound_to_an_object():
+    assert Scaled().slope(X) == pytest.approx(np.sum(X**3.0), rel=1e-14)
+
+
 def test_second_order_of_a_variable():
     def f(x):
         return np.sum(np.sin(W * x))
