@@ -38,6 +38,7 @@ from srcdiff.ir import (
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
+    Dict,
     Kind,
     List,
     NoneKind,
@@ -48,6 +49,7 @@ from srcdiff.ir.kinds import (
     Tuple,
     Unknown,
     broadcasts_to_itself,
+    class_of,
     dims_of,
     is_big,
     is_filled,
@@ -196,12 +198,13 @@ def _isinstance(folder: Folder, call: Call) -> Any:
     kind, wanted = folder.kind(arg), folder.static(cls)
     known: Mapping[Any, tuple[type[Kind], ...]] = {
         tuple: (Tuple,), list: (List,), (tuple, list): (Tuple, List), slice: (SliceKind,),
+        dict: (Dict,),
     }  # fmt: skip
     if isinstance(arg, Const) or wanted is UNSET or wanted not in known:
         return UNSET
     if isinstance(kind, (Unknown, Object)):
         return UNSET
-    return Const(isinstance(kind, known[wanted]))
+    return Const(isinstance(kind, known[wanted]) and class_of(kind) is None)
 
 
 def _keep_axes(folder: Folder, call: Call) -> Any:

@@ -231,13 +231,13 @@ def f(x):
 srcdiff.grad(f)(np.ones(3))
 """,
     "A list of numbers and arrays, repeated": """
-def f(x):
+def f(x, n):
     xs = [x * 1.0, x[0]]
-    ys = xs * 2
+    ys = xs * n
     ys[0][0] = 5.0
     return np.sum(xs[0]) * ys[1]
 
-srcdiff.grad(f)(np.ones(3))
+srcdiff.grad(f)(np.ones(3), 2)
 """,
     "An array beside what may be a number": """
 def f(x, y, n):

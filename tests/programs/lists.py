@@ -793,7 +793,15 @@ def two_values_kept_in_each_step(x):
     return np.sum(u) + 0.1 * np.sum(last[0])
 
 
+def a_view_and_a_number_repeated(x):
+    xs = [x * 1.0, x[0]]
+    ys = xs * 2
+    ys[0][0] = 5.0
+    return np.sum(xs[0]) * ys[1]
+
+
 for _program in (
     constants_taken_off_and_written, buffers_taken_off_and_kept, two_values_kept_in_each_step,
+    a_view_and_a_number_repeated,
 ):  # fmt: skip
     sample(_program, lambda r: (r.uniform(0.3, 0.9, 3),))

@@ -5,7 +5,7 @@ a derivative are read and changed by index, `append`, `pop` and `insert` alone.
 
 Rooms:
 methods: methods and operators of lists and tuples; `plain_containers` runs the whole package.
-mappings: methods of dicts, as reads and stores of items.
-iterators: `zip`, `enumerate` and the like as the lists of what they give.
+expand: a call as the body of its definition; iterators as the lists of what they give.
+definitions: what methods and iterators do, written in Python.
 indexing: slices that are values, and `x.flat`.
 """

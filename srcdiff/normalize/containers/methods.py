@@ -11,9 +11,11 @@ index.
 
 from __future__ import annotations
 
+import itertools
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import groupby
+from typing import Any
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
@@ -24,88 +26,114 @@ from srcdiff.ir.kinds import (
     Kind,
     Kinds,
     List,
-    Range,
     Scalar,
     Tuple,
-    is_active_kind,
+    class_of,
+    inside,
     is_container,
+    sure,
 )
-from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.elementwise import meets_lists
 from srcdiff.kinds.interpreter import Typed
+from srcdiff.normalize.containers.expand import Definitions, display
 from srcdiff.normalize.containers.indexing import without_flat, written_slices
-from srcdiff.normalize.containers.iterators import listed_iterators, ordered
-from srcdiff.normalize.containers.mappings import (
-    DICT_METHODS,
-    check_merges,
-    dict_made,
-    merged,
-    updated,
-)
 from srcdiff.normalize.iteration import iterated
 from srcdiff.runtime.sequences import repeats
 
-
-def joined(call: ir.Call, target: ir.Name, lines: Builder, kinds: Kinds) -> bool:
-    """Write `[a, *xs]` as a sum; False where there is no `*`, or nothing carries a derivative."""
-    if not any(isinstance(a, ir.Star) for a in call.args):
-        return False
-    if not any(_carries(a, kinds) for a in call.args):
-        return False
-    whole, *rest = _parts(call.args, lines, kinds)
-    if not rest:
-        lines.assign(target, ir.Call(list, (whole,), text="list"))
-        return True
-    *inner, last = rest
-    for part in inner:
-        whole = lines.call(operator.add, whole, part)
-    lines.assign(target, ir.Call(operator.add, (whole, last)))
-    return True
+# --- iterators as the lists of what they give ----------------------------------------------------
 
 
-def _carries(atom: ir.Atom, kinds: Kinds) -> bool:
-    """Whether an item of a display may carry a derivative, or one of those that it stands for."""
-    return is_active_kind(atom_kind(atom.value if isinstance(atom, ir.Star) else atom, kinds))
+def listed_iterators(function: ir.Function, kinds: Kinds) -> ir.Function:
+    """The function with lists in the place of iterators over active values."""
+    return ir.replaced_in(function, _Iterators(function, kinds).stmt)
 
 
-def _parts(items: tuple[ir.Atom, ...], lines: Builder, kinds: Kinds) -> Iterator[ir.Atom]:
-    """The lists that a display joins."""
-    for starred, group in groupby(items, lambda a: isinstance(a, ir.Star)):
-        if not starred:
-            made = lines.fresh()
-            lines.assign(made, ir.Call(ir.make_list, tuple(group)))
-            yield made
-            continue
-        for atom in group:
-            assert isinstance(atom, ir.Star)
-            known = isinstance(atom_kind(atom.value, kinds), List)
-            yield atom.value if known else lines.call(list, atom.value)
+class _Iterators(Definitions):
+    """The pass over the statements of a function."""
 
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        """A statement, or the list that stands for the iterator that it makes."""
+        call = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if not isinstance(call, ir.Call) or not isinstance(stmt, ir.Assign) or not call.args:
+            return stmt
+        if not self.is_active((*call.args, *(v for _, v in call.kwargs))):
+            return stmt
+        if call.fn not in _LASTING and not stmt.target.id.startswith("_"):
+            return stmt
+        name = self.view(call) if isinstance(call.fn, ir.Method) else _ITERATORS.get(call.fn)
+        if call.fn in (max, min):
+            items = call.args[0] if len(call.args) == 1 else ir.Tup(call.args)
+            call = replace(call, args=(items,))
+            name = self.extreme(call, "greatest" if call.fn is max else "least")
+        if any(isinstance(a, ir.Star) for a in call.args):
+            if call.fn is not zip or len(call.args) > 1 or call.kwargs:
+                return stmt
+            rows = call.args[0].value  # type: ignore[union-attr]
+            name, call = "columns", replace(call, args=(rows, *_width(self.kind(rows))))
+        lines = Builder(self.fresh, stmt.loc)
+        listed = name is not None and self.write(name, call, stmt.target, lines)
+        return tuple(lines.out) if listed else stmt
+
+    def view(self, call: ir.Call) -> str | None:
+        """What a method of a dict gives."""
+        kind = self.kind(call.args[0])
+        own = isinstance(kind, Dict) and kind.cls is None
+        return _VIEWS.get(call.fn.name) if own and isinstance(call.fn, ir.Method) else None
+
+    def extreme(self, call: ir.Call, name: str) -> str | None:
+        """What `max` and `min` do: of what may be empty, and of lists and tuples."""
+        if [k for k, _ in call.kwargs] == ["default"]:
+            return f"{name}_or"
+        kind = self.kind(call.args[0])
+        rows = inside(kind) if isinstance(kind, (List, Tuple)) else ()
+        found = not call.kwargs and any(isinstance(sure(k), (List, Tuple)) for k in rows)
+        return name if found else None
+
+
+def _width(rows: Kind) -> tuple[ir.Const, ...]:
+    """The length of all rows, where it is known that there are some of one length."""
+    if isinstance(rows, (List, Tuple)) and rows.items:
+        known: tuple[Kind, ...] = rows.items
+    else:
+        known = (rows.item,) if isinstance(rows, List) and rows.item is not None else ()
+    lengths = {len(getattr(k, "items", None) or ()) for k in known}
+    return (ir.Const(*lengths),) if len(lengths) == 1 and 0 not in lengths else ()
+
+
+_VIEWS = {"values": "values", "items": "pairs_of"}
+_ITERATORS: dict[Any, str] = {
+    zip: "zipped", enumerate: "enumerated", reversed: "backwards", sorted: "sorted_items",
+    sum: "total", itertools.chain: "chained", itertools.chain.from_iterable: "flattened",
+    itertools.pairwise: "in_pairs", itertools.islice: "part_of", itertools.repeat: "again",
+    itertools.combinations: "combined", itertools.permutations: "permuted",
+    itertools.product: "products",
+}  # fmt: skip
+_LASTING = (sorted, max, min, sum)
+"""These give what lasts: a list, a number."""
 
 # --- methods and operators of lists, tuples and dicts, as the few that have adjoints -------------
 
 
 def plain_methods(function: ir.Function, kinds: Kinds) -> ir.Function:
     """The function with containers of active values changed in plain ways only."""
-    pass_ = _Plain(function, kinds)
-    return replace(function, body=pass_.block(function.body))
+    return replace(function, body=_Plain(function, kinds).block(function.body))
 
 
-class _Plain:
+class _Plain(Definitions):
     """The pass over the blocks of a function."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
-        self.kinds = kinds
-        self.fresh = ir.Fresh(ir.all_names(function))
+    made: dict[str, ir.Call]
+    """Displays, as long as nobody can have changed them."""
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block with plain methods only."""
         out: list[ir.Stmt] = []
-        made: dict[str, ir.Call] = {}  # displays, as long as nobody can have changed them
+        made: dict[str, ir.Call] = {}
         for stmt in block:
             stmt = ir.map_blocks(stmt, self.block)
+            self.made = made
             lines = Builder(self.fresh, stmt.loc)
-            done = self.stmt(stmt, lines, made)
+            done = self.stmt(stmt, lines)
             out += lines.out if done else [stmt]
             _forget(made, stmt)
             rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
@@ -113,289 +141,201 @@ class _Plain:
                 made[stmt.target.id] = rhs  # type: ignore[union-attr]
         return tuple(out)
 
-    def stmt(self, stmt: ir.Stmt, lines: Builder, made: Mapping[str, ir.Call]) -> bool:
+    def stmt(self, stmt: ir.Stmt, lines: Builder) -> bool:
         """Write what stands for a statement; False if it may stay."""
         if isinstance(stmt, ir.SetItem):
-            return self.slice_store(stmt, lines, made)
+            return self.slice_store(stmt, lines)
         call = ir.call_of(stmt)
         if call is None or not call.args and not call.kwargs:
             return False
         target = stmt.target if isinstance(stmt, ir.Assign) else None
         if call.fn is operator.delitem:
-            return self.delete(call, lines)
+            _check_step(call.args[1], lines)
+            return self.write("delete", call, None, lines)
         if target is not None and call.fn is ir.make_list:
-            return joined(call, target, lines, self.kinds)
+            return self.joined(call, target, lines)
         if target is not None and call.fn is dict:
-            return dict_made(call, target, lines, self.kinds, made)
+            return self.dict_made(call, target, lines)
         if target is not None and call.fn in (operator.add, operator.mul, operator.or_):
-            return self.operator(call, target, lines, made)
+            return self.operator(call, target, lines)
         if isinstance(call.fn, ir.Method) and isinstance(call.args[0], ir.Name):
-            return self.method(call.fn.name, call, target, lines, made)
+            return self.method(call, target, lines)
         return False
 
-    def kind(self, atom: ir.Atom) -> Kind:
-        """What is known of an atom."""
-        return atom_kind(atom, self.kinds)
-
-    def method(
-        self,
-        name: str,
-        call: ir.Call,
-        target: ir.Name | None,
-        lines: Builder,
-        made: Mapping[str, ir.Call],
-    ) -> bool:
+    def method(self, call: ir.Call, target: ir.Name | None, lines: Builder) -> bool:
         """A method of a list or dict that may hold active values."""
-        kind = self.kind(call.args[0])
-        given = [*call.args[1:], *(v for _, v in call.kwargs)]
-        if not any(is_active_kind(self.kind(a)) for a in (call.args[0], *given)):
+        assert isinstance(call.fn, ir.Method) and isinstance(call.args[0], ir.Name)
+        base, given = call.args[0], call.args[1:]
+        kind, name = self.kind(base), call.fn.name
+        if not self.is_active((*call.args, *(v for _, v in call.kwargs))):
             return False
-        if isinstance(kind, Dict) and kind.cls is None and name in DICT_METHODS:
-            return DICT_METHODS[name](call, target, lines, self.kinds, made)
-        if isinstance(kind, List) and name in _LIST_METHODS and (name == "sort" or not call.kwargs):
-            return _LIST_METHODS[name](self, call, target, lines, made)
-        return False
+        if isinstance(kind, List):
+            known = name in ("extend", "insert", "pop", "remove", "clear", "sort")
+            return known and self.write(name, call, target, lines, self.made)
+        if not isinstance(kind, Dict) or kind.cls is not None:
+            return False
+        if name == "update":
+            for other in given:
+                self.updated(base, other, lines)
+            self.named(base, call, lines)
+            return True
+        absent = name in ("get", "pop") and given and _lacks(kind, given[0])
+        definition = "lacking" if absent else _DICT_METHODS.get(name)
+        return definition is not None and self.write(definition, call, target, lines)
 
     # --- lists ---
 
-    def extend(
-        self, call: ir.Call, target: ir.Name | None, lines: Builder, made: Mapping[str, ir.Call]
-    ) -> bool:
-        """`xs.extend(ys)`."""
-        base, items = call.args
-        assert isinstance(base, ir.Name)
-        self.appended(base, items, lines, made)
-        return True
-
-    def appended(
-        self, base: ir.Name, items: ir.Atom, lines: Builder, made: Mapping[str, ir.Call]
-    ) -> None:
-        """Every item is appended."""
-        known = self.display(items, made)
-        if known is not None:
-            for atom in known:
-                lines.effect("append", base, atom)
-            return
-        lines.each(self.indexed(items, lines), lambda inner, v: inner.effect("append", base, v))
-
-    def display(self, items: ir.Atom, made: Mapping[str, ir.Call]) -> tuple[ir.Atom, ...] | None:
-        """The items of a display, None for anything else."""
-        found: tuple[ir.Atom, ...] | None = None
-        if isinstance(items, ir.Tup):
-            found = items.items
-        elif isinstance(items, ir.Name) and items.id in made:
-            call = made[items.id]
-            found = call.args if call.fn is ir.make_list else None
-        if found is None or any(isinstance(a, ir.Star) for a in found):
-            return None
-        return found
-
-    def indexed(self, items: ir.Atom, lines: Builder) -> ir.Atom:
-        """A sequence with the items of something."""
-        kind = self.kind(items)
-        if isinstance(items, ir.Name) and isinstance(kind, (List, Tuple, Range)):
-            return items
-        if isinstance(items, ir.Name) and getattr(kind, "dims", None):
-            return items
-        return lines.call(list, items)
-
-    def insert(
-        self, call: ir.Call, target: ir.Name | None, lines: Builder, made: Mapping[str, ir.Call]
-    ) -> bool:
-        """`xs.insert(i, v)`: the place from 0 to the length."""
-        base, place, value = call.args
-        if place == ir.Const(0):
+    def joined(self, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
+        """Write `[a, *xs]` as a sum; False where there is no `*`, or nothing has a derivative."""
+        if not any(isinstance(a, ir.Star) for a in call.args) or not self.is_active(call.args):
             return False
-        count = lines.call(len, base, base="_n")
-        at = lines.fresh("_at")
-
-        def from_end(inner: Builder) -> None:
-            moved = inner.call(operator.add, count, place)
-            inner.assign(at, ir.Call(max, (moved, ir.Const(0)), text="max"))
-
-        def from_start(inner: Builder) -> None:
-            inner.assign(at, ir.Call(min, (place, count), text="min"))
-
-        if isinstance(place, ir.Const):
-            (from_end if place.value < 0 else from_start)(lines)
-        else:
-            negative = lines.call(operator.lt, place, ir.Const(0))
-            lines.branch(negative, from_end, from_start)
-        lines.effect("insert", base, at, value)
+        whole, *rest = self.parts(call.args, lines)
+        for part in rest[:-1]:
+            whole = lines.call(operator.add, whole, part)
+        last = ir.Call(operator.add, (whole, rest[-1])) if rest else None
+        lines.assign(target, last or ir.Call(list, (whole,), text="list"))
         return True
 
-    def pop(
-        self, call: ir.Call, target: ir.Name | None, lines: Builder, made: Mapping[str, ir.Call]
-    ) -> bool:
-        """`xs.pop(i)`: the place from the start."""
-        base, *place = call.args
-        if not place or target is None:
-            return False
-        if place[0] == ir.Const(-1):
-            lines.assign(target, ir.Call(ir.Method("pop"), (base,)))
-            return True
-        if isinstance(place[0], ir.Const) and place[0].value >= 0:
-            return False
-        lines.assign(target, ir.Call(ir.Method("pop"), (base, self.place(base, place[0], lines))))
-        return True
+    def parts(self, items: tuple[ir.Atom, ...], lines: Builder) -> Iterator[ir.Atom]:
+        """The lists that a display joins."""
+        for starred, group in groupby(items, lambda a: isinstance(a, ir.Star)):
+            if not starred:
+                yield lines.temp(ir.Call(ir.make_list, tuple(group)))
+                continue
+            for atom in group:
+                assert isinstance(atom, ir.Star)
+                known = isinstance(self.kind(atom), List)
+                yield atom.value if known else lines.call(list, atom.value)
 
-    def place(self, base: ir.Atom, index: ir.Atom, lines: Builder) -> ir.Atom:
-        """An index counted from the start; one that is out of range is the error that it is."""
-        if isinstance(index, ir.Const) and index.value >= 0:
-            return index
-        return lines.item(lines.call(range, lines.call(len, base, base="_n")), index)
-
-    def clear(
-        self, call: ir.Call, target: ir.Name | None, lines: Builder, made: Mapping[str, ir.Call]
-    ) -> bool:
-        """`xs.clear()`."""
-        base = call.args[0]
-        count = lines.call(len, base, base="_n")
-        lines.loop(count, lambda inner, _: inner.assign(inner.fresh("_gone"), _pop(base)))
-        return True
-
-    def remove(
-        self, call: ir.Call, target: ir.Name | None, lines: Builder, made: Mapping[str, ir.Call]
-    ) -> bool:
-        """`xs.remove(v)`."""
-        base, value = call.args
-        at = lines.method("index", base, value)
-        lines.assign(lines.fresh("_gone"), _pop(base, at))
-        return True
-
-    def sort(
-        self, call: ir.Call, target: ir.Name | None, lines: Builder, made: Mapping[str, ir.Call]
-    ) -> bool:
-        """`xs.sort()`: every item is stored at its new place."""
-        base = call.args[0]
-        assert isinstance(base, ir.Name)
-        order = ordered(base, call, lines)
-        old = lines.call(list, base)
-        count = lines.call(len, order, base="_n")
-
-        def put(inner: Builder, k: ir.Name) -> None:
-            inner.store(base, k, inner.item(old, inner.item(order, k)))
-
-        lines.loop(count, put)
-        return True
-
-    # --- parts ---
-
-    def delete(self, call: ir.Call, lines: Builder) -> bool:
-        """`del xs[i]`, `del d[k]`."""
-        base, index = call.args
-        kind = self.kind(base)
-        if isinstance(kind, List) and isinstance(index, ir.Slice):
-            self.cut(base, index, lines)
-            return True
-        if isinstance(kind, (List, Dict)):
-            at = self.place(base, index, lines) if isinstance(kind, List) else index
-            lines.assign(lines.fresh("_gone"), _pop(base, at))
-            return True
-        raise UnsupportedError(
-            "`del` of an item of something that may be no list or dict",
-            lines.loc,
-            remedy="Give an example of the arguments, or build the container without it.",
-        )
-
-    def cut(self, base: ir.Atom, index: ir.Slice, lines: Builder) -> ir.Name:
-        """Take out the items of a slice; gives the place where they were."""
-        if index.step not in (ir.NONE, ir.Const(1)):
-            raise UnsupportedError(
-                "a slice with a step of a list of active values is changed",
-                lines.loc,
-                remedy="Change the items one by one in a loop.",
-            )
-        count = lines.call(len, base, base="_n")
-        part = lines.item(lines.call(range, count), index)
-        start = lines.call(ir.Attr("start"), part)
-        inside = lines.call(len, part, base="_n")
-        lines.loop(
-            inside, lambda inner, _: inner.assign(inner.fresh("_gone"), _pop(base, start))
-        )
-        return start
-
-    def slice_store(self, stmt: ir.SetItem, lines: Builder, made: Mapping[str, ir.Call]) -> bool:
+    def slice_store(self, stmt: ir.SetItem, lines: Builder) -> bool:
         """`xs[a:b] = ys`: the old items are taken out, the new ones inserted."""
         kind = self.kind(stmt.base)
         if not isinstance(kind, List) or not isinstance(stmt.index, ir.Slice):
             return False
-        if stmt.op is not None or not (is_active_kind(kind) or self.is_active(stmt.value)):
+        if stmt.op is not None or not self.is_active((stmt.base, stmt.value)):
             return False
-        known = self.display(stmt.value, made)
-        places = self.places(kind, stmt.index)
+        known = display(stmt.value, self.made)
+        places = _places(kind, stmt.index)
         if known is not None and places is not None and len(places) == len(known):
             for k, atom in zip(places, known, strict=True):
                 lines.store(stmt.base, ir.Const(k), atom)
             return True
-        items = lines.call(list, stmt.value)
-        start = self.cut(stmt.base, stmt.index, lines)
+        _check_step(stmt.index, lines)
+        call = ir.Call(list, (stmt.base, stmt.index, stmt.value))
+        return self.write("put", call, None, lines)
 
-        def put(inner: Builder, k: ir.Name) -> None:
-            at = inner.call(operator.add, start, k)
-            inner.effect("insert", stmt.base, at, inner.item(items, k))
+    # --- dicts ---
 
-        lines.loop(lines.call(len, items, base="_n"), put)
+    def updated(self, base: ir.Name, other: ir.Atom, lines: Builder) -> None:
+        """Every item of another dict, or every pair of a sequence, is stored."""
+        cls = class_of(self.kind(base))
+        if cls is not None:
+            raise UnsupportedError(
+                f"an operator in place changes an attribute that is an object of `{cls.__name__}`",
+                lines.loc,
+                remedy="Write it out, with the new object on the right: `p.a = p.a + b`.",
+            )
+        shown = self.made.get(other.id) if isinstance(other, ir.Name) else None
+        if shown is not None and shown.fn is ir.make_dict:
+            for key, value in zip(shown.args[::2], shown.args[1::2], strict=True):
+                lines.store(base, key, value)
+            return
+        kind = self.kind(other)
+        if not isinstance(kind, (Dict, List, Tuple)):
+            raise UnsupportedError(
+                "a dict is filled from something that is known only when the program runs",
+                lines.loc,
+                remedy="Store the items in a loop: `for k in other: d[k] = other[k]`.",
+            )
+        definition = "store_items" if isinstance(kind, Dict) else "store_pairs"
+        self.write(definition, ir.Call(dict, (base, other)), None, lines)
+
+    def named(self, base: ir.Name, call: ir.Call, lines: Builder) -> None:
+        """The keywords of a call are stored."""
+        for key, value in call.kwargs:
+            if key is None:
+                self.updated(base, value, lines)
+            else:
+                lines.store(base, ir.Const(key), value)
+
+    def dict_made(self, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
+        """`dict(...)`: a copy of a dict, pairs, keywords."""
+        if not self.is_active((*call.args, *(v for _, v in call.kwargs))):
+            return False
+        copied = [a for a in call.args if isinstance(self.kind(a), Dict)]
+        if copied and not call.kwargs:
+            return False
+        if not call.args and all(k is not None for k, _ in call.kwargs):
+            items = [a for k, v in call.kwargs for a in (ir.Const(k), v)]
+            lines.assign(target, ir.Call(ir.make_dict, tuple(items)))
+            return True
+        start = ir.Call(dict, call.args, text="dict") if copied else ir.Call(ir.make_dict)
+
+        def fill(whole: ir.Name) -> None:
+            for other in () if copied else call.args:
+                self.updated(whole, other, lines)
+            self.named(whole, call, lines)
+
+        return self.filled(call, target, start, lines, fill)
+
+    def filled(
+        self,
+        call: ir.Call,
+        target: ir.Name,
+        start: ir.Call,
+        lines: Builder,
+        fill: Callable[[ir.Name], Any],
+    ) -> bool:
+        """A container that is made and then filled, under another name if a call reads its own."""
+        whole = lines.fresh() if target.id in ir.names(call) else target
+        lines.assign(whole, start)
+        fill(whole)
+        if whole != target:
+            lines.assign(target, whole)
         return True
-
-    def is_active(self, atom: ir.Atom) -> bool:
-        return is_active_kind(self.kind(atom))
-
-    def places(self, kind: List, index: ir.Slice) -> range | None:
-        """The places of a slice of a list of known length."""
-        bounds = [b.value for b in ir.parts(index) if isinstance(b, ir.Const)]
-        if kind.items is None or len(bounds) < 3:
-            return None
-        return range(len(kind.items))[slice(*bounds)]
 
     # --- operators ---
 
-    def operator(
-        self, call: ir.Call, target: ir.Name, lines: Builder, made: Mapping[str, ir.Call]
-    ) -> bool:
+    def operator(self, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
         """`xs + ys`, `xs * n`, `d | e`, and their forms in place."""
         if len(call.args) != 2:  # an operator of a table, in a branch for others
             return False
         one, two = call.args
-        kinds = self.kind(one), self.kind(two)
-        if not any(map(is_container, kinds)):
+        kind = self.kind(one)
+        if not is_container(kind) and not is_container(self.kind(two)):
             return False
         augmented = (call.text or "").endswith("=")
-        if not any(map(is_active_kind, kinds)) and not augmented:
+        if not self.is_active(call.args) and not augmented:
             return False
         if call.fn is operator.mul:
-            if not is_container(kinds[0]):
+            if not is_container(kind):
                 one, two = two, one
             if meets_lists(call.fn, self.kind(two)):
                 return False
-            return self.repeated(one, two, target, augmented, lines, made)
+            return self.repeated(one, two, target, augmented, lines)
         if not augmented:
-            return call.fn is operator.or_ and merged(call, target, lines, self.kinds, made)
-        if isinstance(kinds[0], Tuple):
+            start = ir.Call(dict, (one,), text="dict")
+            return call.fn is operator.or_ and self.filled(
+                call, target, start, lines, lambda whole: self.updated(whole, two, lines)
+            )
+        if isinstance(kind, Tuple):
             lines.assign(target, replace(call, text=None))
             return True
         assert isinstance(one, ir.Name)
-        if isinstance(kinds[0], List):
-            self.appended(one, two, lines, made)
+        if isinstance(kind, List):
+            self.write("extend", ir.Call(list, (one, two)), None, lines, self.made)
         else:
-            check_merges(one, call, kinds[0], lines)
-            updated(one, two, lines, self.kinds, made)
+            _check_merges(one, call, kind, lines)
+            self.updated(one, two, lines)
         if target != one:
             lines.assign(target, one)
         return True
 
     def repeated(
-        self,
-        items: ir.Atom,
-        count: ir.Atom,
-        target: ir.Name,
-        augmented: bool,
-        lines: Builder,
-        made: Mapping[str, ir.Call],
+        self, items: ir.Atom, count: ir.Atom, target: ir.Name, augmented: bool, lines: Builder
     ) -> bool:
         """`xs * n`."""
-        kind = self.kind(items)
-        if augmented and isinstance(kind, List):
+        if augmented and isinstance(self.kind(items), List):
             raise UnsupportedError(
                 "`*=` repeats a list of active values in place",
                 lines.loc,
@@ -403,24 +343,53 @@ class _Plain:
             )
         if not isinstance(self.kind(count), Scalar):
             count = lines.call(repeats, count, *place_of(lines.loc))
-        known = self.display(items, made)
-        whole = lines.fresh() if isinstance(kind, Tuple) else target
-        if ir.Name(target.id) == items:
+        elif isinstance(count, ir.Const) and count.value > _MANY:
+            count = lines.temp(count)  # a loop stays one
+        call = ir.Call(list, (items, count))
+        if isinstance(self.kind(items), Tuple):
             whole = lines.fresh()
-        lines.assign(whole, ir.Call(ir.make_list))
-
-        def more(inner: Builder, _: ir.Name) -> None:
-            for atom in known or ():
-                inner.effect("append", whole, atom)
-            if known is None:
-                inner.each(items, lambda last, v: last.effect("append", whole, v))
-
-        lines.loop(count, more)
-        if isinstance(kind, Tuple):
+            self.write("repeated", call, whole, lines, self.made)
             lines.assign(target, ir.Call(tuple, (whole,), text="tuple"))
-        elif whole != target:
-            lines.assign(target, whole)
-        return True
+            return True
+        return self.write("repeated", call, target, lines, self.made)
+
+
+_MANY = 8
+"""How often a display is repeated in the text at most."""
+
+
+_DICT_METHODS = {
+    "get": "get", "setdefault": "setdefault", "pop": "pop_key", "clear": "clear_dict",
+}  # fmt: skip
+
+
+def _check_step(index: ir.Atom, lines: Builder) -> None:
+    """Refuse to change a part of a list that is not of one piece."""
+    if isinstance(index, ir.Slice) and index.step not in (ir.NONE, ir.Const(1)):
+        raise UnsupportedError(
+            "a slice with a step of a list of active values is changed",
+            lines.loc,
+            remedy="Change the items one by one in a loop.",
+        )
+
+
+def _places(kind: List, index: ir.Slice) -> range | None:
+    """The places of a slice of a list of known length."""
+    bounds = [b.value for b in ir.parts(index) if isinstance(b, ir.Const)]
+    if kind.items is None or len(bounds) < 3:
+        return None
+    return range(len(kind.items))[slice(*bounds)]
+
+
+def _check_merges(base: ir.Name, call: ir.Call, kind: Kind, lines: Builder) -> None:
+    """Refuse `xs += ys` where `xs` may be a list or an array for all that is known."""
+    if not isinstance(kind, Dict) or (call.fn is not operator.or_ and class_of(kind) is None):
+        raise UnsupportedError(
+            f"an operator in place joins a container to {ir.said(base.id)}, of which it is not "
+            "known whether it is a list",
+            lines.loc,
+            remedy="Let a variable be a list from the beginning: `xs = []`, not None.",
+        )
 
 
 def _forget(made: dict[str, ir.Call], stmt: ir.Stmt) -> None:
@@ -432,21 +401,11 @@ def _forget(made: dict[str, ir.Call], stmt: ir.Stmt) -> None:
             del made[name]
 
 
-def _pop(base: ir.Atom, *place: ir.Atom) -> ir.Call:
-    """`base.pop()`."""
-    return ir.Call(ir.Method("pop"), (base, *place))
-
-
-_Write = Callable[[_Plain, ir.Call, ir.Name | None, Builder, Mapping[str, ir.Call]], bool]
-
-_LIST_METHODS: dict[str, _Write] = {
-    "extend": _Plain.extend,
-    "insert": _Plain.insert,
-    "pop": _Plain.pop,
-    "clear": _Plain.clear,
-    "remove": _Plain.remove,
-    "sort": _Plain.sort,
-}
+def _lacks(kind: Kind, key: ir.Atom) -> bool:
+    """Whether a dict certainly never has a key: everything that may be stored in it is known."""
+    if not isinstance(kind, Dict) or not isinstance(key, ir.Const):
+        return False
+    return kind.item is None and all(key.value != k for k, _ in kind.items)
 
 
 # --- slices written out, iterators as lists, loops by index, containers that change plainly ------

@@ -1,0 +1,209 @@
+"""Calls on lists, tuples and dicts as their definitions in Python, for what they are given.
+
+Takes a call, its definition (`templates/_containers.py`) and the kinds of the names; gives the
+statements that stand for it.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Set
+from typing import Any
+
+from srcdiff import ir
+from srcdiff.errors import UnsupportedError
+from srcdiff.frontend.signatures import bind_displays
+from srcdiff.ir.builder import Builder
+from srcdiff.ir.frozen import replace
+from srcdiff.ir.kinds import (
+    Array,
+    Kind,
+    Kinds,
+    List,
+    Range,
+    Scalar,
+    Tuple,
+    is_active_kind,
+)
+from srcdiff.kinds.calls import atom_kind
+from srcdiff.kinds.containers import ENDLESS
+from srcdiff.normalize.decompose import Specialiser
+from srcdiff.normalize.iteration import endless
+from srcdiff.primitives.notation import refuse
+from srcdiff.primitives.registry import execute, folder
+from srcdiff.specialize.fold import Folder
+from srcdiff.specialize.inline import function_of, written_out
+
+Made = Mapping[str, ir.Call]
+"""Displays, by the names of what is certainly still as they made it."""
+
+
+@functools.cache
+def definitions() -> Any:
+    """The module of the definitions."""
+    return execute(folder() / "_containers.py")
+
+
+@functools.cache
+def _lowered(definition: Callable[..., Any]) -> tuple[ir.Function, frozenset[str]]:
+    """A definition as IR, and those of its parameters that are iterated."""
+    found = inspect.signature(definition).parameters.values()
+    iterated = frozenset(p.name for p in found if p.annotation == definitions().items)
+    return function_of(definition), iterated
+
+
+class Definitions:
+    """Writes definitions in the place of calls."""
+
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        self.kinds = kinds
+        self.fresh = ir.Fresh(ir.all_names(function))
+
+    def kind(self, atom: ir.Atom) -> Kind:
+        """What is known of an atom."""
+        return atom_kind(atom.value if isinstance(atom, ir.Star) else atom, self.kinds)
+
+    def is_active(self, atoms: Iterable[ir.Atom]) -> bool:
+        """Whether one of some atoms may carry a derivative."""
+        return any(is_active_kind(self.kind(a)) for a in atoms)
+
+    def write(
+        self,
+        name: str,
+        call: ir.Call,
+        target: ir.Name | None,
+        lines: Builder,
+        made: Made | None = None,
+    ) -> bool:
+        """Write what a call does; False if it is none that the definition is for.
+
+        With `made` the items of displays are written one by one.
+        """
+        callee, iterated = _lowered(getattr(definitions(), name))
+        before = Builder(self.fresh, lines.loc)
+        bound: dict[str, Any] = dict(bind_displays(callee, call, lines.loc))
+        given = ir.names(ir.Call(list, tuple(bound.values())))
+        for param in callee.params:
+            if param.name in iterated:
+                each = bound[param.name].items if param.style == "*" else [bound[param.name]]
+                found = [self.items(a, before, made) for a in each]
+                bound[param.name] = ir.Tup(tuple(found)) if param.style == "*" else found[0]
+        body = written_out(callee, bound, target, lines.loc, self.fresh)
+        body = self.decided(body, target, given)
+        for reason in (c.args[0] for s in ir.walk(body) if (c := ir.call_of(s)) and c.fn is refuse):
+            if reason == ir.Const(""):
+                return False
+            what, remedy = reason.value.split("\n")  # type: ignore[union-attr]
+            raise UnsupportedError(what, lines.loc, remedy=remedy)
+        lines.out += [*before.out, *ir.replaced(body, lambda s: replace(s, loc=lines.loc))]
+        return True
+
+    def items(self, atom: ir.Atom, lines: Builder, made: Made | None) -> ir.Atom:
+        """A sequence that has an index, with the items of something; displays if `made` says."""
+        known = None if made is None else display(atom, made)
+        if known is not None:
+            return ir.Tup(known)
+        kind = self.kind(atom)
+        plain = isinstance(kind, (List, Tuple, Range)) or (
+            isinstance(kind, Array) and not kind.maybe_scalar
+        )
+        if kind == ENDLESS:
+            raise endless(lines.loc)
+        if plain and isinstance(atom, ir.Name):
+            return atom
+        return lines.temp(atom) if plain else lines.call(list, atom)
+
+    def decided(
+        self, body: ir.Block, target: ir.Name | None, given: tuple[str, ...]
+    ) -> ir.Block:
+        """A body for what is known of its arguments, without what it is written with."""
+        known = {n: _of_any_length(self.kinds[n]) for n in given if n in self.kinds}
+        writer = Specialiser(known, self.fresh, "", ir.NOWHERE)
+        before: ir.Block = ()
+        while body != before:  # what a loop fills that is written out is known after it
+            before, body = body, writer.block(body, Folder(known, writer.temp), {})
+            body = _with_displays(body)
+        own = ir.bound(body) - {*given} - ({target.id} if target is not None else set())
+        return _plain(body, target, own, self.fresh)
+
+
+def _of_any_length(kind: Kind) -> Kind:
+    """A kind that does not say how many items or steps there are: loops over them stay loops."""
+    if isinstance(kind, (List, Tuple)) and kind.items is not None:
+        return type(kind)(None)
+    return replace(kind, value=None) if isinstance(kind, Scalar) else kind
+
+
+def display(atom: ir.Atom, made: Made) -> tuple[ir.Atom, ...] | None:
+    """The items of a display of which it is known that nobody has changed it, else None."""
+    found = made.get(atom.id) if isinstance(atom, ir.Name) else None
+    items = found.args if found is not None and found.fn is ir.make_list else None
+    items = atom.items if isinstance(atom, ir.Tup) else items
+    if any(isinstance(a, ir.Star) for a in items or ()):
+        return None
+    return items
+
+
+def _with_displays(block: ir.Block) -> ir.Block:
+    """A block whose lists are made where they are first looked at, with what was appended."""
+    out: list[ir.Stmt] = []
+    made: dict[str, ir.Assign] = {}
+    for stmt in (ir.map_blocks(s, _with_displays) for s in block):
+        call = ir.call_of(stmt)
+        base = call.args[0] if call is not None and call.args else None
+        start = made.get(base.id) if isinstance(base, ir.Name) else None
+        items = start.rhs.args if start is not None and isinstance(start.rhs, ir.Call) else ()
+        if call is not None and call.fn is ir.make_list and isinstance(stmt, ir.Assign):
+            made[stmt.target.id] = stmt
+        elif start is not None and call is not None and call.fn == _APPEND:
+            filled = ir.Call(ir.make_list, (*items, call.args[1]))
+            made[start.target.id] = replace(start, rhs=filled)
+        elif start is not None and call is not None and call.fn is tuple:
+            out.append(ir.rebuilt(stmt, rhs=ir.Tup(items)))
+        else:
+            seen = {*ir.used_in(stmt), *ir.bound_in(stmt)} & made.keys()
+            out += [*(made.pop(n) for n in sorted(seen)), stmt]
+    return (*out, *made.values())
+
+
+_APPEND = ir.Method("append")
+
+
+def _plain(body: ir.Block, target: ir.Name | None, own: Set[str], fresh: ir.Fresh) -> ir.Block:
+    """A body without copies and unused displays, in which what has a name is a temporary."""
+    count = ir.binding_counts(body)
+    copies = {
+        s.target.id: s.rhs.id
+        for s in ir.walk(body)
+        if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Name) and s.target.id in own
+        and count[s.target.id] == 1 and (s.rhs.id not in own or count[s.rhs.id] == 1)
+    }  # fmt: skip
+    for name in copies:
+        while copies[name] in copies:
+            copies[name] = copies[copies[name]]
+    body = ir.rename(ir.without(body, copies.keys()), copies)
+    while (result := _copied_last(body)) is not None and result in own - _displays(body):
+        body = ir.rename(body[:-1], {result: ir.writes(body[-1])[0]})
+    counters = {s.target.id: "_k" for s in ir.walk(body) if isinstance(s, ir.For)}
+    named = {n: "_" + n.rstrip("_0123456789") for n in own if not n.startswith("_")}
+    again = sorted({**named, **counters}.items())
+    body = ir.rename(body, {n: fresh(base).id for n, base in again})
+    return ir.without(body, _displays(body) - ir.used(body) - {target.id if target else ""})
+
+
+def _copied_last(body: ir.Block) -> str | None:
+    """The name that a body ends in copying to one that it does not look at."""
+    last = body[-1] if body else None
+    if not isinstance(last, ir.Assign) or not isinstance(last.rhs, ir.Name):
+        return None
+    return None if last.target.id in ir.used(body) | ir.bound(body[:-1]) else last.rhs.id
+
+
+def _displays(body: ir.Block) -> frozenset[str]:
+    """The names that are bound to displays and constants."""
+    found = (s for s in ir.walk(body) if isinstance(s, ir.Assign))
+    return frozenset(
+        s.target.id for s in found
+        if isinstance(s.rhs, (ir.Const, ir.Tup)) or getattr(s.rhs, "fn", None) is ir.make_list
+    )  # fmt: skip
