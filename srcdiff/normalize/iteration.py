@@ -14,7 +14,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import Any
 
 from srcdiff import ir
@@ -28,7 +27,6 @@ from srcdiff.analysis.links import (
 )
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.lower.targets import length_check
-from srcdiff.frontend.lowering import template_of
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
@@ -48,8 +46,7 @@ from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.containers import ENDLESS
 from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.unpacking import base_of, is_checked, mark
-from srcdiff.primitives.registry import lookup
-from srcdiff.specialize.inline import is_user_function, lowered
+from srcdiff.specialize.inline import is_user_function
 
 _MAKERS: tuple[Any, ...] = (
     iter, map, filter, zip, enumerate, reversed, itertools.chain, itertools.islice,
@@ -162,41 +159,13 @@ def _begins(stmt: ir.Stmt) -> bool:
     return index == ir.Const(0) or (isinstance(index, ir.Slice) and index.lower == ir.NONE)
 
 
-def _returned_tuples(function: ir.Function) -> dict[str, int]:
-    """The names of what calls of functions return that return a tuple, and its length."""
-    found: dict[str, int] = {}
-    other: set[str] = {p.name for p in function.params}
-    for stmt in ir.walk(function.body):
-        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        made = _tuple_length(rhs.fn) if isinstance(rhs, ir.Call) else None
-        for name in ir.writes(stmt):
-            if made is None or found.setdefault(name, made) != made:
-                other.add(name)
-    return {n: k for n, k in found.items() if n not in other}
-
-
-def _tuple_length(fn: object) -> int | None:
-    """The length of the tuple that a Python function ends in, or that its rule yields, or None."""
-    rule = lookup(fn) if isinstance(fn, FunctionType) else None
-    if rule is not None and rule.template is not None:
-        value = template_of(rule).result
-    else:
-        callee = lowered(fn) if is_user_function(fn) else None
-        last = callee.body[-1] if callee is not None else None
-        value = last.value if isinstance(last, ir.Return) else None
-    if not isinstance(value, ir.Tup) or any(isinstance(i, ir.Star) for i in value.items):
-        return None
-    return len(value.items)
-
-
 class _Pass(Rewriter):
-    """A walk over a function that knows which tuples it has."""
+    """A walk over a function whose kinds are known."""
 
     def __init__(self, function: ir.Function, kinds: Kinds) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.whole = function
         self.kinds = kinds
-        self.tuples = _returned_tuples(function)
 
 
 class _Listed(_Pass):
@@ -209,8 +178,6 @@ class _Listed(_Pass):
 
     def needs_list(self, base: ir.Atom) -> bool:
         """Whether a value is not to be indexed."""
-        if isinstance(base, ir.Name) and base.id in self.tuples:
-            return False
         kind = atom_kind(base, self.kinds)
         return isinstance(kind, self.only) if self.only else not isinstance(kind, _INDEXED)
 
@@ -341,8 +308,7 @@ class _Checked(_Pass):
 
     def is_known(self, base: ir.Atom, count: int, starred: bool) -> bool:
         """Whether there are certainly so many items (at least, if one name takes the rest)."""
-        known = self.tuples.get(base.id) if isinstance(base, ir.Name) else None
-        length = _length(base, atom_kind(base, self.kinds)) if known is None else known
+        length = _length(base, atom_kind(base, self.kinds))
         return length is not None and (length >= count if starred else length == count)
 
     def check(self, stmt: ir.Stmt, before: int, after: int | None) -> None:
