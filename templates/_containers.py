@@ -95,15 +95,19 @@ def repeated(xs: items, count):
     return _result
 
 
-def store_pairs(d, pairs: items):
-    for k in range(len(pairs)):
-        _pair = pairs[k]
-        d[_pair[0]] = _pair[1]
-
-
-def store_items(d, other):
-    for _key in list(other):
-        d[_key] = other[_key]
+def update(d, other):
+    if isinstance(other, dict):
+        for _key in list(other):
+            d[_key] = other[_key]
+    elif isinstance(other, (tuple, list)):
+        for k in range(len(other)):
+            _pair = other[k]
+            d[_pair[0]] = _pair[1]
+    else:
+        refuse(
+            "a dict is filled from something that is known only when the program runs\n"
+            "Store the items in a loop: `for k in other: d[k] = other[k]`."
+        )
 
 
 def get(d, key, default=None):

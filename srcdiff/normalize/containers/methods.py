@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
@@ -175,9 +175,7 @@ class _Plain(Definitions):
         if not isinstance(kind, Dict) or kind.cls is not None:
             return False
         if name == "update":
-            for other in given:
-                self.updated(base, other, lines)
-            self.named(base, call, lines)
+            self.update(base, _sources(given, call), lines)
             return True
         absent = name in ("get", "pop") and given and _lacks(kind, given[0])
         definition = "lacking" if absent else _DICT_METHODS.get(name)
@@ -226,43 +224,20 @@ class _Plain(Definitions):
 
     # --- dicts ---
 
-    def updated(self, base: ir.Name, other: ir.Atom, lines: Builder) -> None:
-        """Every item of another dict, or every pair of a sequence, is stored."""
-        cls = class_of(self.kind(base))
-        if cls is not None:
-            raise UnsupportedError(
-                f"an operator in place changes an attribute that is an object of `{cls.__name__}`",
-                lines.loc,
-                remedy="Write it out, with the new object on the right: `p.a = p.a + b`.",
-            )
-        shown = self.made.get(other.id) if isinstance(other, ir.Name) else None
-        if shown is not None and shown.fn is ir.make_dict:
-            for key, value in zip(shown.args[::2], shown.args[1::2], strict=True):
-                lines.store(base, key, value)
-            return
-        kind = self.kind(other)
-        if not isinstance(kind, (Dict, List, Tuple)):
-            raise UnsupportedError(
-                "a dict is filled from something that is known only when the program runs",
-                lines.loc,
-                remedy="Store the items in a loop: `for k in other: d[k] = other[k]`.",
-            )
-        definition = "store_items" if isinstance(kind, Dict) else "store_pairs"
-        self.write(definition, ir.Call(dict, (base, other)), None, lines)
-
-    def named(self, base: ir.Name, call: ir.Call, lines: Builder) -> None:
-        """The keywords of a call are stored."""
-        for key, value in call.kwargs:
-            if key is None:
-                self.updated(base, value, lines)
-            else:
-                lines.store(base, ir.Const(key), value)
+    def update(self, base: ir.Name, others: Iterable[ir.Atom], lines: Builder) -> None:
+        """Every item of other dicts, or every pair of sequences, is stored."""
+        for other in others:
+            shown = self.made.get(other.id) if isinstance(other, ir.Name) else None
+            if shown is not None and shown.fn is ir.make_dict:
+                pairs = zip(shown.args[::2], shown.args[1::2], strict=True)
+                other = ir.Tup(tuple(map(ir.Tup, pairs)))
+            self.write("update", ir.Call(dict, (base, other)), None, lines)
 
     def dict_made(self, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
         """`dict(...)`: a copy of a dict, pairs, keywords."""
         if not self.is_active((*call.args, *(v for _, v in call.kwargs))):
             return False
-        copied = [a for a in call.args if isinstance(self.kind(a), Dict)]
+        copied = any(isinstance(self.kind(a), Dict) for a in call.args)
         if copied and not call.kwargs:
             return False
         if not call.args and all(k is not None for k, _ in call.kwargs):
@@ -270,27 +245,17 @@ class _Plain(Definitions):
             lines.assign(target, ir.Call(ir.make_dict, tuple(items)))
             return True
         start = ir.Call(dict, call.args, text="dict") if copied else ir.Call(ir.make_dict)
-
-        def fill(whole: ir.Name) -> None:
-            for other in () if copied else call.args:
-                self.updated(whole, other, lines)
-            self.named(whole, call, lines)
-
-        return self.filled(call, target, start, lines, fill)
+        return self.filled(start, _sources(() if copied else call.args, call), target, lines)
 
     def filled(
-        self,
-        call: ir.Call,
-        target: ir.Name,
-        start: ir.Call,
-        lines: Builder,
-        fill: Callable[[ir.Name], Any],
+        self, start: ir.Call, others: tuple[ir.Atom, ...], target: ir.Name, lines: Builder
     ) -> bool:
-        """A container that is made and then filled, under another name if a call reads its own."""
-        whole = lines.fresh() if target.id in ir.names(call) else target
+        """A dict that is made and then filled, under another name if one of these is its own."""
+        mine = target.id in (n for a in (*start.args, *others) for n in ir.names(a))
+        whole = lines.fresh() if mine else target
         lines.assign(whole, start)
-        fill(whole)
-        if whole != target:
+        self.update(whole, others, lines)
+        if mine:
             lines.assign(target, whole)
         return True
 
@@ -315,9 +280,7 @@ class _Plain(Definitions):
             return self.repeated(one, two, target, augmented, lines)
         if not augmented:
             start = ir.Call(dict, (one,), text="dict")
-            return call.fn is operator.or_ and self.filled(
-                call, target, start, lines, lambda whole: self.updated(whole, two, lines)
-            )
+            return call.fn is operator.or_ and self.filled(start, (two,), target, lines)
         if isinstance(kind, Tuple):
             lines.assign(target, replace(call, text=None))
             return True
@@ -326,7 +289,7 @@ class _Plain(Definitions):
             self.write("extend", ir.Call(list, (one, two)), None, lines, self.made)
         else:
             _check_merges(one, call, kind, lines)
-            self.updated(one, two, lines)
+            self.update(one, (two,), lines)
         if target != one:
             lines.assign(target, one)
         return True
@@ -381,9 +344,22 @@ def _places(kind: List, index: ir.Slice) -> range | None:
     return range(len(kind.items))[slice(*bounds)]
 
 
+def _sources(others: Iterable[ir.Atom], call: ir.Call) -> tuple[ir.Atom, ...]:
+    """What a dict is filled from, and after it from the keywords of a call."""
+    named = (v if k is None else ir.Tup((ir.Tup((ir.Const(k), v)),)) for k, v in call.kwargs)
+    return (*others, *named)
+
+
 def _check_merges(base: ir.Name, call: ir.Call, kind: Kind, lines: Builder) -> None:
     """Refuse `xs += ys` where `xs` may be a list or an array for all that is known."""
-    if not isinstance(kind, Dict) or (call.fn is not operator.or_ and class_of(kind) is None):
+    cls = class_of(kind)
+    if cls is not None:
+        raise UnsupportedError(
+            f"an operator in place changes an attribute that is an object of `{cls.__name__}`",
+            lines.loc,
+            remedy="Write it out, with the new object on the right: `p.a = p.a + b`.",
+        )
+    if not isinstance(kind, Dict) or call.fn is not operator.or_:
         raise UnsupportedError(
             f"an operator in place joins a container to {ir.said(base.id)}, of which it is not "
             "known whether it is a list",
