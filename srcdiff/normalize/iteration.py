@@ -12,8 +12,9 @@ end, or nobody else looks: a loop that may leave some items to whoever looks nex
 from __future__ import annotations
 
 import itertools
+import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from srcdiff import ir
@@ -60,24 +61,34 @@ def check_left(
     before: Sequence[ir.Stmt],
     whole: ir.Function,
     kinds: Kinds,
-    marked: Callable[[ir.Stmt], bool],
 ) -> None:
     """Refuse a loop that may leave items in an iterator which somebody else may look at.
 
-    `bases` are what it runs over, `before` the statements before it in its block; `marked` says
-    which statements take the items of a loop.
+    `bases` are what it runs over, `before` the statements before it in its block.
     """
     if loop.stop is None and not _is_shorter(loop, before):
         return
     for base in dict.fromkeys(bases):
-        if isinstance(base, ir.Name) and _is_iterator(base.id, whole, kinds):
-            if _is_elsewhere(base, before, whole, marked):
-                raise UnsupportedError(
-                    f"a loop may leave items in the iterator {ir.said(base.id)}, which is looked "
-                    "at elsewhere too",
-                    loop.loc,
-                    remedy="Make a list of its items first: `xs = list(it)`.",
-                )
+        names = _iterator(base.id, whole, kinds) if isinstance(base, ir.Name) else ()
+        if names and _is_elsewhere(names, before, whole):
+            what = f"a loop may leave items in the iterator {ir.said(names[0])}, which is looked at"
+            raise _unlisted(f"{what} elsewhere too", loop.loc)
+
+
+def check_apart(
+    atoms: Iterable[ir.Atom], whole: ir.Function, kinds: Kinds, loc: ir.Loc
+) -> None:
+    """Refuse a `zip` that takes items of one iterator in turn by several names."""
+    seen: set[str] = set()
+    for atom in atoms:
+        names = _iterator(atom.id, whole, kinds) if isinstance(atom, ir.Name) else ()
+        if not seen.isdisjoint(names):
+            raise _unlisted(f"`zip` takes items of {ir.said(names[0])} more than once a step", loc)
+        seen.update(names)
+
+
+def _unlisted(what: str, loc: ir.Loc) -> UnsupportedError:
+    return UnsupportedError(what, loc, remedy="Make a list of its items first: `xs = list(it)`.")
 
 
 def _is_shorter(loop: ir.For, before: Sequence[ir.Stmt]) -> bool:
@@ -87,39 +98,34 @@ def _is_shorter(loop: ir.For, before: Sequence[ir.Stmt]) -> bool:
     return any(isinstance(rhs, ir.Call) and rhs.fn is min for rhs in made)
 
 
-def _is_iterator(name: str, whole: ir.Function, kinds: Kinds) -> bool:
-    """Whether a name may stand for an iterator, as far as the function shows."""
+def _iterator(name: str, whole: ir.Function, kinds: Kinds) -> Sequence[str]:
+    """The names, and those of containers, of what may be an iterator; none where it is none."""
     given: dict[str, list[ir.Rhs]] = {}
     for stmt in ir.walk(whole.body):
         if isinstance(stmt, ir.Assign):
             given.setdefault(stmt.target.id, []).append(stmt.rhs)
-    names = [name]
+    names, found = [name], False
     for n in names:  # it grows
         kind = kinds.get(n)
-        if isinstance(kind, Object) and hasattr(type(kind.value), "__next__"):
-            return True
+        found = found or isinstance(kind, Object) and hasattr(type(kind.value), "__next__")
         for rhs in given.get(n, ()):
-            if isinstance(rhs, ir.Call) and any(rhs.fn is fn for fn in _MAKERS):
-                return True
-            if isinstance(rhs, ir.Name) and rhs.id not in names:
-                names.append(rhs.id)
-    return False
+            fn = rhs.fn if isinstance(rhs, ir.Call) else None
+            found = found or any(fn is maker for maker in _MAKERS)
+            if isinstance(rhs, (ir.Name, ir.Tup)) or fn in _HOLDERS:
+                names += [m for m in ir.names(rhs) if m not in names]
+    return names if found else ()
+
+
+_HOLDERS = (operator.getitem, ir.make_list, operator.add, operator.mul)
 
 
 def _is_elsewhere(
-    base: ir.Name,
-    before: Sequence[ir.Stmt],
-    whole: ir.Function,
-    marked: Callable[[ir.Stmt], bool],
+    names: Sequence[str], before: Sequence[ir.Stmt], whole: ir.Function
 ) -> bool:
-    """Whether anybody but one loop may look at an iterator."""
-    length = ir.Call(len, (base,))
-    reads = [s for s in ir.walk(whole.body) if base.id in ir.reads(s)]
-    loops = [s for s in ir.walk(whole.body) if isinstance(s, ir.For)]
-    taking = sum(any(marked(s) and base.id in ir.reads(s) for s in f.body) for f in loops)
-    other = (s for s in reads if not marked(s) and getattr(s, "rhs", None) != length)
-    new = any(isinstance(s, ir.Assign) and s.target == base for s in before)
-    return not new or taking > 1 or any(other)
+    """Whether anybody but one loop, which asks for length and items, may look at an iterator."""
+    made = {n for s in before for n in ir.writes(s)}
+    uses = ir.use_counts(whole.body)
+    return not made.issuperset(names) or uses[names[0]] > 2 or any(uses[n] > 1 for n in names[1:])
 
 
 # --- loops over values that have no index, and unpackings of values of unknown length ------------
@@ -204,7 +210,7 @@ class _Listed(_Pass):
         if not isinstance(stmt, ir.For):
             return stmt
         taken = [base_of(s) for s in stmt.body if _is_taking(s)]
-        check_left(stmt, taken, self.out, self.whole, self.kinds, _is_taking)
+        check_left(stmt, taken, self.out, self.whole, self.kinds)
         for base in dict.fromkeys(taken):
             if self.needs_list(base):
                 self.check_unchanged(base, stmt)

@@ -291,6 +291,23 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "An iterator of which every step takes two items": """
+def f(x):
+    total = 0.0
+    for a, b in zip(*[iter([1.0, 2.0, 3.0, 4.0])] * 2):
+        total = total + a * b * x
+    return total
+
+srcdiff.grad(f)(2.0)
+""",
+    "Pairs of what one iterator gives": """
+def f(x):
+    it = iter([1.0, 2.0, 3.0, 4.0])
+    pairs = list(zip(it, it))
+    return x * pairs[0][1]
+
+srcdiff.grad(f)(2.0)
+""",
     "An array of Python objects": """
 def f(x):
     parts = np.empty(2, dtype=object)

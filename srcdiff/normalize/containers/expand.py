@@ -57,6 +57,7 @@ class Definitions:
     """Writes definitions in the place of calls."""
 
     def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        self.whole = function
         self.kinds = kinds
         self.fresh = ir.Fresh(ir.all_names(function))
 

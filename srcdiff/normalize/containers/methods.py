@@ -37,7 +37,7 @@ from srcdiff.kinds.elementwise import meets_lists
 from srcdiff.kinds.interpreter import Typed
 from srcdiff.normalize.containers.expand import Definitions, display
 from srcdiff.normalize.containers.indexing import without_flat, written_slices
-from srcdiff.normalize.iteration import iterated
+from srcdiff.normalize.iteration import check_apart, iterated
 from srcdiff.runtime.sequences import repeats
 
 # --- iterators as the lists of what they give ----------------------------------------------------
@@ -70,6 +70,8 @@ class _Iterators(Definitions):
                 return stmt
             rows = call.args[0].value  # type: ignore[union-attr]
             name, call = "columns", replace(call, args=(rows, *_width(self.kind(rows))))
+        if call.fn is zip:
+            check_apart(call.args, self.whole, self.kinds, stmt.loc)
         lines = Builder(self.fresh, stmt.loc)
         listed = name is not None and self.write(name, call, stmt.target, lines)
         return tuple(lines.out) if listed else stmt
