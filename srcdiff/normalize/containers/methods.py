@@ -56,31 +56,32 @@ class _Iterators(Definitions):
         call = stmt.rhs if isinstance(stmt, ir.Assign) else None
         if not isinstance(call, ir.Call) or not isinstance(stmt, ir.Assign) or not call.args:
             return stmt
-        if not self.is_active((*call.args, *(v for _, v in call.kwargs))):
+        name = self.name(call)
+        if name is None or not self.is_active((*call.args, *(v for _, v in call.kwargs))):
             return stmt
         if call.fn not in _LASTING and not stmt.target.id.startswith("_"):
             return stmt
-        name = self.view(call) if isinstance(call.fn, ir.Method) else _ITERATORS.get(call.fn)
-        if call.fn in (max, min):
-            items = call.args[0] if len(call.args) == 1 else ir.Tup(call.args)
-            call = replace(call, args=(items,))
-            name = self.extreme(call, "greatest" if call.fn is max else "least")
         if any(isinstance(a, ir.Star) for a in call.args):
             if call.fn is not zip or len(call.args) > 1 or call.kwargs:
                 return stmt
             rows = call.args[0].value  # type: ignore[union-attr]
             name, call = "columns", replace(call, args=(rows, *_width(self.kind(rows))))
+        if name in ("greatest", "least"):
+            items = call.args[0] if len(call.args) == 1 else ir.Tup(call.args)
+            call = replace(call, args=(items,))
+            name = self.extreme(call, name)
         if call.fn is zip:
             check_apart(call.args, self.whole, self.kinds, stmt.loc)
         lines = Builder(self.fresh, stmt.loc)
         listed = name is not None and self.write(name, call, stmt.target, lines)
         return tuple(lines.out) if listed else stmt
 
-    def view(self, call: ir.Call) -> str | None:
-        """What a method of a dict gives."""
-        kind = self.kind(call.args[0])
-        own = isinstance(kind, Dict) and kind.cls is None
-        return _VIEWS.get(call.fn.name) if own and isinstance(call.fn, ir.Method) else None
+    def name(self, call: ir.Call) -> str | None:
+        """What a function, or a method of a dict, does; no code of the user's is asked."""
+        if isinstance(call.fn, ir.Method) and call.fn.name in _VIEWS:
+            kind = self.kind(call.args[0])
+            return _VIEWS[call.fn.name] if isinstance(kind, Dict) and kind.cls is None else None
+        return _ITERATORS.get(call.fn) if type(call.fn) in (type, type(sum)) else None
 
     def extreme(self, call: ir.Call, name: str) -> str | None:
         """What `max` and `min` do: of what may be empty, and of lists and tuples."""
@@ -105,10 +106,10 @@ def _width(rows: Kind) -> tuple[ir.Const, ...]:
 _VIEWS = {"values": "values", "items": "pairs_of"}
 _ITERATORS: dict[Any, str] = {
     zip: "zipped", enumerate: "enumerated", reversed: "backwards", sorted: "sorted_items",
-    sum: "total", itertools.chain: "chained", itertools.chain.from_iterable: "flattened",
-    itertools.pairwise: "in_pairs", itertools.islice: "part_of", itertools.repeat: "again",
-    itertools.combinations: "combined", itertools.permutations: "permuted",
-    itertools.product: "products",
+    sum: "total", max: "greatest", min: "least", itertools.chain: "chained",
+    itertools.chain.from_iterable: "flattened", itertools.pairwise: "in_pairs",
+    itertools.islice: "part_of", itertools.repeat: "again", itertools.combinations: "combined",
+    itertools.permutations: "permuted", itertools.product: "products",
 }  # fmt: skip
 _LASTING = (sorted, max, min, sum)
 """These give what lasts: a list, a number."""
