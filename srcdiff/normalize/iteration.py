@@ -71,8 +71,8 @@ def check_left(
     for base in dict.fromkeys(bases):
         names = _iterator(base.id, whole, kinds) if isinstance(base, ir.Name) else ()
         if names and _is_elsewhere(names, before, whole):
-            what = f"a loop may leave items in the iterator {ir.said(names[0])}, which is looked at"
-            raise _unlisted(f"{what} elsewhere too", loop.loc)
+            said = f"{ir.said(names[0])}, an iterator that is looked at elsewhere too"
+            raise _unlisted(f"a loop may leave items in {said}", loop.loc)
 
 
 def check_apart(
