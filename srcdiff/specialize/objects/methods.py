@@ -23,13 +23,12 @@ from srcdiff.analysis.links import groups, in_place, links_of, marked_names, sto
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Array, Dict, Kind, Kinds, class_of
+from srcdiff.ir.kinds import Array, Dict, Kind, Kinds, class_of, classes_in
 from srcdiff.kinds.calls import atom_kind, is_hashable
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
 from srcdiff.specialize.inline import lowered
 from srcdiff.specialize.objects import attributes, construct, reflection
-from srcdiff.specialize.objects.places import classes
 from srcdiff.specialize.unroll import Unroller
 
 
@@ -38,7 +37,7 @@ def check_property(function: ir.Function, kinds: Kinds, kind: Kind, name: str) -
 
     Which of the objects that there are when it is read are one is not asked.
     """
-    mine = {None, *classes(kind)}
+    mine = {None, *classes_in(kind)}
     links = [*links_of(function.body, kinds, False), *in_place(function)]
     same = groups(k for k in links if not _is_of_object(k.stmt, kinds))
     whole = {n for n in kinds if class_of(kinds[n]) is not None}
