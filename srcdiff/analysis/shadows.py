@@ -26,8 +26,8 @@ from srcdiff.analysis.liveness import live_after
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import UNKNOWN, Kinds, is_container, rank_of
 from srcdiff.primitives.effects import is_pure, written_into
+from srcdiff.primitives.operation import Meaning, op_of
 from srcdiff.primitives.views import (
-    RESHAPING,
     is_array_if_any,
     is_sure_view,
     makes_c_order,
@@ -121,20 +121,12 @@ def _has_shadow(name: str, scene: Scene) -> bool:
 _VIEWS = frozenset(
     getattr(np, name)
     for name in (
-        "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis", "rollaxis",
-        "squeeze", "expand_dims", "flip", "flipud", "fliplr", "rot90", "reshape", "ravel",
         "asarray", "asanyarray", "split", "array_split", "hsplit", "vsplit", "dsplit", "unstack",
         "real", "atleast_1d", "atleast_2d", "atleast_3d",
     )
     if hasattr(np, name)
 )  # fmt: skip
-_METHODS = frozenset(
-    {
-        "reshape", "ravel", "transpose", "swapaxes", "squeeze", "pop", "append", "insert",
-        "reverse", "copy",
-    }
-)  # fmt: skip
-_ATTRIBUTES = frozenset({"T", "mT", "real"})  # `imag` of real numbers is no view
+_METHODS = frozenset({"pop", "append", "insert", "reverse", "copy"})
 _CONTAINERS = (ir.make_list, ir.make_dict, list, tuple, dict, operator.getitem, operator.add)
 
 
@@ -147,10 +139,12 @@ def is_mirrored(stmt: ir.Stmt) -> bool:
         return True
     if not isinstance(rhs, ir.Call) or any(isinstance(a, ir.Star) for a in rhs.args):
         return False
+    if op_of(rhs.fn).is_whole_view:
+        return True
     if isinstance(rhs.fn, ir.Method):
         return rhs.fn.name in _METHODS
     if isinstance(rhs.fn, ir.Attr):
-        return rhs.fn.name in _ATTRIBUTES
+        return rhs.fn.name == "real"  # `imag` of real numbers is no view
     return rhs.fn in _CONTAINERS or rhs.fn in _VIEWS or rhs.fn is layout.view_like
 
 
@@ -160,7 +154,7 @@ def may_copy(rhs: ir.Rhs) -> bool:
         return False
     if rhs.fn in (np.asarray, np.asanyarray):
         return len(rhs.args) > 1 or bool(rhs.kwargs)
-    return rhs.fn in RESHAPING
+    return op_of(rhs.fn).means(Meaning.SHAPED)
 
 
 # --- arrays whose order in memory decides what is written into -----------------------------------

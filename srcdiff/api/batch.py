@@ -42,7 +42,7 @@ from srcdiff.ir.kinds import (
     is_active_kind,
     rank_of,
 )
-from srcdiff.runtime.batched import by_attribute, rows
+from srcdiff.runtime.batched import by_attribute, taken
 from srcdiff.runtime.devices import is_device_array
 from srcdiff.runtime.implicit import with_source
 
@@ -92,7 +92,7 @@ def in_parts(
     new: dict[Path, Any] = {}
     for start in range(0, size, step):
         count = min(step, size - start)
-        found = pull.many(rows(cotangents, start, count), count)
+        found = pull.many(taken(cotangents, slice(start, start + count)), count)
         if found is CANNOT:
             return CANNOT
         for path, leaf in leaves(inputs):
@@ -118,16 +118,16 @@ def hold_memory(numbers: int) -> None:
 def like_inputs(found: Any, inputs: Any, size: int, cotangents: Any) -> Any:
     """Gradients with the dtypes of their inputs, in memory of their own."""
     new: dict[Path, Any] = {}
-    taken = [leaf for _, leaf in leaves(cotangents)]
+    held = [leaf for _, leaf in leaves(cotangents)]
     for path, leaf in leaves(inputs):
         gradient = _checked(at(found, path), leaf, size)
         if gradient is None:
             continue
         gradient = np.asarray(gradient, np.result_type(leaf))
-        shared = any(np.may_share_memory(gradient, other) for other in taken)
+        shared = any(np.may_share_memory(gradient, other) for other in held)
         ready = gradient.flags.writeable and gradient.flags.c_contiguous and not shared
         new[path] = gradient if ready else np.array(gradient, order="C")
-        taken.append(new[path])
+        held.append(new[path])
     return with_leaves(inputs, new)
 
 

@@ -19,6 +19,7 @@ from srcdiff.analysis.facts import Facts
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Array, is_float, is_numeric, is_scalar
 from srcdiff.primitives.effects import is_pure, makes_new, returns_view
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.views import is_array, is_reshaping
 from srcdiff.runtime import trees
 from srcdiff.runtime.devices import on_device
@@ -63,9 +64,6 @@ def loop_join(start: States, end: States) -> dict[str, State]:
 
 # --- decide how every adjoint is added to: bound first, added in place where it owns its memory --
 
-
-_WHOLE_VIEWS = (np.reshape, np.expand_dims, np.transpose, np.swapaxes, np.moveaxis, ir.Attr("T"))
-"""Views of all that an array holds, in its memory or in new memory."""
 
 
 def accumulate(
@@ -303,7 +301,7 @@ class _Accumulate:
         if item or rhs.fn is trees.cotangent:
             self.cotangents.add(name)
         new = makes_new(rhs.fn) and not returns_view(rhs, self.facts.kinds)
-        if item or new or (rhs.fn in _WHOLE_VIEWS and self.owns_alone(rhs.args[0], now)):
+        if item or new or (op_of(rhs.fn).is_whole_view and self.owns_alone(rhs.args[0], now)):
             self.fresh_temps.add(name)
 
     def owns_alone(self, value: ir.Atom, now: States) -> bool:

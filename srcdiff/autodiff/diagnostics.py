@@ -22,15 +22,12 @@ from srcdiff.analysis.facts import Facts
 from srcdiff.errors import UnusedInputError
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.arguments import spelling
+from srcdiff.primitives.operation import Meaning, op_of
 from srcdiff.runtime import sequences, trees
 from srcdiff.runtime.arrays import stop_gradient
 from srcdiff.texts import line_of
 
-_COMPARED = frozenset({
-    operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, operator.not_,
-    operator.is_, operator.is_not, bool, np.less, np.less_equal, np.greater, np.greater_equal,
-    np.equal, np.not_equal,
-})  # fmt: skip
+_ASKED = (operator.not_, operator.is_, operator.is_not, bool)
 _MOST = 3
 """How many ends are told."""
 
@@ -80,7 +77,7 @@ def _done(stmt: ir.Stmt, own: set[str]) -> str:
     call = ir.call_of(stmt)
     if call is None:
         return "compared" if isinstance(stmt, (ir.If, ir.While)) else ""
-    if call.fn in _COMPARED:
+    if op_of(call.fn).means(Meaning.COMPARED) or any(call.fn is fn for fn in _ASKED):
         return "compared"
     if call.fn is stop_gradient:
         return "held constant"

@@ -698,8 +698,7 @@ def derive_backward(
     Raises:
         NoBatchError: there is no such part.
     """
-    from srcdiff.autodiff.batch.batched_names import with_axis
-    from srcdiff.autodiff.batch.transform import batch_backward
+    from srcdiff.autodiff.batch.transform import batch_backward, with_axis
     from srcdiff.specialize.objects.scalar_replacement import residual_kinds
 
     state = pair_state(origin, request, params)

@@ -50,14 +50,14 @@ from srcdiff.ir.kinds import (
 from srcdiff.kinds import containers as kind_sequences
 from srcdiff.kinds import containers as kind_trees
 from srcdiff.kinds import matrices, methods
-from srcdiff.kinds.elementwise import elementwise_kind, is_elementwise, out_kind
+from srcdiff.kinds.elementwise import elementwise_kind, out_kind
 from srcdiff.kinds.indexing import item_kind, size_dim, size_scalar
 from srcdiff.kinds.lattice import join_all, kind_of
 from srcdiff.kinds.lengths import grid_kind, with_lengths
 from srcdiff.kinds.matrices import has_open_dtype, is_solver, solution, without_dtype
 from srcdiff.kinds.probing import probe
 from srcdiff.primitives.effects import module_of
-from srcdiff.primitives.operation import may_be_run
+from srcdiff.primitives.operation import may_be_run, op_of
 from srcdiff.runtime import arrays, indexing, records, sequences, trees
 from srcdiff.runtime.devices import on_device
 
@@ -216,7 +216,7 @@ def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
         known = _further_kind(fn, args, kwargs)
         if known is not None:
             return known
-    if is_elementwise(fn):
+    if op_of(fn).is_elementwise:
         return elementwise_kind(fn, args, kwargs)
     fields = records.plain_fields(fn) if isinstance(fn, type) else None
     if fields is not None and len(fields) == len(args):
@@ -260,7 +260,7 @@ def _not_none(fn: ir.Callee) -> int:
         return 0
     if fn in FAIL_ON_NONE:
         return FAIL_ON_NONE[fn]
-    works = is_elementwise(fn) and fn not in WORK_ON_NONE
+    works = op_of(fn).is_elementwise and fn not in WORK_ON_NONE
     return getattr(fn, "nin", 2) if works else 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -30,31 +29,11 @@ from srcdiff.kinds.indexing import added, dim_text, named, size_dim, size_scalar
 from srcdiff.kinds.lattice import join_all
 from srcdiff.kinds.probing import probe
 from srcdiff.primitives.arguments import given_out
-from srcdiff.runtime import arrays
+from srcdiff.primitives.effects import module_of
+from srcdiff.primitives.operation import Meaning, op_of
 
 Args = tuple[Kind, ...]
 Kwargs = tuple[tuple[str, Kind], ...]
-
-OPERATORS = frozenset(
-    {
-        operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv,
-        operator.mod, operator.pow, operator.neg, operator.pos, operator.abs, operator.invert,
-        operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift,
-        operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
-    }
-)  # fmt: skip
-ELEMENTWISE = OPERATORS | {
-    abs, np.clip, np.real, np.imag, np.sinc, np.nan_to_num, np.isclose, np.i0, np.around, np.round,
-    np.isreal, np.iscomplex, np.where, arrays.power_slope, arrays.log_or_zero,
-    arrays.divide_or_zero, arrays.squared_modulus,
-}  # fmt: skip
-
-
-def is_elementwise(fn: Any) -> bool:
-    """Whether a function works element by element, with broadcasting."""
-    if isinstance(fn, np.ufunc):
-        return fn.signature is None
-    return getattr(type(fn), "__hash__", None) is not None and fn in ELEMENTWISE
 
 
 def out_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind | None:
@@ -95,25 +74,20 @@ def elementwise_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
     return _reshaped(result, Array(None, dims))
 
 
-# Operators that lists do not have.
-_NUMERIC = frozenset(
-    {operator.sub, operator.truediv, operator.floordiv, operator.mod, operator.pow}
-)
-
-
-def meets_lists(fn: object, kind: Kind) -> bool:
+def meets_lists(fn: Any, kind: Kind) -> bool:
     """Whether an operator takes a list beside a value of this kind for an array."""
     if isinstance(kind, Array) and not kind.maybe_scalar:
         return True
     of_python = isinstance(kind, Scalar) and kind.python is True  # where it is an error
     if of_python or isinstance(kind, (List, Tuple)):
         return False
-    if fn is operator.add:  # that makes a longer list of two
+    symbol = op_of(fn).symbol
+    if symbol == "+":  # that makes a longer list of two
         return isinstance(kind, (Scalar, Array))
-    if fn is operator.mul:
+    if symbol == "*":
         inexact = is_inexact_dtype(getattr(kind, "dtype", None))
         return isinstance(kind, Scalar) and kind.python is False and inexact
-    return fn in _NUMERIC
+    return symbol in ("-", "/", "//", "%", "**")  # which lists do not have
 
 
 def with_arrays(fn: Any, args: Args) -> Args:
@@ -163,13 +137,14 @@ def _reshaped(result: Kind | None, shape: Array) -> Kind:
 
 def _of_numbers(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
     """The kind of an operation on numbers; integers keep track of the lengths that they are."""
-    result = probe(fn, args, kwargs, fn is not operator.pow)
+    symbol = op_of(fn).symbol
+    result = probe(fn, args, kwargs, symbol != "**")
     if result is None:
-        return Scalar(None, None) if fn in OPERATORS else UNKNOWN
+        return Scalar(None, None) if module_of(fn) == "_operator" else UNKNOWN
     if isinstance(result, Scalar) and result.dtype == "int64" and result.python:
         if result.value is None:
-            return size_scalar(_size(fn, args))
-    if fn is operator.eq and Scalar("int64", True, 0) in args and any(map(_is_filled, args)):
+            return size_scalar(_size(symbol, args))
+    if symbol == "==" and Scalar("int64", True, 0) in args and any(map(_is_filled, args)):
         return Scalar("bool", True, False)
     return result
 
@@ -179,28 +154,21 @@ def _is_filled(kind: Kind) -> bool:
     return isinstance(kind, Scalar) and is_filled(kind.size_of)
 
 
-def _size(fn: Any, args: Args) -> Dim:
-    """The length that an operation on integers gives."""
+def _size(symbol: str, args: Args) -> Dim:
+    """The length that an operator gives of integers."""
     if not all(isinstance(a, Scalar) and a.python for a in args) or len(args) != 2:
         return None
     x, y = args
     assert isinstance(x, Scalar) and isinstance(y, Scalar)
-    if fn in (operator.add, operator.sub):
-        exact = added(x, y, 1 if fn is operator.add else -1)
+    if symbol in ("+", "-"):
+        exact = added(x, y, 1 if symbol == "+" else -1)
         if exact is not None:
             return exact
-    sign = _SIGNS.get(fn)
     a, b = size_dim(x), size_dim(y)
-    if sign is None or not _plain(a) or not _plain(b):
+    if symbol not in ("+", "-", "*", "//", "%") or not _plain(a) or not _plain(b):
         return None
     assert a is not None and b is not None
-    return named(f"({dim_text(a)}{sign}{dim_text(b)})")
-
-
-_SIGNS: dict[Any, str] = {
-    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.floordiv: "//",
-    operator.mod: "%",
-}  # fmt: skip
+    return named(f"({dim_text(a)}{symbol}{dim_text(b)})")
 
 
 def _plain(dim: Dim) -> bool:
@@ -212,18 +180,20 @@ def _of_others(fn: Any, args: Args) -> Kind:
     """The kind of an operator on values other than numbers and arrays."""
     if any(not isinstance(a, (Text, Tuple, List, NoneKind, Scalar)) for a in args):
         return UNKNOWN
-    if fn in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne):
+    callee = op_of(fn)
+    symbol = callee.symbol
+    if symbol and callee.means(Meaning.COMPARED):
         return Scalar("bool")
     x, y = (*args, UNKNOWN)[:2]
-    if fn is operator.add and isinstance(x, Tuple) and isinstance(y, Tuple):
+    if symbol == "+" and isinstance(x, Tuple) and isinstance(y, Tuple):
         return Tuple(None if x.items is None or y.items is None else x.items + y.items)
-    if fn is operator.add and isinstance(x, List) and isinstance(y, List):
+    if symbol == "+" and isinstance(x, List) and isinstance(y, List):
         if x.items is not None and y.items is not None:
             return List(None, x.items + y.items)
         return List(join_all((*contents(x), *contents(y))))
-    if fn is operator.mul and any(isinstance(a, (Tuple, List)) for a in args):
+    if symbol == "*" and any(isinstance(a, (Tuple, List)) for a in args):
         return _repeated(x, y)
-    if isinstance(x, Text) and fn in (operator.add, operator.mod, operator.mul):
+    if isinstance(x, Text) and symbol in ("+", "%", "*"):
         return Text()
     return UNKNOWN
 

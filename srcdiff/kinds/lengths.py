@@ -13,7 +13,6 @@ two lengths that are not 1.  What does not always run (in a branch or a loop) sa
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable as Function
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -41,8 +40,9 @@ from srcdiff.ir.kinds import (
     is_big,
     maybe,
 )
-from srcdiff.kinds.elementwise import is_elementwise, with_arrays
+from srcdiff.kinds.elementwise import with_arrays
 from srcdiff.kinds.indexing import dims_sum, product, size_dim
+from srcdiff.primitives.operation import Meaning, op_of
 
 
 class Labels:
@@ -249,14 +249,14 @@ class Equal:
 
     def learn(self, fn: Any, operands: tuple[Kind, ...]) -> None:
         """An operation on these operands has succeeded."""
-        if fn in (operator.matmul, np.matmul, np.dot) and len(operands) == 2:
+        if op_of(fn).means(Meaning.PRODUCT) and len(operands) == 2:
             x, y = map(dims_of, operands)
             if x and y and 1 <= len(x) <= 2 and 1 <= len(y) <= 2:
                 self._union(x[-1], y[0])
         elif fn in (sum, np.choose):
             held = [k for o in operands if isinstance(o, (List, Tuple)) for k in o.items or ()]
             self._learn_broadcast([d for d in map(dims_of, held) if d])
-        elif not isinstance(fn, str) and is_elementwise(fn):
+        elif op_of(fn).is_elementwise:
             self._learn_broadcast([d for d in map(dims_of, with_arrays(fn, operands)) if d])
 
     def _learn_broadcast(self, shapes: list[tuple[Dim, ...]]) -> None:

@@ -24,6 +24,7 @@ from srcdiff.ir.kinds import (
     rank_of,
 )
 from srcdiff.primitives.effects import module_of
+from srcdiff.primitives.operation import Meaning, op_of
 from srcdiff.runtime.scipy import sparse
 
 Args = tuple[Kind, ...]
@@ -33,7 +34,6 @@ FORMATS = ("csr", "csc", "coo")
 """Those whose entries are known one by one."""
 _TRANSPOSED = {"csr": "csc", "csc": "csr"}
 _SAME = frozenset({"copy", "conj", "conjugate"})
-_PRODUCTS: tuple[Any, ...] = (operator.matmul, np.matmul, np.dot, ir.Method("dot"))
 _SUMS: tuple[Any, ...] = (operator.add, operator.sub, np.add, np.subtract)
 _SCALED: tuple[Any, ...] = (operator.mul, np.multiply, operator.truediv, np.divide)
 
@@ -71,7 +71,7 @@ def sparse_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
         return FUNCTIONS[fn](args, dict(kwargs)) or UNKNOWN
     if isinstance(fn, ir.Attr):
         return _attribute(args[0], fn.name)
-    if fn in _PRODUCTS and len(args) == 2:
+    if op_of(fn).means(Meaning.PRODUCT) and len(args) == 2:
         return _product(*args)
     if isinstance(fn, ir.Method):
         return _method(args, fn.name, kwargs)

@@ -20,8 +20,9 @@ from srcdiff.frontend.lowering import flows
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kind, Kinds, List, Tuple, Unknown, is_active_kind
 from srcdiff.kinds.calls import atom_kind, kind_of_call
-from srcdiff.kinds.elementwise import is_elementwise, meets_lists
+from srcdiff.kinds.elementwise import meets_lists
 from srcdiff.primitives.effects import module_of
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.registry import lookup
 from srcdiff.primitives.views import is_array
 from srcdiff.runtime.sequences import as_array
@@ -135,7 +136,7 @@ def _listed(
 
 def _takes_no_axes(fn: Any) -> bool:
     """Whether every list that a function is given stands for an array, whatever it holds."""
-    return is_elementwise(fn) or fn is np.interp or _is_distribution(fn)
+    return op_of(fn).is_elementwise or fn is np.interp or _is_distribution(fn)
 
 
 def _is_distribution(fn: Any) -> bool:

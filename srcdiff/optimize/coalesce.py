@@ -24,7 +24,8 @@ from srcdiff import ir
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Kinds, same_shape
 from srcdiff.optimize.rewrite import is_unnamed, mark_in
-from srcdiff.optimize.shapes import asks_form, same_dtype
+from srcdiff.optimize.shapes import same_dtype
+from srcdiff.primitives.effects import asks_form
 from srcdiff.runtime.trees import cotangent
 
 

@@ -21,8 +21,8 @@ from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Array, Kind, List
 from srcdiff.optimize.memory import OwnMemory, Sharers, gives_view, oddly_bound
 from srcdiff.optimize.rewrite import mark_in
-from srcdiff.optimize.shapes import asks_form
-from srcdiff.primitives.effects import only_computes, returns_view
+from srcdiff.primitives.effects import asks_form, only_computes, returns_view
+from srcdiff.primitives.operation import op_of
 from srcdiff.runtime.arrays import unbroadcast
 
 
@@ -130,10 +130,8 @@ def _only_binds(rhs: ir.Rhs) -> bool:
 
 def _computes(call: ir.Call) -> bool:
     """Whether a call makes a new array from the elements of its arguments."""
-    return not call.kwargs and (isinstance(call.fn, np.ufunc) or call.fn in _ARITHMETIC)
-
-
-_ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv, operator.neg)
+    callee = op_of(call.fn)
+    return not call.kwargs and callee.is_elementwise and not callee.gives_array
 
 
 def returned_at_once(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:

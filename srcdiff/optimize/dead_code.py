@@ -19,8 +19,9 @@ from srcdiff import ir
 from srcdiff.ir.frozen import remember, replace
 from srcdiff.ir.kinds import Array, Kinds, holds_memory, same_shape
 from srcdiff.optimize.memory import Sharers
-from srcdiff.optimize.shapes import COPIES, asks_form, same_dtype
+from srcdiff.optimize.shapes import COPIES, same_dtype
 from srcdiff.primitives.effects import (
+    asks_form,
     is_pure,
     mutated_args,
     only_computes,

@@ -17,8 +17,6 @@ from collections.abc import Collection, Iterable, Sequence, Set
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
-import numpy as np
-
 from srcdiff import ir
 from srcdiff.analysis.links import kept_outside
 from srcdiff.analysis.liveness import liveness
@@ -32,6 +30,7 @@ from srcdiff.primitives.effects import (
     only_writes,
     returns_view,
 )
+from srcdiff.primitives.operation import op_of
 from srcdiff.runtime import trees
 
 Changes = tuple[ir.Stmt, Collection[str], Collection[str]]  # what it binds, and classes it writes
@@ -206,16 +205,9 @@ def _bound_by(stmt: ir.Stmt) -> tuple[str, ...]:
 # --- which names may hold the memory of a name at a point: where nobody does, it is its own ------
 
 
-_VIEWS = (
-    operator.getitem, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims,
-)  # fmt: skip
-
-
 def gives_view(fn: ir.Callee) -> bool:
     """Whether a callee gives views that can be written into as what they are views of."""
-    if isinstance(fn, (ir.Attr, ir.Method)):
-        return isinstance(fn, ir.Attr) and fn.name == "T"
-    return fn in _VIEWS
+    return fn is operator.getitem or op_of(fn).is_whole_view
 
 
 class Sharers(Remembered):

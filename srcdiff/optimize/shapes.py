@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.optimize.memory import Available
+from srcdiff.primitives.effects import asks_form
 from srcdiff.runtime import arrays
 from srcdiff.runtime.trees import cotangent
 
@@ -149,8 +150,6 @@ def spread(atom: ir.Atom, beside: Kind, kinds: Kinds, available: Available) -> i
 
 # --- asking ------------------------------------------------------------------------------------
 
-_SHAPE_ATTRIBUTES = ("shape", "size", "ndim")
-
 
 def from_another(
     call: ir.Call,
@@ -177,22 +176,6 @@ def from_another(
         return None
     args = (*call.args[:place], other, *call.args[place + 1 :])
     return ir.Call(call.fn, args, call.kwargs, call.text)
-
-
-def asks_form(call: ir.Call) -> int | None:
-    """Which argument a call asks for its shape and dtype, and for nothing that it holds."""
-    if type(call.fn) is ir.Attr:
-        return 0 if call.fn.name in _SHAPE_ATTRIBUTES else None
-    if call.fn is np.zeros_like and call.kwargs:
-        return None
-    return _ASKING.get(call.fn)
-
-
-_ASKING: Mapping[ir.Callee, int] = {
-    **dict.fromkeys((np.shape, np.size, np.ndim, len, np.zeros_like), 0),
-    **dict.fromkeys((arrays.unbroadcast, arrays.spread, cotangent), 1),
-}
-"""The place of the argument, by function."""
 
 
 def _of_same_shape(

@@ -40,7 +40,6 @@ from srcdiff.primitives.arguments import outs, overwrites
 from srcdiff.primitives.operation import (
     ELEMENT_METHODS,
     MUTATORS,
-    PLAIN_ATTRIBUTES,
     PURE_METHODS,
     SPARSE_MUTATORS,
     TELLING_METHODS,
@@ -203,6 +202,11 @@ def only_writes(callee: ir.Callee) -> bool:
     return op_of(callee).effect is Effect.WRITES
 
 
+def asks_form(call: ir.Call) -> int | None:
+    """Which argument a call asks for its shape and dtype, and for nothing that it holds."""
+    return None if call.fn is np.zeros_like and call.kwargs else op_of(call.fn).asks
+
+
 def module_of(fn: Any) -> str:
     """The name of the module that a function belongs to, "" if it has none."""
     if isinstance(fn, ModuleType):
@@ -345,7 +349,7 @@ def _viewed_by_callee(call: ir.Call) -> tuple[ir.Atom, ...]:
     """What the result may share memory with, by the callee alone."""
     fn, args = call.fn, call.args
     if isinstance(fn, ir.Attr):
-        return () if fn.name in PLAIN_ATTRIBUTES else args[:1]
+        return () if op_of(fn).is_asked else args[:1]
     if isinstance(fn, ir.Derived):
         if fn.part == "at run time":
             return ()  # `call_vjp` gives memory of its own

@@ -7,14 +7,20 @@ belongs to NumPy (`functools.wraps(np.dot)`, `np.vectorize(f)`, `np.frompyfunc(f
 Whatever is not listed (files, printing, global state, random numbers, functions of the user) may do
 anything: it is never run while compiling, and never left out of the text.
 
+It also says what is done with the axes of the operands, as far as that is one of a few things: what
+the operation is for a whole batch, with an axis more in front of its operands, follows from it by
+one function for each `Meaning` (`autodiff/batch/forms.py`), and so does the kind of what works
+element by element.
+
 The distributions of `scipy.stats` are objects that never change, and are used as modules are.
 """
 
 from __future__ import annotations
 
 import builtins
+import operator
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import lru_cache
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -77,17 +83,70 @@ class Writing(Enum):
     AT_ONCE = "when it has read its operands"
     IN_PARTS = "when a part of its operands may be still to be read"
     UNSURE = "or not, which depends on the version of NumPy"
+class Meaning(Enum):
+    """What the axes of the operands mean."""
+
+    ASKED = "nothing: the result says of the shape, dtype or memory, and has no numbers of them"
+    ELEMENTS = "each number is made of those at its place in operands that broadcast"
+    COMPARED = "the same, of which each says how they compare"
+    LIKE = "the result has those of the first operand; the other arguments say how"
+    STRUCTURE = "the result has those of the arrays in the first operand, which may be a container"
+    CONVERTED = "a number or array of the first operand, or of a list of such"
+    ALONG = "some arguments name those of the first operand"
+    ORDERED = "an argument is their order in the result"
+    JOINED = "an argument names one of the result, along which the arrays in a sequence lie"
+    SHAPED = "an argument is the shape of the result, which has the numbers in their order"
+    STACKED = "the last ones are those of vectors and matrices, all others of a stack of them"
+    PRODUCT = "the last two are those of matrices, a single one that of a vector"
+
+
+class Bare(Enum):
+    """What is meant where no axis is named."""
+
+    NEVER = "some axes that have to be named"
+    NOTHING = "no axis"
+    ALL = "all axes"
+    ONES = "those of length 1"
+    TOTAL = "all axes, of which none is left"
+    FLAT = "the only axis of the flattened operand"
+    AS_FLAT = "the same, but that the result has the shape of the operand"
+
+
+@frozen
+class Axis:
+    """The argument that names an axis, or several: where it stands, and what it is if left out."""
+
+    name: str
+    place: int
+    default: int | tuple[int, ...] | None = None
+
+
+@frozen
+class Axes:
+    """What the axes of the operands mean.
+
+    `named`: the arguments that name axes; `bare`: what they mean where they are None.  `least` and
+    `most`: how many axes operands may have for this to be so.
+    """
+
+    meaning: Meaning
+    named: tuple[Axis, ...] = ()
+    bare: Bare = Bare.NEVER
+    least: int = 0
+    most: int = 64
 
 
 @frozen
 class Operation:
-    """What a call of a callee does to memory and to the world.
+    """What a call of a callee does to memory, to the world, and with the axes of its operands.
 
     `writes` are the arguments that it may write into, besides `out`; `shares` those whose memory
     the `result` may share.  `probed`: it may be run on stand-ins while compiling.  `returns_none`:
     where it is made for its effect alone.  `folded`: in the text of a rule its result stands for a
     call whose arguments are known.  `made_again`: a call costs no more than keeping what it gives.
     `root`: it may give the root of a sum of squares, whose square has a derivative at zero.
+    `asks`: the place of the argument of which it looks at the shape and dtype alone.  `symbol`: how
+    an operator of Python is written between its operands.
     """
 
     name: str
@@ -101,6 +160,28 @@ class Operation:
     made_again: bool = False
     writing: Writing = Writing.AT_ONCE
     root: bool = False
+    asks: int | None = None
+    symbol: str = ""
+    axes: Axes | None = None
+
+    @property
+    def is_elementwise(self) -> bool:
+        """Whether it works element by element, with broadcasting."""
+        return self.means(Meaning.ELEMENTS, Meaning.COMPARED)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether what it says of a value is the same for all values of that shape and dtype."""
+        return self.means(Meaning.ASKED)
+
+    @property
+    def is_whole_view(self) -> bool:
+        """Whether it gives all that an array holds, in its memory or in new memory."""
+        return self.result is Result.SURE_VIEW or self.means(Meaning.SHAPED)
+
+    def means(self, *meanings: Meaning) -> bool:
+        """Whether the axes of the operands mean one of these."""
+        return self.axes is not None and self.axes.meaning in meanings
 
     @property
     def gives_array(self) -> bool:
@@ -554,7 +635,7 @@ _MEMORY: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("srcdiff.runtime", """
         hook stop_gradient unbroadcast real_like uncut spread keep_axes rows unrows matmul_left
         matmul_right dot_left dot_right beside own_numbers unbroadcast_each broadcast_each
-        keep_axes_each spread_each cut determined numbers of_items one_value paired
+        spread_each cut determined numbers of_items one_value paired
     """, {"result": Result.VIEW, "shares": Which.FIRST}),
     ("srcdiff.runtime", "with_slope", {"result": Result.VIEW, "shares": Which.EVERY}),
     ("operator", """
@@ -580,8 +661,100 @@ _MEMORY: tuple[tuple[str, str, dict[str, Any]], ...] = (
         uniform_filter1d prewitt sobel
     """, {"writing": Writing.AT_ONCE}),
     ("srcdiff.runtime", "vjp_by slope_of along_of", {"made_again": True}),
+    ("numpy", "shape size ndim zeros_like", {"asks": 0}),
+    ("builtins", "len", {"asks": 0}),
+    ("srcdiff.runtime", "unbroadcast spread cotangent", {"asks": 1}),
 )  # fmt: skip
-"""What writes into its arguments, and what shares memory with them; the others do neither."""
+"""What writes into its arguments, shares memory with them, or looks at no number in one of them.
+
+The others do neither.
+"""
+
+# --- what is done with axes ----------------------------------------------------------------------
+
+
+def _along(bare: Bare, *named: Axis) -> Axes:
+    return Axes(Meaning.ALONG, named, bare)
+
+
+ELEMENTS = Axes(Meaning.ELEMENTS)
+"""Of all ufuncs that work on numbers."""
+_COMPARED = Axes(Meaning.COMPARED)
+_ASKED = Axes(Meaning.ASKED)
+_LIKE = Axes(Meaning.LIKE)
+_CONVERTED = Axes(Meaning.CONVERTED)
+_MATRICES = Axes(Meaning.STACKED)
+_FIRST, _SECOND = Axis("axis", 1), Axis("axis", 2)
+_TRANSFORM, _TRANSFORMS = _along(Bare.NEVER, Axis("axis", 2, -1)), Axis("axes", 2)
+
+_DECLARED: tuple[tuple[str, str, Axes], ...] = (
+    ("operator", """
+        add sub mul truediv floordiv mod pow neg pos abs invert and_ or_ xor lshift rshift
+    """, ELEMENTS),
+    ("operator", "lt le gt ge eq ne", _COMPARED),
+    ("numpy", "less less_equal greater greater_equal equal not_equal", _COMPARED),
+    ("builtins", "abs", ELEMENTS),
+    ("numpy", """
+        clip real imag sinc nan_to_num isclose i0 around round isreal iscomplex where conj conjugate
+    """, ELEMENTS),
+    ("srcdiff.runtime", """
+        power_slope log_or_zero divide_or_zero squared_modulus where_nonzero
+    """, ELEMENTS),
+    ("builtins", "len", _ASKED),
+    ("numpy", "shape ndim size iscomplexobj result_type may_share_memory", _ASKED),
+    ("attributes", "shape ndim size dtype itemsize nbytes strides", _ASKED),
+    ("numpy", "copy zeros_like ones_like empty_like astype", _LIKE),
+    ("srcdiff.runtime", "real_like uncut", _LIKE),
+    ("srcdiff.runtime", "zero_tree copy_tree zeros_like", Axes(Meaning.STRUCTURE)),
+    ("builtins", "float complex", _CONVERTED),
+    ("numpy", "float64 complex128 array asarray", _CONVERTED),
+    ("numpy", "ascontiguousarray", Axes(Meaning.LIKE, least=1)),
+    ("numpy", "sum mean", _along(Bare.TOTAL, _FIRST)),
+    ("numpy", "cumsum cumprod", _along(Bare.FLAT, _FIRST)),
+    ("numpy", "take repeat", _along(Bare.FLAT, _SECOND)),
+    ("numpy", "flip", _along(Bare.ALL, _FIRST)),
+    ("numpy", "expand_dims", _along(Bare.NEVER, _FIRST)),
+    ("numpy", "squeeze", _along(Bare.ONES, _FIRST)),
+    ("numpy", "roll", _along(Bare.AS_FLAT, _SECOND)),
+    ("numpy", "diff", _TRANSFORM),
+    ("numpy", "moveaxis", _along(Bare.NEVER, Axis("source", 1), Axis("destination", 2))),
+    ("numpy", "swapaxes", _along(Bare.NEVER, Axis("axis1", 1), Axis("axis2", 2))),
+    ("numpy", "trace diagonal", _along(Bare.NEVER, Axis("axis1", 2, 0), Axis("axis2", 3, 1))),
+    ("numpy", "rot90", _along(Bare.NEVER, Axis("axes", 2, (0, 1)))),
+    ("numpy.fft", "fft ifft rfft irfft hfft ihfft", _TRANSFORM),
+    ("numpy.fft", "fft2 ifft2 rfft2 irfft2", _along(Bare.NEVER, Axis("axes", 2, (-2, -1)))),
+    ("numpy.fft", "fftn ifftn rfftn irfftn", _along(Bare.ALL, Axis("axes", 2))),
+    ("numpy.fft", "fftshift ifftshift", _along(Bare.ALL, Axis("axes", 1))),
+    ("srcdiff.runtime", "keep_axes", _along(Bare.NOTHING, _FIRST)),
+    ("srcdiff.runtime", "shift", _along(Bare.NEVER, _SECOND)),
+    ("srcdiff.runtime", "undiff", _along(Bare.NEVER, Axis("axis", 3))),
+    ("numpy", "transpose", Axes(Meaning.ORDERED, (Axis("axes", 1),))),
+    ("attributes", "T", Axes(Meaning.ORDERED)),
+    ("numpy", "concatenate stack", Axes(Meaning.JOINED, (Axis("axis", 1, 0),))),
+    ("numpy", "reshape", Axes(Meaning.SHAPED, (Axis("shape", 1),))),
+    ("numpy", "ravel", Axes(Meaning.SHAPED)),
+    ("numpy", "triu tril", Axes(Meaning.STACKED, least=2)),
+    ("numpy", "matrix_transpose", _MATRICES),
+    ("attributes", "mT", _MATRICES),
+    ("srcdiff.runtime", """
+        eigh_back eig_back svd_back cholesky_back eigvalsh_back eigvalsh_back_along values_along
+        vectors_along svdvals_back svdvals_back_along svdvals_back_part svdvals_back_turn
+        singular_along from_triangle to_triangle
+    """, Axes(Meaning.STACKED, least=1)),
+    ("operator", "matmul", Axes(Meaning.PRODUCT, least=1)),
+    ("numpy", "matmul", Axes(Meaning.PRODUCT, least=1)),
+    ("numpy", "dot", Axes(Meaning.PRODUCT, least=1, most=2)),
+)  # fmt: skip
+
+AXES: Mapping[tuple[str, str], Axes] = {
+    (home, name): axes for home, names, axes in _DECLARED for name in names.split()
+}
+"""What is declared, by the module, or `"attributes"`, and the name.
+
+Methods of arrays are as the functions of NumPy of their names, which take the array first.
+"""
+
+# --- all others, by their modules -----------------------------------------------------------------
 
 _MASKED = ("numpy.ma.", "numpy.matlib.", "numpy.rec.", "numpy.core.records.", "numpy.ctypeslib.")
 """The modules whose functions make arrays with memory that no rule describes."""
@@ -597,6 +770,11 @@ _LIBRARIES = frozenset(("numpy", "scipy", "math", "cmath", "_operator", "operato
 TELLING_METHODS = _words("debug info warning error critical exception log isEnabledFor")
 """The methods of a `logging.Logger` that tell somebody something."""
 
+_SYMBOLS: Mapping[Any, str] = {
+    **{fn: symbol for symbol, fn in ir.OPERATORS.items()},
+    operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=", operator.eq: "==",
+    operator.ne: "!=",
+}  # fmt: skip
 _JOINERS = (np.r_.__getitem__, np.c_.__getitem__)
 _REDUCTIONS = frozenset(("reduce", "accumulate", "outer", "reduceat"))
 
@@ -650,6 +828,7 @@ def _collect() -> None:
             if (fn := held.get(name)) is not None:  # under another name as well: `np.concat`
                 facts.setdefault(id(fn), (name, {}))[1].update(more)
         for name, found in facts.values():
+            found.setdefault("axes", _axes_of_ufunc(held[name]))
             found |= _UNPLACED if f"{module}.".startswith(_MASKED) else {}
             _listed.setdefault(id(held[name]), (held[name], f"{module}.{name}", found))
         _missing.remove(module)
@@ -662,9 +841,18 @@ def _said(module: str) -> Iterator[tuple[str, dict[str, Any]]]:
         more = {"effect": Effect.NONE, "probed": probed, **writing}
         for name in table.get(module, "").split():
             yield name, more
+    for name, axes in ((n, a) for (home, n), a in AXES.items() if home == module):
+        yield name, {"axes": axes}
+    for fn, symbol in _SYMBOLS.items() if module == "operator" else ():
+        yield fn.__name__, {"symbol": symbol}
     for place, names, more in _MEMORY:
         for name in names.split() if place == module else ():
             yield name, more
+
+
+def _axes_of_ufunc(fn: Any) -> Axes | None:
+    """What a ufunc says of itself; None of other functions."""
+    return ELEMENTS if isinstance(fn, np.ufunc) and fn.signature is None else None
 
 
 # --- callees that no table has: reductions of ufuncs, methods of distributions, our own helpers ---
@@ -710,7 +898,7 @@ def _of_helper(fn: Any) -> Operation | None:
     known["probed"] = known["probed"] and known["effect"] is Effect.NONE
     if module == "workspace":  # arrays that are there for the next call as well
         known |= {"writes": Which.EVERY, "result": Result.PART, "shares": Which.EVERY}
-    found = Operation(f"{home}.{name}", **known)
+    found = Operation(f"{home}.{name}", **known, axes=AXES.get(("srcdiff.runtime", name)))
     _found[id(fn)] = fn, found
     return found
 
@@ -723,7 +911,7 @@ def _of_library(fn: Any) -> Operation | None:
     masked = known and f"{getattr(fn, '__module__', '')}.".startswith(_MASKED)
     if not known and not builtin:
         return None
-    return Operation(home, **_UNPLACED) if masked else Operation(home)
+    return Operation(home, **(_UNPLACED if masked else {}), axes=_axes_of_ufunc(fn))
 
 
 def _home(fn: Any) -> str:
@@ -799,7 +987,6 @@ _SURE_METHODS = _words("transpose swapaxes squeeze")
 _SURE_ATTRIBUTES = _words("T mT")
 _UNPLACED_METHODS = _words("getfield __array__")
 _UNPLACED_ATTRIBUTES = _words("data flat base")
-PLAIN_ATTRIBUTES = _words("shape ndim size dtype itemsize nbytes strides")
 ADDRESS_ATTRIBUTES = _words("ctypes __array_interface__ __array_struct__")
 """Attributes that give the address of an array's memory."""
 
@@ -807,6 +994,11 @@ ADDRESS_ATTRIBUTES = _words("ctypes __array_interface__ __array_struct__")
 @lru_cache(maxsize=1024)
 def _of_method(name: str) -> Operation:
     """What is known of a method of arrays, numbers, containers and sparse matrices."""
+    return replace(_memory_of_method(name), axes=AXES.get(("numpy", name)))
+
+
+def _memory_of_method(name: str) -> Operation:
+    """What is known of a method but for the axes of its operands."""
     silent = name in _SILENT_METHODS
     writing = Writing.IN_PARTS if name in ("ptp", "put") else Writing.AT_ONCE
     if name in MUTATORS:
@@ -834,8 +1026,10 @@ def _of_method(name: str) -> Operation:
 @lru_cache(maxsize=1024)
 def _of_attribute(name: str) -> Operation:
     """What is known of an attribute."""
-    if name in PLAIN_ATTRIBUTES:
-        return Operation(name, Effect.NONE)
+    axes = AXES.get(("attributes", name)) or AXES.get(("numpy", name))
+    if axes is not None and axes.meaning is Meaning.ASKED:
+        asks = 0 if name in ("shape", "size", "ndim") else None
+        return Operation(name, Effect.NONE, asks=asks, axes=axes)
     result = Result.UNPLACED if name in _UNPLACED_ATTRIBUTES else Result.PART
     result = Result.SURE_VIEW if name in _SURE_ATTRIBUTES else result
-    return Operation(name, Effect.NONE, result=result, shares=Which.FIRST)
+    return Operation(name, Effect.NONE, result=result, shares=Which.FIRST, axes=axes)

@@ -14,13 +14,10 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.ir.kinds import UNKNOWN, Array, Kind, Kinds, is_basic, is_real, rank_of, sure
 from srcdiff.primitives.effects import asks_copy, gives_back, returns_view
-from srcdiff.primitives.operation import Result, op_of
+from srcdiff.primitives.operation import Meaning, Result, op_of
 
 _SAME: tuple[Any, ...] = (np.asarray, np.asanyarray)
 _REAL_PARTS: tuple[Any, ...] = (np.real, ir.Attr("real"))
-RESHAPING: frozenset[Any] = frozenset(
-    {np.reshape, np.ravel, ir.Method("reshape"), ir.Method("ravel")}
-)
 _IN_C_ORDER: frozenset[Any] = frozenset(
     {np.zeros, np.ones, np.empty, np.full, np.arange, np.linspace, np.eye}
 )
@@ -62,7 +59,7 @@ def _is_basic(index: ir.Atom, kinds: Kinds) -> bool:
 
 def is_reshaping(rhs: ir.Rhs) -> bool:
     """Whether an expression is `reshape` or `ravel` in C order, which may be a view."""
-    if not isinstance(rhs, ir.Call) or rhs.fn not in RESHAPING:
+    if not isinstance(rhs, ir.Call) or not op_of(rhs.fn).means(Meaning.SHAPED):
         return False
     return not asks_order(rhs) and not asks_copy(rhs)
 

@@ -30,6 +30,8 @@ from srcdiff.frontend.signatures import arguments
 from srcdiff.frontend.source.locate import definition, lines_of
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind, Scalar
+from srcdiff.primitives.effects import asks_form
+from srcdiff.primitives.operation import Meaning, op_of
 from srcdiff.report.costs import Costs, lengths, shown
 from srcdiff.runtime.service import is_derivative
 from srcdiff.texts import line_of
@@ -41,10 +43,6 @@ _KINKS = (
 _STEPS = (
     np.sign, np.floor, np.ceil, np.round, np.trunc, np.rint, np.argmax, np.argmin, np.argsort,
     np.heaviside, round, operator.floordiv, np.floor_divide,
-)  # fmt: skip
-_COMPARISONS = (
-    operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
-    np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal,
 )  # fmt: skip
 
 
@@ -90,7 +88,8 @@ def _of_statements(
             continue
         call, reads = ir.call_of(stmt), set(ir.reads(stmt))
         carries, fn = bool(reads & active), call.fn if call is not None else None
-        if compared & reads or varied & reads and fn in _COMPARISONS:
+        compares = fn is not None and op_of(fn).means(Meaning.COMPARED)
+        if compared & reads or varied & reads and compares:
             compared.add(stmt.target.id)
         if not carries or call is None or not stmt.loc.line:
             continue
@@ -313,7 +312,7 @@ def _reader(block: ir.Block, name: str) -> ir.Stmt:
 def _reads_shape(stmt: ir.Stmt) -> bool:
     """Whether a statement is a call that only looks at a shape."""
     call = ir.call_of(stmt)
-    return call is not None and call.fn in (np.zeros_like, np.shape, np.ndim, len)
+    return call is not None and asks_form(call) == 0
 
 
 def _sizes(

@@ -51,17 +51,15 @@ def broadcast_each(d: Any, shape: Any) -> Any:
     return np.broadcast_to(d, (len(d), *shape))
 
 
-def keep_axes_each(d: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """`d`, the result of a reduction over `axis`, with the axes that were reduced put back."""
-    if axis is None or keepdims:
-        return d
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    return np.expand_dims(d, tuple(k + 1 if k >= 0 else k for k in axes))
+def axes_behind(axis: Any) -> Any:
+    """An axis, or several, behind the batch axis."""
+    return tuple(map(axes_behind, axis)) if isinstance(axis, tuple) else axis + (axis >= 0)
 
 
 def spread_each(d: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """`d`, the result of a reduction of `x` over `axis`, repeated to the shape of `x`."""
-    return broadcast_each(keep_axes_each(d, axis, keepdims), np.shape(x))
+    kept = d if axis is None or keepdims else np.expand_dims(d, axes_behind(axis))
+    return broadcast_each(kept, np.shape(x))
 
 
 def scatter_each(d: Any, index: Any, x: Any) -> Any:
@@ -84,25 +82,26 @@ def own_numbers(d: Any) -> Any:
 # --- structures --------------------------------------------------------------------------------
 
 
+def mapped(fn: Any, x: Any, *others: Any) -> Any:
+    """`fn` of each number and array in a structure, and of those at its place in others of it."""
+    if isinstance(x, dict):
+        return {key: mapped(fn, value, *(o[key] for o in others)) for key, value in x.items()}
+    if isinstance(x, (list, tuple)):
+        return like_sequence(x, [mapped(fn, *values) for values in zip(x, *others)])
+    if records.is_record(type(x)):
+        return records.rebuilt(x, mapped(fn, *map(records.attributes, (x, *others))))
+    return fn(x, *others)
+
+
 def repeated(x: Any, batch: int) -> Any:
     """A value without batch axis, with one; each number and array in new memory."""
-    if isinstance(x, dict):
-        return {key: repeated(value, batch) for key, value in x.items()}
-    if isinstance(x, (list, tuple)):
-        return like_sequence(x, [repeated(value, batch) for value in x])
-    if isinstance(x, (float, int, complex, np.generic, np.ndarray)) and not isinstance(x, bool):
-        return np.full((batch, *np.shape(x)), x)
-    return x
+    numbers = (float, int, complex, np.generic, np.ndarray)
 
+    def one(x: Any) -> Any:
+        known = isinstance(x, numbers) and not isinstance(x, bool)
+        return np.full((batch, *np.shape(x)), x) if known else x
 
-def zeros_each(x: Any, batch: int) -> Any:
-    """Zero of the structure of `x`, with a batch axis; None for what is no number or array."""
-    return repeated(trees.zeros_like(x), batch)
-
-
-def zero_tree_each(x: Any, batch: int) -> Any:
-    """Zero of the structure of `x`, with a batch axis; None where nothing is differentiable."""
-    return repeated(trees.zero_tree(x), batch)
+    return mapped(one, x)
 
 
 def add_each(a: Any, b: Any) -> Any:
@@ -184,42 +183,18 @@ def given_cotangents(grad_outputs: Any, output: Any, batch: int) -> Any:
     return _checked(grad_outputs, output, batch, "grad_outputs", np.asarray)
 
 
-def rows(d: Any, start: int, count: int) -> Any:
-    """A part of a batch."""
-    if isinstance(d, dict):
-        return {key: rows(value, start, count) for key, value in d.items()}
-    if isinstance(d, (list, tuple)):
-        return like_sequence(d, [rows(value, start, count) for value in d])
-    return None if d is None else d[start : start + count]
+def stacked(items: Sequence[Any]) -> Any:
+    """What is computed for each item of a batch, together."""
+    return mapped(lambda *parts: None if parts[0] is None else np.stack(parts), *items)
 
 
-def stacked(items: Sequence[Any], join: Any = np.stack) -> Any:
-    """What is computed for each item, or each part, of a batch, together."""
-    first = items[0]
-    if isinstance(first, dict):
-        return {key: stacked([item[key] for item in items], join) for key in first}
-    if isinstance(first, (list, tuple)):
-        return like_sequence(first, [stacked(part, join) for part in zip(*items)])
-    if records.is_record(type(first)):
-        parts = [records.attributes(item) for item in items]
-        return records.rebuilt(first, {k: stacked([p[k] for p in parts], join) for k in parts[0]})
-    return None if first is None else join(items)
-
-
-def taken(batch: Any, k: int) -> Any:
-    """Item `k` of a batch, in the structure that its parts have.
+def taken(batch: Any, k: Any) -> Any:
+    """Item `k` of a batch, or those of a slice, in the structure that its parts have.
 
     >>> taken((np.arange(2.0), [np.eye(2)]), 1)
     (np.float64(1.0), [array([0., 1.])])
     """
-    if isinstance(batch, dict):
-        return {key: taken(part, k) for key, part in batch.items()}
-    if isinstance(batch, (list, tuple)):
-        return like_sequence(batch, [taken(part, k) for part in batch])
-    if records.is_record(type(batch)):
-        parts = records.attributes(batch)
-        return records.rebuilt(batch, {key: taken(part, k) for key, part in parts.items()})
-    return None if batch is None else batch[k]
+    return mapped(lambda part: None if part is None else part[k], batch)
 
 
 def shadows(batch: int, *values: Any) -> list[Any]:

@@ -1,19 +1,31 @@
 """The backward pass for a batch of cotangents: the numbers of one by one, in one run."""
 
 import collections
+import operator
 import zlib
 
 import numpy as np
 import pytest
 
 import srcdiff
+from srcdiff import ir
 from srcdiff.api import matrices
 from srcdiff.api.batch import batched, item, stacked
 from srcdiff.api.point import Point, leaves, with_leaves
+from srcdiff.autodiff.batch import forms
 from srcdiff.driver import pullback
 from srcdiff.driver.executable import CANNOT
 from srcdiff.driver.options import Options
+from srcdiff.ir.interpreter import Interpreter
+from srcdiff.ir.kinds import Array
+from srcdiff.kinds.lattice import kind_of
+from srcdiff.primitives.arguments import as_atom
+from srcdiff.primitives.operation import AXES, Meaning, op_of
+from srcdiff.primitives.registry import Given, Store
+from srcdiff.runtime import arrays, linalg, trees
+from srcdiff.runtime import batched as runtime_batched
 from tests.programs import PROGRAMS
+from tests.rules.samples import collected
 from tests.support import structures as st
 from tests.support.differences import define
 
@@ -168,6 +180,8 @@ FORMS = {
     "padded": lambda x, y: np.pad(x * y, (1, 2)) * np.kron(x, y)[0],
     "convolved": lambda x, y: np.convolve(x, y) + np.interp(0.3, V.cumsum(), x),
     "tensordot": lambda x, y: np.tensordot(B3 * x[:, None], A * y, ((1,), (0,))),
+    "items": lambda x, y: np.ascontiguousarray(np.sum(x))[0] * y,
+    "stacked products": lambda x, y: (B3[:, :, :3] * x) @ (A * y) + A @ (B3[:, :, :3] * y),
     "powers": lambda x, y: x**y + np.linalg.matrix_power(A * x, 3)[0],
     **{f.__name__: f for f in (loop_of_numbers, views_written, element_kept, chosen_buffer)},
     **{f.__name__: f for f in (lists, repeated_indices, apart, whole_or_part)},
@@ -562,3 +576,178 @@ def test_fields_of_records_in_rows_and_columns():
     assert srcdiff.gradcheck(f, (x,))
     columns = srcdiff.jacobian(f, mode="forward")(x)
     np.testing.assert_allclose(columns, srcdiff.jacobian(f, mode="reverse")(x))
+
+
+# --- what operations say of their axes ------------------------------------------------------------
+
+M, N2, T4 = RNG.random((3, 4)), RNG.random((4, 4)), RNG.random((2, 3, 4, 4))
+Z, J, K = V + 1j * W, np.array([[1, 2, 3]]), np.array([3, 0, 2])
+VALUES, VECTORS = np.linalg.eigh(A + A.T)
+LEFT, SINGULAR, RIGHT = np.linalg.svd(A)
+
+
+PLAIN = "shape ndim size dtype itemsize nbytes strides"
+
+
+def calls(functions, *many):
+    """Each function with each of some arguments."""
+    return [(fn, args, {}) for fn in functions for args in many]
+
+
+CALLS = [
+    *calls((np.sum, np.mean, np.cumsum, np.cumprod, np.flip, np.fft.fftshift), (V,), (M,), (B3,),
+           (B3, 1), (B3, -1), (M, None)),
+    *calls((np.sum, np.mean, np.cumsum, np.cumprod), (0.5,)),
+    (np.sum, (B3,), {"axis": (0, 2)}), (np.sum, (B3,), {"axis": (-1, 0), "keepdims": True}),
+    (np.mean, (B3,), {"keepdims": True}), (np.flip, (B3,), {"axis": (0, -1)}),
+    (ir.Method("sum"), (B3, 1), {}), (ir.Method("mean"), (M,), {"axis": 0}),
+    (ir.Method("cumsum"), (B3,), {"axis": 1}), (ir.Method("trace"), (B3,), {}),
+    (np.take, (V, I), {}), (np.take, (B3, I), {"axis": 1}), (np.take, (M, 1, -1), {}),
+    (np.take, (M, I), {}), (np.repeat, (M, 2), {}), (np.repeat, (B3, I, 1), {}),
+    (np.expand_dims, (M, 1), {}), (np.expand_dims, (M,), {"axis": (0, -1)}),
+    (np.squeeze, (B3[:, :1],), {"axis": 1}), *calls((np.squeeze,), (B3[:1, :, :1],), (M,)),
+    (np.roll, (V, 2), {}),
+    (np.roll, (B3, (1, 2), (0, -1)), {}), (np.diff, (M,), {}), (np.diff, (B3, 1, 0), {}),
+    (np.diff, (B3, 2), {"axis": 1}), (np.moveaxis, (B3, 0, -1), {}),
+    (np.moveaxis, (B3, (0, 1), (2, 0)), {}), (np.swapaxes, (B3, 0, 2), {}),
+    (ir.Method("swapaxes"), (B3, -1, 1), {}), (np.trace, (M,), {}), (np.trace, (B3, 1, 0, 2), {}),
+    (np.trace, (B3, 0), {"axis1": 1, "axis2": -1}), (np.diagonal, (M, 1), {}),
+    (np.diagonal, (B3,), {"axis1": 1, "axis2": 2}), (np.rot90, (M,), {}),
+    (np.rot90, (B3, 3), {"axes": (1, 2)}),
+    *calls((np.fft.fft, np.fft.ifft, np.fft.irfft, np.fft.hfft), (Z,), (Z, 4), (Z * M.T, None, 0),
+           (M, 5, -2)),
+    *calls((np.fft.rfft, np.fft.ihfft), (V,), (V, 4), (M, None, 0), (B3, 5, -2)),
+    *calls((np.fft.fft2, np.fft.ifft2, np.fft.rfft2, np.fft.irfft2, np.fft.fftn, np.fft.ifftn,
+            np.fft.rfftn, np.fft.irfftn), (M,), (B3,), (B3, (3, 2), (0, 1))),
+    (np.fft.fft, (M,), {"norm": "ortho"}), *calls((np.fft.ifftshift,), (B3,), (B3, (0, -1))),
+    *calls((arrays.keep_axes,), (M, 1), (M, (0, -1), False), (M,), (M, 1, True)),
+    *calls((arrays.shift,), (B3, 1, 1), (M, -1, -1)),
+    *calls((arrays.undiff,), (M[1:], M, 1, 0), (M[:, 2:], M, 2, -1)),
+    *calls((np.transpose,), (V,), (M,), (B3,), (B3, (1, -1, 0))),
+    (np.transpose, (B3,), {"axes": (2, 0, 1)}), (ir.Method("transpose"), (B3, 2, 0, 1), {}),
+    *calls((ir.Method("transpose"),), (B3, (1, 0, 2)), (M,)), *calls((ir.Attr("T"),), (M,), (B3,)),
+    *((f, ((M, 2.0 * M),), kwargs) for f in (np.concatenate, np.stack)
+      for kwargs in ({}, {"axis": 1}, {"axis": -1})),
+    *calls((np.reshape,), (B3, (4, -1)), (B3, -1), (0.5, (1, 1))),
+    *calls((ir.Method("reshape"),), (B3, 6, 4), (B3, (2, 12))),
+    (np.ravel, (M,), {}), (ir.Method("ravel"), (B3,), {}),
+    *calls((np.triu, np.tril), (M,), (M, 1), (B3, -1)), (np.matrix_transpose, (B3,), {}),
+    (ir.Attr("mT"), (M,), {}), (linalg.eigvalsh_back, (A, VALUES, VECTORS, V), {}),
+    (linalg.svdvals_back, (A, LEFT, SINGULAR, RIGHT, V), {}),
+    *calls((operator.matmul, np.matmul), (V, W), (V, M), (M, V @ M), (M, N2), (B3, N2), (N2, T4),
+           (M.T, B3[0]), (M, T4), (T4, T4[0]), (T4, N2), (T4[0], T4), (T4, N2[0])),
+    *calls((np.dot, ir.Method("dot")), (M, N2), (M, V @ M)), *calls((np.dot,), (V, W), (V, M)),
+    *calls((len, np.shape, np.ndim, np.size, np.iscomplexobj, np.result_type), (M,)),
+    (np.may_share_memory, (M, V), {}), *calls(map(ir.Attr, PLAIN.split()), (M,)),
+    *calls((np.copy, np.zeros_like, np.ones_like, np.empty_like), (M,), (0.5,)),
+    *calls((trees.zero_tree, trees.zeros_like, trees.copy_tree), (M,)),
+    *calls((operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
+            operator.floordiv, np.isclose, np.less, np.less_equal, np.greater, np.greater_equal,
+            np.equal, np.not_equal), (V, M.T), (M, 0.5)),
+    *calls((operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift), (J, K)),
+    (operator.invert, (J,), {}),
+    *calls((np.round, np.around), (10.0 * M, 1)), *calls((np.isreal, np.iscomplex), (Z,)),
+]  # fmt: skip
+BY_ROWS = calls((np.flip, np.fft.fftshift), (0.5,)) + [
+    (np.roll, (M, 2), {}), (np.dot, (B3, N2), {}),
+    (np.triu, (V,), {}), (np.transpose, (B3,), {"axes": J[0]}), (np.ravel, (M, "F"), {}),
+    (np.reshape, (M, (4, 3), "F"), {}), (np.sum, (M,), {"where": M > 0.5}),
+    (np.sum, (0.5, None, None, None, True), {}), (np.zeros_like, (M,), {"shape": (2,)}),
+    (np.array, (V,), {"ndmin": 2}), (np.ascontiguousarray, (0.5,), {}),
+    (np.matmul, (T4[0, 0, 0], T4), {}),
+]
+"""What is made for each item, as the batch axis cannot just be put in front."""
+SAMPLES = [
+    (s.function, *s.arguments()) for s in collected()
+    if not isinstance(s.function, (Given, Store)) and op_of(s.function).axes is not None
+]  # fmt: skip
+
+
+class Whole:
+    """A call, and what it is for a batch of one of the arrays and numbers that it is given."""
+
+    def __init__(self, fn, args, kwargs, named=False):
+        self.env, self.named = {}, named
+        atoms = tuple(map(self.atom, args))
+        self.call = ir.Call(fn, atoms, tuple((k, self.atom(v)) for k, v in kwargs.items()))
+        self.axes = op_of(fn).axes
+        self.name = getattr(fn, "name", None) or fn.__name__.replace("absolute", "abs")
+
+    def atom(self, value):
+        """An operand, by a name where it is an array or number; axes too if they are `named`."""
+        if isinstance(value, (tuple, list)) and any(isinstance(v, np.ndarray) for v in value):
+            return ir.Tup(tuple(map(self.atom, value)))
+        axes = isinstance(value, (int, tuple)) and self.named
+        if not isinstance(value, (np.ndarray, np.inexact, float, complex)) and not axes:
+            return as_atom(value)
+        name = ir.Name(f"x{len(self.env)}")
+        self.env[name.id] = value
+        return name
+
+    def places(self):
+        """The operands that may have the axis."""
+        whole = op_of(self.call.fn).is_elementwise  # numbers that count nothing
+        numbers = (np.ndarray, np.inexact, float, complex)
+        found = ((n, x) for n, x in self.env.items() if isinstance(x, numbers))
+        return [n for n, x in found if whole or np.result_type(x).kind in "fc"]
+
+    def form(self, name, ranks=True):
+        """What the call is for a batch of one operand, and what runs before it.
+
+        Without `ranks` nobody knows how many axes an array has.
+        """
+        kinds = {n: kind_of(x, n) for n, x in self.env.items()}
+        if not ranks:
+            kinds = {n: Array(k.dtype) if isinstance(k, Array) else k for n, k in kinds.items()}
+        fresh, none = ir.Fresh({*self.env, "batch"}), frozenset()
+        b = forms.Context(kinds, frozenset({name}), none, none, ir.Name("batch"), fresh)
+        return forms.for_batch(b, self.call), b.out
+
+    def check(self, name, ranks=True):
+        """Whether there is a form; it gives what the call gives for each item."""
+        form, before = self.form(name, ranks)
+        if form is None:
+            return False
+        x, run = self.env[name], Interpreter()
+        step = np.asarray(x).dtype.type(1)
+        step = 2 * step if step.dtype.kind in "biu" else 0.1 * x + 0.01
+        items = [x + k * step for k in range(3)]
+        env = {**self.env, name: np.stack(items), "batch": 3}
+        with np.errstate(all="ignore"):
+            run.block((*before, ir.Assign(ir.Name("z"), form)), env)
+            expected = [run.rhs(self.call, {**self.env, name: item}) for item in items]
+        if self.axes.meaning is Meaning.STACKED and np.ptp(np.stack(expected), axis=0).max() == 0.0:
+            return False  # no tangent goes where nothing depends on it
+        self.compare(env["z"], expected)
+        return True
+
+    def compare(self, found, expected):
+        """A batch of results has the items that it is to have."""
+        if self.axes.meaning is Meaning.ASKED:
+            assert found == expected[0]
+            return
+        for k, other in enumerate(expected):
+            one = runtime_batched.taken(found, k)
+            several = isinstance(other, tuple)
+            for x, y in zip(one, other, strict=True) if several else [(one, other)]:
+                assert np.shape(x) == np.shape(y)
+                if self.name != "empty_like":
+                    np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-13)
+
+
+def test_what_operations_say_of_their_axes_is_true():
+    """Each call that some operation says the axes of, for a batch and for each item of it."""
+    tried = set()
+    for fn, args, kwargs in [*CALLS, *BY_ROWS, *SAMPLES]:
+        for named, ranks in ((False, True), (True, True), (False, False)):
+            whole = Whole(fn, args, kwargs, named)
+            for name in whole.places():
+                print(whole.name, {n: np.shape(x) for n, x in whole.env.items()}, name)
+                if whole.check(name, ranks):
+                    tried.add((whole.name, whole.axes))
+    assert not [n for (_, n), axes in AXES.items() if (n, axes) not in tried]
+
+
+def test_what_is_made_at_once_and_what_by_rows():
+    assert not [c for c in CALLS if (w := Whole(*c)).places() and w.form(w.places()[0])[0] is None]
+    assert not [c for c in BY_ROWS if (w := Whole(*c)).form(w.places()[0])[0] is not None]

@@ -22,6 +22,7 @@ from srcdiff.primitives import operation
 from srcdiff.primitives.arguments import as_atom
 from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
 from srcdiff.primitives.operation import UNKNOWN, Effect, Result, Which, may_be_run, op_of
+from srcdiff.runtime import arrays, trees
 from tests.rules.samples import collected
 
 # --- nobody is harmless by default ----------------------------------------------------------------
@@ -304,6 +305,21 @@ def test_methods_of_arrays_do_what_is_said(name):
             with contextlib.suppress(AttributeError, TypeError, ValueError, IndexError):
                 wrong += Made(fn, own if isinstance(fn, Method) else own[:1], {}).wrong()
     assert not wrong
+
+
+ASKING = {
+    np.shape: (A,), np.size: (A,), np.ndim: (A,), len: (A,), np.zeros_like: (A,),
+    arrays.unbroadcast: (A, A[0]), arrays.spread: (2.0, A), trees.cotangent: (A, B),
+}  # fmt: skip
+
+
+def test_what_looks_at_shapes_alone_sees_no_number():
+    declared = {n for _, names, more in operation._MEMORY if "asks" in more for n in names.split()}
+    assert declared == {fn.__name__ for fn in ASKING}
+    for fn, args in ASKING.items():
+        place = op_of(fn).asks
+        other = [a * 2.0 + 1.0 if k == place else a for k, a in enumerate(args)]
+        np.testing.assert_array_equal(fn(*args), fn(*other))
 
 
 def conjugated_into(x):

@@ -3,8 +3,7 @@
 Takes a backward part, or a function of forward mode, for a single item; gives the function for a
 batch, or raises `NoBatchError`.  Control flow never depends on a cotangent.  Its rooms:
 
-`transform`       the whole: factors gathered before, columns laid together behind
-`batched_names`   which names have a batch axis: what depends on the cotangents, and its memory
-`statements`      statements with a batch axis; what has no form runs in a loop over the items
-`forms`           the forms of calls and subscripts with a batch axis
+`transform`    the whole: which names have the axis; factors gathered before, columns laid together
+`statements`   statements with a batch axis; what has no form runs in a loop over the items
+`forms`        the forms of calls, which follow from what the callee does with axes, and subscripts
 """

@@ -1,9 +1,10 @@
 """The forms of calls with a batch axis.
 
-A form takes the `Context` and a call some operand of which has a batch axis, at the place 0; it
-gives the call for the whole batch, or None where the call has to be made for each item.
-Elementwise operations, products, copies and helpers have forms; reductions and what moves elements,
-whose axes count from behind the batch axis; and subscripts: `d[i]` becomes `d[:, i]`.
+`for_batch` takes the `Context` and a call some operand of which has a batch axis, at the place 0;
+it gives the call for the whole batch, or None where the call has to be made for each item.  The
+form follows from what the operation does with axes (`primitives/operation.py`): those that it names
+count from behind the batch axis, operands get axes behind it where they broadcast.  Subscripts,
+where `d[i]` becomes `d[:, i]`, and a few other callees have forms of their own.
 """
 
 from __future__ import annotations
@@ -16,27 +17,31 @@ from typing import Any, Union
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.autodiff.batch.batched_names import is_question
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace, state
 from srcdiff.ir.kinds import (
     Array,
+    Dim,
     Kind,
     List,
     NoneKind,
+    Object,
     Scalar,
     Text,
     Tuple,
+    dims_of,
     indexes_as_array,
     inside,
     is_basic,
+    is_big,
     is_container,
     rank_of,
     sure,
 )
 from srcdiff.kinds.calls import atom_kind, call_kind
-from srcdiff.kinds.elementwise import is_elementwise
-from srcdiff.runtime import arrays, batched, linalg, trees
+from srcdiff.primitives.arguments import as_atom
+from srcdiff.primitives.operation import Axes, Axis, Bare, Meaning, op_of
+from srcdiff.runtime import arrays, batched, trees
 
 ALL = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
 """The index of the batch axis: `:`."""
@@ -208,14 +213,14 @@ def stored(b: Context, base: ir.Name, index: ir.Atom, value: ir.Atom) -> ir.Atom
     if not b.has(value):
         return value
     if isinstance(value, ir.Tup):
-        value = _stacked(b, value)
+        value = _row(b, value)
     rank, given = rank_of(region(b, base, index)), b.rank(value)
     if rank is None or given is None:
         return b.apply(batched.beside, value, b.item(b.item(base, ir.Const(0)), index))
     return b.widened(value, rank - given)
 
 
-def _stacked(b: Context, items: ir.Tup) -> ir.Name:
+def _row(b: Context, items: ir.Tup) -> ir.Name:
     """Numbers that are stored together.
 
     Raises:
@@ -228,7 +233,235 @@ def _stacked(b: Context, items: ir.Tup) -> ir.Name:
     return b.named(row, Array(None, (len(items.items),)))
 
 
-# --- the forms of reductions and of what moves elements: axes count from behind the batch axis ---
+# --- the forms that follow from what an operation does with axes ---------------------------------
+
+
+def for_batch(b: Context, call: ir.Call) -> ir.Rhs | None:
+    """What a call is for the whole batch, None where it has to be made for each item."""
+    axes = op_of(call.fn).axes
+    if axes is not None:
+        return _DERIVED[axes.meaning](b, call, axes)
+    own = _OWN.get(call.fn) if type(call.fn).__hash__ is not None else None
+    return None if own is None else own(b, call)
+
+
+def _asked(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
+    """What is asked of a value is asked of that for one item.
+
+    Raises:
+        NoBatchError: it is a container, whose items have the axis.
+    """
+    held = any(b.has(a) and b.is_container(a) for a in call.args)
+    if call.fn is np.may_share_memory or (call.fn is len and held):
+        return call
+    if held:
+        raise NoBatchError("a container of adjoints is asked for its shape", b.loc)
+    return replace(call, args=tuple(map(b.one, call.args)))
+
+
+def _elements(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
+    """Operands with axes behind the batch axis, where they need them."""
+    if call.kwargs or any(map(b.is_container, call.args)):
+        return None
+    return replace(call, args=b.aligned(call.args))
+
+
+def _like(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
+    """The same call."""
+    rest = (*call.args[1:], *(v for _, v in call.kwargs))
+    plain = {k for k, _ in call.kwargs} <= {"dtype", "order", "copy"} and not any(map(b.has, rest))
+    least = (b.rank(call.args[0]) or 0) >= axes.least
+    return call if plain and least and not b.is_container(call.args[0]) else None
+
+
+def _structure(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
+    """The same call, of a container of batches as well."""
+    return call
+
+
+def _converted(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
+    """An array of an array or number, or of a list of such of one shape."""
+    d, kind = call.args[0], b.kind(call.args[0])
+    alone = len(call.args) == 1 and not call.kwargs
+    if isinstance(call.fn, type):  # `float(d)` is of numbers alone
+        return ir.Call(np.array, call.args) if alone and b.is_number(d) else None
+    if isinstance(kind, (List, Tuple)) and alone:
+        return ir.Call(batched.array_each, (b.completed(d),))
+    return _like(b, call, axes) if isinstance(kind, (Array, Scalar)) else None
+
+
+def _along(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
+    """Named axes count from behind the batch axis."""
+    if not _plain(b, call, axes):
+        return None
+    dims, new = dims_of(b.kind(call.args[0])), call
+    for axis in axes.named:
+        given = _argument(call, axis)
+        moved = _bare(axes.bare, dims) if given == ir.NONE else shifted(b, given)
+        if moved is None:
+            return _flat(b, call, axes) if given == ir.NONE else None
+        new = _with_argument(new, axis, moved)
+    return new
+
+
+def _plain(b: Context, call: ir.Call, axes: Axes) -> bool:
+    """Whether only the first operand has the axis, and what names no axes is no array.
+
+    It may be one where it stands before the axes: places to take, how often to repeat.
+    """
+    d, *rest = call.args
+    before = min((axis.place for axis in axes.named), default=1) - 1
+    names = {axis.name for axis in axes.named}
+    others = (*rest[before:], *(v for k, v in call.kwargs if k not in names))
+    plain = all(isinstance(b.kind(a), (Scalar, Text, NoneKind, Object, Tuple)) for a in others)
+    starred = any(isinstance(a, ir.Star) for a in rest)
+    alone = not starred and not any(map(b.has, (*rest, *(v for _, v in call.kwargs))))
+    return alone and plain and b.has(d) and not b.is_container(d)
+
+
+def _argument(call: ir.Call, axis: Axis) -> ir.Atom:
+    """The argument that names an axis, by position or by keyword, or what it is if left out."""
+    if axis.place < len(call.args):
+        return call.args[axis.place]
+    return dict(call.kwargs).get(axis.name, as_atom(axis.default))
+
+
+def _with_argument(call: ir.Call, axis: Axis, value: ir.Atom) -> ir.Call:
+    """A call that names another axis, as it named one before."""
+    if axis.place < len(call.args):
+        args = (*call.args[: axis.place], value, *call.args[axis.place + 1 :])
+        return replace(call, args=args)
+    if value == as_atom(axis.default) and axis.name not in dict(call.kwargs):
+        return call
+    return replace(call, kwargs=tuple({**dict(call.kwargs), axis.name: value}.items()))
+
+
+def _bare(bare: Bare, dims: tuple[Dim, ...] | None) -> ir.Atom | None:
+    """The axes that are meant where none is named, None if they are not known."""
+    if bare is Bare.NOTHING:
+        return ir.NONE
+    flat = bare in (Bare.FLAT, Bare.AS_FLAT)
+    if not dims or bare is Bare.NEVER or (flat and len(dims) > 1):
+        return None
+    if bare is Bare.ONES and not all(d == 1 or is_big(d) for d in dims):
+        return None
+    every = (k + 1 for k, dim in enumerate(dims) if dim == 1 or bare is not Bare.ONES)
+    axes = tuple(map(ir.Const, every))
+    return axes[0] if len(axes) == 1 else ir.Tup(axes)
+
+
+def _flat(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
+    """What is done with all numbers of an operand, whatever axes it has."""
+    axis, kept = axes.named[0], dict(call.kwargs).get("keepdims", ir.Const(False))
+    known = axes.bare in (Bare.TOTAL, Bare.FLAT) and len(call.args) <= axis.place + 1
+    if not known or kept != ir.Const(False):
+        return None
+    flat = b.apply(np.reshape, call.args[0], ir.Tup((b.size, ir.Const(-1))))
+    return _with_argument(replace(call, args=(flat, *call.args[1:])), axis, ir.Const(1))
+
+
+def _ordered(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
+    """The batch axis stays the first one, the others are turned."""
+    d, *given = call.args
+    if not _plain(b, call, axes):
+        return None
+    named = _argument(call, axes.named[0]) if axes.named else ir.NONE
+    order = ir.Tup(tuple(given)) if len(given) > 1 else named
+    rank = b.rank(d)
+    if order == ir.NONE and rank is not None:
+        if rank < 3:
+            return d if rank < 2 else ir.Call(ir.Attr("mT"), (d,))
+        order = ir.Tup(tuple(ir.Const(k) for k in reversed(range(rank))))
+    moved = shifted(b, order)
+    if not isinstance(moved, ir.Tup):
+        return None
+    return ir.Call(np.transpose, (d, ir.Tup((ir.Const(0), *moved.items))))
+
+
+def _shaped(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
+    """The size of the batch in front of the shape; in one axis, if none is given."""
+    d, *given = call.args
+    most = 0 if not axes.named else len(given) if isinstance(call.fn, ir.Method) else 1
+    if not _plain(b, call, axes) or call.kwargs or len(given) > most:
+        return None
+    shape = shape_behind(b, given[0] if len(given) == 1 else ir.Tup(tuple(given or [ir.Const(-1)])))
+    return None if shape is None else ir.Call(np.reshape, (d, shape))
+
+
+def _joined(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
+    """What is joined with others, all of which have the axis."""
+    items, (axis,) = call.args[0], axes.named
+    moved = shifted(b, _argument(call, axis))
+    if moved is None or len(call.args) > 2 or {k for k, _ in call.kwargs} - {axis.name}:
+        return None
+    kind = b.kind(items)
+    if isinstance(items, ir.Name) and isinstance(kind, (List, Tuple)):
+        known = all(isinstance(k, (Array, Scalar)) for k in inside(kind))
+    else:
+        known = isinstance(items, ir.Tup) and all(_is_part(b, i) for i in items.items)
+    if isinstance(items, ir.Tup) and known:
+        items = ir.Tup(tuple(_part(b, i) for i in items.items))
+    return ir.Call(call.fn, (items,), ((axis.name, moved),)) if known else None
+
+
+def _is_part(b: Context, part: ir.Atom) -> bool:
+    """Whether something may be joined with others that have the axis."""
+    return not b.has(part) or b.is_array(part) or b.is_number(part)
+
+
+def _part(b: Context, part: ir.Atom) -> ir.Atom:
+    """What is joined with others that have the axis."""
+    if b.has(part):
+        return part
+    array = part if b.is_array(part) else b.apply(np.asarray, part)
+    return b.apply(batched.repeated, array, b.size)
+
+
+def _stacked(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
+    """Stacks of matrices and vectors: several operands have the axes that they are made for."""
+    ranks = [b.rank(a) for a in call.args if b.has(a) or b.rank(a) != 0]
+    if any(b.has(v) for _, v in call.kwargs) or any((r or 0) < axes.least for r in ranks):
+        return None
+    return call if len(ranks) == 1 or all(r is not None and r < 3 for r in ranks) else None
+
+
+def _product(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
+    """A product in which one factor has the axis: vectors are rows of a matrix."""
+    x, y = call.args[:2]
+    left, right = b.rank(x), b.rank(y)
+    if call.kwargs or len(call.args) > 2 or (b.has(x) and b.has(y)):
+        return None
+    if left is None or right is None or min(left, right) < 1 or max(left, right) > axes.most:
+        return None
+    fn = operator.matmul
+    if b.has(y) and right == 1 and left < 3:
+        return ir.Call(fn, (y, x if left == 1 else b.turned(x)))
+    (own, other) = (left, right) if b.has(x) else (right, left)
+    if own == 1 and other > 2:
+        return None
+    wide = other - own if other > 2 else 0  # axes of a stack that the one with the axis lacks
+    args = (b.widened(x, wide), y) if b.has(x) else (x, b.widened(y, wide))
+    return ir.Call(fn, args)
+
+
+_Derived = Callable[[Context, ir.Call, Axes], Union[ir.Rhs, None]]
+_DERIVED: Mapping[Meaning, _Derived] = {
+    Meaning.ASKED: _asked,
+    Meaning.ELEMENTS: _elements,
+    Meaning.COMPARED: _elements,
+    Meaning.LIKE: _like,
+    Meaning.STRUCTURE: _structure,
+    Meaning.CONVERTED: _converted,
+    Meaning.ALONG: _along,
+    Meaning.ORDERED: _ordered,
+    Meaning.JOINED: _joined,
+    Meaning.SHAPED: _shaped,
+    Meaning.STACKED: _stacked,
+    Meaning.PRODUCT: _product,
+}
+
+
+# --- axes and shapes behind the batch axis -------------------------------------------------------
 
 
 def shifted(b: Context, axis: ir.Atom) -> ir.Atom | None:
@@ -236,104 +469,11 @@ def shifted(b: Context, axis: ir.Atom) -> ir.Atom | None:
     if isinstance(axis, ir.Tup):
         items = [shifted(b, i) for i in axis.items]
         return None if None in items else ir.Tup(tuple(i for i in items if i is not None))
-    if not isinstance(axis, ir.Const) or type(axis.value) is not int:
-        return None
-    return ir.Const(axis.value + 1 if axis.value >= 0 else axis.value)
-
-
-def all_axes(rank: int) -> ir.Atom:
-    """All axes but that of the batch."""
-    axes = tuple(ir.Const(k + 1) for k in range(rank))
-    return axes[0] if rank == 1 else ir.Tup(axes)
-
-
-def argument(call: ir.Call, place: int, name: str, default: ir.Atom) -> ir.Atom:
-    """An argument, by position or by keyword."""
-    if place < len(call.args):
-        return call.args[place]
-    return dict(call.kwargs).get(name, default)
-
-
-def without(call: ir.Call, place: int, name: str, **new: ir.Atom) -> ir.Call:
-    """A call without an argument, and what is behind it by position; others by keyword."""
-    kwargs = tuple((k, v) for k, v in call.kwargs if k != name)
-    return replace(call, args=call.args[:place], kwargs=(*new.items(), *kwargs))
-
-
-def _plain(b: Context, call: ir.Call, most: int, *names: str) -> bool:
-    """Whether only the first operand has the axis, and no argument is given but those known."""
-    rest = (*call.args[1:], *(v for _, v in call.kwargs))
-    known = len(call.args) <= most and {k for k, _ in call.kwargs} <= set(names)
-    plain = known and not any(map(b.has, rest)) and not any(isinstance(a, ir.Star) for a in rest)
-    return plain and not b.is_container(call.args[0]) and b.has(call.args[0])
-
-
-def _reduction(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """A sum over some axes, or all."""
-    if not _plain(b, call, 2, "axis", "keepdims"):
-        return None
-    d, axis = call.args[0], argument(call, 1, "axis", ir.NONE)
-    if axis != ir.NONE:
-        new = shifted(b, axis)
-        return None if new is None else without(call, 1, "axis", axis=new)
-    rank = b.rank(d)
-    if rank is not None and rank > 0:
-        return without(call, 1, "axis", axis=all_axes(rank))
-    if dict(call.kwargs).get("keepdims", ir.Const(False)) != ir.Const(False):
-        return None
-    if rank == 0:
-        return ir.Call(np.copy, (d,))
-    flat = b.apply(np.reshape, d, ir.Tup((b.size, ir.Const(-1))))
-    return ir.Call(call.fn, (flat,), (("axis", ir.Const(1)),))
-
-
-def _along(place: int, default: int | None = None, *names: str) -> Form:
-    """What works along an axis, the argument at a place; without a default: all of them."""
-
-    def form(b: Context, call: ir.Call) -> ir.Rhs | None:
-        if not _plain(b, call, place + 1, "axis", *names):
-            return None
-        axis = argument(call, place, "axis", ir.Const(default))
-        if axis == ir.NONE:
-            rank = b.rank(call.args[0])
-            # Which axes `np.squeeze` leaves out, the rank does not say.
-            flattens = call.fn is not np.flip and (rank != 1 or call.fn is np.squeeze)
-            new = None if not rank or flattens else all_axes(rank)
-        else:
-            new = shifted(b, axis)
-        return None if new is None else without(call, place, "axis", axis=new)
-
-    return form
-
-
-def _two_axes(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """What moves or exchanges axes."""
-    if not _plain(b, call, 3) or len(call.args) != 3:
-        return None
-    axes = [shifted(b, a) for a in call.args[1:]]
-    return None if None in axes else replace(call, args=(call.args[0], *axes))  # type: ignore[arg-type]
-
-
-def _transpose(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """`d.T` and `np.transpose`."""
-    if not _plain(b, call, 2, "axes"):
-        return None
-    d, axes = call.args[0], argument(call, 1, "axes", ir.NONE)
-    rank = b.rank(d)
-    if axes == ir.NONE:
-        if rank is None:
-            return None
-        if rank < 2:
-            return d
-        if rank == 2:
-            return ir.Call(ir.Attr("mT"), (d,))
-        order: tuple[ir.Atom, ...] = tuple(ir.Const(k) for k in range(rank, 0, -1))
-    else:
-        new = shifted(b, axes)
-        if not isinstance(new, ir.Tup):
-            return None
-        order = new.items
-    return ir.Call(np.transpose, (d, ir.Tup((ir.Const(0), *order))))
+    if isinstance(axis, ir.Const):
+        known = type(axis.value) is int
+        return ir.Const(axis.value + (axis.value >= 0)) if known else None
+    known = isinstance(b.kind(axis), (Scalar, Tuple))
+    return b.apply(batched.axes_behind, axis) if known else None
 
 
 def shape_behind(b: Context, shape: ir.Atom) -> ir.Tup | None:
@@ -346,26 +486,12 @@ def shape_behind(b: Context, shape: ir.Atom) -> ir.Tup | None:
     return ir.Tup((b.size, ir.Star(shape))) if isinstance(kind, Tuple) else None
 
 
-def _reshape(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """`np.reshape` and `d.reshape`."""
-    items = call.args[1:]
-    ordered = call.fn is np.reshape and len(items) > 1
-    if not _plain(b, call, len(call.args)) or not items or ordered:
-        return None
-    shape = shape_behind(b, items[0] if len(items) == 1 else ir.Tup(items))
-    return None if shape is None else ir.Call(np.reshape, (call.args[0], shape))
-
-
-def _ravel(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """`np.ravel` and `d.ravel()`, which is a view where that of a single item is one."""
-    if not _plain(b, call, 1):
-        return None
-    return ir.Call(np.reshape, (call.args[0], ir.Tup((b.size, ir.Const(-1)))))
+# --- forms of their own --------------------------------------------------------------------------
 
 
 def _broadcast_to(b: Context, call: ir.Call) -> ir.Rhs | None:
     """`np.broadcast_to`, with axes in between where ranks differ."""
-    if not _plain(b, call, 2) or len(call.args) != 2:
+    if call.kwargs or len(call.args) != 2 or b.is_container(call.args[0]) or b.has(call.args[1]):
         return None
     d, shape = call.args
     rank, kind = b.rank(d), b.kind(shape)
@@ -377,200 +503,13 @@ def _broadcast_to(b: Context, call: ir.Call) -> ir.Rhs | None:
     return ir.Call(np.broadcast_to, (b.widened(d, len(kind.items) - rank), behind))
 
 
-def _joined(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """`np.concatenate` and `np.stack` of things all of which have the axis."""
-    axis = shifted(b, argument(call, 1, "axis", ir.Const(0)))
-    items = call.args[0]
-    if axis is None or len(call.args) > 2 or {k for k, _ in call.kwargs} - {"axis"}:
-        return None
-    kind = b.kind(items)
-    if isinstance(items, ir.Name) and isinstance(kind, (List, Tuple)):
-        plain = all(isinstance(k, (Array, Scalar)) for k in inside(kind))
-        return ir.Call(call.fn, (items,), (("axis", axis),)) if plain else None
-    if not isinstance(items, ir.Tup) or any(isinstance(i, ir.Star) for i in items.items):
-        return None
-    if any(b.has(i) and not b.is_array(i) and not b.is_number(i) for i in items.items):
-        return None
-    parts = tuple(_part(b, i) for i in items.items)
-    return ir.Call(call.fn, (ir.Tup(parts),), (("axis", axis),))
-
-
-def _part(b: Context, part: ir.Atom) -> ir.Atom:
-    """What is joined with others that have the axis."""
-    if b.has(part):
-        return part
-    array = part if b.is_array(part) else b.apply(np.asarray, part)
-    return b.apply(batched.repeated, array, b.size)
-
-
-def _triangle(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """`np.triu` and `np.tril` of matrices, or stacks of them."""
-    rank = b.rank(call.args[0])
-    return call if rank is not None and rank > 1 and _plain(b, call, 2, "k") else None
-
-
-def _diagonal(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """The diagonal of a matrix."""
-    if b.rank(call.args[0]) != 2 or not _plain(b, call, 2, "offset"):
-        return None
-    offset = argument(call, 1, "offset", ir.Const(0))
-    return ir.Call(np.diagonal, (call.args[0], offset, ir.Const(1), ir.Const(2)))
-
-
-def _move(count: int) -> Form:
-    """`shift` and `undiff`, whose axis comes last, after `count` other operands."""
-
-    def form(b: Context, call: ir.Call) -> ir.Rhs | None:
-        d, *rest, axis = call.args
-        plain = replace(call, args=(d, rest[-1], axis))  # of `x` in `undiff` the shape matters
-        if not _plain(b, plain, 3) or len(call.args) != count + 1:
-            return None
-        moved = shifted(b, axis)
-        return None if moved is None else replace(call, args=(d, *rest, moved))
-
-    return form
-
-
-_FFT = tuple(getattr(np.fft, n) for n in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"))
-
-SHAPES: Mapping[Any, Form] = {
-    **dict.fromkeys((np.sum, np.mean, ir.Method("sum"), ir.Method("mean")), _reduction),
-    **dict.fromkeys((np.cumsum, np.cumprod, np.flip), _along(1)),
-    **dict.fromkeys((np.expand_dims, np.squeeze), _along(1)),
-    **dict.fromkeys(_FFT, _along(2, -1, "n", "norm")),
-    np.roll: _along(2),
-    **dict.fromkeys((np.moveaxis, np.swapaxes, ir.Method("swapaxes")), _two_axes),
-    **dict.fromkeys((np.transpose, ir.Attr("T")), _transpose),
-    ir.Attr("mT"): lambda b, call: call if b.is_array(call.args[0]) else None,
-    **dict.fromkeys((np.reshape, ir.Method("reshape")), _reshape),
-    **dict.fromkeys((np.ravel, ir.Method("ravel")), _ravel),
-    np.broadcast_to: _broadcast_to,
-    **dict.fromkeys((np.concatenate, np.stack), _joined),
-    **dict.fromkeys((np.triu, np.tril), _triangle),
-    np.diagonal: _diagonal,
-    arrays.shift: _move(2),
-    arrays.undiff: _move(3),
-}
-
-
-# --- the forms of calls with a batch axis: elementwise operations, products, copies, helpers -----
-
-
-def form_of(call: ir.Call) -> Form | None:
-    """The form of a call, None if it has none."""
-    if is_question(call):
-        return _question
-    if isinstance(call.fn, (ir.Name, ir.Derived)):
-        return None
-    if isinstance(call.fn, (ir.Method, ir.Attr)):
-        return FORMS.get(call.fn)
-    if is_elementwise(call.fn) or call.fn is trees.where_nonzero:
-        return _elementwise
-    return FORMS.get(call.fn) if type(call.fn).__hash__ is not None else None
-
-
-def _question(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """What is asked of a value is asked of that for one item."""
-    if call.fn is np.may_share_memory or (call.fn is len and b.is_container(call.args[0])):
-        return call
-    return replace(call, args=tuple(map(b.one, call.args)))
-
-
-def _elementwise(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """Operands with axes behind the batch axis, where they need them."""
-    if call.kwargs or any(map(b.is_container, call.args)):
-        return None
-    return replace(call, args=b.aligned(call.args))
-
-
-def same(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """What does the same with a batch axis."""
-    rest = (*call.args[1:], *(v for _, v in call.kwargs))
-    return None if any(map(b.has, rest)) or b.is_container(call.args[0]) else call
-
-
-def _same_container(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """What does the same to a container of batches."""
-    return call
-
-
-def _matrices(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """What takes stacks of matrices and vectors: operands of the ranks that they are made for."""
-    ranks = [b.rank(a) for a in call.args if not isinstance(a, ir.Const)]
-    return None if call.kwargs or not set(ranks) <= {1, 2} else call
-
-
-def _helper(fn: Any) -> Form:
-    """A helper that has a counterpart for batches of its first operand."""
-
-    def form(b: Context, call: ir.Call) -> ir.Rhs | None:
-        d, *rest = call.args
-        if not b.has(d) or b.is_container(d):
-            return None
-        kwargs = tuple((k, b.one(v)) for k, v in call.kwargs)
-        return ir.Call(fn, (d, *map(b.one, rest)), kwargs)
-
-    return form
-
-
-def _with_size(fn: Any) -> Form:
-    """A helper on structures that is told the size of the batch."""
-
-    def form(b: Context, call: ir.Call) -> ir.Rhs | None:
-        return ir.Call(fn, (*call.args, b.size), call.kwargs)
-
-    return form
-
-
-def _add_tree(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """The sum of two adjoints, both with the axis."""
-    args = (a if b.has(a) else b.apply(batched.repeated, a, b.size) for a in call.args)
-    return ir.Call(batched.add_each, tuple(args))
-
-
-def _as_number(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """`float(d)` of a batch of numbers is an array of its own."""
-    if len(call.args) != 1 or not b.is_number(call.args[0]):
-        return None
-    return ir.Call(np.array, call.args)
-
-
-# --- products ------------------------------------------------------------------------------------
-
-
-def _matmul(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """A product in which one factor has a batch axis: vectors are rows of a matrix."""
-    x, y = call.args[:2]
-    left, right = b.rank(x), b.rank(y)
-    if call.kwargs or left is None or right is None or not left or not right:
-        return None
-    if max(left, right) > 2 or (b.has(x) and b.has(y)):
-        return None
-    fn = operator.matmul
-    if b.has(y) and right == 1:
-        return ir.Call(fn, (y, x if left == 1 else b.turned(x)))
-    return ir.Call(fn, (x, y))
-
-
-def _dot(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """`np.dot`, which is `@` for vectors and matrices."""
-    return _matmul(b, ir.Call(operator.matmul, call.args, call.kwargs))
-
-
 def _outer(b: Context, call: ir.Call) -> ir.Rhs | None:
     """`np.outer` of vectors."""
     x, y = call.args
     if call.kwargs or b.rank(x) != 1 or b.rank(y) != 1:
         return None
-    return ir.Call(operator.mul, (_column(b, x), _row(b, y)))
-
-
-def _column(b: Context, x: ir.Atom) -> ir.Atom:
-    return b.item(x, ir.Tup((ALL, ALL, ir.NONE) if b.has(x) else (ALL, ir.NONE)))
-
-
-def _row(b: Context, y: ir.Atom) -> ir.Atom:
-    return b.widened(y, 1) if b.has(y) else y
+    column = b.item(x, ir.Tup((ALL, ALL, ir.NONE) if b.has(x) else (ALL, ir.NONE)))
+    return ir.Call(operator.mul, (column, b.widened(y, 1) if b.has(y) else y))
 
 
 def _einsum(b: Context, call: ir.Call) -> ir.Rhs | None:
@@ -599,44 +538,39 @@ def _solve(b: Context, call: ir.Call) -> ir.Rhs | None:
     return ir.Call(ir.Attr("T"), (b.apply(np.linalg.solve, a, columns),))
 
 
-def _array(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """`np.array(d)` of an array or number, or of a list of such of one shape."""
-    d, kind = call.args[0], b.kind(call.args[0])
-    if isinstance(kind, (List, Tuple)) and len(call.args) == 1 and not call.kwargs:
-        return ir.Call(batched.array_each, (b.completed(d),))
-    return same(b, call) if isinstance(kind, (Array, Scalar)) else None
+def _helper(fn: Any) -> Form:
+    """A helper that has a counterpart for batches of its first operand."""
+
+    def form(b: Context, call: ir.Call) -> ir.Rhs | None:
+        d, *rest = call.args
+        if not b.has(d) or b.is_container(d):
+            return None
+        kwargs = tuple((k, b.one(v)) for k, v in call.kwargs)
+        return ir.Call(fn, (d, *map(b.one, rest)), kwargs)
+
+    return form
 
 
-_MATRICES = (
-    linalg.eigh_back, linalg.eig_back, linalg.svd_back, linalg.cholesky_back,
-    linalg.eigvalsh_back, linalg.eigvalsh_back_along, linalg.values_along,
-    linalg.vectors_along, linalg.svdvals_back, linalg.svdvals_back_along,
-    linalg.svdvals_back_part, linalg.svdvals_back_turn, linalg.singular_along,
-    linalg.from_triangle, linalg.to_triangle,
-)  # fmt: skip
+def _with_size(fn: Any) -> Form:
+    """A helper on structures that is told the size of the batch."""
+    return lambda b, call: ir.Call(fn, (*call.args, b.size), call.kwargs)
 
-FORMS: Mapping[Any, Form] = {
-    **SHAPES,
-    **dict.fromkeys((operator.matmul, np.matmul), _matmul),
-    **dict.fromkeys(_MATRICES, _matrices),
-    **dict.fromkeys((float, complex, np.float64, np.complex128), _as_number),
-    **dict.fromkeys((np.copy, np.zeros_like, np.ones_like, np.empty_like, np.conj), same),
-    **dict.fromkeys((ir.Method("copy"), ir.Method("astype"), ir.Method("conj")), same),
-    **dict.fromkeys((ir.Attr("real"), ir.Attr("imag")), same),
-    **dict.fromkeys((trees.zero_tree, trees.copy_tree, trees.zeros_like), _same_container),
-    **dict.fromkeys((ir.make_list, ir.make_dict), _same_container),
+
+def _add_tree(b: Context, call: ir.Call) -> ir.Rhs | None:
+    """The sum of two adjoints, both with the axis."""
+    args = (a if b.has(a) else b.apply(batched.repeated, a, b.size) for a in call.args)
+    return ir.Call(batched.add_each, tuple(args))
+
+
+_OWN: Mapping[Any, Form] = {
     operator.getitem: getitem,
-    **dict.fromkeys((np.array, np.asarray, np.ascontiguousarray), _array),
-    np.dot: _dot,
+    np.broadcast_to: _broadcast_to,
     np.outer: _outer,
     np.einsum: _einsum,
     np.linalg.solve: _solve,
     arrays.unbroadcast: _helper(batched.unbroadcast_each),
     arrays.spread: _helper(batched.spread_each),
-    arrays.keep_axes: _helper(batched.keep_axes_each),
     arrays.scatter: _helper(batched.scatter_each),
-    arrays.real_like: same,
-    arrays.uncut: same,
     trees.add_tree: _add_tree,
     trees.like_tree: _with_size(batched.like_each),
     trees.cotangent: _with_size(batched.cotangents),

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.autodiff.batch.batched_names import is_question
 from srcdiff.autodiff.batch.forms import (
     ALL,
     Context,
     NoBatchError,
-    form_of,
+    for_batch,
     index_behind,
     shape_behind,
     stored,
@@ -22,6 +20,7 @@ from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Scalar, rank_of
 from srcdiff.kinds.indexing import item_kind
 from srcdiff.primitives.effects import is_pure, is_ufunc_at, mutated_args, returns_view
+from srcdiff.primitives.operation import op_of
 from srcdiff.runtime import batched, trees
 
 
@@ -92,7 +91,7 @@ def _assign(b: Context, stmt: ir.Assign) -> ir.Block:
         raise NoBatchError("an expression that is kept as text reads an adjoint", stmt.loc)
     if not isinstance(rhs, ir.Call):
         return (replace(stmt, rhs=b.completed(rhs)),)
-    if target.id not in b.names and not is_question(rhs):
+    if target.id not in b.names and not op_of(rhs.fn).is_asked:
         raise NoBatchError("a value without adjoint depends on one", stmt.loc)
     method = _container_method(b, rhs)
     if method is not None:
@@ -101,8 +100,7 @@ def _assign(b: Context, stmt: ir.Assign) -> ir.Block:
         return (replace(stmt, rhs=_display(b, rhs)),)
     if rhs.fn is trees.cotangent and target.id not in b.written:
         return (replace(stmt, rhs=ir.Call(batched.given_cotangents, (*rhs.args, b.size))),)
-    form = form_of(rhs)
-    new = None if form is None else form(b, rhs)
+    new = for_batch(b, rhs)
     if new is None:
         viewed = {n for a in returns_view(rhs, b.kinds) for n in ir.names(a)}
         if {target.id, *viewed} & b.written & b.names and viewed & b.names:
@@ -149,9 +147,6 @@ def _made(b: Context, call: ir.Call) -> ir.Call | None:
     if call.fn is np.zeros and call.args and not any(k == "shape" for k, _ in call.kwargs):
         shape_ = shape_behind(b, call.args[0])
         return None if shape_ is None else replace(call, args=(shape_, *call.args[1:]))
-    if call.fn in (trees.zeros_like, trees.zero_tree) and not call.kwargs:
-        fn: Any = batched.zero_tree_each if call.fn is trees.zero_tree else batched.zeros_each
-        return ir.Call(fn, (*call.args, b.size))
     return None
 
 

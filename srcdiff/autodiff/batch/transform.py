@@ -7,6 +7,10 @@ does so linearly, so that few operations meet it: each has a form with the axis 
 has none is computed for each item of the batch in a loop of its own.  Control flow never depends on
 a cotangent.
 
+`with_axis` says which names have the axis: what depends on the cotangents, and the memory that it
+goes into.  A name has it everywhere or nowhere.  What is written into takes the axis from what is
+written, and hands it on to the memory that it is a view of.
+
 Tangents of forward mode are linear in their directions just so: `batch_forward` gives the function
 that computes a value once and its tangents for a batch of them.
 
@@ -32,30 +36,136 @@ other.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.shadows import laid_classes
-from srcdiff.autodiff.batch.batched_names import (
-    Pairs,
-    all_written,
-    is_unpacking,
-    numbers,
-    renamed,
-    sharing,
-    with_axis,
-)
 from srcdiff.autodiff.batch.forms import ALL, Context, NoBatchError
 from srcdiff.autodiff.batch.statements import block
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import Array, Kind
+from srcdiff.ir.kinds import Array, Kind, Kinds, is_mutable
 from srcdiff.kinds.calls import kind_of_call
-from srcdiff.kinds.elementwise import is_elementwise
+from srcdiff.primitives.effects import returns_view, written_into
+from srcdiff.primitives.operation import Meaning, op_of
 from srcdiff.runtime import batched
+
+# --- which names have the axis -------------------------------------------------------------------
+
+
+Pairs = tuple[tuple[str, str], ...]
+"""Names that share memory from the start."""
+
+
+def with_axis(
+    function: ir.Function, kinds: Kinds, start: frozenset[str], shared: Pairs = ()
+) -> frozenset[str]:
+    """The names that have a batch axis."""
+    found = set(start)
+    statements = list(ir.walk(function.body))
+    views = [*shared, *_views(statements, kinds)]
+    written = all_written(function, kinds, shared)
+    while True:
+        count = len(found)
+        for stmt in statements:
+            if found.intersection(_values(stmt)):
+                found.update(ir.writes(stmt), written_into(stmt, kinds))
+        for target, source in views:
+            if target in found and target in written and source not in found:
+                found.add(source)
+        if len(found) == count:
+            return frozenset(found)
+
+
+def all_written(function: ir.Function, kinds: Kinds, shared: Pairs = ()) -> frozenset[str]:
+    """The names whose memory is written into, by themselves or by a view."""
+    statements = list(ir.walk(function.body))
+    found = {n for stmt in statements for n in written_into(stmt, kinds)}
+    return _closed(found, [*shared, *_views(statements, kinds)])
+
+
+def sharing(
+    function: ir.Function, kinds: Kinds, start: Iterable[str], shared: Pairs = ()
+) -> frozenset[str]:
+    """The names that may share memory with one of `start`, and these."""
+    return _closed({*start}, [*shared, *_views(list(ir.walk(function.body)), kinds)])
+
+
+def _closed(found: set[str], views: list[tuple[str, str]]) -> frozenset[str]:
+    """Some names, and all that are linked to them."""
+    while more := {n for pair in views if found & {*pair} for n in pair} - found:
+        found |= more
+    return frozenset(found)
+
+
+def renamed(function: ir.Function) -> frozenset[str]:
+    """The names that are bound to what another name stands for, and those others."""
+    found = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
+    pairs = ((s.target.id, s.rhs.id) for s in found if isinstance(s.rhs, ir.Name))
+    return frozenset(n for pair in pairs for n in pair)
+
+
+def numbers(function: ir.Function) -> frozenset[str]:
+    """The names that are bound to a literal somewhere."""
+    found = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
+    return frozenset(s.target.id for s in found if isinstance(s.rhs, ir.Const))
+
+
+def _values(stmt: ir.Stmt) -> tuple[str, ...]:
+    """The names whose values what a statement writes depends on."""
+    call = ir.call_of(stmt)
+    if call is not None and op_of(call.fn).is_asked:
+        return ()
+    if isinstance(stmt, ir.SetItem):
+        return ir.names(stmt.value)
+    return () if isinstance(stmt, (ir.If, ir.While)) else ir.reads(stmt)
+
+
+def _views(statements: list[ir.Stmt], kinds: Kinds) -> Iterator[tuple[str, str]]:
+    """Names that may be views of others, with those; also containers and what is put into them."""
+    for stmt in statements:
+        if isinstance(stmt, ir.Permute):
+            for name in stmt.targets:
+                yield from ((name.id, s.id) for s in stmt.sources)
+        elif isinstance(stmt, ir.Assign) and _has_memory(stmt.target.id, kinds):
+            yield from ((stmt.target.id, n) for n in _sources(stmt.rhs, kinds))
+        elif isinstance(stmt, ir.SetItem) and not isinstance(kinds.get(stmt.base.id), Array):
+            yield from ((stmt.base.id, n) for n in _mutable(stmt.value, kinds))
+        elif isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
+            if isinstance(stmt.rhs.fn, ir.Method) and len(stmt.rhs.args) > 1:
+                base, *items = stmt.rhs.args
+                for target in ir.names(base):
+                    yield from ((target, n) for a in items for n in _mutable(a, kinds))
+
+
+def _sources(rhs: ir.Rhs, kinds: Kinds) -> Iterator[str]:
+    """The names whose memory a value may share."""
+    atoms = returns_view(rhs, kinds) if isinstance(rhs, ir.Call) else (rhs,)
+    for atom in atoms:
+        if not isinstance(atom, (ir.Call, ir.Opaque)):
+            yield from _mutable(atom, kinds)
+
+
+def _mutable(atom: ir.Atom, kinds: Kinds) -> Iterator[str]:
+    return (n for n in ir.names(atom) if _has_memory(n, kinds))
+
+
+def _has_memory(name: str, kinds: Kinds) -> bool:
+    kind = kinds.get(name)
+    return kind is None or is_mutable(kind)
+
+
+def is_unpacking(stmt: ir.Stmt, residuals: str) -> bool:
+    """Whether a statement takes a residual out of the tuple of them."""
+    call = ir.call_of(stmt)
+    taken = call is not None and call.fn is operator.getitem
+    return taken and call.args[0] == ir.Name(residuals)  # type: ignore[union-attr]
+
+
+# --- factors without the axis, together ----------------------------------------------------------
 
 
 @frozen
@@ -227,7 +337,7 @@ class _Gather(Rewriter):
 
 _ORDER = ("order", ir.Const("F"))
 _MAKES = (np.zeros, batched.cotangents)
-_KEEPS = (np.copy, np.array, np.zeros_like, batched.unbroadcast_each)
+_KEEPS = (Meaning.ELEMENTS, Meaning.COMPARED, Meaning.LIKE, Meaning.CONVERTED)
 
 
 def columns_together(function: ir.Function, b: Context) -> ir.Function:
@@ -280,7 +390,7 @@ def _keeps_order(rhs: ir.Rhs, b: Context) -> bool:
         return False
     if rhs.fn is operator.getitem:
         return _is_simple(rhs.args[1], b)
-    return rhs.fn in (*_MAKES, *_KEEPS) or is_elementwise(rhs.fn)
+    return op_of(rhs.fn).means(*_KEEPS) or rhs.fn in (*_MAKES, batched.unbroadcast_each)
 
 
 def _is_simple(index: ir.Atom, b: Context) -> bool:

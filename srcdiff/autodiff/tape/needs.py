@@ -12,12 +12,9 @@ from srcdiff.analysis.shadows import may_copy
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, is_numeric, is_scalar
 from srcdiff.kinds.calls import atom_kind, is_transfer
-from srcdiff.primitives.effects import is_pure, returns_view, written_into
+from srcdiff.primitives.effects import asks_form, is_pure, returns_view, written_into
 from srcdiff.primitives.operation import op_of
-from srcdiff.runtime import arrays, trees
-
-_SHAPE_ONLY_FIRST = (np.zeros_like, np.shape, np.ndim, np.size, trees.zeros_like)
-_SHAPE_ATTRS = ("shape", "ndim", "size", "dtype")
+from srcdiff.runtime import trees
 
 
 @frozen
@@ -61,15 +58,16 @@ def primal_reads(
 
 def contents_read(rhs: ir.Rhs, facts: Facts) -> tuple[str, ...]:
     """The names whose contents, not only their shape, an expression looks at."""
-    if isinstance(rhs, ir.Call):
-        fn = rhs.fn
-        if fn.name in _SHAPE_ATTRS if isinstance(fn, ir.Attr) else fn in _SHAPE_ONLY_FIRST:
-            return ()
-        if rhs.fn is trees.zero_tree:  # what a container holds is its shape
-            return tuple(n for n in ir.names(rhs) if _changes_structure(n, facts))
-        if rhs.fn is arrays.unbroadcast:
-            return ir.names(rhs.args[0])
-    return ir.names(rhs)
+    if not isinstance(rhs, ir.Call):
+        return ir.names(rhs)
+    structure = rhs.fn in (trees.zero_tree, trees.zeros_like) or op_of(rhs.fn).is_asked
+    place = 0 if structure else asks_form(rhs)
+    looked_at = (*rhs.args, *(v for _, v in rhs.kwargs))
+    if place is None or len(rhs.args) <= place:
+        return tuple(n for a in looked_at for n in ir.names(a))
+    found = (n for k, a in enumerate(looked_at) if k != place for n in ir.names(a))
+    # What a container holds is its shape.
+    return (*found, *(n for n in ir.names(rhs.args[place]) if _changes_structure(n, facts)))
 
 
 def _changes_structure(name: str, facts: Facts) -> bool:
@@ -144,12 +142,7 @@ def _expose_loop(
         up.add(stmt.stop.id)
 
 
-_CHEAP = {
-    operator.getitem, operator.add, operator.sub, operator.mul, operator.truediv,
-    operator.floordiv, operator.mod, operator.neg, operator.lt, operator.le, operator.gt,
-    operator.ge, operator.eq, operator.ne, operator.not_, operator.is_, operator.is_not, len, range,
-    operator.pow,
-}  # fmt: skip
+_CHEAP = (operator.getitem, operator.not_, operator.is_, operator.is_not, len, range, min, max)
 
 
 def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
@@ -171,7 +164,7 @@ def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
         return op_of(rhs.fn).made_again
     if is_transfer(rhs.fn, tuple(atom_kind(a, facts.kinds) for a in rhs.args)):
         return False
-    return rhs.fn in _CHEAP or isinstance(rhs.fn, np.ufunc) or rhs.fn in (min, max, abs)
+    return op_of(rhs.fn).is_elementwise or rhs.fn in _CHEAP
 
 
 def _is_new(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
