@@ -2,11 +2,9 @@
 
 `templates/README.md` is the manual.
 
->>> from srcdiff.rules import d, elementwise
+>>> from srcdiff.rules import d, elementwise, z
 >>> @elementwise(abs)
 ... def magnitude(x):
-...     z = abs(x)
-...     yield z
 ...     d[x] += d[z] * (1.0 if x > 0.0 else -1.0)
 
 `scalar_rule` says the same in one expression.
@@ -32,6 +30,7 @@ from srcdiff.primitives.notation import (
     reshapes,
     stretchable,
     weak_in_quantiles,
+    z,
 )
 from srcdiff.primitives.registry import (
     Store,
@@ -39,6 +38,7 @@ from srcdiff.primitives.registry import (
     elementwise,
     find,
     forward,
+    inlined,
     linear,
     load_rules,
     lookup,
@@ -52,8 +52,8 @@ from srcdiff.primitives.registry import (
 
 __all__ = [
     "active", "Store", "basic", "composed", "conj", "d", "discrete", "distinct", "divisor",
-    "elementwise", "find", "forward", "ignored", "isarray", "iscomplex", "isscalar", "known",
-    "linear", "load_rules", "lookup", "nondifferentiable", "picks_one", "rank", "refuse",
+    "elementwise", "find", "forward", "ignored", "inlined", "isarray", "iscomplex", "isscalar",
+    "known", "linear", "load_rules", "lookup", "nondifferentiable", "picks_one", "rank", "refuse",
     "registry", "reshapes", "rule", "samples", "scalar_rule", "spelling", "stretchable",
-    "unsupported", "weak_in_quantiles",
+    "unsupported", "weak_in_quantiles", "z",
 ]  # fmt: skip

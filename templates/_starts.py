@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff.rules import known
+from srcdiff.rules import *
 
 
 def start_of(initial, z):

@@ -1,16 +1,16 @@
 """Rules of averages, integrals, interpolation, convolution, outer sums and reductions."""
 
+import operator
+
 import numpy as np
 
-from srcdiff.rules import composed, conj, d, iscomplex, linear, refuse, rule, samples
+from srcdiff.rules import *
 from srcdiff.runtime.arrays import axis_size, scatter, spread, unbroadcast
 
 
 @linear(np.average)
 @samples("A(4)", "A(3, 4), 0", "A(3, 4), 1, keepdims=True")
 def average(a, axis=None, weights=None, *, keepdims=False):
-    z = np.average(a, axis=axis, weights=weights, keepdims=keepdims)
-    yield z
     if weights is not None:
         refuse("these weights")
     d[a] += spread(d[z] / axis_size(a, axis), a, axis, keepdims)
@@ -23,8 +23,6 @@ def average(a, axis=None, weights=None, *, keepdims=False):
     "A(4), A(3, 4)", "A(4), dx=A(2, 1)", "A(4), dx=A(2, 3)", "A(2, 1, 4), dx=A(3, 1)",
 )  # fmt: skip
 def trapezoid(y, x=None, dx=1.0, axis=-1):
-    z = np.trapezoid(y, x, dx, axis)
-    yield z
     if axis != -1:
         refuse("the axis must be the last one")
     step = dx if x is None else np.diff(x)
@@ -70,8 +68,6 @@ def trapezoid_axis(y, x=None, dx=1.0, axis=-1):
     "A(3), A(1), A(1)", "A(), A(1), C(1)",
 )  # fmt: skip
 def interp(x, xp, fp):
-    z = np.interp(x, xp, fp)
-    yield z
     k = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(len(xp) - 2, 0))
     to = np.minimum(k + 1, len(xp) - 1)
     gap = xp[to] - xp[k] + (to == k)  # of one point, where the function is constant
@@ -101,8 +97,6 @@ def interp_right(x, xp, fp, left=None, right=None, period=None):
 @rule(np.convolve)
 @samples("A(5), A(3)", "A(3), A(5)")
 def convolve(a, v, mode="full"):
-    z = np.convolve(a, v, mode)
-    yield z
     if mode != "full":
         refuse("this mode")
     d[a] += np.correlate(d[z], v, "valid")
@@ -134,27 +128,21 @@ def correlate(a, v, mode="valid"):
     return np.convolve(a, conj(v[::-1]), mode)
 
 
-@linear(np.add.outer)
-@samples("A(3), A(4)", "A(2, 3), A(2)", "A(), A(3)")
-def add_outer(a, b):
-    z = np.add.outer(a, b)
-    yield z
-    d[a] += np.sum(np.reshape(d[z], np.shape(a) + (np.size(b),)), axis=-1)
-    d[b] += np.sum(np.reshape(d[z], (np.size(a),) + np.shape(b)), axis=0)
+def outer(of, signed):
+    """The rule of outer sums or differences."""
+
+    @linear(of)
+    @samples("A(3), A(4)", "A(2, 3), A(2)", "A(), A(3)")
+    def sums(a, b):
+        d[a] += np.sum(np.reshape(d[z], np.shape(a) + (np.size(b),)), axis=-1)
+        d[b] += signed(np.sum(np.reshape(d[z], (np.size(a),) + np.shape(b)), axis=0))
 
 
-@linear(np.subtract.outer)
-@samples("A(3), A(4)", "A(2, 3), A(2)", "A(), A(3)")
-def subtract_outer(a, b):
-    z = np.subtract.outer(a, b)
-    yield z
-    d[a] += np.sum(np.reshape(d[z], np.shape(a) + (np.size(b),)), axis=-1)
-    d[b] += -np.sum(np.reshape(d[z], (np.size(a),) + np.shape(b)), axis=0)
+outer(np.add.outer, operator.pos)
+outer(np.subtract.outer, operator.neg)
 
 
 @linear(np.add.reduce)
 @samples("A(3, 4)", "A(3, 4), 1", "A(3, 4), None", "A(3, 4), 0, keepdims=True")
 def add_reduce(array, axis=0, *, keepdims=False):
-    z = np.add.reduce(array, axis, keepdims=keepdims)
-    yield z
     d[array] += spread(d[z], array, axis, keepdims)

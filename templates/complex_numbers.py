@@ -4,7 +4,7 @@ import cmath
 
 import numpy as np
 
-from srcdiff.rules import composed, samples
+from srcdiff.rules import *
 
 
 def of_numpy(function, plain, *calls):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff.rules import composed, conj, d, known, linear, refuse, rule, samples, scalar_rule
+from srcdiff.rules import *
 from srcdiff.runtime.linalg import all_axes, i0_slope
 
 
@@ -17,26 +17,21 @@ def ediff1d(ary, to_end=None, to_begin=None):
     return z
 
 
-def _crossed(a, b, axisa, axisb, axisc):
-    return np.moveaxis(np.cross(np.moveaxis(a, axisa, -1), np.moveaxis(b, axisb, -1)), -1, axisc)
+def crossed(argument, *calls):
+    """The definition of `np.cross` where one of three arguments says the place of an axis."""
+
+    @composed(np.cross, given=argument)
+    @samples(*calls)
+    def cross(a, b, axisa=-1, axisb=-1, axisc=-1):
+        rows = np.cross(np.moveaxis(a, axisa, -1), np.moveaxis(b, axisb, -1))
+        return np.moveaxis(rows, -1, axisc)
 
 
-@composed(np.cross, given="axisa")
-@samples("A(3, 4), A(4, 3), axisa=0", "A(3, 4), A(2, 3, 4), 0, 1, 1", "A(3, 3), A(3), axisa=0")
-def cross_axisa(a, b, axisa=-1, axisb=-1, axisc=-1):
-    return _crossed(a, b, axisa, axisb, axisc)
-
-
-@composed(np.cross, given="axisb")
-@samples("A(4, 3), A(3, 4), axisb=0", "A(3, 3), A(3, 2, 3), axisb=0, axisc=1")
-def cross_axisb(a, b, axisa=-1, axisb=-1, axisc=-1):
-    return _crossed(a, b, axisa, axisb, axisc)
-
-
-@composed(np.cross, given="axisc")
-@samples("A(4, 3), A(4, 3), axisc=0", "A(3), A(4, 3), axisc=0")
-def cross_axisc(a, b, axisa=-1, axisb=-1, axisc=-1):
-    return _crossed(a, b, axisa, axisb, axisc)
+crossed(
+    "axisa", "A(3, 4), A(4, 3), axisa=0", "A(3, 4), A(2, 3, 4), 0, 1, 1", "A(3, 3), A(3), axisa=0"
+)
+crossed("axisb", "A(4, 3), A(3, 4), axisb=0", "A(3, 3), A(3, 2, 3), axisb=0, axisc=1")
+crossed("axisc", "A(4, 3), A(4, 3), axisc=0", "A(3), A(4, 3), axisc=0")
 
 
 @composed(np.diff, given="prepend")
@@ -220,8 +215,6 @@ def kaiser(M, beta):
 @rule(np.unwrap)
 @samples("np.cumsum(A(6))", "A(2, 5) * 5.0, axis=1")
 def unwrap(p, discont=None, axis=-1, *, period=6.283185307179586):
-    z = np.unwrap(p, discont, axis, period=period)
-    yield z
     d[p] += d[z]
 
 
@@ -248,8 +241,6 @@ def cumulative_prod(x, *, axis=None, include_initial=False):
 @linear(getattr(np, "unstack", None), view="x")
 @samples("A(3)", "A(2, 3), axis=1")
 def unstack(x, *, axis=0):
-    z = np.unstack(x, axis=axis)
-    yield z
     d[x] += np.stack(d[z], axis)
 
 

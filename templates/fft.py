@@ -2,41 +2,32 @@
 
 import numpy as np
 
-from srcdiff.rules import composed, d, iscomplex, linear, samples
+from srcdiff.rules import *
 from srcdiff.runtime.linalg import fitted, last_axes, mirrored, swapped_norm
 
 
-@linear(np.fft.fft)
-@samples(
-    "A(4)", "A(3, 4), 6", "A(5), 3, norm='ortho'", "A(3, 4), axis=0, norm='forward'", "C(4), 6",
-)  # fmt: skip
-def fft(a, n=None, axis=-1, norm=None):
-    z = np.fft.fft(a, n, axis, norm)
-    yield z
-    g = np.fft.ifft(d[z], axis=axis, norm=swapped_norm(norm))
-    if n is not None:
-        g = fitted(g, a)
-    d[a] += g if iscomplex(a) else np.real(g)
+def along_an_axis(of, back):
+    """The rule of a transform along an axis; the transform back goes forwards in its turn."""
+
+    @linear(of)
+    @samples(
+        "A(4)", "A(3, 4), 6", "A(5), 3, norm='ortho'", "A(3, 4), axis=0, norm='forward'",
+        "C(4), 6",
+    )  # fmt: skip
+    def transform(a, n=None, axis=-1, norm=None):
+        g = back(d[z], axis=axis, norm=swapped_norm(norm))
+        if n is not None:
+            g = fitted(g, a)
+        d[a] += g if iscomplex(a) else np.real(g)
 
 
-@linear(np.fft.ifft)
-@samples(
-    "A(4)", "A(3, 4), 6", "A(5), 3, norm='ortho'", "A(3, 4), axis=0, norm='forward'", "C(4), 6",
-)  # fmt: skip
-def ifft(a, n=None, axis=-1, norm=None):
-    z = np.fft.ifft(a, n, axis, norm)
-    yield z
-    g = np.fft.fft(d[z], axis=axis, norm=swapped_norm(norm))
-    if n is not None:
-        g = fitted(g, a)
-    d[a] += g if iscomplex(a) else np.real(g)
+along_an_axis(np.fft.fft, np.fft.ifft)
+along_an_axis(np.fft.ifft, np.fft.fft)
 
 
 @linear(np.fft.rfft)
 @samples("A(4)", "A(5)", "A(3, 4), 6", "A(5), 3, norm='ortho'", "A(3, 4), axis=0, norm='forward'")
 def rfft(a, n=None, axis=-1, norm=None):
-    z = np.fft.rfft(a, n, axis, norm)
-    yield z
     if n is None:
         d[a] += np.real(np.fft.ifft(d[z], np.shape(a)[axis], axis, swapped_norm(norm)))
     else:
@@ -49,74 +40,55 @@ def rfft(a, n=None, axis=-1, norm=None):
     "C(3), 8", "C(4), 7",
 )  # fmt: skip
 def irfft(a, n=None, axis=-1, norm=None):
-    z = np.fft.irfft(a, n, axis, norm)
-    yield z
     g = np.moveaxis(np.fft.rfft(d[z], axis=axis, norm=swapped_norm(norm)), axis, -1)
     g = g * mirrored(np.shape(z)[axis], np.shape(g)[-1], np.result_type(z))
     g = fitted(np.moveaxis(g, -1, axis), a)
     d[a] += g if iscomplex(a) else np.real(g)
 
 
-@linear(np.fft.fftn)
-@samples("A(3, 4)", "C(3, 4)", "A(2, 3, 4), axes=(0, 2), norm='ortho'", "A(3, 4), axes=(0, 0)")
-def fftn(a, s=None, axes=None, norm=None):
-    z = np.fft.fftn(a, s, axes, norm)
-    yield z
-    g = np.fft.ifftn(d[z], axes=axes, norm=swapped_norm(norm))
-    d[a] += g if iscomplex(a) else np.real(g)
+def along_axes(of, back, one):
+    """The rule of a transform along several axes, and its definition where lengths are given."""
+
+    @linear(of)
+    @samples("A(3, 4)", "C(3, 4)", "A(2, 3, 4), axes=(0, 2), norm='ortho'", "A(3, 4), axes=(0, 0)")
+    def transform(a, s=None, axes=None, norm=None):
+        g = back(d[z], axes=axes, norm=swapped_norm(norm))
+        d[a] += g if iscomplex(a) else np.real(g)
+
+    @composed(of, given="s")
+    @samples(
+        "A(3, 4), (2, 6), (0, 1)", "C(3, 4), (4, -1), (1, 0)",
+        "A(2, 3), (5, 2, -1), (1, 0, -1), 'ortho'",
+    )  # fmt: skip
+    def sized(a, s=None, axes=None, norm=None):
+        if s is None:
+            return of(a, None, axes, norm)
+        if axes is None:
+            axes = last_axes(len(s))
+        z = one(a, _length(a, s, axes, -1), axes[-1], norm)  # the last first, as NumPy does them
+        for k in range(len(axes) - 2, -1, -1):
+            z = one(z, _length(a, s, axes, k), axes[k], norm)
+        return z
 
 
-def _by_axis(one, a, s, axes, norm):
-    """Transforms along one axis after the other, the last first, as NumPy does them."""
-    if axes is None:
-        axes = last_axes(len(s))
-    z = one(a, _length(a, s, axes, -1), axes[-1], norm)
-    for k in range(len(axes) - 2, -1, -1):
-        z = one(z, _length(a, s, axes, k), axes[k], norm)
-    return z
+along_axes(np.fft.fftn, np.fft.ifftn, np.fft.fft)
+along_axes(np.fft.ifftn, np.fft.fftn, np.fft.ifft)
 
 
-@composed(np.fft.fftn, given="s")
-@samples(
-    "A(3, 4), (2, 6), (0, 1)", "C(3, 4), (4, -1), (1, 0)",
-    "A(2, 3), (5, 2, -1), (1, 0, -1), 'ortho'",
-)  # fmt: skip
-def fftn_sized(a, s=None, axes=None, norm=None):
-    if s is None:
-        return np.fft.fftn(a, None, axes, norm)
-    return _by_axis(np.fft.fft, a, s, axes, norm)
+def of_matrices(of, plain, *calls):
+    """The definition of a transform along the last two axes."""
+
+    @composed(of)
+    @samples(*calls)
+    def transform(a, s=None, axes=(-2, -1), norm=None):
+        return plain(a, s, axes, norm)
 
 
-@linear(np.fft.ifftn)
-@samples("A(3, 4)", "C(3, 4)", "A(2, 3, 4), axes=(0, 2), norm='ortho'", "A(3, 4), axes=(0, 0)")
-def ifftn(a, s=None, axes=None, norm=None):
-    z = np.fft.ifftn(a, s, axes, norm)
-    yield z
-    g = np.fft.fftn(d[z], axes=axes, norm=swapped_norm(norm))
-    d[a] += g if iscomplex(a) else np.real(g)
-
-
-@composed(np.fft.ifftn, given="s")
-@samples(
-    "A(3, 4), (2, 6), (0, 1)", "C(3, 4), (4, -1), (1, 0)",
-    "A(2, 3), (5, 2, -1), (1, 0, -1), 'ortho'",
-)  # fmt: skip
-def ifftn_sized(a, s=None, axes=None, norm=None):
-    if s is None:
-        return np.fft.ifftn(a, None, axes, norm)
-    return _by_axis(np.fft.ifft, a, s, axes, norm)
-
-
-@composed(np.fft.fft2)
-@samples("A(3, 4)", "C(3, 4)", "A(2, 3, 4), (2, 6)", "A(3, 4), None, (1, 0), 'forward'")
-def fft2(a, s=None, axes=(-2, -1), norm=None):
-    return np.fft.fftn(a, s, axes, norm)
-
-
-@composed(np.fft.ifft2)
-@samples("A(3, 4)", "C(3, 4)", "A(2, 3, 4), (2, 6)", "A(3, 4), None, (1, 0), 'forward'")
-def ifft2(a, s=None, axes=(-2, -1), norm=None):
-    return np.fft.ifftn(a, s, axes, norm)
+FULL = ("A(3, 4)", "C(3, 4)", "A(2, 3, 4), (2, 6)", "A(3, 4), None, (1, 0), 'forward'")
+of_matrices(np.fft.fft2, np.fft.fftn, *FULL)
+of_matrices(np.fft.ifft2, np.fft.ifftn, *FULL)
+of_matrices(np.fft.rfft2, np.fft.rfftn, "A(3, 4)", "A(2, 3, 4), (2, 6)")
+of_matrices(np.fft.irfft2, np.fft.irfftn, "C(3, 4)", "C(2, 3, 4), (2, 6)")
 
 
 @composed(np.fft.rfftn)
@@ -158,18 +130,6 @@ def irfftn(a, s=None, axes=None, norm=None):
     return np.fft.irfft(z, _length(a, s, axes, -1), axes[-1], norm)
 
 
-@composed(np.fft.rfft2)
-@samples("A(3, 4)", "A(2, 3, 4), (2, 6)")
-def rfft2(a, s=None, axes=(-2, -1), norm=None):
-    return np.fft.rfftn(a, s, axes, norm)
-
-
-@composed(np.fft.irfft2)
-@samples("C(3, 4)", "C(2, 3, 4), (2, 6)")
-def irfft2(a, s=None, axes=(-2, -1), norm=None):
-    return np.fft.irfftn(a, s, axes, norm)
-
-
 @composed(np.fft.hfft)
 @samples("C(4)", "A(3, 4), 6", "C(5), 4, norm='ortho'", "C(3, 4), axis=0, norm='forward'")
 def hfft(a, n=None, axis=-1, norm=None):
@@ -182,20 +142,17 @@ def ihfft(a, n=None, axis=-1, norm=None):
     return np.conj(np.fft.rfft(a, n, axis, swapped_norm(norm)))
 
 
-@linear(np.fft.fftshift)
-@samples("A(4)", "A(3, 5)", "A(3, 5), 1")
-def fftshift(x, axes=None):
-    z = np.fft.fftshift(x, axes)
-    yield z
-    d[x] += np.fft.ifftshift(d[z], axes)
+def shifted(of, back):
+    """The rule of a shift."""
+
+    @linear(of)
+    @samples("A(4)", "A(3, 5)", "A(3, 5), 1")
+    def shift(x, axes=None):
+        d[x] += back(d[z], axes)
 
 
-@linear(np.fft.ifftshift)
-@samples("A(4)", "A(3, 5)", "A(3, 5), 1")
-def ifftshift(x, axes=None):
-    z = np.fft.ifftshift(x, axes)
-    yield z
-    d[x] += np.fft.fftshift(d[z], axes)
+shifted(np.fft.fftshift, np.fft.ifftshift)
+shifted(np.fft.ifftshift, np.fft.fftshift)
 
 
 @composed(np.fft.fftfreq)

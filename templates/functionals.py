@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from srcdiff.rules import composed, refuse, samples, unsupported
+from srcdiff.rules import *
 from srcdiff.runtime.indexing import axes_from, conditions
 from srcdiff.runtime.linalg import last_axes
 from srcdiff.runtime.vectorize import each, each_of_four, each_of_one, each_of_three, each_of_two

@@ -2,15 +2,13 @@
 
 import numpy as np
 
-from srcdiff.rules import composed, d, ignored, isarray, linear, rank, refuse, rule, samples
+from srcdiff.rules import *
 from srcdiff.runtime.linalg import extremes
 
 
 @linear(np.bincount)
 @samples("np.array([0, 2, 2]), A(3)", "np.array([0, 2, 2]), A(3), 5")
 def bincount(x, weights=None, minlength=0):
-    z = np.bincount(x, weights, minlength)
-    yield z
     d[weights] += d[z][x if isarray(x) else np.asarray(x, int)]  # a tuple would be several indices
 
 

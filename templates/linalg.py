@@ -4,18 +4,7 @@ import operator
 
 import numpy as np
 
-from srcdiff.rules import (
-    conj,
-    d,
-    forward,
-    iscomplex,
-    isscalar,
-    linear,
-    nondifferentiable,
-    rank,
-    rule,
-    samples,
-)
+from srcdiff.rules import *
 from srcdiff.runtime.arrays import (
     cofactor,
     dot_left,
@@ -32,64 +21,46 @@ from srcdiff.runtime.indexing import cross_back
 from srcdiff.runtime.linalg import kron_shapes
 
 
-@rule(operator.matmul, np.matmul)
-@samples(
-    "A(3, 4), A(4, 2)", "A(3, 4), A(4)", "A(4), A(4, 2)", "A(4), A(4)", "A(2, 3, 4), A(2, 4, 5)",
-    "A(2, 3, 4), A(4, 5)", "A(3, 4), A(2, 4, 5)", "A(2, 3, 4), A(4)", "A(4), A(2, 4, 3)",
-    "A(1, 3, 4), A(2, 4, 5)",
-    "C(3, 4), C(4, 2)", "A(3, 4), C(4)", "C(4), C(4)", "C(2, 3, 4), C(4, 5)",
-)  # fmt: skip
-def matmul(x, y):
-    z = x @ y
-    yield z
-    if rank(x) == 2 and rank(y) == 2:
-        d[x] += d[z] @ conj(y.T)
-        d[y] += conj(x.T) @ d[z]
-    elif rank(x) == 2 and rank(y) == 1:
-        d[x] += np.outer(d[z], conj(y))
-        d[y] += conj(x.T) @ d[z]
-    elif rank(x) == 1 and rank(y) == 2:
-        d[x] += conj(y) @ d[z]
-        d[y] += np.outer(conj(x), d[z])
-    elif rank(x) == 1 and rank(y) == 1:
-        d[x] += d[z] * conj(y)
-        d[y] += d[z] * conj(x)
-    else:
-        d[x] += matmul_left(d[z], x, conj(y))
-        d[y] += matmul_right(d[z], conj(x), y)
+def product(*functions, left, right, calls):
+    """The rule of a product, of which `left` and `right` are the adjoints for any ranks."""
+
+    @rule(*functions)
+    @samples(
+        "A(3, 4), A(4, 2)", "A(3, 4), A(4)", "A(4), A(4, 2)", "A(4), A(4)",
+        "A(2, 3, 4), A(2, 4, 5)", "A(2, 3, 4), A(4)", "A(4), A(2, 4, 3)", *calls
+    )  # fmt: skip
+    def of_matrices(a, b):
+        if rank(a) == 2 and rank(b) == 2:
+            d[a] += d[z] @ conj(b.T)
+            d[b] += conj(a.T) @ d[z]
+        elif rank(a) == 2 and rank(b) == 1:
+            d[a] += np.outer(d[z], conj(b))
+            d[b] += conj(a.T) @ d[z]
+        elif rank(a) == 1 and rank(b) == 2:
+            d[a] += conj(b) @ d[z]
+            d[b] += np.outer(conj(a), d[z])
+        elif rank(a) == 1 and rank(b) == 1:
+            d[a] += d[z] * conj(b)
+            d[b] += d[z] * conj(a)
+        else:
+            d[a] += left(d[z], a, conj(b))
+            d[b] += right(d[z], conj(a), b)
 
 
-@rule(np.dot, np.ndarray.dot)
-@samples(
-    "A(3, 4), A(4, 2)", "A(3, 4), A(4)", "A(4), A(4, 2)", "A(4), A(4)", "A(2, 3, 4), A(2, 4, 5)",
-    "A(), A(3)", "A(2, 3), A()", "A(2, 3, 4), A(4)", "A(4), A(2, 4, 3)", "A(), A()",
-    "C(3, 4), C(4)", "C(4), A(4)",
+product(
+    operator.matmul, np.matmul, left=matmul_left, right=matmul_right,
+    calls=("A(2, 3, 4), A(4, 5)", "A(3, 4), A(2, 4, 5)", "A(1, 3, 4), A(2, 4, 5)",
+           "C(3, 4), C(4, 2)", "A(3, 4), C(4)", "C(4), C(4)", "C(2, 3, 4), C(4, 5)"),
 )  # fmt: skip
-def dot(a, b):
-    z = np.dot(a, b)
-    yield z
-    if rank(a) == 2 and rank(b) == 2:
-        d[a] += d[z] @ conj(b.T)
-        d[b] += conj(a.T) @ d[z]
-    elif rank(a) == 2 and rank(b) == 1:
-        d[a] += np.outer(d[z], conj(b))
-        d[b] += conj(a.T) @ d[z]
-    elif rank(a) == 1 and rank(b) == 2:
-        d[a] += conj(b) @ d[z]
-        d[b] += np.outer(conj(a), d[z])
-    elif rank(a) == 1 and rank(b) == 1:
-        d[a] += d[z] * conj(b)
-        d[b] += d[z] * conj(a)
-    else:
-        d[a] += dot_left(d[z], a, conj(b))
-        d[b] += dot_right(d[z], conj(a), b)
+product(
+    np.dot, np.ndarray.dot, left=dot_left, right=dot_right,
+    calls=("A(), A(3)", "A(2, 3), A()", "A(), A()", "C(3, 4), C(4)", "C(4), A(4)"),
+)  # fmt: skip
 
 
 # The method is that of sparse matrices too.
 @forward(np.ndarray.dot)
 def dot_method_tangent(a, b):
-    z = a.dot(b)
-    yield z
     d[z] += d[a].dot(b)
     d[z] += a.dot(d[b])
 
@@ -97,8 +68,6 @@ def dot_method_tangent(a, b):
 @rule(np.vdot)
 @samples("A(4), A(4)", "A(2, 3), A(2, 3)", "A(), A()", "C(4), C(4)", "A(4), C(4)")
 def vdot(a, b):
-    z = np.vdot(a, b)
-    yield z
     d[a] += conj(d[z]) * b
     d[b] += d[z] * a
 
@@ -106,8 +75,6 @@ def vdot(a, b):
 @rule(np.inner)
 @samples("A(4), A(4)", "A(2, 4), A(3, 4)", "A(2, 4), A(4)", "A(4), A(2, 4)", "A(2, 3, 4), A(5, 4)")
 def inner(a, b):
-    z = np.inner(a, b)
-    yield z
     if isscalar(a) or isscalar(b) or (rank(a) == 1 and rank(b) == 1):
         d[a] += unbroadcast(d[z] * conj(b), a)
         d[b] += unbroadcast(d[z] * conj(a), b)
@@ -119,8 +86,6 @@ def inner(a, b):
 @rule(np.outer)
 @samples("A(3), A(4)", "A(2, 3), A(2)", "A(), A(3)", "C(3), C(4)")
 def outer(a, b):
-    z = np.outer(a, b)
-    yield z
     if rank(a) == 1 and rank(b) == 1:
         d[a] += d[z] @ conj(b)
         d[b] += conj(a) @ d[z]
@@ -132,8 +97,6 @@ def outer(a, b):
 @rule(np.multiply.outer)
 @samples("A(3), A(4)", "A(2, 3), A(2)", "A(), A(3)")
 def multiply_outer(a, b):
-    z = np.multiply.outer(a, b)
-    yield z
     d[a] += np.tensordot(d[z], conj(b), np.ndim(b))
     d[b] += np.tensordot(conj(a), d[z], np.ndim(a))
 
@@ -146,8 +109,6 @@ def multiply_outer(a, b):
     "C(3, 4), C(4, 2), 1",
 )  # fmt: skip
 def tensordot(a, b, axes=2):
-    z = np.tensordot(a, b, axes)
-    yield z
     d[a] += tensordot_left(d[z], a, conj(b), axes)
     d[b] += tensordot_right(d[z], conj(a), b, axes)
 
@@ -158,8 +119,6 @@ def tensordot(a, b, axes=2):
     "A(3), A()", "C(2), C(2, 2)",
 )  # fmt: skip
 def kron(a, b):
-    z = np.kron(a, b)
-    yield z
     if rank(a) == 2 and rank(b) == 2:
         n, m = np.shape(a)
         k, j = np.shape(b)
@@ -185,16 +144,12 @@ def kron(a, b):
     "A(4, 3), A(3), axis=None",
 )  # fmt: skip
 def cross(a, b, *, axis=-1):
-    z = np.cross(a, b, axis=axis)
-    yield z
     d[a] += cross_back(d[z], a, conj(b), axis)
     d[b] += cross_back(-d[z], b, conj(a), axis)
 
 
 @forward(np.cross)
-def cross_tangent(a, b, *, axis=-1):
-    z = np.cross(a, b, axis=axis)
-    yield z
+def cross_tangent(a, b, axis):
     d[z] += np.cross(d[a], b, axis=axis)
     d[z] += np.cross(a, d[b], axis=axis)
 
@@ -202,8 +157,6 @@ def cross_tangent(a, b, *, axis=-1):
 @linear(np.trace, np.ndarray.trace)
 @samples("A(3, 3)", "A(3, 4), 1", "A(2, 3, 3), 0, 1, 2")
 def trace(a, offset=0, axis1=0, axis2=1):
-    z = np.trace(a, offset, axis1, axis2)
-    yield z
     places = np.diagonal(positions(a), offset, axis1, axis2)
     d[a] += scatter(np.expand_dims(d[z], -1), places, a)
 
@@ -211,16 +164,12 @@ def trace(a, offset=0, axis1=0, axis2=1):
 @linear(np.diagonal, np.ndarray.diagonal, view="a")
 @samples("A(3, 3)", "A(3, 4), 1", "A(2, 3, 3), 0, 1, 2", "A(3, 3), -1")
 def diagonal(a, offset=0, axis1=0, axis2=1):
-    z = np.diagonal(a, offset, axis1, axis2)
-    yield z
     d[a] += scatter(d[z], np.diagonal(positions(a), offset, axis1, axis2), a)
 
 
 @linear(np.diag, view="v")
 @samples("A(3)", "A(3), 1", "A(3, 3)", "A(3, 4), -1")
 def diag(v, k=0):
-    z = np.diag(v, k)
-    yield z
     if np.ndim(v) == 1:
         d[v] += np.diagonal(d[z], k)
     else:
@@ -230,16 +179,12 @@ def diag(v, k=0):
 @linear(np.triu)
 @samples("A(3, 3)", "A(3, 4), 1", "A(2, 3, 3)", "A(3)", "A(3), 1")
 def triu(m, k=0):
-    z = np.triu(m, k)
-    yield z
     d[m] += unbroadcast(np.triu(d[z], k), m)  # a vector is every row of a matrix
 
 
 @linear(np.tril)
 @samples("A(3, 3)", "A(3, 4), -1", "A(2, 3, 3)", "A(3)", "A(3), -1")
 def tril(m, k=0):
-    z = np.tril(m, k)
-    yield z
     d[m] += unbroadcast(np.tril(d[z], k), m)  # a vector is every row of a matrix
 
 
@@ -250,8 +195,6 @@ def tril(m, k=0):
     "A(3, 3) + 3 * np.eye(3), A(2, 3, 2)",
 )  # fmt: skip
 def solve(a, b):
-    z = np.linalg.solve(a, b)
-    yield z
     if rank(a) == 2:
         g = np.linalg.solve(conj(a.T), d[z])
     else:
@@ -265,8 +208,6 @@ def solve(a, b):
 
 @forward(np.linalg.solve)
 def solve_tangent(a, b):
-    z = np.linalg.solve(a, b)
-    yield z
     d[z] += np.linalg.solve(a, d[b])
     if rank(a) == 2 or np.ndim(b) > 1:
         d[z] += -np.linalg.solve(a, d[a] @ z)
@@ -277,8 +218,6 @@ def solve_tangent(a, b):
 @rule(np.linalg.inv)
 @samples("A(3, 3) + 3 * np.eye(3)", "A(2, 3, 3) + 3 * np.eye(3)", "C(3, 3)")
 def inv(a):
-    z = np.linalg.inv(a)
-    yield z
     if rank(a) == 2:
         d[a] += -conj(z.T) @ d[z] @ conj(z.T)
     else:
@@ -288,8 +227,6 @@ def inv(a):
 
 @forward(np.linalg.inv)
 def inv_tangent(a):
-    z = np.linalg.inv(a)
-    yield z
     d[z] += -(z @ d[a] @ z)
 
 
@@ -299,16 +236,12 @@ def inv_tangent(a):
     "V([[1.0, 2.0], [2.0, 4.0]])", "V(np.arange(9.0).reshape(3, 3))",
 )  # fmt: skip
 def det(a):
-    z = np.linalg.det(a)
-    yield z
     g = d[z] if rank(a) == 2 else np.expand_dims(d[z], (-2, -1))
     d[a] += g * conj(cofactor(a))
 
 
 @forward(np.linalg.det)
 def det_tangent(a):
-    z = np.linalg.det(a)
-    yield z
     d[z] += np.sum(d[a] * cofactor(a), axis=(-2, -1))
 
 

@@ -8,7 +8,7 @@ import operator
 
 import numpy as np
 
-from srcdiff.rules import nondifferentiable, unsupported
+from srcdiff.rules import *
 from srcdiff.runtime.contexts import succeeds
 from srcdiff.runtime.sequences import repeats
 

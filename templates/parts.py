@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from srcdiff.rules import composed, iscomplex, samples
+from srcdiff.rules import *
 from srcdiff.runtime.indexing import nonzero_ends
 from srcdiff.runtime.linalg import along_axis, put_places
 

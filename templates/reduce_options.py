@@ -7,7 +7,7 @@ import operator
 
 import numpy as np
 
-from srcdiff.rules import composed, discrete, iscomplex, refuse, samples
+from srcdiff.rules import *
 
 from ._starts import start_of
 

@@ -4,19 +4,7 @@ import operator
 
 import numpy as np
 
-from srcdiff.rules import (
-    conj,
-    d,
-    forward,
-    isarray,
-    iscomplex,
-    known,
-    linear,
-    nondifferentiable,
-    rank,
-    rule,
-    samples,
-)
+from srcdiff.rules import *
 from srcdiff.runtime.arrays import (
     axis_size,
     before,
@@ -38,16 +26,12 @@ from srcdiff.runtime.arrays import (
     "C(3, 4), 0",
 )  # fmt: skip
 def sum_(a, axis=None, *, keepdims=False):
-    z = np.sum(a, axis=axis, keepdims=keepdims)
-    yield z
     d[a] += spread(d[z], a, axis, keepdims)
 
 
 @linear(sum)
 @samples("A(3)", "A(3, 2)", "[A(), A(), A()]", "(A(3), A(3)), A(3)")
 def builtin_sum(iterable, start=0):
-    z = sum(iterable, start)
-    yield z
     if isarray(iterable):
         d[iterable] += np.broadcast_to(d[z], np.shape(iterable))
     else:
@@ -62,8 +46,6 @@ def builtin_sum(iterable, start=0):
     "C(3, 4), 0",
 )  # fmt: skip
 def mean(a, axis=None, *, keepdims=False):
-    z = np.mean(a, axis=axis, keepdims=keepdims)
-    yield z
     d[a] += spread(d[z] / axis_size(a, axis), a, axis, keepdims)
 
 
@@ -74,8 +56,6 @@ def mean(a, axis=None, *, keepdims=False):
     "A(4), ddof=2",
 )  # fmt: skip
 def var(a, axis=None, *, ddof=0, keepdims=False):
-    z = np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
-    yield z
     center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
     if known(ddof) and ddof == 0:
         d[a] += 2.0 * keep_axes(d[z], axis, keepdims) / axis_size(a, axis) * (a - center)
@@ -87,9 +67,7 @@ def var(a, axis=None, *, ddof=0, keepdims=False):
 
 
 @forward(np.var, np.ndarray.var)
-def var_tangent(a, axis=None, ddof=0, keepdims=False):
-    z = np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
-    yield z
+def var_tangent(a, axis, ddof, keepdims):
     center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
     part = d[a] * conj(a - center)
     if iscomplex(a):
@@ -107,8 +85,6 @@ def var_tangent(a, axis=None, ddof=0, keepdims=False):
     "A(4), ddof=2",
 )  # fmt: skip
 def std(a, axis=None, *, ddof=0, keepdims=False):
-    z = np.std(a, axis=axis, ddof=ddof, keepdims=keepdims)
-    yield z
     n = axis_size(a, axis) - ddof
     if not known(ddof) or ddof > 1:
         n = max(n, 0)
@@ -118,9 +94,7 @@ def std(a, axis=None, *, ddof=0, keepdims=False):
 
 
 @forward(np.std, np.ndarray.std)
-def std_tangent(a, axis=None, ddof=0, keepdims=False):
-    z = np.std(a, axis=axis, ddof=ddof, keepdims=keepdims)
-    yield z
+def std_tangent(a, axis, ddof, keepdims):
     center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
     part = d[a] * conj(a - center)
     if iscomplex(a):
@@ -139,15 +113,11 @@ def std_tangent(a, axis=None, ddof=0, keepdims=False):
     "C(3)",
 )  # fmt: skip
 def prod(a, axis=None, *, keepdims=False):
-    z = np.prod(a, axis=axis, keepdims=keepdims)
-    yield z
     d[a] += keep_axes(d[z], axis, keepdims) * conj(others(a, axis))
 
 
 @forward(np.prod, np.ndarray.prod)
-def prod_tangent(a, axis=None, keepdims=False):
-    z = np.prod(a, axis=axis, keepdims=keepdims)
-    yield z
+def prod_tangent(a, axis, keepdims):
     d[z] += np.sum(d[a] * others(a, axis), axis=axis, keepdims=keepdims)
 
 
@@ -157,17 +127,8 @@ def extremes(of, *others):
     @rule(of, *others)
     @samples("A(5)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)")
     def extreme(a, axis=None, *, keepdims=False):
-        z = of(a, axis=axis, keepdims=keepdims)
-        yield z
         hit = winners(a, keep_axes(z, axis, keepdims), axis)
         d[a] += keep_axes(d[z], axis, keepdims) * hit
-
-    @forward(of, *others)
-    def extreme_tangent(a, axis=None, keepdims=False):
-        z = of(a, axis=axis, keepdims=keepdims)
-        yield z
-        hit = winners(a, keep_axes(z, axis, keepdims), axis)
-        d[z] += np.sum(d[a] * hit, axis=axis, keepdims=keepdims)
 
 
 extremes(np.max, np.amax, np.nanmax, np.ndarray.max)
@@ -180,8 +141,6 @@ def builtin_extremes(of, wins):
     @rule(of)
     @samples("A(), A()", "A(), A(), 0.0", "[A(), A(), A()]", "A(4)")
     def builtin_extreme(first, *more):
-        z = of(first, *more)
-        yield z
         if len(more) == 1:
             d[first] += d[z] * wins(first, more[0]) + 0.5 * d[z] * (first == more[0])
             d[more][0] += d[z] * wins(more[0], first) + 0.5 * d[z] * (first == more[0])
@@ -200,8 +159,6 @@ def builtin_extremes(of, wins):
 
     @forward(of)
     def builtin_extreme_tangent(first, *more):
-        z = of(first, *more)
-        yield z
         if len(more) == 0:
             hit = np.asarray(first) == z
             d[z] += np.sum(np.asarray(d[first]) * hit) / int(np.sum(hit))
@@ -224,8 +181,6 @@ builtin_extremes(min, operator.lt)
 @rule(np.ptp)
 @samples("A(5)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True")
 def ptp(a, axis=None, *, keepdims=False):
-    z = np.ptp(a, axis=axis, keepdims=keepdims)
-    yield z
     top = winners(a, np.max(a, axis=axis, keepdims=True), axis)
     bottom = winners(a, np.min(a, axis=axis, keepdims=True), axis)
     d[a] += keep_axes(d[z], axis, keepdims) * (top - bottom)
@@ -234,23 +189,17 @@ def ptp(a, axis=None, *, keepdims=False):
 @rule(np.nansum)
 @samples("A(5)", "A(3, 4), 0", "V([1.0, np.nan, 2.0])")
 def nansum(a, axis=None, *, keepdims=False):
-    z = np.nansum(a, axis=axis, keepdims=keepdims)
-    yield z
     d[a] += keep_axes(d[z], axis, keepdims) * ~np.isnan(a)
 
 
 @forward(np.nansum)
-def nansum_tangent(a, axis=None, *, keepdims=False):
-    z = np.nansum(a, axis=axis, keepdims=keepdims)
-    yield z
+def nansum_tangent(a, axis, keepdims):
     d[z] += np.sum(np.where(np.isnan(a), 0.0, d[a]), axis=axis, keepdims=keepdims)
 
 
 @rule(np.nanmean)
 @samples("A(5)", "A(3, 4), 0", "V([1.0, np.nan, 2.0])")
 def nanmean(a, axis=None, *, keepdims=False):
-    z = np.nanmean(a, axis=axis, keepdims=keepdims)
-    yield z
     count = np.sum(~np.isnan(a), axis=axis, keepdims=True, dtype=np.result_type(a))
     d[a] += keep_axes(d[z], axis, keepdims) * (~np.isnan(a) / count)
 
@@ -258,8 +207,6 @@ def nanmean(a, axis=None, *, keepdims=False):
 @linear(np.cumsum, np.ndarray.cumsum)
 @samples("A(5)", "A(3, 4)", "A(3, 4), 0", "A(3, 4), axis=-1", "C(4)")
 def cumsum(a, axis=None):
-    z = np.cumsum(a, axis=axis)
-    yield z
     if axis is None and rank(a) != 1:
         d[a] += np.reshape(np.flip(np.cumsum(np.flip(d[z]))), np.shape(a))
     else:
@@ -269,8 +216,6 @@ def cumsum(a, axis=None):
 @rule(np.cumprod, np.ndarray.cumprod)
 @samples("A(5)", "A(3, 4)", "A(3, 4), 0", "V([2.0, 0.0, 3.0, 0.0, 1.0])", "C(4)")
 def cumprod(a, axis=None):
-    z = np.cumprod(a, axis=axis)
-    yield z
     if axis is None:
         flat = np.ravel(a)
         d[a] += np.reshape(conj(before(flat, 0)) * recur_back(d[z], conj(flat), 0), np.shape(a))
@@ -279,9 +224,7 @@ def cumprod(a, axis=None):
 
 
 @forward(np.cumprod, np.ndarray.cumprod)
-def cumprod_tangent(a, axis=None):
-    z = np.cumprod(a, axis=axis)
-    yield z
+def cumprod_tangent(a, axis):
     if axis is None:
         flat = np.ravel(a)
         d[z] += recur(np.ravel(d[a]) * before(flat, 0), flat, 0)
@@ -292,8 +235,6 @@ def cumprod_tangent(a, axis=None):
 @linear(np.diff)
 @samples("A(5)", "A(3, 4), 2", "A(3, 4), 1, 0")
 def diff(a, n=1, axis=-1):
-    z = np.diff(a, n, axis)
-    yield z
     d[a] += undiff(d[z], a, n, axis)
 
 

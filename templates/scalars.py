@@ -4,18 +4,7 @@ import math
 
 import numpy as np
 
-from srcdiff.rules import (
-    composed,
-    conj,
-    d,
-    divisor,
-    forward,
-    linear,
-    nondifferentiable,
-    rule,
-    samples,
-    scalar_rule,
-)
+from srcdiff.rules import *
 from srcdiff.runtime.arrays import others
 from srcdiff.runtime.linalg import polygamma
 
@@ -23,8 +12,6 @@ from srcdiff.runtime.linalg import polygamma
 @rule(math.hypot)
 @samples("A(), A()", "A(), A(), 2.0", "A()")
 def math_hypot(*coordinates):
-    z = math.hypot(*coordinates)
-    yield z
     for k in range(len(coordinates)):
         d[coordinates][k] += d[z] * coordinates[k] / divisor(z)
 
@@ -32,8 +19,6 @@ def math_hypot(*coordinates):
 @rule(math.dist)
 @samples("[A(), A()], [A(), A()]", "A(3), A(3)")
 def dist(p, q):
-    z = math.dist(p, q)
-    yield z
     for k in range(len(p)):
         slope = d[z] * (p[k] - q[k]) / divisor(z)
         d[p][k] += slope
@@ -42,8 +27,6 @@ def dist(p, q):
 
 @forward(math.dist)
 def dist_tangent(p, q):
-    z = math.dist(p, q)
-    yield z
     d[z] += np.sum((np.asarray(p) - np.asarray(q)) * np.asarray(d[p])) / z
     d[z] += np.sum((np.asarray(q) - np.asarray(p)) * np.asarray(d[q])) / z
 
@@ -51,8 +34,6 @@ def dist_tangent(p, q):
 @linear(math.fsum)
 @samples("[A(), A(), A()]", "A(3)")
 def fsum(seq):
-    z = math.fsum(seq)
-    yield z
     for k in range(len(seq)):
         d[seq][k] += d[z]
 
@@ -60,8 +41,6 @@ def fsum(seq):
 @rule(math.prod)
 @samples("[A(), A(), A()]", "A(3)", "C(3)")
 def math_prod(iterable, *, start=1):
-    z = math.prod(iterable, start=start)
-    yield z
     rest = conj(others(np.asarray(iterable)))
     for k in range(len(iterable)):
         d[iterable][k] += d[z] * conj(start) * rest[k]
@@ -69,30 +48,18 @@ def math_prod(iterable, *, start=1):
 
 
 @forward(math.prod)
-def math_prod_tangent(iterable, start=1):
-    z = math.prod(iterable, start=start)
-    yield z
+def math_prod_tangent(iterable, start):
     rest = others(np.asarray(iterable))
     d[z] += start * np.sum(np.asarray(d[iterable]) * rest)
     d[z] += d[start] * math.prod(iterable)
 
 
-@rule(math.erf)
-@samples("A()")
-def erf(x):
-    z = math.erf(x)
-    yield z
-    d[x] += d[z] * (2.0 / math.sqrt(math.pi)) * math.exp(-x * x)
-
-
-@rule(math.erfc)
-@samples("A()")
-def erfc(x):
-    z = math.erfc(x)
-    yield z
-    d[x] += -d[z] * (2.0 / math.sqrt(math.pi)) * math.exp(-x * x)
-
-
+scalar_rule(
+    math.erf, slope=lambda x, z: math.exp(-x * x) * (2.0 / math.sqrt(math.pi)), samples=("A()",)
+)
+scalar_rule(
+    math.erfc, slope=lambda x, z: -math.exp(-x * x) * (2.0 / math.sqrt(math.pi)), samples=("A()",)
+)
 scalar_rule(math.lgamma, slope=lambda x, z: polygamma(0, x), samples=("P()", "-0.3 * P()"))
 scalar_rule(math.gamma, slope=lambda x, z: z * polygamma(0, x), samples=("P()", "-0.3 * P()"))
 
@@ -108,8 +75,6 @@ def frexp(x):
 @rule(math.nextafter, np.nextafter)
 @samples("A(), 3.0", "A(3), 5.0")
 def nextafter(x, y):
-    z = np.nextafter(x, y)
-    yield z
     d[x] += d[z]
     d[y] += 0.0
 
@@ -130,8 +95,6 @@ def modf(x):
 
 @forward(math.modf)
 def modf_tangent(x):
-    z = math.modf(x)
-    yield z
     d[z] += (d[x], 0.0)
 
 

@@ -1,10 +1,11 @@
 """Rules of functions that choose between values, or keep a part of one."""
 
 import math
+import operator
 
 import numpy as np
 
-from srcdiff.rules import d, elementwise, iscomplex, linear, refuse, rule, samples, scalar_rule
+from srcdiff.rules import *
 from srcdiff.runtime.arrays import real_like, unbroadcast, uncut
 
 
@@ -15,47 +16,37 @@ from srcdiff.runtime.arrays import real_like, unbroadcast, uncut
     "A(3) > 0, C(3), C(3)",
 )  # fmt: skip
 def where(condition, x, y):
-    z = np.where(condition, x, y)
-    yield z
     d[condition] += 0.0
     d[x] += np.where(condition, d[z], 0.0)
     d[y] += np.where(condition, 0.0, d[z])
 
 
-@elementwise(np.maximum)
-@samples("A(3), A(3)", "A(2, 3), A(3)", "A(3), 0.0", "A(), A()")
-def maximum(x, y):
-    z = np.maximum(x, y)
-    yield z
-    d[x] += d[z] * (x > y) + 0.5 * d[z] * (x == y)
-    d[y] += d[z] * (y > x) + 0.5 * d[z] * (x == y)
+def extremes(of, wins):
+    """The rule of `np.maximum` or `np.minimum`, by the comparison that its result wins."""
+
+    @elementwise(of)
+    @samples("A(3), A(3)", "A(2, 3), A(3)", "A(3), 0.0", "A(), A()")
+    def extreme(x, y):
+        d[x] += d[z] * wins(x, y) + 0.5 * d[z] * (x == y)
+        d[y] += d[z] * wins(y, x) + 0.5 * d[z] * (x == y)
 
 
-@elementwise(np.minimum)
-@samples("A(3), A(3)", "A(2, 3), A(3)", "A(3), 0.0", "A(), A()")
-def minimum(x, y):
-    z = np.minimum(x, y)
-    yield z
-    d[x] += d[z] * (x < y) + 0.5 * d[z] * (x == y)
-    d[y] += d[z] * (y < x) + 0.5 * d[z] * (x == y)
+extremes(np.maximum, operator.gt)
+extremes(np.minimum, operator.lt)
 
 
-@elementwise(np.fmax)
-@samples("A(3), A(3)", "A(2, 3), A(3)", "A(3), 0.0", "A(), A()", "V([np.nan, 1.0]), A(2)")
-def fmax(x, y):
-    z = np.fmax(x, y)
-    yield z
-    d[x] += d[z] * ((x > y) | np.isnan(y)) + 0.5 * d[z] * (x == y)
-    d[y] += d[z] * ((y > x) | np.isnan(x)) + 0.5 * d[z] * (x == y)
+def extremes_of_numbers(of, wins):
+    """The rule of `np.fmax` or `np.fmin`, against which nan loses."""
+
+    @elementwise(of)
+    @samples("A(3), A(3)", "A(2, 3), A(3)", "A(3), 0.0", "A(), A()", "V([np.nan, 1.0]), A(2)")
+    def extreme(x, y):
+        d[x] += d[z] * (wins(x, y) | np.isnan(y)) + 0.5 * d[z] * (x == y)
+        d[y] += d[z] * (wins(y, x) | np.isnan(x)) + 0.5 * d[z] * (x == y)
 
 
-@elementwise(np.fmin)
-@samples("A(3), A(3)", "A(2, 3), A(3)", "A(3), 0.0", "A(), A()", "V([np.nan, 1.0]), A(2)")
-def fmin(x, y):
-    z = np.fmin(x, y)
-    yield z
-    d[x] += d[z] * ((x < y) | np.isnan(y)) + 0.5 * d[z] * (x == y)
-    d[y] += d[z] * ((y < x) | np.isnan(x)) + 0.5 * d[z] * (x == y)
+extremes_of_numbers(np.fmax, operator.gt)
+extremes_of_numbers(np.fmin, operator.lt)
 
 
 @elementwise(np.clip, np.ndarray.clip)
@@ -64,8 +55,6 @@ def fmin(x, y):
     "A(5), None, None",
 )  # fmt: skip
 def clip(a, a_min=None, a_max=None):
-    z = np.clip(a, a_min, a_max)
-    yield z
     if a_min is None and a_max is None:
         d[a] += d[z]
     elif a_max is None:
@@ -95,24 +84,18 @@ scalar_rule(
 @elementwise(np.nan_to_num)
 @samples("A(3)", "A()", "V([1.0, np.nan, 2.0])")
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
-    z = np.nan_to_num(x, copy, nan, posinf, neginf)
-    yield z
     d[x] += d[z] * np.isfinite(x)
 
 
 @linear(np.conjugate, np.conj, np.ndarray.conj, np.ndarray.conjugate)
 @samples("A(3)", "C(3)", "A()")
 def conjugate(x):
-    z = np.conj(x)
-    yield z
     d[x] += np.conj(d[z])
 
 
 @linear(np.real, np.ndarray.real, view="val")
 @samples("A(3)", "C(3)", "A()")
 def real(val):
-    z = np.real(val)
-    yield z
     if iscomplex(val):
         d[val] += d[z] + np.zeros_like(val)
     else:
@@ -122,8 +105,6 @@ def real(val):
 @rule(np.imag, np.ndarray.imag, view="val")
 @samples("A(3)", "C(3)", "A()")
 def imag(val):
-    z = np.imag(val)
-    yield z
     if iscomplex(val):
         d[val] += 1j * d[z]
 
@@ -140,8 +121,6 @@ def angle(z):
 @linear(np.real_if_close)
 @samples("A(3)")
 def real_if_close(a):
-    z = np.real_if_close(a)
-    yield z
     if iscomplex(a):
         refuse("of complex numbers, whose values say what it gives: `np.real(a)`, or `a` as it is")
     d[a] += d[z]
@@ -153,8 +132,6 @@ def real_if_close(a):
     "[1, 0], [A(), A(3, 1)]", "[[1], [0]], A(2, 3)",
 )  # fmt: skip
 def choose(a, choices):
-    z = np.choose(a, choices)
-    yield z
     for k in range(len(choices)):
         d[choices][k] += unbroadcast(d[z] * np.equal(a, k), choices[k])
 
@@ -168,8 +145,6 @@ scalar_rule(
 @linear(real_like, view="g")
 @samples("A(3), A(3)", "C(3), A(3)", "C(3), C(3)")
 def real_like_(g, x):
-    z = real_like(g, x)
-    yield z
     d[g] += d[z]
     d[x] += 0.0
 
@@ -177,7 +152,5 @@ def real_like_(g, x):
 @linear(uncut, view="d_")
 @samples("A(3), A(3)", "C(3), A(3)")
 def uncut_(d_, x):
-    z = uncut(d_, x)
-    yield z
     d[d_] += uncut(d[z], x)
     d[x] += 0.0

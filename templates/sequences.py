@@ -2,23 +2,12 @@
 
 import numpy as np
 
-from srcdiff.rules import d, linear, rank, refuse, samples
+from srcdiff.rules import *
 
 
-@linear(list)
+@linear(list, tuple)
 @samples("A(3)", "A(3, 2)")
-def list_(iterable):
-    z = list(iterable)
-    yield z
-    for k in range(len(iterable)):
-        d[iterable][k] += d[z][k]
-
-
-@linear(tuple)
-@samples("A(3)", "A(3, 2)")
-def tuple_(iterable):
-    z = tuple(iterable)
-    yield z
+def listed(iterable):
     for k in range(len(iterable)):
         d[iterable][k] += d[z][k]
 
@@ -26,8 +15,6 @@ def tuple_(iterable):
 @linear(np.ndarray.tolist)
 @samples("A(3)")
 def tolist(x):
-    z = x.tolist()
-    yield z
     if rank(x) != 1:
         refuse("`tolist` of an array of several axes gives lists of lists; loop over its rows")
     for k in range(len(x)):

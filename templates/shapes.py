@@ -2,15 +2,13 @@
 
 import numpy as np
 
-from srcdiff.rules import d, linear, refuse, samples
+from srcdiff.rules import *
 from srcdiff.runtime.arrays import inverse_axes, positions, scatter, unbroadcast
 
 
 @linear(np.reshape, np.ndarray.reshape, view="a", gather="shape")
 @samples("A(3, 4), (2, 6)", "A(3, 4), -1", "A(3, 4), (4, 3), 'F'")
 def reshape(a, shape, order="C"):
-    z = np.reshape(a, shape, order)
-    yield z
     if order == "C":
         d[a] += np.reshape(d[z], np.shape(a))
     elif order == "F":
@@ -19,45 +17,33 @@ def reshape(a, shape, order="C"):
         refuse("the order of the elements must be 'C' or 'F'")
 
 
-@linear(np.ravel, np.ndarray.ravel, view="a")
-@samples("A(3, 4)", "A(3, 4), 'F'", "A()")
-def ravel(a, order="C"):
-    z = np.ravel(a, order)
-    yield z
-    if order == "C":
-        d[a] += np.reshape(d[z], np.shape(a))
-    elif order == "F":
-        d[a] += np.reshape(d[z], np.shape(a), order)
-    else:
-        refuse("the order of the elements must be 'C' or 'F'")
+def in_a_row(*functions, view):
+    """The rule of what puts the elements of an array in a row."""
+
+    @linear(*functions, view=view)
+    @samples("A(3, 4)", "A(3, 4), 'F'", "A()")
+    def row(a, order="C"):
+        if order == "C":
+            d[a] += np.reshape(d[z], np.shape(a))
+        elif order == "F":
+            d[a] += np.reshape(d[z], np.shape(a), order)
+        else:
+            refuse("the order of the elements must be 'C' or 'F'")
 
 
-@linear(np.ndarray.flatten)
-@samples("A(3, 4)", "A(3, 4), 'F'")
-def flatten(a, order="C"):
-    z = np.ravel(a, order).copy()
-    yield z
-    if order == "C":
-        d[a] += np.reshape(d[z], np.shape(a))
-    elif order == "F":
-        d[a] += np.reshape(d[z], np.shape(a), order)
-    else:
-        refuse("the order of the elements must be 'C' or 'F'")
+in_a_row(np.ravel, np.ndarray.ravel, view="a")
+in_a_row(np.ndarray.flatten, view=None)
 
 
 @linear(np.ndarray.T, view="a")
 @samples("A(3, 4)", "A(2, 3, 4)", "A(3)")
 def t(a):
-    z = a.T
-    yield z
     d[a] += d[z].T
 
 
 @linear(np.transpose, np.ndarray.transpose, np.permute_dims, view="a", gather="axes")
 @samples("A(3, 4)", "A(2, 3, 4), (1, 2, 0)", "A(2, 3, 4), (-1, 0, 1)")
 def transpose(a, axes=None):
-    z = np.transpose(a, axes)
-    yield z
     if axes is None:
         d[a] += np.transpose(d[z])
     else:
@@ -67,32 +53,24 @@ def transpose(a, axes=None):
 @linear(np.matrix_transpose, np.ndarray.mT, np.linalg.matrix_transpose, view="x")
 @samples("A(3, 4)", "A(2, 3, 4)")
 def matrix_transpose(x):
-    z = np.swapaxes(x, -1, -2)
-    yield z
     d[x] += np.swapaxes(d[z], -1, -2)
 
 
 @linear(np.swapaxes, np.ndarray.swapaxes, view="a")
 @samples("A(3, 4), 0, 1", "A(2, 3, 4), -1, 0")
 def swapaxes(a, axis1, axis2):
-    z = np.swapaxes(a, axis1, axis2)
-    yield z
     d[a] += np.swapaxes(d[z], axis1, axis2)
 
 
 @linear(np.moveaxis, view="a")
 @samples("A(2, 3, 4), 0, -1", "A(2, 3, 4), (0, 1), (2, 0)")
 def moveaxis(a, source, destination):
-    z = np.moveaxis(a, source, destination)
-    yield z
     d[a] += np.moveaxis(d[z], destination, source)
 
 
 @linear(np.rollaxis, view="a")
 @samples("A(2, 3, 4), 2", "A(2, 3, 4), 0, 3", "A(2, 3, 4), -1, 1", "A(2, 3, 4), 1, -1")
 def rollaxis(a, axis, start=0):
-    z = np.rollaxis(a, axis, start)
-    yield z
     source = axis % np.ndim(a)
     target = start if start >= 0 else start + np.ndim(a)
     d[a] += np.moveaxis(d[z], target - (source < target), source)
@@ -101,16 +79,12 @@ def rollaxis(a, axis, start=0):
 @linear(np.broadcast_to, view="array")
 @samples("A(3), (2, 3)", "A(2, 1), (2, 3)", "A(), (2, 3)")
 def broadcast_to(array, shape):
-    z = np.broadcast_to(array, shape)
-    yield z
     d[array] += unbroadcast(d[z], array)
 
 
 @linear(np.broadcast_arrays, view="args")
 @samples("A(3), A(2, 1)")
 def broadcast_arrays(*args):
-    z = np.broadcast_arrays(*args)
-    yield z
     for k in range(len(args)):
         d[args][k] += unbroadcast(d[z][k], args[k])
 
@@ -118,47 +92,23 @@ def broadcast_arrays(*args):
 @linear(np.expand_dims, view="a")
 @samples("A(3), 0", "A(3, 4), (0, 2)", "A(3, 4), -1")
 def expand_dims(a, axis):
-    z = np.expand_dims(a, axis)
-    yield z
     d[a] += np.reshape(d[z], np.shape(a))
 
 
 @linear(np.squeeze, np.ndarray.squeeze, view="a")
 @samples("A(3, 1)", "A(1, 3, 1), 0", "A(1, 3, 1), axis=(0, 2)")
 def squeeze(a, axis=None):
-    z = np.squeeze(a, axis)
-    yield z
     d[a] += np.reshape(d[z], np.shape(a))
 
 
-@linear(np.atleast_1d, view="x")
-@samples("A()", "A(3)")
-def atleast_1d(x):
-    z = np.atleast_1d(x)
-    yield z
-    d[x] += np.reshape(d[z], np.shape(x))
-
-
-@linear(np.atleast_2d, view="x")
-@samples("A()", "A(3)")
-def atleast_2d(x):
-    z = np.atleast_2d(x)
-    yield z
-    d[x] += np.reshape(d[z], np.shape(x))
-
-
-@linear(np.atleast_3d, view="x")
+@linear(np.atleast_1d, np.atleast_2d, np.atleast_3d, view="x")
 @samples("A()", "A(3)", "A(3, 4)")
-def atleast_3d(x):
-    z = np.atleast_3d(x)
-    yield z
+def atleast_nd(x):
     d[x] += np.reshape(d[z], np.shape(x))
 
 
 @linear(np.lib.stride_tricks.sliding_window_view, view="x")
 @samples("A(5), 3", "A(3, 4), (2, 2)", "A(3, 4), 2, 1", "A(3, 4), axis=0, window_shape=2")
 def sliding_window_view(x, window_shape, axis=None):
-    z = np.lib.stride_tricks.sliding_window_view(x, window_shape, axis)
-    yield z
     places = np.lib.stride_tricks.sliding_window_view(positions(x), window_shape, axis)
     d[x] += scatter(d[z], places, x)

@@ -2,17 +2,7 @@
 
 import numpy as np
 
-from srcdiff.rules import (
-    composed,
-    conj,
-    d,
-    isscalar,
-    rank,
-    refuse,
-    rule,
-    samples,
-    weak_in_quantiles,
-)
+from srcdiff.rules import *
 from srcdiff.runtime.arrays import keep_axes, rows, scatter, unrows
 from srcdiff.runtime.linalg import last_axes, unique_places
 
@@ -20,8 +10,6 @@ from srcdiff.runtime.linalg import last_axes, unique_places
 @rule(np.median)
 @samples("A(5)", "A(4)", "A(3, 5)", "A(3, 4), 1", "A(2, 3, 4), (0, 2)", "A(3, 5), 0, keepdims=True")
 def median(a, axis=None, *, keepdims=False):
-    z = np.median(a, axis=axis, keepdims=keepdims)
-    yield z
     ranks = np.argsort(np.argsort(rows(a, axis), kind="stable"))
     n = ranks.shape[-1]
     middle = ((n - 1) // 2 <= ranks) & (ranks <= n // 2)
@@ -81,11 +69,21 @@ def quantile(a, q, axis=None, *, method="linear", keepdims=False):
     return _finished(z, a, q, axis, keepdims)
 
 
-@composed(np.percentile)
-@samples("A(5), 30", "A(3, 4), 60.0, 1", "A(5), [10, 50, 90]")
-def percentile(a, q, axis=None, *, method="linear", keepdims=False):
-    part = (q if rank(q) == 0 else np.asarray(q)) / 100.0
-    return np.quantile(a, part, axis, method=method, keepdims=keepdims)
+def by_hundred(of, plain, *calls):
+    """The definition of percentiles by quantiles."""
+
+    @composed(of)
+    @samples(*calls)
+    def percentile(a, q, axis=None, *, method="linear", keepdims=False):
+        part = (q if rank(q) == 0 else np.asarray(q)) / 100.0
+        return plain(a, part, axis, method=method, keepdims=keepdims)
+
+
+by_hundred(np.percentile, np.quantile, "A(5), 30", "A(3, 4), 60.0, 1", "A(5), [10, 50, 90]")
+by_hundred(
+    np.nanpercentile, np.nanquantile, "V([1.0, np.nan, 2.0, 4.0]), 40",
+    "V([1.0, np.nan, 2.0, 4.0]), [40, 60]",
+)  # fmt: skip
 
 
 @composed(np.nanquantile)
@@ -115,13 +113,6 @@ def nanquantile(a, q, axis=None, *, method="linear", keepdims=False):
     return _finished(np.take(z, 0, -1) if np.ndim(q) == 0 else z, a, q, axis, keepdims)
 
 
-@composed(np.nanpercentile)
-@samples("V([1.0, np.nan, 2.0, 4.0]), 40", "V([1.0, np.nan, 2.0, 4.0]), [40, 60]")
-def nanpercentile(a, q, axis=None, *, method="linear", keepdims=False):
-    part = (q if rank(q) == 0 else np.asarray(q)) / 100.0
-    return np.nanquantile(a, part, axis, method=method, keepdims=keepdims)
-
-
 @composed(np.nanmedian)
 @samples("V([1.0, np.nan, 2.0, 4.0])", "V([[1.0, np.nan, 2.0], [3.0, 2.0, 5.0]]), 1", "A(3, 4)")
 def nanmedian(a, axis=None, *, keepdims=False):
@@ -134,28 +125,30 @@ def nanprod(a, axis=None, *, keepdims=False):
     return np.prod(np.where(np.isnan(a), 1.0, a), axis, keepdims=keepdims)
 
 
-@composed(np.nancumsum)
-@samples("V([1.0, np.nan, 2.0])", "A(3, 4), 0")
-def nancumsum(a, axis=None):
-    return np.cumsum(np.where(np.isnan(a), 0.0, a), axis)
+def running_without_nan(of, plain, fill):
+    """The definition of a running sum or product that leaves out nan."""
+
+    @composed(of)
+    @samples("V([1.0, np.nan, 2.0])", "A(3, 4), 0")
+    def running(a, axis=None):
+        return plain(np.where(np.isnan(a), fill, a), axis)
 
 
-@composed(np.nancumprod)
-@samples("V([1.0, np.nan, 2.0])", "A(3, 4), 0")
-def nancumprod(a, axis=None):
-    return np.cumprod(np.where(np.isnan(a), 1.0, a), axis)
+running_without_nan(np.nancumsum, np.cumsum, 0.0)
+running_without_nan(np.nancumprod, np.cumprod, 1.0)
 
 
-@composed(np.nanvar)
-@samples("V([1.0, np.nan, 2.0, 3.0])", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True")
-def nanvar(a, axis=None, *, ddof=0, keepdims=False):
-    return np.var(a, axis, ddof=ddof, keepdims=keepdims, where=~np.isnan(a))
+def without_nan(of, plain):
+    """The definition of a spread that leaves out nan."""
+
+    @composed(of)
+    @samples("V([1.0, np.nan, 2.0, 3.0])", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True")
+    def spread(a, axis=None, *, ddof=0, keepdims=False):
+        return plain(a, axis, ddof=ddof, keepdims=keepdims, where=~np.isnan(a))
 
 
-@composed(np.nanstd)
-@samples("V([1.0, np.nan, 2.0])", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True")
-def nanstd(a, axis=None, *, ddof=0, keepdims=False):
-    return np.std(a, axis, ddof=ddof, keepdims=keepdims, where=~np.isnan(a))
+without_nan(np.nanvar, np.var)
+without_nan(np.nanstd, np.std)
 
 
 @composed(np.cov)
@@ -216,8 +209,6 @@ def _along_axes(weights, ndim, axes):
 @rule(np.unique)
 @samples("A(4)", "A(2, 3)")
 def unique(ar):
-    z = np.unique(ar)
-    yield z
     _, place = np.unique(ar, return_index=True)
     d[ar] += scatter(d[z], place, ar)
 
@@ -226,28 +217,25 @@ def unique(ar):
 @rule(getattr(np, "unique_values", None))
 @samples("A(4)")
 def unique_values(x):
-    z = np.unique_values(x)
-    yield z
     _, place = np.unique(x, return_index=True, equal_nan=False)
     d[x] += scatter(d[z], place[np.argsort(np.argsort(z))], x)
 
 
-@composed(np.unique, given="return_counts")
-@samples("A(4), return_counts=True", "A(2, 3), return_counts=False", "A(4), True, True, True")
-def unique_counts(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
-    return _unique(ar, return_index, return_inverse, return_counts, axis)
+def with_places(argument, *calls):
+    """The definition of `np.unique` where it is asked for places too."""
+
+    @composed(np.unique, given=argument)
+    @samples(*calls)
+    def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
+        return _unique(ar, return_index, return_inverse, return_counts, axis)
 
 
-@composed(np.unique, given="return_inverse")
-@samples("A(4), return_inverse=True", "A(4), True, True")
-def unique_inverse(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
-    return _unique(ar, return_index, return_inverse, return_counts, axis)
-
-
-@composed(np.unique, given="return_index")
-@samples("A(4), return_index=True", "A(4), return_index=False")
-def unique_index(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
-    return _unique(ar, return_index, return_inverse, return_counts, axis)
+with_places(
+    "return_counts", "A(4), return_counts=True", "A(2, 3), return_counts=False",
+    "A(4), True, True, True",
+)  # fmt: skip
+with_places("return_inverse", "A(4), return_inverse=True", "A(4), True, True")
+with_places("return_index", "A(4), return_index=True", "A(4), return_index=False")
 
 
 def _unique(ar, return_index, return_inverse, return_counts, axis):

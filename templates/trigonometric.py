@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from srcdiff.rules import d, divisor, elementwise, samples, scalar_rule
+from srcdiff.rules import *
 from srcdiff.runtime.arrays import divide_or_zero, sinc_slope
 
 scalar_rule(np.sin, math.sin, slope=lambda x, z: np.cos(x), samples=("A(3)", "A()", "C(3)"))
@@ -52,17 +52,14 @@ scalar_rule(
 )
 
 
-@elementwise(np.deg2rad, np.radians, math.radians)
-@samples("A(3)", "A()")
-def deg2rad(x):
-    z = np.deg2rad(x)
-    yield z
-    d[x] += np.deg2rad(d[z])
+def angles(of, *others):
+    """The rule of a change of units, which is its own slope."""
+
+    @elementwise(of, *others)
+    @samples("A(3)", "A()")
+    def angle(x):
+        d[x] += of(d[z])
 
 
-@elementwise(np.rad2deg, np.degrees, math.degrees)
-@samples("A(3)", "A()")
-def rad2deg(x):
-    z = np.rad2deg(x)
-    yield z
-    d[x] += np.rad2deg(d[z])
+angles(np.deg2rad, np.radians, math.radians)
+angles(np.rad2deg, np.degrees, math.degrees)

@@ -2,17 +2,7 @@
 
 import numpy as np
 
-from srcdiff.rules import (
-    composed,
-    conj,
-    d,
-    forward,
-    known,
-    nondifferentiable,
-    rule,
-    samples,
-    unsupported,
-)
+from srcdiff.rules import *
 from srcdiff.runtime import indexing
 from srcdiff.runtime.arrays import unbroadcast
 from srcdiff.runtime.indexing import log_sum_at, met_at, rest_at, runs, shares_at
@@ -26,10 +16,6 @@ from srcdiff.runtime.indexing import log_sum_at, met_at, rest_at, runs, shares_a
     "A(2, 4), (slice(None), [1, 1, 3, 1]), A(2, 4)", "A(3), slice(1, None), A(2)",
 )  # fmt: skip
 def multiply_at(a, indices, b):
-    old = np.copy(a)
-    np.multiply.at(a, indices, b)
-    yield
-    a[...] = old
     part = d[a][indices] * conj(rest_at(a, indices, b))  # b may share memory with a
     np.multiply.at(d[a], indices, conj(b))
     d[b] += unbroadcast(part, b)
@@ -37,8 +23,6 @@ def multiply_at(a, indices, b):
 
 @forward(np.multiply.at)
 def multiply_at_tangent(a, indices, b):
-    np.multiply.at(a, indices, b)
-    yield
     if known(d[b]):
         np.multiply.at(d[a], indices, b)
     else:
@@ -54,10 +38,6 @@ def multiply_at_tangent(a, indices, b):
     "A(4, 2), [0, 0, 3], P(2)",
 )  # fmt: skip
 def divide_at(a, indices, b):
-    old = np.copy(a)
-    np.divide.at(a, indices, b)
-    yield
-    a[...] = old
     part = d[a][indices] * conj(rest_at(a, indices, 1.0 / b) / (b * b))
     np.divide.at(d[a], indices, conj(b))
     d[b] += unbroadcast(-part, b)
@@ -65,8 +45,6 @@ def divide_at(a, indices, b):
 
 @forward(np.divide.at)
 def divide_at_tangent(a, indices, b):
-    np.divide.at(a, indices, b)
-    yield
     if known(d[b]):
         np.divide.at(d[a], indices, b)
     else:
@@ -90,10 +68,6 @@ def extremes_at(ufunc):
         "A(2, 3), (np.array([0, 1, 1]), np.array([2, 0, 0])), A(3)", "A(4, 2), [0, 0, 3], A(2)",
     )  # fmt: skip
     def extreme_at(a, indices, b):
-        old = np.copy(a)
-        ufunc.at(a, indices, b)
-        yield
-        a[...] = old
         own, shares = shares_at(ufunc, a, indices, b)
         part = d[a][indices] * shares
         d[a] *= own
@@ -101,8 +75,6 @@ def extremes_at(ufunc):
 
     @forward(ufunc.at)
     def extreme_at_tangent(a, indices, b):
-        ufunc.at(a, indices, b)
-        yield
         own, shares = shares_at(ufunc, a, indices, b)
         if known(d[b]):
             d[a][...] = d[a] * own
@@ -125,25 +97,20 @@ def logaddexp_at(a, indices, b):
 @rule(log_sum_at)
 @samples("A(4), np.array([0, 2, 2]), A(3)", "A(4), np.array([0, 2, 2]), A()")
 def log_sum_at_(a, indices, b):
-    z = log_sum_at(a, indices, b)
-    yield z
     met = met_at(a, indices)  # elsewhere `a` may be -inf
     d[a] += d[z] * np.exp(np.where(met, a, 0.0) - np.where(met, z, 0.0))
     d[b] += unbroadcast(d[z][indices] * np.exp(b - z[indices]), b)
 
 
-composed(indexing.rest_at)(
-    samples(
-        "A(4), np.array([0, 2, 2]), A(3)", "C(3), np.array([1, 1, 1]), C(3)",
-        "A(2, 3), ([0, 0, 1], [1, 1, 2]), A()",
-        "V([1.0, 0.0, 3.0]), [0, 1, 0, 0, 1], V([2.0, 5.0, 0.0, 3.0, 0.0])",
-    )(indexing.rest_at)
+inlined(
+    indexing.rest_at, "A(4), np.array([0, 2, 2]), A(3)", "C(3), np.array([1, 1, 1]), C(3)",
+    "A(2, 3), ([0, 0, 1], [1, 1, 2]), A()",
+    "V([1.0, 0.0, 3.0]), [0, 1, 0, 0, 1], V([2.0, 5.0, 0.0, 3.0, 0.0])",
 )  # fmt: skip
-composed(indexing.products)(
-    samples("A(3), np.array([[-1, 0, 1]])", "A(4), np.array([[-1, 0, 1, -1], [-1, -1, 0, -1]])")(
-        indexing.products
-    )
-)
+inlined(
+    indexing.products, "A(3), np.array([[-1, 0, 1]])",
+    "A(4), np.array([[-1, 0, 1, -1], [-1, -1, 0, -1]])",
+)  # fmt: skip
 nondifferentiable(met_at, runs, shares_at)
 unsupported(
     "Write the steps in a loop, or without repeated indices: `x[i] = np.exp(x[i])`.",

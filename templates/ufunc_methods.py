@@ -2,54 +2,29 @@
 
 import numpy as np
 
-from srcdiff.rules import (
-    composed,
-    conj,
-    d,
-    linear,
-    nondifferentiable,
-    refuse,
-    rule,
-    samples,
-    unsupported,
-)
+from srcdiff.rules import *
 from srcdiff.runtime.arrays import keep_axes, recur_back, winners
 from srcdiff.runtime.indexing import leads, segments
 from srcdiff.runtime.linalg import latest, unreduced
 
 
-@composed(np.multiply.reduce)
-@samples("A(3)", "A(2, 3), 1", "A(2, 3), None, keepdims=True")
-def multiply_reduce(array, axis=0, *, keepdims=False):
-    return np.prod(array, axis, keepdims=keepdims)
+def reduced(of, plain):
+    """The definition of a `reduce` that NumPy has a function for."""
+
+    @composed(of)
+    @samples("A(3)", "A(2, 3), 1", "A(2, 3), None, keepdims=True")
+    def reduce(array, axis=0, *, keepdims=False):
+        return plain(array, axis, keepdims=keepdims)
 
 
-@composed(np.maximum.reduce)
-@samples("A(3)", "A(2, 3), 1", "A(2, 3), None, keepdims=True")
-def maximum_reduce(array, axis=0, *, keepdims=False):
-    return np.max(array, axis, keepdims=keepdims)
+reduced(np.multiply.reduce, np.prod)
+reduced(np.maximum.reduce, np.max)
+reduced(np.minimum.reduce, np.min)
 
 
-@composed(np.minimum.reduce)
-@samples("A(3)", "A(2, 3), 1", "A(2, 3), None, keepdims=True")
-def minimum_reduce(array, axis=0, *, keepdims=False):
-    return np.min(array, axis, keepdims=keepdims)
-
-
-@rule(np.fmax.reduce)
+@rule(np.fmax.reduce, np.fmin.reduce)
 @samples("A(3)", "A(2, 3), 1", "A(2, 3), None, keepdims=True", "V([1.0, np.nan, 2.0])")
-def fmax_reduce(array, axis=0, *, keepdims=False):
-    z = np.fmax.reduce(array, axis, keepdims=keepdims)
-    yield z
-    hit = winners(array, keep_axes(z, axis, keepdims), axis)
-    d[array] += keep_axes(d[z], axis, keepdims) * hit
-
-
-@rule(np.fmin.reduce)
-@samples("A(3)", "A(2, 3), 1", "A(2, 3), None, keepdims=True", "V([1.0, np.nan, 2.0])")
-def fmin_reduce(array, axis=0, *, keepdims=False):
-    z = np.fmin.reduce(array, axis, keepdims=keepdims)
-    yield z
+def extreme_reduce(array, axis=0, *, keepdims=False):
     hit = winners(array, keep_axes(z, axis, keepdims), axis)
     d[array] += keep_axes(d[z], axis, keepdims) * hit
 
@@ -63,8 +38,6 @@ def hypot_reduce(array, axis=0, *, keepdims=False):
 @rule(np.logaddexp.reduce)
 @samples("A(3)", "A(2, 3), 1", "A(2, 3), 0, keepdims=True", "A(2, 3), (0, 1)")
 def logaddexp_reduce(array, axis=0, *, keepdims=False):
-    z = np.logaddexp.reduce(array, axis, keepdims=keepdims)
-    yield z
     d[array] += keep_axes(d[z], axis, keepdims) * np.exp(array - keep_axes(z, axis, keepdims))
 
 
@@ -81,8 +54,6 @@ def subtract_reduce(array, axis=0, *, keepdims=False):
     "P(3)", "P(2, 3), 1", "P(2, 3), -1, keepdims=True", "C(3)", "V([0.0, 2.0, 3.0])", "V([2.0])"
 )
 def divide_reduce(array, axis=0, *, keepdims=False):
-    z = np.divide.reduce(array, axis, keepdims=keepdims)
-    yield z
     first = leads(array, axis)
     rest = np.where(first, 1.0, array)
     part = np.divide.reduce(rest, axis, keepdims=True)
@@ -96,10 +67,17 @@ def _along(array, axis):
     return np.moveaxis(array, axis, 0)
 
 
-@composed(np.add.accumulate)
-@samples("A(3)", "A(2, 3), 1")
-def add_accumulate(array, axis=0):
-    return np.cumsum(array, axis)
+def accumulated(of, plain):
+    """The definition of an `accumulate` that NumPy has a function for."""
+
+    @composed(of)
+    @samples("A(3)", "A(2, 3), 1")
+    def accumulate(array, axis=0):
+        return plain(array, axis)
+
+
+accumulated(np.add.accumulate, np.cumsum)
+accumulated(np.multiply.accumulate, np.cumprod)
 
 
 @composed(np.subtract.accumulate)
@@ -108,17 +86,9 @@ def subtract_accumulate(array, axis=0):
     return np.cumsum(np.where(leads(array, axis), array, -array), axis)
 
 
-@composed(np.multiply.accumulate)
-@samples("A(3)", "A(2, 3), 1")
-def multiply_accumulate(array, axis=0):
-    return np.cumprod(array, axis)
-
-
 @rule(np.divide.accumulate)
 @samples("P(3)", "P(2, 3), 1", "P(2, 3), -1", "C(3)", "V([0.0, 2.0, 3.0])")
 def divide_accumulate(array, axis=0):
-    z = np.divide.accumulate(array, axis)
-    yield z
     first = leads(array, axis)
     rest = np.where(first, 1.0, array)
     ahead = np.sum(d[z] * conj(np.divide.accumulate(rest, axis)), axis=axis, keepdims=True)
@@ -129,8 +99,6 @@ def divide_accumulate(array, axis=0):
 @rule(np.logaddexp.accumulate)
 @samples("A(4)", "A(2, 3), 1", "A(2, 3), -1", "V([-9.0, 0.5, 0.5])")
 def logaddexp_accumulate(array, axis=0):
-    z = np.logaddexp.accumulate(array, axis)
-    yield z
     last = np.where(leads(array, axis), z, np.roll(z, 1, axis))
     # Beside an equal number the other one counts for nothing; both may be -inf.
     decay = np.exp(np.where(last == z, 0.0, last - z))
@@ -147,78 +115,46 @@ def power_accumulate(array, axis=0):
     return np.moveaxis(z, 0, axis)
 
 
-@composed(np.maximum.accumulate)
-@samples("A(5)", "A(2, 5), 1")
-def maximum_accumulate(array, axis=0):
-    hit = (array == np.maximum.accumulate(array, axis)) | np.isnan(array)
-    return np.take_along_axis(array, latest(hit, axis), axis)
+def extremes_so_far(of):
+    """The definition of the `accumulate` of `np.maximum` or `np.minimum`."""
+
+    @composed(of)
+    @samples("A(5)", "A(2, 5), 1")
+    def accumulate(array, axis=0):
+        hit = (array == of(array, axis)) | np.isnan(array)
+        return np.take_along_axis(array, latest(hit, axis), axis)
 
 
-@composed(np.minimum.accumulate)
-@samples("A(5)", "A(2, 5), 1")
-def minimum_accumulate(array, axis=0):
-    hit = (array == np.minimum.accumulate(array, axis)) | np.isnan(array)
-    return np.take_along_axis(array, latest(hit, axis), axis)
+extremes_so_far(np.maximum.accumulate)
+extremes_so_far(np.minimum.accumulate)
 
 
 @linear(np.add.reduceat)
 @samples("A(5), [0, 2, 3]", "A(2, 5), [1, 3], 1", "A(5), np.array([0, 3, 1, 1])")
 def add_reduceat(array, indices, axis=0):
-    z = np.add.reduceat(array, indices, axis)
-    yield z
     d[array] += unreduced(d[z], indices, array, axis)
 
 
-@composed(np.subtract.reduceat)
-@samples("A(5), [0, 2, 3]", "A(2, 5), [1, 3], 1", "A(5), np.array([0, 3, 1, 1])")
-def subtract_reduceat(array, indices, axis=0):
-    moved = np.moveaxis(array, axis, 0)
-    items, segment = segments(indices, len(moved))
-    z = moved[np.asarray(indices)]
-    np.subtract.at(z, segment, moved[items])
-    return np.moveaxis(z, 0, axis)
+def of_segments(ufunc, *calls):
+    """The definition of the `reduceat` of a ufunc by its `at`."""
+
+    @composed(ufunc.reduceat)
+    @samples(
+        "A(5), [0, 2, 3]", "A(2, 5), [1, 3], -1", "A(5), np.array([0, 3, 1, 1])", *calls
+    )
+    def reduceat(array, indices, axis=0):
+        moved = np.moveaxis(array, axis, 0)
+        items, segment = segments(indices, len(moved))
+        z = moved[np.asarray(indices)]
+        ufunc.at(z, segment, moved[items])
+        return np.moveaxis(z, 0, axis)
 
 
-@composed(np.multiply.reduceat)
-@samples("A(5), [0, 2, 3]", "A(2, 5), [1, 3], -1", "A(5), np.array([0, 3, 1, 1])", "C(4), [0, 1]")
-def multiply_reduceat(array, indices, axis=0):
-    moved = np.moveaxis(array, axis, 0)
-    items, segment = segments(indices, len(moved))
-    z = moved[np.asarray(indices)]
-    np.multiply.at(z, segment, moved[items])
-    return np.moveaxis(z, 0, axis)
-
-
-@composed(np.maximum.reduceat)
-@samples("A(5), [0, 2, 3]", "A(2, 5), [1, 3], -1", "A(5), np.array([0, 3, 1, 1])")
-def maximum_reduceat(array, indices, axis=0):
-    moved = np.moveaxis(array, axis, 0)
-    items, segment = segments(indices, len(moved))
-    z = moved[np.asarray(indices)]
-    np.maximum.at(z, segment, moved[items])
-    return np.moveaxis(z, 0, axis)
-
-
-@composed(np.minimum.reduceat)
-@samples("A(5), [0, 2, 3]", "A(2, 5), [1, 3], -1", "A(5), np.array([0, 3, 1, 1])")
-def minimum_reduceat(array, indices, axis=0):
-    moved = np.moveaxis(array, axis, 0)
-    items, segment = segments(indices, len(moved))
-    z = moved[np.asarray(indices)]
-    np.minimum.at(z, segment, moved[items])
-    return np.moveaxis(z, 0, axis)
-
-
-@composed(np.logaddexp.reduceat)
-@samples("A(5), [0, 2, 3]", "A(2, 5), [1, 3], -1", "A(5), np.array([0, 3, 1, 1])")
-def logaddexp_reduceat(array, indices, axis=0):
-    moved = np.moveaxis(array, axis, 0)
-    items, segment = segments(indices, len(moved))
-    z = moved[np.asarray(indices)]
-    np.logaddexp.at(z, segment, moved[items])
-    return np.moveaxis(z, 0, axis)
-
-
+of_segments(np.subtract)
+of_segments(np.multiply, "C(4), [0, 1]")
+of_segments(np.maximum)
+of_segments(np.minimum)
+of_segments(np.logaddexp)
 nondifferentiable(leads, segments)
 unsupported(
     "Write the steps in a loop.",

@@ -136,9 +136,17 @@ class Globals:
         for module in (n for n in _SEARCHED if n in sys.modules):
             if _same(vars(sys.modules[module]).get(name, _MISSING), value):
                 root, _, rest = module.partition(".")
+                imported = self._imported(sys.modules[module]) if root == "scipy" else None
+                if imported is not None:
+                    return f"{imported}.{name}"
                 base = self.bind("np" if root == "numpy" else root, sys.modules[root])
                 return ".".join(p for p in (base, rest, name) if p)
         return None
+
+    def _imported(self, module: Any) -> str | None:
+        """What the user has imported a module as."""
+        name = next((n for n, value in self.namespace.items() if value is module), None)
+        return None if name is None else self.bind(name, module)
 
     def _member(self, value: Any, name: str) -> str | None:
         """The spelling of a method of a class or of a ufunc."""
@@ -152,10 +160,9 @@ class Globals:
         """The spelling of a distribution of `scipy.stats`, by what the user has imported."""
         if self.namespace.get(name) is owner:
             return self.bind(name, owner)
-        stats = sys.modules["scipy.stats"]
-        root = next((n for n, value in self.namespace.items() if value is stats), None)
+        root = self._imported(sys.modules["scipy.stats"])
         if root is not None:
-            return f"{self.bind(root, stats)}.{name}"
+            return f"{root}.{name}"
         return f"{self.bind('scipy', sys.modules['scipy'])}.stats.{name}"
 
 

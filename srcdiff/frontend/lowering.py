@@ -69,7 +69,7 @@ Jumps.  What follows a jump is moved where it only runs when the jump was not ta
 The only `return` of a function, last in its body, becomes the Return itself.  A function some of
 whose returns have a value gets `_ret = None` where control falls off its end.
 
-A template is a rule written as an ordinary function with one `yield`, and read like user code;
+A template is a rule written as an ordinary function, and read like user code;
 by the template of its rule `flows` says which arguments of a call a derivative flows from.
 """
 
@@ -223,7 +223,7 @@ def _is_made_for(source: Source, node: Node) -> bool:
     return type(node).__name__ == "Name" and is_in_template(source.function)
 
 
-# --- templates: rules written as ordinary functions with one `yield`, read like user code --------
+# --- templates: rules written as ordinary functions, read like user code -------------------------
 
 
 @frozen
@@ -316,6 +316,8 @@ def lower_template(source: Source, mutates: str | None = None) -> Template:
     body = source.tree.body
     at = _yield_index(b, source)
     doc = body[0].value.value if _is_docstring(body[0]) else None
+    if at is None:
+        return _backwards(b, source, mutates, doc)
     above = jumps.block(b, body[:at], tail=False)
     found: list[Atom | None] = []
     ending = b.collect(lambda: found.append(_result(b, body[at].value)))
@@ -324,7 +326,35 @@ def lower_template(source: Source, mutates: str | None = None) -> Template:
     if found[0] is None and mutates is None and below:
         _refuse(source, body[at], "the `yield` of a template gives the result")
     loc = source.loc(source.tree)
-    return Template(source.name, params(source), above, found[0], below, loc, doc)
+    return _checked(Template(source.name, params(source), above, found[0], below, loc, doc), source)
+
+
+def _backwards(b: Builder, source: Source, mutates: str | None, doc: str | None) -> Template:
+    """A template without a `yield`: of the call itself, whose result is `z`."""
+    loc = source.loc(source.tree)
+    undone: Block = ()
+    result = Name("z") if mutates is None else None
+    if result is None:
+        undone = (SetItem(Name(str(mutates)), None, Name(str(mutates)), loc=loc),)
+    elif "z" in b.scope:
+        reason = "`z` is the result in a template without a `yield`, and cannot be bound"
+        _refuse(source, source.tree, reason)
+    else:
+        b.scope["z"] = result
+    below = (*undone, *jumps.block(b, source.tree.body, tail=False))
+    return _checked(Template(source.name, params(source), (), result, below, loc, doc), source)
+
+
+def _checked(template: Template, source: Source) -> Template:
+    """A template in which every `d[x]` is of a parameter or of the result."""
+    known = {p.name for p in template.params}
+    known |= set() if template.result is None else set(ir.names(template.result))
+    for node in gast.walk(source.tree):
+        if type(node).__name__ == "Subscript" and getattr(node.value, "id", "") == "d":
+            name = getattr(node.slice, "id", None)
+            if name is not None and name not in known:
+                _refuse(source, node, f"`d[{name}]` is of neither an argument nor the result")
+    return template
 
 
 def lower_slopes(source: Source, rule: Rule) -> Template:
@@ -399,15 +429,15 @@ def _is_yield(node: Node) -> bool:
     return type(node).__name__ == "Expr" and type(node.value).__name__ == "Yield"
 
 
-def _yield_index(b: Builder, source: Source) -> int:
-    """Where the one `yield` stands."""
+def _yield_index(b: Builder, source: Source) -> int | None:
+    """Where the one `yield` stands, if there is one."""
     places = [i for i, n in enumerate(source.tree.body) if _is_yield(n)]
-    if len(places) != 1:
-        node = source.tree if not places else source.tree.body[places[1]]
+    if len(places) > 1:
+        node = source.tree.body[places[1]]
         _refuse(source, node, f"a template has one `yield` at its top level, not {len(places)}")
     for node in jumps.returns(b, source.tree.body):
         _refuse(source, node, "a template has no `return`")
-    return places[0]
+    return places[0] if places else None
 
 
 def _refuse(source: Source, node: Node, reason: str) -> NoReturn:

@@ -103,7 +103,7 @@ def _number(kind: Scalar, fill: float, whole: int) -> Any:
 
 
 def _filled(kind: Array, path: tuple[int, ...], lengths: Lengths, fill: float) -> Any:
-    """An array of a dtype and of the given lengths, invertible where it is square."""
+    """An array of a dtype and of the given lengths, of full rank: invertible where it is square."""
     dims = kind.dims or ()
     shape = tuple(
         1 if d == 1 else lengths[key_of_length(d, (*path, axis))] for axis, d in enumerate(dims)
@@ -115,8 +115,8 @@ def _filled(kind: Array, path: tuple[int, ...], lengths: Lengths, fill: float) -
     if dtype.kind not in "biufc":
         return np.zeros(shape, dtype)
     result = np.full(shape, fill if dtype.kind in "fc" else 1, dtype)
-    if len(shape) > 1 and shape[-1] == shape[-2] and dtype.kind in "fc":
-        result += 3 * np.eye(shape[-1], dtype=dtype)
+    if len(shape) > 1 and dtype.kind in "fc":
+        result += 3 * np.eye(*shape[-2:], dtype=dtype)
     return result
 
 

@@ -90,17 +90,19 @@ def _summed(x: ir.Atom, shape: ir.Atom, kinds: Kinds, available: Available) -> i
     (axis, axes), *rest = total.kwargs or ((None, ir.NONE),)
     if axis != "axis" or rest != [("keepdims", ir.Const(True))]:
         return None
-    if not isinstance(asked, ir.Call) or asked.fn != ir.Attr("shape"):
-        return None
     have = dims_of(atom_kind(total.args[0], kinds))
-    want = dims_of(atom_kind(asked.args[0], kinds))
+    want: tuple[Dim, ...] | None = None
+    if isinstance(asked, ir.Call) and asked.fn == ir.Attr("shape"):
+        want = dims_of(atom_kind(asked.args[0], kinds))
+    elif asked == ir.Tup(()):
+        want = ()
     gone = [a.value for a in (axes.items if isinstance(axes, ir.Tup) else (axes,))]  # type: ignore[union-attr]
     if have is None or want is None or not all(type(k) is int for k in gone):
         return None
     left = [d for k, d in enumerate(have) if k not in gone and k - len(have) not in gone]
     if len(left) != len(want) or not all(map(same_dim, left, want)):
         return None
-    return ir.Call(np.sum, total.args, total.kwargs[:1], text="np.sum")
+    return ir.Call(np.sum, total.args, total.kwargs[:1] if left else (), text="np.sum")
 
 
 # --- doing -------------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ class _Adjoints:
 
 
 d = _Adjoints()
+z: Any = None
+"""The result of the call, in a template without a `yield`: it means something to srcdiff alone."""
 
 
 def conj(x: Any) -> Any:

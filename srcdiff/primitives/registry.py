@@ -1,9 +1,9 @@
 """Rules: the derivative of one primitive each, written as templates in `templates/`.
 
 A `Rule` is a template or a definition, and the functions that it is for.  The decorators make one
-of a template (a generator function with one `yield`), `scalar_rule` one of a lambda.  The rules of
-the project's own templates are read at the first question, each file run as a module of its own; a
-rule that is made anywhere else is a user's, and lies above them in a new registry.
+of a template (a function that is read), `scalar_rule` one of a lambda.  The rules of the project's
+own templates are read at the first question, each file run as a module of its own; a rule that is
+made anywhere else is a user's, and lies above them in a new registry.
 """
 
 from __future__ import annotations
@@ -179,14 +179,30 @@ def _decorator(flavour: str, functions: tuple[Any, ...], **options: Any) -> Call
         raise TypeError(f"@{flavour} needs the functions that the template is the rule of")
 
     def make(template: Callable[..., Any]) -> Rule:
-        if not inspect.isgeneratorfunction(template):
-            raise TypeError(f"the template `{template.__name__}` has no `yield`")
-        calls = getattr(template, "__samples__", ())
-        return _announce(
-            Rule(template.__name__, flavour, functions, template, samples=calls, **options)
-        )
+        calls = getattr(_checked(template), "__samples__", ())
+        name = _own_name(template, functions)
+        return _announce(Rule(name, flavour, functions, template, samples=calls, **options))
 
     return make
+
+
+def _checked(template: Callable[..., Any]) -> Callable[..., Any]:
+    """A template, which has lines."""
+    if template.__name__ == "<lambda>":
+        raise TypeError("a template is written with `def`, and `scalar_rule` takes a lambda")
+    return template
+
+
+def _own_name(template: Callable[..., Any], functions: tuple[Any, ...]) -> str:
+    """The name of a rule: of one that a family has made, that of its function."""
+    if not is_in_template(template) or "<locals>" not in template.__qualname__ or not functions:
+        return template.__name__
+    function, option = functions[0], ""
+    if isinstance(function, Given):
+        function, option = function.function, f"_{function.argument}"
+    of = getattr(function, "__self__", None)  # a ufunc, a distribution
+    owner = None if isinstance(of, ModuleType) else getattr(of, "__name__", getattr(of, "name", ""))
+    return f"{owner}_{name_of(function)}{option}" if owner else f"{name_of(function)}{option}"
 
 
 def rule(
@@ -266,12 +282,18 @@ def composed(
 
     def make(definition: Callable[..., Any]) -> Rule:
         made = Rule(
-            definition.__name__, "composed", known, None, None, mutates, gather,
+            _own_name(definition, known), "composed", known, None, None, mutates, gather,
             getattr(definition, "__samples__", ()), definition, early,
         )  # fmt: skip
         return _announce(made)
 
     return make
+
+
+def inlined(function: Callable[..., Any], *calls: str) -> Rule:
+    """Declare that calls of a function are made of what its own source says, with sample calls."""
+    name = function.__name__
+    return _announce(Rule(name, "composed", (function,), samples=calls, definition=function))
 
 
 def unsupported(reason: str, *functions: Any) -> Rule:
@@ -284,10 +306,7 @@ def forward(*functions: Any) -> Callable[..., Rule]:
     """Write the tangent of functions whose rule does not imply it."""
 
     def make(tangent: Callable[..., Any]) -> Rule:
-        if not inspect.isgeneratorfunction(tangent):
-            raise TypeError(f"the tangent `{tangent.__name__}` has no `yield`")
-        found = Rule(tangent.__name__, "forward", functions, tangent=tangent)
-        return _announce(found)
+        return _announce(Rule(tangent.__name__, "forward", functions, tangent=_checked(tangent)))
 
     return make
 

@@ -384,13 +384,13 @@ def block_triangular(a: Any, e: Any) -> Any:
     return np.concatenate((top, bottom), axis=-2)
 
 
-def off_the_cut(a: Any, z: Any) -> Any:
-    """A copy of `a`, whose logarithm is `z`.
+def off_the_cut(a: Any, image: Any) -> Any:
+    """A copy of `a`, whose logarithm is `image`.
 
     Raises:
         ValueError: a real matrix has negative eigenvalues, where its logarithm has a jump.
     """
-    if np.iscomplexobj(z) and not np.iscomplexobj(a):
+    if np.iscomplexobj(image) and not np.iscomplexobj(a):
         raise ValueError(
             "the logarithm of a real matrix with negative eigenvalues has no derivative: pass a "
             "complex matrix, away from the negative real axis"
@@ -509,9 +509,9 @@ def as_full(g: Any, x: Any, y: Any, mode: str) -> Any:
     return out
 
 
-def cut(z: Any, x: Any, y: Any, mode: str) -> Any:
+def cut(g: Any, x: Any, y: Any, mode: str) -> Any:
     """The part of the full convolution of `x` and `y` that another mode of `scipy.signal` gives."""
-    return z[_central(np.shape(x), np.shape(y), mode)]
+    return g[_central(np.shape(x), np.shape(y), mode)]
 
 
 def _central(shape: Any, other: Any, mode: str) -> tuple[slice, ...]:

@@ -144,7 +144,8 @@ def test_empty_cell():
 # --- templates ---
 
 TEMPLATES = {
-    "no yield": ("def f(x):\n    z = x\n", 1, "one `yield`"),
+    "of a local name": ("def f(x):\n    y = x\n    d[x] += d[y]\n", 3, "neither an argument"),
+    "bound z": ("def f(x):\n    z = x\n", 1, "`z` is the result"),
     "two yields": ("def f(x):\n    yield x\n    d[x] += 1\n    yield x\n", 4, "one `yield`"),
     "inner yield": ("def f(x):\n    yield x\n    if x:\n        yield x\n", 4, "one `yield`"),
     "return": ("def f(x):\n    yield x\n    if x:\n        return x\n", 4, "no `return`"),

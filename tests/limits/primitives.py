@@ -115,6 +115,28 @@ OWN_RULES = {
     "`d` without a name": DOUBLE.format("print(d)"),
     "`d` of something else than a name": DOUBLE.format("d[0] += 2.0 * d[z]"),
     "`d` as a variable": DOUBLE.format("d = 2.0"),
+    "The adjoint of a variable of a rule": """
+def double(x):
+    return 2.0 * x
+
+@srcdiff.rule(double)
+def double_rule(x):
+    y = 2.0 * x
+    d[x] += 2.0 * d[y]
+
+srcdiff.grad(double)(2.0)
+""",
+    "The result of a rule as a variable": """
+def double(x):
+    return 2.0 * x
+
+@srcdiff.rule(double)
+def double_rule(x):
+    z = 2.0 * x
+    d[x] += 2.0 * d[z]
+
+srcdiff.grad(double)(2.0)
+""",
     "Two `yield`s": DOUBLE.format("d[x] += 2.0 * d[z]\n    yield z"),
     "A `yield` inside": DOUBLE.format("if x > 0.0:\n        yield z"),
     "A `return` in a rule": DOUBLE.format("if x > 0.0:\n        return\n    d[x] += 2.0 * d[z]"),

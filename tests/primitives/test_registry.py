@@ -19,6 +19,7 @@ from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import NONE, Attr, Call, Const, Loc, Method, Name, Ref, Star, Tup
 from srcdiff.ir.kinds import Array, List, Scalar
 from srcdiff.primitives import notation, registry
+from srcdiff.runtime import linalg
 from tests.support.differences import define
 
 HERE = Loc("model.py", 3, 5)
@@ -151,11 +152,22 @@ def test_a_file_that_has_changed_is_not_looked_up_in_the_index(monkeypatch, tmp_
     assert registry._index.__wrapped__() is None
 
 
-def test_a_template_needs_functions_and_a_yield():
+def test_a_template_needs_functions_and_lines():
     with pytest.raises(TypeError, match="needs the functions"):
         registry.rule()
-    with pytest.raises(TypeError, match="has no `yield`"):
+    with pytest.raises(TypeError, match="written with `def`"):
         registry.rule(np.sin)(lambda x: x)
+
+
+def test_rules_of_a_family_have_the_names_of_their_functions():
+    found = (np.fft.ifft, np.add.accumulate, np.maximum.at, np.ndarray.flatten, np.minimum)
+    names = [registry.lookup(f).name for f in found]
+    assert names == ["ifft", "add_accumulate", "maximum_at", "flatten", "minimum"]
+    assert registry.given(np.fft.fftn)["s"].name == "fftn_s"
+
+
+def test_a_function_that_is_inlined_is_its_own_definition():
+    assert registry.lookup(linalg.gaps).definition is linalg.gaps
 
 
 def test_a_scalar_rule_needs_functions_and_a_lambda():

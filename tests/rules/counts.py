@@ -69,7 +69,7 @@ def length() -> str:
     found = lengths()
     return (
         f"The median of the {len(found)} templates has {statistics.median(found):g} lines, with "
-        f"its `def` and `yield` where it is no slope alone; the longest has {max(found)}."
+        f"its `def` where it is no slope alone; the longest has {max(found)}."
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from tests.support.differences import check_gradient
+from tests.support.differences import check_gradient, define
 
 
 def hermitian(z):
@@ -459,6 +459,28 @@ def test_the_polar_factors_of_a_rotation_are_smooth(side):
     np.testing.assert_allclose(found, found[0], rtol=1e-13)
     slope = srcdiff.jvp(lambda a: np.sum(linalg.polar(a, side)[0] * weights), (rotation,), (way,))
     np.testing.assert_allclose(slope[1], 1.988, rtol=1e-13)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("shape", [(4, 3), (3, 4)])
+def test_either_polar_factor_of_a_rectangle_alone(shape, place):
+    linalg = pytest.importorskip("scipy.linalg", reason="SciPy is an extra")
+    a = np.random.default_rng(3).standard_normal(shape)
+
+    def factor(a):
+        return np.sum(np.sin(linalg.polar(a)[place]))
+
+    check_gradient(factor, (a,), (0,))
+    assert srcdiff.gradgradcheck(factor, (a,))
+
+
+def test_texts_call_functions_of_scipy_as_the_program_does():
+    special = pytest.importorskip("scipy.special", reason="SciPy is an extra")
+    text = "def second(x):\n    return special.spherical_jn(2, x)\n"
+    second = define(text, "second", {"special": special})
+    text = srcdiff.source(second, example=(np.ones(3),))
+    assert " special.spherical_jn(3, x)" in text and "scipy.special.s" not in text
+    assert "+cotangent" not in text
 
 
 def test_sums_of_equal_eigenvalues_of_any_matrix_have_gradients():

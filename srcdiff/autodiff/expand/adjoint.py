@@ -9,6 +9,7 @@ holds what is written: temporaries, and contributions to the adjoints of argumen
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Container, Mapping
 from typing import Union
 
@@ -383,6 +384,8 @@ class Expander(Writer):
                 return self._explicit_unbroadcast(rhs)
             if rhs.fn is notation.ignored:
                 return ir.Const(rhs.args[0] in self.ignored)
+            if rhs.fn is operator.pos:  # a sign that a family is given
+                return self.atom(rhs.args[0])
             if rhs.fn is notation.active:
                 return self.places(self.atom(rhs.args[0]))
             args = tuple(map(self.atom, rhs.args))

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import fft
 
-from srcdiff.rules import composed, d, linear, nondifferentiable, refuse, samples
+from srcdiff.rules import *
 from srcdiff.runtime.linalg import back_type, last_axes, scaled_ends, swapped_norm
 
 
@@ -52,16 +52,17 @@ along_axes(fft.rfftn, np.fft.rfftn, "A(3, 4)")
 along_axes(fft.irfftn, np.fft.irfftn, "C(3, 3)")
 
 
-@composed(fft.fftshift)
-@samples("A(5)")
-def fftshift(x, axes=None):
-    return np.fft.fftshift(x, axes)
+def shifted(of, plain):
+    """The definition of a shift by that of NumPy."""
+
+    @composed(of)
+    @samples("A(5)")
+    def shift(x, axes=None):
+        return plain(x, axes)
 
 
-@composed(fft.ifftshift)
-@samples("A(5)")
-def ifftshift(x, axes=None):
-    return np.fft.ifftshift(x, axes)
+shifted(fft.fftshift, np.fft.fftshift)
+shifted(fft.ifftshift, np.fft.ifftshift)
 
 
 # With `norm="ortho"` these are rotations: the transform back is the adjoint. Without, the matrix of
@@ -74,8 +75,6 @@ def ifftshift(x, axes=None):
     "A(5)", "A(3, 4), 3, axis=0", "A(4), 4, norm='forward'", "A(4), 2, norm='forward'",
 )  # fmt: skip
 def dct(x, type=2, *, axis=-1, norm=None):
-    z = fft.dct(x, type, axis=axis, norm=norm)
-    yield z
     if norm == "ortho":
         d[x] += fft.idct(d[z], type, axis=axis, norm="ortho")
     elif type == 1:
@@ -97,8 +96,6 @@ def dct(x, type=2, *, axis=-1, norm=None):
     "A(5)", "A(3, 4), 3, axis=0", "A(4), 4, norm='forward'", "A(4), 2, norm='forward'",
 )  # fmt: skip
 def dst(x, type=2, *, axis=-1, norm=None):
-    z = fft.dst(x, type, axis=axis, norm=norm)
-    yield z
     if norm == "ortho":
         d[x] += fft.idst(d[z], type, axis=axis, norm="ortho")
     elif type == 2:
@@ -111,48 +108,33 @@ def dst(x, type=2, *, axis=-1, norm=None):
         refuse("the type must be a number that the source says")
 
 
-@composed(fft.idct)
-@samples("A(5), norm='ortho'", "A(3, 4), 3, axis=0", "A(4)", "A(4), 1", "A(4), 2, norm='forward'")
-def idct(x, type=2, *, axis=-1, norm=None):
-    return fft.dct(x, back_type(type), axis=axis, norm=swapped_norm(norm))
+def of_cosines(one, several, one_back, several_back):
+    """The definitions of the transforms back, and of those along several axes."""
+
+    @composed(one_back)
+    @samples(
+        "A(5), norm='ortho'", "A(3, 4), 3, axis=0", "A(4)", "A(4), 1", "A(4), 2, norm='forward'"
+    )
+    def back(x, type=2, *, axis=-1, norm=None):
+        return one(x, back_type(type), axis=axis, norm=swapped_norm(norm))
+
+    @composed(several)
+    @samples("A(3, 4)", "A(3, 4), 3, axes=(1,), norm='ortho'")
+    def along_several(x, type=2, *, axes=None, norm=None):
+        if axes is None:
+            axes = last_axes(np.ndim(x))
+        for k in range(len(axes)):
+            x = one(x, type, axis=axes[k], norm=norm)
+        return x
+
+    @composed(several_back)
+    @samples("A(3, 4)", "A(3, 4), axes=(0, 1), norm='ortho'")
+    def back_along_several(x, type=2, *, axes=None, norm=None):
+        return several(x, back_type(type), axes=axes, norm=swapped_norm(norm))
 
 
-@composed(fft.idst)
-@samples("A(5), norm='ortho'", "A(3, 4), 3, axis=0", "A(4)", "A(4), 1", "A(4), 2, norm='forward'")
-def idst(x, type=2, *, axis=-1, norm=None):
-    return fft.dst(x, back_type(type), axis=axis, norm=swapped_norm(norm))
-
-
-@composed(fft.dctn)
-@samples("A(3, 4)", "A(3, 4), 3, axes=(1,), norm='ortho'")
-def dctn(x, type=2, *, axes=None, norm=None):
-    if axes is None:
-        axes = last_axes(np.ndim(x))
-    for k in range(len(axes)):
-        x = fft.dct(x, type, axis=axes[k], norm=norm)
-    return x
-
-
-@composed(fft.dstn)
-@samples("A(3, 4)", "A(3, 4), 3, axes=(1,), norm='ortho'")
-def dstn(x, type=2, *, axes=None, norm=None):
-    if axes is None:
-        axes = last_axes(np.ndim(x))
-    for k in range(len(axes)):
-        x = fft.dst(x, type, axis=axes[k], norm=norm)
-    return x
-
-
-@composed(fft.idctn)
-@samples("A(3, 4)", "A(3, 4), axes=(0, 1), norm='ortho'")
-def idctn(x, type=2, *, axes=None, norm=None):
-    return fft.dctn(x, back_type(type), axes=axes, norm=swapped_norm(norm))
-
-
-@composed(fft.idstn)
-@samples("A(3, 4)", "A(3, 4), axes=(0, 1), norm='ortho'")
-def idstn(x, type=2, *, axes=None, norm=None):
-    return fft.dstn(x, back_type(type), axes=axes, norm=swapped_norm(norm))
+of_cosines(fft.dct, fft.dctn, fft.idct, fft.idctn)
+of_cosines(fft.dst, fft.dstn, fft.idst, fft.idstn)
 
 
 nondifferentiable(fft.fftfreq, fft.rfftfreq, fft.next_fast_len)

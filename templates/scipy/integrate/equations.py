@@ -3,31 +3,9 @@
 import numpy as np
 from scipy import integrate
 
-from srcdiff.rules import (
-    active,
-    composed,
-    d,
-    forward,
-    known,
-    nondifferentiable,
-    refuse,
-    rule,
-    samples,
-)
+from srcdiff.rules import *
 from srcdiff.runtime.implicit import vjp_by
-from srcdiff.runtime.scipy.integrals import (
-    along_of,
-    at_rows,
-    ivp_adjoint,
-    ivp_along,
-    ivp_values,
-    ode_adjoint,
-    ode_along,
-    ode_curved,
-    ode_values,
-    slope_of,
-    widened,
-)
+from srcdiff.runtime.scipy import integrals
 
 DECAY = "lambda y, t, k, c: -k * y + c * np.cos(t)"
 LOGISTIC = "lambda t, y, k: k * y - y * y * t"
@@ -45,13 +23,11 @@ def odeint(
     func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, ml=None, mu=None, rtol=None,
     atol=None,
 ):  # fmt: skip
-    y = integrate.odeint(func, y0, t, args, Dfun, rtol=rtol, atol=atol)
-    yield y
     if full_output:
         refuse("`full_output`: take the solution alone")
     places = active(args)
-    found = ode_adjoint(
-        func, places, d[y], y0, t, args, first="y", method="LSODA",
+    found = integrals.ode_adjoint(
+        func, places, d[z], y0, t, args, first="y", method="LSODA",
         rtol=1.49e-8 if rtol is None else rtol, atol=1.49e-8 if atol is None else atol,
     )  # fmt: skip
     d[y0] += found[0]
@@ -61,17 +37,12 @@ def odeint(
 
 
 @forward(integrate.odeint)
-def odeint_tangent(
-    func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, ml=None, mu=None, rtol=None,
-    atol=None,
-):  # fmt: skip
-    y = integrate.odeint(func, y0, t, args, Dfun, rtol=rtol, atol=atol)
-    yield y
+def odeint_tangent(func, y0, t, args, rtol, atol):
     places = active(args)
     moved = (d[y0], d[t], *d[args])[:2]
     for k in range(len(places)):
         moved = moved + (d[args][places[k]],)
-    d[y] += ode_along(
+    d[z] += integrals.ode_along(
         func, places, y0, t, args, moved, first="y", method="LSODA",
         rtol=1.49e-8 if rtol is None else rtol, atol=1.49e-8 if atol is None else atol,
     )  # fmt: skip
@@ -94,14 +65,14 @@ def solve_ivp(
 ):  # fmt: skip
     if dense_output or events is not None or vectorized:
         refuse("`dense_output`, `events` and `vectorized`: give the times as `t_eval`")
-    t, y = ivp_values(
+    t, y = integrals.ivp_values(
         fun, t_span, y0, () if args is None else args, t_eval=t_eval, method=method, rtol=rtol,
         atol=atol, first_step=first_step, max_step=max_step,
     )  # fmt: skip
     return Solution(t, y)
 
 
-@rule(ivp_values, calls=("f", "args"))
+@rule(integrals.ivp_values, calls=("f", "args"))
 @samples(
     "lambda t, y, k: -k * y * y, (0.0, 1.0), P(2), (P(),), t_eval=np.array([0.0, 0.5, 1.0]), "
     f"{SMOOTH}",
@@ -110,13 +81,13 @@ def ivp_values_(
     f, t_span, y0, args=(), *, t_eval=None, method="RK45", rtol=1e-3, atol=1e-6, first_step=None,
     max_step=np.inf,
 ):  # fmt: skip
-    t, y = ivp_values(
+    t, y = integrals.ivp_values(
         f, t_span, y0, args, t_eval=t_eval, method=method, rtol=rtol, atol=atol,
         first_step=first_step, max_step=max_step,
     )  # fmt: skip
     yield t, y
     places = active(args)
-    found = ivp_adjoint(
+    found = integrals.ivp_adjoint(
         f, places, d[y], t_span, y0, t, args, method=method, rtol=rtol, atol=atol,
         first_step=first_step, max_step=max_step,
     )  # fmt: skip
@@ -131,16 +102,8 @@ def ivp_values_(
         d[args][places[k]] += found[2 + k]
 
 
-@forward(ivp_values)
-def ivp_values_tangent(
-    f, t_span, y0, args=(), *, t_eval=None, method="RK45", rtol=1e-3, atol=1e-6, first_step=None,
-    max_step=np.inf,
-):  # fmt: skip
-    z = ivp_values(
-        f, t_span, y0, args, t_eval=t_eval, method=method, rtol=rtol, atol=atol,
-        first_step=first_step, max_step=max_step,
-    )  # fmt: skip
-    yield z
+@forward(integrals.ivp_values)
+def ivp_values_tangent(f, t_span, y0, args, t_eval, method, rtol, atol, first_step, max_step):
     places = active(args)
     times, later = 0.0, np.zeros(len(z[0]))
     if not known(d[t_span]):
@@ -152,7 +115,7 @@ def ivp_values_tangent(
     moved = (d[y0], times, *d[args])[:2]
     for k in range(len(places)):
         moved = moved + (d[args][places[k]],)
-    along = ivp_along(
+    along = integrals.ivp_along(
         f, places, t_span, y0, z[0], args, moved, method=method, rtol=rtol, atol=atol,
         first_step=first_step, max_step=max_step,
     )  # fmt: skip
@@ -168,25 +131,23 @@ def _at_ends(count, start, end, chosen):
 
 # Their derivatives are those of equations of twice the size.
 
-composed(ivp_adjoint)(ivp_adjoint)
-composed(ivp_along)(ivp_along)
-composed(ode_along)(ode_along)
-composed(ode_curved)(ode_curved)
-composed(widened)(widened)
-nondifferentiable(slope_of, along_of)
+inlined(integrals.ivp_adjoint)
+inlined(integrals.ivp_along)
+inlined(integrals.ode_along)
+inlined(integrals.ode_curved)
+inlined(integrals.widened)
+nondifferentiable(integrals.slope_of, integrals.along_of)
 
 
-@rule(ode_values)
+@rule(integrals.ode_values)
 @samples(f"{LOGISTIC}, P(1), V([0.0, 0.3, 1.0]), (P(),), {SMOOTH}")
 def ode_values_(
     f, y0, t, args=(), *, first="t", method="RK45", rtol=1e-3, atol=1e-6, first_step=None,
     max_step=np.inf,
 ):  # fmt: skip
-    y = ode_values(f, y0, t, args, first=first, method=method, rtol=rtol, atol=atol)
-    yield y
     places = active(args)
-    found = ode_adjoint(
-        f, places, d[y], y0, t, args, first=first, method=method, rtol=rtol, atol=atol,
+    found = integrals.ode_adjoint(
+        f, places, d[z], y0, t, args, first=first, method=method, rtol=rtol, atol=atol,
         first_step=first_step, max_step=max_step,
     )  # fmt: skip
     d[y0] += found[0]
@@ -195,42 +156,33 @@ def ode_values_(
         d[args][places[k]] += found[2 + k]
 
 
-@forward(ode_values)
-def ode_values_tangent(
-    f, y0, t, args=(), *, first="t", method="RK45", rtol=1e-3, atol=1e-6, first_step=None,
-    max_step=np.inf,
-):  # fmt: skip
-    y = ode_values(f, y0, t, args, first=first, method=method, rtol=rtol, atol=atol)
-    yield y
+@forward(integrals.ode_values)
+def ode_values_tangent(f, y0, t, args, first, method, rtol, atol, first_step, max_step):
     places = active(args)
     moved = (d[y0], d[t], *d[args])[:2]
     for k in range(len(places)):
         moved = moved + (d[args][places[k]],)
-    d[y] += ode_along(
+    d[z] += integrals.ode_along(
         f, places, y0, t, args, moved, first=first,
         method=method, rtol=rtol, atol=atol, first_step=first_step, max_step=max_step,
     )  # fmt: skip
 
 
-@rule(ode_adjoint)
+@rule(integrals.ode_adjoint)
 @samples(f"{LOGISTIC}, (0,), A(3, 2), P(2), V([0.0, 0.3, 1.0]), (P(),), {SMOOTH}")
 def ode_adjoint_(
     f, places, w, y0, t, args, *, first="t", method="RK45", rtol=1e-3, atol=1e-6, first_step=None,
     max_step=np.inf,
 ):  # fmt: skip
-    found = ode_adjoint(
-        f, places, w, y0, t, args, first=first, method=method, rtol=rtol, atol=atol,
-    )  # fmt: skip
-    yield found
-    moved = (d[found][0], d[found][1])
+    moved = (d[z][0], d[z][1])
     for k in range(len(places)):
-        moved = moved + (d[found][2 + k],)
-    d[w] += ode_along(
+        moved = moved + (d[z][2 + k],)
+    d[w] += integrals.ode_along(
         f, places, y0, t, args, moved, first=first, method=method, rtol=rtol, atol=atol,
         first_step=first_step, max_step=max_step,
     )  # fmt: skip
     by = active(args)
-    second = ode_curved(
+    second = integrals.ode_curved(
         f, places, w, y0, t, args, moved, by, first=first, method=method, rtol=rtol, atol=atol,
         first_step=first_step, max_step=max_step,
     )  # fmt: skip
@@ -240,16 +192,9 @@ def ode_adjoint_(
         d[args][by[k]] += second[2 + k]
 
 
-@forward(ode_adjoint)
-def ode_adjoint_tangent(
-    f, places, w, y0, t, args, *, first="t", method="RK45", rtol=1e-3, atol=1e-6, first_step=None,
-    max_step=np.inf,
-):  # fmt: skip
-    found = ode_adjoint(
-        f, places, w, y0, t, args, first=first, method=method, rtol=rtol, atol=atol,
-    )  # fmt: skip
-    yield found
-    d[found] += ode_adjoint(
+@forward(integrals.ode_adjoint)
+def ode_adjoint_tangent(f, places, w, y0, t, args, first, method, rtol, atol, first_step, max_step):
+    d[z] += integrals.ode_adjoint(
         f, places, d[w], y0, t, args, first=first, method=method, rtol=rtol, atol=atol,
         first_step=first_step, max_step=max_step,
     )  # fmt: skip
@@ -257,31 +202,27 @@ def ode_adjoint_tangent(
     moved = (d[y0], d[t], *d[args])[:2]
     for k in range(len(by)):
         moved = moved + (d[args][by[k]],)
-    d[found] += ode_curved(
+    d[z] += integrals.ode_curved(
         f, by, w, y0, t, args, moved, places, first=first,
         method=method, rtol=rtol, atol=atol, first_step=first_step, max_step=max_step,
     )  # fmt: skip
 
 
-@rule(at_rows)
+@rule(integrals.at_rows)
 @samples("lambda t, y, k, v: k * y * t + v, (A(2), A(2, 1)), (P(),), (A(2, 1),)")
 def at_rows_(f, rows, args, more=()):
-    z = at_rows(f, rows, args, more)
-    yield z
     for k in range(len(rows)):
-        d[rows][k] += at_rows(vjp_by(f, k), rows, args, (*more, d[z]))
+        d[rows][k] += integrals.at_rows(vjp_by(f, k), rows, args, (*more, d[z]))
     for k in range(len(args)):
         at = len(rows) + k
-        d[args][k] += np.sum(at_rows(vjp_by(f, at), rows, args, (*more, d[z])), axis=0)
+        d[args][k] += np.sum(integrals.at_rows(vjp_by(f, at), rows, args, (*more, d[z])), axis=0)
     for k in range(len(more)):
         at = len(rows) + len(args) + k
-        d[more][k] += at_rows(vjp_by(f, at), rows, args, (*more, d[z]))
+        d[more][k] += integrals.at_rows(vjp_by(f, at), rows, args, (*more, d[z]))
 
 
-@forward(at_rows)
-def at_rows_tangent(f, rows, args, more=()):
-    z = at_rows(f, rows, args, more)
-    yield z
+@forward(integrals.at_rows)
+def at_rows_tangent(f, rows, args, more):
     for k in range(len(rows)):
         if not known(d[rows][k]):
             d[z] += _pushed_rows(f, k, rows, args, more, z, d[rows][k])
@@ -298,4 +239,4 @@ def at_rows_tangent(f, rows, args, more=()):
 def _pushed_rows(f, k, rows, args, more, z, moved):
     """Products with the Jacobian, as the derivatives of those with its transpose."""
     back = vjp_by(vjp_by(f, k), len(rows) + len(args) + len(more))
-    return at_rows(back, rows, args, (*more, np.zeros_like(z), moved))
+    return integrals.at_rows(back, rows, args, (*more, np.zeros_like(z), moved))

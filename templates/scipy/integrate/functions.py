@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import integrate
 
-from srcdiff.rules import d, forward, nondifferentiable, refuse, rule, samples, unsupported
+from srcdiff.rules import *
 from srcdiff.runtime.implicit import jvp_by, vjp_by
 from srcdiff.runtime.scipy.integrals import ACCURACY, integral, integral_along
 
@@ -29,11 +29,7 @@ def quad(
 
 
 @forward(integrate.quad)
-def quad_tangent(
-    func, a, b, args=(), full_output=0, epsabs=ACCURACY, epsrel=ACCURACY, limit=50, points=None,
-):  # fmt: skip
-    z = integrate.quad(func, a, b, args)
-    yield z
+def quad_tangent(func, a, b, args, full_output, epsabs, epsrel, limit, points):
     if full_output:
         refuse("`full_output`: take the value and the estimate of its error alone")
     moved = integral_along(
@@ -46,8 +42,6 @@ def quad_tangent(
 @rule(integral, calls=("f", "args"))
 @samples(f"{WAVE}, P(), P(), (P(3), P(3))", f"{WAVE}, 0.0, 1.0, (P(3), P())")
 def integral_(f, a, b, args=(), epsabs=ACCURACY, epsrel=ACCURACY, limit=50, points=None):
-    z = integral(f, a, b, args)
-    yield z
     for k in range(len(args)):
         d[args][k] += integral(
             vjp_by(f, k + 1), a, b, (*args, d[z]), epsabs=epsabs, epsrel=epsrel, limit=limit,
@@ -58,9 +52,7 @@ def integral_(f, a, b, args=(), epsabs=ACCURACY, epsrel=ACCURACY, limit=50, poin
 
 
 @forward(integral)
-def integral_tangent(f, a, b, args=(), epsabs=ACCURACY, epsrel=ACCURACY, limit=50, points=None):
-    z = integral(f, a, b, args)
-    yield z
+def integral_tangent(f, a, b, args, epsabs, epsrel, limit, points):
     d[z] += integral_along(
         f, a, b, args, (d[a], d[b], *d[args]), epsabs=epsabs, epsrel=epsrel, limit=limit,
         points=points,

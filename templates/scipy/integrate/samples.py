@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import integrate
 
-from srcdiff.rules import composed, d, linear, rank, samples, unsupported
+from srcdiff.rules import *
 
 
 @composed(integrate.trapezoid)
@@ -32,8 +32,6 @@ def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1, initial=None):
 @linear(integrate.simpson)
 @samples("A(5)", "A(6)", "A(3, 4), dx=0.5, axis=0", "A(4), np.array([0.0, 0.3, 1.0, 1.5])")
 def simpson(y, x=None, *, dx=1.0, axis=-1):
-    z = integrate.simpson(y, x, dx=dx, axis=axis)
-    yield z
     weights = integrate.simpson(np.eye(np.shape(y)[axis]), x, dx=dx)
     if rank(y) == 1:
         d[y] += d[z] * weights
@@ -44,8 +42,6 @@ def simpson(y, x=None, *, dx=1.0, axis=-1):
 @linear(integrate.romb)
 @samples("A(5)", "A(3, 5), 0.5", "A(3, 2), axis=0")
 def romb(y, dx=1.0, axis=-1):
-    z = integrate.romb(y, dx, axis)
-    yield z
     weights = integrate.romb(np.eye(np.shape(y)[axis]), dx)
     if rank(y) == 1:
         d[y] += d[z] * weights

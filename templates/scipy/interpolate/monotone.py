@@ -7,7 +7,7 @@ have derivatives.  Where the slope at a point jumps, it has that of the branch t
 import numpy as np
 from scipy import interpolate
 
-from srcdiff.rules import composed, isscalar, refuse, samples
+from srcdiff.rules import *
 
 
 class Monotone:

@@ -7,7 +7,7 @@ elements of the Hermitian matrix that it stands for.
 import numpy as np
 from scipy import linalg
 
-from srcdiff.rules import composed, conj, d, forward, ignored, known, refuse, rule, samples
+from srcdiff.rules import *
 from srcdiff.runtime.linalg import (
     cholesky_back,
     eigh_back,
@@ -33,8 +33,6 @@ from srcdiff.runtime.linalg import (
 @rule(linalg.cholesky)
 @samples("S(3)", "S(3), True", "S(3), lower=False", "H(3)", "H(3), True")
 def cholesky(a, lower=False):
-    z = linalg.cholesky(a, lower)
-    yield z
     if lower:
         d[a] += cholesky_back(z, d[z])
     else:
@@ -58,9 +56,7 @@ def lu(a, permute_l=False):
 
 
 @forward(linalg.lu)
-def lu_tangent(a, permute_l=False):
-    z = linalg.lu(a)
-    yield z
+def lu_tangent(a):
     p, l, u = z
     k = min(np.shape(a)[-2:])
     rows = p.mT @ d[a] if np.size(a) > 0 else d[a]
@@ -93,8 +89,6 @@ def lu_factor(a):
 
 @forward(linalg.lu_factor)
 def lu_factor_tangent(a):
-    z = linalg.lu_factor(a)
-    yield z
     lu, piv = z
     k = min(np.shape(a))
     l, u = np.tril(lu[:, :k], -1) + np.eye(len(lu), k, dtype=lu.dtype), np.triu(lu[:k])
@@ -117,8 +111,6 @@ def qr(a):
 
 @forward(linalg.qr)
 def qr_tangent(a):
-    z = linalg.qr(a)
-    yield z
     d[z] += qr_along(z[0], z[1], d[a])
 
 
@@ -142,9 +134,7 @@ def svd(a, full_matrices=True):
 
 
 @forward(linalg.svd)
-def svd_tangent(a, full_matrices=True):
-    z = linalg.svd(a, full_matrices)
-    yield z
+def svd_tangent(a):
     u, s, vh = z[0], z[1], z[2]
     e = d[a]
     d[z] += left_along(u, s, vh, e), singular_along(u, s, vh, e), right_along(u, s, vh, e)
@@ -178,9 +168,7 @@ def eigh(a, b=None, *, lower=True, eigvals_only=False, driver=None):
 
 
 @forward(linalg.eigh)
-def eigh_tangent(a, b=None, *, lower=True, eigvals_only=False, driver=None):
-    z = linalg.eigh(a, lower=lower, driver=driver)
-    yield z
+def eigh_tangent(a, b, lower):
     if b is not None:
         refuse("the generalised problem: use `linalg.eigvalsh`, or `linalg.cholesky` of `b`")
     e = from_triangle(d[a], not lower)
@@ -211,19 +199,18 @@ def eigvalsh(a, b=None, *, lower=True):
 def polar(a, side="right"):
     u, p = linalg.polar(a, side)
     yield u, p
-    if side == "right":
+    g = d[u]
+    if not ignored(p) and side == "right":
         d[a] += u @ d[p]
-        g = d[u] + a @ conj(d[p].mT)
-    else:
+        g = g + a @ conj(d[p].mT)
+    elif not ignored(p):
         d[a] += d[p] @ u
-        g = d[u] + conj(d[p].mT) @ a
+        g = g + conj(d[p].mT) @ a
     d[a] += polar_slope(a, u, g)
 
 
 @forward(linalg.polar)
-def polar_tangent(a, side="right"):
-    z = linalg.polar(a, side)
-    yield z
+def polar_tangent(a, side):
     u = z[0]
     d_u = polar_slope(a, u, d[a])
     if side == "right":

@@ -3,24 +3,12 @@
 import numpy as np
 from scipy import linalg
 
-from srcdiff.rules import (
-    composed,
-    conj,
-    d,
-    linear,
-    nondifferentiable,
-    rank,
-    refuse,
-    samples,
-    unsupported,
-)
+from srcdiff.rules import *
 
 
 @linear(linalg.block_diag)
 @samples("A(2, 3), A(2, 2)", "A(2), A(), A(3, 1)", "A(2, 2)", "C(2, 2), C(1, 3)")
 def block_diag(*arrs):
-    z = linalg.block_diag(*arrs)
-    yield z
     row = column = 0
     for k in range(len(arrs)):
         n, m = np.shape(np.atleast_2d(arrs[k]))

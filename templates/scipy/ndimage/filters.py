@@ -3,19 +3,7 @@
 import numpy as np
 from scipy import ndimage, signal
 
-from srcdiff.rules import (
-    composed,
-    conj,
-    d,
-    forward,
-    isscalar,
-    known,
-    linear,
-    nondifferentiable,
-    refuse,
-    rule,
-    samples,
-)
+from srcdiff.rules import *
 from srcdiff.runtime.arrays import other_axes, positions, scatter
 from srcdiff.runtime.linalg import pad_mode, pad_widths
 from srcdiff.runtime.scipy.filters import gaussian_weights
@@ -32,8 +20,6 @@ nondifferentiable(gaussian_weights)
     "A(5), A(4), mode='grid-mirror'", "C(3), A(4), mode='constant'", "A(2), A(6), mode='mirror'",
 )  # fmt: skip
 def convolve(input, weights, *, mode="reflect", cval=0.0):
-    z = ndimage.convolve(input, weights, mode=mode, cval=cval)
-    yield z
     widths = pad_widths(np.shape(weights), True)
     if mode in ("constant", "grid-constant"):
         d[input] += ndimage.correlate(d[z], weights, mode="constant")
@@ -48,9 +34,7 @@ def convolve(input, weights, *, mode="reflect", cval=0.0):
 
 
 @forward(ndimage.convolve)
-def convolve_tangent(input, weights, *, mode="reflect", cval=0.0):
-    z = ndimage.convolve(input, weights, mode=mode, cval=cval)
-    yield z
+def convolve_tangent(input, weights, mode, cval):
     d[z] += ndimage.convolve(d[input], weights, mode=mode)
     d[z] += ndimage.convolve(input, d[weights], mode=mode, cval=cval)
 
@@ -62,8 +46,6 @@ def convolve_tangent(input, weights, *, mode="reflect", cval=0.0):
     "C(4), C(2), mode='constant'", "C(3), A(4), mode='nearest'", "A(3), A(8), mode='mirror'",
 )  # fmt: skip
 def correlate(input, weights, *, mode="reflect", cval=0.0):
-    z = ndimage.correlate(input, weights, mode=mode, cval=cval)
-    yield z
     widths = pad_widths(np.shape(weights), False)
     if mode in ("constant", "grid-constant"):
         d[input] += ndimage.convolve(d[z], weights, mode="constant")
@@ -78,9 +60,7 @@ def correlate(input, weights, *, mode="reflect", cval=0.0):
 
 
 @forward(ndimage.correlate)
-def correlate_tangent(input, weights, *, mode="reflect", cval=0.0):
-    z = ndimage.correlate(input, weights, mode=mode, cval=cval)
-    yield z
+def correlate_tangent(input, weights, mode, cval):
     d[z] += ndimage.correlate(d[input], weights, mode=mode)
     d[z] += ndimage.correlate(input, d[weights], mode=mode, cval=cval)
 
@@ -200,8 +180,6 @@ MODES = (*SYMMETRIC, "nearest", "mirror")
     "A(3, 2), 0.6, mode='nearest', truncate=3.0", "C(4), 0.8, mode='nearest'",
 )  # fmt: skip
 def gaussian_filter(input, sigma, *, mode="reflect", truncate=4.0):
-    z = ndimage.gaussian_filter(input, sigma, mode=mode, truncate=truncate)
-    yield z
     if mode not in MODES:
         refuse("`mode` must be one for all axes, and known: write `gaussian_filter1d` for each")
     if mode in SYMMETRIC:
@@ -223,8 +201,6 @@ def gaussian_filter(input, sigma, *, mode="reflect", truncate=4.0):
     "A(2, 5), 0.7, mode='mirror'", "C(2, 3), 0.5, mode='mirror', truncate=3.0",
 )  # fmt: skip
 def gaussian_filter1d(input, sigma, axis=-1, *, mode="reflect", truncate=4.0):
-    z = ndimage.gaussian_filter1d(input, sigma, axis, mode=mode, truncate=truncate)
-    yield z
     if mode in SYMMETRIC:
         d[input] += ndimage.gaussian_filter1d(d[z], sigma, axis, mode=mode, truncate=truncate)
     elif np.size(input) > 0:
@@ -243,8 +219,6 @@ def gaussian_filter1d(input, sigma, axis=-1, *, mode="reflect", truncate=4.0):
     "A(3, 4), 3, mode='nearest', origin=(1, -1)", "C(4), 4", "A(5), 4, mode='constant', origin=1",
 )  # fmt: skip
 def uniform_filter(input, size=3, *, mode="reflect", origin=0):
-    z = ndimage.uniform_filter(input, size, mode=mode, origin=origin)
-    yield z
     if mode not in MODES:
         refuse("`mode` must be one for all axes, and known: write `uniform_filter1d` for each")
     if isscalar(size) and known(size) and size % 2 == 1 and origin == 0 and mode in SYMMETRIC:
@@ -272,8 +246,6 @@ def uniform_filter(input, size=3, *, mode="reflect", origin=0):
     "C(2, 3), 2, mode='wrap', origin=-1", "A(5), 3, mode='constant', origin=1",
 )  # fmt: skip
 def uniform_filter1d(input, size, axis=-1, *, mode="reflect", origin=0):
-    z = ndimage.uniform_filter1d(input, size, axis, mode=mode, origin=origin)
-    yield z
     if known(size) and size % 2 == 1 and origin == 0 and mode in SYMMETRIC:
         d[input] += ndimage.uniform_filter1d(d[z], size, axis, mode=mode)
     elif mode in ("constant", "grid-constant"):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import optimize
 
-from srcdiff.rules import composed, samples
+from srcdiff.rules import *
 
 
 @composed(optimize.rosen)

@@ -2,7 +2,7 @@
 
 from scipy import optimize
 
-from srcdiff.rules import composed, d, forward, known, refuse, rule, samples, unsupported
+from srcdiff.rules import *
 from srcdiff.runtime.implicit import (
     fixed_adjoint,
     fixed_tangent,
@@ -18,74 +18,43 @@ SLOPE = "lambda x, a, b: 3.0 * x * x + a"
 
 
 @rule(
-    optimize.brentq, optimize.brenth, optimize.bisect, calls=("f", "args")
+    optimize.brentq, optimize.brenth, optimize.bisect, optimize.ridder, calls=("f", "args")
 )  # fmt: skip
 @samples(f"{EQUATION}, 0.0, 3.0, args=(P(), P())", f"{EQUATION}, 0.0, 3.0, (P(), 2.0), 1e-13")
 def bracketed(f, a, b, args=(), xtol=2e-12, rtol=8.9e-16, maxiter=100, full_output=False):
-    x = optimize.brentq(f, a, b, args)
-    yield x
     if full_output:
         refuse("`full_output=True`: take the root alone")
-    adjoint = solve_adjoint(f, x, d[x], *args)
+    adjoint = solve_adjoint(f, z, d[z], *args)
     for k in range(len(args)):
-        d[args][k] += -pulled(f, k + 1, adjoint, x, *args)
+        d[args][k] += -pulled(f, k + 1, adjoint, z, *args)
     d[a] += 0.0
     d[b] += 0.0
 
 
-@forward(optimize.brentq, optimize.brenth, optimize.bisect)
-def bracketed_tangent(f, a, b, args=(), xtol=2e-12, rtol=8.9e-16, maxiter=100, full_output=False):
-    x = optimize.brentq(f, a, b, args)
-    yield x
+@forward(optimize.brentq, optimize.brenth, optimize.bisect, optimize.ridder)
+def bracketed_tangent(f, args):
     for k in range(len(args)):
         if not known(d[args][k]):
-            d[x] += -solve_tangent(f, x, pushed(f, k + 1, d[args][k], x, *args), *args)
-
-
-@rule(optimize.ridder, calls=("f", "args"))
-@samples(f"{EQUATION}, 0.0, 3.0, args=(P(), P())", f"{EQUATION}, 0.0, 3.0, (P(), 2.0)")
-def ridder(f, a, b, args=(), xtol=2e-12, rtol=8.9e-16, maxiter=100, full_output=False):
-    x = optimize.ridder(f, a, b, args)
-    yield x
-    if full_output:
-        refuse("`full_output=True`: take the root alone")
-    adjoint = solve_adjoint(f, x, d[x], *args)
-    for i in range(len(args)):
-        d[args][i] += -pulled(f, i + 1, adjoint, x, *args)
-    d[a] += 0.0
-    d[b] += 0.0
-
-
-@forward(optimize.ridder)
-def ridder_tangent(f, a, b, args=(), xtol=2e-12, rtol=8.9e-16, maxiter=100, full_output=0):
-    x = optimize.ridder(f, a, b, args)
-    yield x
-    for i in range(len(args)):
-        if not known(d[args][i]):
-            d[x] += -solve_tangent(f, x, pushed(f, i + 1, d[args][i], x, *args), *args)
+            d[z] += -solve_tangent(f, z, pushed(f, k + 1, d[args][k], z, *args), *args)
 
 
 @rule(optimize.toms748, calls=("f", "args"))
 @samples(f"{EQUATION}, 0.0, 3.0, args=(P(), P())", f"{EQUATION}, 0.0, 3.0, (P(), 2.0)")
 def toms748(f, a, b, args=(), k=1, xtol=2e-12, rtol=8.9e-16, maxiter=100, full_output=False):
-    x = optimize.toms748(f, a, b, args)
-    yield x
     if full_output:
         refuse("`full_output=True`: take the root alone")
-    adjoint = solve_adjoint(f, x, d[x], *args)
+    adjoint = solve_adjoint(f, z, d[z], *args)
     for i in range(len(args)):
-        d[args][i] += -pulled(f, i + 1, adjoint, x, *args)
+        d[args][i] += -pulled(f, i + 1, adjoint, z, *args)
     d[a] += 0.0
     d[b] += 0.0
 
 
 @forward(optimize.toms748)
-def toms748_tangent(f, a, b, args=(), k=1, xtol=2e-12, rtol=8.9e-16, maxiter=100, full_output=0):
-    x = optimize.toms748(f, a, b, args)
-    yield x
+def toms748_tangent(f, args):
     for i in range(len(args)):
         if not known(d[args][i]):
-            d[x] += -solve_tangent(f, x, pushed(f, i + 1, d[args][i], x, *args), *args)
+            d[z] += -solve_tangent(f, z, pushed(f, i + 1, d[args][i], z, *args), *args)
 
 
 @rule(optimize.newton, calls=("func", "fprime", "fprime2", "args"))
@@ -94,22 +63,18 @@ def toms748_tangent(f, a, b, args=(), k=1, xtol=2e-12, rtol=8.9e-16, maxiter=100
     f"{EQUATION}, 1.0, args=(P(), P())",
 )  # fmt: skip
 def newton(func, x0, fprime=None, args=(), tol=1.48e-08, maxiter=50, fprime2=None, x1=None):
-    x = optimize.newton(func, x0, fprime, args)
-    yield x
-    adjoint = solve_adjoint(func, x, d[x], *args)
+    adjoint = solve_adjoint(func, z, d[z], *args)
     for k in range(len(args)):
-        d[args][k] += -pulled(func, k + 1, adjoint, x, *args)
+        d[args][k] += -pulled(func, k + 1, adjoint, z, *args)
     d[x0] += 0.0
     d[x1] += 0.0
 
 
 @forward(optimize.newton)
-def newton_tangent(func, x0, fprime=None, args=(), tol=1.48e-08, maxiter=50, fprime2=None, x1=None):
-    x = optimize.newton(func, x0, fprime, args)
-    yield x
+def newton_tangent(func, args):
     for k in range(len(args)):
         if not known(d[args][k]):
-            d[x] += -solve_tangent(func, x, pushed(func, k + 1, d[args][k], x, *args), *args)
+            d[z] += -solve_tangent(func, z, pushed(func, k + 1, d[args][k], z, *args), *args)
 
 
 @rule(optimize.fsolve, calls=("func", "fprime", "args"))
@@ -118,45 +83,35 @@ def newton_tangent(func, x0, fprime=None, args=(), tol=1.48e-08, maxiter=50, fpr
     f"{EQUATION}, np.ones(1), (P(), P()), lambda x, a, b: np.reshape(3.0 * x * x + a, (1, 1))",
 )  # fmt: skip
 def fsolve(func, x0, args=(), fprime=None, full_output=False, col_deriv=False, xtol=1.49012e-08):
-    x = optimize.fsolve(func, x0, args, fprime)
-    yield x
     if full_output:
         refuse("`full_output=True`: take the solution alone")
-    adjoint = solve_adjoint(func, x, d[x], *args)
+    adjoint = solve_adjoint(func, z, d[z], *args)
     for k in range(len(args)):
-        d[args][k] += -pulled(func, k + 1, adjoint, x, *args)
+        d[args][k] += -pulled(func, k + 1, adjoint, z, *args)
     d[x0] += 0.0
 
 
 @forward(optimize.fsolve)
-def fsolve_tangent(
-    func, x0, args=(), fprime=None, full_output=False, col_deriv=False, xtol=1.49012e-08
-):
-    x = optimize.fsolve(func, x0, args, fprime)
-    yield x
+def fsolve_tangent(func, args):
     for k in range(len(args)):
         if not known(d[args][k]):
-            d[x] += -solve_tangent(func, x, pushed(func, k + 1, d[args][k], x, *args), *args)
+            d[z] += -solve_tangent(func, z, pushed(func, k + 1, d[args][k], z, *args), *args)
 
 
 @rule(optimize.fixed_point, calls=("func", "args"))
 @samples("lambda x, a: np.cos(a * x), np.full(3, 0.5), (U(3),)")
 def fixed_point(func, x0, args=(), xtol=1e-08, maxiter=500, method="del2"):
-    x = optimize.fixed_point(func, x0, args)
-    yield x
-    adjoint = fixed_adjoint(func, x, d[x], *args)
+    adjoint = fixed_adjoint(func, z, d[z], *args)
     for k in range(len(args)):
-        d[args][k] += pulled(func, k + 1, adjoint, x, *args)
+        d[args][k] += pulled(func, k + 1, adjoint, z, *args)
     d[x0] += 0.0
 
 
 @forward(optimize.fixed_point)
-def fixed_point_tangent(func, x0, args=(), xtol=1e-08, maxiter=500, method="del2"):
-    x = optimize.fixed_point(func, x0, args)
-    yield x
+def fixed_point_tangent(func, args):
     for k in range(len(args)):
         if not known(d[args][k]):
-            d[x] += fixed_tangent(func, x, pushed(func, k + 1, d[args][k], x, *args), *args)
+            d[z] += fixed_tangent(func, z, pushed(func, k + 1, d[args][k], z, *args), *args)
 
 
 # What they return is an object, of which the root has a derivative.
@@ -202,21 +157,17 @@ def root_scalar(
     f"{EQUATION}, np.ones(3), (P(3), P())", f"{EQUATION}, np.ones(3), (P(3), P()), method='lm'"
 )
 def found_root_(fun, x0, args=(), jac=None, *, method="hybr", tol=None, options=None):
-    x = found_root(fun, x0, args, jac, method=method, tol=tol, options=options)
-    yield x
-    adjoint = solve_adjoint(fun, x, d[x], *args)
+    adjoint = solve_adjoint(fun, z, d[z], *args)
     for k in range(len(args)):
-        d[args][k] += -pulled(fun, k + 1, adjoint, x, *args)
+        d[args][k] += -pulled(fun, k + 1, adjoint, z, *args)
     d[x0] += 0.0
 
 
 @forward(found_root)
-def found_root_tangent(fun, x0, args=(), jac=None, *, method="hybr", tol=None, options=None):
-    x = found_root(fun, x0, args, jac, method=method, tol=tol, options=options)
-    yield x
+def found_root_tangent(fun, args):
     for k in range(len(args)):
         if not known(d[args][k]):
-            d[x] += -solve_tangent(fun, x, pushed(fun, k + 1, d[args][k], x, *args), *args)
+            d[z] += -solve_tangent(fun, z, pushed(fun, k + 1, d[args][k], z, *args), *args)
 
 
 @rule(found_root_scalar, calls=("f", "fprime", "fprime2", "args"))
@@ -225,32 +176,19 @@ def found_root_scalar_(
     f, args=(), fprime=None, fprime2=None, *, method=None, bracket=None, x0=None, x1=None,
     xtol=None, rtol=None, maxiter=None,
 ):  # fmt: skip
-    x = found_root_scalar(
-        f, args, fprime, fprime2, method=method, bracket=bracket, x0=x0, x1=x1, xtol=xtol,
-        rtol=rtol, maxiter=maxiter,
-    )  # fmt: skip
-    yield x
-    adjoint = solve_adjoint(f, x, d[x], *args)
+    adjoint = solve_adjoint(f, z, d[z], *args)
     for k in range(len(args)):
-        d[args][k] += -pulled(f, k + 1, adjoint, x, *args)
+        d[args][k] += -pulled(f, k + 1, adjoint, z, *args)
     d[x0] += 0.0
     d[x1] += 0.0
     d[bracket] += 0.0
 
 
 @forward(found_root_scalar)
-def found_root_scalar_tangent(
-    f, args=(), fprime=None, fprime2=None, *, method=None, bracket=None, x0=None, x1=None,
-    xtol=None, rtol=None, maxiter=None,
-):  # fmt: skip
-    x = found_root_scalar(
-        f, args, fprime, fprime2, method=method, bracket=bracket, x0=x0, x1=x1, xtol=xtol,
-        rtol=rtol, maxiter=maxiter,
-    )  # fmt: skip
-    yield x
+def found_root_scalar_tangent(f, args):
     for k in range(len(args)):
         if not known(d[args][k]):
-            d[x] += -solve_tangent(f, x, pushed(f, k + 1, d[args][k], x, *args), *args)
+            d[z] += -solve_tangent(f, z, pushed(f, k + 1, d[args][k], z, *args), *args)
 
 
 unsupported(

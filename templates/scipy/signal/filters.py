@@ -3,18 +3,7 @@
 import numpy as np
 from scipy import ndimage, signal
 
-from srcdiff.rules import (
-    composed,
-    conj,
-    d,
-    isarray,
-    iscomplex,
-    linear,
-    nondifferentiable,
-    refuse,
-    rule,
-    samples,
-)
+from srcdiff.rules import *
 from srcdiff.runtime.scipy.filters import analytic, edge_weights, lagged
 
 nondifferentiable(analytic, edge_weights)
@@ -29,8 +18,6 @@ nondifferentiable(analytic, edge_weights)
     "A(2), V([1.0, -0.4]), C(3)", "A(), P(), A(3)",
 )  # fmt: skip
 def lfilter(b, a, x, axis=-1, zi=None):
-    z = signal.lfilter(b, a, x, axis)
-    yield z
     d[x] += np.flip(signal.lfilter(conj(b), conj(a), np.flip(d[z], axis), axis), axis)
     one = np.ones_like(np.atleast_1d(a)[:1])  # in the precision of the filter
     d[b] += lagged(d[z], conj(signal.lfilter(one, a, x, axis)), b, axis)
@@ -69,8 +56,6 @@ def _lengthened(x, n):
     "A(3), A(3), 1.0, 0",
 )  # fmt: skip
 def lagged_(g, v, like, axis):
-    z = lagged(g, v, like, axis)
-    yield z
     one = np.ones(1, np.result_type(v))
     d[g] += signal.lfilter(d[z], one, conj(v), axis)
     d[v] += np.flip(signal.lfilter(d[z], one, np.flip(conj(g), axis), axis), axis)
@@ -152,6 +137,4 @@ def savgol_filter(
     "A(2, 5), -1, 'constant', 2", "A(6), bp=np.array([4, 1])",
 )  # fmt: skip
 def detrend(data, axis=-1, type="linear", bp=0):
-    z = signal.detrend(data, axis, type, bp)
-    yield z
     d[data] += signal.detrend(d[z], axis, type, bp)

@@ -8,15 +8,13 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
-from srcdiff.rules import d, linear, samples, unsupported
+from srcdiff.rules import *
 from srcdiff.runtime.linalg import sparse_adjoint
 
 
 @linear(linalg.spsolve)
 @samples("sparse.csc_array(np.array([[2.0, 1.0], [0.5, 3.0]])), A(2)")
 def spsolve(A, b):
-    z = linalg.spsolve(A, b)
-    yield z
     d[b] += np.reshape(linalg.spsolve(sparse_adjoint(A), d[z]), np.shape(b))
 
 

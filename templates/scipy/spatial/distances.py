@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.spatial import distance
 
-from srcdiff.rules import composed, d, refuse, rule, samples
+from srcdiff.rules import *
 from srcdiff.runtime.arrays import divide_or_zero
 
 
@@ -12,8 +12,6 @@ from srcdiff.runtime.arrays import divide_or_zero
     "A(3, 2), A(4, 2)", "A(3, 2), A(4, 2), 'sqeuclidean'", "A(3, 2), A(4, 2), metric='cityblock'",
 )  # fmt: skip
 def cdist(XA, XB, metric="euclidean"):
-    z = distance.cdist(XA, XB, metric)
-    yield z
     if metric == "cityblock":
         part = d[z][:, :, None] * np.sign(XA[:, None] - XB)
         d[XA] += np.sum(part, axis=1)

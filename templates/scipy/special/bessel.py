@@ -1,11 +1,12 @@
 """Rules of Bessel functions and their relatives (DLMF chapters 9 to 11); orders are constants."""
 
 import math
+import operator
 
 import numpy as np
 from scipy import special
 
-from srcdiff.rules import conj, d, elementwise, iscomplex, refuse, rule, samples, scalar_rule
+from srcdiff.rules import *
 
 scalar_rule(special.j0, slope=lambda x, z: -special.j1(x), samples=("A(3)", "A()"))  # DLMF 10.6.3
 scalar_rule(  # DLMF 10.6.1
@@ -17,33 +18,34 @@ scalar_rule(
     special.y1, slope=lambda x, z: 0.5 * (special.y0(x) - special.yn(2, x)),
     samples=("P(3)", "P()"),
 )
-scalar_rule(  # DLMF 10.6.1
-    special.jv,
-    slope=lambda v, x, z: (None, conj(0.5 * (special.jv(v - 1, x) - special.jv(v + 1, x)))),
-    samples=("2, A(3)", "1.5, P(3)", "np.array([0.0, 1.0, 2.5]), P(2, 3)", "0, A()", "1, C(3)"),
+
+
+def cylinder(of, *calls):
+    """The rule of a function that is made of its neighbours (DLMF 10.6.1)."""
+    scalar_rule(
+        of, slope=lambda v, x, z: (None, conj(0.5 * (of(v - 1, x) - of(v + 1, x)))), samples=calls
+    )
+
+
+cylinder(
+    special.jv, "2, A(3)", "1.5, P(3)", "np.array([0.0, 1.0, 2.5]), P(2, 3)", "0, A()", "1, C(3)"
 )
-scalar_rule(
-    special.yv,
-    slope=lambda v, x, z: (None, conj(0.5 * (special.yv(v - 1, x) - special.yv(v + 1, x)))),
-    samples=("2, P(3)", "1.5, P(3)", "0, P()", "1, C(3)"),
-)
+cylinder(special.yv, "2, P(3)", "1.5, P(3)", "0, P()", "1, C(3)")
+
+
+def hankel(of):
+    """The same of a function that is complex."""
+    scalar_rule(
+        of, slope=lambda v, x, z: (None, np.conj(0.5 * (of(v - 1, x) - of(v + 1, x)))),
+        samples=("2, P(3)", "1.5, C(3)"),
+    )
+
+
+hankel(special.hankel1)
+hankel(special.hankel2)
 scalar_rule(
     special.yn, slope=lambda n, x, z: (None, 0.5 * (special.yn(n - 1, x) - special.yn(n + 1, x))),
     samples=("2, P(3)", "0, P()"),
-)
-scalar_rule(
-    special.hankel1,
-    slope=lambda v, x, z: (
-        None, np.conj(0.5 * (special.hankel1(v - 1, x) - special.hankel1(v + 1, x))),
-    ),
-    samples=("2, P(3)", "1.5, C(3)"),
-)
-scalar_rule(
-    special.hankel2,
-    slope=lambda v, x, z: (
-        None, np.conj(0.5 * (special.hankel2(v - 1, x) - special.hankel2(v + 1, x))),
-    ),
-    samples=("2, P(3)", "1.5, C(3)"),
 )
 scalar_rule(special.i0, slope=lambda x, z: special.i1(x), samples=("A(3)", "A()"))  # DLMF 10.29.3
 scalar_rule(  # DLMF 10.29.1
@@ -88,8 +90,6 @@ scalar_rule(
 @elementwise(special.ive)
 @samples("2, A(3)", "1.5, P(3)", "0, P()")
 def ive(v, x):
-    z = special.ive(v, x)
-    yield z
     if iscomplex(x):
         refuse("of complex numbers, which is not analytic: use `special.iv`")
     d[x] += d[z] * (0.5 * (special.ive(v - 1, x) + special.ive(v + 1, x)) - np.sign(x) * z)
@@ -107,65 +107,50 @@ scalar_rule(
 )
 
 
-@elementwise(special.jve)
-@samples("2, A(3)", "1.5, P(3)")
-def jve(v, x):
-    z = special.jve(v, x)
-    yield z
-    if iscomplex(x):
-        refuse("of complex numbers, which is not analytic: use `special.jv`")
-    d[x] += d[z] * 0.5 * (special.jve(v - 1, x) - special.jve(v + 1, x))
+def scaled(of):
+    """The rule of a function that is scaled by an exponential of the imaginary part."""
+
+    @elementwise(of)
+    @samples("2, P(3)", "1.5, P(3)")
+    def bessel(v, x):
+        if iscomplex(x):
+            refuse("of complex numbers, which is not analytic: use the function without a scale")
+        d[x] += d[z] * 0.5 * (of(v - 1, x) - of(v + 1, x))
 
 
-@elementwise(special.yve)
-@samples("2, P(3)", "1.5, P(3)")
-def yve(v, x):
-    z = special.yve(v, x)
-    yield z
-    if iscomplex(x):
-        refuse("of complex numbers, which is not analytic: use `special.yv`")
-    d[x] += d[z] * 0.5 * (special.yve(v - 1, x) - special.yve(v + 1, x))
+scaled(special.jve)
+scaled(special.yve)
 
 
-@elementwise(special.hankel1e)
-@samples("2, P(3)", "1.5, C(3)")
-def hankel1e(v, x):
-    z = special.hankel1e(v, x)
-    yield z
-    rise = 0.5 * (special.hankel1e(v - 1, x) - special.hankel1e(v + 1, x))
-    d[x] += d[z] * np.conj(rise - 1j * z)
+def scaled_hankel(of, turned):
+    """The rule of a Hankel function that is scaled by an exponential."""
+
+    @elementwise(of)
+    @samples("2, P(3)", "1.5, C(3)")
+    def hankel(v, x):
+        rise = 0.5 * (of(v - 1, x) - of(v + 1, x))
+        d[x] += d[z] * np.conj(turned(rise, 1j * z))
 
 
-@elementwise(special.hankel2e)
-@samples("2, P(3)", "1.5, C(3)")
-def hankel2e(v, x):
-    z = special.hankel2e(v, x)
-    yield z
-    rise = 0.5 * (special.hankel2e(v - 1, x) - special.hankel2e(v + 1, x))
-    d[x] += d[z] * np.conj(rise + 1j * z)
+scaled_hankel(special.hankel1e, operator.sub)
+scaled_hankel(special.hankel2e, operator.add)
 
 
 # --- Struve, Airy and Kelvin functions ---------------------------------------------------------
 
 
-@elementwise(special.struve)
-@samples("1, P(3)", "0.5, P(3)")
-def struve(v, x):
-    z = special.struve(v, x)
-    yield z
-    # DLMF 11.4.23 and 11.4.24
-    power = (0.5 * x) ** v * special.rgamma(v + 1.5) / math.sqrt(math.pi)
-    d[x] += d[z] * 0.5 * (special.struve(v - 1.0, x) - special.struve(v + 1.0, x) + power)
+def struve_like(of, joined):
+    """The rule of a Struve function (DLMF 11.4.23 to 11.4.26)."""
+
+    @elementwise(of)
+    @samples("1, P(3)", "0.5, P(3)")
+    def struve(v, x):
+        power = (0.5 * x) ** v * special.rgamma(v + 1.5) / math.sqrt(math.pi)
+        d[x] += d[z] * 0.5 * (joined(of(v - 1.0, x), of(v + 1.0, x)) + power)
 
 
-@elementwise(special.modstruve)
-@samples("1, P(3)", "0.5, P(3)")
-def modstruve(v, x):
-    z = special.modstruve(v, x)
-    yield z
-    # DLMF 11.4.25 and 11.4.26
-    power = (0.5 * x) ** v * special.rgamma(v + 1.5) / math.sqrt(math.pi)
-    d[x] += d[z] * 0.5 * (special.modstruve(v - 1.0, x) + special.modstruve(v + 1.0, x) + power)
+struve_like(special.struve, operator.sub)
+struve_like(special.modstruve, operator.add)
 
 
 @rule(special.airy)

@@ -1,11 +1,12 @@
 """Rules of the gamma function and its relatives (DLMF chapters 5 and 8)."""
 
 import math
+import operator
 
 import numpy as np
 from scipy import special
 
-from srcdiff.rules import composed, conj, d, elementwise, iscomplex, refuse, samples, scalar_rule
+from srcdiff.rules import *
 
 scalar_rule(  # DLMF 5.2.2
     special.gamma, slope=lambda x, z: conj(z * special.psi(x)),
@@ -25,8 +26,6 @@ scalar_rule(
 @elementwise(special.psi)
 @samples("P(3)", "P()", "-0.3 * P(3)")
 def psi(x):
-    z = special.psi(x)
-    yield z
     if iscomplex(x):
         refuse("SciPy has no trigamma function of complex numbers")
     d[x] += d[z] * special.zeta(2.0, x)  # DLMF 25.11.12
@@ -40,28 +39,26 @@ scalar_rule(  # DLMF 25.11.17
     special.zeta, slope=lambda x, q, z: (None, -x * special.zeta(x + 1.0, q)),
     samples=("2.5, P(3)", "3, P()", "np.array([1.7, 2.5, 3.0]), P(3)"),
 )
-scalar_rule(  # DLMF 8.8.13
-    special.gammainc,
-    slope=lambda a, x, z: (None, np.exp(special.xlogy(a - 1.0, x) - x - special.gammaln(a))),
-    samples=(
-        "2.5, P(3)", "np.array([0.7, 1.5, 3.0]), P(3)", "np.array([0.5, 2.0]), P()", "2, P(3)",
-    ),
+
+
+def gamma_integral(of, inverse, signed, *calls):
+    """The rules of an incomplete gamma function and of its inverse, by its sign (DLMF 8.8.13)."""
+
+    @elementwise(of)
+    @samples("2.5, P(3)", "np.array([0.7, 1.5, 3.0]), P(3)", "2, P(3)", *calls)
+    def integral(a, x):
+        d[x] += signed(d[z]) * np.exp(special.xlogy(a - 1.0, x) - x - special.gammaln(a))
+
+    @elementwise(inverse)
+    @samples("2.5, np.abs(U(3))", "np.array([0.7, 1.5, 3.0]), np.abs(U(3))")
+    def inverted(a, y):
+        d[y] += signed(d[z]) * np.exp(z + special.gammaln(a) - special.xlogy(a - 1.0, z))
+
+
+gamma_integral(
+    special.gammainc, special.gammaincinv, operator.pos, "np.array([0.5, 2.0]), P()"
 )
-scalar_rule(
-    special.gammaincc,
-    slope=lambda a, x, z: (None, -np.exp(special.xlogy(a - 1.0, x) - x - special.gammaln(a))),
-    samples=("2.5, P(3)", "np.array([0.7, 1.5, 3.0]), P(3)", "2, P(3)"),
-)
-scalar_rule(
-    special.gammaincinv,
-    slope=lambda a, y, z: (None, np.exp(z + special.gammaln(a) - special.xlogy(a - 1.0, z))),
-    samples=("2.5, np.abs(U(3))", "np.array([0.7, 1.5, 3.0]), np.abs(U(3))"),
-)
-scalar_rule(
-    special.gammainccinv,
-    slope=lambda a, y, z: (None, -np.exp(z + special.gammaln(a) - special.xlogy(a - 1.0, z))),
-    samples=("2.5, np.abs(U(3))", "np.array([0.7, 1.5, 3.0]), np.abs(U(3))"),
-)
+gamma_integral(special.gammaincc, special.gammainccinv, operator.neg)
 
 
 @composed(special.multigammaln)
@@ -87,41 +84,27 @@ scalar_rule(
 )
 
 
-@elementwise(special.betainc)
-@samples("2.5, 1.5, np.abs(U(3))", "np.array([0.7, 1.5, 3.0]), 2.0, np.abs(U(3))")
-def betainc(a, b, x):
-    z = special.betainc(a, b, x)
-    yield z
-    # DLMF 8.17.1
-    log = special.xlogy(a - 1.0, x) + special.xlog1py(b - 1.0, -x)
-    d[x] += d[z] * np.exp(log - special.betaln(a, b))
+def beta_integral(of, inverse, signed, *calls):
+    """The rules of an incomplete beta function and of its inverse, by its sign (DLMF 8.17.1)."""
+
+    @elementwise(of)
+    @samples("2.5, 1.5, np.abs(U(3))", *calls)
+    def integral(a, b, x):
+        log = special.xlogy(a - 1.0, x) + special.xlog1py(b - 1.0, -x)
+        d[x] += signed(d[z]) * np.exp(log - special.betaln(a, b))
+
+    @elementwise(inverse)
+    @samples("2.5, 1.5, np.abs(U(3))")
+    def inverted(a, b, y):
+        log = special.xlogy(a - 1.0, z) + special.xlog1py(b - 1.0, -z)
+        d[y] += signed(d[z]) * np.exp(special.betaln(a, b) - log)
 
 
-@elementwise(special.betaincc)
-@samples("2.5, 1.5, np.abs(U(3))")
-def betaincc(a, b, x):
-    z = special.betaincc(a, b, x)
-    yield z
-    log = special.xlogy(a - 1.0, x) + special.xlog1py(b - 1.0, -x)
-    d[x] += -d[z] * np.exp(log - special.betaln(a, b))
-
-
-@elementwise(special.betaincinv)
-@samples("2.5, 1.5, np.abs(U(3))")
-def betaincinv(a, b, y):
-    z = special.betaincinv(a, b, y)
-    yield z
-    log = special.xlogy(a - 1.0, z) + special.xlog1py(b - 1.0, -z)
-    d[y] += d[z] * np.exp(special.betaln(a, b) - log)
-
-
-@elementwise(special.betainccinv)
-@samples("2.5, 1.5, np.abs(U(3))")
-def betainccinv(a, b, y):
-    z = special.betainccinv(a, b, y)
-    yield z
-    log = special.xlogy(a - 1.0, z) + special.xlog1py(b - 1.0, -z)
-    d[y] += -d[z] * np.exp(special.betaln(a, b) - log)
+beta_integral(
+    special.betainc, special.betaincinv, operator.pos,
+    "np.array([0.7, 1.5, 3.0]), 2.0, np.abs(U(3))",
+)
+beta_integral(special.betaincc, special.betainccinv, operator.neg)
 
 
 scalar_rule(  # DLMF 5.2.5
@@ -134,8 +117,6 @@ scalar_rule(  # DLMF 5.2.5
 @elementwise(special.binom)
 @samples("P(3) + 3.0, P(3)", "P() + 3.0, 2.5")
 def binom(n, k):
-    z = special.binom(n, k)
-    yield z
     rest = special.psi(n - k + 1.0)
     d[n] += d[z] * z * (special.psi(n + 1.0) - rest)
     d[k] += d[z] * z * (rest - special.psi(k + 1.0))

@@ -3,14 +3,12 @@
 import numpy as np
 from scipy import special
 
-from srcdiff.rules import composed, conj, d, elementwise, samples, scalar_rule
+from srcdiff.rules import *
 
 
 @elementwise(special.eval_jacobi)
 @samples("3, 0.5, 1.5, U(3)", "np.array([0, 1, 2]), 1.0, 0.5, U(3)", "2.5, 0.5, 0.5, U()")
 def eval_jacobi(n, alpha, beta, x):
-    z = special.eval_jacobi(n, alpha, beta, x)
-    yield z
     # DLMF 18.9.15
     slope = special.eval_jacobi(n - 1, alpha + 1, beta + 1, x) * (0.5 * (n + alpha + beta + 1))
     d[x] += d[z] * conj(slope)
@@ -61,22 +59,18 @@ scalar_rule(  # DLMF 18.9.27
 # --- by a change of variable -------------------------------------------------------------------
 
 
-@composed(special.eval_sh_legendre)
-@samples("3, U(3)")
-def eval_sh_legendre(n, x):
-    return special.eval_legendre(n, 2.0 * x - 1.0)
+def shifted(of, plain):
+    """The definition of a polynomial on the interval from 0 to 1."""
+
+    @composed(of)
+    @samples("3, U(3)")
+    def polynomial(n, x):
+        return plain(n, 2.0 * x - 1.0)
 
 
-@composed(special.eval_sh_chebyt)
-@samples("3, U(3)")
-def eval_sh_chebyt(n, x):
-    return special.eval_chebyt(n, 2.0 * x - 1.0)
-
-
-@composed(special.eval_sh_chebyu)
-@samples("3, U(3)")
-def eval_sh_chebyu(n, x):
-    return special.eval_chebyu(n, 2.0 * x - 1.0)
+shifted(special.eval_sh_legendre, special.eval_legendre)
+shifted(special.eval_sh_chebyt, special.eval_chebyt)
+shifted(special.eval_sh_chebyu, special.eval_chebyu)
 
 
 @composed(special.eval_sh_jacobi)

@@ -2,7 +2,7 @@
 
 from scipy import special
 
-from srcdiff.rules import nondifferentiable, unsupported
+from srcdiff.rules import *
 
 
 def of(*names):

@@ -5,7 +5,7 @@ A shape or a scale that is not positive gives nan, as in SciPy, and so does nan.
 
 import numpy as np
 
-from srcdiff.rules import known, rank
+from srcdiff.rules import *
 
 
 def positive(a):
@@ -55,3 +55,14 @@ def per_scale(log, scale):
     if known(scale) and scale == 1:
         return log
     return log - np.log(scale)
+
+
+def parameters(distribution):
+    """The parameters of a distribution of one variable, as a signature has them."""
+    shapes = (distribution.shapes or "").replace(",", "").split()
+    return [*shapes, "loc=0"] if hasattr(distribution, "pmf") else [*shapes, "loc=0", "scale=1"]
+
+
+def named(params):
+    """The names of parameters, as arguments of a call."""
+    return ", ".join(p.partition("=")[0] for p in params)

@@ -6,7 +6,7 @@ Parameters that are none give nan, as in SciPy.
 import numpy as np
 from scipy import special, stats
 
-from srcdiff.rules import composed, samples
+from srcdiff.rules import *
 
 from ._standard import as_number
 
@@ -19,12 +19,6 @@ def poisson_logpmf(k, mu, loc=0):
     n, mean = np.maximum(n, 0), np.where(mu >= 0, mu, np.nan)
     log = special.xlogy(n, mean) - special.gammaln(n + 1) - mean
     return as_number(np.where(none & (mu >= 0), -np.inf, log))
-
-
-@composed(stats.poisson.pmf)
-@samples("np.array([0, 1, 4]), P(3)", "np.array([-1, 0, 3]), P()")
-def poisson_pmf(k, mu, loc=0):
-    return np.exp(stats.poisson.logpmf(k, mu, loc))
 
 
 @composed(stats.poisson.cdf)
@@ -66,12 +60,6 @@ def binom_logpmf(k, n, p, loc=0):
     return as_number(np.where(none & (p >= 0) & (p <= 1), -np.inf, log))
 
 
-@composed(stats.binom.pmf)
-@samples("np.array([0, 1, 4, -1, 9]), 4, np.abs(U(5))", "2, 5, np.abs(U())")
-def binom_pmf(k, n, p, loc=0):
-    return np.exp(stats.binom.logpmf(k, n, p, loc))
-
-
 @composed(stats.binom.cdf)
 @samples("np.array([0, 1, 4, -1]), 4, np.abs(U(4))", "2, 5, np.abs(U())")
 def binom_cdf(k, n, p, loc=0):
@@ -108,12 +96,6 @@ def bernoulli_logpmf(k, p, loc=0):
     return stats.binom.logpmf(k, 1, p, loc)
 
 
-@composed(stats.bernoulli.pmf)
-@samples("np.array([0, 1, 1]), np.abs(U(3))")
-def bernoulli_pmf(k, p, loc=0):
-    return np.exp(stats.binom.logpmf(k, 1, p, loc))
-
-
 @composed(stats.nbinom.logpmf)
 @samples(
     "np.array([0, 1, 4]), 4, np.abs(U(3))", "2, P(), np.abs(U())",
@@ -127,9 +109,3 @@ def nbinom_logpmf(k, n, p, loc=0):
     log = special.gammaln(wanted + misses) - special.gammaln(misses + 1) - special.gammaln(wanted)
     log = log + wanted * np.log(chance) + special.xlog1py(misses, -chance)
     return as_number(np.where(fits & ((found < 0) | (np.floor(found) < found)), -np.inf, log))
-
-
-@composed(stats.nbinom.pmf)
-@samples("np.array([0, 1, 4, -1]), 4, np.abs(U(4))", "2, P(), np.abs(U())")
-def nbinom_pmf(k, n, p, loc=0):
-    return np.exp(stats.nbinom.logpmf(k, n, p, loc))

@@ -6,8 +6,10 @@ in nothing but names, and are written by `_frozen`.
 
 from scipy import stats
 
-from srcdiff.rules import composed
+from srcdiff.rules import *
 from srcdiff.runtime.implicit import with_source
+
+from ._standard import named, parameters
 
 _CONTINUOUS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
 _DISCRETE = ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
@@ -16,9 +18,9 @@ _MOMENTS = ("mean", "std", "var", "median", "entropy")
 
 def _frozen(name, params, methods, moments=()):
     """Declare the class of a frozen distribution, and the definition of what makes it."""
-    names = [p.partition("=")[0] for p in params]
-    given = ", ".join(f"self.{n}" for n in names)
-    lines = [f"def __init__(self, {', '.join(params)}):", *(f"    self.{n} = {n}" for n in names)]
+    given = ", ".join(f"self.{n}" for n in named(params).split(", "))
+    lines = [f"def __init__(self, {', '.join(params)}):"]
+    lines += [f"    self.{n} = {n}" for n in named(params).split(", ")]
     for method in methods:
         lines += [f"def {method}(self, x):", f"    return stats.{name}.{method}(x, {given})"]
     for method in moments:
@@ -28,7 +30,7 @@ def _frozen(name, params, methods, moments=()):
     space = {"stats": stats, "__name__": __name__}
     made = with_source(f"class Frozen_{name}:", lines, space)
     space[made.__name__] = made
-    body = [f"return Frozen_{name}({', '.join(names)})"]
+    body = [f"return Frozen_{name}({named(params)})"]
     definition = with_source(f"def frozen_{name}({', '.join(params)}):", body, space)
     composed(getattr(stats, name), early=True)(definition)
 
@@ -37,14 +39,11 @@ for _name in (
     "norm", "expon", "uniform", "laplace", "logistic", "cauchy", "t", "chi2", "gamma", "beta",
     "lognorm",
 ):  # fmt: skip
-    _shapes = (getattr(stats, _name).shapes or "").replace(",", "").split()
-    _frozen(_name, [*_shapes, "loc=0", "scale=1"], _CONTINUOUS, _MOMENTS)
+    _frozen(_name, parameters(getattr(stats, _name)), _CONTINUOUS, _MOMENTS)
 for _name in ("weibull_min", "halfnorm"):
-    _shapes = (getattr(stats, _name).shapes or "").split()
-    _frozen(_name, [*_shapes, "loc=0", "scale=1"], _CONTINUOUS[:-2])
-_frozen("nbinom", ["n", "p", "loc=0"], _DISCRETE[:2])
+    _frozen(_name, parameters(getattr(stats, _name)), _CONTINUOUS[:-2])
 for _name in ("poisson", "binom", "bernoulli"):
-    _shapes = getattr(stats, _name).shapes.replace(",", "").split()
-    _frozen(_name, [*_shapes, "loc=0"], _DISCRETE, _MOMENTS)
+    _frozen(_name, parameters(getattr(stats, _name)), _DISCRETE, _MOMENTS)
+_frozen("nbinom", parameters(stats.nbinom), _DISCRETE[:2])
 _frozen("multivariate_normal", ["mean=None", "cov=1"], ("pdf", "logpdf", "cdf", "logcdf"))
 _frozen("dirichlet", ["alpha"], ("pdf", "logpdf"))

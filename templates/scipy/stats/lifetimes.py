@@ -8,7 +8,7 @@ import math
 import numpy as np
 from scipy import special, stats
 
-from srcdiff.rules import composed, samples
+from srcdiff.rules import *
 
 from ._standard import as_number, outside, per_scale, shaped, standardised
 
@@ -23,12 +23,6 @@ def weibull_min_logpdf(x, c, loc=0, scale=1):
     return as_number(np.where(none, -np.inf, per_scale(log, scale)))
 
 
-@composed(stats.weibull_min.pdf)
-@samples("P(3), 2.5", "P(3) + 1.0, P(), U(), P()", "V([-1.0, 2.0]), 1.5, 0.2, P()")
-def weibull_min_pdf(x, c, loc=0, scale=1):
-    return np.exp(stats.weibull_min.logpdf(x, c, loc, scale))
-
-
 @composed(stats.weibull_min.logsf)
 @samples("P(3), 2.5", "P(3) + 1.0, P(), U(), P()", "V([-1.0, 2.0]), 1.5, 0.2, P()")
 def weibull_min_logsf(x, c, loc=0, scale=1):
@@ -37,22 +31,10 @@ def weibull_min_logsf(x, c, loc=0, scale=1):
     return as_number(np.where(y <= 0, 0.0, shaped(-(inside**c), c)))  # nan**0 is 1
 
 
-@composed(stats.weibull_min.sf)
-@samples("P(3), 2.5", "P(3) + 1.0, P(), U(), P()")
-def weibull_min_sf(x, c, loc=0, scale=1):
-    return np.exp(stats.weibull_min.logsf(x, c, loc, scale))
-
-
 @composed(stats.weibull_min.cdf)
 @samples("P(3), 2.5", "P(3) + 1.0, P(), U(), P()")
 def weibull_min_cdf(x, c, loc=0, scale=1):
     return -np.expm1(stats.weibull_min.logsf(x, c, loc, scale))
-
-
-@composed(stats.weibull_min.logcdf)
-@samples("P(3), 2.5", "P(3) + 1.0, P(), U(), P()")
-def weibull_min_logcdf(x, c, loc=0, scale=1):
-    return np.log(stats.weibull_min.cdf(x, c, loc, scale))
 
 
 @composed(stats.halfnorm.logpdf)
@@ -61,12 +43,6 @@ def halfnorm_logpdf(x, loc=0, scale=1):
     y = standardised(x, loc, scale)
     log = 0.5 * math.log(2.0 / math.pi) - 0.5 * y * y
     return as_number(np.where(y < 0, -np.inf, per_scale(log, scale)))
-
-
-@composed(stats.halfnorm.pdf)
-@samples("P(3)", "P(3) + 1.0, U(), P()", "V([-1.0, 2.0]), 0.0, P()")
-def halfnorm_pdf(x, loc=0, scale=1):
-    return np.exp(stats.halfnorm.logpdf(x, loc, scale))
 
 
 @composed(stats.halfnorm.cdf)
@@ -81,12 +57,6 @@ def halfnorm_cdf(x, loc=0, scale=1):
 def halfnorm_sf(x, loc=0, scale=1):
     y = standardised(x, loc, scale)
     return as_number(np.where(y <= 0, 1.0, special.erfc(y / math.sqrt(2.0))))
-
-
-@composed(stats.halfnorm.logcdf)
-@samples("P(3)", "P(3) + 1.0, U(), P()")
-def halfnorm_logcdf(x, loc=0, scale=1):
-    return np.log(stats.halfnorm.cdf(x, loc, scale))
 
 
 @composed(stats.halfnorm.logsf)

@@ -1,4 +1,4 @@
-"""Quantiles (`ppf`, `isf`) of `scipy.stats`; `locations.py` has those of normal variables.
+"""Quantiles (`ppf`, `isf`) of `scipy.stats`.
 
 Those of distributions with shapes have derivatives in the probability, `loc` and `scale`.
 """
@@ -8,7 +8,7 @@ import math
 import numpy as np
 from scipy import special, stats
 
-from srcdiff.rules import composed, samples
+from srcdiff.rules import *
 
 from ._standard import positive
 
@@ -21,9 +21,37 @@ def _probability(q):
     return np.where((q >= 0) & (q <= 1), q, np.nan)
 
 
+def _laplace(q):
+    p = _probability(q)
+    tail = np.where(p > 0.5, 1.0 - p, p)
+    return np.where(p > 0.5, -1.0, 1.0) * np.log(2.0 * tail)
+
+
 def _tangent(q):
     inner = np.tan(math.pi * (_probability(q) - 0.5))
     return np.where(q == 0, -np.inf, np.where(q == 1, np.inf, inner))
+
+
+def symmetric(distribution, plain, *calls):
+    """The definitions of the quantiles of a distribution that is symmetric."""
+
+    @composed(distribution.ppf)
+    @samples(*calls)
+    def below(q, loc=0, scale=1):
+        return _placed(plain(q), loc, scale)
+
+    @composed(distribution.isf)
+    @samples(*calls)
+    def above(q, loc=0, scale=1):
+        return _placed(-plain(q), loc, scale)
+
+
+symmetric(stats.norm, special.ndtri, "np.abs(U(3))", "np.abs(U(3)), A(), P()")
+symmetric(
+    stats.laplace, _laplace, "np.array([0.2, 0.6]), A(), P()", "0.2 * P(3)", "0.5 + 0.2 * P(3)"
+)
+symmetric(stats.logistic, special.logit, "np.abs(U(3))", "np.abs(U(3)), A(), P()")
+symmetric(stats.cauchy, _tangent, "np.abs(U(3))", "np.abs(U(3)), A(), P()")
 
 
 def _student(df, q):
@@ -53,44 +81,6 @@ def uniform_ppf(q, loc=0, scale=1):
 @samples("np.abs(U(3)), scale=P()", "np.abs(U(3)), A(), P()")
 def uniform_isf(q, loc=0, scale=1):
     return _placed(1.0 - _probability(q), loc, scale)
-
-
-@composed(stats.laplace.ppf)
-@samples("np.array([0.2, 0.6]), A(), P()", "0.2 * P(3)", "0.5 + 0.2 * P(3)")
-def laplace_ppf(q, loc=0, scale=1):
-    p = _probability(q)
-    tail = np.where(p > 0.5, 1.0 - p, p)
-    return _placed(np.where(p > 0.5, -1.0, 1.0) * np.log(2.0 * tail), loc, scale)
-
-
-@composed(stats.laplace.isf)
-@samples("np.array([0.2, 0.6]), A(), P()", "0.2 * P(3)")
-def laplace_isf(q, loc=0, scale=1):
-    return -stats.laplace.ppf(q, -loc, scale)
-
-
-@composed(stats.logistic.ppf)
-@samples("np.abs(U(3))", "np.abs(U(3)), A(), P()")
-def logistic_ppf(q, loc=0, scale=1):
-    return _placed(special.logit(q), loc, scale)
-
-
-@composed(stats.logistic.isf)
-@samples("np.abs(U(3))", "np.abs(U(3)), A(), P()")
-def logistic_isf(q, loc=0, scale=1):
-    return _placed(-special.logit(q), loc, scale)
-
-
-@composed(stats.cauchy.ppf)
-@samples("np.abs(U(3))", "np.abs(U(3)), A(), P()")
-def cauchy_ppf(q, loc=0, scale=1):
-    return _placed(_tangent(q), loc, scale)
-
-
-@composed(stats.cauchy.isf)
-@samples("np.abs(U(3))", "np.abs(U(3)), A(), P()")
-def cauchy_isf(q, loc=0, scale=1):
-    return _placed(-_tangent(q), loc, scale)
 
 
 @composed(stats.t.ppf)

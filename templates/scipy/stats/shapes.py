@@ -10,7 +10,7 @@ import math
 import numpy as np
 from scipy import special, stats
 
-from srcdiff.rules import composed, known, samples
+from srcdiff.rules import *
 
 from ._standard import as_number, centred, outside, per_scale, shaped, standardised
 
@@ -25,22 +25,10 @@ def t_logpdf(x, df, loc=0, scale=1):
     return per_scale(log - special.betaln(0.5 * df, 0.5) - 0.5 * np.log(df), scale)
 
 
-@composed(stats.t.pdf)
-@samples("A(3), 3.0", "A(3), P(), U(), P()")
-def t_pdf(x, df, loc=0, scale=1):
-    return np.exp(stats.t.logpdf(x, df, loc, scale))
-
-
 @composed(stats.t.cdf)
 @samples("A(3), 3.0", "A(3), 2.5, U(), P()")
 def t_cdf(x, df, loc=0, scale=1):
     return special.stdtr(df, standardised(x, loc, scale))
-
-
-@composed(stats.t.logcdf)
-@samples("A(3), 3.0", "A(3), 2.5, U(), P()")
-def t_logcdf(x, df, loc=0, scale=1):
-    return np.log(special.stdtr(df, standardised(x, loc, scale)))
 
 
 @composed(stats.t.sf)
@@ -62,12 +50,6 @@ def gamma_logpdf(x, a, loc=0, scale=1):
     return as_number(np.where(none, -np.inf, per_scale(log, scale)))
 
 
-@composed(stats.gamma.pdf)
-@samples("P(3), 2.5", "P(3) + 1.0, P(), U(), P()", "V([-1.0, 2.0]), a=P(), scale=P()")
-def gamma_pdf(x, a, loc=0, scale=1):
-    return np.exp(stats.gamma.logpdf(x, a, loc, scale))
-
-
 @composed(stats.gamma.cdf)
 @samples("P(3), 2.5", "P(3) + 1.0, 1.5, U(), P()", "V([-1.0, 2.0]), a=2.0, scale=P()")
 def gamma_cdf(x, a, loc=0, scale=1):
@@ -82,41 +64,18 @@ def gamma_sf(x, a, loc=0, scale=1):
     return as_number(np.where(y <= 0, 1.0, special.gammaincc(a, np.where(y <= 0, 1.0, y))))
 
 
-@composed(stats.gamma.logcdf)
-@samples("P(3), 2.5", "P(3) + 1.0, 1.5, U(), P()")
-def gamma_logcdf(x, a, loc=0, scale=1):
-    return np.log(stats.gamma.cdf(x, a, loc, scale))
+def of_gamma(of, plain, *calls):
+    """The definition of a method of `chi2`: that of `gamma` with other parameters."""
+
+    @composed(of)
+    @samples("P(3), 3.0", *calls)
+    def chi2(x, df, loc=0, scale=1):
+        return plain(x, 0.5 * df, loc, 2.0 * scale)
 
 
-# The same with other parameters.
-@composed(stats.chi2.logpdf)
-@samples("P(3), 3.0", "P(3) + 1.0, P(), U(), P()", "P(3), df=P()")
-def chi2_logpdf(x, df, loc=0, scale=1):
-    return stats.gamma.logpdf(x, 0.5 * df, loc, 2.0 * scale)
-
-
-@composed(stats.chi2.pdf)
-@samples("P(3), 3.0", "P(3) + 1.0, P(), U(), P()")
-def chi2_pdf(x, df, loc=0, scale=1):
-    return np.exp(stats.gamma.logpdf(x, 0.5 * df, loc, 2.0 * scale))
-
-
-@composed(stats.chi2.cdf)
-@samples("P(3), 3.0", "P(3) + 1.0, 2, U(), P()")
-def chi2_cdf(x, df, loc=0, scale=1):
-    return stats.gamma.cdf(x, 0.5 * df, loc, 2.0 * scale)
-
-
-@composed(stats.chi2.logcdf)
-@samples("P(3), 3.0")
-def chi2_logcdf(x, df, loc=0, scale=1):
-    return np.log(stats.gamma.cdf(x, 0.5 * df, loc, 2.0 * scale))
-
-
-@composed(stats.chi2.sf)
-@samples("P(3), 3.0", "P(3) + 1.0, 2, U(), P()")
-def chi2_sf(x, df, loc=0, scale=1):
-    return stats.gamma.sf(x, 0.5 * df, loc, 2.0 * scale)
+of_gamma(stats.chi2.logpdf, stats.gamma.logpdf, "P(3) + 1.0, P(), U(), P()", "P(3), df=P()")
+of_gamma(stats.chi2.cdf, stats.gamma.cdf, "P(3) + 1.0, 2, U(), P()")
+of_gamma(stats.chi2.sf, stats.gamma.sf, "P(3) + 1.0, 2, U(), P()")
 
 
 @composed(stats.lognorm.logpdf)
@@ -126,12 +85,6 @@ def lognorm_logpdf(x, s, loc=0, scale=1):
     log = np.log(np.where(y <= 0, 1.0, y))
     density = -0.5 * (log / s) ** 2 - log - np.log(s) - 0.5 * math.log(2.0 * math.pi)
     return as_number(np.where(y <= 0, -np.inf, per_scale(density, scale)))
-
-
-@composed(stats.lognorm.pdf)
-@samples("P(3), 0.5", "P(3) + 1.0, P(), U(), P()")
-def lognorm_pdf(x, s, loc=0, scale=1):
-    return np.exp(stats.lognorm.logpdf(x, s, loc, scale))
 
 
 @composed(stats.lognorm.cdf)
@@ -163,21 +116,9 @@ def beta_logpdf(x, a, b, loc=0, scale=1):
     return as_number(np.where(none, -np.inf, log))
 
 
-@composed(stats.beta.pdf)
-@samples("np.abs(U(3)), 2.5, 1.5", "np.abs(U(3)), P(), P(), -0.2, 1.5 * P()")
-def beta_pdf(x, a, b, loc=0, scale=1):
-    return np.exp(stats.beta.logpdf(x, a, b, loc, scale))
-
-
 @composed(stats.beta.cdf)
 @samples("np.abs(U(3)), 2.5, 1.5", "np.abs(U(3)), 0.7, 1.5, -0.2, P() + 0.8", "A(3), 2.0, 2.0")
 def beta_cdf(x, a, b, loc=0, scale=1):
     y = shaped(shaped(standardised(x, loc, scale), a), b)
     inner = special.betainc(a, b, np.where((y <= 0) | (y >= 1), 0.5, y))
     return as_number(np.where(y <= 0, 0.0, np.where(y >= 1, 1.0, inner)))
-
-
-@composed(stats.beta.logcdf)
-@samples("np.abs(U(3)), 2.5, 1.5")
-def beta_logcdf(x, a, b, loc=0, scale=1):
-    return np.log(stats.beta.cdf(x, a, b, loc, scale))

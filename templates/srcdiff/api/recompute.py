@@ -1,6 +1,6 @@
 """Rules of calls that run again in the backward part."""
 
-from srcdiff.rules import d, forward, nondifferentiable, rule, samples, unsupported
+from srcdiff.rules import *
 from srcdiff.runtime.checkpoint import (
     Before,
     Slots,
@@ -23,8 +23,6 @@ from srcdiff.runtime.checkpoint import (
 @rule(run_again)
 @samples("lambda x, y: np.sin(x) * y, None, A(3), A(3)")
 def run_again_(f, before, *args):
-    z = run_again(f, before, *args)
-    yield z
     found = gradients_again(f, before, d[z], *args)
     for k in range(len(args)):
         d[args][k] += found[k]
@@ -32,8 +30,6 @@ def run_again_(f, before, *args):
 
 @forward(run_again)
 def run_again_tangent(f, before, *args):
-    z = run_again(f, before, *args)
-    yield z
     d[z] += tangent_again(f, before, d[args], *args)
 
 
@@ -43,9 +39,7 @@ def run_again_tangent(f, before, *args):
 @rule(gradients_again)
 @samples("np.multiply, None, A(3), A(3), A(3)")
 def gradients_again_(f, before, g, *args):
-    found = gradients_again(f, before, g, *args)
-    yield found
-    more = gradients_again(gradients_by(f, args), again(before), d[found], g, *args)
+    more = gradients_again(gradients_by(f, args), again(before), d[z], g, *args)
     d[g] += more[0]
     for k in range(len(args)):
         d[args][k] += more[k + 1]
@@ -53,16 +47,12 @@ def gradients_again_(f, before, g, *args):
 
 @forward(gradients_again)
 def gradients_again_tangent(f, before, g, *args):
-    found = gradients_again(f, before, g, *args)
-    yield found
-    d[found] += tangent_again(gradients_by(f, args), again(before), (d[g], *d[args]), g, *args)
+    d[z] += tangent_again(gradients_by(f, args), again(before), (d[g], *d[args]), g, *args)
 
 
 @rule(tangent_again)
 @samples("np.multiply, None, (A(3), A(3)), A(3), A(3)")
 def tangent_again_(f, before, t, *args):
-    z = tangent_again(f, before, t, *args)
-    yield z
     found = gradients_again(tangent_by(f, t), again(before), d[z], t, *args)
     for k in range(len(args)):
         d[t][k] += found[0][k]
@@ -71,8 +61,6 @@ def tangent_again_(f, before, t, *args):
 
 @forward(tangent_again)
 def tangent_again_tangent(f, before, t, *args):
-    z = tangent_again(f, before, t, *args)
-    yield z
     d[z] += tangent_again(tangent_by(f, t), again(before), (d[t], *d[args]), t, *args)
 
 
@@ -82,8 +70,6 @@ def tangent_again_tangent(f, before, t, *args):
     "A(3), A(3)"
 )
 def run_steps_(step, held, count, *values):
-    z = run_steps(step, held, count, *values)
-    yield z
     found = reversed_steps(step, held, count, d[z], *values)
     for k in range(len(values)):
         d[values][k] += found[k]
@@ -91,8 +77,6 @@ def run_steps_(step, held, count, *values):
 
 @forward(run_steps)
 def run_steps_tangent(step, held, count, *values):
-    z = run_steps(step, held, count, *values)
-    yield z
     d[z] += pushed_steps(step, held, count, d[values], *values)
 
 
@@ -101,9 +85,7 @@ def run_steps_tangent(step, held, count, *values):
 
 @rule(reversed_steps)
 def reversed_steps_(step, held, count, g, *values):
-    found = reversed_steps(step, held, count, g, *values)
-    yield found
-    more = steps_with_tangents(step, held, count, d[found], (None, g), *values)
+    more = steps_with_tangents(step, held, count, d[z], (None, g), *values)
     d[g] += more[0]
     for k in range(len(values)):
         d[values][k] += more[1][k]
@@ -111,15 +93,11 @@ def reversed_steps_(step, held, count, g, *values):
 
 @forward(reversed_steps)
 def reversed_steps_tangent(step, held, count, g, *values):
-    found = reversed_steps(step, held, count, g, *values)
-    yield found
-    d[found] += steps_with_tangents(step, held, count, d[values], (d[g], g), *values)[1]
+    d[z] += steps_with_tangents(step, held, count, d[values], (d[g], g), *values)[1]
 
 
 @rule(pushed_steps)
 def pushed_steps_(step, held, count, t, *values):
-    z = pushed_steps(step, held, count, t, *values)
-    yield z
     more = steps_with_tangents(step, held, count, t, (None, d[z]), *values)
     for k in range(len(values)):
         d[t][k] += more[2][k]

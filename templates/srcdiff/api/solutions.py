@@ -3,17 +3,7 @@
 import numpy as np
 
 from srcdiff import grad, hessian, hvp, jacobian, jvp, linearize, vhp, vjp
-from srcdiff.rules import (
-    composed,
-    d,
-    forward,
-    known,
-    linear,
-    nondifferentiable,
-    rule,
-    samples,
-    unsupported,
-)
+from srcdiff.rules import *
 from srcdiff.runtime.implicit import (
     as_reals,
     basis_of,
@@ -36,41 +26,33 @@ SQUARES = "lambda a, b: np.sqrt(a * b), lambda x, a, b: x * x - a * b"
 @rule(solution)
 @samples(f"{SQUARES}, P(3), P(3)", f"{SQUARES}, P(), 2.0")
 def solution_(solver, residual, *args):
-    x = solution(solver, residual, *args)
-    yield x
-    adjoint = solve_adjoint(residual, x, d[x], *args)
+    adjoint = solve_adjoint(residual, z, d[z], *args)
     for k in range(len(args)):
-        d[args][k] += -pulled(residual, k + 1, adjoint, x, *args)
+        d[args][k] += -pulled(residual, k + 1, adjoint, z, *args)
 
 
 @forward(solution)
-def solution_tangent(solver, residual, *args):
-    x = solution(solver, residual, *args)
-    yield x
+def solution_tangent(residual, *args):
     for k in range(len(args)):
         if not known(d[args][k]):
-            moved = pushed(residual, k + 1, d[args][k], x, *args)
-            d[x] += -solve_tangent(residual, x, moved, *args)
+            moved = pushed(residual, k + 1, d[args][k], z, *args)
+            d[z] += -solve_tangent(residual, z, moved, *args)
 
 
 @rule(fixed_point, calls=("f", "args"))
 @samples("lambda x, a: np.cos(a * x), 0.5, U(3)", "lambda x, a: np.cos(a * x), 0.5, U()")
 def fixed_point_(f, x0, *args):
-    x = fixed_point(f, x0, *args)
-    yield x
-    adjoint = fixed_adjoint(f, x, d[x], *args)
+    adjoint = fixed_adjoint(f, z, d[z], *args)
     for k in range(len(args)):
-        d[args][k] += pulled(f, k + 1, adjoint, x, *args)
+        d[args][k] += pulled(f, k + 1, adjoint, z, *args)
     d[x0] += 0.0
 
 
 @forward(fixed_point)
-def fixed_point_tangent(f, x0, *args):
-    x = fixed_point(f, x0, *args)
-    yield x
+def fixed_point_tangent(f, *args):
     for k in range(len(args)):
         if not known(d[args][k]):
-            d[x] += fixed_tangent(f, x, pushed(f, k + 1, d[args][k], x, *args), *args)
+            d[z] += fixed_tangent(f, z, pushed(f, k + 1, d[args][k], z, *args), *args)
 
 
 # Of their derivatives, dense: the matrix of the system is part of the text.  Complex numbers
@@ -80,8 +62,6 @@ def fixed_point_tangent(f, x0, *args):
 @linear(as_reals)
 @samples("A(2, 3), A(2, 3)", "C(3), C(3)", "A(), 2.0")
 def as_reals_(v, like):
-    z = as_reals(v, like)
-    yield z
     d[v] += of_reals(d[z], v)
     d[like] += 0.0
 
@@ -89,8 +69,6 @@ def as_reals_(v, like):
 @linear(of_reals)
 @samples("A(6), A(2, 3)", "A(6), C(3)")
 def of_reals_(v, like):
-    z = of_reals(v, like)
-    yield z
     d[v] += as_reals(d[z], like)
     d[like] += 0.0
 
@@ -140,8 +118,6 @@ def pushed_(f, k, t, *args):
 @rule(solved)
 @samples("S(3), A(3)")
 def solved_(a, b):
-    z = solved(a, b)
-    yield z
     adjoint = solved(np.transpose(a), d[z])
     d[b] += adjoint
     d[a] += -np.outer(adjoint, z)
@@ -149,8 +125,6 @@ def solved_(a, b):
 
 @forward(solved)
 def solved_tangent(a, b):
-    z = solved(a, b)
-    yield z
     d[z] += solved(a, d[b])
     d[z] += -solved(a, d[a] @ z)
 
