@@ -206,3 +206,42 @@ def after_a_list_of_any_length(x, xs, n):
 
 
 sample(after_a_list_of_any_length, lambda r: (r.standard_normal(3), np.ones(4), 2))
+
+
+def number_of_keys_before_another_is_added(x, n):
+    weights = {0: 1.0}
+    for k in range(n):
+        x = x * len(weights) * x
+        weights[k + 5] = 1.0
+    return x
+
+
+def least_of_a_list_before_a_store(x, n):
+    limits = [1.0, 3.0, 2.0]
+    for k in range(n):
+        x = x * min(limits) * x
+        limits[k] = k + 4.0
+    return x
+
+
+def greatest_of_an_array_before_a_store(x, n):
+    limits = np.ones(4)
+    for k in range(n):
+        x = x * max(limits) * x
+        limits[k] = k + 4.0
+    return x
+
+
+def whether_a_key_is_there_before_it_is_added(x, n):
+    seen = {"a": 1.0}
+    for _ in range(n):
+        x = x * (2.0 if "b" in seen else 1.0) * x
+        seen["b"] = 1.0
+    return x
+
+
+for _function in (
+    number_of_keys_before_another_is_added, least_of_a_list_before_a_store,
+    greatest_of_an_array_before_a_store, whether_a_key_is_there_before_it_is_added,
+):  # fmt: skip
+    sample(_function, lambda r: (r.uniform(0.3, 0.8), 3))

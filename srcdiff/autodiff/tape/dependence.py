@@ -15,10 +15,18 @@ from dataclasses import field
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
-from srcdiff.autodiff.tape.needs import Contents, Stable, contents_of, primal_reads
+from srcdiff.autodiff.tape.needs import (
+    Contents,
+    Stable,
+    contents_of,
+    contents_read,
+    is_cheap,
+    primal_reads,
+)
 from srcdiff.ir.frozen import frozen, replace, state
-from srcdiff.ir.kinds import broadcasts_to_itself
+from srcdiff.ir.kinds import UNKNOWN, broadcasts_to_itself, is_scalar
 from srcdiff.kinds.calls import kind_of_call
+from srcdiff.primitives.effects import returns_view
 
 
 @state
@@ -291,12 +299,23 @@ def _note_bindings(stmt: ir.Stmt, known: _Facts) -> None:
 
 
 def _collect_read(stmt: ir.Assign, where: Where, known: _Facts, needed: frozenset[str]) -> None:
-    """A read `v = A[i]` whose value an adjoint needs."""
-    rhs = stmt.rhs
-    if isinstance(rhs, ir.Call) and rhs.fn is operator.getitem and stmt.target.id in needed:
+    """A read `v = A[i]`, or `v = len(A)`, whose value an adjoint needs."""
+    rhs, facts = stmt.rhs, known.facts
+    if not isinstance(rhs, ir.Call) or stmt.target.id not in needed:
+        return
+    if rhs.fn is operator.getitem:
         base, index = rhs.args
-        if isinstance(base, ir.Name) and base.id in known.facts.aliases.classes:
+        if isinstance(base, ir.Name) and base.id in facts.aliases.classes:
             known.accesses.append(Access(base.id, index, *where.fields, stmt))
+    elif is_cheap(rhs, facts, stmt.target.id) and not _is_view(stmt, rhs, facts):
+        read = (n for n in contents_read(rhs, facts) if contents_of(n, facts))
+        known.accesses += (Access(n, None, *where.fields, stmt) for n in read)
+
+
+def _is_view(stmt: ir.Assign, call: ir.Call, facts: Facts) -> bool:
+    """Whether a call gives an array that shares memory: what is read of it is looked at there."""
+    kind = facts.kinds.get(stmt.target.id, UNKNOWN)
+    return not is_scalar(kind) and bool(returns_view(call, facts.kinds))
 
 
 def _is_piece(name: str, facts: Facts) -> bool:

@@ -60,14 +60,20 @@ def contents_read(rhs: ir.Rhs, facts: Facts) -> tuple[str, ...]:
     """The names whose contents, not only their shape, an expression looks at."""
     if not isinstance(rhs, ir.Call):
         return ir.names(rhs)
-    structure = rhs.fn in (trees.zero_tree, trees.zeros_like) or op_of(rhs.fn).is_asked
+    structure = rhs.fn in (trees.zero_tree, trees.zeros_like)
     place = 0 if structure else asks_form(rhs)
     looked_at = (*rhs.args, *(v for _, v in rhs.kwargs))
     if place is None or len(rhs.args) <= place:
         return tuple(n for a in looked_at for n in ir.names(a))
     found = (n for k, a in enumerate(looked_at) if k != place for n in ir.names(a))
-    # What a container holds is its shape.
-    return (*found, *(n for n in ir.names(rhs.args[place]) if _changes_structure(n, facts)))
+    return (*found, *(n for n in ir.names(rhs.args[place]) if _has_other_form(n, structure, facts)))
+
+
+def _has_other_form(name: str, structure: bool, facts: Facts) -> bool:
+    """Whether what is asked of a container, of its structure or its length, changes with it."""
+    if structure:
+        return _changes_structure(name, facts)
+    return not is_numeric(facts.kinds.get(name, UNKNOWN))
 
 
 def _changes_structure(name: str, facts: Facts) -> bool:
