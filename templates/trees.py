@@ -160,6 +160,11 @@ def hook_(x, fn):
     d[fn] += 0.0  # what it reads is no part of the function
 
 
+@forward(trees.hook)
+def hook_tangent(x):
+    d[z] += d[x]
+
+
 @composed(trees.hooked, early=True)
 @samples("A(3), np.copy", "A(), np.positive")
 def hooked_(g, fn):

@@ -232,6 +232,13 @@ def with_alias(facts: Facts, new: str, old: str, adjoint: str = "") -> Facts:
     return replace(facts, active=facts.active | {new}, adjoints={**facts.adjoints, new: name})
 
 
+def on_adjoint(rhs: ir.Rhs) -> ir.Rhs:
+    """An expression that takes a part of an adjoint: that of an object is a dict."""
+    if isinstance(rhs, ir.Call) and rhs.role is ir.Role.ATTRIBUTE:
+        return replace(rhs, role=None)
+    return rhs
+
+
 def adjoint_names(
     function: ir.Function, active: frozenset[str], fresh: ir.Fresh, prefix: str = "d_"
 ) -> dict[str, str]:

@@ -89,7 +89,7 @@ def near(function: ir.Function, kinds: Kinds) -> dict[str, str]:
 
 def is_marked(rhs: ir.Rhs) -> bool:
     """Whether an expression stands for an operator in place on a name (see `prepare`)."""
-    marked = isinstance(rhs, ir.Call) and (rhs.text or "").endswith("=")
+    marked = isinstance(rhs, ir.Call) and rhs.role is ir.Role.IN_PLACE
     return marked and isinstance(rhs.args[0], ir.Name)  # type: ignore[union-attr]
 
 

@@ -182,7 +182,7 @@ def _with_stores(function: ir.Function) -> ir.Function:
         if not isinstance(stmt, ir.Assign) or not is_marked(stmt.rhs):
             return (stmt,)
         base, value = stmt.rhs.args  # type: ignore[union-attr]
-        store = ir.SetItem(base, None, value, stmt.rhs.text[:-1], stmt.loc)  # type: ignore[union-attr, index, arg-type]
+        store = ir.SetItem(base, None, value, ir.SYMBOLS[stmt.rhs.fn], stmt.loc)  # type: ignore[union-attr, arg-type]
         return (store, replace(stmt, rhs=base))
 
     return ir.replaced_in(function, one)

@@ -189,10 +189,10 @@ def _seed(value: ir.Atom, source: ir.Name, facts: Facts, b: Builder) -> None:
     if not isinstance(value, ir.Tup):
         return
     # A cotangent that has been checked has as many items as there are outputs.
-    text = f"item of {len(value.items)}" if source.id != facts.seed else None
+    role = ir.Unpacks(len(value.items)) if source.id != facts.seed else None
     for k, item in enumerate(value.items):
         if any(n in facts.active for n in ir.names(item)):
-            get = ir.Call(operator.getitem, (source, ir.Const(k)), text=text)
+            get = ir.Call(operator.getitem, (source, ir.Const(k)), role=role)
             _seed(item, b.temp(get, "_g"), facts, b)
 
 

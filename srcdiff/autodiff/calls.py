@@ -162,7 +162,7 @@ def _gradient_kind(kind: Kind) -> Kind:
 
 def item_of(base: ir.Name, k: int, of: int = 2) -> ir.Call:
     """One of several things that a call gives."""
-    return ir.Call(operator.getitem, (base, ir.Const(k)), text=f"item of {of}")
+    return ir.Call(operator.getitem, (base, ir.Const(k)), role=ir.Unpacks(of))
 
 
 def unmarked(block: ir.Block) -> ir.Block:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 
 from srcdiff import ir
-from srcdiff.analysis.facts import Facts, with_alias
+from srcdiff.analysis.facts import Facts, on_adjoint, with_alias
 from srcdiff.analysis.lifetimes import View
 from srcdiff.autodiff.calls import call_adjoint, is_at_run_time, run_time_adjoint
 from srcdiff.autodiff.containers import (
@@ -318,7 +318,7 @@ def _make_view(name: str, facts: Facts, loc: ir.Loc, out: list[ir.Stmt], made: s
     def swap(n: ir.Name) -> ir.Atom:
         return facts.adjoint(n.id) if n.id == view.base else n
 
-    out.append(ir.Assign(facts.adjoint(name), ir.map_rhs(swap, view.rhs), loc))
+    out.append(ir.Assign(facts.adjoint(name), on_adjoint(ir.map_rhs(swap, view.rhs)), loc))
 
 
 def _written_through(stmt: ir.Stmt, made: set[str], facts: Facts) -> ir.Block:

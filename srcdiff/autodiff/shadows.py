@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.facts import Facts
+from srcdiff.analysis.facts import Facts, on_adjoint
 from srcdiff.analysis.shadows import is_mirrored, may_copy
 from srcdiff.autodiff.containers import take
 from srcdiff.errors import InternalError, UnsupportedError
@@ -346,7 +346,7 @@ class _Mirror(Builder):
         if rhs.fn is layout.view_like:
             base, x, old, other = rhs.args
             return replace(rhs, args=(self.of(base), x, old, self.of(other)))
-        return replace(rhs, args=(self.of(rhs.args[0]), *rhs.args[1:]))
+        return on_adjoint(replace(rhs, args=(self.of(rhs.args[0]), *rhs.args[1:])))
 
     def of(self, atom: ir.Atom) -> ir.Atom:
         """The shadow of what a container holds: zero for a number, None where nothing is active."""

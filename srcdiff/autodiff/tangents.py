@@ -446,7 +446,7 @@ def mirrored(call: ir.Call, rule: Rule, scribe: Scribe) -> ir.Call:
 
     args = tuple(one(a, role) for a, role in zip(call.args, _roles(call, rule)))
     kwargs = tuple((k, one(v, k or "")) for k, v in call.kwargs)
-    return ir.Call(call.fn, args, kwargs, call.text)
+    return ir.Call(call.fn, args, kwargs, call.text, call.role)
 
 
 def _roles(call: ir.Call, rule: Rule) -> list[str]:

@@ -47,7 +47,7 @@ def check_loops(function: ir.Function, kinds: Kinds) -> None:
 def _looped_over(loop: ir.For) -> set[str]:
     """The variables from before a loop of which it takes an item in every step."""
     found = (s.rhs for s in loop.body if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call))
-    bases = (r.args[0] for r in found if r.fn is operator.getitem and r.text == ir.LOOP)
+    bases = (r.args[0] for r in found if r.fn is operator.getitem and r.role is ir.Role.LOOP)
     names = {b.id for b in bases if isinstance(b, ir.Name)}
     return names & live_before(loop.body, frozenset())
 

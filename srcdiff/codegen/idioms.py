@@ -35,6 +35,7 @@ from srcdiff.ir import (
     Star,
     Stmt,
     Tup,
+    Unpacks,
     bound,
     make_dict,
     make_list,
@@ -153,11 +154,6 @@ _HOMES = {"numpy.fft": "np.fft.", "numpy.linalg": "np.linalg."}
 # --- `a, b = f(x)`: names bound to all items of a value, one after the other ---------------------
 
 
-# The text of a subscript that takes one of so many items: the only items that there are, so that
-# unpacking can do without a subscript.  Some of them may have been dropped as unused since.
-_ITEM = re.compile(r"item of (\d+)\Z")
-
-
 Target = tuple[Any, int]
 
 
@@ -205,11 +201,15 @@ def loop_target(body: Block, name: str, uses: Mapping[str, int], start: int = 0)
 
 
 def _count(stmt: Stmt) -> int:
-    """How many items there are, of which a statement takes one; 0 if it does not."""
+    """How many items there are, of which a statement takes one; 0 if it does not.
+
+    They are the only ones that there are, so that unpacking can do without a subscript.  Some of
+    them may have been dropped as unused since.
+    """
     if not isinstance(stmt, Assign) or not isinstance(stmt.rhs, Call):
         return 0
-    match = _ITEM.match(stmt.rhs.text or "") if stmt.rhs.fn is operator.getitem else None
-    return int(match[1]) if match else 0
+    role = stmt.rhs.role
+    return role.before if isinstance(role, Unpacks) and role.after is None else 0
 
 
 def _base(stmt: Stmt) -> str | None:

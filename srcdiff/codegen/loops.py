@@ -223,7 +223,7 @@ class _Reversed(Rewriter):
         count = self.call(len, base, base="_n")
         take = stmt.body[place]
         assert isinstance(take, ir.Assign)
-        first = replace(take, rhs=ir.Call(operator.getitem, (base, stmt.target), text=ir.LOOP))
+        first = replace(take, rhs=ir.Call(operator.getitem, (base, stmt.target), role=ir.Role.LOOP))
         body = (first, *stmt.body[:place], *stmt.body[place + 1 :])
         return replace(stmt, iter=ir.Call(range, (count,), text="range"), body=body)
 

@@ -39,6 +39,7 @@ from srcdiff.ir import (
     Return,
     Rhs,
     Stmt,
+    Unpacks,
     While,
     blocks,
     bound,
@@ -51,6 +52,7 @@ from srcdiff.ir import (
     writes,
 )
 from srcdiff.ir.frozen import frozen, replace, state
+from srcdiff.ir.nodes import Statement
 
 
 def with_late_breaks(function: Function) -> Function:
@@ -226,8 +228,8 @@ class _Rewriter:
 
     def _unpacking(self, targets: list[Name], loc: Loc) -> tuple[Name, Block]:
         """A name for an item that is a tuple, and the statements that take it apart."""
-        each, text = self.fresh("_each"), f"item of {len(targets)}"
-        taken = (Call(operator.getitem, (each, Const(k)), text=text) for k in range(len(targets)))
+        each, role = self.fresh("_each"), Unpacks(len(targets))
+        taken = (Call(operator.getitem, (each, Const(k)), role=role) for k in range(len(targets)))
         return each, tuple(Assign(t, rhs, loc) for t, rhs in zip(targets, taken))
 
 
@@ -273,8 +275,8 @@ _TRUE, _FALSE, _NONE = Const(True), Const(False), Const(None)
 Loop = Union[For, While]
 
 
-@frozen
-class Jump:
+@frozen(slots=True)
+class Jump(Statement):
     """A statement of printed text alone: `break`, `continue`, or `return value`."""
 
     kind: str
@@ -282,8 +284,8 @@ class Jump:
     loc: Loc = NOWHERE
 
 
-@frozen
-class LoopElse:
+@frozen(slots=True)
+class LoopElse(Statement):
     """A loop with an `else`, which runs unless the loop is left by `break`."""
 
     loop: Loop

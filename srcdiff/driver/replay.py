@@ -189,7 +189,7 @@ class Runner(Interpreter):
     """Runs functions of the passes; calls of functions that are still to be generated as well.
 
     `part` gives the functions that such a callee stands for; `look`, if there is one, is told of
-    what every statement binds.  `in_place`: operators in place are marked by their texts alone;
+    what every statement binds.  `in_place`: operators in place have that role alone;
     `slopes`: of a value with another derivative than its own, what has that derivative is computed.
     """
 
@@ -221,14 +221,15 @@ class Runner(Interpreter):
         return made_once(made, "as the text has it", functools.partial(_printed, made))
 
     def called(self, call: ir.Call, env: Env) -> Any:
-        """What a call gives: operators in place, and what loops take, are marked by their texts."""
+        """What a call gives: operators in place, and what loops take, have roles."""
         if self.in_place and is_inplace(call):
             one, two = (self.atom(a, env) for a in call.args)
-            return IN_PLACE[str(call.text)[:-1]](one, two)
+            return IN_PLACE[ir.SYMBOLS[call.fn]](one, two)
         first = call.args[0] if call.args else None
         if isinstance(first, ir.Name) and (call.fn is len or call.fn is operator.getitem):
             held = self.atom(first, env)
-            if isinstance(held, (dict, set, frozenset)) and call.text == ir.LOOP:
+            keys = call.fn is operator.getitem and call.role is ir.Role.LOOP
+            if keys and isinstance(held, (dict, set, frozenset)):
                 return list(held)[self.atom(call.args[1], env)]
             takes = isinstance(held, (Iterator, MappingView))
             if takes and not hasattr(type(held), "__getitem__"):

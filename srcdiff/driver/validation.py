@@ -129,7 +129,7 @@ class _Validation:
     callees: list[tuple[Any, Request, Kinds, Values, bool]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     state: State = State(ir.Function("", (), ()), Request(()), {}, None)  # after the last pass
-    marked: set[int] = field(default_factory=set)  # whose operators in place are so by their texts
+    marked: set[int] = field(default_factory=set)  # whose operators in place are so by their roles
     compared: int = 0
 
     def run(self, pair: bool) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import field
+from enum import Enum
 from functools import lru_cache
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, ClassVar, Union
@@ -26,6 +27,7 @@ OPERATORS: Mapping[str, Any] = MappingProxyType(
         ">>": operator.rshift,
     }
 )  # fmt: skip
+SYMBOLS: Mapping[Any, str] = MappingProxyType({fn: text for text, fn in OPERATORS.items()})
 
 
 # --- places in the source, and names that generated functions have -------------------------------
@@ -177,6 +179,27 @@ class Derived:
 Callee = Union[Callable[..., Any], Method, Attr, Derived, Name]
 
 
+class Role(Enum):
+    """What a call is in the program, where its callee does not say it."""
+
+    IN_PLACE = "an operator in place on a name: `x += y` is `x = x + y` in this role"
+    LOOP = "takes what a loop iterates over, of a dict a key, or asks how often it runs"
+    OLD = "reads `x[i]` before the value of `x[i] += value`"
+    MADE = "stores an attribute while the object is made, which a frozen class lets pass"
+    ATTRIBUTE = "takes an attribute of an object that is kept as a container"
+
+
+@frozen
+class Unpacks:
+    """The role of a subscript that takes one of all the items that an unpacking takes.
+
+    So many names stand before and, where there is one, after the name that takes the rest.
+    """
+
+    before: int
+    after: int | None = None
+
+
 @frozen(slots=True)
 class Call(Reader):
     """`fn(*args, **kwargs)`.
@@ -190,6 +213,7 @@ class Call(Reader):
     args: tuple[Atom, ...] = ()
     kwargs: tuple[tuple[str | None, Atom], ...] = ()
     text: str | None = field(default=None, compare=False)  # the user's spelling of the callee
+    role: Role | Unpacks | None = field(default=None, compare=False)
 
     _hash: int | None = remembered()
     _outs: tuple[Atom, ...] | None = remembered()
@@ -224,10 +248,6 @@ class Opaque(Reader):
 
 
 Rhs = Union[Atom, Call, Opaque]
-
-
-LOOP = "item in turn"
-"""The text of the call that takes what a loop iterates over; of a dict that is a key."""
 
 
 def make_list(*items: Any) -> list[Any]:

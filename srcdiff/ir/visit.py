@@ -451,7 +451,7 @@ def _map_call(fn: Callable[[Name], Atom], call: Call) -> Call:
     same = callee is call.fn and all(map(operator.is_, args, call.args))
     if same and all(a[1] is b[1] for a, b in zip(kwargs, call.kwargs)):
         return call
-    new = Call(callee, tuple(args), tuple(kwargs), call.text)  # type: ignore[arg-type]
+    new = Call(callee, tuple(args), tuple(kwargs), call.text, call.role)  # type: ignore[arg-type]
     return called(callee, new) if isinstance(callee, Ref) else new
 
 

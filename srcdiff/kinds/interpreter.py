@@ -212,13 +212,13 @@ class _Inference:
 
     def _computed(self, call: ir.Call, held: tuple[Kind, ...]) -> Kind:
         """The kind of a call on operands of these kinds that was not asked for before."""
-        if (call.text or "").endswith("=") and is_array(held[0]):
+        if call.role is ir.Role.IN_PLACE and is_array(held[0]):
             return held[0]  # an operator in place: the array stays the array that it is
         split = len(call.args)
         kwargs = tuple((k, v) for (k, _), v in zip(call.kwargs, held[split:]) if k is not None)
         spread = len(kwargs) < len(call.kwargs) or any(isinstance(a, ir.Star) for a in call.args)
         args = held[:split]
-        if call.text == ir.LOOP and isinstance(args[0], Dict):
+        if call.role is ir.Role.LOOP and isinstance(args[0], Dict):
             args = (call_kind(list, args[:1]), *args[1:])
         return UNKNOWN if spread else call_kind(call.fn, args, kwargs)
 

@@ -17,6 +17,7 @@ Only functions that are listed as safe to run are called, and methods of arrays 
 from __future__ import annotations
 
 import itertools
+import math
 import warnings
 from collections.abc import Callable as Function
 from collections.abc import Iterator, Sequence
@@ -182,7 +183,12 @@ def _items_variants(kind: List, any_int: bool) -> Iterator[tuple[Kind, ...]]:
     for items of several kinds is among those that join what these give.
     """
     if kind.items is not None:
-        yield from itertools.product(*(list(_variants(i, any_int)) for i in kind.items))
+        each = [list(_variants(i, any_int)) for i in kind.items]
+        alike = all(variants == each[0] for variants in each)
+        if alike and math.prod(map(len, each)) > _MOST:
+            yield from ((chosen,) * len(each) for chosen in each[0])
+        else:
+            yield from itertools.product(*each)
         return
     choices = list(itertools.islice(_variants(kind.item or UNKNOWN, any_int), _MOST + 1))
     for length in (2, 3):

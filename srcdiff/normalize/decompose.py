@@ -266,11 +266,11 @@ def early(function: ir.Function, inputs: tuple[str, ...]) -> ir.Function:
         return function
     from srcdiff.specialize.early_activity import met_calls
 
-    shown = displays(function)
+    made = {n for s in ir.walk(function.body) if _makes_function(s) for n in ir.writes(s)}
+    shown = displays(function, made)
     met = met_calls(shown, inputs, _is_early)
     if not met:
         return function
-    made = {n for s in ir.walk(function.body) if _makes_function(s) for n in ir.writes(s)}
     fresh = ir.Fresh(ir.all_names(function))
     writer = _Writer(
         dict.fromkeys(made, kind_types.Callable()), fresh,

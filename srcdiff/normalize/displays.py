@@ -15,8 +15,7 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 import numpy as np
 
@@ -32,9 +31,13 @@ _INDEXING = (operator.getitem, operator.setitem)
 _JOINING = (operator.add, operator.mul, trees.deep_copy)
 
 
-def displays(function: ir.Function) -> ir.Function:
-    """The function with list displays put into the calls that read them."""
-    return replace(function, body=_with_displays(function.body, ir.use_counts(function.body)))
+def displays(function: ir.Function, functions: Set[str] = frozenset()) -> ir.Function:
+    """The function with list displays put into the calls that read them.
+
+    Those that the user has given a name stay, but for those of `functions` and others.
+    """
+    uses = ir.use_counts(function.body)
+    return replace(function, body=_with_displays(function.body, uses, functions))
 
 
 def returned(function: ir.Function) -> ir.Function:
@@ -85,7 +88,9 @@ def _is_open_item(call: ir.Call) -> bool:
     return not isinstance(call.args[1], ir.Const)
 
 
-def _with_displays(block: ir.Block, uses: Mapping[str, int]) -> ir.Block:
+def _with_displays(
+    block: ir.Block, uses: Mapping[str, int], functions: Set[str]
+) -> ir.Block:
     """A block with its displays put where they are read."""
     known: dict[str, ir.Tup] = {}  # displays of which no item has been bound again
     tuples: dict[str, ir.Tup] = {}
@@ -93,7 +98,7 @@ def _with_displays(block: ir.Block, uses: Mapping[str, int]) -> ir.Block:
     gone: set[str] = set()
     out: list[ir.Stmt] = []
     for stmt in block:
-        new = ir.map_blocks(stmt, lambda b: _with_displays(b, uses))
+        new = ir.map_blocks(stmt, lambda b: _with_displays(b, uses, functions))
         if isinstance(new, ir.Assign):
             new = _with_tuples(new, tuples)
         call = ir.call_of(new)
@@ -105,7 +110,9 @@ def _with_displays(block: ir.Block, uses: Mapping[str, int]) -> ir.Block:
             tuples[new.target.id] = new.rhs
             if new.target.id.startswith("_") and uses[new.target.id] == 1:
                 known[new.target.id], parts[new.target.id] = new.rhs, []
-        if isinstance(new, ir.Assign) and call is not None and _is_display(new.target, call, uses):
+        if isinstance(new, ir.Assign) and call is not None and _is_display(
+            new.target, call, uses, functions
+        ):
             args = call.args
             parts[new.target.id] = [n for n in ir.names(ir.Tup(args)) if n in known]
             known[new.target.id] = ir.Tup(tuple(_inside(a, known) for a in args), True)
@@ -147,6 +154,8 @@ def _takes_sequences(call: ir.Call) -> bool:
         return False
     if getattr(call.fn, "__module__", "") == operator.add.__module__:
         return False
+    if call.fn in (min, max) and len(call.args) > 1:
+        return False  # a list and a tuple cannot be compared
     rule = lookup(call.fn)
     return rule is not None and (rule.template or rule.definition) is not None
 
@@ -160,16 +169,21 @@ def _of_kind(
     return {name: display for name, display in known.items() if not parts.get(name)}
 
 
-def _is_display(target: ir.Name, call: ir.Call, uses: Mapping[str, int]) -> bool:
+def _is_display(
+    target: ir.Name, call: ir.Call, uses: Mapping[str, int], functions: Set[str]
+) -> bool:
     """Whether an assignment is a list display of variables that is read once."""
-    worth = any(ir.names(a) or _is_function(a) for a in call.args)
-    plain = worth and not any(isinstance(a, ir.Star) for a in call.args)
-    temporary = target.id.startswith("_") and uses[target.id] == 1
-    return call.fn is ir.make_list and plain and temporary and target.id not in ir.names(call)
+    if call.fn is not ir.make_list or uses[target.id] != 1 or target.id in ir.names(call):
+        return False
+    called = any(_is_function(a, functions) for a in call.args)
+    worth = called or (target.id.startswith("_") and any(map(ir.names, call.args)))
+    return worth and not any(isinstance(a, ir.Star) for a in call.args)
 
 
-def _is_function(atom: ir.Atom) -> bool:
+def _is_function(atom: ir.Atom, functions: Set[str]) -> bool:
     """Whether an item of a display is a function."""
+    if isinstance(atom, ir.Name):
+        return atom.id in functions
     return isinstance(atom, ir.Ref) and callable(atom.value)
 
 
@@ -218,8 +232,6 @@ def _put_in(
 # --- tuples that are only taken apart are not made: `t = (a, b); x = t[0]` becomes `x = a` -------
 
 
-_ALL_ITEMS = re.compile(r"item of (\d+)(?: \* (\d+))?\Z")
-
 Tuples = Mapping[str, ir.Tup]
 
 
@@ -242,19 +254,19 @@ def apart(function: ir.Function) -> ir.Function:
 
 @frozen
 class _Read:
-    """An assignment of an item at a fixed place; `of` is the spelling of an unpacking."""
+    """An assignment of an item at a fixed place; `of` is its role."""
 
     stmt: ir.Assign
     base: str
     index: int
-    of: str
+    of: ir.Role | ir.Unpacks | None
 
     def is_inside(self, made: ir.Tup) -> bool:
         """Whether a tuple has the item, and as many items as an unpacking has names."""
         count = len(made.items)
-        marked = _ALL_ITEMS.match(self.of)
-        least = int(marked[1]) + int(marked[2] or 0) if marked else 0
-        exact = marked is not None and marked[2] is None
+        names = self.of if isinstance(self.of, ir.Unpacks) else ir.Unpacks(0, 0)
+        least = names.before + (names.after or 0)
+        exact = names.after is None
         fits = count == least if exact else count >= least
         return fits and -count <= self.index < count
 
@@ -296,7 +308,7 @@ def _item(stmt: ir.Stmt) -> _Read | None:
     base, index = rhs.args
     if not isinstance(base, ir.Name) or not isinstance(index, ir.Const):
         return None
-    return _Read(stmt, base.id, index.value, rhs.text or "") if type(index.value) is int else None
+    return _Read(stmt, base.id, index.value, rhs.role) if type(index.value) is int else None
 
 
 def _with_items(block: ir.Block, made: Tuples, known: Tuples, lost: set[str]) -> ir.Block:

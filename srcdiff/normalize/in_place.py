@@ -2,7 +2,7 @@
 
 Takes a lowered function; brings it into the form that the analyses expect.  `prepare` comes before
 `webs`: no loop's body binds the loop's target, and no name that a `while` condition binds is read
-outside it; `y += x` on a variable is a new value of it, marked by the spelling of the operator.
+outside it; `y += x` on a variable is a new value of it, in the role of an operator in place.
 `inplace` comes after the first analysis of kinds: operators in place on numbers and on arrays that
 no other name shares are plain assignments; `*=` and its like on parts of arrays are a read, an
 operation and a store; `r = xs.append(v)` is an append, and None.
@@ -194,7 +194,7 @@ def _prepared(stmt: ir.Stmt, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Stm
     if spelled is not None:
         return ir.replaced(spelled, lambda s: _prepared(s, fresh, mentioned))
     if isinstance(stmt, ir.SetItem) and stmt.op is not None and stmt.index is None:
-        call = ir.Call(ir.OPERATORS[stmt.op], (stmt.base, stmt.value), text=f"{stmt.op}=")
+        call = ir.Call(ir.OPERATORS[stmt.op], (stmt.base, stmt.value), role=ir.Role.IN_PLACE)
         return ir.Assign(stmt.base, call, stmt.loc)
     if isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
         if stmt.rhs.fn == ir.Method("pop"):
@@ -374,10 +374,10 @@ class _InPlace(Rewriter):
     def resolved(self, stmt: ir.Assign) -> ir.Stmt | ir.Block:
         """`y op= x`: `y = y op x` of a number, or an array that nobody shares; else in place."""
         call = stmt.rhs
-        assert isinstance(call, ir.Call) and call.text is not None
+        assert isinstance(call, ir.Call)
         base, value = call.args
         assert isinstance(base, ir.Name)
-        op = call.text[:-1]
+        op = ir.SYMBOLS[call.fn]
         kind = sure(self.kinds.get(base.id, UNKNOWN))
         if is_container(kind):
             raise UnsupportedError(
@@ -445,7 +445,7 @@ def _is_counter(kind: Kind | None) -> bool:
 
 def is_inplace(rhs: ir.Rhs) -> bool:
     """Whether an expression stands for an operator in place on a variable."""
-    return isinstance(rhs, ir.Call) and (rhs.text or "").endswith("=")
+    return isinstance(rhs, ir.Call) and rhs.role is ir.Role.IN_PLACE
 
 
 _STORED = ("+", "-", "*", "/")

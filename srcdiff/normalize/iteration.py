@@ -1,7 +1,7 @@
 """Loops over values that have no index, and unpackings of values of unknown length.
 
 Lowering takes what a loop runs over, and what is unpacked, for a sequence: `xs[k]`, and marks these
-subscripts by their text.  `iterated` comes when kinds are known.  A dict, and whatever may be one,
+subscripts by their role.  `iterated` comes when kinds are known.  A dict, and whatever may be one,
 is made a list first: `list(d)` are its keys, as Python has it.  Where the kinds do not say that
 there are as many items as names, a statement keeps Python's own check: `_, _ = xs` (`unpacking`).
 
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 import operator
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -47,6 +46,7 @@ from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.containers import ENDLESS
 from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.unpacking import base_of, is_checked, mark
+from srcdiff.primitives.effects import is_pure
 from srcdiff.specialize.inline import is_user_function
 
 _MAKERS: tuple[Any, ...] = (
@@ -128,9 +128,83 @@ def _is_elsewhere(
     return not made.issuperset(names) or uses[names[0]] > 2 or any(uses[n] > 1 for n in names[1:])
 
 
+# --- iterators that nobody looks at again ---------------------------------------------------------
+
+
+def used_up_at_once(name: str, function: ir.Function) -> bool:
+    """Whether the statements after that which binds a name take all of its items, and once.
+
+    What gives the items does not change before.
+    """
+    rest = up_to_last(name, function)
+    if rest is None:
+        return False
+    taken = loops_over(name, rest)
+    items: set[ir.Atom] = set()
+    for stmt in rest:
+        call, role = ir.call_of(stmt), mark(stmt)
+        if name not in ir.mentions(stmt):
+            if any(map(_may_write, ir.walk((stmt,)))):
+                return False
+        elif isinstance(stmt, (ir.For, ir.While)):
+            if not all(_is_taking(s) for s in ir.walk((stmt,)) if name in ir.itself_mentions(s)):
+                return False
+        elif call is not None and isinstance(role, ir.Unpacks):
+            taken += not items
+            if call.args[1] in items:
+                return False
+            items.add(call.args[1])
+        elif _takes_all(stmt, name):
+            taken += 1
+        elif not (isinstance(stmt, ir.Verbatim) or (call is not None and call.fn is len)):
+            return False
+    return taken == 1
+
+
+def up_to_last(name: str, function: ir.Function) -> ir.Block | None:
+    """The statements behind that which alone binds a name, up to its last mention.
+
+    None where it is mentioned elsewhere, too.
+    """
+    for block in ir.walk_blocks(function.body):
+        for k, stmt in enumerate(block):
+            if name in ir.writes(stmt):
+                later = [i for i, s in enumerate(block) if i > k and name in ir.mentions(s)]
+                rest = block[k + 1 : max(later, default=k) + 1]
+                every = ir.mention_counts(function.body)[name]
+                alone = 1 + ir.mention_counts(rest)[name] == every and name not in ir.bound(rest)
+                return rest if alone else None
+    return None
+
+
+def loops_over(name: str, block: ir.Block) -> int:
+    """How often loops of a block take the items of something; those inside of others twice."""
+    every = ir.walk_in_loops(block)
+    taking = (loops for stmt, loops in every if _is_taking(stmt) and name in ir.reads(stmt))
+    return sum(1 if len(loops) == 1 else 2 for loops in taking)
+
+
+def _may_write(stmt: ir.Stmt) -> bool:
+    """Whether a statement may change a value."""
+    call = ir.call_of(stmt)
+    if call is None:
+        return isinstance(stmt, ir.SetItem)
+    return call.role is ir.Role.IN_PLACE or not is_pure(call.fn)
+
+
+def _takes_all(stmt: ir.Stmt, name: str) -> bool:
+    """Whether a statement takes every item of what has a name, and nothing of itself."""
+    if isinstance(stmt, ir.SetItem):
+        return isinstance(stmt.index, ir.Slice) and stmt.value == ir.Name(name)
+    call = ir.call_of(stmt)
+    if call is None or not {ir.Name(name), ir.Star(ir.Name(name))} & {*call.args}:
+        return False
+    into = call.fn in (ir.Method("extend"), ir.Method("update"))
+    return into or (is_pure(call.fn) and call.fn not in (ir.make_list, ir.make_dict, iter))
+
+
 # --- loops over values that have no index, and unpackings of values of unknown length ------------
 
-_UNPACKED = re.compile(r"item of (\d+)(?: \* (\d+))?\Z")
 _INDEXED = (Array, Scalar, Tuple, List, Range, Text, NoneKind)
 _ROUNDS = 8
 
@@ -158,7 +232,7 @@ def _with_base(stmt: ir.Stmt, base: ir.Name) -> ir.Stmt:
 
 def _begins(stmt: ir.Stmt) -> bool:
     """Whether a statement takes the first item of an unpacking."""
-    if not _UNPACKED.match(mark(stmt)):
+    if not isinstance(mark(stmt), ir.Unpacks):
         return False
     assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
     index = stmt.rhs.args[1]
@@ -202,7 +276,7 @@ class _Listed(_Pass):
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A loop runs over lists of the keys."""
-        if _UNPACKED.match(mark(stmt)) and self.needs_list(base_of(stmt)):
+        if isinstance(mark(stmt), ir.Unpacks) and self.needs_list(base_of(stmt)):
             if _begins(stmt):
                 self.lists[base_of(stmt)] = self.listed(base_of(stmt))
             stmt = _with_base(stmt, self.lists[base_of(stmt)])
@@ -226,7 +300,7 @@ class _Listed(_Pass):
         links = [
             k
             for k in links_of(self.whole.body, self.kinds, False)
-            if not (mark(k.stmt) == ir.LOOP and base_of(k.stmt) == base)
+            if not (mark(k.stmt) is ir.Role.LOOP and base_of(k.stmt) == base)
         ]
         for stmt in ir.walk(loop.body):
             for name in _written(stmt, self.kinds):
@@ -263,7 +337,7 @@ class _Listed(_Pass):
 
 def _is_taking(stmt: ir.Stmt) -> bool:
     """Whether a statement takes the item of a loop's step."""
-    return mark(stmt) == ir.LOOP
+    return mark(stmt) is ir.Role.LOOP
 
 
 def _written(stmt: ir.Stmt, kinds: Kinds) -> frozenset[str]:
@@ -290,7 +364,7 @@ def endless(loc: ir.Loc) -> UnsupportedError:
 def _instead(body: ir.Block, base: ir.Atom, keys: ir.Name) -> ir.Block:
     """The body of a loop that takes its items from the list of the keys."""
     return tuple(
-        _with_base(s, keys) if mark(s) == ir.LOOP and base_of(s) == base else s for s in body
+        _with_base(s, keys) if mark(s) is ir.Role.LOOP and base_of(s) == base else s for s in body
     )
 
 
@@ -303,13 +377,12 @@ class _Checked(_Pass):
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """The check comes before the first item."""
         stmt = self.inside(stmt)
-        if _begins(stmt):
-            found = _UNPACKED.match(mark(stmt))
-            assert found is not None
-            starred = found[2] is not None
-            count = int(found[1]) + int(found[2] or 0)
+        found = mark(stmt)
+        if isinstance(found, ir.Unpacks) and _begins(stmt):
+            starred = found.after is not None
+            count = found.before + (found.after or 0)
             if not self.is_known(base_of(stmt), count, starred):
-                self.check(stmt, int(found[1]), int(found[2]) if starred else None)
+                self.check(stmt, found.before, found.after)
         return stmt
 
     def is_known(self, base: ir.Atom, count: int, starred: bool) -> bool:

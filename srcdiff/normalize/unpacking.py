@@ -25,12 +25,10 @@ from srcdiff.primitives.registry import lookup
 _WORD = re.compile(r"\*?(\w+)")
 
 
-def mark(stmt: ir.Stmt) -> str:
-    """The mark of a statement that takes an item, "" if it is none."""
+def mark(stmt: ir.Stmt) -> ir.Role | ir.Unpacks | None:
+    """The role of a statement that takes an item, None if it has none."""
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if isinstance(rhs, ir.Call) and rhs.fn is operator.getitem and rhs.text:
-        return rhs.text
-    return ""
+    return rhs.role if isinstance(rhs, ir.Call) and rhs.fn is operator.getitem else None
 
 
 def base_of(stmt: ir.Stmt) -> ir.Atom:
@@ -115,7 +113,7 @@ def _unpacking(stmt: ir.Stmt, block: ir.Block, after: int) -> _Unpacking | None:
 
 def _position(stmt: ir.Stmt, found: _Unpacking) -> int | None:
     """Which item of what is taken apart a statement takes, None if none."""
-    if mark(stmt) != f"item of {found.count}" or base_of(stmt) != ir.Name(found.base):
+    if mark(stmt) != ir.Unpacks(found.count) or base_of(stmt) != ir.Name(found.base):
         return None
     assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
     index = stmt.rhs.args[1]
@@ -129,8 +127,8 @@ def _all_items(found: _Unpacking, loc: ir.Loc, fresh: ir.Fresh) -> Iterator[ir.S
             yield found.items[k]
         else:
             args = (ir.Name(found.base), ir.Const(k))
-            text = f"item of {found.count}"
-            yield ir.Assign(fresh("_"), ir.Call(operator.getitem, args, text=text), loc)
+            role = ir.Unpacks(found.count)
+            yield ir.Assign(fresh("_"), ir.Call(operator.getitem, args, role=role), loc)
 
 
 # --- results that are unpacked at once: `w, v = np.linalg.eigh(a)` -------------------------------

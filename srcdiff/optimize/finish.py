@@ -28,7 +28,6 @@ from srcdiff.optimize.memory import OwnMemory
 from srcdiff.runtime import sequences, trees
 from srcdiff.runtime.devices import on_device
 from srcdiff.runtime.workspace import FUNCTIONS, MEMORY, OPERATORS, POWERS
-from srcdiff.specialize.objects.places import ATTRIBUTE
 
 
 def finish(function: ir.Function, kinds: Kinds) -> ir.Function:
@@ -129,11 +128,9 @@ def _is_attribute(call: ir.Call, kinds: Kinds) -> bool:
     """Whether a call reads an attribute of an object that came out of a container."""
     if call.fn is not operator.getitem or not isinstance(call.args[1], ir.Const):
         return False
-    kind, base = _kind(call.args[0], kinds), call.args[0]
-    if class_of(kind) is not None:
+    if class_of(_kind(call.args[0], kinds)) is not None:
         return isinstance(call.args[1].value, str)
-    adjoint = isinstance(base, ir.Name) and base.id.lstrip("_").startswith("d_")
-    return call.text == ATTRIBUTE and not adjoint
+    return call.role is ir.Role.ATTRIBUTE
 
 
 def _attribute(call: ir.Call) -> ir.Call:
@@ -156,9 +153,9 @@ def _in_place(
 ) -> ir.Stmt:
     """`x = x + y` as `x += y`."""
     name, kind = stmt.target.id, kinds.get(stmt.target.id)
-    marked = (call.text or "").endswith("=")
+    marked = call.role is ir.Role.IN_PLACE
     symbol = _SYMBOLS.get(call.fn)
-    plain = replace(stmt, rhs=replace(call, text=None)) if marked else stmt
+    plain = replace(stmt, rhs=replace(call, role=None)) if marked else stmt
     if name in ours and call.fn is operator.mul and call.args[1] == stmt.target:
         call = replace(call, args=(call.args[1], call.args[0]))
     if not (marked or name in ours) or symbol is None or call.args[0] != stmt.target:

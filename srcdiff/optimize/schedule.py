@@ -402,7 +402,7 @@ class _Sinking:
         name, rhs = stmt.target.id, stmt.rhs
         if not is_temporary(name) or self.scan.uses[name] != 1 or self.scan.defs[name] != 1:
             return False
-        if not isinstance(rhs, ir.Call) or (rhs.fn is operator.getitem and rhs.text):
+        if not isinstance(rhs, ir.Call) or (rhs.fn is operator.getitem and rhs.role is not None):
             return False  # an item that a loop or an unpacking takes stays where it is taken
         return is_pure(rhs.fn) and not mutated_args(rhs)
 

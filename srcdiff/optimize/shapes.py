@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     Array,
     Dim,
@@ -113,9 +114,9 @@ def _without_spreading(call: ir.Call, kinds: Kinds, available: Available) -> ir.
     a, b = call.args
     small = spread_over(a, b, kinds, available)
     if small is not None:
-        return ir.Call(call.fn, (small, b), text=call.text)
+        return replace(call, args=(small, b))
     small = spread_over(b, a, kinds, available)
-    return None if small is None else ir.Call(call.fn, (a, small), text=call.text)
+    return None if small is None else replace(call, args=(a, small))
 
 
 def spread_over(
@@ -177,7 +178,7 @@ def from_another(
     if other is None:
         return None
     args = (*call.args[:place], other, *call.args[place + 1 :])
-    return ir.Call(call.fn, args, call.kwargs, call.text)
+    return replace(call, args=args)
 
 
 def _of_same_shape(

@@ -392,7 +392,7 @@ class Folder:
     def call(self, call: Call) -> Rhs:
         """A call as an atom where it is known now, else in its plainest form."""
         args = _spliced(call.args)
-        call = Call(call.fn, args, call.kwargs, call.text)
+        call = Call(call.fn, args, call.kwargs, call.text, call.role)
         if call.fn in notation.QUESTIONS:
             return Const(self.ask(call.fn, args))
         found = plainer(self, call)
@@ -517,7 +517,7 @@ def _without_defaults(call: Call) -> Call:
     args = call.args
     while args and len(args) <= len(params) and _is(args[-1], params[len(args) - 1][1]):
         args = args[:-1]
-    return Call(call.fn, args, kwargs, call.text)
+    return Call(call.fn, args, kwargs, call.text, call.role)
 
 
 def _is(atom: Atom, default: Any) -> bool:

@@ -26,7 +26,6 @@ from srcdiff.errors import TransformError
 from srcdiff.frontend.closures.closures import Closure, Lifted, defaults_now, passing
 from srcdiff.frontend.closures.local_functions import MARK, settled
 from srcdiff.frontend.free_variables import WithFree, freed, with_parameters
-from srcdiff.frontend.lower.targets import OLD
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.signatures import bind_displays, takes_rest
 from srcdiff.frontend.source.parse import parse
@@ -109,7 +108,7 @@ def together(function: ir.Function) -> ir.Function:
 
 def _reads_old(stmt: ir.Stmt) -> bool:
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    return isinstance(rhs, ir.Call) and rhs.text == OLD
+    return isinstance(rhs, ir.Call) and rhs.role is ir.Role.OLD
 
 
 def _block(block: ir.Block) -> ir.Block:

@@ -306,8 +306,8 @@ class _Resolve(Rewriter):
         number = _count(kind, call, fn)
         if number is None:
             return [arg]
-        text = f"item of {number}"  # which asks whether there are as many
-        return [self.taken(arg.value, k, text) for k in range(number)]
+        role = ir.Unpacks(number)  # which asks whether there are as many
+        return [self.taken(arg.value, k, role) for k in range(number)]
 
     def keywords(self, key: str | None, value: ir.Atom) -> list[tuple[str | None, ir.Atom]]:
         """The keyword arguments that `**kwargs` stands for, where its keys are known."""
@@ -322,9 +322,9 @@ class _Resolve(Rewriter):
             return [(key, value)]
         return [(k, self.taken(value, k)) for k in keys]
 
-    def taken(self, base: ir.Atom, key: Any, text: str | None = None) -> ir.Name:
+    def taken(self, base: ir.Atom, key: Any, role: ir.Unpacks | None = None) -> ir.Name:
         """An item in a temporary."""
-        return self.temp(ir.Call(operator.getitem, (base, ir.Const(key)), text=text))
+        return self.temp(ir.Call(operator.getitem, (base, ir.Const(key)), role=role))
 
 
 def _count(kind: Kind, call: ir.Call, fn: Any) -> int | None:

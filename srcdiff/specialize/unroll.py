@@ -102,7 +102,7 @@ def _inner(
 def _taken(call: ir.Call, kind: Kind | None) -> Kind | None:
     """The kind of what a call takes out of a value, None where that is not known."""
     key = read_key(call)
-    if key is not None and not (call.text == ir.LOOP and isinstance(kind, Dict)):
+    if key is not None and not (call.role is ir.Role.LOOP and isinstance(kind, Dict)):
         return item_at(kind, key.value)
     if call.fn is not operator.getitem or not isinstance(kind, (List, Tuple)):
         return None
@@ -369,7 +369,7 @@ class Unroller(Known):
             return found.get(rhs.id)
         if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem or rhs.args[1] != target:
             return None
-        keys = isinstance(self.kind(rhs.args[0]), Dict) and rhs.text != ir.LOOP
+        keys = isinstance(self.kind(rhs.args[0]), Dict) and rhs.role is not ir.Role.LOOP
         return None if keys else self.names.of(rhs.args[0])
 
     def asks_by_name(self, block: ir.Block, keyed: Mapping[str, object]) -> bool:

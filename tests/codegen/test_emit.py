@@ -36,6 +36,7 @@ from srcdiff.ir import (
     Slice,
     Star,
     Tup,
+    Unpacks,
     Verbatim,
     While,
     make_dict,
@@ -342,9 +343,9 @@ def test_an_empty_body_is_a_pass():
 
 
 def items(base, *targets, count=None):
-    text = f"item of {count or len(targets)}"
+    role = Unpacks(count or len(targets))
     return [
-        put(t, Call(operator.getitem, (Name(base), Const(k)), text=text))
+        put(t, Call(operator.getitem, (Name(base), Const(k)), role=role))
         for k, t in enumerate(targets)
     ]
 

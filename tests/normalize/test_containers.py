@@ -63,7 +63,7 @@ def test_changes(case):
         assert result == expected
 
 
-@pytest.mark.parametrize("case", cases(ITERATORS), ids=str)
+@pytest.mark.parametrize("case", cases(ITERATORS), ids=lambda c: f"{c[0]}{c[2:]}")
 def test_iterators(case):
     name, made, *args = case
     assert list(getattr(definitions(), name)(*args)) == list(made(*args))

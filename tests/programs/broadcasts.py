@@ -62,6 +62,13 @@ def piece_of_the_rest_alone(x):
     return np.piecewise(x, [x <= 0.5], [lambda v: v * 3.0, lambda v: np.sqrt(v)])
 
 
+def pieces_by_names(x):
+    conditions = [x < 0.0]
+    pieces = [lambda v: v * 2.0, lambda v: np.sqrt(v)]
+    return np.piecewise(x, conditions, pieces)
+
+
+sample(pieces_by_names, lambda r: (np.array([-0.7, 1.3, 0.4, 2.0]),))
 sample(pieces_by_one_condition, lambda r: (np.array([-0.7, 1.3]),))
 sample(piece_of_the_rest, lambda r: (np.array([-0.7, 1.3, 0.4, 2.0]),))
 sample(piece_of_the_rest_alone, lambda r: (np.array([-1.0, 1.0, 2.0]),))

@@ -81,3 +81,17 @@ def items_of_a_list_in_a_dict(x, y):
 
 for _program in (item_of_a_dict_that_becomes_complex, items_of_a_list_in_a_dict):
     sample(_program, two, (0, 1))
+
+
+def product_of_rows_with_names(x):
+    M = np.eye(2, dtype=complex)
+    for j in range(len(x)):
+        one = [np.cos(x[j]), 1j * np.sin(x[j]) / x[j]]
+        two = [1j * x[j] * np.sin(x[j]), np.cos(x[j])]
+        rows = [one, two]
+        M = M @ np.array(rows)
+    b, c = M @ np.array([1.0, x[-1]])
+    return np.abs(b * c)
+
+
+sample(product_of_rows_with_names, lambda r: (r.uniform(0.4, 1.2, 3),))

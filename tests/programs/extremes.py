@@ -29,6 +29,12 @@ def least_of_two_lists(x):
     return m[0] * m[1] * x[0]
 
 
+def least_of_a_display_and_a_list(x):
+    b = [x[1] * 2, x[2]]
+    m = min([x[0], x[1]], b)
+    return m[0] * m[1] * x[0]
+
+
 def greatest_with_a_name(x):
     return max((x[0], "a"), (x[1], "b"), (x[2] * x[1], "c"))[0] * x[0]
 
@@ -62,8 +68,9 @@ def joined_to_what_a_branch_made(x):
 
 
 for _function in (
-    best_so_far, best_or_none, greater_of_two_tuples, least_of_two_lists, greatest_with_a_name,
-    greater_by_a_key, least_of_three_by_a_key, greatest_number_by_a_key,
+    best_so_far, best_or_none, greater_of_two_tuples, least_of_two_lists,
+    least_of_a_display_and_a_list, greatest_with_a_name, greater_by_a_key,
+    least_of_three_by_a_key, greatest_number_by_a_key,
     sums_of_lists_that_may_be_empty, joined_to_what_a_branch_made,
 ):  # fmt: skip
     sample(_function, lambda r: (r.permutation(3) * 0.4 + r.uniform(0.5, 0.8, 3),))

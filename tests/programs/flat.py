@@ -97,3 +97,16 @@ def list_added_at_places(x):
 
 
 sample(list_added_at_places, _vector)
+
+
+def by_a_name(x):
+    y = np.outer(x, x)
+    places = y.flat
+    total = places[0] * places[5] ** 2
+    places[4] = x[0]
+    for v in places:
+        total += v * v
+    return total
+
+
+sample(by_a_name, _vector)

@@ -620,3 +620,21 @@ def swapped_before_each_sum(x, y):
 
 
 sample(swapped_before_each_sum, lambda r: (r.standard_normal(4), r.standard_normal(4)), (0, 1))
+
+
+def named_and_used_at_once(x):
+    pairs = zip(x, x[::-1])
+    total = 0.0
+    for a, b in pairs:
+        total += a * b * b
+    numbered = enumerate(zip(x, x * x))
+    total += sum(i * a * b for i, (a, b) in numbered)
+    d = {"a": x[0] * 2, "b": x[1] ** 3}
+    values = d.values()
+    total += sum(values)
+    triple = zip(x, x**2)
+    one, (two, _), three_ = triple
+    return total * two + one[0] * three_[1]
+
+
+sample(named_and_used_at_once, three)

@@ -5,6 +5,7 @@ One that becomes right moves to the corpus of its topic.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -430,6 +431,58 @@ for _function, _line, _reason in (
     (dict_or_array, "z = d", "`z` may be `d` or an array"),
     (list_that_changes_in_a_loop, "z = y", "the list changes while both are used"),
     (list_or_array_of_a_helper, "return y", "what is named here may be `y` or an array"),
+):  # fmt: skip
+    refused(_function, lambda r: (r.uniform(0.3, 0.9, 3),), line=_line, reason=_reason)
+
+
+def pairs_taken_twice(x):
+    _pairs = zip(x, x)
+    total = sum(a * b for a, b in _pairs)
+    for a, b in _pairs:
+        total += a * b
+    return total
+
+
+def pairs_of_what_is_written_before(x):
+    y = x.copy()
+    pairs = zip(y, x)
+    y[0] = 2.0
+    return sum(a * b for a, b in pairs)
+
+
+def chain_taken_in_every_step(x):
+    _numbers = itertools.chain(x, x)
+    total = 0.0
+    for _ in range(2):
+        for v in _numbers:
+            total += v * v
+    return total
+
+
+def values_before_one_is_stored(x):
+    d = {"a": x[0] * 2, "b": x[1] * 3}
+    _values = d.values()
+    d["a"] = x[2] * x[2]
+    return sum(_values)
+
+
+def flat_taken_twice(x):
+    _numbers = x.flat
+    total = sum(_numbers)
+    for v in _numbers:
+        total += v * v
+    return total
+
+
+for _function, _line, _reason in (
+    (pairs_taken_twice, "total = sum(a * b for a, b in _pairs)", "what is iterated here"),
+    (
+        pairs_of_what_is_written_before, "return sum(a * b for a, b in pairs)",
+        "what is iterated here",
+    ),
+    (chain_taken_in_every_step, "_numbers = itertools.chain(x, x)", "`chain` makes an object"),
+    (values_before_one_is_stored, "_values = d.values()", "the method `values` has no rule"),
+    (flat_taken_twice, "_numbers = x.flat", "the attribute `flat` is not differentiated"),
 ):  # fmt: skip
     refused(_function, lambda r: (r.uniform(0.3, 0.9, 3),), line=_line, reason=_reason)
 

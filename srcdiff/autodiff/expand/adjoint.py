@@ -392,7 +392,7 @@ class Expander(Writer):
             kwargs = tuple((k, self.atom(v)) for k, v in rhs.kwargs)
             if isinstance(rhs.fn, ir.Name):
                 return self.applied(self.atom(rhs.fn), args)
-            return self.folder.call(ir.Call(rhs.fn, args, kwargs, rhs.text))
+            return self.folder.call(ir.Call(rhs.fn, args, kwargs, rhs.text, rhs.role))
         if isinstance(rhs, ir.Opaque):
             raise self.misused(f"uses `{rhs.text}`, which cannot stand in a template", self.line)
         return self.atom(rhs)

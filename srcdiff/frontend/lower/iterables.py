@@ -19,7 +19,7 @@ import numpy as np
 
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node, Static
 from srcdiff.frontend.scopes import at, read
-from srcdiff.ir import LOOP, Assign, Atom, Call, Const, Loc, Name, Ref, Rhs, Tup
+from srcdiff.ir import Assign, Atom, Call, Const, Loc, Name, Ref, Rhs, Role, Tup, Unpacks
 from srcdiff.ir.frozen import frozen
 from srcdiff.runtime import sequences
 
@@ -168,12 +168,12 @@ class Sequence:
 
     def length(self, b: Builder, loc: Loc) -> Atom:
         """The number of items."""
-        return b.temp(Call(len, (self.base,), text="len"), loc, "_n")
+        return b.temp(Call(len, (self.base,), text="len", role=Role.LOOP), loc, "_n")
 
     def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
         """The item at an index."""
-        # The text tells `iteration` that a loop takes it: of a dict that would be a key.
-        return Call(operator.getitem, (self.base, k), text=LOOP)
+        # A loop takes it: of a dict that would be a key.
+        return Call(operator.getitem, (self.base, k), role=Role.LOOP)
 
 
 @frozen
@@ -354,7 +354,7 @@ def loop_items(b: Builder, target: Node, node: Node, bound: frozenset[str]) -> I
     if isinstance(base, Tup) and len(base.items) == len(kinds):
         return Zipped(tuple(Sequence(b.as_name(i, node)) for i in base.items))
     parts = [
-        b.temp(Call(operator.getitem, (base, Const(i)), text=f"item of {len(kinds)}"), loc)
+        b.temp(Call(operator.getitem, (base, Const(i)), role=Unpacks(len(kinds))), loc)
         for i in range(len(kinds))
     ]
     return Zipped(tuple(map(Sequence, parts)))

@@ -28,9 +28,11 @@ from srcdiff.ir import (
     Permute,
     Ref,
     Rhs,
+    Role,
     SetItem,
     Slice,
     Stmt,
+    Unpacks,
     Verbatim,
     make_dict,
     make_list,
@@ -61,18 +63,12 @@ def length_check(base: Name, before: int, after: int | None, unused: str, loc: L
     return Verbatim(f"{targets} = {base.id}", (base,), loc=loc)
 
 
-def starred_text(before: int, after: int) -> str:
-    """The mark of an item of an unpacking with so many names before and after `*rest`."""
-    return f"item of {before} * {after}"
-
-
 def rest_of(b: Builder, base: Atom, ends: tuple[int, int], loc: Loc) -> Call:
     """`*rest` of an unpacking: a list of the items between."""
     upper = Const(-ends[1]) if ends[1] else NONE
     lower = Const(ends[0]) if ends[0] else NONE
-    text = starred_text(*ends)
     index = Slice(lower, upper, NONE)
-    between = b.temp(Call(operator.getitem, (base, index), text=text), loc)
+    between = b.temp(Call(operator.getitem, (base, index), role=Unpacks(*ends)), loc)
     return Call(list, (between,), text="list")
 
 
@@ -241,11 +237,8 @@ def _augmented_item(
 
 
 def _read_item(b: Builder, base: Name, index: Atom, loc: Loc) -> Name:
-    """The old item; the text lets `together` undo this where the value writes nothing."""
-    return b.temp(Call(operator.getitem, (base, index), text=OLD), loc)
-
-
-OLD = "old item"
+    """The old item; its role lets `together` undo this where the value writes nothing."""
+    return b.temp(Call(operator.getitem, (base, index), role=Role.OLD), loc)
 
 
 def _may_write_outside(block: Block) -> bool:
@@ -417,9 +410,9 @@ def unpack(b: Builder, target: Node, source: Atom, loc: Loc) -> None:
             part, rhs = part.value, rest_of(b, base, (i, after), loc)
         else:
             index = i if not rest or i < rest[0] else i - len(target.elts)
-            # The text tells the printer and `iteration` that these are all the items.
-            text = starred_text(rest[0], after) if rest else f"item of {len(target.elts)}"
-            rhs = Call(operator.getitem, (base, Const(index)), text=text)
+            # Which tells the printer and `iteration` that these are all the items.
+            role = Unpacks(rest[0], after) if rest else Unpacks(len(target.elts))
+            rhs = Call(operator.getitem, (base, Const(index)), role=role)
         if apart:
             late.append((part, b.temp(rhs, loc)))
         else:

@@ -33,6 +33,7 @@ from srcdiff.ir.kinds import (
     sure,
 )
 from srcdiff.kinds.calls import atom_kind
+from srcdiff.normalize.iteration import loops_over, up_to_last
 
 _PARTS = ("start", "stop", "step")
 
@@ -98,7 +99,7 @@ _USED_UP = (list, tuple, sum, min, max, sorted, np.array)
 def without_flat(function: ir.Function, kinds: Kinds) -> ir.Function:
     """The function with indices of arrays in the place of `x.flat`."""
     statements = list(ir.walk(function.body))
-    names = {n for s in statements if (n := _name(s, kinds)) is not None}
+    names = {n for s in statements if (n := _name(s, kinds)) is not None and _stays(s, n, function)}
     for stmt in statements:
         if _name(stmt, kinds) is None:
             names -= {n for n in names & {*ir.reads(stmt), *ir.writes(stmt)} if not _fits(stmt, n)}
@@ -119,7 +120,19 @@ def _name(stmt: ir.Stmt, kinds: Kinds) -> str | None:
     assert isinstance(stmt, ir.Assign)
     base = call.args[0]
     known = isinstance(base, ir.Name) and _is_array(base, kinds)
-    return stmt.target.id if known and stmt.target.id.startswith("_") else None
+    return stmt.target.id if known else None
+
+
+def _stays(stmt: ir.Stmt, name: str, function: ir.Function) -> bool:
+    """Whether `x` is the same as long as `x.flat` is used, whose numbers are taken in turn once."""
+    rest = up_to_last(name, function)
+    if rest is None:
+        return False
+    calls = ((ir.call_of(s), loops) for s, loops in ir.walk_in_loops(rest) if name in ir.reads(s))
+    taken = sum(1 + len(loops) for c, loops in calls if c is not None and c.fn in _USED_UP)
+    if taken + loops_over(name, rest) > 1:
+        return False
+    return {*ir.reads(stmt)}.isdisjoint(ir.bound(rest))
 
 
 def _is_array(atom: ir.Atom, kinds: Kinds) -> bool:
@@ -222,7 +235,7 @@ class _Flat(Rewriter):
         if call.fn is not operator.getitem:
             return replace(call, args=(self.method("flatten", base),))
         if self.ranks[base.id] != 1:
-            index = self.index(base, rest[0], call.text == ir.LOOP)
+            index = self.index(base, rest[0], call.role is ir.Role.LOOP)
             return ir.Call(operator.getitem, (base, index))
         if self.is_one(rest[0]):
             return call

@@ -37,7 +37,7 @@ from srcdiff.kinds.elementwise import meets_lists
 from srcdiff.kinds.interpreter import Typed
 from srcdiff.normalize.containers.expand import Definitions, display
 from srcdiff.normalize.containers.indexing import without_flat, written_slices
-from srcdiff.normalize.iteration import check_apart, iterated
+from srcdiff.normalize.iteration import check_apart, iterated, used_up_at_once
 from srcdiff.runtime.sequences import repeats
 
 # --- iterators as the lists of what they give ----------------------------------------------------
@@ -59,7 +59,7 @@ class _Iterators(Definitions):
         name = self.name(call)
         if name is None or not self.is_active((*call.args, *(v for _, v in call.kwargs))):
             return stmt
-        if call.fn not in _LASTING and not stmt.target.id.startswith("_"):
+        if call.fn not in _LASTING and not used_up_at_once(stmt.target.id, self.whole):
             return stmt
         if any(isinstance(a, ir.Star) for a in call.args):
             if call.fn is not zip or len(call.args) > 1 or call.kwargs:
@@ -272,7 +272,7 @@ class _Plain(Definitions):
         kind = self.kind(one)
         if not is_container(kind) and not is_container(self.kind(two)):
             return False
-        augmented = (call.text or "").endswith("=")
+        augmented = call.role is ir.Role.IN_PLACE
         if not self.is_active(call.args) and not augmented:
             return False
         if call.fn is operator.mul:
@@ -285,7 +285,7 @@ class _Plain(Definitions):
             start = ir.Call(dict, (one,), text="dict")
             return call.fn is operator.or_ and self.filled(start, (two,), target, lines)
         if isinstance(kind, Tuple):
-            lines.assign(target, replace(call, text=None))
+            lines.assign(target, replace(call, role=None))
             return True
         assert isinstance(one, ir.Name)
         if isinstance(kind, List):

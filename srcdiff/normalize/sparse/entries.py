@@ -262,7 +262,7 @@ class _Apart(Rewriter):
             return None
         data = self.entries(call.args[places[0]])
         args = tuple(data if k in places else a for k, a in enumerate(call.args))
-        return None if data is None else ir.Call(call.fn, args, text=call.text)  # type: ignore[arg-type]
+        return None if data is None else replace(call, args=args)  # type: ignore[arg-type]
 
     def converted(self, atom: ir.Atom, data: ir.Atom, to: str) -> ir.Rhs | None:
         """The entries of a matrix in another format."""

@@ -87,7 +87,7 @@ def _written(stmt: ir.Stmt, kinds: Kinds) -> tuple[str, ...]:
     call = ir.call_of(stmt)
     if call is None:
         return ()
-    if (call.text or "").endswith("=") and isinstance(call.args[0], ir.Name):
+    if call.role is ir.Role.IN_PLACE and isinstance(call.args[0], ir.Name):
         return () if isinstance(kinds.get(call.args[0].id), Scalar) else (call.args[0].id,)
     if not isinstance(stmt, ir.Effect):
         return ()

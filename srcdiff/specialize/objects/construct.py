@@ -12,6 +12,7 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.signatures import takes_rest
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
@@ -33,9 +34,6 @@ from srcdiff.runtime import records, trees
 from srcdiff.runtime.records import MISSING
 from srcdiff.specialize.inline import lowered
 from srcdiff.specialize.unroll import Known
-
-MADE = "made"
-"""The text of a store that a frozen class lets pass: it is a part of making the object."""
 
 
 def construct(m: Known, cls: type, call: ir.Call) -> ir.Rhs | None:
@@ -125,7 +123,7 @@ def _is_given(value: ir.Atom | None) -> bool:
 
 
 def _store(base: ir.Atom, name: str, value: ir.Atom) -> ir.Call:
-    return ir.Call(ir.set_attr, (base, ir.Const(name), value), text=MADE)
+    return ir.Call(ir.set_attr, (base, ir.Const(name), value), role=ir.Role.MADE)
 
 
 # --- new objects from old ones --------------------------------------------------------------------
@@ -282,7 +280,7 @@ def named_tuple_item(m: Known, call: ir.Call) -> ir.Rhs | None:
             return ir.Call(ir.Attr(fields[known]), (base,))
         return None
     plain = m.temp(named_tuple_display(m, base))
-    return ir.Call(call.fn, (plain, key), text=call.text)
+    return replace(call, args=(plain, key))
 
 
 def takes_sequences(fn: Any) -> bool:

@@ -128,9 +128,9 @@ class InTurn(Unroller):
         """What a loop or an unpacking asks an object: of the list of what its `__iter__` gives."""
         if call.fn is ir.make_list:
             return replace(call, args=tuple(self.starred(a) for a in call.args))
-        item = call.fn is operator.getitem and (call.text or "").startswith("item ")
-        first = call.fn is len and isinstance(stmt, ir.Assign) and stmt.target.id.startswith("_n")
-        if not (item or first) or not isinstance(call.args[0], ir.Name):
+        asks = call.role is ir.Role.LOOP or isinstance(call.role, ir.Unpacks)
+        first = call.fn is len
+        if not asks or not isinstance(call.args[0], ir.Name):
             return call
         base = call.args[0]
         own = self.member(base, "__iter__")
@@ -445,7 +445,7 @@ class Members(InTurn, reflection.Truthful):
         base, key, value = call.args[:3]
         cls = self.cls_if_any(base)
         assert isinstance(key, ir.Const)
-        if cls is None or call.text == construct.MADE:
+        if cls is None or call.role is ir.Role.MADE:
             return None
         if key.value == attributes.DICT:
             return None

@@ -487,7 +487,3 @@ def step(base: ir.Name, key: object) -> ir.Call:
     if isinstance(key, Member):
         return ir.Call(ir.Attr(str(key)), (base,))
     return ir.Call(operator.getitem, (base, ir.Const(key)))
-
-
-ATTRIBUTE = "attribute"
-"""The text of an item that is an attribute of an object, whatever is known of that."""

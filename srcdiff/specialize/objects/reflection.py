@@ -151,8 +151,8 @@ def _setattr(m: Truthful, call: ir.Call) -> ir.Rhs | None:
     found = _named(m, call)
     if found is None:
         return None
-    text = construct.MADE if call.fn is object.__setattr__ else None
-    return ir.Call(ir.set_attr, (found[0], ir.Const(found[1]), call.args[2]), text=text)
+    role = ir.Role.MADE if call.fn is object.__setattr__ else None
+    return ir.Call(ir.set_attr, (found[0], ir.Const(found[1]), call.args[2]), role=role)
 
 
 def _named(m: Truthful, call: ir.Call) -> tuple[ir.Atom, str] | None:

@@ -20,7 +20,7 @@ from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.kinds import Dict, Kind, Kinds, List, Object, Tuple, Unknown, class_of
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.runtime import records
-from srcdiff.specialize.objects.places import ATTRIBUTE, Place, Places, is_made, stores
+from srcdiff.specialize.objects.places import Place, Places, is_made, stores
 
 _SAME: dict[Any, bool] = {
     operator.is_: True, operator.eq: True, operator.is_not: False, operator.ne: False,
@@ -329,8 +329,8 @@ def below(place: Place, name: str) -> Place:
 def part(base: ir.Atom, key: Any) -> ir.Call:
     """An attribute or item of an object that is kept as one."""
     index = ir.Const(str(key) if isinstance(key, str) else key)
-    text = ATTRIBUTE if isinstance(key, Member) else None
-    return ir.Call(operator.getitem, (base, index), text=text)
+    role = ir.Role.ATTRIBUTE if isinstance(key, Member) else None
+    return ir.Call(operator.getitem, (base, index), role=role)
 
 
 def built(cls: type, values: Mapping[str, ir.Atom]) -> ir.Call:
