@@ -210,7 +210,7 @@ def _default(source: Source, param: Node, node: Node, value: object) -> Atom:
     """A default: a literal, or the object with its spelling, if that is a name."""
     if type(node).__name__ == "Constant" and type(value) is type(node.value):
         return Const(value)
-    number = type(value) in (int, float)
+    number = type(value) is int or type(value) is float
     if number and (type(node).__name__ == "UnaryOp" or _is_made_for(source, node)):
         return Const(value)
     text = source.text(node)
