@@ -82,12 +82,16 @@ _log = logging.getLogger("srcdiff.validation")
 
 @frozen(eq=False)
 class Step:
-    """A pass, and the function before and after it; `row` is the pass of the row it belongs to."""
+    """A pass, and the function before and after it; `row` is the pass of the row it belongs to.
+
+    `marked`: whether before, and after it, operators in place are so by their roles.
+    """
 
     row: str
     name: str
     before: ir.Function
     after: ir.Function
+    marked: tuple[bool, bool] = (False, False)
 
     @property
     def said(self) -> str:
@@ -124,12 +128,11 @@ class _Validation:
     kinds: Kinds
     values: Values
     steps: list[Step] = field(default_factory=list)
-    outcomes: dict[int, Outcome | None] = field(default_factory=dict)
+    outcomes: dict[tuple[int, bool], Outcome | None] = field(default_factory=dict)
     parts: dict[Any, ir.Function] = field(default_factory=dict)
     callees: list[tuple[Any, Request, Kinds, Values, bool]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     state: State = State(ir.Function("", (), ()), Request(()), {}, None)  # after the last pass
-    marked: set[int] = field(default_factory=set)  # whose operators in place are so by their roles
     compared: int = 0
 
     def run(self, pair: bool) -> None:
@@ -171,18 +174,22 @@ class _Validation:
 
     # --- what is run
 
-    def outcome(self, function: ir.Function) -> Outcome | None:
-        """What comes of a function, run once; None where it may not be run."""
-        if id(function) not in self.outcomes:
+    def outcome(self, function: ir.Function, marked: bool = False) -> Outcome | None:
+        """What comes of a function, run once; None where it may not be run.
+
+        `marked`: its operators in place are so by their roles.
+        """
+        key = id(function), marked
+        if key not in self.outcomes:
             reason = effect(function)
             if reason is not None:
                 self.left_out[reason] += 1
-            self.outcomes[id(function)] = None if reason else self.ran(function)
-        return self.outcomes[id(function)]
+            self.outcomes[key] = None if reason else self.ran(function, marked)
+        return self.outcomes[key]
 
-    def ran(self, function: ir.Function, look: Look | None = None) -> Outcome:
+    def ran(self, function: ir.Function, marked: bool, look: Look | None = None) -> Outcome:
         """What comes of a function."""
-        runner = Runner(self.part, look, id(function) in self.marked)
+        runner = Runner(self.part, look, marked)
         return self.world.run(lambda values: runner.run(function, self.env(function, values)))
 
     def called(self) -> Outcome | None:
@@ -232,16 +239,19 @@ class _Validation:
         # From the last time on that operators in place are resolved, marks mean nothing.
         resolved = [k for k, s in enumerate(rows) if s.name == "inplace"]
         last = max(resolved, default=len(rows))
-        self.marked = {id(f) for s in rows[:last] for f in (s.before, s.after)}
+        early = {id(f) for s in rows[:last] for f in (s.before, s.after)}
+        for k, step in enumerate(rows):
+            whole = not step.name and step.row == "inplace" and id(step.before) in early
+            rows[k] = replace(step, marked=(k <= last or whole, k < last))
         whole = self.state.fields is None
         for step in rows:
             if step.row == "lower":
-                before = self.called() if self.outcome(step.after) else None
+                before = self.called() if self.outcome(step.after, step.marked[1]) else None
             else:
-                before = self.outcome(step.before)
+                before = self.outcome(step.before, step.marked[0])
             here = functools.partial(self.whole, selected)
             contents = whole and step.row not in ("inplace", "analyse")
-            self.compare(step, before, self.outcome(step.after), contents, here)
+            self.compare(step, before, self.outcome(step.after, step.marked[1]), contents, here)
         self.primal = rows[-1].after if rows else self.state.function
 
     def whole(self, selected: set[int], function: ir.Function, value: Any) -> Any:
@@ -354,16 +364,16 @@ class _Validation:
 
     def slack(self, step: Step) -> float | None:
         """By how much a pass may change a number, None if by nothing."""
-        return None if step.is_exact else ROUNDING * self.largest(step.before)
+        return None if step.is_exact else ROUNDING * self.largest(step.before, step.marked[0])
 
-    def largest(self, function: ir.Function) -> float:
+    def largest(self, function: ir.Function, marked: bool = False) -> float:
         """The largest number on the way to what a function gives, as large as it is rounded."""
         found = [1.0]
 
         def look(_: ir.Loc, name: str, value: Any) -> None:
             found.extend(map(_slack, leaves(value)))
 
-        self.ran(function, look)
+        self.ran(function, marked, look)
         return max(size for size in found if np.isfinite(size))
 
     def check_kept(self, step: Step, out: Outcome | None) -> None:
@@ -404,8 +414,11 @@ class _Validation:
         def note(loc: ir.Loc, name: str, value: Any) -> None:
             one.setdefault(key(loc, name), []).append(copied(value))
 
-        self.ran(step.before, note)
-        self.ran(step.after, lambda loc, n, value: two.append((key(loc, n), loc, copied(value))))
+        def noted(loc: ir.Loc, name: str, value: Any) -> None:
+            two.append((key(loc, name), loc, copied(value)))
+
+        self.ran(step.before, step.marked[0], note)
+        self.ran(step.after, step.marked[1], noted)
         slack = self.slack(step)
         # Of temporaries there may be others now: they come last.
         two.sort(key=lambda found: found[0][-1].startswith("_"))
