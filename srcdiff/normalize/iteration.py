@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Iterable, Sequence
+from types import FunctionType
 from typing import Any
 
 from srcdiff import ir
@@ -27,6 +28,7 @@ from srcdiff.analysis.links import (
 )
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.lower.targets import length_check
+from srcdiff.frontend.lowering import template_of
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
@@ -47,6 +49,7 @@ from srcdiff.kinds.containers import ENDLESS
 from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.unpacking import base_of, is_checked, mark
 from srcdiff.primitives.effects import is_pure
+from srcdiff.primitives.registry import lookup
 from srcdiff.specialize.inline import is_user_function
 
 _MAKERS: tuple[Any, ...] = (
@@ -239,6 +242,21 @@ def _begins(stmt: ir.Stmt) -> bool:
     return index == ir.Const(0) or (isinstance(index, ir.Slice) and index.lower == ir.NONE)
 
 
+def _results_of_rules(function: ir.Function) -> dict[str, int]:
+    """The names of results of functions whose rules yield several, and how many."""
+    found: dict[str, int] = {}
+    count = ir.binding_counts(function.body, function.params, True)
+    for stmt in ir.walk(function.body):
+        call = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        fn = call.fn if isinstance(call, ir.Call) else None
+        rule = lookup(fn) if isinstance(fn, FunctionType) else None
+        if isinstance(stmt, ir.Assign) and rule is not None and rule.template is not None:
+            value = template_of(rule).result
+            if isinstance(value, ir.Tup) and count[stmt.target.id] == 1:
+                found[stmt.target.id] = len(value.items)
+    return found
+
+
 class _Pass(Rewriter):
     """A walk over a function whose kinds are known."""
 
@@ -246,6 +264,7 @@ class _Pass(Rewriter):
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.whole = function
         self.kinds = kinds
+        self.several = _results_of_rules(function)
 
 
 class _Listed(_Pass):
@@ -258,6 +277,8 @@ class _Listed(_Pass):
 
     def needs_list(self, base: ir.Atom) -> bool:
         """Whether a value is not to be indexed."""
+        if isinstance(base, ir.Name) and base.id in self.several:
+            return False
         kind = atom_kind(base, self.kinds)
         return isinstance(kind, self.only) if self.only else not isinstance(kind, _INDEXED)
 
@@ -387,7 +408,8 @@ class _Checked(_Pass):
 
     def is_known(self, base: ir.Atom, count: int, starred: bool) -> bool:
         """Whether there are certainly so many items (at least, if one name takes the rest)."""
-        length = _length(base, atom_kind(base, self.kinds))
+        known = self.several.get(base.id) if isinstance(base, ir.Name) else None
+        length = _length(base, atom_kind(base, self.kinds)) if known is None else known
         return length is not None and (length >= count if starred else length == count)
 
     def check(self, stmt: ir.Stmt, before: int, after: int | None) -> None:
