@@ -147,9 +147,9 @@ def turned(w: Any, v: Any, e: Any) -> Any:
 
 
 def values_along(w: Any, v: Any, e: Any) -> Any:
-    """The tangent of the eigenvalues `w` of a Hermitian matrix along `e`."""
+    """The tangent of the eigenvalues `w` of a Hermitian matrix along `e`, in memory of its own."""
     v = turned(w, v, e)
-    return np.real(np.diagonal(np.conj(v.mT) @ e @ v, 0, -2, -1))
+    return np.copy(np.real(np.diagonal(np.conj(v.mT) @ e @ v, 0, -2, -1)))
 
 
 def vectors_along(w: Any, v: Any, e: Any) -> Any:
@@ -210,7 +210,7 @@ def svdvals_back_part(u: Any, s: Any, vh: Any, d_z: Any) -> Any:
     """The adjoint of `d_s` in `z = svdvals_back(a, u, s, vh, d_s)`."""
     k = s.shape[-1]
     inner = np.conj(u[..., :k].mT) @ d_z @ np.conj(vh[..., :k, :].mT)
-    return np.real(np.diagonal(inner, 0, -2, -1))
+    return np.copy(np.real(np.diagonal(inner, 0, -2, -1)))
 
 
 def svdvals_back_turn(u: Any, s: Any, vh: Any, d_s: Any, d_z: Any) -> Any:
@@ -258,7 +258,7 @@ def _turned_pair(u: Any, s: Any, vh: Any, e: Any) -> Any:
 
 def singular_along(u: Any, s: Any, vh: Any, e: Any) -> Any:
     """The tangent of the singular values `s` of a matrix along `e`."""
-    return np.real(np.diagonal(_turned_pair(u, s, vh, e)[2], 0, -2, -1))
+    return np.copy(np.real(np.diagonal(_turned_pair(u, s, vh, e)[2], 0, -2, -1)))
 
 
 def left_along(u: Any, s: Any, vh: Any, e: Any) -> Any:

@@ -223,3 +223,14 @@ def complex_in_a_dict_outside(v):
 
 
 sample(complex_in_a_dict_outside, lambda r: (r.standard_normal(3),))
+
+
+def values_that_are_scaled_in_place(a):
+    s = np.linalg.svd(a, compute_uv=False)
+    s *= 2.0
+    w = np.linalg.eigvalsh(a @ a.T)
+    w += s
+    return np.sum(w * s)
+
+
+sample(values_that_are_scaled_in_place, lambda r: (r.standard_normal((3, 3)) + 2.0 * np.eye(3),))
