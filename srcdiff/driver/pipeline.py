@@ -205,10 +205,12 @@ def _plain_containers(typed: Typed) -> Typed:
 
 
 def is_of_numbers(typed: Typed) -> bool:
-    """Whether a function has no loops, and computes with numbers and arrays by their names."""
+    """Whether a function has no loops and takes nothing apart, and has numbers and arrays alone."""
     if not all(map(is_numeric, typed.kinds.values())):
         return False
     *stmts, last = ir.walk(typed.function.body)  # it returns a tuple
+    if any(isinstance(c.role, ir.Unpacks) for c in map(ir.call_of, stmts) if c is not None):
+        return False
     found = (a for s in stmts for o in ir.operands(s) for a in ir.atoms(o))
     plain = all(isinstance(a, (ir.Name, ir.Const, ir.Slice)) for a in found)
     plain = plain and not ir.refs_of(last)
