@@ -19,7 +19,6 @@ from srcdiff.codegen.expressions import (
 from srcdiff.codegen.idioms import filled_name, is_continued, items_of, result_name
 from srcdiff.codegen.nest import Plan
 from srcdiff.codegen.printer import Remark
-from srcdiff.codegen.structure import Jump, LoopElse
 from srcdiff.ir import (
     Assign,
     Block,
@@ -40,6 +39,7 @@ from srcdiff.ir import (
     set_attr,
     set_item,
 )
+from srcdiff.ir.nodes import Jump, LoopElse
 
 Node = Any
 

@@ -21,7 +21,6 @@ from typing import Union
 from srcdiff.analysis.effects import Scan
 from srcdiff.codegen.idioms import visible
 from srcdiff.ir import (
-    NOWHERE,
     Assign,
     Atom,
     Block,
@@ -52,7 +51,7 @@ from srcdiff.ir import (
     writes,
 )
 from srcdiff.ir.frozen import frozen, replace, state
-from srcdiff.ir.nodes import Statement
+from srcdiff.ir.nodes import Jump, LoopElse
 
 
 def with_late_breaks(function: Function) -> Function:
@@ -273,24 +272,6 @@ def _resized(stmt: Stmt) -> tuple[str, ...]:
 
 _TRUE, _FALSE, _NONE = Const(True), Const(False), Const(None)
 Loop = Union[For, While]
-
-
-@frozen(slots=True)
-class Jump(Statement):
-    """A statement of printed text alone: `break`, `continue`, or `return value`."""
-
-    kind: str
-    value: Rhs | None = None
-    loc: Loc = NOWHERE
-
-
-@frozen(slots=True)
-class LoopElse(Statement):
-    """A loop with an `else`, which runs unless the loop is left by `break`."""
-
-    loop: Loop
-    orelse: Block
-    loc: Loc = NOWHERE
 
 
 @frozen

@@ -19,17 +19,14 @@ from srcdiff.analysis.activity import activity, edges
 from srcdiff.analysis.aliases import aliases
 from srcdiff.analysis.facts import Facts, adjoint_names, sampled
 from srcdiff.autodiff.accumulate import accumulate
-from srcdiff.autodiff.argument_shapes import with_fitting
 from srcdiff.autodiff.assemble import assemble, assemble_pair, consumes, seeds
 from srcdiff.autodiff.calls import at_run_time, check_first_order, check_used, unmarked, user_calls
 from srcdiff.autodiff.reverse import reverse
 from srcdiff.autodiff.tape.split import Parts, split
 from srcdiff.check.callees import check_arrays, check_callees, check_strong
-from srcdiff.check.outside import check_outside
 from srcdiff.check.writes import check_changes
 from srcdiff.codegen.emit import Made
 from srcdiff.codegen.link import alone, module_text
-from srcdiff.codegen.loops import fold, items_in_reverse, upwards
 from srcdiff.codegen.naming import name, shorten
 from srcdiff.frontend.free_variables import check_reads
 from srcdiff.frontend.lowering import flows, lower
@@ -38,7 +35,7 @@ from srcdiff.frontend.signatures import as_call, is_one_call
 from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import Kind, Scalar, Tuple, is_numeric
+from srcdiff.ir.kinds import Array, Kind, Scalar, Tuple, is_numeric
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import Seen, Typed, infer
 from srcdiff.normalize.copy_in import entered, mirrored_memory, own_memory, said_to_be_written
@@ -49,7 +46,6 @@ from srcdiff.normalize.in_place import inplace, prepare, with_foreign_methods
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.normalize.options import without_idle_outs
 from srcdiff.normalize.outputs import returned_kinds, select, selected_names, with_written
-from srcdiff.normalize.overlaps import without_overlaps
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.summaries.induction import computes_complex
 from srcdiff.normalize.unpacking import unpacked
@@ -61,7 +57,7 @@ from srcdiff.optimize.finish import returned as recursive_results
 from srcdiff.optimize.memory import Memory
 from srcdiff.optimize.schedule import in_order, sink
 from srcdiff.optimize.simplify import simplify, simplify_pairs
-from srcdiff.primitives.operation import op_of
+from srcdiff.primitives.operation import Writing, op_of
 from srcdiff.runtime.contexts import MODES
 from srcdiff.runtime.devices import on_device
 from srcdiff.runtime.service import is_derivative
@@ -124,19 +120,43 @@ def polished(
     typed = Typed(function, params, seen)
     typed = typed.by(webs, lambda n: n.startswith("_") or n in views).by(_temporary, views)
     kinds = infer(typed.function, params)
-    typed = typed.by(fold, kinds).by(simplify, params, kinds, (facts.seed,), seen)
+    counts = _counts(typed.function, kinds)
+    if counts:
+        from srcdiff.codegen.loops import fold, items_in_reverse, upwards
+
+        typed = typed.by(fold, kinds)
+    typed = typed.by(simplify, params, kinds, (facts.seed,), seen)
     kinds = infer(typed.function, params)
     typed = typed.by(finish, kinds)
     ours = frozenset(n for n in ir.bound(typed.function.body) if n.startswith(("d_", "steps")))
     ours -= recursive_results(typed.function)
     # Before items of unpackings stand for the check of their number: those may be dead.
-    typed = typed.by(spell, kinds, ours).by(upwards, kinds)
-    typed = typed.by(unpacked).by(items_in_reverse).by(sink, kinds)
+    typed = typed.by(spell, kinds, ours)
+    typed = typed.by(upwards, kinds) if counts else typed
+    typed = typed.by(unpacked)
+    typed = (typed.by(items_in_reverse) if counts else typed).by(sink, kinds)
     typed = typed.by(read_at_once, kinds).by(returned_at_once, kinds)
     typed = typed.by(with_first_names, kinds)
-    typed = typed.by(with_fitting, params, facts.kinds)
+    typed = _with_fitting(typed, facts.kinds)
     typed = typed.by(in_order, facts.adjoints.values()).by(shorten, facts.theirs)
     return typed.by(placed_calls, params).function
+
+
+def _counts(function: ir.Function, kinds: Mapping[str, Kind]) -> bool:
+    """Whether a function has loops, or whole numbers of Python."""
+    whole = (isinstance(k, Scalar) and k.python and k.dtype == "int64" for k in kinds.values())
+    return any(whole) or any(isinstance(s, ir.For) for s in ir.walk(function.body))
+
+
+def _with_fitting(typed: Typed, primal: Mapping[str, Kind]) -> Typed:
+    """The function with checks of lengths that the primal needs, if its arguments have several."""
+    found = [primal[p.name] for p in typed.function.params if p.name in primal]
+    axes = [d for kind in found if isinstance(kind, Array) for d in kind.dims or ()]
+    if all(map(is_numeric, found)) and len(axes) < 2 and not any(isinstance(d, int) for d in axes):
+        return typed
+    from srcdiff.autodiff.argument_shapes import with_fitting
+
+    return typed.by(with_fitting, typed.params, primal)
 
 
 def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
@@ -177,7 +197,7 @@ def itself(origin: Any, request: Request) -> ir.Function:
 
 def settled(typed: Typed) -> Typed:
     """Operators in place resolved until what is in place makes nothing else so."""
-    typed = typed.by(without_overlaps, typed.kinds)
+    typed = _without_overlaps(typed)
     while True:
         new = inplace(typed.function, typed.kinds)
         same = new == typed.function
@@ -225,6 +245,26 @@ def _without_modes(typed: Typed, inputs: tuple[str, ...]) -> Typed:
     from srcdiff.normalize.no_grad import without_modes
 
     return typed.by(without_modes, typed.params, inputs)
+
+
+def _put_outside(state: State, recursive: bool) -> tuple[Any, ...]:
+    """The containers from outside that values with a derivative are put into."""
+    if not any(map(ir.refs_of, ir.walk(state.function.body))):
+        return ()
+    from srcdiff.check.outside import check_outside
+
+    return check_outside(state.function, state.kinds, state.outside.values(), recursive)
+
+
+def _without_overlaps(typed: Typed) -> Typed:
+    """The function with copies of what it reads and writes at once, where it may."""
+    calls = (c.fn for c in map(ir.call_of, ir.walk(typed.function.body)) if c is not None)
+    stores = any(isinstance(s, ir.SetItem) for s in ir.walk(typed.function.body))
+    if not stores and all(op_of(fn).writing is Writing.AT_ONCE for fn in calls):
+        return typed
+    from srcdiff.normalize.overlaps import without_overlaps
+
+    return typed.by(without_overlaps, typed.kinds)
 
 
 def _with_squares(typed: Typed, inputs: list[str]) -> Typed:
@@ -391,7 +431,7 @@ def inplace_pass(state: State) -> State:
     recursive = state.request.internal or any(
         is_user_call(c) for s in ir.walk(state.function.body) if (c := ir.call_of(s))
     )
-    put = check_outside(state.function, state.kinds, state.outside.values(), recursive)
+    put = _put_outside(state, recursive)
     # Of `x += y`, which may become `x_1 = x + y`, the caller has to see as much as of `x[:] += y`.
     said = said_to_be_written(state.function, state.kinds, state.params)
     state = _typed(state, settled(state.typed))

@@ -421,6 +421,27 @@ class Comment(Statement):
     loc: Loc = _loc()
 
 
+# Statements of printed text alone.
+
+
+@frozen(slots=True)
+class Jump(Statement):
+    """`break`, `continue`, or `return value`."""
+
+    kind: str
+    value: Rhs | None = None
+    loc: Loc = _loc()
+
+
+@frozen(slots=True)
+class LoopElse(Statement):
+    """A loop with an `else`, which runs unless the loop is left by `break`."""
+
+    loop: For | While
+    orelse: Block
+    loc: Loc = _loc()
+
+
 # Statements that live only between `reverse` and `tape`.
 
 

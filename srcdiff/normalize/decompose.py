@@ -32,10 +32,10 @@ from srcdiff.normalize.live_ranges import webs
 from srcdiff.normalize.operands import with_arrays
 from srcdiff.normalize.options import options, trimmed, variant, without
 from srcdiff.normalize.outputs import selected_names
-from srcdiff.normalize.overlaps import check_outs
 from srcdiff.primitives import notation
 from srcdiff.primitives.arguments import REMEDY, spelling
 from srcdiff.primitives.effects import mutated_args
+from srcdiff.primitives.operation import Writing, op_of
 from srcdiff.primitives.registry import Rule, find, lookup
 from srcdiff.specialize.fold import UNSET, Folder
 from srcdiff.specialize.inline import inline, lowered, written_out
@@ -204,7 +204,11 @@ _LEVELS = 8
 def compose(typed: Typed, request: Request) -> Typed:
     """The function with all active calls of composed functions written out."""
     inputs, forward = tuple(i.param for i in request.inputs), request.mode == "forward"
-    check_outs(typed.function, typed.kinds)
+    calls = (c.fn for c in map(ir.call_of, ir.walk(typed.function.body)) if c is not None)
+    if any(op_of(fn).writing is not Writing.AT_ONCE for fn in calls):
+        from srcdiff.normalize.overlaps import check_outs
+
+        check_outs(typed.function, typed.kinds)
     typed = _with_arrays(typed, inputs, forward)
     for _ in range(_LEVELS):
         function = typed.function

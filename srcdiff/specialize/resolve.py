@@ -20,13 +20,12 @@ from srcdiff.frontend.closures.closures import Closure, wanted
 from srcdiff.frontend.signatures import many, no_keywords
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Array, Callable, Kind, Kinds, List, Tuple, class_of
+from srcdiff.ir.kinds import Array, Callable, Kind, Kinds, List, Tuple, class_of, is_numeric
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.registry import find, lookup
 from srcdiff.runtime import records
 from srcdiff.specialize.inline import function_of, inline, is_user_function, is_written_out
-from srcdiff.specialize.namespaces import passes_modules, read_of_modules
 from srcdiff.specialize.objects.places import has_objects, mentions_objects, stores
 
 
@@ -140,7 +139,7 @@ def _resolved(
 ) -> ir.Function:
     """The function after all rounds; `taken` takes what is read from classes."""
     objects = any(map(has_objects, params.values())) or mentions_objects(function.body)
-    modules = passes_modules(function, params)
+    modules = _passes_modules(function, params)
     plain = not any(map(_is_open, _calls(function.body))) and not _has_data(function)
     if plain and not objects and not modules:
         _refuse_closures(function)
@@ -165,6 +164,15 @@ def _resolved(
     _check_assumed(function, params, assumed)
     _refuse_closures(function)
     return function
+
+
+def _passes_modules(function: ir.Function, params: Kinds) -> bool:
+    """Whether a variable may hold a module: one is among the arguments, or mentioned."""
+    if all(map(is_numeric, params.values())) and not any(map(ir.refs_of, ir.walk(function.body))):
+        return False
+    from srcdiff.specialize.namespaces import passes_modules
+
+    return passes_modules(function, params)
 
 
 def _has_data(function: ir.Function) -> bool:
@@ -196,10 +204,11 @@ def _round(
 ) -> ir.Function:
     """The function with what is known of its callees now; `assumed` takes what is only hoped."""
     kinds = infer(function, params)
-    function = read_of_modules(function, kinds)
     from srcdiff.specialize.closures import defunctionalize
+    from srcdiff.specialize.namespaces import read_of_modules
     from srcdiff.specialize.unroll import fixed_dicts
 
+    function = read_of_modules(function, kinds)
     new = _Resolve(function, kinds, fixed_dicts(function, params)).function(function)
     if new == function and objects:
         from srcdiff.specialize.objects.methods import Members

@@ -54,7 +54,6 @@ from srcdiff.normalize.summaries.effects import (
     kind_of_atom,
 )
 from srcdiff.specialize.inline import function_of, inline, is_user_function, lowered
-from srcdiff.specialize.namespaces import without_modules
 
 T = TypeVar("T")
 
@@ -356,6 +355,8 @@ def _inferred(fn: Any, kinds: Kinds, known: _Induction) -> Typed:
 
 def _prepared(fn: Any, kinds: Kinds) -> ir.Function:
     """A function as its kinds are inferred."""
+    from srcdiff.specialize.namespaces import without_modules
+
     plain = once(("prepared", fn), lambda: webs(prepare(inline(function_of(fn), fn))))
     return without_modules(plain, kinds)
 
