@@ -816,7 +816,9 @@ def _known(fn: Any) -> Operation | None:
         said = _listed.get(id(fn))
         if said is None:
             return None
-        held = _found[id(fn)] = said[0], Operation(said[1], **said[2])
+        more = _UNPLACED if said[1].startswith(_MASKED) else {}
+        facts = {"axes": _axes_of_ufunc(fn), **said[2], **more}
+        held = _found[id(fn)] = said[0], Operation(said[1], **facts)
     return held[1] if held[0] is fn else None
 
 
@@ -826,10 +828,9 @@ def _collect() -> None:
         held, facts = vars(sys.modules[module]), dict[int, tuple[str, dict[str, Any]]]()
         for name, more in _said(module):
             if (fn := held.get(name)) is not None:  # under another name as well: `np.concat`
-                facts.setdefault(id(fn), (name, {}))[1].update(more)
+                old = facts.get(id(fn))
+                facts[id(fn)] = (name, more) if old is None else (old[0], {**old[1], **more})
         for name, found in facts.values():
-            found.setdefault("axes", _axes_of_ufunc(held[name]))
-            found |= _UNPLACED if f"{module}.".startswith(_MASKED) else {}
             _listed.setdefault(id(held[name]), (held[name], f"{module}.{name}", found))
         _missing.remove(module)
 

@@ -453,20 +453,19 @@ INDEX = "index.txt"
 """The file that says which names the rules of each file are for; `python -m tests.documents`."""
 
 
-def _entries() -> list[tuple[Path, int, list[str]]]:
-    """Each file with the size that it had, and the names of callees that its rules are for."""
-    lines = [line.split() for line in (folder() / INDEX).read_text().splitlines()]
-    return [(folder() / file, int(size), names) for file, size, *names in lines]
+def _entries() -> list[list[str]]:
+    """Each file with the size that it had, and the places of callees that its rules are for."""
+    return [line.split() for line in (folder() / INDEX).read_text().splitlines()]
 
 
 @functools.cache
-def _index() -> Mapping[str, tuple[Path, ...]] | None:
+def _index() -> Mapping[str, tuple[str, ...]] | None:
     """The files that have rules for callees of a place; None if a file is not as it was."""
-    entries, found = _entries(), dict[str, tuple[Path, ...]]()
-    for file, _, names in entries:
+    entries, found = _entries(), dict[str, tuple[str, ...]]()
+    for file, _, *names in entries:
         for name in names:
             found[name] = (*found.get(name, ()), file)
-    return found if {f.name: size for f, size, _ in entries} == _sizes(folder()) else None
+    return found if {file: int(size) for file, size, *_ in entries} == _sizes(folder()) else None
 
 
 def _sizes(place: Path) -> dict[str, int]:
@@ -477,11 +476,11 @@ def _sizes(place: Path) -> dict[str, int]:
 
 def indexed() -> str:
     """What the index has to say; a name that another version of Python or NumPy has stays."""
-    known = {file: names for file, _, names in _entries()}
+    known = {file: names for file, _, *names in _entries()}
     lines = []
     for file in files_of(folder()):
         names = {place_of(f) for rule in read_file(file) for f in rule.functions}
-        names.update(known.get(file, ()))
+        names.update(known.get(file.name, ()))
         lines.append(" ".join([file.name, str(file.stat().st_size), *sorted(names)]))
     return "\n".join(lines) + "\n"
 
@@ -539,11 +538,12 @@ _LISTED = frozenset({"numpy", "math", "builtins", "_operator"})
 def _registry_of(function: Any) -> Registry:
     """A registry that has all rules of a function."""
     index = _index()
-    _reading(files_of(folder()) if index is None else index.get(place_of(function), ()))
+    listed = () if index is None else index.get(place_of(function), ())
+    _reading(files_of(folder()) if index is None else [folder() / name for name in listed])
     now = _so_far()
     package = str(getattr(function, "__module__", "")).split(".")[0]
-    listed = package in _LISTED and not isinstance(function, type)
-    if listed and now.find(function) is None:
+    known = package in _LISTED and not isinstance(function, type)
+    if known and now.find(function) is None:
         _reading(files_of(folder()))  # another version may have another name for it
         now = _so_far()
     if len(_extra) < len(_extra_folders()) and now.find(function) is None:

@@ -136,10 +136,11 @@ def test_templates_are_loaded_once_and_lowered_one_at_a_time():
 
 
 def test_the_index_leads_to_every_rule():
-    listed = {file: (size, names) for file, size, names in registry._entries()}
-    assert list(listed) == registry.files_of(registry.folder())
-    for file, (size, names) in listed.items():
-        assert size == file.stat().st_size, "run `python -m tests.documents`"
+    entries = registry._entries()
+    assert [name for name, *_ in entries] == [f.name for f in registry.files_of(registry.folder())]
+    for name, size, *names in entries:
+        file = registry.folder() / name
+        assert int(size) == file.stat().st_size, "run `python -m tests.documents`"
         made = {registry.place_of(f) for r in registry.read_file(file) for f in r.functions}
         assert made <= set(names), "run `python -m tests.documents`"
 
