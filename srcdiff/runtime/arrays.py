@@ -17,10 +17,13 @@ from srcdiff.runtime.trees import add_at
 
 
 def unbroadcast(d: Any, x: Any) -> Any:
-    """`d` summed over the axes along which `x` was broadcast, so that it has the shape of `x`."""
+    """`d` summed over the axes along which `x` was broadcast, so that it has the shape of `x`.
+
+    Of no axes it is a number, which is not shared.
+    """
     shape = np.shape(x)
     if np.shape(d) == shape:
-        return d
+        return d[()] if not shape and isinstance(d, np.ndarray) else d
     extra = np.ndim(d) - len(shape)
     if extra < 0:
         return np.broadcast_to(d, shape)

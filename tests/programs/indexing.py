@@ -157,3 +157,15 @@ def indices_made_by_brackets(x):
 
 
 sample(indices_made_by_brackets, lambda r: (r.uniform(0.5, 1.5, 3),))
+
+
+def number_stored_twice_where_it_is_the_greatest(m, s):
+    t = s
+    if t < 1.5:
+        s = np.maximum(s, t)
+    m[1:, [3, 3]] = t
+    m[2, 3] = s
+    return np.sum(np.sin(m))
+
+
+sample(number_stored_twice_where_it_is_the_greatest, lambda r: (np.zeros((3, 4)), 0.8), 1)
