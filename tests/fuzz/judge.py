@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import signal
 import sys
 import traceback
@@ -32,6 +33,8 @@ from tests.support.differences import (
     difference,
     positional,
 )
+
+PACKAGE = os.path.dirname(srcdiff.__file__) + os.sep
 
 RIGHT, REFUSED, CRASHED, WRONG, INVALID = "RIGHT", "REFUSED", "CRASHED", "WRONG", "INVALID"
 LARGEST = 1e4  # programs whose values or slopes are larger are not judged
@@ -434,13 +437,12 @@ def _refusal(error: SrcdiffError) -> Verdict:
 def _place(error: BaseException) -> str:
     """The innermost line of srcdiff in a traceback, or that it was generated code."""
     frames = traceback.extract_tb(error.__traceback__)
-    if any("/srcdiff/" in f.filename for f in frames[-1:]):
-        last = frames[-1]
-        return f"{last.filename.rpartition('/srcdiff/')[2]}:{last.lineno}"
-    own = [f for f in frames if "/srcdiff/" in f.filename]
+    own = [f for f in frames if f.filename.startswith(PACKAGE)]
+    if own and own[-1] is frames[-1]:
+        return f"{own[-1].filename.removeprefix(PACKAGE)}:{own[-1].lineno}"
     inner = [f for f in frames if f.filename.startswith("<")]
     if not own:
         return "outside"
     if inner and frames.index(inner[-1]) > frames.index(own[-1]):
         return f"generated, {type(error).__name__}"
-    return f"{own[-1].filename.rpartition('/srcdiff/')[2]}:{own[-1].lineno}"
+    return f"{own[-1].filename.removeprefix(PACKAGE)}:{own[-1].lineno}"
