@@ -36,7 +36,6 @@ from srcdiff.ir import (
     Stmt,
     Verbatim,
     While,
-    make_list,
     occurrences,
     operands,
     parts,
@@ -46,6 +45,7 @@ from srcdiff.ir import (
 from srcdiff.primitives import effects
 from srcdiff.primitives.arguments import outs, overwrites
 from srcdiff.primitives.operation import PURE_METHODS, only_checks
+from srcdiff.primitives.ops import Op, is_op
 
 _TEMPORARY = re.compile(r"(d_)*_")
 
@@ -147,7 +147,7 @@ def reads_memory(rhs: Rhs, fixed: frozenset[str]) -> bool:
 
 def is_length(rhs: Rhs) -> bool:
     """Whether a value is a length, which is another one when a container has changed."""
-    return isinstance(rhs, Call) and rhs.fn is builtins.len
+    return is_op(rhs, Op.LEN)
 
 
 def is_fixed(rhs: Rhs, fixed: Iterable[str]) -> bool:
@@ -204,7 +204,7 @@ def _definitions(scan: Scan) -> dict[str, list[Rhs | None]]:
 def _bound_value(stmt: Stmt) -> Rhs | None:
     if isinstance(stmt, Assign):
         return stmt.rhs
-    if isinstance(stmt, For) and isinstance(stmt.iter, Call) and stmt.iter.fn is range:
+    if isinstance(stmt, For) and is_op(stmt.iter, Op.RANGE):
         return Const(0)
     return None
 
@@ -224,7 +224,7 @@ def slots(scan: Scan) -> frozenset[str]:
 
 
 def _is_empty_list(rhs: Rhs) -> bool:
-    return isinstance(rhs, Call) and rhs.fn is make_list and not rhs.args
+    return is_op(rhs, Op.MAKE_LIST) and not rhs.args
 
 
 def slot_of(rhs: Rhs) -> str | None:
@@ -243,8 +243,7 @@ def resizes(scan: Scan, private: frozenset[str]) -> bool:
 
 
 def _makes_list(rhs: Rhs) -> bool:
-    makers: tuple[Any, ...] = (make_list, list, sorted)
-    return isinstance(rhs, Call) and rhs.fn in makers
+    return is_op(rhs, Op.MAKE_LIST, Op.LIST, Op.SORTED)
 
 
 def _resizes(stmt: Stmt, private: frozenset[str], lists: set[str]) -> bool:

@@ -30,6 +30,7 @@ from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import UNKNOWN, Array, Kind, Object, Scalar, inside, is_container
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.primitives.effects import module_of
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.records import is_record
 
 _T = TypeVar("_T")
@@ -204,7 +205,7 @@ class Facts:
 
     def copies_container(self, call: ir.Call) -> bool:
         """Whether a call makes a container of the same items: `list(xs)`, `xs.copy()`."""
-        copies = call.fn in (list, tuple, dict) or call.fn == ir.Method("copy")
+        copies = is_op(call, Op.LIST, Op.TUPLE, Op.DICT) or is_op(call, Op.COPY_METHOD)
         one = len(call.args) == 1 and not call.kwargs
         return copies and one and self.is_container(call.args[0])
 

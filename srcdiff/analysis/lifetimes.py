@@ -11,7 +11,6 @@ invariant: names with different nodes are different containers.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -30,11 +29,12 @@ from srcdiff.analysis.liveness import live_after
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Dict, Kind, Kinds, List, Tuple
 from srcdiff.primitives.effects import returns_view, written_into
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array, is_sure_view
 
 _ADDS = frozenset({"append", "extend"})
-_PUTS = (ir.Method("append"), ir.Method("insert"))
-_TAKES = (operator.getitem, *(ir.Method(name) for name in ("pop", "get")))
+_PUTS = (Op.APPEND, Op.INSERT)
+_TAKES = (Op.GETITEM, Op.POP, Op.GET)
 
 
 class Slots:
@@ -49,7 +49,7 @@ class Slots:
 
     def lasts(self, link: Link, rhs: ir.Rhs, base: str) -> bool:
         """Whether the item `rhs` of `base` stays at its place up to the last use of a link."""
-        if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem:
+        if not is_op(rhs, Op.GETITEM):
             return True
         if not named_container(base, self.kinds):
             return True  # a view of an array shows what is stored there later
@@ -113,13 +113,13 @@ class Slots:
 def _stores_itself(stmt: ir.Stmt) -> bool:
     """Whether a statement puts what it names into a container, and not what that holds."""
     call = stmt.rhs if isinstance(stmt, ir.Effect) else None
-    return call is None or (isinstance(call, ir.Call) and call.fn in _PUTS)
+    return call is None or (is_op(call, *_PUTS))
 
 
 def _names_item(stmt: ir.Stmt) -> bool:
     """Whether a statement gives a name to one item of a container."""
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    return isinstance(rhs, ir.Call) and rhs.fn in _TAKES
+    return is_op(rhs, *_TAKES)
 
 
 def changes(block: ir.Block, kinds: Kinds) -> Iterator[tuple[str, ir.Stmt]]:
@@ -229,7 +229,7 @@ def is_part(stmt: ir.Stmt) -> bool:
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if isinstance(rhs, ir.Name):
         return True
-    item = isinstance(rhs, ir.Call) and rhs.fn is operator.getitem
+    item = is_op(rhs, Op.GETITEM)
     return item and not isinstance(rhs.args[1], ir.Slice)  # type: ignore[union-attr]
 
 
@@ -258,8 +258,8 @@ def _moves(link: Link, name: str, parts: set[str], scene: Scene) -> bool:
         return False
     if link.target == name:
         own = link.source not in parts
-        return own and call.fn == ir.Method("append") and scene.dead_after(link)
-    return call.fn == ir.Method("pop") and len(call.args) == 1
+        return own and is_op(call, Op.APPEND) and scene.dead_after(link)
+    return is_op(call, Op.POP) and len(call.args) == 1
 
 
 def is_taken(link: Link, scene: Scene) -> bool:
@@ -293,8 +293,7 @@ def _takes_item(stmt: ir.Stmt, source: str) -> bool:
     """Whether a statement is `x = source[literal]`."""
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
     return (
-        isinstance(rhs, ir.Call)
-        and rhs.fn is operator.getitem
+        is_op(rhs, Op.GETITEM)
         and rhs.args[0] == ir.Name(source)
         and isinstance(rhs.args[1], ir.Const)
     )

@@ -6,7 +6,6 @@ order of statements, and keeps the classes that something writes into.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import (
     Iterable,
     Iterator,
@@ -45,6 +44,7 @@ from srcdiff.primitives.effects import (
     returns_view,
     written_into,
 )
+from srcdiff.primitives.ops import Op, is_op
 
 
 @frozen
@@ -194,7 +194,7 @@ def _mentions(stmt: ir.Stmt) -> bool:
 def _parts_of(rhs: ir.Rhs, kinds: Kinds) -> tuple[ir.Atom, ...]:
     """What a value may be, or may be a part of; a new container is a part of nothing."""
     if isinstance(rhs, ir.Call):
-        return () if rhs.fn in _MAKERS else returns_view(rhs, kinds)
+        return () if is_op(rhs, *_MAKERS) else returns_view(rhs, kinds)
     return () if isinstance(rhs, (ir.Opaque, ir.Tup)) else (rhs,)
 
 
@@ -206,7 +206,7 @@ def _is_outside(atoms: Iterable[ir.Atom], names: Set[str]) -> bool:
     )
 
 
-_MAKERS = (ir.make_list, ir.make_dict, list, tuple, dict)
+_MAKERS = (Op.MAKE_LIST, Op.MAKE_DICT, Op.LIST, Op.TUPLE, Op.DICT)
 
 MUTABLE = (np.ndarray, MutableSequence, MutableMapping, MutableSet)
 """The classes of arrays and containers."""
@@ -227,7 +227,7 @@ def _assign_shares(stmt: ir.Assign, kinds: Kinds) -> Iterator[tuple[str, str, st
     elif isinstance(rhs, ir.Call) and not takes_keys(rhs, kinds):
         if makes_object(rhs.fn):
             yield from ((target, n, "stored") for n in _arrays(ir.Tup(object_parts(rhs)[1]), kinds))
-        elif rhs.fn in _DISPLAYS or (rhs.fn in _JOINS and _joins(rhs, kinds)):
+        elif is_op(rhs, *_DISPLAYS) or (is_op(rhs, *_JOINS) and _joins(rhs, kinds)):
             yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
         elif rhs.args and _container(rhs.args[0], kinds) and not returns_fresh(rhs):
             yield target, ir.names(rhs.args[0])[0], "element"
@@ -238,14 +238,14 @@ def _assign_shares(stmt: ir.Assign, kinds: Kinds) -> Iterator[tuple[str, str, st
 
 def takes_keys(call: ir.Call, kinds: Kinds) -> bool:
     """Whether a call makes a sequence of the keys of a dict: they share and carry nothing."""
-    if call.fn not in (list, tuple, sorted, reversed, set, iter) or not call.args:
+    if not is_op(call, Op.LIST, Op.TUPLE, Op.SORTED, Op.REVERSED, Op.SET, Op.ITER) or not call.args:
         return False
     first = call.args[0]
     return isinstance(first, ir.Name) and isinstance(kinds.get(first.id), Dict)
 
 
-_DISPLAYS = (ir.make_list, ir.make_dict, list, tuple, dict, reversed, sorted)
-_JOINS = (operator.add, operator.mul, operator.or_)
+_DISPLAYS = (Op.MAKE_LIST, Op.MAKE_DICT, Op.LIST, Op.TUPLE, Op.DICT, Op.REVERSED, Op.SORTED)
+_JOINS = (Op.ADD, Op.MUL, Op.OR)
 
 
 def _joins(call: ir.Call, kinds: Kinds) -> bool:
@@ -255,7 +255,7 @@ def _joins(call: ir.Call, kinds: Kinds) -> bool:
 
 def returns_fresh(call: ir.Call) -> bool:
     """Whether a call on a container returns new memory (`len(xs)`, `np.stack(xs)`)."""
-    element = call.fn is operator.getitem or (
+    element = is_op(call, Op.GETITEM) or (
         isinstance(call.fn, ir.Method) and call.fn.name in ("pop", "get", "copy", "items", "values")
     )
     return not element
@@ -325,7 +325,7 @@ def _made(link: Link) -> str:
     call = ir.call_of(link.stmt)
     if not link.target.startswith("_") or call is None:
         return ir.said(link.target)
-    if call.fn is operator.getitem:
+    if is_op(call, Op.GETITEM):
         return "a part that is taken here"
     if isinstance(call.fn, (ir.Method, ir.Attr)):
         return f"what `.{call.fn.name}` gives"
@@ -343,7 +343,7 @@ def between(links: list[Link], kinds: Kinds) -> list[Link]:
     ]
 
 
-_COPIES = (list, tuple, dict, sorted, reversed, operator.add, operator.mul, operator.or_)
+_COPIES = (Op.LIST, Op.TUPLE, Op.DICT, Op.SORTED, Op.REVERSED, Op.ADD, Op.MUL, Op.OR)
 
 
 def is_copy(stmt: ir.Stmt) -> bool:
@@ -351,9 +351,9 @@ def is_copy(stmt: ir.Stmt) -> bool:
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if not isinstance(rhs, ir.Call):
         return False
-    if rhs.fn is operator.getitem:
+    if is_op(rhs, Op.GETITEM):
         return isinstance(rhs.args[1], ir.Slice)
-    return rhs.fn in _COPIES or rhs.fn == ir.Method("copy")
+    return is_op(rhs, *_COPIES) or is_op(rhs, Op.COPY_METHOD)
 
 
 def holds_containers(kind: Kind) -> bool:

@@ -16,13 +16,13 @@ binds a name and a later one by the same test that reads it are seen to go toget
 
 from __future__ import annotations
 
-import operator
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from functools import partial
 from typing import NamedTuple, TypeVar
 
 from srcdiff import ir
+from srcdiff.primitives.ops import Op, is_op
 
 T = TypeVar("T")
 IsLive = Callable[[str], bool]
@@ -231,7 +231,7 @@ class _Path(NamedTuple):
 
     def value(self, atom: ir.Rhs) -> bool | None:
         """What is known of a test."""
-        if isinstance(atom, ir.Call) and atom.fn is operator.not_:
+        if is_op(atom, Op.NOT):
             found = self.value(atom.args[0])
             return None if found is None else not found
         if isinstance(atom, ir.Const):
@@ -333,7 +333,7 @@ def _fewer(paths: _Paths) -> _Paths:
 def _runs(stmt: ir.For | ir.While) -> bool:
     """Whether the body of a loop certainly runs."""
     call = stmt.iter if isinstance(stmt, ir.For) else None
-    if not isinstance(call, ir.Call) or call.fn is not range:
+    if not is_op(call, Op.RANGE):
         return False
     values = [a.value for a in call.args if isinstance(a, ir.Const)]
     return len(values) == len(call.args) and len(range(*values)) > 0

@@ -12,7 +12,6 @@ of what it is computed from, and a tangent beside it has to lie as it does (`lai
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from types import FunctionType
@@ -27,12 +26,12 @@ from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import UNKNOWN, Kinds, is_container, rank_of
 from srcdiff.primitives.effects import is_pure, written_into
 from srcdiff.primitives.operation import Meaning, op_of
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import (
     is_array_if_any,
     is_sure_view,
     makes_c_order,
 )
-from srcdiff.runtime import layout
 
 
 @frozen
@@ -127,7 +126,7 @@ _VIEWS = frozenset(
     if hasattr(np, name)
 )  # fmt: skip
 _METHODS = frozenset({"pop", "append", "insert", "reverse", "copy"})
-_CONTAINERS = (ir.make_list, ir.make_dict, list, tuple, dict, operator.getitem, operator.add)
+_CONTAINERS = (Op.MAKE_LIST, Op.MAKE_DICT, Op.LIST, Op.TUPLE, Op.DICT, Op.GETITEM, Op.ADD)
 
 
 def is_mirrored(stmt: ir.Stmt) -> bool:
@@ -145,14 +144,14 @@ def is_mirrored(stmt: ir.Stmt) -> bool:
         return rhs.fn.name in _METHODS
     if isinstance(rhs.fn, ir.Attr):
         return rhs.fn.name == "real"  # `imag` of real numbers is no view
-    return rhs.fn in _CONTAINERS or rhs.fn in _VIEWS or rhs.fn is layout.view_like
+    return is_op(rhs, *_CONTAINERS) or is_op(rhs, *_VIEWS) or is_op(rhs, Op.VIEW_LIKE)
 
 
 def may_copy(rhs: ir.Rhs) -> bool:
     """Whether the layout of the memory decides between a view and a copy."""
     if not isinstance(rhs, ir.Call):
         return False
-    if rhs.fn in (np.asarray, np.asanyarray):
+    if is_op(rhs, Op.ASARRAY, Op.ASANYARRAY):
         return len(rhs.args) > 1 or bool(rhs.kwargs)
     return op_of(rhs.fn).means(Meaning.SHAPED)
 
@@ -160,7 +159,7 @@ def may_copy(rhs: ir.Rhs) -> bool:
 # --- arrays whose order in memory decides what is written into -----------------------------------
 
 
-_BY_ORDER = (np.ascontiguousarray, np.asfortranarray, np.require)
+_BY_ORDER = (Op.ASCONTIGUOUSARRAY, Op.ASFORTRANARRAY, Op.REQUIRE)
 
 
 def laid(function: ir.Function, kinds: Kinds) -> frozenset[str]:
@@ -239,7 +238,7 @@ def _orders(rhs: ir.Rhs) -> tuple[str, ...]:
     """The names in an expression that may say in which order its value lies."""
     if isinstance(rhs, ir.Call) and makes_c_order(rhs):
         return ()
-    if isinstance(rhs, ir.Call) and rhs.fn is layout.laid_like:
+    if is_op(rhs, Op.LAID_LIKE):
         return ir.names(rhs.args[1])
     return ir.names(rhs)
 
@@ -257,7 +256,7 @@ def _may_copy(call: ir.Call) -> bool:
     """Whether the order of the memory decides between a view and a copy."""
     if not call.args or isinstance(call.fn, (ir.Attr, ir.Name, ir.Derived)):
         return False
-    return may_copy(call) or (not isinstance(call.fn, ir.Method) and call.fn in _BY_ORDER)
+    return may_copy(call) or (not isinstance(call.fn, ir.Method) and is_op(call, *_BY_ORDER))
 
 
 def _is_flat(base: ir.Atom, kinds: Kinds) -> bool:

@@ -20,6 +20,7 @@ from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Array, is_float, is_numeric, is_scalar
 from srcdiff.primitives.effects import is_pure, makes_new, returns_view
 from srcdiff.primitives.operation import op_of
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array, is_reshaping
 from srcdiff.runtime import trees
 from srcdiff.runtime.devices import on_device
@@ -297,8 +298,8 @@ class _Accumulate:
         if not isinstance(rhs, ir.Call):
             return
         # A cotangent is a copy all through; each of its items is taken once.
-        item = rhs.fn is operator.getitem and set(ir.names(rhs.args[0])) & self.cotangents
-        if item or rhs.fn is trees.cotangent:
+        item = is_op(rhs, Op.GETITEM) and set(ir.names(rhs.args[0])) & self.cotangents
+        if item or is_op(rhs, Op.COTANGENT):
             self.cotangents.add(name)
         new = makes_new(rhs.fn) and not returns_view(rhs, self.facts.kinds)
         if item or new or (op_of(rhs.fn).is_whole_view and self.owns_alone(rhs.args[0], now)):

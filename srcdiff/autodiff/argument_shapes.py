@@ -21,7 +21,7 @@ from srcdiff.ir.kinds import Array, Dict, Dim, Kind, List, Tuple, is_big, same_d
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.kinds.lengths import Equal
-from srcdiff.runtime import trees
+from srcdiff.primitives.ops import Op, is_op
 
 Place = tuple[object, ...]
 """Where an array is among the arguments: the parameter, and keys and positions from there."""
@@ -40,7 +40,7 @@ def with_fitting(
     kinds = infer(function, params)
     known = _Known(_arrays(function, kinds), needed)
     for call in filter(None, map(ir.call_of, function.body)):
-        if call.fn is trees.like_tree:  # it raises an error where the shapes differ
+        if is_op(call, Op.LIKE_TREE):  # it raises an error where the shapes differ
             known.equal.learn(operator.add, tuple(atom_kind(a, kinds) for a in call.args))
     checks = _Checks(ir.Fresh(ir.all_names(function)), function.loc)
     for pair in wanted:

@@ -57,6 +57,7 @@ from srcdiff.normalize.summaries.induction import (
     refined_kinds,
     summary,
 )
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
 from srcdiff.runtime import layout, trees
 from srcdiff.runtime.arrays import with_slope
@@ -501,7 +502,7 @@ def check_first_order(function: ir.Function) -> None:
     """Refuse the derivative of a text that calls functions found when it runs."""
     for stmt in ir.walk(function.body):
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if isinstance(rhs, ir.Call) and rhs.fn in (trees.call_vjp, trees.pull_back):
+        if is_op(rhs, Op.CALL_VJP, Op.PULL_BACK):
             raise UnsupportedError(
                 "a function that is known only when the program runs has first derivatives only",
                 stmt.loc,

@@ -36,6 +36,7 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.indexing import item_kind
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import arrays
 from srcdiff.runtime.sequences import numbers, of_items, one_value
 from srcdiff.runtime.trees import add_at, add_tree, copy_tree, zero_tree
@@ -165,11 +166,11 @@ def checked_sum(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
 
     A list times a float is none, though its adjoint may have been added to that of one.
     """
-    joins = call.fn in (operator.add, operator.mul) and facts.sampled
+    joins = is_op(call, Op.ADD, Op.MUL) and facts.sampled
     if not joins or not may_join(call, facts.kinds):
         return ()
     by_float = any(is_float(atom_kind(a, facts.kinds)) for a in call.args)
-    check = numbers if by_float and call.fn is operator.mul else one_value
+    check = numbers if by_float and is_op(call, Op.MUL) else one_value
     adjoint = facts.adjoint(stmt.target.id)
     checked = ir.Call(check, (adjoint, *place_of(stmt.loc)))
     if stmt.target.id in facts.shadowed:  # a shadow stays what the forward part has made
@@ -182,7 +183,7 @@ def may_join(call: ir.Call, kinds: Mapping[str, Kind]) -> bool:
     found = [atom_kind(a, kinds) for a in call.args]
     unknown = [k for k in found if not is_numeric(k) and not is_container(k)]
     rest = [k for k in found if is_numeric(k)]
-    counts = call.fn is operator.mul and all(isinstance(k, Scalar) for k in rest)
+    counts = is_op(call, Op.MUL) and all(isinstance(k, Scalar) for k in rest)
     return bool(unknown) and (counts or not rest)
 
 

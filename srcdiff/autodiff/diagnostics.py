@@ -10,11 +10,8 @@ with a note of the first forward value that is bad, which a check that fails rep
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
-
-import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.activity import Edges, reachable
@@ -23,11 +20,11 @@ from srcdiff.errors import UnusedInputError
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.arguments import spelling
 from srcdiff.primitives.operation import Meaning, op_of
-from srcdiff.runtime import sequences, trees
-from srcdiff.runtime.arrays import stop_gradient
+from srcdiff.primitives.ops import Op, is_op
+from srcdiff.runtime import trees
 from srcdiff.texts import line_of
 
-_ASKED = (operator.not_, operator.is_, operator.is_not, bool)
+_ASKED = (Op.NOT, Op.IS, Op.IS_NOT, Op.BOOL)
 _MOST = 3
 """How many ends are told."""
 
@@ -77,9 +74,9 @@ def _done(stmt: ir.Stmt, own: set[str]) -> str:
     call = ir.call_of(stmt)
     if call is None:
         return "compared" if isinstance(stmt, (ir.If, ir.While)) else ""
-    if op_of(call.fn).means(Meaning.COMPARED) or any(call.fn is fn for fn in _ASKED):
+    if op_of(call.fn).means(Meaning.COMPARED) or is_op(call, *_ASKED):
         return "compared"
-    if call.fn is stop_gradient:
+    if is_op(call, Op.STOP_GRADIENT):
         return "held constant"
     if isinstance(call.fn, ir.Attr):
         return f"asked for its `{call.fn.name}`"
@@ -165,6 +162,5 @@ def _changed(stmt: ir.Stmt) -> str:
         return stmt.base.id
     if not isinstance(stmt, ir.Assign) or isinstance(stmt.rhs, ir.Const):
         return ""
-    zeros = (np.zeros_like, trees.zeros_like, trees.zero_tree, sequences.zeros_of)
-    new = isinstance(stmt.rhs, ir.Call) and stmt.rhs.fn in zeros
+    new = is_op(stmt.rhs, Op.ZEROS_LIKE, Op.TREE_ZEROS_LIKE, Op.ZERO_TREE, Op.ZEROS_OF)
     return "" if new else stmt.target.id

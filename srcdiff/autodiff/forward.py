@@ -15,8 +15,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 
-import numpy as np
-
 from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges
 from srcdiff.analysis.aliases import Aliases
@@ -45,6 +43,7 @@ from srcdiff.normalize.copy_in import lent_names
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.summaries.induction import computes_complex
 from srcdiff.primitives.effects import returns_view, written_into
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import layout
 
 
@@ -56,7 +55,7 @@ def laid_names(
     return laid_classes(function, kinds) | {n for n, owner in classes.items() if owner in lent}
 
 
-_HOLD = (ir.make_list, ir.make_dict, list, tuple, dict, reversed, sorted)
+_HOLD = (Op.MAKE_LIST, Op.MAKE_DICT, Op.LIST, Op.TUPLE, Op.DICT, Op.REVERSED, Op.SORTED)
 
 
 def laid_tangent(stmt: ir.Assign, tangent: ir.Rhs | None, scribe: Scribe) -> ir.Rhs | None:
@@ -64,11 +63,11 @@ def laid_tangent(stmt: ir.Assign, tangent: ir.Rhs | None, scribe: Scribe) -> ir.
     call = stmt.rhs
     if stmt.target.id not in scribe.facts.laid or not isinstance(call, ir.Call):
         return tangent
-    if tangent is None or isinstance(tangent, ir.Const) or call.fn in _HOLD:
+    if tangent is None or isinstance(tangent, ir.Const) or is_op(call, *_HOLD):
         return tangent
     if returns_view(call, scribe.facts.kinds) or _is_like(tangent, stmt.target):
         return tangent
-    if isinstance(tangent, ir.Call) and tangent.fn is np.array and not tangent.kwargs:
+    if is_op(tangent, Op.ARRAY) and not tangent.kwargs:
         tangent = tangent.args[0]  # the copy is made in that order
     value = scribe.temp(tangent) if isinstance(tangent, ir.Call) else tangent
     assert isinstance(value, (ir.Name, ir.Tup, ir.Const))
@@ -77,7 +76,7 @@ def laid_tangent(stmt: ir.Assign, tangent: ir.Rhs | None, scribe: Scribe) -> ir.
 
 def _is_like(tangent: ir.Rhs, target: ir.Name) -> bool:
     """Whether a tangent is made of zeros that lie as the value."""
-    zeros = isinstance(tangent, ir.Call) and tangent.fn is np.zeros_like
+    zeros = is_op(tangent, Op.ZEROS_LIKE)
     return zeros and tangent.args == (target,)  # type: ignore[union-attr]
 
 
@@ -296,7 +295,7 @@ def _assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
 def _dropped(stmt: ir.Assign, facts: Facts) -> ir.Block:
     """An item that is taken off a list without use has its tangent taken off as well."""
     call = stmt.rhs
-    if not isinstance(call, ir.Call) or call.fn != ir.Method("pop"):
+    if not is_op(call, Op.POP):
         return ()
     scribe = Scribe(facts, stmt.loc)
     if not any(n in facts.active for n in ir.names(call.args[0])):
@@ -345,7 +344,7 @@ def _of_number(value: ir.Rhs, tangent: ir.Rhs, scribe: Scribe) -> ir.Rhs:
     kind = kind_of_call(value, kinds) if isinstance(value, ir.Call) else UNKNOWN
     kind = atom_kind(value, kinds) if isinstance(value, ir.Name) else kind
     if is_scalar(kind):
-        own = isinstance(tangent, ir.Call) and tangent.fn is np.array and not tangent.kwargs
+        own = is_op(tangent, Op.ARRAY) and not tangent.kwargs
         return _as_number(tangent.args[0] if own else tangent, scribe)  # type: ignore[union-attr]
     if not isinstance(value, ir.Call) or not isinstance(tangent, ir.Call):
         return tangent
@@ -361,20 +360,20 @@ def _as_number(tangent: ir.Rhs, scribe: Scribe) -> ir.Rhs:
     if isinstance(last, ir.Assign) and last.target == tangent:
         tangent = last.rhs
         scribe.out.pop()
-    computed = isinstance(tangent, ir.Call) and tangent.fn in _ARITHMETIC
+    computed = is_op(tangent, *_ARITHMETIC)
     if computed or isinstance(tangent, ir.Const):
         return tangent
     atom = scribe.temp(tangent) if isinstance(tangent, (ir.Call, ir.Opaque)) else tangent
     return ir.Call(operator.pos, (atom,))
 
 
-_ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv, operator.neg)
+_ARITHMETIC = (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.NEG)
 
 
 def _tangent(stmt: ir.Assign, scribe: Scribe) -> ir.Rhs | None:
     """The tangent of a right-hand side, None for zero."""
     rhs, facts = stmt.rhs, scribe.facts
-    if isinstance(rhs, ir.Call) and rhs.fn is ir.make_list and not rhs.args:
+    if is_op(rhs, Op.MAKE_LIST) and not rhs.args:
         return rhs  # what it is filled with will have tangents
     if not any(n in facts.active for n in ir.names(rhs)) and not isinstance(rhs, ir.Tup):
         return None
@@ -393,19 +392,19 @@ def _tangent(stmt: ir.Assign, scribe: Scribe) -> ir.Rhs | None:
 def _call(stmt: ir.Assign, call: ir.Call, scribe: Scribe) -> ir.Rhs | None:
     """The tangent of a call: on containers here, everything else by its rule."""
     facts = scribe.facts
-    if call.fn is ir.make_dict:
+    if is_op(call, Op.MAKE_DICT):
         args = tuple(scribe.tangent(a) if k % 2 else a for k, a in enumerate(call.args))
         return replace(call, args=args)
-    copied = call.fn is reversed and facts.is_container(call.args[0])
-    if call.fn is ir.make_list or copied or facts.copies_container(call):
+    copied = is_op(call, Op.REVERSED) and facts.is_container(call.args[0])
+    if is_op(call, Op.MAKE_LIST) or copied or facts.copies_container(call):
         return replace(call, args=tuple(map(scribe.tangent, call.args)))
     if joins(call, facts):
         return joined_tangent(call, scribe)
-    if call.fn == ir.Method("pop"):
+    if is_op(call, Op.POP):
         return _on_container(call, scribe)
-    if call.fn is operator.getitem and is_scalar(facts.kind(call.args[0])):
+    if is_op(call, Op.GETITEM) and is_scalar(facts.kind(call.args[0])):
         return scribe.tangent(call.args[0])
-    if call.fn is operator.getitem and not is_numeric(facts.kind(call.args[0])):
+    if is_op(call, Op.GETITEM) and not is_numeric(facts.kind(call.args[0])):
         return _element(call, scribe)
     written = stmt.target.id in facts.aliases.classes
     return call_tangent(stmt, call, scribe, written)

@@ -32,6 +32,7 @@ from srcdiff.ir.kinds import is_numeric, is_scalar
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.unpacking import Unpacking, counts, unpacking
 from srcdiff.primitives.effects import makes_object, object_parts, written_into
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import Store, find
 from srcdiff.runtime.trees import add_tree
 
@@ -149,7 +150,7 @@ def _adjoint(stmt: ir.Stmt, facts: Facts) -> ir.Block:
 def _assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
     """The adjoint of `target = rhs`; the adjoint of the target ends there."""
     target, rhs = stmt.target, stmt.rhs
-    pop = isinstance(rhs, ir.Call) and rhs.fn == ir.Method("pop")
+    pop = is_op(rhs, Op.POP)
     if target.id in facts.aliases.views:
         return ()
     if target.id not in facts.active:
@@ -189,22 +190,22 @@ def _call(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
     """The adjoint of a call: containers here, everything else by its rule."""
     if not _reads_active(call, facts):
         return ()
-    if call.fn is ir.make_list:
+    if is_op(call, Op.MAKE_LIST):
         return display_adjoint(stmt.target, call.args, range(len(call.args)), facts, stmt.loc)
-    if call.fn is ir.make_dict:
+    if is_op(call, Op.MAKE_DICT):
         return _dict_adjoint(stmt, call, facts)
     if makes_object(call.fn):
         names, values = object_parts(call)
         return display_adjoint(stmt.target, values, map(ir.Const, names), facts, stmt.loc)
     if facts.copies_container(call):
         return _copied_container(stmt, call, facts)
-    if call.fn is operator.add and any(facts.is_container(a) for a in call.args):
+    if is_op(call, Op.ADD) and any(facts.is_container(a) for a in call.args):
         return concatenation_adjoint(stmt, call, facts)
-    if call.fn is operator.getitem and is_scalar(facts.kind(call.args[0])):
+    if is_op(call, Op.GETITEM) and is_scalar(facts.kind(call.args[0])):
         base = call.args[0]
         assert isinstance(base, ir.Name)
         return (ir.Accum(facts.adjoint(base.id), facts.adjoint(stmt.target.id), base, stmt.loc),)
-    if call.fn is operator.getitem and not is_numeric(facts.kind(call.args[0])):
+    if is_op(call, Op.GETITEM) and not is_numeric(facts.kind(call.args[0])):
         return element_adjoint(stmt, call, facts)
     bound = find(call, facts.kinds, stmt.loc)
     return (*checked_sum(stmt, call, facts), *expand(bound, stmt, facts).adjoint)
@@ -330,7 +331,7 @@ def _written_through(stmt: ir.Stmt, made: set[str], facts: Facts) -> ir.Block:
         return (replace(stmt, body=one, orelse=two),)
     if isinstance(stmt, ir.Accum) and stmt.like.id in made:
         view = facts.aliases.views[stmt.like.id]
-        if isinstance(view.rhs, ir.Call) and view.rhs.fn is operator.getitem:
+        if is_op(view.rhs, Op.GETITEM):
             return _added_at(stmt, view, facts)
         if isinstance(view.rhs, ir.Name):
             base = ir.Accum(facts.adjoint(view.base), stmt.value, view.rhs, stmt.loc)

@@ -7,22 +7,19 @@ that are made in the forward part, and memory that the backward part writes into
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from typing import Any
-
-import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Tuple, is_scalar
 from srcdiff.primitives.effects import written_into
-from srcdiff.runtime import trees
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.contexts import packed, unpacked
 from srcdiff.specialize.objects.scalar_replacement import unpack_count
 
-_COPIES = (np.copy, trees.kept)
+_COPIES = (Op.COPY, Op.KEPT)
 
 
 def with_hooks(
@@ -46,7 +43,7 @@ def used_residuals(two: ir.Function) -> frozenset[int]:
     found: set[int] = set()
     for stmt in ir.walk(two.body):
         call = ir.call_of(stmt)
-        if call is not None and call.fn is operator.getitem and call.args[0] == own:
+        if is_op(call, Op.GETITEM) and call.args[0] == own:
             place = call.args[1]
             if isinstance(place, ir.Const) and needed.intersection(ir.writes(stmt)):
                 found.add(place.value)
@@ -84,7 +81,7 @@ class _Values:
         self.copies = {
             s.target.id
             for s in ir.walk(one.body)
-            if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call) and s.rhs.fn in _COPIES
+            if isinstance(s, ir.Assign) and is_op(s.rhs, *_COPIES)
         }
         stmts = ir.walk(two.body)
         written = {n for s in stmts for n in written_into(s, facts.kinds)}

@@ -39,11 +39,12 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.kinds.containers import tree_kind
 from srcdiff.primitives.effects import returns_view
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array, is_array_if_any
 from srcdiff.runtime import layout, sequences, trees
 from srcdiff.runtime.devices import on_device
 
-_WHOLE = (list, tuple, dict, ir.Method("copy"))
+_WHOLE = (Op.LIST, Op.TUPLE, Op.DICT, Op.COPY_METHOD)
 """What makes a new container of all the items of another."""
 
 
@@ -55,14 +56,14 @@ def copied_numbers(stmt: ir.Assign, facts: Facts) -> ir.Block:
     if not any(map(_may_be_number, _items(facts.kinds[stmt.target.id]))):
         return ()
     lines = Builder(facts.fresh, stmt.loc)
-    if on_device() or call.fn is operator.mul:  # there they have arrays as adjoints
+    if on_device() or is_op(call, Op.MUL):  # there they have arrays as adjoints
         raise UnsupportedError(
             "a container of numbers that is known by several names, or holds arrays that are "
             "written in place, cannot be copied here",
             stmt.loc,
             remedy="Keep the numbers in a container of their own.",
         )
-    if call.fn is operator.add:
+    if is_op(call, Op.ADD):
         _add_joined(call, facts.adjoint(stmt.target.id), facts, lines)
     else:
         _add_part(call, facts.adjoint(stmt.target.id), facts, lines)
@@ -91,7 +92,7 @@ def _add_part(call: ir.Call, source: ir.Name, facts: Facts, lines: Builder) -> N
     if not isinstance(base, ir.Name) or base.id not in facts.active:
         return
     to = facts.adjoint(base.id)
-    if call.fn is operator.getitem and rest[0] != ir.Slice(ir.NONE, ir.NONE, ir.NONE):
+    if is_op(call, Op.GETITEM) and rest[0] != ir.Slice(ir.NONE, ir.NONE, ir.NONE):
         _effect(sequences.add_to_part, (to, source, rest[0]), lines)
     else:
         _effect(trees.add_numbers, (to, source), lines)
@@ -129,9 +130,9 @@ def _is_copy(stmt: ir.Assign, call: ir.Call, facts: Facts) -> bool:
     """Whether a statement makes a new container of the items of others."""
     if is_array_if_any(facts.kinds.get(stmt.target.id)):
         return False
-    if call.fn is operator.getitem:
+    if is_op(call, Op.GETITEM):
         return isinstance(call.args[1], ir.Slice)
-    return call.fn in (*_WHOLE, operator.add, operator.mul)
+    return is_op(call, *_WHOLE, Op.ADD, Op.MUL)
 
 
 def _is_number(name: ir.Name, facts: Facts) -> bool:
@@ -201,7 +202,7 @@ def _arrays(facts: Facts) -> set[str]:
 
 
 def _is_pop(rhs: ir.Rhs) -> bool:
-    return isinstance(rhs, ir.Call) and rhs.fn == ir.Method("pop")
+    return is_op(rhs, Op.POP)
 
 
 def shadow_pairs(stmt: ir.Stmt, adjoint: Adjoint, facts: Facts) -> ir.Block:
@@ -217,7 +218,7 @@ def shadow_pairs(stmt: ir.Stmt, adjoint: Adjoint, facts: Facts) -> ir.Block:
     return work.change(stmt, stmt.rhs)
 
 
-_LAID = (layout.laid_copy, layout.laid_like)
+_LAID = (Op.LAID_COPY, Op.LAID_LIKE)
 
 
 class _Mirror(Builder):
@@ -269,13 +270,13 @@ class _Mirror(Builder):
         """Whether the target's memory is that of names with shadows."""
         if stmt.target.id in self.facts.aliases.copies or not is_mirrored(stmt):
             return False
-        if isinstance(stmt.rhs, ir.Call) and stmt.rhs.fn in (operator.add, operator.mul):
+        if is_op(stmt.rhs, Op.ADD, Op.MUL):
             return not is_array_if_any(self.facts.kinds.get(stmt.target.id))
         if not isinstance(stmt.rhs, ir.Call):
             return True
-        if stmt.rhs.fn == ir.Method("copy") and not self.is_container(stmt.rhs.args[0]):
+        if is_op(stmt.rhs, Op.COPY_METHOD) and not self.is_container(stmt.rhs.args[0]):
             return False
-        if stmt.rhs.fn in (ir.make_list, ir.make_dict):
+        if is_op(stmt.rhs, Op.MAKE_LIST, Op.MAKE_DICT):
             return True
         # What a tuple holds cannot change, but for its shadow.
         held = tuple(a for a in stmt.rhs.args[:1] if self.is_container(a))
@@ -306,9 +307,9 @@ class _Mirror(Builder):
         if not isinstance(rhs, ir.Call):
             return False
         base = rhs.args[0] if rhs.args else None
-        item = rhs.fn is operator.getitem and isinstance(base, ir.Name)
+        item = is_op(rhs, Op.GETITEM) and isinstance(base, ir.Name)
         held = item and not is_array_if_any(self.facts.kinds.get(base.id))  # type: ignore[union-attr]
-        return held or rhs.fn in _LAID or isinstance(rhs.fn, (ir.Derived, ir.Name))
+        return held or is_op(rhs, *_LAID) or isinstance(rhs.fn, (ir.Derived, ir.Name))
 
     def if_copied(self, stmt: ir.Assign, adjoint: Adjoint) -> ir.Block:
         """The adjoint of what turns out to be a copy and no view."""
@@ -330,20 +331,20 @@ class _Mirror(Builder):
             return ir.Call(ir.make_list, tuple(self.of(a) for a in rhs.items))
         if not isinstance(rhs, ir.Call):
             return self.of(rhs)  # type: ignore[arg-type]
-        if rhs.fn is ir.make_list:
+        if is_op(rhs, Op.MAKE_LIST):
             return replace(rhs, args=tuple(self.of(a) for a in rhs.args))
-        if rhs.fn is ir.make_dict:
+        if is_op(rhs, Op.MAKE_DICT):
             pairs = zip(rhs.args[::2], rhs.args[1::2])
             return replace(rhs, args=tuple(x for k, v in pairs for x in (k, self.of(v))))
-        if rhs.fn is tuple:
+        if is_op(rhs, Op.TUPLE):
             rhs = replace(rhs, fn=list, text=None)
-        if rhs.fn is operator.add:
+        if is_op(rhs, Op.ADD):
             args = tuple(self.of(a) for a in rhs.args)
             if any(isinstance(a, ir.Tup) or self.is_container(a) for a in rhs.args):
                 # Which is a sum for nobody: a write into an item is one into both lists.
                 return ir.Call(ir.make_list, tuple(map(ir.Star, args)))
             return replace(rhs, args=args)
-        if rhs.fn is layout.view_like:
+        if is_op(rhs, Op.VIEW_LIKE):
             base, x, old, other = rhs.args
             return replace(rhs, args=(self.of(base), x, old, self.of(other)))
         return on_adjoint(replace(rhs, args=(self.of(rhs.args[0]), *rhs.args[1:])))
@@ -396,9 +397,9 @@ class _Mirror(Builder):
         source = self.facts.adjoint(stmt.target.id)
         if isinstance(rhs, ir.Tup):
             return self.numbers(rhs, source, ())
-        if isinstance(rhs, ir.Call) and rhs.fn is ir.make_list:
+        if is_op(rhs, Op.MAKE_LIST):
             return self.numbers(ir.Tup(rhs.args), source, ())
-        if isinstance(rhs, ir.Call) and rhs.fn is ir.make_dict:
+        if is_op(rhs, Op.MAKE_DICT):
             pairs = zip(rhs.args[::2], rhs.args[1::2])
             return tuple(s for k, v in pairs for s in self.numbers(v, source, (k,)))
         return ()

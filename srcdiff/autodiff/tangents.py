@@ -51,8 +51,9 @@ from srcdiff.kinds.calls import atom_kind
 from srcdiff.normalize.decompose import in_full, inferred
 from srcdiff.primitives.arguments import ALIASES, spelling
 from srcdiff.primitives.effects import returns_view
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import Bound, Rule, find
-from srcdiff.runtime import arrays, trees
+from srcdiff.runtime import trees
 from srcdiff.specialize.fold import Folder
 from srcdiff.specialize.objects.places import has_objects
 
@@ -207,7 +208,7 @@ class _Transposition(Builder):
     def _is_part(self, call: ir.Call) -> bool:
         """Whether a call takes one of several results."""
         several = isinstance(self.kinds.get(self.result.id), Tuple)
-        return several and call.fn is operator.getitem and call.args[0] == self.result
+        return several and is_op(call, Op.GETITEM) and call.args[0] == self.result
 
     def call_back(self, stmt: ir.Assign, call: ir.Call, value: ir.Atom) -> None:
         """The adjoint of a call in the backward lines, for the names that depend on `g`."""
@@ -301,13 +302,13 @@ class Scribe(Builder):
 
 def joins(call: ir.Call, facts: Facts) -> bool:
     """`xs + ys` and `xs * 3`: whether an operand is a list or tuple, or `+` may be of two."""
-    if call.fn not in (operator.add, operator.mul, operator.or_):
+    if not is_op(call, Op.ADD, Op.MUL, Op.OR):
         return False
     kinds = [atom_kind(a, facts.kinds) for a in call.args]
     if any(map(is_container, kinds)):
         return not any(_makes_array(call.fn, k) for k in kinds)
     constant = any(not set(ir.names(a)) & facts.active for a in call.args)
-    return call.fn is operator.add and constant and facts.sampled and may_join(call, facts.kinds)
+    return is_op(call, Op.ADD) and constant and facts.sampled and may_join(call, facts.kinds)
 
 
 def _makes_array(fn: object, kind: Kind) -> bool:
@@ -421,7 +422,7 @@ def _is_complex(stmt: ir.Assign, call: ir.Call, facts: Facts) -> bool:
 def _cuts(stmt: ir.Stmt) -> bool:
     """Whether a backward line is for what may be cut off to whole numbers, as a tangent may not."""
     call = ir.call_of(stmt)
-    return call is not None and call.fn is arrays.uncut
+    return is_op(call, Op.UNCUT)
 
 
 def lines_here(bound: Bound, stmt: ir.Assign | ir.Effect, facts: Facts) -> ir.Block:

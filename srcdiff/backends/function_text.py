@@ -33,6 +33,7 @@ from srcdiff.ir.kinds import (
     inside,
 )
 from srcdiff.kinds.interpreter import infer
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import arrays, records, trees
 
 Chain = tuple[str, ...]
@@ -248,7 +249,7 @@ def _gives_others(
     tuples = known(Tuple(()))
     for _, call in calls:
         if _is_of(call.fn, trees):
-            shaped = call.fn in (trees.cotangent, trees.like_tree)  # as their second argument is
+            shaped = is_op(call, Op.COTANGENT, Op.LIKE_TREE)  # as their second argument is
             for arg in call.args[1:2] if shaped else call.args:
                 if not sure.issuperset(ir.names(arg)) or isinstance(arg, ir.Tup) and not tuples:
                     return True

@@ -7,7 +7,6 @@ dtype.  And with `strong_zeros=True`, calls of functions whose derivative that d
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Container, Mapping, Set
 from typing import NoReturn
 
@@ -36,8 +35,9 @@ from srcdiff.ir.kinds import (
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.arguments import spelling
 from srcdiff.primitives.effects import is_pure, mutated_args
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import find, lookup
-from srcdiff.runtime import records, trees
+from srcdiff.runtime import records
 from srcdiff.specialize.inline import is_user_function
 from srcdiff.specialize.resolve import _is_declined, refuse_strange
 
@@ -132,7 +132,7 @@ def _capturing(function: ir.Function, varied: Container[str]) -> dict[str, str]:
     """The names that may hold a function made here that reads one of some names, and that."""
     found: dict[str, str] = {}
     makers = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign)]
-    makers = [s for s in makers if not isinstance(s.rhs, ir.Call) or s.rhs.fn in _HOLDING]
+    makers = [s for s in makers if not isinstance(s.rhs, ir.Call) or is_op(s.rhs, *_HOLDING)]
     for _ in makers:
         before = len(found)
         for stmt in makers:
@@ -149,17 +149,17 @@ def _methods_by_name(function: ir.Function, varied: Container[str]) -> frozenset
     """The names of what `getattr` gives of something: methods, which may change it."""
     made = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
     calls = ((s.target.id, s.rhs) for s in made if isinstance(s.rhs, ir.Call))
-    found = ((n, c) for n, c in calls if c.fn is getattr)
+    found = ((n, c) for n, c in calls if is_op(c, Op.GETATTR))
     return frozenset(n for n, c in found if any(a in varied for a in ir.names(c)))
 
 
-_HOLDING = (ir.make_list, ir.make_dict, operator.getitem, list, tuple, dict)
+_HOLDING = (Op.MAKE_LIST, Op.MAKE_DICT, Op.GETITEM, Op.LIST, Op.TUPLE, Op.DICT)
 
 
 def _check_captured(call: ir.Call, made: Mapping[str, str], kinds: Kinds, loc: ir.Loc) -> None:
     """Refuse a function that a rule says nothing of, and that reads values with a derivative."""
     rule = lookup(call.fn)
-    if rule is None or rule.template is None or call.fn in _HOLDING:
+    if rule is None or rule.template is None or is_op(call, *_HOLDING):
         return
     for param, atom in find(call, kinds, loc).args.items():
         active = [made[n] for n in ir.names(atom) if n in made]
@@ -268,7 +268,7 @@ def _operands(stmt: ir.Stmt) -> tuple[ir.Atom, ...]:
     if isinstance(stmt, ir.For):
         return (stmt.iter,) if isinstance(stmt.iter, (ir.Name, ir.Ref)) else ()
     call = ir.call_of(stmt)
-    if call is None or call.fn in (operator.is_, operator.is_not, *_HOLDING[:2]):
+    if call is None or is_op(call, Op.IS, Op.IS_NOT, *_HOLDING[:2]):
         return ()
     return (*call.args, *(v for _, v in call.kwargs))
 
@@ -315,7 +315,7 @@ def check_strong(function: ir.Function, active: Set[str], kinds: Kinds, request:
         if not isinstance(call, ir.Call) or isinstance(call.fn, ir.Derived):
             continue
         assert isinstance(stmt, ir.Assign)
-        if call.fn is not trees.hook and stmt.target.id in active and _is_given_one(call, kinds):
+        if not is_op(call, Op.HOOK) and stmt.target.id in active and _is_given_one(call, kinds):
             raise UnsupportedError(
                 f"strong_zeros=True does not reach the function that {ir.said(call.text or '')} is "
                 "given, which is differentiated when it runs",

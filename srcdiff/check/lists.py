@@ -11,7 +11,6 @@ called, by any name.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 
 from srcdiff import ir
@@ -22,6 +21,7 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.ir.kinds import UNKNOWN, Kinds, List
 from srcdiff.normalize.summaries.effects import Names, is_value, makes_list, marked_arguments
 from srcdiff.primitives.effects import written_into
+from srcdiff.primitives.ops import Op, is_op
 
 _CHANGES_LENGTH = frozenset(
     {"append", "extend", "insert", "pop", "remove", "clear", "popitem", "__delitem__"}
@@ -47,7 +47,7 @@ def check_loops(function: ir.Function, kinds: Kinds) -> None:
 def _looped_over(loop: ir.For) -> set[str]:
     """The variables from before a loop of which it takes an item in every step."""
     found = (s.rhs for s in loop.body if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call))
-    bases = (r.args[0] for r in found if r.fn is operator.getitem and r.role is ir.Role.LOOP)
+    bases = (r.args[0] for r in found if is_op(r, Op.GETITEM) and r.role is ir.Role.LOOP)
     names = {b.id for b in bases if isinstance(b, ir.Name)}
     return names & live_before(loop.body, frozenset())
 

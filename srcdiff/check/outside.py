@@ -31,6 +31,7 @@ from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kind, is_active_kind
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.effects import written_into
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.records import attributes, is_record
 
 
@@ -167,10 +168,10 @@ def _renamed(block: ir.Block, names: Mapping[int, str]) -> ir.Block:
 def _puts(stmt: ir.Stmt, ref: ir.Ref) -> bool:
     """Whether a statement does nothing but put something into one of what it mentions."""
     call = ir.call_of(stmt) if isinstance(stmt, ir.Effect) else None
-    return call is not None and call.fn in _PUTTING and call.args[0] is ref
+    return is_op(call, *_PUTTING) and call.args[0] is ref
 
 
-_PUTTING = (ir.set_item, *map(ir.Method, ("append", "extend", "insert", "add")))
+_PUTTING = (Op.SET_ITEM, Op.APPEND, Op.EXTEND, Op.INSERT, Op.ADD_METHOD)
 
 
 def _mutable(stmt: ir.Stmt) -> Iterator[ir.Ref]:

@@ -38,6 +38,7 @@ from srcdiff.ir import (
 )
 from srcdiff.primitives.arguments import called_by_name
 from srcdiff.primitives.operation import distribution
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.devices import OnHost, canonical, generating_for, on_device
 from srcdiff.runtime.sequences import zeros_of
 from srcdiff.runtime.workspace import MEMORY
@@ -222,7 +223,7 @@ _UNARY: dict[Any, Any] = {
     operator.neg: gast.USub(),
 }  # fmt: skip
 AUGMENTED: dict[str, Any] = {sign: getattr(gast, n)() for n, (sign, _) in BINARY.items()}
-_EAGER = (sum, tuple, min, max, set)
+_EAGER = (Op.SUM, Op.TUPLE, Op.MIN, Op.MAX, Op.SET)
 _AND, _OR, _NOT_IN, _IN, _NOT = gast.And(), gast.Or(), gast.NotIn(), gast.In(), gast.Not()
 _RISING, _FALLING = (gast.Lt, gast.LtE), (gast.Gt, gast.GtE)
 
@@ -345,11 +346,11 @@ class Expressions:
     def _plain(self, fn: Any, call: Call, args: tuple[Atom, ...] | None = None) -> Any:
         """`fn(*args, **kwargs)`."""
         positional = [self.atom(a) for a in (call.args if args is None else args)]
-        if len(positional) == 1 and not call.kwargs and call.fn in _EAGER:
+        if len(positional) == 1 and not call.kwargs and is_op(call, *_EAGER):
             positional = [_as_generator(positional[0])]
-        if call.fn is list and len(positional) == 1 and _is_new_list(positional[0]):
+        if is_op(call, Op.LIST) and len(positional) == 1 and _is_new_list(positional[0]):
             return positional[0]
-        if call.fn is np.block:
+        if is_op(call, Op.BLOCK):
             positional = list(map(_as_lists, positional))
         return gast.Call(fn, positional, [gast.keyword(k, self.atom(v)) for k, v in call.kwargs])
 

@@ -37,13 +37,12 @@ from srcdiff.ir import (
     Tup,
     Unpacks,
     bound,
-    make_dict,
-    make_list,
     operands,
     walk,
     writes,
 )
 from srcdiff.ir.frozen import frozen, replace
+from srcdiff.primitives.ops import Op, is_op
 
 
 def visible(block: Block, inline: Set[str]) -> list[Stmt]:
@@ -86,7 +85,7 @@ def container(stmt: Stmt | None) -> str | None:
         return stmt.base.id
     if isinstance(stmt, Effect) and isinstance(stmt.rhs, Call):
         call = stmt.rhs
-        if call.fn == Method("append") and len(call.args) == 2 and isinstance(call.args[0], Name):
+        if is_op(call, Op.APPEND) and len(call.args) == 2 and isinstance(call.args[0], Name):
             return call.args[0].id
     return None
 
@@ -283,7 +282,7 @@ def _is_empty(before: Block, name: str) -> bool:
     for stmt in reversed(before):
         if isinstance(stmt, Assign) and stmt.target.id == name:
             rhs = stmt.rhs
-            made = isinstance(rhs, Call) and (rhs.fn is make_list or rhs.fn is make_dict)
+            made = isinstance(rhs, Call) and (is_op(rhs, Op.MAKE_LIST) or is_op(rhs, Op.MAKE_DICT))
             return made and not rhs.args  # type: ignore[union-attr]
     return False
 

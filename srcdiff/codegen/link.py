@@ -22,7 +22,8 @@ from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.ir.kinds import Kinds, Scalar
 from srcdiff.normalize.summaries.effects import Key, kind_of_atom
 from srcdiff.normalize.summaries.induction import plain_kind
-from srcdiff.runtime.implicit import pulled, vjp_by, with_source
+from srcdiff.primitives.ops import Op, is_op
+from srcdiff.runtime.implicit import pulled, with_source
 from srcdiff.specialize.inline import function_of
 
 
@@ -62,7 +63,7 @@ def _slopes(function: ir.Function) -> dict[str, tuple[Any, int]]:
     found: dict[str, tuple[Any, int]] = {}
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)
-        if isinstance(stmt, ir.Assign) and call is not None and call.fn is vjp_by:
+        if isinstance(stmt, ir.Assign) and is_op(call, Op.VJP_BY):
             fn, place = call.args
             value = fn.value if isinstance(fn, ir.Ref) else None
             if isinstance(fn, ir.Name) and fn.id in found:
@@ -94,11 +95,9 @@ class _Alone:
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement."""
-        from srcdiff.runtime.scipy.integrals import integral
-
         call = ir.call_of(stmt)
         if isinstance(stmt, ir.Assign) and call is not None:
-            if call.fn is integral:
+            if is_op(call, Op.INTEGRAL):
                 given = call.args[3] if len(call.args) > 3 else ir.NONE
                 found = self.gradient(call.args[0], given)
                 if found is not None:

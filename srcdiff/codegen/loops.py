@@ -24,8 +24,7 @@ from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kind, Scalar
 from srcdiff.optimize.dead_code import remove_dead
 from srcdiff.optimize.rewrite import is_unnamed
-
-_SIGNS = {operator.add: 1, operator.sub: -1}
+from srcdiff.primitives.ops import Op, is_op
 
 
 def fold(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
@@ -64,7 +63,7 @@ def _folded_assign(
 
 def sum_of(rhs: ir.Rhs, kinds: Mapping[str, Kind]) -> tuple[ir.Name, int] | None:
     """`(x, c)` for `x + c` and `x - c` with a whole number x and a literal c."""
-    if not isinstance(rhs, ir.Call) or rhs.fn not in _SIGNS or len(rhs.args) != 2:
+    if not is_op(rhs, Op.ADD, Op.SUB) or len(rhs.args) != 2:
         return None
     base, number = rhs.args
     if not isinstance(base, ir.Name) or not isinstance(number, ir.Const):
@@ -73,7 +72,7 @@ def sum_of(rhs: ir.Rhs, kinds: Mapping[str, Kind]) -> tuple[ir.Name, int] | None
     whole = isinstance(kind, Scalar) and kind.dtype == "int64" and bool(kind.python)
     if not whole or type(number.value) is not int:
         return None
-    return base, _SIGNS[rhs.fn] * number.value
+    return base, number.value if is_op(rhs, Op.ADD) else -number.value
 
 
 def sum_with(base: ir.Atom, number: int) -> ir.Rhs:
@@ -103,7 +102,7 @@ def upwards(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
 def _range_down(stmt: ir.For) -> ir.Call | None:
     """The range of a loop that the compiler has turned round: what a user writes has a text."""
     call = stmt.iter
-    ours = isinstance(call, ir.Call) and call.fn is range and call.text is None
+    ours = is_op(call, Op.RANGE) and call.text is None
     return call if isinstance(call, ir.Call) and ours and call.args[2:] == _BACK else None
 
 
@@ -196,7 +195,7 @@ def items_in_reverse(function: ir.Function) -> ir.Function:
 def _goes_down(stmt: ir.Stmt) -> bool:
     """Whether a loop counts down to zero from a variable."""
     call = stmt.iter if isinstance(stmt, ir.For) else None
-    return isinstance(call, ir.Call) and call.fn is range and call.args[1:] == _DOWN
+    return is_op(call, Op.RANGE) and call.args[1:] == _DOWN
 
 
 class _Reversed(Rewriter):
@@ -230,18 +229,18 @@ class _Reversed(Rewriter):
     def items(self, stmt: ir.Stmt) -> tuple[ir.Name, ir.Tup] | None:
         """The name of the literal that a loop counts down along, and the literal."""
         down = stmt.iter if isinstance(stmt, ir.For) and _goes_down(stmt) else None
-        last = self.args_of(down.args[0], operator.sub) if isinstance(down, ir.Call) else None
-        length = None if last is None or last[1] != ir.Const(1) else self.args_of(last[0], len)
+        last = self.args_of(down.args[0], Op.SUB) if isinstance(down, ir.Call) else None
+        length = None if last is None or last[1] != ir.Const(1) else self.args_of(last[0], Op.LEN)
         base = None if length is None else length[0]
         made = self.defined.get(base.id) if isinstance(base, ir.Name) else None
         if not isinstance(base, ir.Name) or not isinstance(made, ir.Tup):
             return None
         return (base, made) if all(isinstance(i, ir.Const) for i in made.items) else None
 
-    def args_of(self, atom: ir.Atom, fn: object) -> tuple[ir.Atom, ...] | None:
-        """The arguments of the call of a function that a name is bound to."""
+    def args_of(self, atom: ir.Atom, op: Op) -> tuple[ir.Atom, ...] | None:
+        """The arguments of the operation that a name is bound to."""
         rhs = self.defined.get(atom.id) if isinstance(atom, ir.Name) else None
-        return rhs.args if isinstance(rhs, ir.Call) and rhs.fn is fn else None
+        return rhs.args if is_op(rhs, op) else None
 
     def taken(self, stmt: ir.Stmt, base: ir.Name) -> int | None:
         """Where the body takes its item, if it looks at its position for nothing else."""

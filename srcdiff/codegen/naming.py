@@ -37,6 +37,7 @@ from srcdiff.ir import (
 )
 from srcdiff.ir.frozen import replace
 from srcdiff.optimize.coalesce import shared
+from srcdiff.primitives.ops import Op, is_op
 
 _PARTS = re.compile(
     r"(?P<adjoint>(?:d_)*)_+(?P<base>[^\W\d_]\w*?)??(?P<number>(?:_\d+)*)(?P<saved>_saved)?(?:_\d+)*\Z"
@@ -70,7 +71,7 @@ def name(function: Function) -> Function:
 def _lengths(function: Function) -> set[str]:
     """The temporaries that are lengths."""
     found = (s for s in walk(function.body) if isinstance(s, Assign) and is_temporary(s.target.id))
-    return {s.target.id for s in found if isinstance(s.rhs, Call) and s.rhs.fn is len}
+    return {s.target.id for s in found if is_op(s.rhs, Op.LEN)}
 
 
 def _tests(function: Function) -> set[str]:
@@ -120,7 +121,7 @@ def _appended(function: Function, known: frozenset[str]) -> set[str]:
     found = set()
     for stmt in walk(function.body):
         call = stmt.rhs if isinstance(stmt, Effect) else None
-        if isinstance(call, Call) and call.fn == Method("append") and len(call.args) == 2:
+        if is_op(call, Op.APPEND) and len(call.args) == 2:
             slot, value = call.args
             if isinstance(slot, Name) and isinstance(value, Name) and is_temporary(value.id):
                 named = _OF_TEMPORARY.match(slot.id)

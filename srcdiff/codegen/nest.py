@@ -8,7 +8,6 @@ to the statement that uses them.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
@@ -40,7 +39,6 @@ from srcdiff.ir import (
     Assign,
     Atom,
     Block,
-    Call,
     Comment,
     Effect,
     For,
@@ -59,6 +57,7 @@ from srcdiff.ir import (
     writes,
 )
 from srcdiff.ir.frozen import frozen, replace, state
+from srcdiff.primitives.ops import Op, is_op
 
 
 @frozen
@@ -462,7 +461,7 @@ class _BlockPlanner:
 
 def _ordered(rhs: Rhs) -> Sequence[str]:
     """The names that a right-hand side reads, in the order in which Python evaluates its text."""
-    if isinstance(rhs, Call) and rhs.fn is operator.contains:
+    if is_op(rhs, Op.CONTAINS):
         return [n for a in reversed(rhs.args) for n in occurrences(a)]
     return occurrences(rhs)
 

@@ -36,10 +36,9 @@ from srcdiff.ir import (
     SetItem,
     Verbatim,
     While,
-    set_attr,
-    set_item,
 )
 from srcdiff.ir.nodes import Jump, LoopElse
+from srcdiff.primitives.ops import Op, is_op
 
 Node = Any
 
@@ -158,7 +157,7 @@ class Statements:
     def effect(self, stmt: Effect) -> None:
         """A call as a statement, or a store into an attribute."""
         self.before(stmt.loc)
-        if isinstance(stmt.rhs, Call) and stmt.rhs.fn in (set_attr, set_item):
+        if is_op(stmt.rhs, Op.SET_ATTR, Op.SET_ITEM):
             self.set_part(stmt.rhs, stmt.loc)
             return
         self.add(gast.Expr(self.build.rhs(stmt.rhs)), stmt.loc)
@@ -166,7 +165,7 @@ class Statements:
     def set_part(self, call: Call, loc: Loc) -> None:
         """`x.name = v`, `x.name += v`, `x[k] = v`, `x[k] += v`."""
         base, key, value = call.args[:3]
-        if call.fn is set_item:
+        if is_op(call, Op.SET_ITEM):
             target: Node = gast.Subscript(self.build.atom(base), self.build.index(key), STORE)
         else:
             assert isinstance(key, Const)

@@ -52,6 +52,7 @@ from srcdiff.ir import (
 )
 from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.ir.nodes import Jump, LoopElse
+from srcdiff.primitives.ops import Op, is_op
 
 
 def with_late_breaks(function: Function) -> Function:
@@ -129,7 +130,7 @@ def _length_name(stmt: Stmt) -> str | None:
     """The temporary of `_n = len(xs)` or `_n = min(_n, _m)`."""
     if not isinstance(stmt, Assign) or not isinstance(stmt.rhs, Call):
         return None
-    known = stmt.rhs.fn is len or stmt.rhs.fn is min
+    known = is_op(stmt.rhs, Op.LEN) or is_op(stmt.rhs, Op.MIN)
     return stmt.target.id if known and stmt.target.id.startswith("_") else None
 
 
@@ -145,7 +146,7 @@ def _counts_up(stmt: Stmt) -> bool:
 
 def _count_name(loop: For) -> str | None:
     it = loop.iter
-    if not isinstance(it, Call) or it.fn is not range or len(it.args) != 1:
+    if not is_op(it, Op.RANGE) or len(it.args) != 1:
         return None
     return it.args[0].id if isinstance(it.args[0], Name) else None
 
@@ -180,7 +181,7 @@ class _Rewriter:
             for name in [n for n, rhs in lengths.items() if changed & {n, *occurrences(rhs)}]:
                 del lengths[name]
         if isinstance(stmt, Assign) and isinstance(stmt.rhs, Call) and not stmt.rhs.kwargs:
-            if stmt.rhs.fn is len or stmt.rhs.fn is min:
+            if is_op(stmt.rhs, Op.LEN) or is_op(stmt.rhs, Op.MIN):
                 lengths[stmt.target.id] = stmt.rhs
 
     # --- one loop ------------------------------------------------------------------------------
@@ -242,7 +243,7 @@ def _bases(count: str | None, lengths: Mapping[str, Rhs]) -> tuple[Name | Ref, .
     rhs = lengths.get(count) if count is not None else None
     if not isinstance(rhs, Call):
         return ()
-    if rhs.fn is len:
+    if is_op(rhs, Op.LEN):
         base = rhs.args[0] if len(rhs.args) == 1 else None
         return (base,) if isinstance(base, (Name, Ref)) else ()
     parts = [_bases(a.id, lengths) if isinstance(a, Name) else () for a in rhs.args]
@@ -254,7 +255,7 @@ def _item(stmt: Stmt, counter: Name) -> Atom | None:
     if not isinstance(stmt, Assign) or not isinstance(stmt.rhs, Call):
         return None
     call = stmt.rhs
-    if call.fn is not operator.getitem or call.args[1] != counter:
+    if not is_op(call, Op.GETITEM) or call.args[1] != counter:
         return None
     return call.args[0]
 

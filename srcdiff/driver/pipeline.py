@@ -58,7 +58,7 @@ from srcdiff.optimize.memory import Memory
 from srcdiff.optimize.schedule import in_order, sink
 from srcdiff.optimize.simplify import simplify, simplify_pairs
 from srcdiff.primitives.operation import Writing, op_of
-from srcdiff.runtime.contexts import MODES
+from srcdiff.primitives.ops import MODES, is_op
 from srcdiff.runtime.devices import on_device
 from srcdiff.runtime.service import is_derivative
 from srcdiff.specialize.closures.lifting import Variables, check_kept, lent, returned
@@ -239,8 +239,7 @@ def is_of_numbers(typed: Typed) -> bool:
 
 def _without_modes(typed: Typed, inputs: tuple[str, ...]) -> Typed:
     """The function with what is computed in regions without derivatives as constants."""
-    calls = filter(None, map(ir.call_of, ir.walk(typed.function.body)))
-    if not any(call.fn is mode for call in calls for mode in MODES):
+    if not any(is_op(ir.call_of(s), *MODES) for s in ir.walk(typed.function.body)):
         return typed
     from srcdiff.normalize.no_grad import without_modes
 

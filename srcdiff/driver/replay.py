@@ -35,6 +35,7 @@ from srcdiff.ir.interpreter import IN_PLACE, Env, Interpreter
 from srcdiff.normalize.in_place import is_inplace
 from srcdiff.primitives.effects import is_pure, is_ufunc_at, module_of, only_writes
 from srcdiff.primitives.operation import MUTATORS
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records, trees
 from srcdiff.runtime.arrays import with_slope
 from srcdiff.runtime.copies import attributes, copied, is_open
@@ -226,9 +227,9 @@ class Runner(Interpreter):
             one, two = (self.atom(a, env) for a in call.args)
             return IN_PLACE[ir.SYMBOLS[call.fn]](one, two)
         first = call.args[0] if call.args else None
-        if isinstance(first, ir.Name) and (call.fn is len or call.fn is operator.getitem):
+        if isinstance(first, ir.Name) and (is_op(call, Op.LEN) or is_op(call, Op.GETITEM)):
             held = self.atom(first, env)
-            keys = call.fn is operator.getitem and call.role is ir.Role.LOOP
+            keys = is_op(call, Op.GETITEM) and call.role is ir.Role.LOOP
             if keys and isinstance(held, (dict, set, frozenset)):
                 return list(held)[self.atom(call.args[1], env)]
             takes = isinstance(held, (Iterator, MappingView))

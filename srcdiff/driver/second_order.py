@@ -56,13 +56,13 @@ def _calls(generated: Any, seen: set[Any]) -> Iterator[ir.Call]:
     """All calls in a generated function, and in those that it calls."""
     seen.add(generated)
     for stmt in ir.walk(lower(parse(generated)).body):
-        call = ir.call_of(stmt)
+        call, callee = ir.call_of(stmt), ir.callee_of(stmt)
         if call is None:
             continue
-        if _is_generated(call.fn) and call.fn not in seen:
-            yield from _calls(call.fn, seen)
-        elif not _is_generated(call.fn):
+        if not _is_generated(callee):
             yield call
+        elif callee not in seen:
+            yield from _calls(callee, seen)
 
 
 def _is_generated(fn: Any) -> bool:

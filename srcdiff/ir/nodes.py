@@ -216,6 +216,7 @@ class Call(Reader):
     role: Role | Unpacks | None = field(default=None, compare=False)
 
     _hash: int | None = remembered()
+    _op: Any = remembered()  # the operation that it is of, False if of none
     _outs: tuple[Atom, ...] | None = remembered()
     _mutated: tuple[Atom, ...] | None = remembered()
     _viewed: tuple[Atom, ...] | None = remembered()

@@ -45,6 +45,7 @@ from srcdiff.ir.nodes import (
     Atom,
     Block,
     Call,
+    Callee,
     Comment,
     Const,
     Demand,
@@ -205,6 +206,12 @@ def call_of(stmt: Stmt | None) -> Call | None:
         return None
     rhs: Any = stmt.rhs
     return rhs if type(rhs) is Call else None
+
+
+def callee_of(stmt: Stmt | None) -> Callee | None:
+    """The callee of the call that an assignment or an effect makes."""
+    call = call_of(stmt)
+    return None if call is None else call.fn
 
 
 def writes(stmt: Stmt) -> tuple[str, ...]:

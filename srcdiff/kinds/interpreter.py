@@ -43,6 +43,7 @@ from srcdiff.kinds.heap import Heap, has_no_item, localless, widened
 from srcdiff.kinds.lattice import join
 from srcdiff.kinds.lengths import Equal, Labels
 from srcdiff.primitives.effects import is_pure, mutated_args
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
 from srcdiff.runtime import records, sequences, trees
 from srcdiff.runtime.devices import on_device
@@ -70,7 +71,7 @@ def adjoints(block: ir.Block) -> ir.Block:
 Env = dict[str, Kind]
 
 ROUNDS = 12
-_TAKES = (operator.getitem, ir.Method("pop"))
+_TAKES = (Op.GETITEM, Op.POP)
 _ADDERS = (trees.add_into, trees.add_numbers, trees.put_back, sequences.add_to_part)
 
 
@@ -189,7 +190,7 @@ class _Inference:
             self.read(call.fn.id, env)
         self.heap.taken(call.fn, args)
         held = list(surely(call.fn, [self.heap.resolve(k) for k in args]))
-        none_yet = call.fn in _TAKES and has_no_item(held)
+        none_yet = is_op(call, *_TAKES) and has_no_item(held)
         if none_yet or fails(call.fn, held):
             return None  # no item, or no more than None, has come here so far
         result = self._result(call, tuple(held))

@@ -41,6 +41,7 @@ from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.summaries.induction import reshapes
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import layout, trees
 
 
@@ -129,7 +130,7 @@ def _deep_copies(function: ir.Function) -> ir.Function:
 def _deep_copy(function: ir.Function, stmt: ir.Assign) -> ir.Stmt:
     """A statement that copies a container among the parameters, with all that this holds."""
     own = {p.name for p in function.params}
-    shallow = isinstance(stmt.rhs, ir.Call) and stmt.rhs.fn in (list, dict)
+    shallow = is_op(stmt.rhs, Op.LIST, Op.DICT)
     if not shallow or not own.issuperset(ir.names(stmt.rhs)):
         return stmt
     assert isinstance(stmt.rhs, ir.Call)
@@ -157,7 +158,7 @@ def _same_layout(function: ir.Function, shared: Aliases) -> ir.Function:
 
     def laid(stmt: ir.Assign) -> ir.Stmt:
         rhs = stmt.rhs
-        array = isinstance(rhs, ir.Call) and rhs.fn in (np.array, ir.Method("copy"))
+        array = is_op(rhs, Op.ARRAY, Op.COPY_METHOD)
         if not array or shared.classes.get(stmt.target.id) not in reshaped:
             return stmt
         assert isinstance(rhs, ir.Call)

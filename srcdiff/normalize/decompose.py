@@ -32,10 +32,10 @@ from srcdiff.normalize.live_ranges import webs
 from srcdiff.normalize.operands import with_arrays
 from srcdiff.normalize.options import options, trimmed, variant, without
 from srcdiff.normalize.outputs import selected_names
-from srcdiff.primitives import notation
 from srcdiff.primitives.arguments import REMEDY, spelling
 from srcdiff.primitives.effects import mutated_args
 from srcdiff.primitives.operation import Writing, op_of
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import Rule, find, lookup
 from srcdiff.specialize.fold import UNSET, Folder
 from srcdiff.specialize.inline import inline, lowered, written_out
@@ -107,7 +107,7 @@ class Specialiser(Builder):
             return self.for_(stmt, folder, env)
         if isinstance(stmt, ir.Assign):
             rhs = ir.map_rhs(read, stmt.rhs)
-            if isinstance(rhs, ir.Call) and rhs.fn is not ir.make_list:
+            if isinstance(rhs, ir.Call) and not is_op(rhs, Op.MAKE_LIST):
                 rhs = _answered(rhs, folder) or folder.call(rhs)
                 rhs = trimmed(rhs) if isinstance(rhs, ir.Call) else rhs
             env.pop(stmt.target.id, None)
@@ -157,7 +157,7 @@ class Specialiser(Builder):
 def _refusal(stmt: ir.Stmt) -> str:
     """The reason that a statement of a definition gives for a refusal, "" if it is none."""
     call = ir.call_of(stmt)
-    if call is None or call.fn is not notation.refuse:
+    if not is_op(call, Op.REFUSE):
         return ""
     assert isinstance(call.args[0], ir.Const)
     return str(call.args[0].value)
@@ -171,9 +171,9 @@ def _forget(env: dict[str, ir.Atom], stmt: ir.Stmt) -> None:
 
 def _answered(call: ir.Call, folder: Folder) -> ir.Const | None:
     """The answer of `callable` and `np.iscomplexobj` where the kind tells."""
-    if call.fn is callable:
+    if is_op(call, Op.CALLABLE):
         return _is_callable(folder, call.args[0])
-    if call.fn is not np.iscomplexobj:
+    if not is_op(call, Op.ISCOMPLEXOBJ):
         return None
     dtype = getattr(folder.kind(call.args[0]), "dtype", None)
     return None if dtype is None else ir.Const(np.dtype(dtype).kind == "c")
@@ -188,7 +188,7 @@ def _is_callable(folder: Folder, atom: ir.Atom) -> ir.Const | None:
 
 def _range_of(rhs: ir.Rhs, folder: Folder) -> range | None:
     """The range that a loop runs over, where it is known."""
-    if not isinstance(rhs, ir.Call) or rhs.fn is not range:
+    if not is_op(rhs, Op.RANGE):
         return None
     known = [folder.static(a) for a in rhs.args]
     return None if any(type(k) is not int for k in known) else range(*known)

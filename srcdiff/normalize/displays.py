@@ -17,18 +17,16 @@ import functools
 import operator
 from collections.abc import Mapping, Set
 
-import numpy as np
-
 from srcdiff import ir
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.effects import is_ufunc_at
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import lookup
-from srcdiff.runtime import trees
 
 # To these, and to `at` of ufuncs, a list is an index of elements, a tuple is one of axes.
-_INDEXING = (operator.getitem, operator.setitem)
+_INDEXING = (Op.GETITEM, Op.SETITEM)
 # A list and a tuple cannot be added to each other; a copy is what is copied.
-_JOINING = (operator.add, operator.mul, trees.deep_copy)
+_JOINING = (Op.ADD, Op.MUL, Op.DEEP_COPY)
 
 
 def displays(function: ir.Function, functions: Set[str] = frozenset()) -> ir.Function:
@@ -83,7 +81,7 @@ def with_names(function: ir.Function) -> ir.Function:
 
 
 def _is_open_item(call: ir.Call) -> bool:
-    if call.fn is not operator.getitem or not isinstance(call.args[0], ir.Tup):
+    if not is_op(call, Op.GETITEM) or not isinstance(call.args[0], ir.Tup):
         return False
     return not isinstance(call.args[1], ir.Const)
 
@@ -138,7 +136,7 @@ def _is_plain(stmt: ir.Assign) -> bool:
 def _with_tuples(stmt: ir.Assign, tuples: Mapping[str, ir.Tup]) -> ir.Assign:
     """`t = (a, b) + (c,)` as `t = (a, b, c)`."""
     call = stmt.rhs
-    if not isinstance(call, ir.Call) or call.fn is not operator.add or len(call.args) != 2:
+    if not is_op(call, Op.ADD) or len(call.args) != 2:
         return stmt
     one, two = (tuples.get(a.id, a) if isinstance(a, ir.Name) else a for a in call.args)
     if isinstance(one, ir.Tup) and isinstance(two, ir.Tup):
@@ -149,12 +147,12 @@ def _with_tuples(stmt: ir.Assign, tuples: Mapping[str, ir.Tup]) -> ir.Assign:
 def _takes_sequences(call: ir.Call) -> bool:
     """Whether a list and a tuple of the same items mean the same to a callee."""
     if isinstance(call.fn, (ir.Method, ir.Attr, ir.Name, ir.Derived)) or (
-        call.fn in (*_INDEXING, *_JOINING) or is_ufunc_at(call.fn)
+        is_op(call, *_INDEXING, *_JOINING) or is_ufunc_at(call.fn)
     ):
         return False
     if getattr(call.fn, "__module__", "") == operator.add.__module__:
         return False
-    if call.fn in (min, max) and len(call.args) > 1:
+    if is_op(call, Op.MIN, Op.MAX) and len(call.args) > 1:
         return False  # a list and a tuple cannot be compared
     rule = lookup(call.fn)
     return rule is not None and (rule.template or rule.definition) is not None
@@ -173,7 +171,7 @@ def _is_display(
     target: ir.Name, call: ir.Call, uses: Mapping[str, int], functions: Set[str]
 ) -> bool:
     """Whether an assignment is a list display of variables that is read once."""
-    if call.fn is not ir.make_list or uses[target.id] != 1 or target.id in ir.names(call):
+    if not is_op(call, Op.MAKE_LIST) or uses[target.id] != 1 or target.id in ir.names(call):
         return False
     called = any(_is_function(a, functions) for a in call.args)
     worth = called or (target.id.startswith("_") and any(map(ir.names, call.args)))
@@ -198,7 +196,7 @@ def _spelled(display: ir.Tup, call: ir.Call) -> ir.Tup:
     Numba joins and stacks tuples alone, and takes no list of lists of whole numbers and others.
     """
     inner = any(isinstance(i, ir.Tup) for i in display.items)
-    if call.fn is np.array and not inner:
+    if is_op(call, Op.ARRAY) and not inner:
         return display
     return _as_tuple(display)
 
@@ -303,7 +301,7 @@ def _item(stmt: ir.Stmt) -> _Read | None:
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if not isinstance(stmt, ir.Assign) or not isinstance(rhs, ir.Call):
         return None
-    if rhs.fn is not operator.getitem:
+    if not is_op(rhs, Op.GETITEM):
         return None
     base, index = rhs.args
     if not isinstance(base, ir.Name) or not isinstance(index, ir.Const):

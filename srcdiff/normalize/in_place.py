@@ -48,6 +48,7 @@ from srcdiff.ir.kinds import (
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.primitives.effects import mutated_args, returns_nothing
 from srcdiff.primitives.operation import op_of
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array, is_reshaping
 from srcdiff.runtime.devices import on_device
 
@@ -106,7 +107,7 @@ def _is_store(stmt: ir.Stmt, kinds: Kinds, known: bool) -> bool:
 def _takes_out(link: Link) -> bool:
     """Whether a statement takes an element whose place in the container is given to another one."""
     rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
-    if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem:
+    if not is_op(rhs, Op.GETITEM):
         return False
     return any(_replaces(s, rhs, link) for s in link.rest[:2])
 
@@ -197,7 +198,7 @@ def _prepared(stmt: ir.Stmt, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Stm
         call = ir.Call(ir.OPERATORS[stmt.op], (stmt.base, stmt.value), role=ir.Role.IN_PLACE)
         return ir.Assign(stmt.base, call, stmt.loc)
     if isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
-        if stmt.rhs.fn == ir.Method("pop"):
+        if is_op(stmt.rhs, Op.POP):
             return ir.Assign(fresh("_gone"), stmt.rhs, stmt.loc)
     return stmt
 
@@ -218,7 +219,7 @@ def _spelled_out(stmt: ir.Stmt) -> ir.Block | None:
     name = call.fn.name if isinstance(call.fn, ir.Method) else ""
     base, rest = call.args[0], call.args[1:]
     gives: ir.Atom = ir.NONE
-    if (call.fn is operator.setitem or name == "__setitem__") and len(rest) == 2:
+    if (is_op(call, Op.SETITEM) or name == "__setitem__") and len(rest) == 2:
         done: ir.Stmt = ir.SetItem(base, rest[0], rest[1], None, stmt.loc)
     elif name == "__delitem__" and len(rest) == 1:
         done = ir.Effect(ir.Call(operator.delitem, call.args), stmt.loc)

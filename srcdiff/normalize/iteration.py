@@ -49,6 +49,7 @@ from srcdiff.kinds.containers import ENDLESS
 from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.unpacking import base_of, is_checked, mark
 from srcdiff.primitives.effects import is_pure
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import lookup
 from srcdiff.specialize.inline import is_user_function
 
@@ -98,7 +99,7 @@ def _is_shorter(loop: ir.For, before: Sequence[ir.Stmt]) -> bool:
     """Whether a loop ends with the shortest of several sequences."""
     count = ir.names(loop.iter)
     made = (s.rhs for s in before if isinstance(s, ir.Assign) and s.target.id in count)
-    return any(isinstance(rhs, ir.Call) and rhs.fn is min for rhs in made)
+    return any(is_op(rhs, Op.MIN) for rhs in made)
 
 
 def _iterator(name: str, whole: ir.Function, kinds: Kinds) -> Sequence[str]:
@@ -159,7 +160,7 @@ def used_up_at_once(name: str, function: ir.Function) -> bool:
             items.add(call.args[1])
         elif _takes_all(stmt, name):
             taken += 1
-        elif not (isinstance(stmt, ir.Verbatim) or (call is not None and call.fn is len)):
+        elif not (isinstance(stmt, ir.Verbatim) or (is_op(call, Op.LEN))):
             return False
     return taken == 1
 
@@ -202,8 +203,8 @@ def _takes_all(stmt: ir.Stmt, name: str) -> bool:
     call = ir.call_of(stmt)
     if call is None or not {ir.Name(name), ir.Star(ir.Name(name))} & {*call.args}:
         return False
-    into = call.fn in (ir.Method("extend"), ir.Method("update"))
-    return into or (is_pure(call.fn) and call.fn not in (ir.make_list, ir.make_dict, iter))
+    into = is_op(call, Op.EXTEND, Op.UPDATE)
+    return into or (is_pure(call.fn) and not is_op(call, Op.MAKE_LIST, Op.MAKE_DICT, Op.ITER))
 
 
 # --- loops over values that have no index, and unpackings of values of unknown length ------------

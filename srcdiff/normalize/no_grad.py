@@ -28,8 +28,8 @@ from srcdiff.ir.kinds import (
 from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.in_place import is_inplace
 from srcdiff.primitives.effects import makes_object, mutated_args
+from srcdiff.primitives.ops import MODES, Op, is_op
 from srcdiff.runtime.arrays import stop_gradient
-from srcdiff.runtime.contexts import MODES, enable_grad, set_grad_enabled
 from srcdiff.specialize.inline import is_user_function
 
 
@@ -56,7 +56,7 @@ def without_modes(function: ir.Function, params: Kinds, inputs: Iterable[str]) -
 
 
 def _is_mode(rhs: ir.Rhs) -> bool:
-    return isinstance(rhs, ir.Call) and any(rhs.fn is f for f in MODES)
+    return is_op(rhs, *MODES)
 
 
 def _check_used(block: ir.Block, tests: Mapping[str, ir.Rhs]) -> None:
@@ -139,8 +139,8 @@ class _Regions:
 
     def region(self, mode: ir.Call, stmt: ir.If) -> ir.Block:
         """The body of a `with`; of one with a flag that is not known, both."""
-        if mode.fn is not set_grad_enabled:
-            return self.block(stmt.body, mode.fn is enable_grad)
+        if not is_op(mode, Op.SET_GRAD_ENABLED):
+            return self.block(stmt.body, is_op(mode, Op.ENABLE_GRAD))
         flag = mode.args[0] if mode.args else mode.kwargs[0][1]
         if isinstance(flag, (ir.Const, ir.Ref)):
             return self.block(stmt.body, bool(flag.value))

@@ -9,7 +9,6 @@ the form of the values, so in forward mode (`loose`) what may be a list becomes 
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -23,12 +22,13 @@ from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.kinds.elementwise import meets_lists
 from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.operation import op_of
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import lookup
 from srcdiff.primitives.views import is_array
 from srcdiff.runtime.sequences import as_array
 
 _COMPOSED = frozenset({
-    np.average, np.gradient, np.ediff1d, np.correlate, np.cov, np.corrcoef, np.linalg.matrix_power,
+    Op.AVERAGE, Op.GRADIENT, Op.EDIFF1D, Op.CORRELATE, Op.COV, Op.CORRCOEF, Op.LINALG_MATRIX_POWER,
 })  # fmt: skip
 """Functions that are made of others and take arrays alone, with those of `_ARRAYS_ALONE`."""
 
@@ -82,7 +82,7 @@ def _unclear(function: ir.Function, kinds: Kinds) -> frozenset[str]:
     if all(isinstance(kinds.get(p.name, Unknown()), Unknown) for p in function.params):
         return frozenset()  # the text is for arrays and numbers
     made = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign)]
-    arrays = {s.target.id for s in made if isinstance(s.rhs, ir.Call) and s.rhs.fn is np.asarray}
+    arrays = {s.target.id for s in made if is_op(s.rhs, Op.ASARRAY)}
     return frozenset(n for n, k in kinds.items() if isinstance(k, Unknown)) - arrays
 
 
@@ -128,8 +128,7 @@ def _listed(
     keys = [k for k, v in named if _is_list(v, kinds, _is_distribution(call.fn))]
     if not (unsure or places or keys) or not _takes_lists(call, kinds):
         return ()
-    products = (operator.matmul,) if loose else ()
-    if call.fn in products or getattr(call.fn, "__name__", "") in _SEQUENCES:
+    if (loose and is_op(call, Op.MATMUL)) or getattr(call.fn, "__name__", "") in _SEQUENCES:
         unsure = []
     return (*places, *keys, *unsure) if _computes(call) else (*unsure,)
 
@@ -158,12 +157,12 @@ def _computes(call: ir.Call) -> bool:
     """Whether a rule computes with its operands."""
     rule = lookup(call.fn)
     found = rule is not None and rule.flavour in ("elementwise", "rule")
-    return found or call.fn in _COMPOSED or module_of(call.fn).startswith(_ARRAYS_ALONE)
+    return found or is_op(call, *_COMPOSED) or module_of(call.fn).startswith(_ARRAYS_ALONE)
 
 
 def _takes_lists(call: ir.Call, kinds: Kinds) -> bool:
     """Whether NumPy takes lists among the operands for arrays."""
-    if lookup(call.fn) is None or call.fn is np.einsum:  # that may be given lists of axes
+    if lookup(call.fn) is None or is_op(call, Op.EINSUM):  # that may be given lists of axes
         return False
     if module_of(call.fn) == "_operator":
         return any(meets_lists(call.fn, atom_kind(a, kinds)) for a in call.args)

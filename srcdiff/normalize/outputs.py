@@ -18,6 +18,7 @@ from srcdiff.ir.frozen import replace, state
 from srcdiff.ir.kinds import UNKNOWN, Array, Dict, Kind, Kinds, List, NoneKind, Scalar, Tuple
 from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.live_ranges import webs
+from srcdiff.primitives.ops import Op, is_op
 
 
 def select(function: ir.Function, request: Request, kinds: Kinds | None = None) -> ir.Function:
@@ -161,10 +162,10 @@ def _items(rhs: ir.Rhs) -> dict[Any, ir.Atom] | None:
         return _by_position(rhs.items)
     if not isinstance(rhs, ir.Call) or rhs.kwargs:
         return None
-    if rhs.fn is ir.make_list:
+    if is_op(rhs, Op.MAKE_LIST):
         return _by_position(rhs.args)
     keys, values = rhs.args[::2], rhs.args[1::2]
-    if rhs.fn is not ir.make_dict or not all(isinstance(k, ir.Const) for k in keys):
+    if not is_op(rhs, Op.MAKE_DICT) or not all(isinstance(k, ir.Const) for k in keys):
         return None
     return {k.value: v for k, v in zip(keys, values) if isinstance(k, ir.Const)}
 

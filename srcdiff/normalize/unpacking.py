@@ -20,6 +20,7 @@ from srcdiff.analysis.facts import Facts
 from srcdiff.frontend.lower.targets import length_check
 from srcdiff.frontend.lowering import template_of
 from srcdiff.ir.frozen import frozen, replace, state
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import lookup
 
 _WORD = re.compile(r"\*?(\w+)")
@@ -28,7 +29,7 @@ _WORD = re.compile(r"\*?(\w+)")
 def mark(stmt: ir.Stmt) -> ir.Role | ir.Unpacks | None:
     """The role of a statement that takes an item, None if it has none."""
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    return rhs.role if isinstance(rhs, ir.Call) and rhs.fn is operator.getitem else None
+    return rhs.role if is_op(rhs, Op.GETITEM) else None
 
 
 def base_of(stmt: ir.Stmt) -> ir.Atom:
@@ -188,7 +189,7 @@ def _yields_parts(rhs: ir.Rhs) -> bool:
 def _part(stmt: ir.Stmt, whole: ir.Name) -> int | None:
     """The k of `name = whole[k]`."""
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem or rhs.args[0] != whole:
+    if not is_op(rhs, Op.GETITEM) or rhs.args[0] != whole:
         return None
     index = rhs.args[1]
     plain = isinstance(index, ir.Const) and type(index.value) is int and index.value >= 0

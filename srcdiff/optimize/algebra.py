@@ -19,6 +19,7 @@ from srcdiff.optimize import shapes
 from srcdiff.optimize.memory import Available
 from srcdiff.optimize.products import CHAIN, Products, Signs, is_linear
 from srcdiff.primitives.effects import returns_view
+from srcdiff.primitives.ops import Op, is_op
 
 _ALL = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
 _COLUMN = ir.Tup((ir.Const(...), _ALL, ir.NONE))
@@ -30,14 +31,14 @@ def transposed(x: ir.Atom, signs: Signs, loc: ir.Loc) -> ir.Rhs | None:
     value = signs.available.value(x)
     if not isinstance(x, ir.Name) or signs.uses.get(x.id) != 1 or not isinstance(value, ir.Call):
         return None
-    if value.fn is operator.neg:
+    if is_op(value, Op.NEG):
         return ir.Call(operator.neg, (_transpose(value.args[0], signs, loc),))
     if value.kwargs or len(value.args) != 2:
         return None
     a, b = value.args
-    if value.fn is np.outer:
+    if is_op(value, Op.OUTER):
         return ir.Call(np.outer, (b, a), text=value.text)
-    if value.fn is not operator.matmul or not all(_rank(k, signs) == 2 for k in (a, b)):
+    if not is_op(value, Op.MATMUL) or not all(_rank(k, signs) == 2 for k in (a, b)):
         return None
     untransposed = [_base(k, signs) for k in (a, b)]
     if untransposed == [None, None]:
@@ -54,7 +55,7 @@ def outer(a: ir.Atom, b: ir.Atom, signs: Signs, loc: ir.Loc) -> ir.Rhs | None:
     if column is not None and row is not None:
         return ir.Call(np.outer, (column, row), text="np.outer")
     value = signs.available.value(a)
-    if isinstance(value, ir.Call) and value.fn is operator.neg and row is not None:
+    if is_op(value, Op.NEG) and row is not None:
         column = _spread(value.args[0], _COLUMN, signs)
         if column is not None:
             product = ir.Call(np.outer, (column, row), text="np.outer")
@@ -65,7 +66,7 @@ def outer(a: ir.Atom, b: ir.Atom, signs: Signs, loc: ir.Loc) -> ir.Rhs | None:
 def _spread(atom: ir.Atom, index: ir.Tup, signs: Signs) -> ir.Atom | None:
     """The vector of which an atom is the column or the row."""
     value = signs.available.value(atom)
-    if not isinstance(value, ir.Call) or value.fn is not operator.getitem:
+    if not is_op(value, Op.GETITEM):
         return None
     return value.args[0] if value.args[1] == index and _rank(value.args[0], signs) == 1 else None
 
@@ -78,7 +79,7 @@ def _rank(atom: ir.Atom, signs: Signs) -> int | None:
 def _base(atom: ir.Atom, signs: Signs) -> ir.Atom | None:
     """What an atom is the transpose of."""
     value = signs.available.value(atom)
-    is_transpose = isinstance(value, ir.Call) and value.fn == ir.Attr("T")
+    is_transpose = is_op(value, Op.T)
     return value.args[0] if is_transpose else None  # type: ignore[union-attr]
 
 
@@ -145,7 +146,7 @@ class Algebra:
 
     def gathered(self, target: str, call: ir.Call) -> ir.Rhs | None:
         """A product with its numbers in front."""
-        if self.products is None or call.fn not in CHAIN:
+        if self.products is None or not is_op(call, *CHAIN):
             return None
         new = self.products.gathered(call, self.loc)
         self.others -= new is not None
@@ -205,7 +206,7 @@ class Algebra:
     def transposed_twice(self, atom: ir.Atom) -> ir.Rhs | None:
         """`x.T.T`."""
         value = self.available.value(atom)
-        if isinstance(value, ir.Call) and value.fn == ir.Attr("T"):
+        if is_op(value, Op.T):
             base = value.args[0]
             return base if isinstance(self.kind(base), Array) else None
         return None
@@ -218,7 +219,7 @@ class Algebra:
         if isinstance(x, ir.Const) and type(x.value) is float:
             return ir.Const(-x.value)
         value = self.available.value(x)
-        if isinstance(value, ir.Call) and value.fn is operator.mul:
+        if is_op(value, Op.MUL):
             number, other = value.args
             if isinstance(number, ir.Const) and type(number.value) is float and self.is_real(other):
                 return ir.Call(operator.mul, (ir.Const(-number.value), other))
@@ -228,7 +229,7 @@ class Algebra:
         """`np.sum(-x * y)`: the sign of fewer numbers is turned."""
         x = call.args[0] if call.args else ir.NONE
         value = self.available.value(x)
-        if not isinstance(value, ir.Call) or value.fn not in CHAIN:
+        if not is_op(value, *CHAIN):
             return None
         if not isinstance(x, ir.Name) or self.signs.uses.get(x.id) != 1:
             return None
@@ -265,7 +266,7 @@ class Algebra:
     def _added_twice(self, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`d + t + t`, where adding twice is what the order of the adjoints made of `2.0 * t`."""
         value = self.available.value(a)
-        if not isinstance(value, ir.Call) or value.fn is not operator.add or value.kwargs:
+        if not is_op(value, Op.ADD) or value.kwargs:
             return None
         if not isinstance(a, ir.Name) or self.signs.uses.get(a.id) != 1 or value.args[1] != b:
             return None
@@ -330,7 +331,7 @@ class Algebra:
             value = self.available.value(other)
             if not _is_power_of_two(number) or not isinstance(value, ir.Call):
                 continue
-            if value.fn is operator.mul and isinstance(value.args[0], ir.Const):
+            if is_op(value, Op.MUL) and isinstance(value.args[0], ir.Const):
                 first, rest = value.args
                 assert isinstance(number, ir.Const) and isinstance(first, ir.Const)
                 if type(first.value) is float and self.is_real(rest):
@@ -340,7 +341,7 @@ class Algebra:
     def copy(self, target: str, x: ir.Atom) -> ir.Rhs | None:
         """`np.copy(np.broadcast_to(v, shape))` of a number."""
         value = self.available.value(x)
-        if not isinstance(value, ir.Call) or value.fn is not np.broadcast_to or value.kwargs:
+        if not is_op(value, Op.BROADCAST_TO) or value.kwargs:
             return None
         small, shape = value.args
         if not isinstance(self.kind(small), Scalar):
@@ -363,7 +364,7 @@ class Algebra:
             # Views of the whole are written into like what they are views of.
             return x if isinstance(kind, Array) and not kind.maybe_scalar else None
         value = x if isinstance(x, ir.Tup) else self.available.value(x)
-        if isinstance(value, ir.Call) and value.fn is ir.make_dict:
+        if is_op(value, Op.MAKE_DICT):
             keys = value.args[::2]
             known = all(isinstance(a, ir.Const) for a in (*keys, i)) and keys.count(i) == 1
             return value.args[2 * keys.index(i) + 1] if known else None
@@ -388,7 +389,7 @@ class Algebra:
 
     def effect(self, call: ir.Call) -> ir.Call:
         """`np.add.at(x, i, np.broadcast_to(v, shape))`."""
-        if call.fn != np.add.at or len(call.args) != 3:
+        if not is_op(call, Op.ADD_AT_UFUNC) or len(call.args) != 3:
             return call
         x, i, value = call.args
         return replace(call, args=(x, i, self.unspread(value, x)))

@@ -18,15 +18,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-import numpy as np
-
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Kinds, same_shape
 from srcdiff.optimize.rewrite import is_unnamed, mark_in
 from srcdiff.optimize.shapes import same_dtype
 from srcdiff.primitives.effects import asks_form
-from srcdiff.runtime.trees import cotangent
+from srcdiff.primitives.ops import Op, is_op
 
 
 def coalesce(function: ir.Function) -> ir.Function:
@@ -176,7 +174,7 @@ def _asks_alike(stmt: ir.Stmt, first: str, second: str, kinds: Kinds) -> bool:
     if not isinstance(one, Array) or not isinstance(two, Array) or not same_shape(one, two):
         return False
     plain = not one.maybe_scalar and not two.maybe_scalar
-    return plain and (call.fn not in (np.zeros_like, cotangent) or same_dtype(one, two))
+    return plain and (not is_op(call, Op.ZEROS_LIKE, Op.COTANGENT) or same_dtype(one, two))
 
 
 # --- loop variables that may have one name: those of loops of which none stands inside another ---

@@ -13,8 +13,6 @@ import operator
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 
-import numpy as np
-
 from srcdiff import ir
 from srcdiff.analysis.liveness import Live, liveness
 from srcdiff.ir.frozen import frozen, replace
@@ -23,7 +21,7 @@ from srcdiff.optimize.memory import OwnMemory, Sharers, gives_view, oddly_bound
 from srcdiff.optimize.rewrite import mark_in
 from srcdiff.primitives.effects import asks_form, only_computes, returns_view
 from srcdiff.primitives.operation import op_of
-from srcdiff.runtime.arrays import unbroadcast
+from srcdiff.primitives.ops import Op, is_op
 
 
 def without_copies(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
@@ -98,7 +96,7 @@ class _ReadAtOnce:
         call = ir.call_of(stmt)
         if source is not None:
             copies[stmt.target.id] = _Copy(stmt.target.id, source.id, place)
-        elif call is not None and call.fn is unbroadcast and isinstance(call.args[0], ir.Name):
+        elif is_op(call, Op.UNBROADCAST) and isinstance(call.args[0], ir.Name):
             copy = copies.pop(call.args[0].id, None)
             if copy is not None and copy.reader is None:
                 copies[stmt.target.id] = replace(copy, reader=place)
@@ -168,7 +166,7 @@ def _copies(function: ir.Function, cut: int, kinds: Mapping[str, Kind]) -> set[i
 def _copied(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> ir.Name | None:
     """The array that a statement copies."""
     call = ir.call_of(stmt)
-    if call is None or (call.fn is not np.copy and call.fn is not np.array):
+    if call is None or (not is_op(call, Op.COPY) and not is_op(call, Op.ARRAY)):
         return None
     source = call.args[0]
     if len(call.args) > 1 or call.kwargs or not isinstance(source, ir.Name):
@@ -387,7 +385,7 @@ class _Finder:
         if not isinstance(copy, ir.Assign) or not isinstance(read, ir.Assign):
             return
         element = ir.Call(operator.getitem, (stmt.base, stmt.index or ir.NONE))
-        made = isinstance(copy.rhs, ir.Call) and copy.rhs.fn is np.copy
+        made = is_op(copy.rhs, Op.COPY)
         if made and read.rhs == element and copy.rhs.args == (read.target,):  # type: ignore[union-attr]
             memory = self.sharers.memory
             if memory.find(copy.target.id) not in memory.escaping:
@@ -396,7 +394,7 @@ class _Finder:
 
 def _counts(loop: ir.For) -> bool:
     """Whether a loop goes through a range, and nothing else binds its variable."""
-    plain = isinstance(loop.iter, ir.Call) and loop.iter.fn is range
+    plain = is_op(loop.iter, Op.RANGE)
     return plain and loop.target.id not in ir.bound(loop.body)
 
 
@@ -408,7 +406,7 @@ def _is_at(stmt: ir.Stmt, name: str, index: ir.Atom) -> bool:
     call = ir.call_of(stmt)
     if not isinstance(stmt, ir.Assign) or call is None or stmt.target.id == name:
         return False
-    if call.fn is operator.getitem and call.args[0] == ir.Name(name):
+    if is_op(call, Op.GETITEM) and call.args[0] == ir.Name(name):
         return call.args[1] == index
     return asks_form(call) is not None
 

@@ -29,9 +29,9 @@ from srcdiff.primitives.effects import (
     returns_view,
 )
 from srcdiff.primitives.operation import ARRAY_MUTATORS, LIST_MUTATORS
-from srcdiff.runtime.trees import add_into, add_shared, cotangent, put_back
+from srcdiff.primitives.ops import Op, is_op
 
-_INTO_ITEMS = (add_into, add_shared, put_back)
+_INTO_ITEMS = (Op.ADD_INTO, Op.ADD_SHARED, Op.PUT_BACK)
 
 
 def remove_dead(function: ir.Function, kinds: Kinds | None = None) -> ir.Function:
@@ -114,7 +114,7 @@ def _written_through(statements: Sequence[ir.Stmt], kinds: Kinds) -> set[str]:
 def _items_written(stmt: ir.Stmt) -> tuple[str, ...]:
     """The container into whose items a call writes, where they are."""
     call = ir.call_of(stmt)
-    if call is None or isinstance(call.fn, ir.Method) or call.fn not in _INTO_ITEMS:
+    if call is None or isinstance(call.fn, ir.Method) or not is_op(call, *_INTO_ITEMS):
         return ()
     return ir.names(call.args[0])
 
@@ -130,9 +130,9 @@ def _makes_new(stmt: ir.Stmt, kinds: Kinds) -> bool:
     if not isinstance(stmt, ir.Assign):
         return False
     if isinstance(stmt.rhs, ir.Call):
-        if stmt.rhs.fn is cotangent:
+        if is_op(stmt.rhs, Op.COTANGENT):
             return isinstance(kinds.get(stmt.target.id), Array)
-        empty = stmt.rhs.fn in (ir.make_list, ir.make_dict) and not stmt.rhs.args
+        empty = is_op(stmt.rhs, Op.MAKE_LIST, Op.MAKE_DICT) and not stmt.rhs.args
         return empty or (is_pure(stmt.rhs.fn) and not returns_view(stmt.rhs, kinds))
     return isinstance(stmt.rhs, ir.Const)
 
@@ -326,7 +326,7 @@ class _Sweep:
 def _for_its_effect(stmt: ir.Assign) -> ir.Stmt:
     """A cotangent that nobody needs is looked at all the same: it may be wrong."""
     call = ir.call_of(stmt)
-    return ir.Effect(call, stmt.loc) if call is not None and call.fn is cotangent else stmt
+    return ir.Effect(call, stmt.loc) if is_op(call, Op.COTANGENT) else stmt
 
 
 def _one_way(stmt: ir.Permute, live: set[str]) -> ir.Stmt:
@@ -390,7 +390,7 @@ def _copies(body: ir.Block, kinds: Kinds) -> Iterator[tuple[str, str]]:
 def _copied(stmt: ir.Assign) -> str:
     """The name that a statement makes a copy of, "" if it makes none."""
     call = ir.call_of(stmt)
-    if call is None or call.fn not in COPIES or len(call.args) != 1:
+    if not is_op(call, *COPIES) or len(call.args) != 1:
         return ""
     return call.args[0].id if isinstance(call.args[0], ir.Name) else ""
 
@@ -409,7 +409,7 @@ def _asked(stmt: ir.Stmt) -> str:
 def _asking(stmt: ir.Stmt, steady: list[str], kinds: Kinds) -> ir.Stmt:
     """A statement that takes a cotangent, with parameters in the place of outputs."""
     call = ir.call_of(stmt)
-    if call is None or call.fn is not cotangent or not isinstance(stmt, (ir.Assign, ir.Effect)):
+    if not is_op(call, Op.COTANGENT) or not isinstance(stmt, (ir.Assign, ir.Effect)):
         return stmt
     others = [n for n in steady if n not in ir.names(call.args[0])]
     output = ir.map_atom(lambda name: _of_same_form(name, others, kinds), call.args[1])

@@ -25,7 +25,8 @@ from srcdiff.ir.kinds import Array, Kind, Kinds, List, Scalar, Tuple, class_of, 
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.kinds.interpreter import infer
 from srcdiff.optimize.memory import OwnMemory
-from srcdiff.runtime import sequences, trees
+from srcdiff.primitives.ops import Op, is_op
+from srcdiff.runtime import sequences
 from srcdiff.runtime.devices import on_device
 from srcdiff.runtime.workspace import FUNCTIONS, MEMORY, OPERATORS, POWERS
 
@@ -89,7 +90,7 @@ _FEW = 4  # zeros that are written out
 
 def _zeros(stmt: ir.Assign, call: ir.Call, kinds: Kinds) -> ir.Assign | None:
     """`[0.0] * len(xs)` for zeros in the form of a list of numbers; None for other calls."""
-    like = call.args[0] if call.fn is trees.zero_tree and not call.kwargs else None
+    like = call.args[0] if is_op(call, Op.ZERO_TREE) and not call.kwargs else None
     kind = kinds.get(like.id) if isinstance(like, ir.Name) else None
     if like is None or not isinstance(kind, (List, Tuple)):
         return None
@@ -118,7 +119,7 @@ def returned(function: ir.Function) -> frozenset[str]:
     for stmt in ir.walk(function.body):
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
         if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Call):
-            taken = rhs.fn is operator.getitem and rhs.args[0] in {ir.Name(n) for n in both}
+            taken = is_op(rhs, Op.GETITEM) and rhs.args[0] in {ir.Name(n) for n in both}
             if isinstance(rhs.fn, ir.Derived) or taken:
                 both.add(stmt.target.id)
     return frozenset(both)
@@ -126,7 +127,7 @@ def returned(function: ir.Function) -> frozenset[str]:
 
 def _is_attribute(call: ir.Call, kinds: Kinds) -> bool:
     """Whether a call reads an attribute of an object that came out of a container."""
-    if call.fn is not operator.getitem or not isinstance(call.args[1], ir.Const):
+    if not is_op(call, Op.GETITEM) or not isinstance(call.args[1], ir.Const):
         return False
     if class_of(_kind(call.args[0], kinds)) is not None:
         return isinstance(call.args[1].value, str)
@@ -156,7 +157,7 @@ def _in_place(
     marked = call.role is ir.Role.IN_PLACE
     symbol = _SYMBOLS.get(call.fn)
     plain = replace(stmt, rhs=replace(call, role=None)) if marked else stmt
-    if name in ours and call.fn is operator.mul and call.args[1] == stmt.target:
+    if name in ours and is_op(call, Op.MUL) and call.args[1] == stmt.target:
         call = replace(call, args=(call.args[1], call.args[0]))
     if not (marked or name in ours) or symbol is None or call.args[0] != stmt.target:
         return plain
@@ -179,7 +180,7 @@ def _finished(stmt: ir.Stmt, kinds: Kinds) -> ir.Rhs | None:
     """The plain form of a result, None for any other statement and where there is none."""
     if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
         return None
-    if stmt.rhs.fn is not trees.like_tree:
+    if not is_op(stmt.rhs, Op.LIKE_TREE):
         return None
     grad, like = stmt.rhs.args
     have = _kind(grad, kinds)
@@ -283,7 +284,7 @@ def _is_array(kind: Kind | None) -> bool:
 
 def _named(call: ir.Call, kinds: Kinds) -> Named:
     """The function of NumPy that a call is, and its arguments."""
-    if call.fn is operator.pow:
+    if is_op(call, Op.POW):
         base, exponent = call.args
         return _power(base, exponent, kinds)
     try:

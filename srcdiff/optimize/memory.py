@@ -31,7 +31,7 @@ from srcdiff.primitives.effects import (
     returns_view,
 )
 from srcdiff.primitives.operation import op_of
-from srcdiff.runtime import trees
+from srcdiff.primitives.ops import Op, is_op
 
 Changes = tuple[ir.Stmt, Collection[str], Collection[str]]  # what it binds, and classes it writes
 M = TypeVar("M", bound="Remembered")
@@ -185,7 +185,7 @@ class Memory(Remembered):
         """The names whose memory a value may share."""
         if isinstance(rhs, ir.Call):
             atoms = (*returns_view(rhs, self.kinds), *self._kept(rhs))
-            if rhs.fn is trees.like_tree:
+            if is_op(rhs, Op.LIKE_TREE):
                 atoms += rhs.args[:1]  # `finish` returns it as it is where its kind is right
             return tuple(n for a in atoms for n in ir.occurrences(a))
         return ir.occurrences(rhs)
@@ -303,7 +303,7 @@ def is_view(rhs: ir.Rhs) -> bool:
     """Whether a right-hand side is surely a view, if it is an array: `x.T`, `x[1:, 2]`."""
     if not isinstance(rhs, ir.Call):
         return False
-    if rhs.fn is not operator.getitem:
+    if not is_op(rhs, Op.GETITEM):
         return isinstance(rhs.fn, ir.Attr) and rhs.fn.name == "T"
     index = rhs.args[1]
     items = index.items if isinstance(index, ir.Tup) else (index,)

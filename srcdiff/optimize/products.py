@@ -17,24 +17,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from dataclasses import field
 from typing import Any, Union
 
-import numpy as np
-
 from srcdiff import ir
 from srcdiff.analysis.effects import is_temporary
 from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.ir.kinds import Array, Kind, Scalar, dims_of, is_filled, is_float, is_real
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.optimize.memory import Available
+from srcdiff.primitives.ops import Op, is_op, op_named
 from srcdiff.runtime.devices import on_device
 
-PRODUCTS = (operator.mul, operator.truediv, operator.matmul, np.outer)
-LINEAR = (np.sum,)  # not those that return views: their operand may be written into
+PRODUCTS = (Op.MUL, Op.DIV, Op.MATMUL, Op.OUTER)
+LINEAR = (Op.NP_SUM,)  # not those that return views: their operand may be written into
 DEPTH = 12
 
 
 def is_linear(call: ir.Call) -> bool:
     """Whether a call is linear in its first argument: not if it starts with another value."""
-    if call.fn not in LINEAR or len(call.args) not in (1, 2):
+    if not is_op(call, *LINEAR) or len(call.args) not in (1, 2):
         return False
     return all(k in ("axis", "keepdims") for k, _ in call.kwargs)
 
@@ -67,12 +66,12 @@ class Signs:
         if not isinstance(atom, ir.Name) or not isinstance(value, ir.Call):
             return None
         inside = depth > 0 and self.uses.get(atom.id, 0) == 1
-        if not inside and value.fn is not operator.neg:
+        if not inside and not is_op(value, Op.NEG):
             return None
         kind = atom_kind(atom, self.kinds)
         if not (is_float(kind) and is_real(kind)):
             return None
-        if value.fn is operator.neg:
+        if is_op(value, Op.NEG):
             return self._unsigned(atom, value.args[0])
         return self._inside(value, kind, loc, depth) if inside else None
 
@@ -85,7 +84,7 @@ class Signs:
 
     def _inside(self, call: ir.Call, kind: Kind, loc: ir.Loc, depth: int) -> ir.Atom | None:
         """The call without the sign of one of its operands."""
-        if call.fn in PRODUCTS and len(call.args) == 2 and not call.kwargs:
+        if is_op(call, *PRODUCTS) and len(call.args) == 2 and not call.kwargs:
             places = range(2)
         elif is_linear(call):
             places = range(1)
@@ -115,7 +114,7 @@ class Signs:
 # --- numbers gathered in front of products: `2.0 * x * (g / n)` becomes `2.0 * g / n * x` --------
 
 
-CHAIN = (operator.mul, operator.truediv, operator.neg)
+CHAIN = (Op.MUL, Op.DIV, Op.NEG)
 
 
 def derived(function: ir.Function, seeds: Iterable[str]) -> frozenset[str]:
@@ -136,14 +135,14 @@ def derived(function: ir.Function, seeds: Iterable[str]) -> frozenset[str]:
 
 
 @frozen
-class Op:
+class Tree:
     """An operation on expressions; those of the chain have been opened."""
 
     fn: Any
     args: tuple[Expr, ...]
 
 
-Expr = Union[ir.Atom, Op]
+Expr = Union[ir.Atom, Tree]
 
 _MANY = 99
 _SLOT = ir.Ref("number", object())  # where the numbers of a chain stand: above an array
@@ -163,21 +162,21 @@ class Products:
         """A product with its numbers in front, None if it has none or they are there."""
         if self.adjoints.isdisjoint(ir.names(call)):
             return None
-        chain = Op(call.fn, tuple(self.opened(a, DEPTH) for a in call.args))
+        chain = Tree(call.fn, tuple(self.opened(a, DEPTH) for a in call.args))
         if not self.is_uniform(chain):
             return None
         found = _Factors(self)
         new = found.joined(found.taken(chain))
         if new is None or new == chain or not self.is_better(new, chain):
             return None
-        return self.placed(new, loc) if isinstance(new, Op) else new
+        return self.placed(new, loc) if isinstance(new, Tree) else new
 
     def summed(self, call: ir.Call, kind: Kind, loc: ir.Loc) -> ir.Call | None:
         """A sum of products with the numbers before it, None if there are none."""
         if self.adjoints.isdisjoint(ir.names(call)):
             return None
         chain = self.opened(call.args[0], DEPTH)
-        if not isinstance(chain, Op) or not self.is_uniform(chain):
+        if not isinstance(chain, Tree) or not self.is_uniform(chain):
             return None
         found = _Factors(self)
         arrays = found.taken(chain)
@@ -186,7 +185,7 @@ class Products:
             return None
         plain = replace(call, args=(self.atom(arrays, loc), *call.args[1:]))
         new = found.before(self.signs.named(plain, kind, loc))
-        return self.placed(new, loc) if isinstance(new, Op) else None
+        return self.placed(new, loc) if isinstance(new, Tree) else None
 
     # --- chains ---
 
@@ -198,11 +197,11 @@ class Products:
             self.shut.add(atom.id)
             return atom
         call = self.available.value(atom)
-        if not isinstance(call, ir.Call) or call.fn not in CHAIN or call.kwargs or not depth:
+        if not is_op(call, *CHAIN) or call.kwargs or not depth:
             return atom
         if not _is_real_float(atom_kind(atom, self.kinds)):
             return atom
-        return Op(call.fn, tuple(self.opened(a, depth - 1) for a in call.args))
+        return Tree(call.fn, tuple(self.opened(a, depth - 1) for a in call.args))
 
     def is_uniform(self, chain: Expr) -> bool:
         """Whether all factors are real floats of one dtype, numbers of Python aside."""
@@ -217,7 +216,7 @@ class Products:
 
     def is_number(self, expr: Expr) -> bool:
         """Whether an expression surely has no axes."""
-        if isinstance(expr, Op):
+        if isinstance(expr, Tree):
             return all(map(self.is_number, expr.args))
         kind = atom_kind(expr, self.kinds)
         # On a device an operation on a number takes as long as one on an array, but on the host.
@@ -225,7 +224,7 @@ class Products:
 
     def may_divide(self, expr: Expr) -> bool:
         """Whether a number of Python may be divided by a number: it fails where that is 0."""
-        if isinstance(expr, Op):
+        if isinstance(expr, Tree):
             return False
         kind = atom_kind(expr, self.kinds)
         if isinstance(expr, ir.Const):
@@ -240,7 +239,7 @@ class Products:
         if one != two:
             return one < two
         literal = any(isinstance(a, ir.Const) for a in _atoms(old))
-        return one[0] > 0 or (literal and not any(a.fn is operator.truediv for a in _ops(old)))
+        return one[0] > 0 or (literal and not any(op_named(a.fn) is Op.DIV for a in _ops(old)))
 
     def cost(self, expr: Expr) -> tuple[int, int]:
         """The operations on arrays, and all."""
@@ -249,13 +248,13 @@ class Products:
 
     # --- statements ---
 
-    def placed(self, op: Op, loc: ir.Loc) -> ir.Call:
+    def placed(self, op: Tree, loc: ir.Loc) -> ir.Call:
         """The call of an operation, whose operands get names."""
         return ir.Call(op.fn, tuple(self.atom(a, loc) for a in op.args))
 
     def atom(self, expr: Expr, loc: ir.Loc) -> ir.Atom:
         """An expression as an operand."""
-        if not isinstance(expr, Op):
+        if not isinstance(expr, Tree):
             return expr
         return self.signs.computed(self.placed(expr, loc), loc)
 
@@ -276,20 +275,20 @@ class _Factors:
 
     def taken(self, expr: Expr) -> Expr | None:
         """What is left of an expression without its numbers, None if nothing is."""
-        if not isinstance(expr, Op):
+        if not isinstance(expr, Tree):
             if not self.chain.is_number(expr):
                 return expr
             self.add(expr, self.literals, self.tops)
             return None
-        if expr.fn is operator.neg:
+        if op_named(expr.fn) is Op.NEG:
             self.negative = not self.negative
             return self.taken(expr.args[0])
-        if expr.fn is operator.truediv:
+        if op_named(expr.fn) is Op.DIV:
             return self.divided(*expr.args)
         left, right = map(self.taken, expr.args)
         if left is None or right is None:
             return right if left is None else left
-        return Op(expr.fn, (left, right))
+        return Tree(expr.fn, (left, right))
 
     def add(self, expr: Expr, literals: list[ir.Const], others: list[Expr]) -> None:
         """A number goes to those of its sort."""
@@ -301,16 +300,16 @@ class _Factors:
     def divided(self, over: Expr, under: Expr) -> Expr | None:
         """What is left of a quotient."""
         left = self.taken(over)
-        if isinstance(under, Op) and under.fn is operator.mul:
+        if isinstance(under, Tree) and op_named(under.fn) is Op.MUL:
             number, rest = under.args
             if isinstance(number, ir.Const) and number.value:
                 self.add(number, self.under, self.bottoms)
                 under = rest
         if not self.chain.is_number(under):
             self.slots += left is None
-            return Op(operator.truediv, (_SLOT if left is None else left, under))
+            return Tree(operator.truediv, (_SLOT if left is None else left, under))
         if left is not None and not self.chain.may_divide(under):
-            return Op(operator.truediv, (left, under))
+            return Tree(operator.truediv, (left, under))
         self.add(under, self.under, self.bottoms)
         return left
 
@@ -332,7 +331,7 @@ class _Factors:
         if not tops:
             return _product([ir.Const(1.0) if expr is None else expr], bottoms, self.negative)
         number = _product(tops, bottoms, self.negative)
-        return number if expr is None else Op(operator.mul, (number, expr))
+        return number if expr is None else Tree(operator.mul, (number, expr))
 
     def literal(self) -> tuple[list[Expr], list[Expr]]:
         """The literals as one, none if that is 1.0 or -1.0, and what is left to divide by."""
@@ -347,17 +346,17 @@ class _Factors:
 
     def in_front(self, arrays: Expr, change: Callable[[Expr], Expr]) -> Expr:
         """A product whose first operand is changed, or a smaller one, which comes first."""
-        if not isinstance(arrays, Op):
+        if not isinstance(arrays, Tree):
             return change(arrays)
         first, second = arrays.args
-        if arrays.fn is operator.mul and self.size(second) < self.size(first):
+        if op_named(arrays.fn) is Op.MUL and self.size(second) < self.size(first):
             first, second = second, first
-        return Op(arrays.fn, (self.in_front(first, change), second))
+        return Tree(arrays.fn, (self.in_front(first, change), second))
 
     def size(self, arrays: Expr) -> int:
         """How many axes the smallest factor of a product has along which it is not repeated."""
-        if isinstance(arrays, Op):
-            factors = arrays.args if arrays.fn is operator.mul else arrays.args[:1]
+        if isinstance(arrays, Tree):
+            factors = arrays.args if op_named(arrays.fn) is Op.MUL else arrays.args[:1]
             return min(map(self.size, factors))
         dims = dims_of(atom_kind(arrays, self.chain.kinds))
         return _MANY if dims is None else sum(d != 1 for d in dims)
@@ -365,11 +364,11 @@ class _Factors:
 
 def _product(tops: list[Expr], bottoms: list[Expr], negative: bool) -> Expr:
     """A product of some expressions over others."""
-    result = Op(operator.neg, (tops[0],)) if negative else tops[0]
+    result = Tree(operator.neg, (tops[0],)) if negative else tops[0]
     for expr in tops[1:]:
-        result = Op(operator.mul, (result, expr))
+        result = Tree(operator.mul, (result, expr))
     for expr in bottoms:
-        result = Op(operator.truediv, (result, expr))
+        result = Tree(operator.truediv, (result, expr))
     return result
 
 
@@ -387,14 +386,14 @@ def _ratio(over: Iterable[ir.Const], under: Iterable[ir.Const]) -> float:
 
 def _filled(arrays: Expr, factor: Expr) -> Expr:
     """A product with its numbers in the place that was left for them."""
-    if not isinstance(arrays, Op):
+    if not isinstance(arrays, Tree):
         return factor if arrays is _SLOT else arrays
-    return Op(arrays.fn, tuple(_filled(a, factor) for a in arrays.args))
+    return Tree(arrays.fn, tuple(_filled(a, factor) for a in arrays.args))
 
 
-def _ops(expr: Expr) -> Iterator[Op]:
+def _ops(expr: Expr) -> Iterator[Tree]:
     """The operations of an expression."""
-    if isinstance(expr, Op):
+    if isinstance(expr, Tree):
         yield expr
         for inner in expr.args:
             yield from _ops(inner)
@@ -402,7 +401,7 @@ def _ops(expr: Expr) -> Iterator[Op]:
 
 def _atoms(expr: Expr) -> Iterator[ir.Atom]:
     """The operands of an expression."""
-    if isinstance(expr, Op):
+    if isinstance(expr, Tree):
         for inner in expr.args:
             yield from _atoms(inner)
     else:

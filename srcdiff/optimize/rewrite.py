@@ -5,10 +5,7 @@ What both branches of an `if` do stands before it, once.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable
-
-import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.shadows import laid_origins
@@ -19,7 +16,7 @@ from srcdiff.optimize.algebra import Algebra
 from srcdiff.optimize.memory import Available, Memory, is_view
 from srcdiff.optimize.products import Products, Signs
 from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
-from srcdiff.runtime.trees import zero_tree
+from srcdiff.primitives.ops import Op, is_op
 
 
 def common(stmt: ir.If, memory: Memory) -> tuple[ir.Block, ir.If]:
@@ -66,7 +63,7 @@ def _leaves(stmt: ir.Stmt, test: ir.Atom, memory: Memory) -> bool:
 def _makes_zeros(stmt: ir.Assign) -> bool:
     """Whether a statement makes new memory, and looks at nothing but its form for that."""
     if isinstance(stmt.rhs, ir.Call):
-        return stmt.rhs.fn in (np.zeros_like, zero_tree)
+        return is_op(stmt.rhs, Op.ZEROS_LIKE, Op.ZERO_TREE)
     return isinstance(stmt.rhs, ir.Const)
 
 
@@ -289,7 +286,7 @@ class Rewriter:
 
     def is_worth_keeping(self, target: str, call: ir.Call) -> bool:
         """Whether two such calls are better one: not for views, elements and integers."""
-        if call.fn is operator.getitem or not is_pure(call.fn) or mutated_args(call, self.kinds):
+        if is_op(call, Op.GETITEM) or not is_pure(call.fn) or mutated_args(call, self.kinds):
             return False
         kind = self.kinds.get(target)
         return kind is not None and is_float(kind) and not returns_view(call, self.kinds)

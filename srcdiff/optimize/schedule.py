@@ -21,8 +21,6 @@ import operator
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-import numpy as np
-
 from srcdiff import ir
 from srcdiff.analysis.effects import Scan, is_slot_effect, is_temporary, slots
 from srcdiff.ir.frozen import frozen, replace
@@ -30,8 +28,7 @@ from srcdiff.ir.kinds import Kind, is_float
 from srcdiff.optimize.memory import Memory, Sharers, is_known, is_view
 from srcdiff.optimize.rewrite import is_mark, is_unnamed, mark_in
 from srcdiff.primitives.effects import is_pure, mutated_args, only_computes, returns_view
-from srcdiff.runtime.sequences import zeros_of
-from srcdiff.runtime.trees import zero_tree
+from srcdiff.primitives.ops import Op, is_op
 
 WINDOW = 40
 
@@ -223,7 +220,7 @@ def _is_zero(stmt: ir.Assign) -> bool:
     """Whether a statement makes zeros that nobody else has, of something other than its target."""
     rhs = stmt.rhs
     if isinstance(rhs, ir.Call):
-        new = rhs.fn in (np.zeros_like, zero_tree, zeros_of)
+        new = is_op(rhs, Op.ZEROS_LIKE, Op.ZERO_TREE, Op.ZEROS_OF)
         return new and stmt.target.id not in ir.names(rhs)
     return isinstance(rhs, ir.Const) and rhs.value == 0
 
@@ -284,7 +281,7 @@ class _Positions:
     ) -> bool:
         """Whether a temporary is the sum of a loop variable and a literal, for this block only."""
         name, rhs = stmt.target.id, stmt.rhs
-        if not isinstance(rhs, ir.Call) or rhs.fn not in (operator.add, operator.sub):
+        if not is_op(rhs, Op.ADD, Op.SUB):
             return False
         variable, number = rhs.args
         if not isinstance(variable, ir.Name) or variable.id not in steady:
@@ -319,7 +316,7 @@ def _steady(stmt: ir.Stmt) -> frozenset[str]:
     """The variable of a loop over whole numbers that nothing in the loop changes."""
     if not isinstance(stmt, ir.For) or not isinstance(stmt.iter, ir.Call):
         return frozenset()
-    steady = stmt.iter.fn is range and stmt.target.id not in ir.bound(stmt.body)
+    steady = is_op(stmt.iter, Op.RANGE) and stmt.target.id not in ir.bound(stmt.body)
     return frozenset((stmt.target.id,)) if steady else frozenset()
 
 
@@ -402,7 +399,7 @@ class _Sinking:
         name, rhs = stmt.target.id, stmt.rhs
         if not is_temporary(name) or self.scan.uses[name] != 1 or self.scan.defs[name] != 1:
             return False
-        if not isinstance(rhs, ir.Call) or (rhs.fn is operator.getitem and rhs.role is not None):
+        if not isinstance(rhs, ir.Call) or (is_op(rhs, Op.GETITEM) and rhs.role is not None):
             return False  # an item that a loop or an unpacking takes stays where it is taken
         return is_pure(rhs.fn) and not mutated_args(rhs)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 
 import numpy as np
@@ -24,19 +23,18 @@ from srcdiff.ir.kinds import (
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.optimize.memory import Available
 from srcdiff.primitives.effects import asks_form
-from srcdiff.runtime import arrays
-from srcdiff.runtime.trees import cotangent
+from srcdiff.primitives.ops import Op, is_op
 
-BINARY = (operator.mul, operator.add, operator.sub, operator.truediv)
+BINARY = (Op.MUL, Op.ADD, Op.SUB, Op.DIV)
 
 
 def plain(call: ir.Call, kinds: Kinds, available: Available) -> ir.Rhs | None:
     """The plainer form of a call, None if there is none."""
-    if call.fn is arrays.unbroadcast and len(call.args) == 2:
+    if is_op(call, Op.UNBROADCAST) and len(call.args) == 2:
         return _unbroadcast(call.args[0], call.args[1], kinds)
-    if call.fn in BINARY and len(call.args) == 2:
+    if is_op(call, *BINARY) and len(call.args) == 2:
         return _without_spreading(call, kinds, available)
-    if call.fn is np.reshape and len(call.args) == 2:
+    if is_op(call, Op.RESHAPE) and len(call.args) == 2:
         return _summed(*call.args, kinds, available)
     return None
 
@@ -86,14 +84,14 @@ def _axes(axes: tuple[int, ...]) -> ir.Atom:
 def _summed(x: ir.Atom, shape: ir.Atom, kinds: Kinds, available: Available) -> ir.Rhs | None:
     """`np.sum(d, axis=1)` where a sum keeps the axis and is reshaped to what has it not."""
     total, asked = available.value(x), available.value(shape)
-    if not isinstance(total, ir.Call) or total.fn is not np.sum or len(total.args) != 1:
+    if not is_op(total, Op.NP_SUM) or len(total.args) != 1:
         return None
     (axis, axes), *rest = total.kwargs or ((None, ir.NONE),)
     if axis != "axis" or rest != [("keepdims", ir.Const(True))]:
         return None
     have = dims_of(atom_kind(total.args[0], kinds))
     want: tuple[Dim, ...] | None = None
-    if isinstance(asked, ir.Call) and asked.fn == ir.Attr("shape"):
+    if is_op(asked, Op.SHAPE):
         want = dims_of(atom_kind(asked.args[0], kinds))
     elif asked == ir.Tup(()):
         want = ()
@@ -137,12 +135,12 @@ def spread(atom: ir.Atom, beside: Kind, kinds: Kinds, available: Available) -> i
     if not isinstance(value, ir.Call) or len(value.args) < 2:
         return None
     source = value.args[0]
-    if value.fn is arrays.spread:
+    if is_op(value, Op.SPREAD):
         if len(value.args) > 2 or value.kwargs:
             return None
         if dims_of(atom_kind(source, kinds)) != ():
             return None
-    elif value.fn is not np.broadcast_to or value.kwargs:
+    elif not is_op(value, Op.BROADCAST_TO) or value.kwargs:
         return None
     # A number of Python does not widen a dtype; spread out it would, which nobody asked for.
     part = atom_kind(source, kinds)
@@ -169,9 +167,9 @@ def from_another(
     if not isinstance(atom, ir.Name):
         return None
     other = _copied(atom, kinds, available)
-    if loose(atom.id) and call.fn not in (len, cotangent):
+    if loose(atom.id) and not is_op(call, Op.LEN, Op.COTANGENT):
         other = _of_same_shape(atom, kinds, available, steady)
-    if call.fn in (np.zeros_like, cotangent) and (
+    if is_op(call, Op.ZEROS_LIKE, Op.COTANGENT) and (
         other is None or not same_dtype(atom_kind(atom, kinds), atom_kind(other, kinds))
     ):
         return None
@@ -199,13 +197,13 @@ def _of_same_shape(
     return None
 
 
-COPIES = (np.copy, ir.Method("copy"))
+COPIES = (Op.COPY, Op.COPY_METHOD)
 
 
 def _copied(atom: ir.Name, kinds: Kinds, available: Available) -> ir.Name | None:
     """The array that a name is a copy of."""
     value = available.value(atom)
-    if not isinstance(value, ir.Call) or value.fn not in COPIES:
+    if not is_op(value, *COPIES):
         return None
     source = value.args[0]
     kind = atom_kind(atom, kinds)

@@ -8,7 +8,6 @@ show nothing of it: the derivative is that of the second argument, to every orde
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Iterable, Iterator
 
@@ -26,17 +25,17 @@ from srcdiff.normalize.outputs import selected_names
 from srcdiff.optimize.memory import Available, Memory
 from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.operation import op_of
+from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.runtime.arrays import squared_modulus, with_slope
 
-_NORMS = frozenset((np.linalg.norm, np.linalg.vector_norm))
-_ABS = frozenset((operator.abs, abs, np.absolute, np.fabs, math.fabs))
-_STD: dict[ir.Callee, ir.Callee] = {np.std: np.var, ir.Method("std"): ir.Method("var")}
+_NORMS = (Op.LINALG_NORM, Op.LINALG_VECTOR_NORM)
+_ABS = (Op.ABS, Op.ABSOLUTE, Op.FABS)
 _DISTANCES = "scipy.spatial.distance"
-_MUL = frozenset((operator.mul, np.multiply))
-_DIV = frozenset((operator.truediv, np.divide, np.true_divide))
-_NEG = frozenset((operator.neg, np.negative))
-_POW = frozenset((operator.pow, pow, math.pow, np.power, np.float_power))
-_INNER = frozenset((operator.matmul, np.matmul, np.dot, np.inner, np.vdot))
+_MUL = (Op.MUL, Op.MULTIPLY)
+_DIV = (Op.DIV, Op.DIVIDE)
+_NEG = (Op.NEG, Op.NEGATIVE)
+_POW = (Op.POW, Op.BUILTIN_POW, Op.MATH_POW, Op.POWER, Op.FLOAT_POWER)
+_INNER = (Op.MATMUL, Op.NP_MATMUL, Op.DOT, Op.INNER, Op.VDOT)
 
 
 def with_squares(typed: Typed, inputs: Iterable[str]) -> ir.Function:
@@ -53,16 +52,16 @@ def _is_root(rhs: ir.Rhs) -> bool:
     """Whether an expression is a norm, a distance, an absolute value or a standard deviation."""
     if not isinstance(rhs, ir.Call) or not op_of(rhs.fn).root:
         return False
-    if rhs.fn in _NORMS:
+    if is_op(rhs, *_NORMS):
         return len(rhs.args) == 1 and all(_is_two(k, v) for k, v in rhs.kwargs) or (
-            rhs.fn is np.linalg.norm and len(rhs.args) > 1 and rhs.args[1] == ir.NONE
+            is_op(rhs, Op.LINALG_NORM) and len(rhs.args) > 1 and rhs.args[1] == ir.NONE
         )
     return op_of(rhs.fn).name != "scipy.spatial.distance.cdist" or _is_distance(rhs)
 
 
-def _spelled(fn: ir.Callee) -> ir.Callee:
-    """One of the functions that are the same."""
-    return abs if fn in _ABS else np.std if fn in _STD else fn
+def _kind(root: ir.Call) -> object:
+    """What a root is, however it is spelled."""
+    return Op.ABS if is_op(root, *_ABS) else which_op(root) or root.fn
 
 
 def _is_distance(call: ir.Call) -> bool:
@@ -129,16 +128,16 @@ class _Squares(Rewriter):
         """What has the derivative of a product in which a root occurs twice, None for any other."""
         if call.kwargs or not call.args:
             return None
-        if call.fn is np.square:
+        if is_op(call, Op.SQUARE):
             return self.square(call.args[0])
         if len(call.args) != 2:
             return None
         one, two = call.args
-        if call.fn in _POW:
+        if is_op(call, *_POW):
             return self.power(one, two)
-        if call.fn in _MUL:
+        if is_op(call, *_MUL):
             return self.pair(one, two)
-        if call.fn in _INNER and rank_of(atom_kind(one, self.kinds)) == 1:
+        if is_op(call, *_INNER) and rank_of(atom_kind(one, self.kinds)) == 1:
             terms = self.pair(one, two)
             return None if terms is None else self.temp(ir.Call(np.sum, (terms,), text="np.sum"))
         return None
@@ -169,8 +168,8 @@ class _Squares(Rewriter):
         a, b = self.value(one), self.value(two)
         if a is None or b is None or a.kwargs != b.kwargs or len(a.args) != len(b.args):
             return False
-        parts = a.fn is b.fn is operator.getitem
-        roots = _is_root(a) and _is_root(b) and _spelled(a.fn) == _spelled(b.fn)
+        parts = is_op(a, Op.GETITEM) and is_op(b, Op.GETITEM)
+        roots = _is_root(a) and _is_root(b) and _kind(a) == _kind(b)
         return (parts or roots) and all(map(self.is_same, a.args, b.args))
 
     def multiples(
@@ -181,13 +180,13 @@ class _Squares(Rewriter):
         found = self.value(atom)
         if found is None or found.kwargs or len(factors) > 3:
             return
-        if found.fn in _NEG:
+        if is_op(found, *_NEG):
             yield from self.multiples(found.args[0], ((operator.neg, None), *factors))
-        elif found.fn in _MUL or found.fn in _DIV:
+        elif is_op(found, *_MUL) or is_op(found, *_DIV):
             one, two = found.args
-            step = operator.mul if found.fn in _MUL else operator.truediv
+            step = operator.mul if is_op(found, *_MUL) else operator.truediv
             yield from self.multiples(one, ((step, two), *factors))
-            if found.fn in _MUL:
+            if is_op(found, *_MUL):
                 yield from self.multiples(two, ((step, one), *factors))
 
     def scaled(
@@ -206,7 +205,7 @@ class _Squares(Rewriter):
         if _is_root(found):
             value = self.apply(operator.mul, atom, atom)
             return self.apply(with_slope, value, self.of_root(found))
-        if found.fn is operator.getitem:
+        if is_op(found, Op.GETITEM):
             whole = self.square(found.args[0])
             return None if whole is None else self.apply(operator.getitem, whole, found.args[1])
         for core, factors in self.multiples(atom):
@@ -216,14 +215,15 @@ class _Squares(Rewriter):
 
     def of_root(self, call: ir.Call) -> ir.Atom:
         """The square of a root, as a smooth function of its argument."""
-        if call.fn in _STD:
-            text = "np.var" if call.fn is np.std else None
-            return self.temp(replace(call, fn=_STD[call.fn], text=text))
+        if is_op(call, Op.STD):
+            method = isinstance(call.fn, ir.Method)
+            var = replace(call, fn=ir.Method("var") if method else np.var, text="np.var")
+            return self.temp(var)
         if _is_distance(call):
             return self.apply(call.fn, *call.args[:2], ir.Const("sqeuclidean"))
         x = call.args[0]
         squares = self.square(x) or self.apply(squared_modulus, x)
-        if call.fn in _ABS:
+        if is_op(call, *_ABS):
             return squares
         kwargs = tuple((k, v) for k, v in call.kwargs if k != "ord")
         return self.temp(ir.Call(np.sum, (squares, *call.args[2:3]), kwargs, "np.sum"))

@@ -128,7 +128,12 @@ def refuse(reason: str) -> None:
     raise NotImplementedError(reason)
 
 
-QUESTIONS = (
+_QUESTIONS = (
     rank, isscalar, iscomplex, isarray, known, basic, picks_one, reshapes, distinct, discrete,
     stretchable, weak_in_quantiles,
 )  # fmt: skip
+
+
+def asks(fn: Any) -> bool:
+    """Whether a callee is a question to the compiler."""
+    return any(fn is question for question in _QUESTIONS)

@@ -18,6 +18,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.ir.kinds import Array, Dim, Kind, List, Range, Scalar, Sym, Tuple
 from srcdiff.kinds.interpreter import infer
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import lookup
 from srcdiff.runtime import arrays, trees
 
@@ -188,7 +189,8 @@ class Costs:
         if isinstance(stmt, ir.While):
             return Counter({(UNKNOWN,): 1})
         if isinstance(stmt.iter, ir.Call):
-            return self._range(stmt.iter) if stmt.iter.fn is range else Counter({(UNKNOWN,): 1})
+            known = is_op(stmt.iter, Op.RANGE)
+            return self._range(stmt.iter) if known else Counter({(UNKNOWN,): 1})
         kind = self._kind(stmt.iter)
         if isinstance(kind, Range):
             return length(kind.length, self.known)

@@ -32,6 +32,7 @@ from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind, Scalar
 from srcdiff.primitives.effects import asks_form
 from srcdiff.primitives.operation import Meaning, op_of
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.report.costs import Costs, lengths, shown
 from srcdiff.runtime.service import is_derivative
 from srcdiff.texts import line_of
@@ -112,7 +113,7 @@ def _copies(function: ir.Function) -> Iterator[str]:
         backward = backward or isinstance(stmt, ir.Comment) and stmt.text == "backward"
         for part in ir.walk((stmt,)) if backward else ():
             call = ir.call_of(part)
-            if call is not None and call.fn is np.copy and part.loc.line:
+            if is_op(call, Op.COPY) and part.loc.line:
                 yield (
                     f"Line {part.loc.line}: backwards a part of an adjoint is copied, because "
                     "it shares memory with what it is added to."

@@ -94,9 +94,6 @@ def set_grad_enabled(mode: bool) -> Mode:
     return Mode(bool(mode))
 
 
-MODES = (no_grad, enable_grad, set_grad_enabled)
-
-
 # --- whether a call succeeds: what stands for `try` in generated code ----------------------------
 
 

@@ -8,7 +8,6 @@ is found to matter nothing is lost; what is missed is refused by `check_callees`
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable
 
 from srcdiff import ir
@@ -17,8 +16,9 @@ from srcdiff.analysis.aliases import Aliases
 from srcdiff.analysis.links import links_of
 from srcdiff.frontend.lowering import flows
 from srcdiff.primitives.effects import makes_object
+from srcdiff.primitives.ops import Op, is_op
 
-_HOLDING = (ir.make_list, ir.make_dict, ir.set_attr, operator.getitem, list, tuple, dict)
+_HOLDING = (Op.MAKE_LIST, Op.MAKE_DICT, Op.SET_ATTR, Op.GETITEM, Op.LIST, Op.TUPLE, Op.DICT)
 
 
 def met_calls(
@@ -93,7 +93,7 @@ def _used(stmt: ir.Stmt) -> frozenset[str] | None:
     call = ir.call_of(stmt)
     if call is None or isinstance(call.fn, ir.Attr):
         return None
-    if call.fn in _HOLDING or makes_object(call.fn):
+    if is_op(call, *_HOLDING) or makes_object(call.fn):
         return None
     if isinstance(call.fn, ir.Method) and call.fn.name in ("append", "extend", "insert"):
         return None

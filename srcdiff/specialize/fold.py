@@ -62,6 +62,7 @@ from srcdiff.kinds.probing import is_number_type
 from srcdiff.primitives import notation
 from srcdiff.primitives.arguments import as_atom
 from srcdiff.primitives.operation import op_of
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import arrays
 from srcdiff.runtime.devices import on_device
 
@@ -113,7 +114,7 @@ def _len(folder: Folder, call: Call) -> Any:
 
 def _display(folder: Folder, call: Call) -> Any:
     """A display of a template, and `tuple` of one, as a tuple of atoms."""
-    if call.fn is tuple:
+    if is_op(call, Op.TUPLE):
         return call.args[0] if call.args and isinstance(call.args[0], Tup) else UNSET
     return UNSET if any(isinstance(a, Star) for a in call.args) else Tup(call.args)
 
@@ -302,9 +303,9 @@ _SAFE_NUMBERS = (np.inf, -np.inf, np.pi, np.e)
 
 # Where the user's function is of `math`, so are those in its derivative.
 _MATH = {
-    getattr(np, n): getattr(math, n)
-    for n in ("sin", "cos", "sinh", "cosh", "exp", "log", "trunc")
-}  # fmt: skip
+    f"numpy.{name}": getattr(math, name)
+    for name in ("sin", "cos", "sinh", "cosh", "exp", "log", "trunc")
+}
 
 
 class Folder:
@@ -376,12 +377,12 @@ class Folder:
 
     def note(self, name: Name, rhs: Rhs) -> None:
         """Remember whether a new temporary may be complex, and what an item of a tuple is."""
-        if isinstance(rhs, Call) and rhs.fn is operator.getitem:
+        if is_op(rhs, Op.GETITEM):
             base = self.kind(rhs.args[0])
             if isinstance(base, (Tuple, List)):
                 found = item_kind(base, self.kind(rhs.args[1]))
                 self.kinds.update({} if found == UNKNOWN else {name.id: found})
-        if isinstance(rhs, Call) and rhs.fn in (np.abs, np.real, np.imag, np.shape):
+        if is_op(rhs, Op.ABSOLUTE, Op.REAL, Op.IMAG, Op.NP_SHAPE):
             return
         read = [a for a in atoms(rhs) if isinstance(a, (Name, Const, Ref))]
         if any(map(self.is_complex, read)):
@@ -393,7 +394,7 @@ class Folder:
         """A call as an atom where it is known now, else in its plainest form."""
         args = _spliced(call.args)
         call = Call(call.fn, args, call.kwargs, call.text, call.role)
-        if call.fn in notation.QUESTIONS:
+        if notation.asks(call.fn):
             return Const(self.ask(call.fn, args))
         found = plainer(self, call)
         if found is UNSET:
@@ -401,8 +402,8 @@ class Folder:
         if found is not UNSET:
             rhs: Rhs = found
             return rhs
-        if self.scalar_math and call.fn in _MATH:
-            plain: Any = _MATH[call.fn]
+        plain = _MATH.get(op_of(call.fn).name) if self.scalar_math else None
+        if plain is not None:
             return Call(plain, args, call.kwargs, f"math.{plain.__name__}")
         return _without_defaults(call)
 
@@ -417,7 +418,7 @@ class Folder:
             result: Any = call.fn(*values)  # type: ignore[operator]
         except (TypeError, ValueError, IndexError):
             return UNSET  # it fails where it runs, as it would have without being folded
-        if isinstance(result, float) and call.fn is operator.sub:
+        if isinstance(result, float) and is_op(call, Op.SUB):
             result = _short(result)
         return as_atom(bool(result) if isinstance(result, np.bool_) else result)
 

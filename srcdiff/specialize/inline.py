@@ -505,8 +505,4 @@ def _lowered(fn: object) -> ir.Function:
 
 def _calls_any(block: ir.Block, functions: tuple[object, ...]) -> bool:
     """Whether a block calls one of the functions: then the callee is recursive."""
-    for stmt in ir.walk(block):
-        call = ir.call_of(stmt)
-        if call is not None and call.fn in functions:
-            return True
-    return False
+    return any(ir.callee_of(stmt) in functions for stmt in ir.walk(block))

@@ -6,7 +6,6 @@ has: `xp.tanh(x)` is a call of `np.tanh`.
 
 from __future__ import annotations
 
-import operator
 import sys
 import types
 from typing import Any
@@ -17,10 +16,11 @@ from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kind, Kinds, Maybe, Module, NoneKind, inside
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.devices import canonical
 from srcdiff.runtime.records import FOREIGN, MISSING, looked_up
 
-_COMPARED = (operator.is_, operator.is_not, operator.eq, operator.ne)
+_COMPARED = (Op.IS, Op.IS_NOT, Op.EQ, Op.NE)
 
 
 def passes_modules(function: ir.Function, params: Kinds) -> bool:
@@ -73,7 +73,7 @@ def without_modules(function: ir.Function, params: Kinds) -> ir.Function:
 
 def _read(call: ir.Call, kinds: Kinds, loc: ir.Loc) -> Any:
     """What a call is that has to do with a module."""
-    if call.fn in _COMPARED:
+    if is_op(call, *_COMPARED):
         _check_compared([atom_kind(a, kinds) for a in call.args], loc)
     if not isinstance(call.fn, (ir.Method, ir.Attr)):
         return call

@@ -23,6 +23,7 @@ from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Callable, Kind, Kinds, List, Tuple, class_of, is_numeric
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import find, lookup
 from srcdiff.runtime import records
 from srcdiff.specialize.inline import function_of, inline, is_user_function, is_written_out
@@ -177,9 +178,8 @@ def _passes_modules(function: ir.Function, params: Kinds) -> bool:
 
 def _has_data(function: ir.Function) -> bool:
     """Whether functions are kept as data."""
-    callees = (ir.make_function, ir.is_function, ir.captured)
-    calls = (s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign))
-    return any(isinstance(c, ir.Call) and c.fn in callees for c in calls)
+    made = (s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign))
+    return any(is_op(rhs, Op.MAKE_FUNCTION, Op.IS_FUNCTION, Op.CAPTURED) for rhs in made)
 
 
 def _refuse_open(function: ir.Function, kinds: Kinds) -> None:
@@ -388,4 +388,4 @@ def _used_at_once(stmt: ir.Stmt | None) -> bool:
         return False
     if isinstance(call.fn, ir.Method):
         return call.fn.name == "sort"
-    return call.fn not in (ir.make_list, ir.make_dict, list, tuple, map, filter, zip)
+    return not is_op(call, Op.MAKE_LIST, Op.MAKE_DICT, Op.LIST, Op.TUPLE, Op.MAP, Op.FILTER, Op.ZIP)

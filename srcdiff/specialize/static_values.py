@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 
@@ -14,6 +13,7 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, lifted_closure
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.arguments import FUNCTIONS, called_by_name, named_constant
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.vectorize import as_partial
 from srcdiff.specialize.nested.derivatives import is_transform, makes_matrix
 
@@ -77,7 +77,7 @@ def _is_function(atom: ir.Atom, known: Names) -> bool:
 
 def item(rhs: ir.Rhs, known: Names) -> ir.Atom | None:
     """What `pair[1]` is, of a tuple that holds functions and is known; None for anything else."""
-    if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem:
+    if not is_op(rhs, Op.GETITEM):
         return None
     base, key = rhs.args
     held = known.get(base.id) if isinstance(base, ir.Name) else None
@@ -138,11 +138,11 @@ def truth(rhs: ir.Rhs, known: Names) -> ir.Const | None:
     """Whether a function that is known, or None, is None: a literal; None for anything else."""
     if not isinstance(rhs, ir.Call) or rhs.kwargs or not rhs.args:
         return None
-    if rhs.fn is operator.not_ and isinstance(rhs.args[0], ir.Name):
+    if is_op(rhs, Op.NOT) and isinstance(rhs.args[0], ir.Name):
         inner = known.get(rhs.args[0].id)
         is_bool = isinstance(inner, ir.Const) and isinstance(inner.value, bool)
         return ir.Const(not inner.value) if is_bool else None  # type: ignore[union-attr]
-    if rhs.fn not in (operator.is_, operator.is_not) or rhs.args[1] != ir.NONE:
+    if not is_op(rhs, Op.IS, Op.IS_NOT) or rhs.args[1] != ir.NONE:
         return None
     atom = rhs.args[0]
     found = known.get(atom.id) if isinstance(atom, ir.Name) else atom
@@ -153,7 +153,7 @@ def truth(rhs: ir.Rhs, known: Names) -> ir.Const | None:
     if isinstance(found, ir.Ref) and not (found.value is None or callable(found.value)):
         return None  # a variable of the module, or of a class, is looked at when it runs
     none = found == ir.NONE or (isinstance(found, ir.Ref) and found.value is None)
-    return ir.Const(none == (rhs.fn is operator.is_))
+    return ir.Const(none == (is_op(rhs, Op.IS)))
 
 
 # --- functools.partial ---------------------------------------------------------------------------
@@ -161,7 +161,7 @@ def truth(rhs: ir.Rhs, known: Names) -> ir.Const | None:
 
 def is_partial(rhs: ir.Rhs) -> bool:
     """Whether a right-hand side makes a `functools.partial` object of known arguments."""
-    if not isinstance(rhs, ir.Call) or rhs.fn is not functools.partial or not rhs.args:
+    if not is_op(rhs, Op.PARTIAL) or not rhs.args:
         return False
     stars = any(isinstance(a, ir.Star) for a in rhs.args)
     return not stars and all(k is not None for k, _ in rhs.kwargs)

@@ -8,7 +8,6 @@ over objects and functions that have nothing in common written out.
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -31,12 +30,13 @@ from srcdiff.ir.kinds import (
     sure,
 )
 from srcdiff.kinds.calls import atom_kind
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
 from srcdiff.specialize.objects import attributes
 from srcdiff.specialize.objects.places import item_at, read_key, stores
 
-_LOOKS = (operator.getitem, operator.contains, len, list, sorted)
+_LOOKS = (Op.GETITEM, Op.CONTAINS, Op.LEN, Op.LIST, Op.SORTED)
 _ASKS = ("get", "keys", "values", "items", "copy")
 
 
@@ -50,10 +50,10 @@ def fixed_dicts(function: ir.Function, params: Kinds) -> dict[str, tuple[str, ..
     for stmt in ir.walk(function.body):
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
         if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Call):
-            if rhs.fn is ir.make_dict:
+            if is_op(rhs, Op.MAKE_DICT):
                 keys = [k.value if isinstance(k, ir.Const) else None for k in rhs.args[::2]]
                 _add(found, stmt.target.id, keys)
-            elif rhs.fn is dict and not rhs.args:
+            elif is_op(rhs, Op.DICT) and not rhs.args:
                 _add(found, stmt.target.id, [k for k, _ in rhs.kwargs])
     if not found and not any(_holds_dict(params.get(p.name)) for p in function.params):
         return {}
@@ -88,7 +88,7 @@ def _inner(
     """The dicts in a parameter, where nobody writes into it or into what comes out of it."""
     kinds: dict[str, Kind | None] = {param: kind}
     for name, base, call in items:  # a name is bound before it is read
-        if base in kinds and looks(call) and call.fn not in (len, operator.contains):
+        if base in kinds and looks(call) and not is_op(call, Op.LEN, Op.CONTAINS):
             kinds[name] = None if name in kinds else _taken(call, kinds[base])
     found: dict[str, tuple[str, ...]] = {}
     for name, inner in kinds.items():
@@ -104,7 +104,7 @@ def _taken(call: ir.Call, kind: Kind | None) -> Kind | None:
     key = read_key(call)
     if key is not None and not (call.role is ir.Role.LOOP and isinstance(kind, Dict)):
         return item_at(kind, key.value)
-    if call.fn is not operator.getitem or not isinstance(kind, (List, Tuple)):
+    if not is_op(call, Op.GETITEM) or not isinstance(kind, (List, Tuple)):
         return None
     if not kind.items:
         return kind.item  # dicts of other keys are not joined to one of known keys
@@ -134,7 +134,7 @@ def _looks_not_only(stmt: ir.Stmt) -> tuple[str, ...]:
     if call is None:
         return ir.reads(stmt)
     rest = [*call.args, *(v for k, v in call.kwargs if k is not None)]
-    if call.fn == _UPDATE:
+    if is_op(call, Op.UPDATE):
         return tuple(n for a in (call.args[0], *rest[len(call.args) :]) for n in ir.names(a))
     return tuple(n for a in (rest[1:] if looks(call) else rest) for n in ir.names(a))
 
@@ -175,7 +175,7 @@ def _kept(stmt: ir.Stmt) -> tuple[ir.Atom, ...]:
 def looks(call: ir.Call) -> bool:
     """Whether a call only looks at its first argument, or takes something out of it."""
     asks = isinstance(call.fn, ir.Method) and call.fn.name in _ASKS
-    return asks or isinstance(call.fn, ir.Attr) or call.fn in _LOOKS
+    return asks or isinstance(call.fn, ir.Attr) or is_op(call, *_LOOKS)
 
 
 class Names:
@@ -199,14 +199,14 @@ class Names:
         made = self.made.get(atom.id)
         if made is not None and not made.kwargs and len(made.args) == 1:
             inner = self.of(made.args[0])
-            if inner is not None and made.fn in (list, tuple, sorted, ir.Method("keys")):
-                return tuple(sorted(inner)) if made.fn is sorted else inner
+            if inner is not None and is_op(made, Op.LIST, Op.TUPLE, Op.SORTED, Op.KEYS):
+                return tuple(sorted(inner)) if is_op(made, Op.SORTED) else inner
         return _texts(self.kinds.get(atom.id))
 
     def number(self, atom: ir.Atom) -> int | None:
         """How many names there are, where a value is the length of what gives them."""
         made = self.made.get(atom.id) if isinstance(atom, ir.Name) else None
-        found = self.of(made.args[0]) if made is not None and made.fn is len else None
+        found = self.of(made.args[0]) if is_op(made, Op.LEN) else None
         return None if found is None else len(found)
 
 
@@ -318,7 +318,7 @@ class Unroller(Known):
         """What a loop over items of different kinds counts, None for any other loop."""
         if stmt.stop is not None or not isinstance(stmt.iter, ir.Call):
             return None
-        if stmt.iter.fn is not range or stmt.target.id in ir.bound(stmt.body):
+        if not is_op(stmt.iter, Op.RANGE) or stmt.target.id in ir.bound(stmt.body):
             return None
         bounds = [self.bound(a) for a in stmt.iter.args]
         if not all(isinstance(b, int) for b in bounds):
@@ -367,7 +367,7 @@ class Unroller(Known):
         """The strings that an expression gives in turn, None if it is anything else."""
         if isinstance(rhs, ir.Name):
             return found.get(rhs.id)
-        if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem or rhs.args[1] != target:
+        if not is_op(rhs, Op.GETITEM) or rhs.args[1] != target:
             return None
         keys = isinstance(self.kind(rhs.args[0]), Dict) and rhs.role is not ir.Role.LOOP
         return None if keys else self.names.of(rhs.args[0])
@@ -376,7 +376,7 @@ class Unroller(Known):
         """Whether attributes of objects are read or stored by the names that a loop gives."""
         for stmt in ir.walk(block):
             call = ir.call_of(stmt)
-            if call is not None and any(call.fn is f for f in BY_NAME):
+            if is_op(call, *BY_NAME):
                 key = call.args[1] if len(call.args) > 1 else None
                 if isinstance(key, ir.Name) and key.id in keyed:
                     return self.cls(call.args[0]) is not None
@@ -385,7 +385,7 @@ class Unroller(Known):
     def items_at(self, stmt: ir.Stmt, target: ir.Name) -> tuple[Kind, ...] | None:
         """The kinds of the items of which a statement takes one, where they are all known."""
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem:
+        if not is_op(rhs, Op.GETITEM):
             return None
         if rhs.args[1] != target:
             return None
@@ -397,7 +397,7 @@ def _same(name: ir.Name) -> ir.Name:
     return name
 
 
-BY_NAME = (getattr, hasattr, setattr, object.__setattr__, delattr)
+BY_NAME = (Op.GETATTR, Op.HASATTR, Op.SETATTR, Op.OBJECT_SETATTR, Op.DELATTR)
 """What takes an object and the name of an attribute."""
 
 

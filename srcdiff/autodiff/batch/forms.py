@@ -41,6 +41,7 @@ from srcdiff.ir.kinds import (
 from srcdiff.kinds.calls import atom_kind, call_kind
 from srcdiff.primitives.arguments import as_atom
 from srcdiff.primitives.operation import Axes, Axis, Bare, Meaning, op_of
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import arrays, batched, trees
 
 ALL = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
@@ -252,7 +253,7 @@ def _asked(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
         NoBatchError: it is a container, whose items have the axis.
     """
     held = any(b.has(a) and b.is_container(a) for a in call.args)
-    if call.fn is np.may_share_memory or (call.fn is len and held):
+    if is_op(call, Op.MAY_SHARE_MEMORY) or (is_op(call, Op.LEN) and held):
         return call
     if held:
         raise NoBatchError("a container of adjoints is asked for its shape", b.loc)

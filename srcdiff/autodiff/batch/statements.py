@@ -21,7 +21,8 @@ from srcdiff.ir.kinds import Array, Scalar, rank_of
 from srcdiff.kinds.indexing import item_kind
 from srcdiff.primitives.effects import is_pure, is_ufunc_at, mutated_args, returns_view
 from srcdiff.primitives.operation import op_of
-from srcdiff.runtime import batched, trees
+from srcdiff.primitives.ops import Op, is_op
+from srcdiff.runtime import batched
 
 
 def block(b: Context, statements: ir.Block) -> ir.Block:
@@ -42,7 +43,7 @@ def _remember(b: Context, stmt: ir.Stmt) -> None:
         if name in changed or matrix.id in changed:
             del b.transposed[name]
     call = ir.call_of(stmt)
-    if isinstance(stmt, ir.Assign) and call is not None and call.fn == ir.Attr("T"):
+    if isinstance(stmt, ir.Assign) and is_op(call, Op.T):
         base = call.args[0]
         if isinstance(base, ir.Name) and b.rank(base) == 2 and not b.has(base):
             b.transposed[stmt.target.id] = base
@@ -96,9 +97,9 @@ def _assign(b: Context, stmt: ir.Assign) -> ir.Block:
     method = _container_method(b, rhs)
     if method is not None:
         return (replace(stmt, rhs=method),)
-    if rhs.fn in (ir.make_list, ir.make_dict):
+    if is_op(rhs, Op.MAKE_LIST, Op.MAKE_DICT):
         return (replace(stmt, rhs=_display(b, rhs)),)
-    if rhs.fn is trees.cotangent and target.id not in b.written:
+    if is_op(rhs, Op.COTANGENT) and target.id not in b.written:
         return (replace(stmt, rhs=ir.Call(batched.given_cotangents, (*rhs.args, b.size))),)
     new = for_batch(b, rhs)
     if new is None:
@@ -111,7 +112,7 @@ def _assign(b: Context, stmt: ir.Assign) -> ir.Block:
 
 def _display(b: Context, call: ir.Call) -> ir.Call:
     """A list or dict of adjoints, all with the axis."""
-    keys = call.fn is ir.make_dict
+    keys = is_op(call, Op.MAKE_DICT)
     args = (a if keys and k % 2 == 0 else b.completed(a) for k, a in enumerate(call.args))
     return replace(call, args=tuple(args))
 
@@ -136,7 +137,7 @@ def _lifted(b: Context, rhs: ir.Rhs, target: ir.Name) -> ir.Rhs:
 
 def _made(b: Context, call: ir.Call) -> ir.Call | None:
     """Zeros with the axis."""
-    if call.fn is np.zeros_like and len(call.args) == 1 and not call.kwargs:
+    if is_op(call, Op.ZEROS_LIKE) and len(call.args) == 1 and not call.kwargs:
         like = call.args[0]
         kind = b.kind(like)
         if not isinstance(kind, Array) or not isinstance(like, ir.Name):
@@ -144,7 +145,7 @@ def _made(b: Context, call: ir.Call) -> ir.Call | None:
         shape = ir.Star(b.attribute(like, "shape"))
         dtype = () if kind.dtype == "float64" else (b.attribute(like, "dtype"),)
         return ir.Call(np.zeros, (ir.Tup((b.size, shape)), *dtype))
-    if call.fn is np.zeros and call.args and not any(k == "shape" for k, _ in call.kwargs):
+    if is_op(call, Op.ZEROS) and call.args and not any(k == "shape" for k, _ in call.kwargs):
         shape_ = shape_behind(b, call.args[0])
         return None if shape_ is None else replace(call, args=(shape_, *call.args[1:]))
     return None
@@ -297,9 +298,9 @@ def _effect(b: Context, stmt: ir.Effect) -> ir.Block:
     method = _container_method(b, call)
     if method is not None:
         return (replace(stmt, rhs=method),)
-    if call.fn is trees.check_adjoint:
+    if is_op(call, Op.CHECK_ADJOINT):
         return (stmt,)
-    if is_ufunc_at(call.fn) or (call.fn is trees.add_at and b.is_array(call.args[0])):
+    if is_ufunc_at(call.fn) or (is_op(call, Op.ADD_AT) and b.is_array(call.args[0])):
         return _added_at(b, stmt, call)
     raise NoBatchError("a call is made for its effect on adjoints", stmt.loc)
 

@@ -39,8 +39,6 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from srcdiff import ir
 from srcdiff.analysis.shadows import laid_classes
 from srcdiff.autodiff.batch.forms import ALL, Context, NoBatchError
@@ -51,6 +49,7 @@ from srcdiff.ir.kinds import Array, Kind, Kinds, is_mutable
 from srcdiff.kinds.calls import kind_of_call
 from srcdiff.primitives.effects import returns_view, written_into
 from srcdiff.primitives.operation import Meaning, op_of
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import batched
 
 # --- which names have the axis -------------------------------------------------------------------
@@ -161,7 +160,7 @@ def _has_memory(name: str, kinds: Kinds) -> bool:
 def is_unpacking(stmt: ir.Stmt, residuals: str) -> bool:
     """Whether a statement takes a residual out of the tuple of them."""
     call = ir.call_of(stmt)
-    taken = call is not None and call.fn is operator.getitem
+    taken = is_op(call, Op.GETITEM)
     return taken and call.args[0] == ir.Name(residuals)  # type: ignore[union-attr]
 
 
@@ -238,16 +237,16 @@ class _Gather(Rewriter):
 
     def product(self, call: ir.Call) -> _Product | None:
         """What a call computes as a product, None where it is none."""
-        if call.fn is operator.neg:
+        if is_op(call, Op.NEG):
             one = self.of(call.args[0])
             return one and self.times(one, ir.Const(-1.0), False)
-        if call.fn in (operator.add, operator.sub):
+        if is_op(call, Op.ADD, Op.SUB):
             one, two = (self.of(a) for a in call.args)
             return self.both(call.fn, one, two) if one and two else None
-        if call.fn not in (operator.mul, operator.truediv):
+        if not is_op(call, Op.MUL, Op.DIV):
             return None
         first, second = call.args
-        divided = call.fn is operator.truediv
+        divided = is_op(call, Op.DIV)
         if self.is_steady(first) and not divided:
             first, second = second, first
         if not isinstance(first, ir.Name) or first.id not in self.names:
@@ -336,7 +335,7 @@ class _Gather(Rewriter):
 
 
 _ORDER = ("order", ir.Const("F"))
-_MAKES = (np.zeros, batched.cotangents)
+_MAKES = (Op.ZEROS, Op.COTANGENTS)
 _KEEPS = (Meaning.ELEMENTS, Meaning.COMPARED, Meaning.LIKE, Meaning.CONVERTED)
 
 
@@ -388,9 +387,9 @@ def _keeps_order(rhs: ir.Rhs, b: Context) -> bool:
         return isinstance(rhs, ir.Name)
     if isinstance(rhs.fn, (ir.Method, ir.Attr, ir.Name, ir.Derived)):
         return False
-    if rhs.fn is operator.getitem:
+    if is_op(rhs, Op.GETITEM):
         return _is_simple(rhs.args[1], b)
-    return op_of(rhs.fn).means(*_KEEPS) or rhs.fn in (*_MAKES, batched.unbroadcast_each)
+    return op_of(rhs.fn).means(*_KEEPS) or is_op(rhs, *_MAKES, Op.UNBROADCAST_EACH)
 
 
 def _is_simple(index: ir.Atom, b: Context) -> bool:
@@ -403,7 +402,7 @@ def _is_simple(index: ir.Atom, b: Context) -> bool:
 def _ordered(stmt: ir.Assign, b: Context) -> ir.Assign:
     """An assignment of a batch of vectors that is made, column by column."""
     call = ir.call_of(stmt)
-    makes = call is not None and stmt.target.id in b.names and call.fn in _MAKES
+    makes = call is not None and stmt.target.id in b.names and is_op(call, *_MAKES)
     if call is None or not makes or b.rank(stmt.target) != 1:
         return stmt
     return replace(stmt, rhs=replace(call, kwargs=(*call.kwargs, _ORDER)))

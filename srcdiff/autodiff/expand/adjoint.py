@@ -9,7 +9,6 @@ holds what is written: temporaries, and contributions to the adjoints of argumen
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Container, Mapping
 from typing import Union
 
@@ -33,9 +32,9 @@ from srcdiff.ir.kinds import (
     sure,
 )
 from srcdiff.kinds.calls import surely
-from srcdiff.primitives import notation
 from srcdiff.primitives.arguments import REMEDY
 from srcdiff.primitives.effects import is_pure
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import Bound
 from srcdiff.runtime import arrays, trees
 from srcdiff.specialize.fold import UNSET, Folder, part_of, spliced
@@ -380,13 +379,13 @@ class Expander(Writer):
     def rhs(self, rhs: ir.Rhs) -> ir.Rhs:
         """A right-hand side of the template, folded."""
         if isinstance(rhs, ir.Call):
-            if rhs.fn is arrays.unbroadcast:
+            if is_op(rhs, Op.UNBROADCAST):
                 return self._explicit_unbroadcast(rhs)
-            if rhs.fn is notation.ignored:
+            if is_op(rhs, Op.IGNORED):
                 return ir.Const(rhs.args[0] in self.ignored)
-            if rhs.fn is operator.pos:  # a sign that a family is given
+            if is_op(rhs, Op.POS):  # a sign that a family is given
                 return self.atom(rhs.args[0])
-            if rhs.fn is notation.active:
+            if is_op(rhs, Op.ACTIVE):
                 return self.places(self.atom(rhs.args[0]))
             args = tuple(map(self.atom, rhs.args))
             kwargs = tuple((k, self.atom(v)) for k, v in rhs.kwargs)
@@ -520,7 +519,7 @@ class Expander(Writer):
 
     def for_(self, stmt: ir.For) -> None:
         """A loop over a range: written out where its items are known."""
-        assert isinstance(stmt.iter, ir.Call) and stmt.iter.fn is range
+        assert is_op(stmt.iter, Op.RANGE)
         args = tuple(map(self.atom, stmt.iter.args))
         known = [self.folder.static(a) for a in args]
         if not any(k is UNSET for k in known):
@@ -545,7 +544,7 @@ class Expander(Writer):
         """A call that writes into an adjoint, or a refusal."""
         call = stmt.rhs
         assert isinstance(call, ir.Call)
-        if call.fn is notation.refuse:
+        if is_op(call, Op.REFUSE):
             raise self.error(f"does not cover this call: {self.folder.static(call.args[0])}")
         base = call.args[0]
         primal = adjoint_of(base.id) if isinstance(base, ir.Name) else None
@@ -585,7 +584,7 @@ def _without_dead(block: ir.Block, called: Container[object]) -> ir.Block:
     wanted: set[str] = set()
     for stmt in reversed(block):
         if isinstance(stmt, ir.Assign) and stmt.target.id not in wanted:
-            if _is_pure(stmt.rhs) or stmt.rhs.fn in called:  # type: ignore[union-attr]
+            if _is_pure(stmt.rhs) or ir.callee_of(stmt) in called:
                 continue
         if isinstance(stmt, (ir.If, ir.For)) and not _matters(stmt, wanted):
             continue

@@ -9,7 +9,7 @@ from srcdiff.analysis.facts import Facts
 from srcdiff.autodiff.expand.adjoint import Expander, Statement
 from srcdiff.frontend.lowering import adjoint_of, tangent_template_of
 from srcdiff.ir.frozen import replace
-from srcdiff.primitives import notation
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import Bound
 from srcdiff.runtime import trees
 
@@ -179,11 +179,11 @@ class Tangent(Gathered):
 
     def rhs(self, rhs: ir.Rhs) -> ir.Rhs:
         """What is made of nothing is nothing, but for a sum with something."""
-        if isinstance(rhs, ir.Call) and rhs.fn is ir.make_list:
+        if is_op(rhs, Op.MAKE_LIST):
             items = self.atom(ir.Tup(rhs.args))
             return ir.Call(rhs.fn, items.items) if isinstance(items, ir.Tup) else items
         if isinstance(rhs, ir.Call):
-            if rhs.fn is notation.known and self.atom(rhs.args[0]) is NOTHING:
+            if is_op(rhs, Op.KNOWN) and self.atom(rhs.args[0]) is NOTHING:
                 return ir.Const(True)
             given = (*rhs.args, *(v for _, v in rhs.kwargs))
             rest = [a for a in given if self.atom(a) is not NOTHING]
@@ -195,11 +195,11 @@ class Tangent(Gathered):
     def _with_zeros(self, call: ir.Call) -> ir.Rhs:
         """A call of nothing and of other tangents: it is linear in all of them together."""
         plain = not any(isinstance(self.atom(a), ir.Tup) for a in call.args)
-        if call.fn in (operator.add, operator.sub) and plain:
+        if is_op(call, Op.ADD, Op.SUB) and plain:
             x, y = map(self.atom, call.args)
             if y is NOTHING:
                 return x
-            return y if call.fn is operator.add else ir.Call(operator.neg, (y,))
+            return y if is_op(call, Op.ADD) else ir.Call(operator.neg, (y,))
         args = tuple(map(self._or_zero, call.args))
         return super().rhs(replace(call, args=args, kwargs=tuple(
             (k, self._or_zero(v)) for k, v in call.kwargs

@@ -27,6 +27,7 @@ from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.ir.kinds import UNKNOWN, broadcasts_to_itself, is_scalar
 from srcdiff.kinds.calls import kind_of_call
 from srcdiff.primitives.effects import returns_view
+from srcdiff.primitives.ops import Op, is_op
 
 
 @state
@@ -95,17 +96,17 @@ def _bound_of_sum(
     """A bound of `a + c`, `c + a` or `a - c` with a literal c."""
     if isinstance(rhs, (ir.Name, ir.Const)):
         return bound(rhs, var, known, side, depth + 1)
-    if not isinstance(rhs, ir.Call) or rhs.fn not in (operator.add, operator.sub):
+    if not is_op(rhs, Op.ADD, Op.SUB):
         return None
     a, b = rhs.args
-    if rhs.fn is operator.add and isinstance(a, ir.Const):
+    if is_op(rhs, Op.ADD) and isinstance(a, ir.Const):
         a, b = b, a
     if not isinstance(b, ir.Const) or type(b.value) is not int:
         return None
     found = bound(a, var, known, side, depth + 1)
     if found is None:
         return None
-    return found + b.value if rhs.fn is operator.add else found - b.value
+    return found + b.value if is_op(rhs, Op.ADD) else found - b.value
 
 
 # --- stores that overwrite nothing that an adjoint still needs: nothing is saved for them --------
@@ -229,7 +230,7 @@ def _unequal(stmt: ir.If, branch: int, known: _Facts) -> frozenset[frozenset[ir.
     """The two operands that are unequal in a branch, by the test."""
     defined = known.definitions.get(stmt.test.id, []) if isinstance(stmt.test, ir.Name) else []
     test = defined[0] if len(defined) == 1 else None
-    if isinstance(test, ir.Call) and test.fn is (operator.ne, operator.eq)[branch]:
+    if is_op(test, (Op.NE, Op.EQ)[branch]):
         return frozenset({frozenset(test.args)})
     return frozenset()
 
@@ -242,7 +243,7 @@ def _note_range(stmt: ir.For | ir.While, known: _Facts) -> None:
     known.targets.add(stmt.target.id)
     if again:  # two loops with one target: neither range holds
         known.ranges.pop(stmt.target.id, None)
-    elif isinstance(stmt.iter, ir.Call) and stmt.iter.fn is range:
+    elif is_op(stmt.iter, Op.RANGE):
         args = stmt.iter.args
         start: ir.Atom = ir.Const(0) if len(args) == 1 else args[0]
         step = args[2] if len(args) == 3 else ir.Const(1)
@@ -303,7 +304,7 @@ def _collect_read(stmt: ir.Assign, where: Where, known: _Facts, needed: frozense
     rhs, facts = stmt.rhs, known.facts
     if not isinstance(rhs, ir.Call) or stmt.target.id not in needed:
         return
-    if rhs.fn is operator.getitem:
+    if is_op(rhs, Op.GETITEM):
         base, index = rhs.args
         if isinstance(base, ir.Name) and base.id in facts.aliases.classes:
             known.accesses.append(Access(base.id, index, *where.fields, stmt))
@@ -322,7 +323,7 @@ def _is_piece(name: str, facts: Facts) -> bool:
     """Whether a name is a part of an array, read where it is made by a subscript."""
     view = facts.aliases.views.get(name)
     rhs = None if view is None else view.rhs
-    return isinstance(rhs, ir.Call) and rhs.fn is operator.getitem
+    return is_op(rhs, Op.GETITEM)
 
 
 def _is_safe(store: Access, known: _Facts) -> bool:

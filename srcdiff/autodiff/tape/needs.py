@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-
-import numpy as np
-
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.analysis.shadows import may_copy
@@ -14,7 +10,7 @@ from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, is_numeric, is_scalar
 from srcdiff.kinds.calls import atom_kind, is_transfer
 from srcdiff.primitives.effects import asks_form, is_pure, returns_view, written_into
 from srcdiff.primitives.operation import op_of
-from srcdiff.runtime import trees
+from srcdiff.primitives.ops import Op, is_op
 
 
 @frozen
@@ -60,7 +56,7 @@ def contents_read(rhs: ir.Rhs, facts: Facts) -> tuple[str, ...]:
     """The names whose contents, not only their shape, an expression looks at."""
     if not isinstance(rhs, ir.Call):
         return ir.names(rhs)
-    structure = rhs.fn in (trees.zero_tree, trees.zeros_like)
+    structure = is_op(rhs, Op.ZERO_TREE, Op.TREE_ZEROS_LIKE)
     place = 0 if structure else asks_form(rhs)
     looked_at = (*rhs.args, *(v for _, v in rhs.kwargs))
     if place is None or len(rhs.args) <= place:
@@ -148,7 +144,7 @@ def _expose_loop(
         up.add(stmt.stop.id)
 
 
-_CHEAP = (operator.getitem, operator.not_, operator.is_, operator.is_not, len, range, min, max)
+_CHEAP = (Op.GETITEM, Op.NOT, Op.IS, Op.IS_NOT, Op.LEN, Op.RANGE, Op.MIN, Op.MAX)
 
 
 def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
@@ -161,7 +157,7 @@ def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
         return True
     if not is_pure(rhs.fn):
         return False
-    if rhs.fn is ir.make_list:
+    if is_op(rhs, Op.MAKE_LIST):
         return all(_is_index(a, facts) for a in rhs.args)
     if returns_view(rhs, facts.kinds):
         return True
@@ -170,7 +166,7 @@ def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
         return op_of(rhs.fn).made_again
     if is_transfer(rhs.fn, tuple(atom_kind(a, facts.kinds) for a in rhs.args)):
         return False
-    return op_of(rhs.fn).is_elementwise or rhs.fn in _CHEAP
+    return op_of(rhs.fn).is_elementwise or is_op(rhs, *_CHEAP)
 
 
 def _is_new(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
@@ -179,7 +175,7 @@ def _is_new(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
         return not isinstance(rhs, ir.Name)
     if is_numeric(facts.kinds.get(target, UNKNOWN)):
         return not returns_view(rhs, facts.kinds)
-    return rhs.fn is not operator.getitem or isinstance(rhs.args[1], ir.Slice)
+    return not is_op(rhs, Op.GETITEM) or isinstance(rhs.args[1], ir.Slice)
 
 
 def _is_index(atom: ir.Atom, facts: Facts) -> bool:
@@ -189,9 +185,9 @@ def _is_index(atom: ir.Atom, facts: Facts) -> bool:
 
 
 _ARITHMETIC = (
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.lt,
-    operator.le, operator.gt, operator.ge, operator.eq, operator.ne, np.add, np.subtract,
-    np.multiply, np.divide, np.negative, np.square, np.abs, np.maximum, np.minimum, np.where,
+    Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.NEG, Op.LT, Op.LE, Op.GT, Op.GE, Op.EQ, Op.NE, Op.NP_ADD,
+    Op.SUBTRACT, Op.MULTIPLY, Op.DIVIDE, Op.NEGATIVE, Op.SQUARE, Op.ABSOLUTE, Op.MAXIMUM,
+    Op.MINIMUM, Op.WHERE,
 )  # fmt: skip
 
 
@@ -199,9 +195,8 @@ def is_arithmetic(rhs: ir.Rhs, kind: Kind | None) -> bool:
     """Whether a value is an array that one pass over others gives."""
     if kind is None or not is_numeric(kind) or not isinstance(rhs, ir.Call) or rhs.kwargs:
         return False
-    if rhs.fn is operator.pow:
-        return rhs.args[1] == ir.Const(2)
-    return any(rhs.fn is fn for fn in _ARITHMETIC)
+    squared = is_op(rhs, Op.POW) and rhs.args[1] == ir.Const(2)
+    return squared or is_op(rhs, *_ARITHMETIC)
 
 
 @frozen

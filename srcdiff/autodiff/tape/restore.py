@@ -36,13 +36,14 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.primitives.effects import mutated_args
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array_if_any
 from srcdiff.runtime import trees
 
 Keys = Mapping[str, frozenset[Any]]
 
 _TAKEN_OUT = frozenset({"pop", "popitem", "clear"})
-_HANDED_ON = (operator.getitem, *map(ir.Method, ("get", "pop", "setdefault")))
+_HANDED_ON = (Op.GETITEM, Op.GET, Op.POP, Op.SETDEFAULT)
 
 
 def first_keys(block: ir.Block, kinds: Mapping[str, Kind]) -> Keys:
@@ -71,11 +72,11 @@ def _known(
         if isinstance(base, Dict) and call.fn.name in _TAKEN_OUT:
             return [(base.site, frozenset())]
     made = kinds.get(stmt.target.id) if isinstance(stmt, ir.Assign) else None
-    if not isinstance(made, Dict) or call.fn in _HANDED_ON:
+    if not isinstance(made, Dict) or is_op(call, *_HANDED_ON):
         return []
-    if call.fn is ir.make_dict:
+    if is_op(call, Op.MAKE_DICT):
         return [(made.site, frozenset(a.value for a in call.args[::2] if isinstance(a, ir.Const)))]
-    source = call.args[0] if call.args and call.fn in (dict, trees.kept) else None
+    source = call.args[0] if call.args and is_op(call, Op.DICT, Op.KEPT) else None
     if not isinstance(source, ir.Name) or source.id in bound:
         return [(made.site, frozenset())]
     return _copied(made, kinds.get(source.id))

@@ -30,6 +30,7 @@ from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import UNKNOWN, Kinds, Scalar, Unknown
 from srcdiff.primitives.effects import written_into
+from srcdiff.primitives.ops import Op, is_op
 
 
 @frozen
@@ -145,7 +146,7 @@ def trip_of(stmt: ir.For | ir.While, facts: Facts) -> Trip:
 def _range_bounds(stmt: ir.For) -> tuple[ir.Atom, ir.Atom, ir.Atom]:
     """Start, stop and step of the range that a loop runs over."""
     it = stmt.iter
-    if isinstance(it, ir.Call) and it.fn is range and not it.kwargs:
+    if is_op(it, Op.RANGE) and not it.kwargs:
         if len(it.args) == 1:
             return ir.Const(0), it.args[0], ir.Const(1)
         if len(it.args) == 2:

@@ -26,8 +26,9 @@ from srcdiff.ir.kinds import Array, Dict, Kind, Kinds, List, Maybe, Scalar, Tupl
 from srcdiff.kinds.calls import atom_kind, is_host_call, kind_of_call
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import is_ufunc_at, module_of
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
-from srcdiff.runtime import arrays, indexing, trees
+from srcdiff.runtime import indexing, trees
 from srcdiff.runtime.devices import OnHost
 
 
@@ -52,7 +53,7 @@ class Conformer(Rewriter):
         Raises:
             MissingRuleError: it has an argument that CuPy's function has not.
         """
-        if call.fn is np.zeros_like and self.may_be_none(call.args):
+        if is_op(call, Op.ZEROS_LIKE) and self.may_be_none(call.args):
             return replace(call, fn=trees.zeros_like, text=None)
         call = _options(_ordered(call, path), path, self.loc)
         name = path.rpartition(".")[2]
@@ -108,7 +109,7 @@ class Conformer(Rewriter):
         if ufunc is np.subtract:
             minus = self.apply(np.negative, *call.args[2:])
             call = replace(call, fn=np.add.at, args=(*call.args[:2], minus), text=None)
-        if call.fn == np.add.at and (dtype is None or dtype.startswith("complex")):
+        if is_op(call, Op.ADD_AT_UFUNC) and (dtype is None or dtype.startswith("complex")):
             return replace(call, fn=trees.add_at, text=None)
         if ufunc in (np.maximum, np.minimum) and dtype not in ("float32", "int32"):
             which = ir.Ref(f"np.{ufunc.__name__}", ufunc)
@@ -368,7 +369,7 @@ def placed_calls(function: ir.Function, params: Kinds) -> ir.Function:
 
 def _placed(call: ir.Call, conformer: Conformer) -> ir.Call:
     """A call as it is made beside arrays of CuPy."""
-    other = call.args[1] if call.fn is operator.is_ else None
+    other = call.args[1] if is_op(call, Op.IS) else None
     if isinstance(other, ir.Ref) and _path_of(other.value):
         # What stands in a container may be the function of either module.
         either = (other, ir.Ref(other.text, OnHost(other.value)))
@@ -383,7 +384,7 @@ def _placed(call: ir.Call, conformer: Conformer) -> ir.Call:
     if _is_number(call.fn) and len(operands) == 1 and is_array(operands[0]):
         dtype = ir.Ref(f"np.{call.fn.__name__}", call.fn)  # type: ignore[union-attr]
         return ir.Call(ir.Method("astype"), (call.args[0], dtype))
-    if call.fn in (operator.getitem, arrays.unbroadcast) and is_array(operands[0]):
+    if is_op(call, Op.GETITEM, Op.UNBROADCAST) and is_array(operands[0]):
         return replace(call, args=(call.args[0], conformer.listed(call.args[1])))
     check_known(call.fn, conformer.loc)
     if is_ufunc_at(call.fn):

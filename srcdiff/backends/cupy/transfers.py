@@ -16,6 +16,7 @@ from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kinds, dims_of
 from srcdiff.kinds.calls import atom_kind, kind_of_call, may_be_device
 from srcdiff.kinds.interpreter import infer
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
 
 
@@ -55,7 +56,7 @@ class _Fetcher(Rewriter):
             return self.assign_call(s, s.rhs)
         if isinstance(s, ir.SetItem) and s.index is not None:
             return ir.rebuilt(s, index=self.sliced(s.index))
-        if isinstance(s, ir.For) and isinstance(s.iter, ir.Call) and s.iter.fn is range:
+        if isinstance(s, ir.For) and is_op(s.iter, Op.RANGE):
             ends = tuple(self.ask(int, a) for a in s.iter.args)
             return ir.rebuilt(s, iter=replace(s.iter, args=ends))
         return s
@@ -153,6 +154,6 @@ def _plain_loop(loop: ir.While, reads: Mapping[str, int]) -> ir.While:
 def _asked(stmt: ir.Stmt) -> tuple[ir.Name, ir.Atom] | None:
     """The name and the operand of `t = bool(x)`."""
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Call) and rhs.fn is bool:
+    if isinstance(stmt, ir.Assign) and is_op(rhs, Op.BOOL):
         return stmt.target, rhs.args[0]
     return None

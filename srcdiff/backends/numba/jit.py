@@ -35,6 +35,7 @@ from srcdiff.ir.kinds import (
     is_container,
 )
 from srcdiff.kinds.interpreter import infer
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import trees
 
 DECORATOR = "@numba.njit(cache=True, boundscheck=True)"
@@ -85,7 +86,7 @@ def check(made: Made) -> None:
         for stmt in ir.walk(function.body):
             call = ir.call_of(stmt)
             loc = stmt.loc if stmt.loc.line else function.loc
-            if call is not None and (call.fn in helpers or _is_beyond_form(call)):
+            if call is not None and (ir.callee_of(stmt) in helpers or _is_beyond_form(call)):
                 _check_helper(call, kinds, loc)
             if isinstance(stmt, ir.SetItem) and _is_mixed(kinds.get(stmt.base.id)):
                 raise UnsupportedError(
@@ -128,7 +129,7 @@ def _check_texts(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> None:
     Of those in what is raised nothing is computed.
     """
     call = ir.call_of(stmt)
-    of: list[Any] = list(call.args) if call is not None and call.fn in (str, repr, format) else []
+    of: list[Any] = list(call.args) if is_op(call, Op.STR, Op.REPR, Op.FORMAT) else []
     rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
     if isinstance(rhs, ir.Opaque):
         nodes = ast.walk(ast.parse(rhs.text))
@@ -148,7 +149,7 @@ def _check_helper(call: ir.Call, kinds: Mapping[str, Kind], loc: Loc) -> None:
     """Refuse a call of a helper for containers."""
     like = call.args[-1]
     is_array = isinstance(kinds.get(like.id) if isinstance(like, ir.Name) else None, Array)
-    if call.fn is trees.cotangent:
+    if is_op(call, Op.COTANGENT):
         kind = kinds.get(like.id, UNKNOWN) if isinstance(like, ir.Name) else Tuple(())
         if isinstance(kind, Scalar) and kind.dtype is not None:
             raise UnsupportedError(
@@ -166,7 +167,7 @@ def _check_helper(call: ir.Call, kinds: Mapping[str, Kind], loc: Loc) -> None:
                 "Numba does not take cotangents of several outputs", loc,
                 "Select one (outputs=0, --outputs 0), or leave out compile='numba' (--compile).",
             )  # fmt: skip
-    elif call.fn is not trees.where_nonzero and not (call.fn is trees.like_tree and is_array):
+    elif not is_op(call, Op.WHERE_NONZERO) and not (is_op(call, Op.LIKE_TREE) and is_array):
         name = getattr(call.fn, "__name__", "")
         raise UnsupportedError(
             f"the derivative calls `{name}`, which Numba does not compile", loc, _REMEDY

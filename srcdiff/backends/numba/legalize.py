@@ -27,9 +27,10 @@ from srcdiff.ir.kinds import Array, Kinds, Scalar, is_float
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import gives_back
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import arrays, trees
 
-_POWERS = frozenset({operator.pow, operator.ipow, np.power, pow})
+_POWERS = frozenset({Op.POW, Op.IPOW, Op.POWER, Op.BUILTIN_POW})
 NEGATIVE = "Integers to negative powers are not allowed with Numba: write 2.0 ** n for 2 ** n"
 
 
@@ -77,7 +78,7 @@ class _Apart(Rewriter):
             if stmt.op == "**":
                 self.power(stmt.base, stmt.value)
             return self.stored(stmt)
-        if call is not None and call.fn in _POWERS and len(call.args) == 2:
+        if is_op(call, *_POWERS) and len(call.args) == 2:
             self.power(*call.args)
         return self.inside(stmt)
 
@@ -102,7 +103,7 @@ class _Apart(Rewriter):
         steady = (n for n in ir.names(stmt.index) if self.count.get(n, 0) > 1)
         name = stmt.value.id if isinstance(stmt.value, ir.Name) else ""
         made = self.made.get(name) if self.count.get(name) == 1 else None
-        part = isinstance(made, ir.Call) and made.fn is operator.getitem
+        part = is_op(made, Op.GETITEM)
         return part and made.args == (stmt.base, stmt.index) and not any(steady)  # type: ignore[union-attr]
 
     def power(self, base: ir.Atom, exponent: ir.Atom) -> None:

@@ -33,8 +33,8 @@ from srcdiff.frontend.scopes import (
 )
 from srcdiff.frontend.source.parse import Namespace, Source
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.runtime.checkpoint import checkpointed
-from srcdiff.runtime.contexts import MODES, succeeds
+from srcdiff.primitives.ops import MODES, Op, op_named
+from srcdiff.runtime.contexts import succeeds
 
 Node = Any
 _SIMPLE = ("Assign", "AnnAssign", "AugAssign", "Return", "Expr")
@@ -180,7 +180,7 @@ _JUMPS = ("Return", "Break", "Continue")
 def flattened(source: Source) -> Source:
     """A function without such statements."""
     tree = source.tree
-    loops = _mentions(source.function.__code__, source.namespace, checkpointed)
+    loops = _may_checkpoint(source.function.__code__, source.namespace)
     if not loops and not any(type(n).__name__ in _DISGUISED for n in _statements(tree)):
         return source
     scan = scan_function(tree)
@@ -190,15 +190,14 @@ def flattened(source: Source) -> Source:
     return replace(source, tree=tree, namespace=replace(source.namespace, cells=cells))
 
 
-def _mentions(code: types.CodeType, space: Namespace, what: Any) -> bool:
-    """Whether a function may read an object, by any name or as an attribute of its own name."""
+def _may_checkpoint(code: types.CodeType, space: Namespace) -> bool:
+    """Whether a function may read `checkpointed`, by any name or as an attribute."""
     names = {*code.co_names, *code.co_freevars}
-    if what.__name__ in names or any(
-        one.get(n) is what for n in names for one in (space.globals, space.bound)
-    ):
+    held = (one.get(n) for n in names for one in (space.globals, space.bound))
+    if "checkpointed" in names or any(op_named(v) is Op.CHECKPOINTED for v in held):
         return True
     inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
-    return any(_mentions(c, space, what) for c in inner)
+    return any(_may_checkpoint(c, space) for c in inner)
 
 
 def _statements(node: Node) -> list[Node]:
@@ -256,7 +255,7 @@ class _Flatten:
         if kind == "Try":
             found = self.attempted(node)
             return [node] if found is None else found
-        if kind == "For" and self.known(node.iter) is checkpointed:
+        if kind == "For" and op_named(self.known(node.iter)) is Op.CHECKPOINTED:
             return self.steps(node)
         return [self.inside(node)] if isinstance(getattr(node, "body", None), list) else [node]
 
@@ -274,7 +273,7 @@ class _Flatten:
     def is_mode(self, item: Node) -> bool:
         """Whether `with` gets a call of `no_grad` or its like."""
         found = self.known(item.context_expr)
-        return not item.optional_vars and any(found is mode for mode in MODES)
+        return not item.optional_vars and op_named(found) in MODES
 
     def known(self, call: Node) -> Any:
         """The object that an expression calls, if it is found outside of the function."""

@@ -30,7 +30,7 @@ from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.containers import ENDLESS
 from srcdiff.normalize.decompose import Specialiser
 from srcdiff.normalize.iteration import endless
-from srcdiff.primitives.notation import refuse
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import execute, folder
 from srcdiff.specialize.fold import Folder
 from srcdiff.specialize.inline import function_of, written_out
@@ -92,7 +92,8 @@ class Definitions:
                 bound[param.name] = ir.Tup(tuple(found)) if param.style == "*" else found[0]
         body = written_out(callee, bound, target, lines.loc, self.fresh)
         body = self.decided(body, target, given)
-        for reason in (c.args[0] for s in ir.walk(body) if (c := ir.call_of(s)) and c.fn is refuse):
+        calls = map(ir.call_of, ir.walk(body))
+        for reason in (call.args[0] for call in calls if is_op(call, Op.REFUSE)):
             if reason == ir.Const(""):
                 return False
             what, remedy = reason.value.split("\n")  # type: ignore[union-attr]
@@ -139,7 +140,7 @@ def _of_any_length(kind: Kind) -> Kind:
 def display(atom: ir.Atom, made: Made) -> tuple[ir.Atom, ...] | None:
     """The items of a display of which it is known that nobody has changed it, else None."""
     found = made.get(atom.id) if isinstance(atom, ir.Name) else None
-    items = found.args if found is not None and found.fn is ir.make_list else None
+    items = found.args if is_op(found, Op.MAKE_LIST) else None
     items = atom.items if isinstance(atom, ir.Tup) else items
     if any(isinstance(a, ir.Star) for a in items or ()):
         return None
@@ -155,12 +156,12 @@ def _with_displays(block: ir.Block) -> ir.Block:
         base = call.args[0] if call is not None and call.args else None
         start = made.get(base.id) if isinstance(base, ir.Name) else None
         items = start.rhs.args if start is not None and isinstance(start.rhs, ir.Call) else ()
-        if call is not None and call.fn is ir.make_list and isinstance(stmt, ir.Assign):
+        if is_op(call, Op.MAKE_LIST) and isinstance(stmt, ir.Assign):
             made[stmt.target.id] = stmt
-        elif start is not None and call is not None and call.fn == _APPEND:
+        elif start is not None and is_op(call, Op.APPEND):
             filled = ir.Call(ir.make_list, (*items, call.args[1]))
             made[start.target.id] = replace(start, rhs=filled)
-        elif start is not None and call is not None and call.fn is tuple:
+        elif start is not None and is_op(call, Op.TUPLE):
             out.append(ir.rebuilt(stmt, rhs=ir.Tup(items)))
         else:
             seen = {*ir.used_in(stmt), *ir.bound_in(stmt)} & made.keys()

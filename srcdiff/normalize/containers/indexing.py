@@ -34,6 +34,7 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.normalize.iteration import loops_over, up_to_last
+from srcdiff.primitives.ops import Op, is_op
 
 _PARTS = ("start", "stop", "step")
 
@@ -60,7 +61,7 @@ def _index(stmt: ir.Stmt, kinds: Kinds) -> ir.Atom | None:
     call = ir.call_of(stmt)
     if isinstance(stmt, ir.SetItem):
         base, index = stmt.base, stmt.index
-    elif call is not None and call.fn in (operator.getitem, operator.delitem):
+    elif is_op(call, Op.GETITEM, Op.DELITEM):
         base, index = call.args  # type: ignore[assignment]
     else:
         return None
@@ -92,7 +93,7 @@ def _with_index(stmt: ir.Stmt, index: ir.Slice) -> ir.Stmt:
 # --- `x.flat` of an array, by indices of the array itself ----------------------------------------
 
 
-_USED_UP = (list, tuple, sum, min, max, sorted, np.array)
+_USED_UP = (Op.LIST, Op.TUPLE, Op.SUM, Op.MIN, Op.MAX, Op.SORTED, Op.ARRAY)
 """What copies all numbers at once."""
 
 
@@ -115,7 +116,7 @@ _FLAT = ir.Attr("flat")
 def _name(stmt: ir.Stmt, kinds: Kinds) -> str | None:
     """The name that a statement gives to `x.flat` of an array."""
     call = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if not isinstance(call, ir.Call) or call.fn != _FLAT:
+    if not is_op(call, Op.FLAT):
         return None
     assert isinstance(stmt, ir.Assign)
     base = call.args[0]
@@ -129,7 +130,7 @@ def _stays(stmt: ir.Stmt, name: str, function: ir.Function) -> bool:
     if rest is None:
         return False
     calls = ((ir.call_of(s), loops) for s, loops in ir.walk_in_loops(rest) if name in ir.reads(s))
-    taken = sum(1 + len(loops) for c, loops in calls if c is not None and c.fn in _USED_UP)
+    taken = sum(1 + len(loops) for c, loops in calls if is_op(c, *_USED_UP))
     if taken + loops_over(name, rest) > 1:
         return False
     return {*ir.reads(stmt)}.isdisjoint(ir.bound(rest))
@@ -151,7 +152,7 @@ def _fits(stmt: ir.Stmt, name: str) -> bool:
         return False
     first, *rest = call.args
     alone = first == ir.Name(name) and not any(name in ir.names(a) for a in rest)
-    return alone and (call.fn in (operator.getitem, len) or (call.fn in _USED_UP and not rest))
+    return alone and (is_op(call, Op.GETITEM, Op.LEN) or (is_op(call, *_USED_UP) and not rest))
 
 
 def _overlapping(function: ir.Function, kinds: Kinds, names: set[str]) -> set[str]:
@@ -230,9 +231,9 @@ class _Flat(Rewriter):
         """What is read of `x.flat`: an item, several, the length, all."""
         base, *rest = call.args
         assert isinstance(base, ir.Name)
-        if call.fn is len:
+        if is_op(call, Op.LEN):
             return ir.Call(ir.Attr("size"), (base,))
-        if call.fn is not operator.getitem:
+        if not is_op(call, Op.GETITEM):
             return replace(call, args=(self.method("flatten", base),))
         if self.ranks[base.id] != 1:
             index = self.index(base, rest[0], call.role is ir.Role.LOOP)

@@ -38,6 +38,7 @@ from srcdiff.kinds.interpreter import Typed
 from srcdiff.normalize.containers.expand import Definitions, display
 from srcdiff.normalize.containers.indexing import without_flat, written_slices
 from srcdiff.normalize.iteration import check_apart, iterated, used_up_at_once
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.sequences import repeats
 
 # --- iterators as the lists of what they give ----------------------------------------------------
@@ -59,10 +60,10 @@ class _Iterators(Definitions):
         name = self.name(call)
         if name is None or not self.is_active((*call.args, *(v for _, v in call.kwargs))):
             return stmt
-        if call.fn not in _LASTING and not used_up_at_once(stmt.target.id, self.whole):
+        if not is_op(call, *_LASTING) and not used_up_at_once(stmt.target.id, self.whole):
             return stmt
         if any(isinstance(a, ir.Star) for a in call.args):
-            if call.fn is not zip or len(call.args) > 1 or call.kwargs:
+            if not is_op(call, Op.ZIP) or len(call.args) > 1 or call.kwargs:
                 return stmt
             rows = call.args[0].value  # type: ignore[union-attr]
             name, call = "columns", replace(call, args=(rows, *_width(self.kind(rows))))
@@ -70,7 +71,7 @@ class _Iterators(Definitions):
             items = call.args[0] if len(call.args) == 1 else ir.Tup(call.args)
             call = replace(call, args=(items,))
             name = self.extreme(call, name)
-        if call.fn is zip:
+        if is_op(call, Op.ZIP):
             check_apart(call.args, self.whole, self.kinds, stmt.loc)
         lines = Builder(self.fresh, stmt.loc)
         listed = name is not None and self.write(name, call, stmt.target, lines)
@@ -111,7 +112,7 @@ _ITERATORS: dict[Any, str] = {
     itertools.islice: "part_of", itertools.repeat: "again", itertools.combinations: "combined",
     itertools.permutations: "permuted", itertools.product: "products",
 }  # fmt: skip
-_LASTING = (sorted, max, min, sum)
+_LASTING = (Op.SORTED, Op.MAX, Op.MIN, Op.SUM)
 """These give what lasts: a list, a number."""
 
 # --- methods and operators of lists, tuples and dicts, as the few that have adjoints -------------
@@ -140,7 +141,7 @@ class _Plain(Definitions):
             out += lines.out if done else [stmt]
             _forget(made, stmt)
             rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-            if isinstance(rhs, ir.Call) and rhs.fn in (ir.make_list, ir.make_dict):
+            if is_op(rhs, Op.MAKE_LIST, Op.MAKE_DICT):
                 made[stmt.target.id] = rhs  # type: ignore[union-attr]
         return tuple(out)
 
@@ -152,14 +153,14 @@ class _Plain(Definitions):
         if call is None or not call.args and not call.kwargs:
             return False
         target = stmt.target if isinstance(stmt, ir.Assign) else None
-        if call.fn is operator.delitem:
+        if is_op(call, Op.DELITEM):
             _check_step(call.args[1], lines)
             return self.write("delete", call, None, lines)
-        if target is not None and call.fn is ir.make_list:
+        if target is not None and is_op(call, Op.MAKE_LIST):
             return self.joined(call, target, lines)
-        if target is not None and call.fn is dict:
+        if target is not None and is_op(call, Op.DICT):
             return self.dict_made(call, target, lines)
-        if target is not None and call.fn in (operator.add, operator.mul, operator.or_):
+        if target is not None and is_op(call, Op.ADD, Op.MUL, Op.OR):
             return self.operator(call, target, lines)
         if isinstance(call.fn, ir.Method) and isinstance(call.args[0], ir.Name):
             return self.method(call, target, lines)
@@ -231,7 +232,7 @@ class _Plain(Definitions):
         """Every item of other dicts, or every pair of sequences, is stored."""
         for other in others:
             shown = self.made.get(other.id) if isinstance(other, ir.Name) else None
-            if shown is not None and shown.fn is ir.make_dict:
+            if is_op(shown, Op.MAKE_DICT):
                 pairs = zip(shown.args[::2], shown.args[1::2], strict=True)
                 other = ir.Tup(tuple(map(ir.Tup, pairs)))
             self.write("update", ir.Call(dict, (base, other)), None, lines)
@@ -275,7 +276,7 @@ class _Plain(Definitions):
         augmented = call.role is ir.Role.IN_PLACE
         if not self.is_active(call.args) and not augmented:
             return False
-        if call.fn is operator.mul:
+        if is_op(call, Op.MUL):
             if not is_container(kind):
                 one, two = two, one
             if meets_lists(call.fn, self.kind(two)):
@@ -283,7 +284,7 @@ class _Plain(Definitions):
             return self.repeated(one, two, target, augmented, lines)
         if not augmented:
             start = ir.Call(dict, (one,), text="dict")
-            return call.fn is operator.or_ and self.filled(start, (two,), target, lines)
+            return is_op(call, Op.OR) and self.filled(start, (two,), target, lines)
         if isinstance(kind, Tuple):
             lines.assign(target, replace(call, role=None))
             return True
@@ -362,7 +363,7 @@ def _check_merges(base: ir.Name, call: ir.Call, kind: Kind, lines: Builder) -> N
             lines.loc,
             remedy="Write it out, with the new object on the right: `p.a = p.a + b`.",
         )
-    if not isinstance(kind, Dict) or call.fn is not operator.or_:
+    if not isinstance(kind, Dict) or not is_op(call, Op.OR):
         raise UnsupportedError(
             f"an operator in place joins a container to {ir.said(base.id)}, of which it is not "
             "known whether it is a list",

@@ -38,6 +38,7 @@ from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.matrices import FORMATS, class_made, format_of, holds_sparse, is_matrix
 from srcdiff.normalize.sparse.memory import check_kept
 from srcdiff.primitives.effects import mutated_args, shares_entries
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import lookup
 from srcdiff.runtime.scipy import sparse
 
@@ -105,7 +106,7 @@ def _callee(stmt: ir.Stmt) -> Any:
 # --- sparse matrices that carry a derivative, with the array of their entries beside them --------
 
 
-_MATMUL: tuple[Any, ...] = (operator.matmul, ir.Method("dot"))
+_MATMUL: tuple[Any, ...] = (Op.MATMUL, Op.DOT_METHOD)
 
 REMEDY = (
     "Make it of its entries, `sparse.csr_array((data, indices, indptr), shape=shape)` or "
@@ -258,7 +259,7 @@ class _Apart(Rewriter):
         places = [k for k, a in enumerate(call.args) if self.is_sparse(a)]
         if len(places) != 1 or not isinstance(self.kind(call.args[1 - places[0]]), Scalar):
             return None
-        if call.fn is not operator.mul and (call.fn is not operator.truediv or places != [0]):
+        if not is_op(call, Op.MUL) and (not is_op(call, Op.DIV) or places != [0]):
             return None
         data = self.entries(call.args[places[0]])
         args = tuple(data if k in places else a for k, a in enumerate(call.args))
@@ -318,7 +319,7 @@ class _Apart(Rewriter):
         if any(map(self.is_sparse, call.args)):
             if getattr(call.fn, "__module__", "").startswith("numpy"):
                 return None  # which does not know them
-            if call.fn is operator.mul and len(call.args) == 2:
+            if is_op(call, Op.MUL) and len(call.args) == 2:
                 product = self.product_of(call)
                 if product is None:
                     return None
@@ -327,7 +328,7 @@ class _Apart(Rewriter):
             return found
         first = found.args[0] if found.args else ir.NONE
         data = self.entries(first) if self.is_sparse(first) else None
-        if found.fn in _MATMUL and len(found.args) == 2 and not found.kwargs:
+        if is_op(found, *_MATMUL) and len(found.args) == 2 and not found.kwargs:
             return self.product(first, data, found.args[1])
         return None if data is None else self.read(found, first, data)
 

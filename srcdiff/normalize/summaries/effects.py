@@ -10,7 +10,6 @@ calls are refused.
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
@@ -45,6 +44,7 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.primitives.effects import written_into
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.specialize.inline import function_of, is_user_function
 
 Does = Callable[[ir.Call], "Summary | None"]
@@ -210,9 +210,9 @@ def makes_list(rhs: ir.Rhs) -> bool:
     """Whether an expression makes a list that nobody else has."""
     if not isinstance(rhs, ir.Call):
         return False
-    if rhs.fn is operator.getitem:
+    if is_op(rhs, Op.GETITEM):
         return isinstance(rhs.args[1], ir.Slice)
-    return rhs.fn in (ir.make_list, list, sorted, operator.add, operator.mul)
+    return is_op(rhs, Op.MAKE_LIST, Op.LIST, Op.SORTED, Op.ADD, Op.MUL)
 
 
 def _may_be_one(link: Link, kinds: Kinds) -> bool:
@@ -288,7 +288,7 @@ def _stored(stmt: ir.Stmt) -> ir.Rhs | None:
 def _apart(link: Link) -> Link:
     """A link whose source is an item of what a call gives, in place of all of that."""
     rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
-    if not isinstance(rhs, ir.Call) or rhs.fn is not operator.getitem:
+    if not is_op(rhs, Op.GETITEM):
         return link
     index = rhs.args[1]
     if not isinstance(index, ir.Const):

@@ -244,9 +244,9 @@ def reshapes(fn: Any, seen: frozenset[Any] = frozenset()) -> bool:
         call = ir.call_of(stmt)
         if call is not None and may_copy(call):
             return True
-        if calls_function(stmt) and call is not None and call.fn not in seen | {fn}:
-            if reshapes(call.fn, seen | {fn}):
-                return True
+        callee = ir.callee_of(stmt) if calls_function(stmt) else None
+        if callee is not None and callee not in seen | {fn} and reshapes(callee, seen | {fn}):
+            return True
     return False
 
 

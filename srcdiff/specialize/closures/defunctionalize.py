@@ -35,6 +35,7 @@ from srcdiff.ir.kinds import (
     inside,
 )
 from srcdiff.kinds.calls import atom_kind
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
 from srcdiff.runtime.devices import on_device
 
@@ -49,11 +50,11 @@ def plain(function: ir.Function, kinds: Kinds) -> ir.Function:
     def one(stmt: ir.Stmt) -> ir.Block:
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
         if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Call):
-            if rhs.fn is ir.make_function:
+            if is_op(rhs, Op.MAKE_FUNCTION):
                 return (replace(stmt, rhs=layout.made(rhs)),)
-            if rhs.fn is ir.captured:
+            if is_op(rhs, Op.CAPTURED):
                 return (replace(stmt, rhs=layout.item(rhs)),)
-            if rhs.fn is ir.is_function:
+            if is_op(rhs, Op.IS_FUNCTION):
                 return layout.test(stmt, rhs)
         return (stmt,)
 
@@ -144,7 +145,7 @@ def _value(atom: ir.Atom) -> Any:
 def site_of(stmt: ir.Stmt) -> ir.Site | None:
     """The site of a statement that makes a function."""
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if isinstance(rhs, ir.Call) and rhs.fn is ir.make_function:
+    if is_op(rhs, Op.MAKE_FUNCTION):
         found: ir.Site = _value(rhs.args[0])
         return found
     return None
@@ -244,8 +245,8 @@ _CARRY = frozenset((
     "copy", "reverse",
 ))  # fmt: skip
 _CARRIERS = (
-    ir.make_list, ir.make_dict, ir.make_function, ir.is_function, ir.captured, operator.getitem,
-    operator.is_, operator.is_not, operator.add, list, tuple, dict, len,
+    Op.MAKE_LIST, Op.MAKE_DICT, Op.MAKE_FUNCTION, Op.IS_FUNCTION, Op.CAPTURED, Op.GETITEM,
+    Op.IS, Op.IS_NOT, Op.ADD, Op.LIST, Op.TUPLE, Op.DICT, Op.LEN,
 )  # fmt: skip
 
 
@@ -291,7 +292,7 @@ def _carried(stmt: ir.Stmt) -> Iterator[tuple[str, str]]:
     elif isinstance(stmt, ir.Permute):
         yield from ((s.id, t.id) for s, t in zip(stmt.sources, stmt.targets))
     call = ir.call_of(stmt)
-    if call is not None and call.fn is ir.set_attr:
+    if is_op(call, Op.SET_ATTR):
         yield from ((n, b) for b in ir.names(call.args[0]) for n in ir.names(call.args[2]))
     if call is not None and isinstance(call.fn, ir.Method):
         into = ir.names(call.args[0])
@@ -321,9 +322,9 @@ def _open_uses(stmt: ir.Stmt, kinds: Kinds) -> tuple[str, ...]:
         return ()
     if isinstance(rhs.fn, ir.Method):
         return () if rhs.fn.name in _CARRY else ir.names(rhs)
-    if rhs.fn in _CARRIERS or isinstance(rhs.fn, ir.Attr) or records.plain_fields(rhs.fn):
+    if is_op(rhs, *_CARRIERS) or isinstance(rhs.fn, ir.Attr) or records.plain_fields(rhs.fn):
         return ()
-    if rhs.fn is ir.set_attr:
+    if is_op(rhs, Op.SET_ATTR):
         return () if class_of(atom_kind(rhs.args[0], kinds)) is not None else ir.names(rhs)
     if isinstance(rhs.fn, ir.Name) and known_choices(kinds.get(rhs.fn.id)):
         return ()  # written out here
@@ -333,7 +334,7 @@ def _open_uses(stmt: ir.Stmt, kinds: Kinds) -> tuple[str, ...]:
 def _given_to(stmt: ir.Stmt, kinds: Kinds, given: Container[type]) -> tuple[str, ...]:
     """What a statement stores into an object that may be the caller's."""
     call = ir.call_of(stmt)
-    if call is None or call.fn is not ir.set_attr:
+    if not is_op(call, Op.SET_ATTR):
         return ()
     return ir.names(call.args[2]) if class_of(atom_kind(call.args[0], kinds)) in given else ()
 

@@ -24,6 +24,7 @@ from srcdiff.frontend.signatures import place_of
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import UNKNOWN, Array, Kind, is_mutable
 from srcdiff.kinds.interpreter import infer
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import trees
 from srcdiff.runtime.service import is_jacobian
 from srcdiff.specialize.nested.derivatives import is_transform, makes_matrix
@@ -129,7 +130,7 @@ def _without_aliases(function: ir.Function, change: Callable[[ir.Atom], ir.Rhs])
 
 def _is_now(stmt: ir.Stmt) -> bool:
     call = ir.call_of(stmt)
-    return call is not None and call.fn is trees.as_now
+    return is_op(call, Op.AS_NOW)
 
 
 def _each(function: ir.Function, change: Callable[[ir.Atom], ir.Rhs]) -> ir.Function:

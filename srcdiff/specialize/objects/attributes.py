@@ -18,6 +18,7 @@ from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.kinds import Dict, Kind, Kinds, class_of
 from srcdiff.kinds.calls import atom_kind
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
 from srcdiff.specialize.objects.places import has_objects, item_at, read_key, stores
 
@@ -79,7 +80,7 @@ _KNOWN: tuple[Any, ...] = (
 
 
 DICT = "__dict__"
-_STORES: tuple[Any, ...] = (setattr, object.__setattr__, delattr, object.__delattr__)
+_STORES = (Op.SETATTR, Op.OBJECT_SETATTR, Op.DELATTR)
 
 
 def check_ways(function: ir.Function, kinds: Mapping[str, Any]) -> None:
@@ -91,7 +92,7 @@ def check_ways(function: ir.Function, kinds: Mapping[str, Any]) -> None:
         kind = kinds.get(getattr(call.args[0], "id", ""))
         if class_of(kind) is not None and isinstance(call.fn, ir.Attr):
             _check_kept(call.fn.name, kind, stmt.loc)
-        if class_of(kind) is not None and any(call.fn is f for f in _STORES):
+        if class_of(kind) is not None and is_op(call, *_STORES):
             raise UnsupportedError(
                 "the name of an attribute that is assigned is known only when the program runs, or "
                 "an attribute is deleted",
@@ -99,9 +100,9 @@ def check_ways(function: ir.Function, kinds: Mapping[str, Any]) -> None:
                 remedy="Write the assignment out; a loop over names that are known is written out "
                 "too: those of a tuple, or of a dict of keywords.",
             )
-        is_dict = call.fn is ir.set_attr and call.args[1] == ir.Const(DICT)
+        is_dict = is_op(call, Op.SET_ATTR) and call.args[1] == ir.Const(DICT)
         read = isinstance(call.fn, ir.Attr) and call.fn.name == DICT
-        if is_dict or read or call.fn is vars:
+        if is_dict or read or is_op(call, Op.VARS):
             raise UnsupportedError(
                 "the dict of an object's attributes, `__dict__`, is used", stmt.loc,
                 remedy="Read and assign attributes by their names; `getattr` and `setattr` take "

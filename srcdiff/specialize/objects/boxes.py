@@ -11,8 +11,6 @@ with; it returns the block with a dict display in place of each constructor and 
 
 from __future__ import annotations
 
-import copy
-import operator
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
@@ -21,6 +19,7 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Dict, Kind, Kinds, class_if_any, class_of, inside, sure
 from srcdiff.kinds.lattice import kind_of
+from srcdiff.primitives.ops import Op, is_op, op_named
 from srcdiff.runtime import records
 
 Stored = list[tuple[ir.Atom, ir.Const]]
@@ -76,7 +75,7 @@ def _within(kind: Kind) -> Iterator[Kind]:
 
 # --- attributes that nobody reads ----------------------------------------------------------------
 
-_LOOKS: tuple[Any, ...] = (vars, hasattr, getattr, copy.copy, copy.deepcopy)
+_LOOKS = (Op.VARS, Op.HASATTR, Op.GETATTR, Op.SHALLOW_COPY, Op.DEEPCOPY)
 
 
 def is_unread(key: ir.Const, function: ir.Function, kinds: Kinds) -> bool:
@@ -92,26 +91,30 @@ def _may_read(stmt: ir.Stmt, key: ir.Const, kinds: Kinds) -> bool:
         text = isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Opaque)
         held = isinstance(stmt, (ir.Assign, ir.SetItem, ir.If, ir.For, ir.While)) and not text
         return objects and not held
-    if call.fn is ir.set_attr:
+    if is_op(call, Op.SET_ATTR):
         return call.args[1] == key and len(call.args) == 4
-    if call.fn == ir.Attr(key.value) or call.args[1:2] == (key,):
+    read = isinstance(call.fn, ir.Attr) and call.fn.name == key.value
+    if read or call.args[1:2] == (key,):
         return True
-    return objects and (call.fn in _LOOKS or not _is_known(call.fn))
+    return objects and (is_op(call, *_LOOKS) or not _is_known(call.fn))
+
+
+_MAKING = (Op.SET_ATTR, Op.NEW_OBJECT, Op.MAKE_LIST, Op.MAKE_DICT)
 
 
 def _is_known(fn: Any) -> bool:
     """Whether a callee does not look into objects: it is of Python, or of ours."""
     if isinstance(fn, (ir.Name, ir.Derived)):
         return False
-    ours = (ir.set_attr, ir.new_object, ir.make_list, ir.make_dict, records.instance)
-    return isinstance(fn, (ir.Attr, ir.Method)) or fn in ours or not hasattr(fn, "__code__")
+    ours = op_named(fn) in _MAKING or fn is records.instance
+    return isinstance(fn, (ir.Attr, ir.Method)) or ours or not hasattr(fn, "__code__")
 
 
 # --- what they may be used for -------------------------------------------------------------------
 
-_HOLDING: tuple[Any, ...] = (
-    operator.getitem, operator.is_, operator.is_not, ir.new_object, ir.set_attr, ir.make_list,
-    ir.make_dict, copy.copy, list, tuple, dict, zip, enumerate, reversed, len,
+_HOLDING = (
+    Op.GETITEM, Op.IS, Op.IS_NOT, Op.NEW_OBJECT, Op.SET_ATTR, Op.MAKE_LIST, Op.MAKE_DICT,
+    Op.SHALLOW_COPY, Op.LIST, Op.TUPLE, Op.DICT, Op.ZIP, Op.ENUMERATE, Op.REVERSED, Op.LEN,
 )  # fmt: skip
 _METHODS = frozenset((
     "append", "appendleft", "clear", "copy", "extend", "get", "insert", "items", "keys", "pop",
@@ -150,7 +153,7 @@ def _only_holds(stmt: ir.Stmt) -> bool:
     if isinstance(call.fn, ir.Method):
         return call.fn.name in _METHODS
     makes = isinstance(call.fn, ir.Attr) or records.plain_fields(call.fn) is not None
-    return makes or any(call.fn is f for f in _HOLDING)
+    return makes or is_op(call, *_HOLDING)
 
 
 def _refused(loc: ir.Loc) -> UnsupportedError:
@@ -217,7 +220,7 @@ def as_dicts(block: ir.Block, names: Container[str], start: Start) -> ir.Block:
 
 
 def _makes(rhs: ir.Rhs) -> bool:
-    return isinstance(rhs, ir.Call) and rhs.fn is ir.new_object
+    return is_op(rhs, Op.NEW_OBJECT)
 
 
 def _stored(stmt: ir.Stmt) -> frozenset[str]:
@@ -235,7 +238,7 @@ class _Pending:
 
     def takes(self, call: ir.Call, pending: Container[str]) -> bool:
         """Whether a call stores an attribute that the object may as well be made with."""
-        if call.fn is not ir.set_attr or len(call.args) > 3:
+        if not is_op(call, Op.SET_ATTR) or len(call.args) > 3:
             return False
         key, value = call.args[1:]
         assert isinstance(key, ir.Const)

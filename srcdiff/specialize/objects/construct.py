@@ -30,6 +30,7 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.primitives.arguments import named_constant
 from srcdiff.primitives.effects import module_of
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records, trees
 from srcdiff.runtime.records import MISSING
 from srcdiff.specialize.inline import lowered
@@ -148,7 +149,7 @@ def copied(m: Known, call: ir.Call) -> ir.Rhs | None:
     """`copy.copy(x)`: a new object with the same attributes; `copy.deepcopy(x)`: with copies."""
     if len(call.args) != 1 or call.kwargs:
         return None
-    base, deep = call.args[0], call.fn is copy.deepcopy
+    base, deep = call.args[0], is_op(call, Op.DEEPCOPY)
     cls, kind = m.cls(base), m.kind(base)
     if cls is None:
         return _plain_copy(base, kind, deep)

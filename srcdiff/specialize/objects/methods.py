@@ -13,7 +13,6 @@ one or into what it gave.  Properties that the program might tell from plain one
 from __future__ import annotations
 
 import functools
-import operator
 import types
 from collections.abc import Iterator, Set
 from typing import Any
@@ -25,6 +24,7 @@ from srcdiff.frontend.closures.closures import Closure
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Dict, Kind, Kinds, class_of, classes_in
 from srcdiff.kinds.calls import atom_kind, is_hashable
+from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
 from srcdiff.specialize.inline import lowered
@@ -52,9 +52,9 @@ def check_property(function: ir.Function, kinds: Kinds, kind: Kind, name: str) -
             seen = True
             fresh.clear()
         call = ir.call_of(stmt)
-        if call is not None and call.fn is ir.new_object:
+        if is_op(call, Op.NEW_OBJECT):
             fresh.update(ir.writes(stmt))
-        elif call is not None and call.fn is ir.set_attr and not fresh & {*ir.names(call.args[0])}:
+        elif is_op(call, Op.SET_ATTR) and not fresh & {*ir.names(call.args[0])}:
             if (seen or again) and class_of(atom_kind(call.args[0], kinds)) in mine:
                 _refuse(name, "is read before its object, or one that it holds, may change", stmt)
 
@@ -74,7 +74,7 @@ def _is_of_object(stmt: ir.Stmt, kinds: Kinds) -> bool:
         return False
     base = call.args[0]
     known = isinstance(base, ir.Name) and class_of(kinds.get(base.id)) is not None
-    return call.fn is ir.set_attr or isinstance(call.fn, type) or known
+    return is_op(call, Op.SET_ATTR) or isinstance(call.fn, type) or known
 
 
 def _given(stmt: ir.Stmt, mine: Set[type | None], kinds: Kinds) -> tuple[str, ...]:
@@ -82,10 +82,11 @@ def _given(stmt: ir.Stmt, mine: Set[type | None], kinds: Kinds) -> tuple[str, ..
     call = ir.call_of(stmt)
     if call is None or not call.args:
         return ()
-    if call.fn is ir.set_attr:
+    if is_op(call, Op.SET_ATTR):
         known = class_of(atom_kind(call.args[0], kinds)) in mine
         return ir.names(call.args[2]) if known else ()
-    return ir.names(call) if any(call.fn is cls for cls in mine) else ()
+    made = call.fn
+    return ir.names(call) if any(made is cls for cls in mine) else ()
 
 
 def _stored(function: ir.Function, kinds: Kinds) -> Iterator[str]:
@@ -118,7 +119,7 @@ def _attribute(stmt: ir.Stmt) -> tuple[str, str]:
 # --- objects that say by `__iter__` what a loop, an unpacking or `list` takes of them ------------
 
 
-_TAKING = (list, tuple, sum, min, max, sorted)
+_TAKING = (Op.LIST, Op.TUPLE, Op.SUM, Op.MIN, Op.MAX, Op.SORTED)
 
 
 class InTurn(Unroller):
@@ -126,10 +127,10 @@ class InTurn(Unroller):
 
     def iterated(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> ir.Call:
         """What a loop or an unpacking asks an object: of the list of what its `__iter__` gives."""
-        if call.fn is ir.make_list:
+        if is_op(call, Op.MAKE_LIST):
             return replace(call, args=tuple(self.starred(a) for a in call.args))
         asks = call.role is ir.Role.LOOP or isinstance(call.role, ir.Unpacks)
-        first = call.fn is len
+        first = is_op(call, Op.LEN)
         if not asks or not isinstance(call.args[0], ir.Name):
             return call
         base = call.args[0]
@@ -152,7 +153,7 @@ class InTurn(Unroller):
 
     def taken_in_turn(self, call: ir.Call) -> ir.Rhs | None:
         """`list(x)` of an object, and of `iter(ys)`, which nothing else takes items of."""
-        if not is_hashable(call.fn) or call.fn not in _TAKING or len(call.args) != 1:
+        if not is_hashable(call.fn) or not is_op(call, *_TAKING) or len(call.args) != 1:
             return None
         base = call.args[0]
         behind = self.behind_iterator(base)
@@ -182,7 +183,7 @@ class InTurn(Unroller):
             if len(made) != 1 or ir.reader_counts(self.whole.body)[atom.id] != 1:
                 return None
             rhs = made[0].rhs if isinstance(made[0], ir.Assign) else None
-            if isinstance(rhs, ir.Call) and rhs.fn is iter and len(rhs.args) == 1:
+            if is_op(rhs, Op.ITER) and len(rhs.args) == 1:
                 return rhs.args[0]
             if not isinstance(rhs, ir.Name):
                 return None
@@ -193,20 +194,19 @@ class InTurn(Unroller):
 # --- methods, properties, operators and constructors of objects, as calls of plain functions -----
 
 
-_BINARY: dict[Any, str] = {
-    operator.add: "add", operator.sub: "sub", operator.mul: "mul", operator.truediv: "truediv",
-    operator.matmul: "matmul", operator.pow: "pow", operator.mod: "mod",
-    operator.floordiv: "floordiv", operator.and_: "and", operator.or_: "or", operator.xor: "xor",
-    operator.lshift: "lshift", operator.rshift: "rshift",
+_BINARY = {
+    Op.ADD: "add", Op.SUB: "sub", Op.MUL: "mul", Op.DIV: "truediv", Op.MATMUL: "matmul",
+    Op.POW: "pow", Op.MOD: "mod", Op.FLOORDIV: "floordiv", Op.AND: "and", Op.OR: "or",
+    Op.XOR: "xor", Op.LSHIFT: "lshift", Op.RSHIFT: "rshift",
 }  # fmt: skip
-_COMPARE: dict[Any, tuple[str, str]] = {
-    operator.lt: ("lt", "gt"), operator.le: ("le", "ge"), operator.gt: ("gt", "lt"),
-    operator.ge: ("ge", "le"), operator.eq: ("eq", "eq"), operator.ne: ("ne", "ne"),
+_COMPARE = {
+    Op.LT: ("lt", "gt"), Op.LE: ("le", "ge"), Op.GT: ("gt", "lt"),
+    Op.GE: ("ge", "le"), Op.EQ: ("eq", "eq"), Op.NE: ("ne", "ne"),
 }  # fmt: skip
-_UNARY: dict[Any, str] = {
-    operator.neg: "neg", operator.pos: "pos", operator.invert: "invert", abs: "abs", len: "len",
-    float: "float", complex: "complex", int: "int", operator.getitem: "getitem",
-    operator.contains: "contains", round: "round",
+_UNARY = {
+    Op.NEG: "neg", Op.POS: "pos", Op.INVERT: "invert", Op.ABS: "abs", Op.LEN: "len",
+    Op.FLOAT: "float", Op.COMPLEX: "complex", Op.INT: "int", Op.GETITEM: "getitem",
+    Op.CONTAINS: "contains", Op.ROUND: "round",
 }  # fmt: skip
 
 
@@ -317,7 +317,7 @@ class Members(InTurn, reflection.Truthful):
                 continue
             display = construct.named_tuple_display(self, inner)
             args.append(ir.Star(display) if isinstance(arg, ir.Star) else display)
-        if call.fn is len and isinstance(args[0], ir.Tup):
+        if is_op(call, Op.LEN) and isinstance(args[0], ir.Tup):
             return ir.Const(len(args[0].items))
         return replace(call, args=tuple(args))
 
@@ -424,7 +424,8 @@ class Members(InTurn, reflection.Truthful):
         own = ir.Name(callee.params[0].name)
         for stmt in ir.walk(callee.body):
             call = ir.call_of(stmt)
-            if call is not None and call.fn == ir.Method(name) and call.args[0] == own:
+            again = call is not None and call.args[:1] == (own,)
+            if again and ir.callee_of(stmt) == ir.Method(name):
                 raise UnsupportedError(
                     f"the method `{name}` calls itself on the same object", stmt.loc,
                     remedy="Write a loop, or a recursive function of numbers and arrays.",
@@ -469,17 +470,17 @@ class Members(InTurn, reflection.Truthful):
 
     def overloaded(self, call: ir.Call) -> ir.Rhs | None:
         """An operator or builtin on an object that says what it does."""
-        fn = call.fn
-        if not is_hashable(fn) or not call.args or call.kwargs:
+        op = which_op(call)
+        if op is None or not call.args or call.kwargs:
             return None
-        if fn in _BINARY and len(call.args) == 2:
-            return self.binary(call, f"__{_BINARY[fn]}__", f"__r{_BINARY[fn]}__")
-        if fn in _COMPARE:
-            one, other = _COMPARE[fn]
+        if op in _BINARY and len(call.args) == 2:
+            return self.binary(call, f"__{_BINARY[op]}__", f"__r{_BINARY[op]}__")
+        if op in _COMPARE:
+            one, other = _COMPARE[op]
             return self.binary(call, f"__{one}__", f"__{other}__")
-        name = _UNARY.get(fn)
+        name = _UNARY.get(op)
         own = self.member(call.args[0], f"__{name}__") if name else MISSING
-        if fn is operator.getitem and records.is_named_tuple(self.cls_if_any(call.args[0])):
+        if op is Op.GETITEM and records.is_named_tuple(self.cls_if_any(call.args[0])):
             return construct.named_tuple_item(self, call)
         if isinstance(own, types.FunctionType):
             args = tuple(self.index(a) for a in call.args)
@@ -490,9 +491,9 @@ class Members(InTurn, reflection.Truthful):
         """`x + y` where one of them is an object."""
         a, b = call.args
         one, other = self.member(a, name), self.member(b, swapped)
-        if call.fn not in _COMPARE and one is MISSING and other is MISSING:
+        if not is_op(call, *_COMPARE) and one is MISSING and other is MISSING:
             one, other = self.operand(a, name), self.operand(b, swapped)
-        if call.fn in _COMPARE and any(map(_is_generated, (one, other))):
+        if is_op(call, *_COMPARE) and any(map(_is_generated, (one, other))):
             return None  # as `dataclass` makes it: objects are compared as they are
         if isinstance(one, types.FunctionType) and not self.is_derived(b, a, other):
             return ir.Call(one, (a, b))

@@ -19,7 +19,8 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.request import Member
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import UNKNOWN, Dict, Kind, Kinds, List, Tuple, class_if_any, class_of, inside
-from srcdiff.runtime import records, trees
+from srcdiff.primitives.ops import Op, is_op
+from srcdiff.runtime import records
 
 Path = tuple[Any, ...]
 Place = tuple[str, Path]
@@ -219,7 +220,7 @@ class Places:
         kind = self.kind_at(base)
         if isinstance(call.fn, ir.Attr) and class_if_any(kind) is not None:
             return base[0], (*base[1], Member(call.fn.name))
-        item = call.fn is operator.getitem and isinstance(call.args[1], ir.Const)
+        item = is_op(call, Op.GETITEM) and isinstance(call.args[1], ir.Const)
         if item and base[0] in self.params and self.kind_at(base) is not None:
             key = call.args[1]
             assert isinstance(key, ir.Const)
@@ -285,7 +286,7 @@ def read_key(rhs: ir.Call) -> ir.Const | None:
     """The attribute that a call reads, or the known key of an item; None for any other call."""
     if isinstance(rhs.fn, ir.Attr):
         return ir.Const(rhs.fn.name)
-    key = rhs.args[1] if rhs.fn is operator.getitem else None
+    key = rhs.args[1] if is_op(rhs, Op.GETITEM) else None
     return key if isinstance(key, ir.Const) else None
 
 
@@ -293,12 +294,12 @@ def is_made(rhs: ir.Rhs | None) -> bool:
     """Whether an expression makes a new object."""
     if not isinstance(rhs, ir.Call):
         return False
-    return rhs.fn is ir.new_object or records.plain_fields(rhs.fn) is not None
+    return is_op(rhs, Op.NEW_OBJECT) or records.plain_fields(rhs.fn) is not None
 
 
 def is_store(rhs: ir.Rhs) -> bool:
     """Whether an expression is a store into an attribute."""
-    return isinstance(rhs, ir.Call) and rhs.fn is ir.set_attr
+    return is_op(rhs, Op.SET_ATTR)
 
 
 def item_at(kind: Kind | None, key: Any) -> Kind | None:
@@ -375,12 +376,10 @@ def _concerns(holder: Holder, into: Place, inside: set[str]) -> bool:
     return _is_inside(into, holder.held) and not (goes_on and target != (into[0], ()))
 
 
-PASSIVE: frozenset[Any] = frozenset(
-    {
-        print, isinstance, hasattr, id, str, repr, format, callable, len, trees.like_object,
-        operator.eq, operator.ne, operator.is_, operator.is_not,
-    }
-)
+PASSIVE = (
+    Op.PRINT, Op.ISINSTANCE, Op.HASATTR, Op.ID, Op.STR, Op.REPR, Op.FORMAT, Op.CALLABLE, Op.LEN,
+    Op.LIKE_OBJECT, Op.EQ, Op.NE, Op.IS, Op.IS_NOT,
+)  # fmt: skip
 """What only looks at objects, to print or to describe them."""
 
 
@@ -393,7 +392,7 @@ def _stores(block: ir.Block, place: Find) -> Iterator[tuple[ir.Stmt, Place]]:
     """Every store into an attribute and the object that it goes into."""
     for stmt in ir.walk(block):
         call = stmt.rhs if isinstance(stmt, ir.Effect) else None
-        if isinstance(call, ir.Call) and call.fn is ir.set_attr:
+        if is_op(call, Op.SET_ATTR):
             found = place(call.args[0])
             if found is not None:
                 yield stmt, found
@@ -427,9 +426,9 @@ def _by_call(stmt: ir.Stmt, call: ir.Call, place: Find) -> Iterator[Holder]:
         if base is not None and target is not None:
             yield Holder(stmt, (base[0], (*base[1], call.fn.name)), target)
         return
-    if any(call.fn is f for f in PASSIVE):
+    if is_op(call, *PASSIVE):
         return
-    if call.fn is ir.set_attr:
+    if is_op(call, Op.SET_ATTR):
         base, held = place(call.args[0]), place(call.args[2])
         if base is not None and held is not None:
             key = call.args[1]
@@ -471,7 +470,7 @@ class HeldElsewhereError(Exception):
 def _refusal(stmt: ir.Stmt, since: ir.Stmt, into: Place) -> HeldElsewhereError:
     call, line = ir.call_of(since), since.loc.line
     held = "has another name, or is in a container"
-    if call is not None and call.fn is vars:
+    if is_op(call, Op.VARS):
         held = "`vars` looks at"
     error = UnsupportedError(
         f"an attribute is assigned of an object that {held}, at that time"

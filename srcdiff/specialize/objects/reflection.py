@@ -16,6 +16,7 @@ from typing import Any, Union
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.kinds import Array, Kind, NoneKind, Object, Scalar, Sparse, Unknown, class_of
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import is_in_template
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
@@ -151,7 +152,7 @@ def _setattr(m: Truthful, call: ir.Call) -> ir.Rhs | None:
     found = _named(m, call)
     if found is None:
         return None
-    role = ir.Role.MADE if call.fn is object.__setattr__ else None
+    role = ir.Role.MADE if is_op(call, Op.OBJECT_SETATTR) else None
     return ir.Call(ir.set_attr, (found[0], ir.Const(found[1]), call.args[2]), role=role)
 
 

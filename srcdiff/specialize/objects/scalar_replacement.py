@@ -38,6 +38,7 @@ from srcdiff.ir.kinds import (
     is_container,
 )
 from srcdiff.kinds.interpreter import infer
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
 from srcdiff.specialize.objects import attributes
 from srcdiff.specialize.objects.boxes import as_dicts, check_uses
@@ -208,7 +209,7 @@ class Attempt(Variables):
     def object_(self, stmt: ir.Assign) -> None:
         """A variable becomes an object."""
         rhs, place = stmt.rhs, (stmt.target.id, ())
-        if isinstance(rhs, ir.Call) and rhs.fn is ir.new_object:
+        if is_op(rhs, Op.NEW_OBJECT):
             self.defaults(place)
             return
         fields = records.plain_fields(rhs.fn) if isinstance(rhs, ir.Call) else None
@@ -401,7 +402,7 @@ def _has_derivative(kind: Kind) -> bool:
 def _is_passive(stmt: ir.Stmt) -> bool:
     """Whether a statement only looks at objects to print or describe them."""
     rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    return is_text(rhs) or (isinstance(rhs, ir.Call) and any(rhs.fn is f for f in PASSIVE))
+    return is_text(rhs) or is_op(rhs, *PASSIVE)
 
 
 def _no_store(base: ir.Atom, name: str, loc: ir.Loc) -> UnsupportedError:

@@ -19,12 +19,12 @@ from srcdiff.frontend.request import Member, spelled
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.kinds import Dict, Kind, Kinds, List, Object, Tuple, Unknown, class_of
 from srcdiff.kinds.calls import atom_kind
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
 from srcdiff.specialize.objects.places import Place, Places, is_made, stores
 
-_SAME: dict[Any, bool] = {
-    operator.is_: True, operator.eq: True, operator.is_not: False, operator.ne: False,
-}  # fmt: skip
+_SAME = (Op.IS, Op.EQ)
+_COMPARED = (*_SAME, Op.IS_NOT, Op.NE)
 _SEARCHES = ("index", "remove", "count", "get", "setdefault", "pop")
 
 
@@ -35,14 +35,14 @@ def same_object(o: Variables, call: ir.Call, loc: ir.Loc) -> bool | None:
         UnsupportedError: nothing tells whether they are the same.
     """
     compared = [a for a in _compared(call) if _by_identity(o, call, a)]
-    if not compared or (call.fn in _SAME and not _may_meet(o, call)):
+    if not compared or (is_op(call, *_COMPARED) and not _may_meet(o, call)):
         return None
     a, b = call.args[0], call.args[-1]
-    if call.fn in _SAME and o.place(a) is not None:
+    if is_op(call, *_COMPARED) and o.place(a) is not None:
         if o.place(a) == o.place(b):
-            return _SAME[call.fn]
+            return is_op(call, *_SAME)
         if _are_new(o, a, b):
-            return not _SAME[call.fn]
+            return not is_op(call, *_SAME)
     if not any(is_taken_apart(o, a) for a in compared):
         return None
     raise identity_refusal(loc)
@@ -66,9 +66,9 @@ def compares_boxed(o: Variables, call: ir.Call) -> bool:
 
 def _compared(call: ir.Call) -> tuple[ir.Atom, ...]:
     """The arguments that a call compares with others, or of which it takes the identity."""
-    if call.fn in _SAME or call.fn in (id, hash):
+    if is_op(call, *_COMPARED) or is_op(call, Op.ID, Op.HASH):
         return call.args
-    if call.fn is operator.contains or (
+    if is_op(call, Op.CONTAINS) or (
         isinstance(call.fn, ir.Method) and call.fn.name in _SEARCHES
     ):
         return call.args[1:2]
@@ -78,7 +78,7 @@ def _compared(call: ir.Call) -> tuple[ir.Atom, ...]:
 def _by_identity(o: Variables, call: ir.Call, atom: ir.Atom) -> bool:
     """Whether a value is an object that is taken for none but itself."""
     cls = class_of(atom_kind(atom, o.kinds)) if isinstance(atom, ir.Name) else None
-    if cls is None or call.fn in (operator.is_, operator.is_not, id):
+    if cls is None or is_op(call, Op.IS, Op.IS_NOT, Op.ID):
         return cls is not None
     return records.member(cls, "__eq__") is object.__dict__["__eq__"]
 
@@ -145,7 +145,7 @@ class Variables(Rewriter, Places):
 
     def compared(self, call: ir.Call) -> bool | None:
         """What a comparison of two objects gives, where that is known here."""
-        if call.fn is hasattr and is_taken_apart(self, call.args[0]):
+        if is_op(call, Op.HASATTR) and is_taken_apart(self, call.args[0]):
             raise _depends(call.args[1], self.loc)
         if compares_boxed(self, call):
             self.compares.append(self.loc)
@@ -157,7 +157,7 @@ class Variables(Rewriter, Places):
 
     def length(self, call: ir.Call) -> int | None:
         """How many items a sequence in a parameter has, where that is known."""
-        place = self.place(call.args[0]) if call.fn is len and call.args else None
+        place = self.place(call.args[0]) if is_op(call, Op.LEN) and call.args else None
         kind = None if place is None else self.kind_at(place)
         if not isinstance(kind, (List, Tuple)) or kind.items is None:
             return None

@@ -1,0 +1,274 @@
+"""The operations that passes know by name, and the question whether a call is one of them.
+
+An `Op` is what a call does, however it is spelled: its value lists the callees that do it,
+functions by their modules and names, methods as `.name()`, attributes as `.name`.  What a callee
+does to memory and to the world, and what its axes mean, is asked of `op_of`; an `Op` is for what a
+pass does with one operation alone (the items of a display, the bounds of `range`, the factors of a
+product).
+A callee that no `Op` lists has none.  A method that is looked up behind a class (`super()`), or in
+an object of which nobody knows what its methods do, is no operation, whatever it is called.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import Enum
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.ir.frozen import remember
+
+
+class Op(Enum):
+    """An operation, by the callees that do it."""
+
+    # operators
+    ABS = "abs operator.abs"
+    ADD = "operator.add"
+    AND = "operator.and_"
+    CONTAINS = "operator.contains"
+    DELITEM = "operator.delitem"
+    DIV = "operator.truediv"
+    EQ = "operator.eq"
+    FLOORDIV = "operator.floordiv"
+    GE = "operator.ge"
+    GETITEM = "operator.getitem"
+    GT = "operator.gt"
+    INVERT = "operator.invert"
+    IPOW = "operator.ipow"
+    IS = "operator.is_"
+    IS_NOT = "operator.is_not"
+    LE = "operator.le"
+    LSHIFT = "operator.lshift"
+    LT = "operator.lt"
+    MATMUL = "operator.matmul"
+    MOD = "operator.mod"
+    MUL = "operator.mul"
+    NE = "operator.ne"
+    NEG = "operator.neg"
+    NOT = "operator.not_"
+    OR = "operator.or_"
+    POS = "operator.pos"
+    POW = "operator.pow"
+    RSHIFT = "operator.rshift"
+    SETITEM = "operator.setitem"
+    SUB = "operator.sub"
+    XOR = "operator.xor"
+
+    # functions of Python
+    BOOL = "bool"
+    BUILTIN_POW = "pow"
+    CALLABLE = "callable"
+    COMPLEX = "complex"
+    DEEPCOPY = "copy.deepcopy"
+    DELATTR = "delattr object.__delattr__"
+    DICT = "dict"
+    ENUMERATE = "enumerate"
+    FILTER = "filter"
+    FLOAT = "float"
+    FORMAT = "format"
+    GETATTR = "getattr"
+    HASATTR = "hasattr"
+    HASH = "hash"
+    ID = "id"
+    INT = "int"
+    ISINSTANCE = "isinstance"
+    ITER = "iter"
+    LEN = "len"
+    LIST = "list"
+    MAP = "map"
+    MATH_POW = "math.pow"
+    MAX = "max"
+    MIN = "min"
+    OBJECT_SETATTR = "object.__setattr__"
+    PARTIAL = "functools.partial"
+    PRINT = "print"
+    RANGE = "range"
+    REPR = "repr"
+    REVERSED = "reversed"
+    ROUND = "round"
+    SET = "set"
+    SETATTR = "setattr"
+    SHALLOW_COPY = "copy.copy"
+    SORTED = "sorted"
+    STR = "str"
+    SUM = "sum"
+    TUPLE = "tuple"
+    VARS = "vars"
+    ZIP = "zip"
+
+    # methods and attributes
+    ADD_METHOD = ".add()"
+    APPEND = ".append()"
+    COPY_METHOD = ".copy()"
+    DOT_METHOD = ".dot()"
+    EXTEND = ".extend()"
+    FLAT = ".flat"
+    GET = ".get()"
+    INSERT = ".insert()"
+    KEYS = ".keys()"
+    POP = ".pop()"
+    SETDEFAULT = ".setdefault()"
+    SHAPE = ".shape"
+    T = ".T"
+    UPDATE = ".update()"
+
+    # functions of NumPy
+    ABSOLUTE = "numpy.absolute"
+    ADD_AT_UFUNC = "numpy.add.at"
+    ARRAY = "numpy.array"
+    ASANYARRAY = "numpy.asanyarray"
+    ASARRAY = "numpy.asarray"
+    ASCONTIGUOUSARRAY = "numpy.ascontiguousarray"
+    ASFORTRANARRAY = "numpy.asfortranarray"
+    AVERAGE = "numpy.average"
+    BLOCK = "numpy.block"
+    BROADCAST_TO = "numpy.broadcast_to"
+    COPY = "numpy.copy"
+    CORRCOEF = "numpy.corrcoef"
+    CORRELATE = "numpy.correlate"
+    COV = "numpy.cov"
+    DIVIDE = "numpy.divide"
+    DOT = "numpy.dot"
+    EDIFF1D = "numpy.ediff1d"
+    EINSUM = "numpy.einsum"
+    FABS = "numpy.fabs math.fabs"
+    FLOAT_POWER = "numpy.float_power"
+    GRADIENT = "numpy.gradient"
+    IMAG = "numpy.imag"
+    INNER = "numpy.inner"
+    ISCOMPLEXOBJ = "numpy.iscomplexobj"
+    LINALG_MATRIX_POWER = "numpy.linalg.matrix_power"
+    LINALG_NORM = "numpy.linalg.norm"
+    LINALG_VECTOR_NORM = "numpy.linalg.vector_norm"
+    MAXIMUM = "numpy.maximum"
+    MAY_SHARE_MEMORY = "numpy.may_share_memory"
+    MINIMUM = "numpy.minimum"
+    MULTIPLY = "numpy.multiply"
+    NEGATIVE = "numpy.negative"
+    NP_ADD = "numpy.add"
+    NP_MATMUL = "numpy.matmul"
+    NP_SHAPE = "numpy.shape"
+    NP_SUM = "numpy.sum"
+    OUTER = "numpy.outer"
+    POWER = "numpy.power"
+    REAL = "numpy.real"
+    REQUIRE = "numpy.require"
+    RESHAPE = "numpy.reshape"
+    SQUARE = "numpy.square"
+    STD = "numpy.std .std()"
+    SUBTRACT = "numpy.subtract"
+    VDOT = "numpy.vdot"
+    WHERE = "numpy.where"
+    ZEROS = "numpy.zeros"
+    ZEROS_LIKE = "numpy.zeros_like"
+
+    # what the IR has for displays, stores and functions
+    CAPTURED = "srcdiff.ir.nodes.captured"
+    IS_FUNCTION = "srcdiff.ir.nodes.is_function"
+    MAKE_DICT = "srcdiff.ir.nodes.make_dict"
+    MAKE_FUNCTION = "srcdiff.ir.nodes.make_function"
+    MAKE_LIST = "srcdiff.ir.nodes.make_list"
+    NEW_OBJECT = "srcdiff.ir.nodes.new_object"
+    SET_ATTR = "srcdiff.ir.nodes.set_attr"
+    SET_ITEM = "srcdiff.ir.nodes.set_item"
+
+    # the notation of templates
+    ACTIVE = "srcdiff.primitives.notation.active"
+    IGNORED = "srcdiff.primitives.notation.ignored"
+    KNOWN = "srcdiff.primitives.notation.known"
+    REFUSE = "srcdiff.primitives.notation.refuse"
+
+    # helpers of generated code
+    ADD_AT = "srcdiff.runtime.trees.add_at"
+    ADD_INTO = "srcdiff.runtime.trees.add_into"
+    ADD_SHARED = "srcdiff.runtime.trees.add_shared"
+    AS_NOW = "srcdiff.runtime.trees.as_now"
+    CALL_VJP = "srcdiff.runtime.trees.call_vjp"
+    CHECKPOINTED = "srcdiff.runtime.checkpoint.checkpointed"
+    CHECK_ADJOINT = "srcdiff.runtime.trees.check_adjoint"
+    COTANGENT = "srcdiff.runtime.trees.cotangent"
+    COTANGENTS = "srcdiff.runtime.batched.cotangents"
+    DEEP_COPY = "srcdiff.runtime.trees.deep_copy"
+    ENABLE_GRAD = "srcdiff.runtime.contexts.enable_grad"
+    HOOK = "srcdiff.runtime.trees.hook"
+    INTEGRAL = "srcdiff.runtime.scipy.integrals.integral"
+    KEPT = "srcdiff.runtime.trees.kept"
+    LAID_COPY = "srcdiff.runtime.layout.laid_copy"
+    LAID_LIKE = "srcdiff.runtime.layout.laid_like"
+    LIKE_OBJECT = "srcdiff.runtime.trees.like_object"
+    LIKE_TREE = "srcdiff.runtime.trees.like_tree"
+    NO_GRAD = "srcdiff.runtime.contexts.no_grad"
+    PULL_BACK = "srcdiff.runtime.trees.pull_back"
+    PUT_BACK = "srcdiff.runtime.trees.put_back"
+    SET_GRAD_ENABLED = "srcdiff.runtime.contexts.set_grad_enabled"
+    SPREAD = "srcdiff.runtime.arrays.spread"
+    STOP_GRADIENT = "srcdiff.runtime.arrays.stop_gradient"
+    TREE_ZEROS_LIKE = "srcdiff.runtime.trees.zeros_like"
+    UNBROADCAST = "srcdiff.runtime.arrays.unbroadcast"
+    UNBROADCAST_EACH = "srcdiff.runtime.batched.unbroadcast_each"
+    UNCUT = "srcdiff.runtime.arrays.uncut"
+    VIEW_LIKE = "srcdiff.runtime.layout.view_like"
+    VJP_BY = "srcdiff.runtime.implicit.vjp_by"
+    WHERE_NONZERO = "srcdiff.runtime.trees.where_nonzero"
+    ZEROS_OF = "srcdiff.runtime.sequences.zeros_of"
+    ZERO_TREE = "srcdiff.runtime.trees.zero_tree"
+
+
+MODES = (Op.NO_GRAD, Op.ENABLE_GRAD, Op.SET_GRAD_ENABLED)
+"""What makes regions with and without derivatives."""
+
+
+def is_op(expr: ir.Rhs | None, *ops: Op) -> TypeGuard[ir.Call]:
+    """Whether an expression is a call of one of these operations."""
+    return type(expr) is ir.Call and which_op(expr) in ops
+
+
+def which_op(call: ir.Call) -> Op | None:
+    """The operation that a call is of, None of all others."""
+    found = call._op
+    if found is None:
+        found = remember(call, "_op", op_named(call.fn) or False)
+    return found or None
+
+
+def op_named(callee: object) -> Op | None:
+    """The operation of a callee, None of all others."""
+    if isinstance(callee, ir.Method):
+        plain = callee.after is None and not callee.foreign
+        return _NAMED.get(f".{callee.name}()") if plain else None
+    if isinstance(callee, ir.Attr):
+        return _NAMED.get(f".{callee.name}") if callee.after is None else None
+    if isinstance(callee, BuiltinFunctionType) and isinstance(callee.__self__, np.ufunc):
+        return _NAMED.get(f"numpy.{callee.__self__.__name__}.{callee.__name__}")
+    if isinstance(callee, FunctionType) and str(callee.__module__).startswith("srcdiff."):
+        return _of_ours(callee)
+    return _FOUND.get(id(callee))
+
+
+def _of_ours(fn: FunctionType) -> Op | None:
+    """The operation of a function of srcdiff's own, whose module is read when it is needed."""
+    found = _NAMED.get(f"{fn.__module__}.{fn.__name__}")
+    mine = found is not None and vars(sys.modules[fn.__module__]).get(fn.__name__) is fn
+    return found if mine else None
+
+
+_NAMED = {name: op for op in Op for name in op.value.split()}
+
+
+def _object(name: str) -> Any:
+    """What a dotted name stands for."""
+    home, _, last = name.rpartition(".")
+    held = sys.modules.get(home or "builtins")
+    return getattr(held if held is not None else object, last)
+
+
+# By identity: no object is asked for a hash.
+_FOUND = {
+    id(_object(name)): op
+    for name, op in _NAMED.items()
+    if not name.startswith((".", "srcdiff.")) and not name.endswith(".at")
+}
