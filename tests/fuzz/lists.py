@@ -13,6 +13,7 @@ class Lists(Writer):
 
     weights: ClassVar[dict[str, int]] = {
         "list": 2, "dict": 2, "grow": 2, "table": 2, "collect": 3, "star": 1,
+        "measure": 2,
     }  # fmt: skip
 
     def write_list(self, loop: bool) -> None:
@@ -126,6 +127,34 @@ class Lists(Writer):
             ]
         )
         self.line(f"{got} = {value}")
+        self.bind(got, NUMBER)
+
+    def write_measure(self, loop: bool) -> None:
+        """A loop with a number that says what a container holds, which then holds something else.
+
+        The containers hold numbers with and without derivatives.
+        """
+        name, k, got = self.counter("held"), self.counter("k"), self.counter("g")
+        item = self.r.choice([f"{k} + 1.5", f"{k} + 1.5", self.of(NUMBER, 1)])
+        asks = [f"len({name})", f"min({name})", f"max({name})", f"sum({name})"]
+        keys = [f"len({name})", f"(0.4 if 1 in {name} else 1.2)", f"{name}.get(2, 0.7)"]
+        made, said, changed = self.r.choice([
+            (f"[{self.r.choice(['1.0', self.of(NUMBER, 1)])}, 3.0, 2.0]", [*asks, f"{name}[-1]"],
+             [f"{name}[{k}] = {item}", f"{name}.append({item})", f"{name}.insert(1, {item})"]),
+            ("np.ones(4)", [*asks, f"{name}.max()", f"{name}[1:].sum()"],
+             [f"{name}[{k}] = {item}", f"{name}[1:] *= 1.5", f"{name}[{k}:] = {item}"]),
+            ("{0: 1.0}", keys,
+             [f"{name}[{k}] = {item}", f"{name}[{k} + 3] = {item}", f"{name}.pop({k}, 0.0)",
+              f"{name}.clear()"]),
+        ])  # fmt: skip
+        self.line(f"{name} = {made}")
+        self.line(f"{got} = {self.of(NUMBER, 1)}")
+        lines = [f"{got} = {got} * {self.r.choice(said)} * 0.4 * {got}", self.r.choice(changed)]
+        if self.r.random() < 0.3:
+            lines.append(f"{got} = {got} + {self.r.choice(said)}")
+        with self.block(f"for {k} in range({self.r.choice([2, 3])}):"):
+            for line in lines:
+                self.line(line)
         self.bind(got, NUMBER)
 
     def write_star(self, loop: bool) -> None:
