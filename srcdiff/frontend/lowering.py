@@ -90,7 +90,7 @@ from srcdiff.frontend.desugar.flatten import flattened
 from srcdiff.frontend.desugar.stdlib import plain_collections, plain_getters, present_attributes
 from srcdiff.frontend.lower import calls, expressions, jumps, loops, statements, targets
 from srcdiff.frontend.lower.builder import Adjoint, Builder, Node, Table
-from srcdiff.frontend.scopes import scan_function
+from srcdiff.frontend.scopes import declared, scan_function
 from srcdiff.frontend.source.parse import Source, parse, shallow
 from srcdiff.ir import (
     Accum,
@@ -178,36 +178,22 @@ def params(source: Source) -> tuple[Param, ...]:
     """The parameters of a function, with the defaults that its `def` computed."""
     if source.wrapped is not None:
         return params(source.wrapped)
-    args = source.tree.args
-    values = list(source.function.__defaults__ or ())
-    positional = [*args.posonlyargs, *args.args]
-    first = len(positional) - len(args.defaults)
-    values = values[len(values) - len(args.defaults) :]
+    own, made = tuple(declared(source.tree.args)), source.function
+    positional = [node.id for node, style, _ in own if style in ("pos", "any")]
+    held = dict(zip(reversed(positional), reversed(made.__defaults__ or ())))
+    held |= made.__kwdefaults__ or {}
     found = []
-    for i, node in enumerate(positional):
-        style = "pos" if i < len(args.posonlyargs) else "any"
-        at = i - first
-        default = None if at < 0 else _default(source, node, args.defaults[at], values[at])
-        found.append(_param(source, node, style, default))
-    if args.vararg is not None:
-        found.append(_param(source, args.vararg, "*", None))
-    by_name = source.function.__kwdefaults__ or {}
-    for node, default_node in zip(args.kwonlyargs, args.kw_defaults, strict=False):
-        has = default_node is not None and node.id in by_name
-        default = _default(source, node, default_node, by_name[node.id]) if has else None
-        found.append(_param(source, node, "kw", default))
-    if args.kwarg is not None:
-        found.append(_param(source, args.kwarg, "**", None))
+    for node, style, said in own:
+        default = _default(source, node, said, held[node.id]) if node.id in held else None
+        annotation = None if node.annotation is None else source.text(node.annotation)
+        found.append(Param(node.id, default, style, annotation))
     return tuple(found)
 
 
-def _param(source: Source, node: Node, style: str, default: Atom | None) -> Param:
-    annotation = None if node.annotation is None else source.text(node.annotation)
-    return Param(node.id, default, style, annotation)
-
-
-def _default(source: Source, param: Node, node: Node, value: object) -> Atom:
+def _default(source: Source, param: Node, node: Node | None, value: object) -> Atom:
     """A default: a literal, or the object with its spelling, if that is a name."""
+    if node is None:  # it was given later
+        return Ref(f"{param.id}_default", value)
     if type(node).__name__ == "Constant" and type(value) is type(node.value):
         return Const(value)
     number = type(value) is int or type(value) is float
@@ -315,7 +301,7 @@ def lower_template(source: Source, mutates: str | None = None) -> Template:
     b.scope["d"] = Adjoint()
     body = source.tree.body
     at = _yield_index(b, source)
-    doc = body[0].value.value if _is_docstring(body[0]) else None
+    doc, _ = _docstring(body)
     if at is None:
         return _backwards(b, source, mutates, doc)
     above = jumps.block(b, body[:at], tail=False)
@@ -420,11 +406,6 @@ def _is_constant(node: Node, value: object) -> bool:
     return isinstance(node, gast.Constant) and type(node.value) is not bool and node.value == value
 
 
-def _is_docstring(node: Node) -> bool:
-    value = getattr(getattr(node, "value", None), "value", None)
-    return type(node).__name__ == "Expr" and isinstance(value, str)
-
-
 def _is_yield(node: Node) -> bool:
     return type(node).__name__ == "Expr" and type(node.value).__name__ == "Yield"
 
@@ -504,7 +485,7 @@ def _assign(b: Builder, node: Node) -> None:
 def _augmented(b: Builder, node: Node) -> None:
     """`d[x] += e`, `d[x][i] += e`, and ordinary ones."""
     loc = b.loc(node)
-    op = statements.OPERATORS[type(node.op).__name__]
+    op = expressions.BINARY[type(node.op).__name__]
     primal = _primal(b, node.target)
     if primal is None:
         _demand(b, node.target, loc)

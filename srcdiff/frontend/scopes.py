@@ -76,9 +76,22 @@ def scan_nodes(nodes: Iterable[Node]) -> Scan:
 
 def parameters(args: Node) -> Iterator[str]:
     """The names of all parameters of a definition."""
-    for group in (args.posonlyargs, args.args, args.kwonlyargs):
-        yield from (a.id for a in group)
-    yield from (a.id for a in (args.vararg, args.kwarg) if a is not None)
+    return (node.id for node, _, _ in declared(args))
+
+
+def declared(args: Node) -> Iterator[tuple[Node, str, Node | None]]:
+    """The parameters of a definition: each node, how it is given (as `Param`) and its default."""
+    positional = [*args.posonlyargs, *args.args]
+    without = len(positional) - len(args.defaults)
+    for k, node in enumerate(positional):
+        style = "pos" if k < len(args.posonlyargs) else "any"
+        yield node, style, args.defaults[k - without] if k >= without else None
+    if args.vararg is not None:
+        yield args.vararg, "*", None
+    for node, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
+        yield node, "kw", default
+    if args.kwarg is not None:
+        yield args.kwarg, "**", None
 
 
 def _each(nodes: Iterable[Node], scan: Scan) -> None:
@@ -195,17 +208,20 @@ def _annotated(node: Node, scan: Scan) -> None:
 
 
 def _import(node: Node, scan: Scan) -> None:
-    for alias in node.names:
-        name = alias.asname or alias.name.split(".")[0]
+    for name, path, attribute in imported(node):
         scan.bind(name)
-        scan.imports[name] = (alias.name if alias.asname else name, None)
+        scan.imports[name] = path, attribute
 
 
-def _import_from(node: Node, scan: Scan) -> None:
+def imported(node: Node) -> Iterator[tuple[str, str, str | None]]:
+    """The names that an import binds, each with a module, and the name of what is in it."""
     for alias in node.names:
-        name = alias.asname or alias.name
-        scan.bind(name)
-        scan.imports[name] = ("." * (node.level or 0) + (node.module or ""), alias.name)
+        if type(node).__name__ == "ImportFrom":
+            path = "." * (node.level or 0) + (node.module or "")
+            yield alias.asname or alias.name, path, alias.name
+        else:
+            name = alias.asname or alias.name.partition(".")[0]
+            yield name, alias.name if alias.asname else name, None
 
 
 def _class(node: Node, scan: Scan) -> None:
@@ -235,7 +251,7 @@ _SPECIAL = {
     "AnnAssign": _annotated,
     "AugAssign": _augmented,
     "Import": _import,
-    "ImportFrom": _import_from,
+    "ImportFrom": _import,
     "ClassDef": _class,
     "Nonlocal": _nonlocal,
     **dict.fromkeys(COMPREHENSIONS, _comprehension),

@@ -224,7 +224,10 @@ MODES = (Op.NO_GRAD, Op.ENABLE_GRAD, Op.SET_GRAD_ENABLED)
 
 def is_op(expr: ir.Rhs | None, *ops: Op) -> TypeGuard[ir.Call]:
     """Whether an expression is a call of one of these operations."""
-    return type(expr) is ir.Call and which_op(expr) in ops
+    if type(expr) is not ir.Call:
+        return False
+    found = expr._op
+    return (which_op(expr) if found is None else found) in ops
 
 
 def which_op(call: ir.Call) -> Op | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import field
 from typing import Any, Protocol
 
@@ -24,7 +24,7 @@ from srcdiff.frontend.closures import local_functions
 from srcdiff.frontend.closures.local_functions import MARK
 from srcdiff.frontend.lower import jumps
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Meaning, Node
-from srcdiff.frontend.scopes import Scan, parameters, scan_function
+from srcdiff.frontend.scopes import Scan, declared, scan_function
 from srcdiff.frontend.signatures import bind, bind_displays
 from srcdiff.ir import (
     NOWHERE,
@@ -113,10 +113,11 @@ def head(b: Builder, fn: LocalFunction) -> Head:
     for name in scan.bound:
         made = b.fresh(name)
         scope[name], new[name] = made, made.id
-    params = tuple(
-        Param(new[name], fn.defaults.get(name), style) for name, style in _styles(fn.node.args)
-    )
-    return Head(params, {n: new[n] for n in parameters(fn.node.args)}, scope, scan)
+    params = {
+        n.id: Param(new[n.id], fn.defaults.get(n.id), style)
+        for n, style, _ in declared(fn.node.args)
+    }
+    return Head(tuple(params.values()), {n: p.name for n, p in params.items()}, scope, scan)
 
 
 def lifted_function(b: Builder, fn: LocalFunction, top: Head) -> Function:
@@ -125,17 +126,6 @@ def lifted_function(b: Builder, fn: LocalFunction, top: Head) -> Function:
     body = b.collect(lambda: values.append(local_functions.body_of(b, fn, top.scope, top.scan)))
     block: Block = (*body, Return(values[0], b.loc(fn.node)))
     return Function(fn.name, top.params, block, loc=b.loc(fn.node))
-
-
-def _styles(args: Node) -> Iterator[tuple[str, str]]:
-    """The parameters of a definition and how they are given."""
-    yield from ((a.id, "pos") for a in args.posonlyargs)
-    yield from ((a.id, "any") for a in args.args)
-    if args.vararg is not None:
-        yield args.vararg.id, "*"
-    yield from ((a.id, "kw") for a in args.kwonlyargs)
-    if args.kwarg is not None:
-        yield args.kwarg.id, "**"
 
 
 # --- derivatives of nested functions -------------------------------------------------------------

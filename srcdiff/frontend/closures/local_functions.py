@@ -17,7 +17,7 @@ from typing import Any
 
 from srcdiff.frontend.lower import jumps
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Meaning, Node, Spread
-from srcdiff.frontend.scopes import Scan, scan_function
+from srcdiff.frontend.scopes import Scan, declared, scan_function
 from srcdiff.ir import (
     NONE,
     NOWHERE,
@@ -204,17 +204,12 @@ def _flat(atoms: Sequence[Atom]) -> Iterator[Atom]:
 
 def local_function(b: Builder, node: Node, name: str) -> LocalFunction:
     """A nested definition, its defaults evaluated here."""
-    args = node.args
-    positional = [*args.posonlyargs, *args.args]
-    with_default = positional[len(positional) - len(args.defaults) :]
-    pairs = [*zip(with_default, args.defaults, strict=False)]
-    keyword = zip(args.kwonlyargs, args.kw_defaults, strict=True)
-    pairs += [(p, d) for p, d in keyword if d is not None]
     defaults: dict[str, Atom] = {}
-    for param, default in pairs:
-        atom = b.atom(default)
-        held = atom if isinstance(atom, (Const, Ref)) else b.temp(atom, b.loc(default))
-        defaults[param.id] = held
+    for param, _, default in declared(node.args):
+        if default is not None:
+            atom = b.atom(default)
+            held = atom if isinstance(atom, (Const, Ref)) else b.temp(atom, b.loc(default))
+            defaults[param.id] = held
     return LocalFunction(name, node, defaults, b.scope)
 
 
@@ -268,14 +263,12 @@ def _inlined(b: Builder, fn: LocalFunction, scope: dict[str, Meaning], scan: Any
 
 def _bound_arguments(b: Builder, node: Node, fn: LocalFunction) -> dict[str, Atom]:
     """The value of each parameter at a call, evaluated in Python's order."""
-    args = fn.node.args
-    positional = [p.id for p in (*args.posonlyargs, *args.args)]
-    keyword = [p.id for p in (*args.args, *args.kwonlyargs)]
+    everything = {param.id: style for param, style, _ in declared(fn.node.args)}
+    positional = [n for n, style in everything.items() if style in ("pos", "any")]
     values, kwargs = arguments(b, (), node)
     given = dict(zip(positional, values, strict=False))
-    wrong = [k for k, _ in kwargs if k not in keyword or k in given]
+    wrong = [k for k, _ in kwargs if everything.get(str(k)) not in ("any", "kw") or k in given]
     given.update((k, v) for k, v in kwargs if k is not None)
-    everything = [*positional, *(p.id for p in args.kwonlyargs)]
     missing = [p for p in everything if p not in given and p not in fn.defaults]
     if wrong or missing or len(values) > len(positional):
         b.refuse(

@@ -25,8 +25,10 @@ from srcdiff.frontend.lower.builder import (
     Spread,
     Table,
 )
+from srcdiff.frontend.scopes import declared
 from srcdiff.ir import (
     NONE,
+    OPERATORS,
     Assign,
     Atom,
     Attr,
@@ -65,31 +67,18 @@ def resolve_super(b: Builder, node: Node) -> tuple[Node, type] | None:
 
 def _first_parameter(b: Builder) -> Node | None:
     """The object of the method that is being lowered."""
-    bound = list(b.source.bound)
-    args = b.source.tree.args
-    params = [p.id for p in (*args.posonlyargs, *args.args)]
-    names = bound or params[:1]
+    params = (n.id for n, style, _ in declared(b.source.tree.args) if style in ("pos", "any"))
+    names = [*b.source.bound, *params]
     return gast.Name(names[0], gast.Load(), None, None) if names else None
 
 
 # --- expressions: names, literals, operators, attributes, subscripts, displays -------------------
 
 
-BINARY: dict[str, Any] = {
-    "Add": operator.add,
-    "Sub": operator.sub,
-    "Mult": operator.mul,
-    "MatMult": operator.matmul,
-    "Div": operator.truediv,
-    "Mod": operator.mod,
-    "Pow": operator.pow,
-    "LShift": operator.lshift,
-    "RShift": operator.rshift,
-    "BitOr": operator.or_,
-    "BitXor": operator.xor,
-    "BitAnd": operator.and_,
-    "FloorDiv": operator.floordiv,
-}
+BINARY = {
+    "Add": "+", "Sub": "-", "Mult": "*", "MatMult": "@", "Div": "/", "Mod": "%", "Pow": "**",
+    "LShift": "<<", "RShift": ">>", "BitOr": "|", "BitXor": "^", "BitAnd": "&", "FloorDiv": "//",
+}  # fmt: skip
 UNARY: dict[str, Any] = {
     "Invert": operator.invert,
     "Not": operator.not_,
@@ -144,7 +133,7 @@ def binary(b: Builder, node: Node) -> Rhs:
     rhs = b.rhs(spine[-1].left)
     for step in reversed(spine):
         left = b.held(b.as_atom(rhs, step.left), b.rebound([step.right]), step.left)
-        rhs = Call(BINARY[type(step.op).__name__], (left, b.atom(step.right)))
+        rhs = Call(OPERATORS[BINARY[type(step.op).__name__]], (left, b.atom(step.right)))
     return rhs
 
 

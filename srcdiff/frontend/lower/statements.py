@@ -8,27 +8,11 @@ from collections.abc import Sequence
 import gast
 
 from srcdiff.frontend.closures import closures, local_functions
-from srcdiff.frontend.lower import builder, jumps, targets
+from srcdiff.frontend.lower import builder, expressions, jumps, targets
 from srcdiff.frontend.lower.builder import Builder, Node, Pending, Table
-from srcdiff.frontend.scopes import at
+from srcdiff.frontend.scopes import at, imported
 from srcdiff.ir import Assign, Call, Effect, If, Name, Opaque, Ref, Verbatim
 from srcdiff.runtime.trees import hook
-
-OPERATORS = {
-    "Add": "+",
-    "Sub": "-",
-    "Mult": "*",
-    "MatMult": "@",
-    "Div": "/",
-    "Mod": "%",
-    "Pow": "**",
-    "LShift": "<<",
-    "RShift": ">>",
-    "BitOr": "|",
-    "BitXor": "^",
-    "BitAnd": "&",
-    "FloorDiv": "//",
-}
 
 
 def assign(b: Builder, node: Node) -> None:
@@ -51,7 +35,7 @@ def assign(b: Builder, node: Node) -> None:
 
 def augmented(b: Builder, node: Node) -> None:
     """`a += e`."""
-    op = OPERATORS[type(node.op).__name__]
+    op = expressions.BINARY[type(node.op).__name__]
     targets.augmented(b, node.target, node.value, op, b.loc(node))
 
 
@@ -112,25 +96,14 @@ def _verbatim(b: Builder, node: Node, parts: Sequence[Node]) -> None:
 
 def import_(b: Builder, node: Node) -> None:
     """An import inside the function: kept as text; the names it binds mean what they mean now."""
-    names = []
-    for alias in node.names:
-        name = alias.asname or alias.name.split(".")[0]
-        names.append(b.target(name))
-        builder.check_imported(b, alias.name, node)
-        builder.learn_import(b, name, alias.name if alias.asname else name, None)
-    b.emit(Verbatim(b.source.text(node), (), tuple(names), (), b.loc(node)))
-
-
-def import_from(b: Builder, node: Node) -> None:
-    """`from module import name`."""
-    names = []
-    for alias in node.names:
-        name = alias.asname or alias.name
-        names.append(b.target(name))
-        module = "." * (node.level or 0) + (node.module or "")
-        builder.check_imported(b, module, node)
-        builder.learn_import(b, name, module, alias.name)
-    b.emit(Verbatim(b.source.text(node), (), tuple(names), (), b.loc(node)))
+    found = list(imported(node))
+    whole = type(node).__name__ == "Import"
+    for path in [a.name for a in node.names] if whole else [found[0][1]]:
+        builder.check_imported(b, path, node)
+    for name, path, attribute in found:
+        builder.learn_import(b, name, path, attribute)
+    names = tuple(b.target(name) for name, _, _ in found)
+    b.emit(Verbatim(b.source.text(node), (), names, (), b.loc(node)))
 
 
 def delete(b: Builder, node: Node) -> None:
@@ -207,7 +180,7 @@ TABLE: Table = {
     "Assert": assertion,
     "Raise": raise_,
     "Import": import_,
-    "ImportFrom": import_from,
+    "ImportFrom": import_,
     "Delete": delete,
     "FunctionDef": definition,
     **dict.fromkeys(_REFUSED, refused),
