@@ -388,10 +388,10 @@ class Job:
             items.update(self._further(functions[name], tests))
             if made.written and k == 0:
                 listed = ", ".join(f'"{n}"' for n in made.written)
-                out += wrap(f"{name} = ", tests.call(apart, name, listed), "", 0, 100, True)
+                out += wrap(f"{name} = ", tests.call(apart, name, listed))
             if items:
                 text = tests.call(checked, name, *(f"{n}={test}" for n, test in items.items()))
-                out += wrap(f"{name} = ", text, "", 0, 100, True)
+                out += wrap(f"{name} = ", text)
         return out
 
     def _tests(self, tests: kind_checks.Tests) -> dict[str, str]:

@@ -33,6 +33,7 @@ from srcdiff.ir.kinds import (
     inside,
 )
 from srcdiff.kinds.interpreter import infer
+from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import arrays, records, trees
 
@@ -41,7 +42,6 @@ Spell = Callable[[Chain], "str | None"]
 """What stands for a dotted name whose first part is global; None where it stays."""
 
 _REMARK = re.compile(r"  # (type: ignore|noqa).*$", re.M)
-_WIDTH = 100
 
 
 def text_of(function: types.FunctionType, name: str) -> str:
@@ -185,7 +185,7 @@ def _plain_header(text: str, node: ast.FunctionDef) -> str:
     lines = text.splitlines()
     header = f"def {node.name}({ast.unparse(node.args)})"
     header = header if '"' in header else header.replace("'", '"')
-    new = wrap("", header, ":", node.col_offset, _WIDTH, False)
+    new = wrap("", header, ":", node.col_offset, False)
     return "\n".join([*lines[: node.lineno - 1], *new, *lines[node.body[0].lineno - 1 :]])
 
 
@@ -244,17 +244,12 @@ def _gives_others(
 ) -> bool:
     calls = [(s, c) for s in ir.walk(function.body) if (c := ir.call_of(s)) is not None]
     sure = {n for n, k in kinds.items() if known(k)}
-    made = (s.target.id for s, c in calls if isinstance(s, ir.Assign) and _is_of(c.fn, arrays))
-    sure.update(made)  # arrays of any rank
+    made = (s for s, call in calls if module_of(call.fn) == arrays.__name__)
+    sure.update(n for s in made for n in ir.writes(s))  # arrays of any rank
     tuples = known(Tuple(()))
-    for _, call in calls:
-        if _is_of(call.fn, trees):
-            shaped = is_op(call, Op.COTANGENT, Op.LIKE_TREE)  # as their second argument is
-            for arg in call.args[1:2] if shaped else call.args:
-                if not sure.issuperset(ir.names(arg)) or isinstance(arg, ir.Tup) and not tuples:
-                    return True
+    for call in (c for _, c in calls if module_of(c.fn) == trees.__name__):
+        shaped = is_op(call, Op.COTANGENT, Op.LIKE_TREE)  # as their second argument is
+        for arg in call.args[1:2] if shaped else call.args:
+            if not sure.issuperset(ir.names(arg)) or isinstance(arg, ir.Tup) and not tuples:
+                return True
     return False
-
-
-def _is_of(fn: Any, module: types.ModuleType) -> bool:
-    return getattr(fn, "__module__", "") == module.__name__

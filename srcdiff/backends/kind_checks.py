@@ -135,10 +135,8 @@ def _last(name: str) -> str:
 
 def weaker(kind: Kind) -> Iterator[Kind]:
     """Kinds that more values have, the weakest first."""
-    yield _weakened(kind, False, True)
-    yield _weakened(kind, False, False)
-    yield _weakened(kind, True, True)
-    yield _weakened(kind, True, False)
+    for big, either in ((False, True), (False, False), (True, True), (True, False)):
+        yield _weakened(kind, big, either)
 
 
 def _weakened(kind: Kind, big: bool, either: bool) -> Kind:

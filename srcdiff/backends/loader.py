@@ -91,15 +91,10 @@ def _forget(filename: str) -> None:
 # --- for the arrays that a derivative is generated for --------------------------------------------
 
 
-def one_cotangent(given: Any) -> Any:
-    """A cotangent of an output that is one real number of NumPy or Python."""
-    return trees.cotangent(given, 1.0)
-
-
 def seed_check() -> Callable[[Any], Any]:
     """What checks the cotangent of one real number, for the arrays at hand."""
     if not on_device():
-        return one_cotangent
+        return lambda given: trees.cotangent(given, 1.0)
     from srcdiff.backends.cupy.helpers import number_cotangent
 
     return number_cotangent

@@ -35,31 +35,24 @@ def value_text(value: Any, numpy: Callable[[], str]) -> str | None:
         return f"{numpy()}.{type(value).__name__}({literal(value.item())})"
     if type(value) is np.ndarray:
         return _array(value, numpy)
-    if isinstance(value, slice):
-        parts = [value_text(p, numpy) for p in (value.start, value.stop, value.step)]
-        return None if None in parts else f"slice({', '.join(map(str, parts))})"
     if type(value) is range:
         return repr(value)
     return _container(value, numpy)
 
 
 def _container(value: Any, numpy: Callable[[], str]) -> str | None:
-    """A tuple, list or dict of such values."""
+    """A tuple, list, dict or slice of such values."""
+    form = {tuple: "({})", list: "[{}]", dict: "{{{}}}", slice: "slice({})"}.get(type(value))
+    if form is None or type(value) is dict and not {*map(type, value)}.issubset(_PLAIN):
+        return None
+    parts = (value.start, value.stop, value.step) if type(value) is slice else value
+    texts = [value_text(p, numpy) for p in (value.values() if type(value) is dict else parts)]
+    if None in texts:
+        return None
     if type(value) is dict:
-        keys, held = [literal(k) for k in value if type(k) in _PLAIN], list(value.values())
-        texts = [value_text(v, numpy) for v in held]
-        if None in texts or len(keys) != len(held):
-            return None
-        return "{" + ", ".join(f"{k}: {t}" for k, t in zip(keys, texts)) + "}"
-    if type(value) not in (tuple, list):
-        return None
-    items = [value_text(v, numpy) for v in value]
-    if None in items:
-        return None
-    inner = ", ".join(map(str, items))
-    if type(value) is list:
-        return f"[{inner}]"
-    return f"({inner},)" if len(items) == 1 else f"({inner})"
+        texts = [f"{literal(key)}: {text}" for key, text in zip(value, texts)]
+    alone = "," if type(value) is tuple and len(texts) == 1 else ""
+    return form.format(", ".join(map(str, texts)) + alone)
 
 
 def _array(value: Any, numpy: Callable[[], str]) -> str | None:

@@ -133,7 +133,7 @@ class Standalone:
         """Write a value out, or import it."""
         text = value_text(value, self.numpy)
         if text is not None:
-            self.constants += wrap(f"{name} = ", text, "", 0, 100, True)
+            self.constants += wrap(f"{name} = ", text)
             return
         found = references.object_import(value, name, self.spaces)
         inlined = self.inline and not isinstance(value, type)
@@ -205,7 +205,7 @@ class Standalone:
             for name, attr, value in new:
                 done.add((name, attr))
                 written = value_text(value, self.numpy) or self.name_of(value, attr)
-                self.attributes += wrap(f"{name}.{attr} = ", written, "", 0, 100, True)
+                self.attributes += wrap(f"{name}.{attr} = ", written)
 
     def _attributes(self, text: str) -> list[tuple[str, str, Any]]:
         """The attributes of the functions that are copied by now."""
@@ -238,14 +238,9 @@ class Standalone:
             if held is value and known == name:
                 return known
         self.names[name] = value
-        tree = ast.parse(_source_of(space))
-        for node in tree.body:
-            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", 0)]
-            if any(isinstance(t, ast.Name) and t.id == name for t in targets):
-                text = function_text.plain(ast.get_source_segment(_source_of(space), node) or "")
-                self.constants.append(self._respelled(text, space, False, name))
-                return name
-        raise InternalError(f"`{name}` has no definition")
+        text, _ = _definition(name, space)
+        self.constants.append(self._respelled(function_text.plain(text), space, False, name))
+        return name
 
     def _is_impossible(self, test: ast.expr) -> bool:
         """Whether a test asks for objects or containers, and there are none."""
@@ -352,9 +347,16 @@ def _module_space(value: Any) -> Mapping[str, Any]:
     return vars(sys.modules[value.__module__]) if found is None else found
 
 
-def _source_of(space: Mapping[str, Any]) -> str:
+def _definition(name: str, space: Mapping[str, Any]) -> tuple[str, ast.stmt]:
+    """The statement that binds a name of one of srcdiff's modules: its text and its tree."""
     with open(space["__file__"], encoding="utf-8") as file:
-        return file.read()
+        text = file.read()
+    for node in ast.parse(text).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", 0)]
+        bound = {getattr(node, "name", ""), *(getattr(t, "id", "") for t in targets)}
+        if name in bound:
+            return ast.get_source_segment(text, node) or "", node
+    raise InternalError(f"`{name}` has no definition")
 
 
 def _class_text(cls: type) -> str:
@@ -363,13 +365,11 @@ def _class_text(cls: type) -> str:
     A dataclass needs its annotations, and where these are text the module that it stands in, which
     a file need not have.
     """
-    text = _source_of(vars(sys.modules[cls.__module__]))
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.ClassDef) and node.name == cls.__name__:
-            if node.decorator_list or any(isinstance(n, ast.AnnAssign) for n in node.body):
-                raise InternalError(f"`{cls.__name__}` is no plain class, and is not copied")
-            return ast.get_source_segment(text, node) or ""
-    raise LookupError(cls.__name__)
+    text, node = _definition(cls.__name__, vars(sys.modules[cls.__module__]))
+    plain = isinstance(node, ast.ClassDef) and not node.decorator_list
+    if not plain or any(isinstance(n, ast.AnnAssign) for n in node.body):  # type: ignore[attr-defined]
+        raise InternalError(f"`{cls.__name__}` is no plain class, and is not copied")
+    return text
 
 
 def spaces_of(f: Any) -> list[Mapping[str, Any]]:

@@ -1,9 +1,8 @@
 """Printing: from the IR to the source that a person would have written.
 
 Takes a function; gives its text, the primal place of every line, and the global names that it
-needs.  Comments stand in it: the user's own, before the statements that they stood before, and
-notes of the primal lines.  `Made` is what the compiler gives: a generated text, and what its
-callers have to know of it.
+needs.  The user's comments stand in it, before and behind the statements that they stood at.
+`Made` is what the compiler gives: a generated text, and what its callers have to know of it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import inspect
 import os
 import re
 import textwrap
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from itertools import takewhile
 from typing import Any
@@ -26,43 +25,24 @@ from srcdiff.codegen.nest import Plan, plan
 from srcdiff.codegen.printer import WIDTH, Printer, Remark
 from srcdiff.codegen.statements import Statements
 from srcdiff.codegen.structure import with_jumps, with_late_breaks, with_sequences
-from srcdiff.ir import (
-    NOWHERE,
-    Block,
-    Call,
-    Comment,
-    Derived,
-    For,
-    Function,
-    Loc,
-    Param,
-    Stmt,
-    Verbatim,
-    all_names,
-    rename,
-    walk,
-    writes,
-)
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Kinds
 from srcdiff.texts import line_of
 
-_SAVED = re.compile(r"_saved(_\d+)?\Z")
 _SAVES = re.compile(r" *\w+_saved(_\d+)?(\.append\(| = )")
-_COLUMN = 64  # notes are aligned in one column, unless a line is longer than this
 
 
 class Comments:
     """Puts the user's comment lines before the forward statements that they stood before."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: ir.Function) -> None:
         self.file = function.loc.file
         code = statement_lines(function) if function.comments else frozenset()
         self.waiting = sorted(line for line in function.comments if line not in code)
         self.texts = function.comments
         self.settled = _settled if self.waiting else list
 
-    def before(self, loc: Loc) -> list[Remark]:
+    def before(self, loc: ir.Loc) -> list[Remark]:
         """The comments that stood before a statement."""
         found: list[Remark] = []
         while self.waiting and loc.file == self.file and self.waiting[0] < loc.line:
@@ -102,21 +82,17 @@ def _line(node: Any) -> tuple[str, int] | None:
     return None if loc is None else (loc.file, loc.line)
 
 
-def _appended_to(node: Any) -> Any:
-    """`xs` of `xs.append(x)`."""
-    call = node.value if isinstance(node, gast.Expr) else None
-    return getattr(call.func, "value", None) if isinstance(call, gast.Call) else None
-
-
 def _is_save(node: Any) -> bool:
     """`x_saved.append(x)` or `x_saved = x`."""
-    target = node.targets[0] if isinstance(node, gast.Assign) else _appended_to(node)
-    return isinstance(target, gast.Name) and _SAVED.search(target.id) is not None
+    printer = Printer()
+    printer.dispatch(node)
+    printer.flush()
+    return _SAVES.match(printer.lines[0]) is not None
 
 
-def statement_lines(function: Function) -> frozenset[int]:
+def statement_lines(function: ir.Function) -> frozenset[int]:
     """The primal lines on which statements begin."""
-    return frozenset(s.loc.line for s in walk(function.body) if s.loc.file == function.loc.file)
+    return frozenset(s.loc.line for s in ir.walk(function.body) if s.loc.file == function.loc.file)
 
 
 def plain(comment: str) -> str:
@@ -124,60 +100,25 @@ def plain(comment: str) -> str:
     return comment.strip().removeprefix("#").strip()
 
 
-def noted(
-    function: Function, lines: Sequence[str], places: Sequence[Loc], notes: bool, header: int
+def _with_comments(
+    function: ir.Function, lines: Sequence[str], places: Sequence[ir.Loc]
 ) -> list[str]:
-    """The lines with comments behind them; the first `header` ones get none."""
-    if not notes and not function.comments:
-        return list(lines)
-    found = _notes(function, lines, places, notes, header)
-    if not any(found):
-        return list(lines)
-    short = [len(line) for line, note in zip(lines, found) if note and len(line) <= _COLUMN]
-    column = max(short, default=0)
-    return [_joined(line, note, column if notes else 0) for line, note in zip(lines, found)]
-
-
-def _joined(line: str, note: str, column: int) -> str:
-    """A line with a note behind it, if there is room."""
-    if not note:
-        return line
-    padded = line.ljust(column) if len(line) <= column else line
-    text = f"{padded}  # {note}"
-    return text if len(text) <= WIDTH else line
-
-
-def _notes(
-    function: Function, lines: Sequence[str], places: Sequence[Loc], notes: bool, header: int
-) -> list[str]:
-    """The note of every line: the user's comment in the forward part, else the primal line."""
-    code = statement_lines(function)
-    end = _backward(lines, function)
-    own = _own(function, code, lines[:end], places[:end], header)
-    shown = {loc.line for loc in places[:end]}
-    out, previous = [], NOWHERE
-    for i, loc in enumerate(places):
-        note = ""
-        if loc.line and i >= header:
-            if i in own:
-                note = own[i]
-            elif notes and (loc.file, loc.line) != (previous.file, previous.line):
-                note = _note(loc, i >= end, shown)
-                shown.add(loc.line)
-            previous = loc
-        out.append(note)
+    """The lines with the user's comments behind those of the forward part, where there is room."""
+    out = list(lines)
+    if function.comments:
+        forward = lines[: _backward(lines, function)]
+        for i, comment in _own(function, forward, places).items():
+            text = f"{out[i]}  # {comment}"
+            out[i] = text if len(text) <= WIDTH else out[i]
     return out
 
 
-def _own(
-    function: Function, code: Set[int], lines: Sequence[str], places: Sequence[Loc], header: int
-) -> dict[int, str]:
+def _own(function: ir.Function, lines: Sequence[str], places: Sequence[ir.Loc]) -> dict[int, str]:
     """The user's comments by the generated line that is most like the one that they stood on."""
+    code = statement_lines(function)
     found: dict[int, tuple[int, int]] = {}
     for i, (line, loc) in enumerate(zip(lines, places)):
-        if i < header or loc.file != function.loc.file or loc.line not in code:
-            continue
-        if _SAVES.match(line):
+        if loc.file != function.loc.file or loc.line not in code or _SAVES.match(line):
             continue
         theirs = line_of(loc.file, loc.line).strip()
         alike = len(os.path.commonprefix([line.strip(), theirs]))
@@ -187,19 +128,11 @@ def _own(
     return {i: plain(known[n]) for n, (_, i) in found.items() if n in known}
 
 
-def _backward(lines: Sequence[str], function: Function) -> int:
+def _backward(lines: Sequence[str], function: ir.Function) -> int:
     """Where the backward part begins."""
-    if any(isinstance(s, Comment) and s.text == "backward" for s in function.body):
+    if any(isinstance(s, ir.Comment) and s.text == "backward" for s in function.body):
         return next(i for i, line in enumerate(lines) if line.strip() == "# backward")
     return len(lines)
-
-
-def _note(loc: Loc, is_backward: bool, shown: set[int]) -> str:
-    """`model.py:13` in the forward part; `13` in the backward part, with the text if not shown."""
-    if not is_backward:
-        return f"{os.path.basename(loc.file)}:{loc.line}"
-    text = "" if loc.line in shown else line_of(loc.file, loc.line).strip()
-    return f"{loc.line}: {text}" if text else str(loc.line)
 
 
 # --- printing: from the IR to the source that a person would have written ------------------------
@@ -213,37 +146,35 @@ class Emitted:
     """
 
     text: str
-    lines: Mapping[int, Loc]
+    lines: Mapping[int, ir.Loc]
     refs: Mapping[str, Any]
-    derived: Mapping[str, Derived] = field(default_factory=dict)
+    derived: Mapping[str, ir.Derived] = field(default_factory=dict)
 
 
 def emit(
-    function: Function,
+    function: ir.Function,
     *,
-    notes: bool = False,
     namespace: Mapping[str, Any] | None = None,
     others: Mapping[str, Any] | None = None,
 ) -> Emitted:
     """The source of a function.
 
-    `notes` appends the primal file and line to lines; `namespace` tells what the user's global
-    names mean, so that `helpers.f` can be spelled as the user does; `others` are the global names
-    of the functions that stand beside this one.
+    `namespace` tells what the user's global names mean, so that `helpers.f` can be spelled as the
+    user does; `others` are the global names of the functions that stand beside this one.
     """
     tree, build = _tree(function, namespace, others)
     printer = Printer()
     printer.dispatch(tree)
     printer.flush()
-    lines = [getattr(node, "loc", NOWHERE) for node in printer.nodes]
-    header = sum(node is tree for node in printer.nodes)
-    text = noted(function, printer.lines, lines, notes, header)
-    places = {i: loc for i, loc in enumerate(lines, 1) if loc.line}
+    locs = [getattr(node, "loc", ir.NOWHERE) for node in printer.nodes]
+    inside = [ir.NOWHERE if node is tree else loc for node, loc in zip(printer.nodes, locs)]
+    text = _with_comments(function, printer.lines, inside)
+    places = {i: loc for i, loc in enumerate(locs, 1) if loc.line}
     return Emitted("\n".join(text) + "\n", places, build.globals.refs, build.derived)
 
 
 def _tree(
-    function: Function,
+    function: ir.Function,
     namespace: Mapping[str, Any] | None = None,
     others: Mapping[str, Any] | None = None,
 ) -> tuple[Any, Expressions]:
@@ -260,34 +191,34 @@ def _tree(
     return tree, build
 
 
-def _structured(function: Function) -> tuple[Scan, Plan, Block, frozenset[str]]:
+def _structured(function: ir.Function) -> tuple[Scan, Plan, ir.Block, frozenset[str]]:
     """A function as a person writes it, what to nest, its body with jumps, and the flags gone."""
     scan = with_sequences(Scan(with_late_breaks(function)))
     planned = _planned(function, scan)
     return scan, planned, *with_jumps(scan, planned.inline)
 
 
-def shown(function: Function) -> dict[str, None]:
+def shown(function: ir.Function) -> dict[str, None]:
     """The names bound in the text of a function, in order: not those that expressions replace."""
     scan, planned, _, gone = _structured(function)
-    hidden = planned.inline | gone | planned.unpack.keys() | planned.targets.keys()
-    return dict.fromkeys(n for s in scan.stmts for n in writes(s) if n not in hidden)
+    hidden = planned.inline | gone | planned.targets.keys()
+    return dict.fromkeys(n for s in scan.stmts for n in ir.writes(s) if n not in hidden)
 
 
-def renamed(function: Function, new: Mapping[str, str]) -> Function:
+def renamed(function: ir.Function, new: Mapping[str, str]) -> ir.Function:
     """A function with names that are shown replaced; what is nested in it stays nested."""
     if not new:
         return function
-    made = replace(function, body=rename(function.body, new))
+    made = replace(function, body=ir.rename(function.body, new))
     planned = vars(function).get("_plan")
     given = [n for n in new.values() if n != "_"]  # nothing reads `_`
-    apart = len(set(given)) == len(given) and all_names(function).isdisjoint(given)
+    apart = len(set(given)) == len(given) and ir.all_names(function).isdisjoint(given)
     if planned is not None and apart:
         vars(made)["_plan"] = planned[0], planned[1].renamed(new)
     return made
 
 
-def _planned(function: Function, scan: Scan) -> Plan:
+def _planned(function: ir.Function, scan: Scan) -> Plan:
     """What to nest in a function (remembered beside its fields: naming asks, and then printing).
 
     With other names, loops over indices may become loops over items that were none before.
@@ -300,19 +231,19 @@ def _planned(function: Function, scan: Scan) -> Plan:
     return found
 
 
-def _looped(stmt: Stmt) -> Any:
+def _looped(stmt: ir.Stmt) -> Any:
     """What a loop goes over, but for names: `range`, `zip`, `enumerate`, a sequence."""
-    if not isinstance(stmt, For):
+    if not isinstance(stmt, ir.For):
         return None
-    return stmt.iter.fn if isinstance(stmt.iter, Call) else type(stmt.iter)
+    return stmt.iter.fn if isinstance(stmt.iter, ir.Call) else type(stmt.iter)
 
 
 def _locals(scan: Scan) -> frozenset[str]:
     """The names that no global may have: all local ones but those that only an import binds."""
-    imported = {w.id for s in scan.stmts if isinstance(s, Verbatim) for w in s.writes}
+    imported = {w.id for s in scan.stmts if isinstance(s, ir.Verbatim) for w in s.writes}
     if not imported:
         return frozenset(scan.names)
-    others = (w for s in scan.stmts if not isinstance(s, Verbatim) for w in writes(s))
+    others = (w for s in scan.stmts if not isinstance(s, ir.Verbatim) for w in ir.writes(s))
     return frozenset(scan.names - (imported - {*others, *(p.name for p in scan.function.params)}))
 
 
@@ -336,7 +267,7 @@ def _wrapped(line: str, alone: bool) -> list[str]:
     return textwrap.wrap(line, room, break_long_words=False, break_on_hyphens=False)
 
 
-def _arguments(params: tuple[Param, ...], build: Expressions) -> Any:
+def _arguments(params: tuple[ir.Param, ...], build: Expressions) -> Any:
     """The parameters."""
     groups: dict[str, list[Any]] = {"pos": [], "any": [], "*": [], "kw": [], "**": []}
     defaults, keyword_defaults = [], []
@@ -353,7 +284,7 @@ def _arguments(params: tuple[Param, ...], build: Expressions) -> Any:
     )  # fmt: skip
 
 
-def _parameter(param: Param) -> Any:
+def _parameter(param: ir.Param) -> Any:
     annotation = param.annotation and gast.parse(param.annotation, mode="eval").body
     return gast.Name(param.name, LOAD, annotation or None, None)
 

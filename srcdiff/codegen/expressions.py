@@ -9,38 +9,19 @@ from __future__ import annotations
 import builtins
 import keyword
 import math
-import operator
 import sys
 from collections.abc import Iterable, Mapping
-from types import BuiltinFunctionType
 from typing import Any
 
 import gast
 import numpy as np
 
-from srcdiff.codegen.expression_text import BINARY
-from srcdiff.ir import (
-    Atom,
-    Attr,
-    Call,
-    Const,
-    Derived,
-    Method,
-    Name,
-    Opaque,
-    Ref,
-    Rhs,
-    Slice,
-    Star,
-    Tup,
-    make_dict,
-    make_list,
-)
+from srcdiff import ir
+from srcdiff.codegen import expression_text
 from srcdiff.primitives.arguments import called_by_name
-from srcdiff.primitives.operation import distribution
+from srcdiff.primitives.operation import distribution, op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.devices import OnHost, canonical, generating_for, on_device
-from srcdiff.runtime.sequences import zeros_of
 from srcdiff.runtime.workspace import MEMORY
 
 _MISSING = object()
@@ -49,7 +30,7 @@ _ROOTS: Mapping[str, Any] = {"np": np, "memory": MEMORY}
 _SEARCHED = (
     "numpy", "numpy.linalg", "numpy.fft", "numpy.random", "math", "cmath", "operator", "functools",
     "itertools", "scipy.special", "scipy.linalg", "scipy.fft", "scipy.signal", "scipy.integrate",
-    "scipy.ndimage",
+    "scipy.ndimage", "scipy.stats",
 )  # fmt: skip
 """The modules whose callees are spelled as people do, once something has imported them."""
 
@@ -71,7 +52,7 @@ class Globals:
         self.namespace = namespace or {}
         self.others = others or {}
         self.refs: dict[str, Any] = {}
-        self._spelled: dict[tuple[int, str | None], str] = {}
+        self._spelled: dict[tuple[int, str | None, bool], str] = {}
 
     def bind(self, name: str, value: Any) -> str:
         """A global name for an object: the given one, unless something else has it."""
@@ -90,9 +71,9 @@ class Globals:
 
     def spell(self, value: Any, text: str | None = None) -> str:
         """The spelling of an object: the user's where that leads to it, else the usual one."""
-        key = (id(value), text)
         if type(value) is OnHost:
             return self._on_host(value, text)
+        key = (id(value), text, on_device())
         if key not in self._spelled:
             self._spelled[key] = self._by_text(value, text) or self._usual(value, text)
         return self._spelled[key]
@@ -100,7 +81,7 @@ class Globals:
     def _on_host(self, value: OnHost, text: str | None) -> str:
         """The spelling of a function of NumPy beside those of CuPy."""
         with generating_for("numpy"):
-            spelled = self._by_text(value.function, text) or self._usual(value.function, text)
+            spelled = self.spell(value.function, text)
         root = spelled.partition(".")[0]
         if not isinstance(self.refs[root], OnHost):
             self.refs[root] = OnHost(self.refs[root])
@@ -135,36 +116,26 @@ class Globals:
         if vars(builtins).get(name, _MISSING) is value:
             return self.bind(name, value)
         for module in (n for n in _SEARCHED if n in sys.modules):
-            if _same(vars(sys.modules[module]).get(name, _MISSING), value):
+            held = sys.modules[module]
+            if _same(vars(held).get(name, _MISSING), value):
                 root, _, rest = module.partition(".")
-                imported = self._imported(sys.modules[module]) if root == "scipy" else None
-                if imported is not None:
-                    return f"{imported}.{name}"
+                theirs = [n for n, known in self.namespace.items() if known is held]
+                if theirs and root == "scipy":
+                    return f"{self.bind(theirs[0], held)}.{name}"
                 base = self.bind("np" if root == "numpy" else root, sys.modules[root])
                 return ".".join(p for p in (base, rest, name) if p)
         return None
 
-    def _imported(self, module: Any) -> str | None:
-        """What the user has imported a module as."""
-        name = next((n for n, value in self.namespace.items() if value is module), None)
-        return None if name is None else self.bind(name, module)
-
     def _member(self, value: Any, name: str) -> str | None:
-        """The spelling of a method of a class or of a ufunc."""
+        """The spelling of a method of a class, a ufunc or a distribution."""
         owner = getattr(value, "__objclass__", None) or getattr(value, "__self__", None)
         if isinstance(owner, (type, np.ufunc)) and _same(getattr(owner, name, _MISSING), value):
             return f"{self.spell(owner)}.{name}"
         base = distribution(owner)
-        return None if base is None else f"{self._distribution(owner, base)}.{name}"
-
-    def _distribution(self, owner: Any, name: str) -> str:
-        """The spelling of a distribution of `scipy.stats`, by what the user has imported."""
-        if self.namespace.get(name) is owner:
-            return self.bind(name, owner)
-        root = self._imported(sys.modules["scipy.stats"])
-        if root is not None:
-            return f"{root}.{name}"
-        return f"{self.bind('scipy', sys.modules['scipy'])}.stats.{name}"
+        if base is None:
+            return None
+        theirs = self.namespace.get(base) is owner
+        return f"{self.bind(base, owner) if theirs else self._in_modules(owner, base)}.{name}"
 
 
 def _named(name: str, value: Any) -> tuple[str, str]:
@@ -206,23 +177,15 @@ def _identifier(text: str | None) -> str:
 
 LOAD, STORE = gast.Load(), gast.Store()
 
-_BINARY: dict[Any, Any] = {
-    operator.add: gast.Add(), operator.sub: gast.Sub(), operator.mul: gast.Mult(),
-    operator.matmul: gast.MatMult(), operator.truediv: gast.Div(), operator.mod: gast.Mod(),
-    operator.pow: gast.Pow(), operator.lshift: gast.LShift(), operator.rshift: gast.RShift(),
-    operator.or_: gast.BitOr(), operator.xor: gast.BitXor(), operator.and_: gast.BitAnd(),
-    operator.floordiv: gast.FloorDiv(),
-}  # fmt: skip
-_COMPARE: dict[Any, Any] = {
-    operator.eq: gast.Eq(), operator.ne: gast.NotEq(), operator.lt: gast.Lt(),
-    operator.le: gast.LtE(), operator.gt: gast.Gt(), operator.ge: gast.GtE(),
-    operator.is_: gast.Is(), operator.is_not: gast.IsNot(),
-}  # fmt: skip
-_UNARY: dict[Any, Any] = {
-    operator.invert: gast.Invert(), operator.not_: gast.Not(), operator.pos: gast.UAdd(),
-    operator.neg: gast.USub(),
-}  # fmt: skip
-AUGMENTED: dict[str, Any] = {sign: getattr(gast, n)() for n, (sign, _) in BINARY.items()}
+
+def _nodes(signs: Mapping[str, str]) -> dict[str, Any]:
+    """The node of each operator by its sign, from the signs by the names of their classes."""
+    return {sign: getattr(gast, cls)() for cls, sign in signs.items()}
+
+
+BINARY = _nodes({cls: sign for cls, (sign, _) in expression_text.BINARY.items()})
+_COMPARISON = _nodes(expression_text.COMPARISON)
+_UNARY = _nodes({cls: f"{sign}x" for cls, sign in expression_text.UNARY.items()})
 _EAGER = (Op.SUM, Op.TUPLE, Op.MIN, Op.MAX, Op.SET)
 _AND, _OR, _NOT_IN, _IN, _NOT = gast.And(), gast.Or(), gast.NotIn(), gast.In(), gast.Not()
 _RISING, _FALLING = (gast.Lt, gast.LtE), (gast.Gt, gast.GtE)
@@ -248,22 +211,22 @@ class Expressions:
     def __init__(self, globals_: Globals) -> None:
         self.globals = globals_
         self.moved: dict[str, Any] = {}
-        self.derived: dict[str, Derived] = {}
+        self.derived: dict[str, ir.Derived] = {}
 
     # --- atoms ---------------------------------------------------------------------------------
 
-    def atom(self, atom: Atom) -> Any:
+    def atom(self, atom: ir.Atom) -> Any:
         """An operand."""
-        if isinstance(atom, Name):
+        if isinstance(atom, ir.Name):
             return self.moved.pop(atom.id, None) or name(atom.id)
-        if isinstance(atom, Const):
+        if isinstance(atom, ir.Const):
             return self._constant(atom.value)
-        if isinstance(atom, Ref):
+        if isinstance(atom, ir.Ref):
             return dotted(self.globals.spell(atom.value, atom.text))
-        if isinstance(atom, Tup):
+        if isinstance(atom, ir.Tup):
             items = [self.atom(a) for a in atom.items]
             return gast.List(items, LOAD) if atom.listed else gast.Tuple(items, LOAD)
-        if isinstance(atom, Star):
+        if isinstance(atom, ir.Star):
             return gast.Starred(self.atom(atom.value), LOAD)
         bounds = [self.atom(a) for a in (atom.lower, atom.upper, atom.step)]
         return gast.Call(dotted(self.globals.spell(slice)), bounds, [])
@@ -276,26 +239,24 @@ class Expressions:
             return gast.UnaryOp(gast.USub(), gast.Constant(-value, None))
         return gast.Constant(value, None)
 
-    def index(self, atom: Atom) -> Any:
+    def index(self, atom: ir.Atom) -> Any:
         """What stands between square brackets."""
-        if isinstance(atom, Slice):
+        if isinstance(atom, ir.Slice):
             bounds = (atom.lower, atom.upper, atom.step)
-            return gast.Slice(*(None if b == Const(None) else self.atom(b) for b in bounds))
-        if isinstance(atom, Tup):
+            return gast.Slice(*(None if b == ir.Const(None) else self.atom(b) for b in bounds))
+        if isinstance(atom, ir.Tup):
             return gast.Tuple([self.index(a) for a in atom.items], LOAD)
         return self.atom(atom)
 
     # --- right-hand sides ----------------------------------------------------------------------
 
-    def rhs(self, rhs: Rhs) -> Any:
+    def rhs(self, rhs: ir.Rhs) -> Any:
         """A right-hand side."""
-        if isinstance(rhs, Call):
+        if isinstance(rhs, ir.Call):
             return self._call(rhs)
-        return self._opaque(rhs) if isinstance(rhs, Opaque) else self.atom(rhs)
-
-    def _opaque(self, rhs: Opaque) -> Any:
-        tree = gast.parse(f"({rhs.text}\n)", mode="eval").body
-        return self.renamed(tree, rhs.refs)
+        if isinstance(rhs, ir.Opaque):
+            return self.renamed(gast.parse(f"({rhs.text}\n)", mode="eval").body, rhs.refs)
+        return self.atom(rhs)
 
     def renamed(self, tree: Any, refs: tuple[tuple[str, Any], ...]) -> Any:
         """A parsed text whose global names are bound; those with another meaning are renamed."""
@@ -306,35 +267,31 @@ class Expressions:
                     node.id = new.get(node.id, node.id)
         return tree
 
-    def _call(self, call: Call) -> Any:
+    def _call(self, call: ir.Call) -> Any:
         """A call in infix notation, with brackets or as a call, whatever its callee is."""
         fn = call.fn
-        if isinstance(fn, Name):
+        if isinstance(fn, ir.Name):
             return self._plain(self.atom(fn), call)
-        if isinstance(fn, Attr):
-            return gast.Attribute(self.atom(call.args[0]), fn.name, LOAD)
-        if isinstance(fn, Method):
-            base = gast.Attribute(self.atom(call.args[0]), fn.name, LOAD)
-            return self._plain(base, call, call.args[1:])
-        if isinstance(fn, Derived):
+        if isinstance(fn, (ir.Attr, ir.Method)):
+            part = gast.Attribute(self.atom(call.args[0]), fn.name, LOAD)
+            return part if isinstance(fn, ir.Attr) else self._plain(part, call, call.args[1:])
+        if isinstance(fn, ir.Derived):
             self.derived[fn.name] = fn
             return self._plain(name(fn.name), call)
-        if fn is tuple and len(call.args) == 1 and not call.kwargs:
-            return self._tuple(call)
         if call.text and call.text.endswith("[]"):
             return self._joined(fn, call)
-        found = self._special(fn, call)
+        found = self._display(call) or self._operator(call)
         return found or self._plain(dotted(self.globals.spell(fn, call.text)), call)
 
-    def _joined(self, fn: Any, call: Call) -> Any:
+    def _joined(self, fn: Any, call: ir.Call) -> Any:
         """`np.r_[x, y]`; one thing stands without a comma, as users write it."""
         key = call.args[0]
-        if isinstance(key, Tup) and len(key.items) == 1:
+        if isinstance(key, ir.Tup) and len(key.items) == 1:
             key = key.items[0]
         joiner = dotted(self.globals.spell(fn.__self__, (call.text or "")[:-2]))
         return gast.Subscript(joiner, self.index(key), LOAD)
 
-    def _tuple(self, call: Call) -> Any:
+    def _tuple(self, call: ir.Call) -> Any:
         """`tuple(x)`; of a display, the tuple display."""
         item = self.atom(call.args[0])
         if isinstance(item, gast.Tuple):
@@ -343,62 +300,53 @@ class Expressions:
             return gast.Tuple(item.elts, LOAD)
         return gast.Call(dotted(self.globals.spell(tuple, call.text)), [_as_generator(item)], [])
 
-    def _plain(self, fn: Any, call: Call, args: tuple[Atom, ...] | None = None) -> Any:
+    def _plain(self, fn: Any, call: ir.Call, args: tuple[ir.Atom, ...] | None = None) -> Any:
         """`fn(*args, **kwargs)`."""
         positional = [self.atom(a) for a in (call.args if args is None else args)]
         if len(positional) == 1 and not call.kwargs and is_op(call, *_EAGER):
             positional = [_as_generator(positional[0])]
-        if is_op(call, Op.LIST) and len(positional) == 1 and _is_new_list(positional[0]):
-            return positional[0]
+        if is_op(call, Op.LIST) and len(positional) == 1:
+            if isinstance(positional[0], (gast.List, gast.ListComp)):  # nobody else has it
+                return positional[0]
         if is_op(call, Op.BLOCK):
             positional = list(map(_as_lists, positional))
         return gast.Call(fn, positional, [gast.keyword(k, self.atom(v)) for k, v in call.kwargs])
 
-    def _special(self, fn: Any, call: Call) -> Any:
-        """Operators, subscripts and displays; None for anything else."""
+    def _display(self, call: ir.Call) -> Any:
+        """A list, tuple or dict that is written out; None for anything else."""
         args = call.args
-        if fn is make_list:
+        if is_op(call, Op.TUPLE) and len(args) == 1 and not call.kwargs:
+            return self._tuple(call)
+        if is_op(call, Op.MAKE_LIST):
             return gast.List([self.atom(a) for a in args], LOAD)
-        if fn is zeros_of:
-            zeros = gast.List([self.atom(Const(0.0))], LOAD)
-            return gast.BinOp(zeros, _BINARY[operator.mul], self.rhs(Call(len, args, text="len")))
-        if fn is make_dict and not any(isinstance(a, Star) for a in args):
+        if is_op(call, Op.ZEROS_OF):
+            zeros = gast.List([self.atom(ir.Const(0.0))], LOAD)
+            return gast.BinOp(zeros, BINARY["*"], self.rhs(ir.Call(len, args, text="len")))
+        if is_op(call, Op.MAKE_DICT) and ir.Star not in map(type, args):
             parts = [self.atom(a) for a in args]
             return gast.Dict(parts[::2], parts[1::2])
-        if type(fn) is not BuiltinFunctionType or call.kwargs:
+        return None
+
+    def _operator(self, call: ir.Call) -> Any:
+        """An operator of Python; None where it is called by its name, and for anything else."""
+        sign, args = op_of(call.fn).symbol, call.args
+        count = 1 if sign.endswith("x") else 2
+        if not sign or call.kwargs or len(args) != count or ir.Star in map(type, args):
             return None
-        if call.text and fn is not operator.getitem:
+        if sign == "[]":
+            return gast.Subscript(self.atom(args[0]), self.index(args[1]), LOAD)
+        if call.text:
             return None  # the user wrote `operator.add(x, y)`
-        if any(type(a) is Star for a in args):
-            return None
-        if len(args) == 2:
-            return self._infix(fn, args[0], args[1])
-        if len(args) == 1 and fn in _UNARY:
-            return self._unary(fn, args[0])
-        return None
-
-    def _infix(self, fn: Any, left: Atom, right: Atom) -> Any:
-        if fn in _BINARY:
-            return gast.BinOp(self.atom(left), _BINARY[fn], self.atom(right))
-        if fn is operator.getitem:
-            return gast.Subscript(self.atom(left), self.index(right), LOAD)
-        if fn is operator.contains:
-            item = self.atom(right)
-            return gast.Compare(item, [_IN], [self.atom(left)])
-        if fn in _COMPARE:
-            return gast.Compare(self.atom(left), [_COMPARE[fn]], [self.atom(right)])
-        return None
-
-    def _unary(self, fn: Any, operand: Atom) -> Any:
-        node = self.atom(operand)
-        if fn is operator.not_:
-            return negated(node, exact=True)
-        return gast.UnaryOp(_UNARY[fn], node)
-
-
-def _is_new_list(node: Any) -> bool:
-    """Whether an expression makes a list that nobody else has."""
-    return isinstance(node, (gast.List, gast.ListComp))
+        if sign == "not x":
+            return negated(self.atom(args[0]), True)
+        if count == 1:
+            return gast.UnaryOp(_UNARY[sign], self.atom(args[0]))
+        if sign == "in":
+            args = args[::-1]
+        left, right = map(self.atom, args)
+        if sign in BINARY:
+            return gast.BinOp(left, BINARY[sign], right)
+        return gast.Compare(left, [_COMPARISON[sign]], [right])
 
 
 def _as_lists(node: Any) -> Any:

@@ -8,92 +8,64 @@ still to be seen once expressions are nested, and about how many columns an expr
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Mapping, Set
 from typing import Any
 
+from srcdiff import ir
 from srcdiff.analysis.effects import Scan, is_pure, stmt_reads
-from srcdiff.ir import (
-    Assign,
-    Attr,
-    Block,
-    Call,
-    Comment,
-    Const,
-    Derived,
-    Effect,
-    For,
-    If,
-    Method,
-    Name,
-    Opaque,
-    Ref,
-    Rhs,
-    SetItem,
-    Slice,
-    Star,
-    Stmt,
-    Tup,
-    Unpacks,
-    bound,
-    operands,
-    walk,
-    writes,
-)
 from srcdiff.ir.frozen import frozen, replace
+from srcdiff.primitives.effects import module_of
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 
 
-def visible(block: Block, inline: Set[str]) -> list[Stmt]:
+def visible(block: ir.Block, inline: Set[str]) -> list[ir.Stmt]:
     """The statements of a block that are not nested into others."""
     return [s for s in block if not _is_nested(s, inline)]
 
 
-def _is_nested(stmt: Stmt, inline: Set[str]) -> bool:
-    if isinstance(stmt, Assign):
+def _is_nested(stmt: ir.Stmt, inline: Set[str]) -> bool:
+    if isinstance(stmt, ir.Assign):
         return stmt.target.id in inline
-    if isinstance(stmt, For):
+    if isinstance(stmt, ir.For):
         return filled_name(stmt) in inline
     # The last name that a conditional binds can only be nested if all of the conditional is.
-    return isinstance(stmt, If) and result_name(stmt) in inline
+    return isinstance(stmt, ir.If) and result_name(stmt) in inline
 
 
-def result_name(stmt: If) -> str | None:
+def result_name(stmt: ir.If) -> str | None:
     """The name that a conditional binds last."""
     block = stmt.body or stmt.orelse
     last = block[-1] if block else None
-    if isinstance(last, Assign):
+    if isinstance(last, ir.Assign):
         return last.target.id
-    return result_name(last) if isinstance(last, If) else None
+    return result_name(last) if isinstance(last, ir.If) else None
 
 
-def filled_name(loop: For) -> str | None:
+def filled_name(loop: ir.For) -> str | None:
     """The temporary that the last statement of a loop puts something into."""
-    last: Stmt | None = loop
-    while isinstance(last, (For, If)):
+    last: ir.Stmt | None = loop
+    while isinstance(last, (ir.For, ir.If)):
         last = last.body[-1] if last.body else None
     found = container(last)
     if found is None or not found.startswith("_"):
         return None
-    return None if found in bound((loop,)) else found  # `(a if c else b)[0] = v` fills another one
+    # `(a if c else b)[0] = v` fills another one.
+    return None if found in ir.bound((loop,)) else found
 
 
-def container(stmt: Stmt | None) -> str | None:
+def container(stmt: ir.Stmt | None) -> str | None:
     """The container that a statement puts something into."""
-    if isinstance(stmt, SetItem) and stmt.op is None and stmt.index is not None:
+    if isinstance(stmt, ir.SetItem) and stmt.op is None and stmt.index is not None:
         return stmt.base.id
-    if isinstance(stmt, Effect) and isinstance(stmt.rhs, Call):
-        call = stmt.rhs
-        if is_op(call, Op.APPEND) and len(call.args) == 2 and isinstance(call.args[0], Name):
-            return call.args[0].id
+    call = stmt.rhs if isinstance(stmt, ir.Effect) else None
+    if is_op(call, Op.APPEND) and len(call.args) == 2 and isinstance(call.args[0], ir.Name):
+        return call.args[0].id
     return None
 
 
 # --- about how many columns an expression takes --------------------------------------------------
-
-
-_OPERATORS: frozenset[Any] = frozenset(vars(operator)[n] for n in operator.__all__)
 
 
 # A temporary and the name that it gets once it is seen have the same width, so that naming
@@ -108,42 +80,38 @@ def name_width(name: str) -> int:
     return len(match[1]) + len(match[2] or "t") + 2
 
 
-def rhs_width(rhs: Rhs) -> int:
+def rhs_width(rhs: ir.Rhs) -> int:
     """About how many columns a right-hand side takes."""
-    if isinstance(rhs, Call):
+    if isinstance(rhs, ir.Call):
         return _callee_width(rhs) + sum(rhs_width(a) + 2 for a in rhs.args) + _keywords(rhs)
-    if isinstance(rhs, Name):
+    if isinstance(rhs, ir.Name):
         return name_width(rhs.id)
-    if isinstance(rhs, Const):
+    if isinstance(rhs, ir.Const):
         return len(repr(rhs.value))
-    if isinstance(rhs, (Opaque, Ref)):
+    if isinstance(rhs, (ir.Opaque, ir.Ref)):
         return len(rhs.text)
-    if isinstance(rhs, Star):
-        return 1 + rhs_width(rhs.value)
-    if isinstance(rhs, Slice):
-        bounds = (b for b in (rhs.lower, rhs.upper, rhs.step) if b != Const(None))
-        return 1 + sum(rhs_width(b) for b in bounds)
-    assert isinstance(rhs, Tup)
-    return sum(rhs_width(a) + 2 for a in rhs.items)
+    if isinstance(rhs, ir.Tup):
+        return sum(rhs_width(a) + 2 for a in rhs.items)
+    return 1 + sum(rhs_width(a) for a in ir.parts(rhs) if a != ir.NONE)  # `*x`, `a:b:c`
 
 
-def _keywords(call: Call) -> int:
+def _keywords(call: ir.Call) -> int:
     return sum(len(key or "**") + 3 + rhs_width(value) for key, value in call.kwargs)
 
 
-def _callee_width(call: Call) -> int:
+def _callee_width(call: ir.Call) -> int:
     fn = call.fn
-    if isinstance(fn, Derived):
+    if isinstance(fn, ir.Derived):
         return 20  # it gets its name later
-    if isinstance(fn, (Method, Attr)):
+    if isinstance(fn, (ir.Method, ir.Attr)):
         return len(fn.name) + 1
-    if isinstance(fn, Name):
+    if isinstance(fn, ir.Name):
         return len(fn.id)
     if call.text is not None:
         return len(call.text)
-    if type(fn).__name__ == "builtin_function_or_method" and fn in _OPERATORS:
+    if op_of(fn).symbol:
         return 0
-    home = _HOMES.get(str(getattr(fn, "__module__", "")), "np.")
+    home = _HOMES.get(module_of(fn), "np.")
     return len(home) + len(getattr(fn, "__name__", "fn"))
 
 
@@ -156,34 +124,54 @@ _HOMES = {"numpy.fft": "np.fft.", "numpy.linalg": "np.linalg."}
 Target = tuple[Any, int]
 
 
-def items_of(block: Block, index: int) -> tuple[str, tuple[str, ...]] | None:
+def items_of(block: ir.Block, index: int) -> tuple[str, tuple[str, ...]] | None:
     """The base and the targets, if the statements from `index` on take all items of a value."""
-    count = _count(block[index]) if index < len(block) else 0
-    group = block[index : index + count]
-    base = _base(block[index]) if count else None
-    if base is None or len(group) < count:
+    first = _taken(block[index]) if index < len(block) else None
+    if first is None:
         return None
-    targets = {_position(s, base, count): s.target.id for s in group if isinstance(s, Assign)}
-    if set(targets) != set(range(count)):
+    base, count, _ = first
+    targets: dict[int, str] = {}
+    for stmt in block[index : index + count]:
+        taken = _taken(stmt)
+        if taken is None or taken[:2] != (base, count):
+            return None
+        targets[taken[2]] = ir.writes(stmt)[0]
+    if targets.keys() != set(range(count)):
         return None
     found = tuple(targets[k] for k in range(count))
     return (base, found) if len(set(found)) == count and base not in found else None
 
 
+def _taken(stmt: ir.Stmt) -> tuple[str, int, int] | None:
+    """The base, the number of its items, and the position of the one that a statement takes.
+
+    They are the only ones that there are, so that unpacking can do without a subscript.  Some of
+    them may have been dropped as unused since.
+    """
+    call = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    role = call.role if isinstance(call, ir.Call) else None
+    if not isinstance(call, ir.Call) or not isinstance(role, ir.Unpacks) or role.after is not None:
+        return None
+    base, position = call.args
+    if not isinstance(base, ir.Name) or not isinstance(position, ir.Const):
+        return None
+    return base.id, role.before, position.value
+
+
 def unpacked(
-    block: Block, index: int, uses: Mapping[str, int], defs: Mapping[str, int]
+    block: ir.Block, index: int, uses: Mapping[str, int], defs: Mapping[str, int]
 ) -> tuple[str, ...]:
     """The targets if the statements after `index` take all items of what it binds; else ()."""
     stmt = block[index]
     found = items_of(block, index + 1)
-    if found is None or not isinstance(stmt, Assign) or stmt.target.id != found[0]:
+    if found is None or not isinstance(stmt, ir.Assign) or stmt.target.id != found[0]:
         return ()
-    if isinstance(stmt.rhs, Tup):
+    if isinstance(stmt.rhs, ir.Tup):
         return ()  # that would read back as assignments one by one
     return found[1] if (uses[found[0]], defs[found[0]]) == (len(found[1]), 1) else ()
 
 
-def loop_target(body: Block, name: str, uses: Mapping[str, int], start: int = 0) -> Target:
+def loop_target(body: ir.Block, name: str, uses: Mapping[str, int], start: int = 0) -> Target:
     """The target of a loop whose body begins by taking the items of `name` apart.
 
     A name or a tuple of targets, and where the rest of the body begins.
@@ -197,31 +185,6 @@ def loop_target(body: Block, name: str, uses: Mapping[str, int], start: int = 0)
         part, position = loop_target(body, inner, uses, position)
         parts.append(part)
     return tuple(parts), position
-
-
-def _count(stmt: Stmt) -> int:
-    """How many items there are, of which a statement takes one; 0 if it does not.
-
-    They are the only ones that there are, so that unpacking can do without a subscript.  Some of
-    them may have been dropped as unused since.
-    """
-    if not isinstance(stmt, Assign) or not isinstance(stmt.rhs, Call):
-        return 0
-    role = stmt.rhs.role
-    return role.before if isinstance(role, Unpacks) and role.after is None else 0
-
-
-def _base(stmt: Stmt) -> str | None:
-    """The name whose item a statement takes."""
-    base = stmt.rhs.args[0] if isinstance(stmt, Assign) and isinstance(stmt.rhs, Call) else None
-    return base.id if isinstance(base, Name) else None
-
-
-def _position(stmt: Assign, base: str, count: int) -> int | None:
-    """The position in `target = base[position]`, one of `count` items."""
-    index = stmt.rhs.args[1] if isinstance(stmt.rhs, Call) and _count(stmt) == count else None
-    position = index.value if isinstance(index, Const) and _base(stmt) == base else None
-    return position if isinstance(position, int) else None
 
 
 # --- loops that only fill a list or a dict: `[e for x in xs if c]`, `{k: v for ...}` -------------
@@ -238,17 +201,17 @@ class Join:
     """
 
     name: str
-    first: Assign | None
+    first: ir.Assign | None
     reads: frozenset[str]
     impure: bool
     width: int
 
 
-def _join(name: str, first: Assign | None, within: list[Stmt], width: int) -> Join:
+def _join(name: str, first: ir.Assign | None, within: list[ir.Stmt], width: int) -> Join:
     """The expression that some statements are; `width` is what they take beside their operands."""
     reads = frozenset(n for s in within for n in stmt_reads(s)) - {name}
-    others = (s for s in within if isinstance(s, Assign) and s is not first)
-    width += sum(rhs_width(o) for s in within for o in operands(s))
+    others = (s for s in within if isinstance(s, ir.Assign) and s is not first)
+    width += sum(rhs_width(o) for s in within for o in ir.operands(s))
     return Join(name, first, reads, any(not is_pure(s.rhs) for s in others), width)
 
 
@@ -258,7 +221,7 @@ def filled(scan: Scan) -> frozenset[str]:
 
 
 def find_collection(
-    block: Block, index: int, loop: For, inline: Set[str], scan: Scan, targets: Targets
+    block: ir.Block, index: int, loop: ir.For, inline: Set[str], scan: Scan, targets: Targets
 ) -> Join | None:
     """What the loop at `index` collects, if it does nothing else."""
     uses, defs = scan.uses, scan.defs
@@ -267,41 +230,35 @@ def find_collection(
         return None
     if not _is_empty(block[:index], name):
         return None
-    inner = [s for s in walk((loop,)) if isinstance(s, For)]
+    inner = [s for s in ir.walk((loop,)) if isinstance(s, ir.For)]
     if not _only_fills(loop, name, inline, targets) or any(f.stop is not None for f in inner):
         return None
-    variables = bound((loop,)) - inline
+    variables = ir.bound((loop,)) - inline
     if any(uses[v] != scan.reads_in((loop,), v) or defs[v] > 1 and uses[v] for v in variables):
         return None
-    found = _join(name, None, list(walk((loop,))), 12)
-    return replace(found, reads=found.reads - bound((loop,)))
+    found = _join(name, None, list(ir.walk((loop,))), 12)
+    return replace(found, reads=found.reads - ir.bound((loop,)))
 
 
-def _is_empty(before: Block, name: str) -> bool:
+def _is_empty(before: ir.Block, name: str) -> bool:
     """Whether a name is an empty list or dict when the loop begins."""
     for stmt in reversed(before):
-        if isinstance(stmt, Assign) and stmt.target.id == name:
-            rhs = stmt.rhs
-            made = isinstance(rhs, Call) and (is_op(rhs, Op.MAKE_LIST) or is_op(rhs, Op.MAKE_DICT))
-            return made and not rhs.args  # type: ignore[union-attr]
+        if isinstance(stmt, ir.Assign) and stmt.target.id == name:
+            return is_op(stmt.rhs, Op.MAKE_LIST, Op.MAKE_DICT) and not stmt.rhs.args
     return False
 
 
-def _only_fills(
-    stmt: Stmt, name: str, inline: Set[str], starts: Targets
-) -> bool:
+def _only_fills(stmt: ir.Stmt, name: str, inline: Set[str], starts: Targets) -> bool:
     """Whether a statement is a loop or test around nothing but one that fills the container."""
-    if isinstance(stmt, If):
+    if isinstance(stmt, ir.If):
         return not stmt.orelse and _fills_last(stmt.body, name, inline, starts)
-    if isinstance(stmt, For):
+    if isinstance(stmt, ir.For):
         start = starts.get(stmt.target.id, (None, 0))[1]
         return _fills_last(stmt.body[start:], name, inline, starts)
     return container(stmt) == name
 
 
-def _fills_last(
-    block: Block, name: str, inline: Set[str], starts: Targets
-) -> bool:
+def _fills_last(block: ir.Block, name: str, inline: Set[str], starts: Targets) -> bool:
     shown = visible(block, inline)
     return len(shown) == 1 and shown[0] is block[-1] and _only_fills(shown[0], name, inline, starts)
 
@@ -309,40 +266,40 @@ def _fills_last(
 # --- conditionals that are expressions: `a and b`, `a or b`, `x if c else y` ---------------------
 
 
-def find_join(block: Block, index: int, inline: Set[str], scan: Scan) -> Join | None:
+def find_join(block: ir.Block, index: int, inline: Set[str], scan: Scan) -> Join | None:
     """The expression that the `If` at `index` is, if it is one."""
     stmt = block[index] if index < len(block) else None
-    if not isinstance(stmt, If):
+    if not isinstance(stmt, ir.If):
         return None
     name = value_target(stmt, inline)
     if name is None or name in scan.held:
         return None
     first = None
-    inside: Block = (stmt,)
+    inside: ir.Block = (stmt,)
     if is_continued(stmt, name):
         before = block[index - 1] if index else None
-        if not isinstance(before, Assign) or before.target.id != name:
+        if not isinstance(before, ir.Assign) or before.target.id != name:
             return None
         first, inside = before, (before, stmt)
     return _checked(name, first, inside, scan)
 
 
-def _checked(name: str, first: Assign | None, inside: Block, scan: Scan) -> Join | None:
+def _checked(name: str, first: ir.Assign | None, inside: ir.Block, scan: Scan) -> Join | None:
     """The join, unless the name is bound elsewhere or read more than once after it."""
-    within = list(walk(inside))
-    bindings = sum(name in writes(s) for s in within)
+    within = list(ir.walk(inside))
+    bindings = sum(name in ir.writes(s) for s in within)
     read = [n for s in within for n in stmt_reads(s)]
     if scan.defs[name] != bindings or scan.uses[name] != read.count(name) + 1:
         return None
     return _join(name, first, within, 6 * len(inside))
 
 
-def is_continued(stmt: If, name: str) -> bool:
+def is_continued(stmt: ir.If, name: str) -> bool:
     """Whether a conditional goes on with an `and` or `or` of a name."""
-    return stmt.test == Name(name) and (not stmt.body or not stmt.orelse)
+    return stmt.test == ir.Name(name) and (not stmt.body or not stmt.orelse)
 
 
-def value_target(stmt: If, inline: Set[str]) -> str | None:
+def value_target(stmt: ir.If, inline: Set[str]) -> str | None:
     """The temporary that a conditional computes, if it does nothing else."""
     name = result_name(stmt)
     if name is None or not name.startswith("_") or name.startswith("_ret"):
@@ -353,20 +310,21 @@ def value_target(stmt: If, inline: Set[str]) -> str | None:
     return name if both else None
 
 
-def _computes(block: Block, name: str, inline: Set[str]) -> bool:
+def _computes(block: ir.Block, name: str, inline: Set[str]) -> bool:
     """Whether a block does nothing but compute a value for `name`."""
     shown = visible(block, inline)
-    if any(isinstance(s, Comment) for s in shown) or not 1 <= len(shown) <= 2:
+    if any(isinstance(s, ir.Comment) for s in shown) or not 1 <= len(shown) <= 2:
         return False
     first, last = shown[0], shown[-1]
     if len(shown) == 2:
         return (
-            isinstance(first, Assign)
+            isinstance(first, ir.Assign)
             and first.target.id == name
-            and isinstance(last, If)
+            and isinstance(last, ir.If)
             and is_continued(last, name)
             and value_target(last, inline) == name
         )
-    if isinstance(first, If):
+    if isinstance(first, ir.If):
         return not is_continued(first, name) and value_target(first, inline) == name
-    return isinstance(first, Assign) and first.target.id == name
+    binds = isinstance(first, ir.Assign) and first.target.id == name
+    return binds and items_of((first,), 0) is None

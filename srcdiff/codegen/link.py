@@ -9,7 +9,7 @@ is the gradient of `f` by its parameter `k`, generated for the kinds of these ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -154,7 +154,8 @@ def module_text(
     todo = list(functions)
     while todo:
         function = todo.pop(0)
-        for key, fn in _keys(function):
+        for fn in _parts(function):
+            key: Key = fn.key
             if key not in names:
                 names[key] = _untaken(fn.name, {f.name for f in functions}, names)
                 request = part_request(key, names[key], fn.part, whole)
@@ -211,12 +212,10 @@ def _joined(
     return Emitted("\n\n".join(t.text for t in texts), places, refs)
 
 
-def _keys(function: ir.Function) -> Iterator[tuple[Key, ir.Derived]]:
-    """The recursive functions that a function calls."""
-    for stmt in ir.walk(function.body):
-        call = ir.call_of(stmt)
-        if call is not None and isinstance(call.fn, ir.Derived):
-            yield call.fn.key, call.fn
+def _parts(function: ir.Function) -> list[ir.Derived]:
+    """The parts of recursive functions that a function calls."""
+    callees = map(ir.callee_of, ir.walk(function.body))
+    return [fn for fn in callees if isinstance(fn, ir.Derived)]
 
 
 def _untaken(base: str, taken: set[str], names: Mapping[Key, str]) -> str:
@@ -259,11 +258,10 @@ def _with_names(function: ir.Function, names: Mapping[Key, str]) -> ir.Function:
     """A function whose calls of parts have their final names."""
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
-        if isinstance(s, (ir.Assign, ir.Effect)) and isinstance(s.rhs, ir.Call):
-            fn = s.rhs.fn
-            if isinstance(fn, ir.Derived):
-                new = replace(fn, name=f"{names[fn.key]}_{fn.part}")
-                return replace(s, rhs=replace(s.rhs, fn=new, text=None))
-        return s
+        call = ir.call_of(s)
+        if call is None or not isinstance(call.fn, ir.Derived):
+            return s
+        fn = replace(call.fn, name=f"{names[call.fn.key]}_{call.fn.part}")
+        return replace(s, rhs=replace(call, fn=fn, text=None))  # type: ignore[arg-type]
 
     return ir.replaced_in(function, stmt) if names else function

@@ -15,7 +15,8 @@ first.
 from __future__ import annotations
 
 import operator
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 
 from srcdiff import ir
 from srcdiff.analysis.liveness import live_after
@@ -23,42 +24,44 @@ from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kind, Scalar
 from srcdiff.optimize.dead_code import remove_dead
-from srcdiff.optimize.rewrite import is_unnamed
 from srcdiff.primitives.ops import Op, is_op
+
+_Sums = Mapping[str, tuple[ir.Name, int]]
+"""Temporaries that are `x + 1` as long as `x` stays: `x` and the number."""
 
 
 def fold(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
     """The function with sums of a whole number and literals as one sum."""
-    return replace(function, body=_folded(function.body, kinds))
+    return replace(function, body=_folded(function.body, kinds, {}))
 
 
-def _folded(block: ir.Block, kinds: Mapping[str, Kind]) -> ir.Block:
-    """A block, with what its temporaries are sums of, as long as that does not change."""
-    sums: dict[str, tuple[ir.Name, int]] = {}
+def _folded(block: ir.Block, kinds: Mapping[str, Kind], sums: _Sums) -> ir.Block:
+    """A block that begins with some sums known."""
     out: list[ir.Stmt] = []
     for stmt in block:
+        parts = None
         if isinstance(stmt, ir.Assign):
-            stmt = _folded_assign(stmt, sums, kinds)
-        else:
-            stmt = ir.map_blocks(stmt, lambda b: _folded(b, kinds))
-        changed = ir.bound((stmt,)) if sums else ()
-        sums = {t: p for t, p in sums.items() if t not in changed and p[0].id not in changed}
-        parts = sum_of(stmt.rhs, kinds) if isinstance(stmt, ir.Assign) else None
-        if parts is not None and isinstance(stmt, ir.Assign) and parts[0] != stmt.target:
-            sums[stmt.target.id] = parts
+            parts = sum_of(stmt.rhs, kinds)
+            if parts is not None and parts[0].id.startswith("_") and parts[0].id in sums:
+                base, number = sums[parts[0].id]
+                stmt = replace(stmt, rhs=sum_with(base, number + parts[1]))
+                parts = sum_of(stmt.rhs, kinds)
+            sums = _without(sums, stmt)
+            if parts is not None and parts[0] != stmt.target:
+                sums = {**sums, stmt.target.id: parts}
+        elif type(stmt) not in ir.PLAIN:
+            sums = _without(sums, stmt)
+            stmt = ir.map_blocks(stmt, partial(_folded, kinds=kinds, sums=sums))
         out.append(stmt)
     return tuple(out)
 
 
-def _folded_assign(
-    stmt: ir.Assign, sums: Mapping[str, tuple[ir.Name, int]], kinds: Mapping[str, Kind]
-) -> ir.Assign:
-    """`t = u + 1`, where `u` is itself a sum."""
-    parts = sum_of(stmt.rhs, kinds)
-    if parts is None or not parts[0].id.startswith("_") or parts[0].id not in sums:
-        return stmt
-    base, number = sums[parts[0].id]
-    return replace(stmt, rhs=sum_with(base, number + parts[1]))
+def _without(sums: _Sums, stmt: ir.Stmt) -> _Sums:
+    """The sums that a statement leaves as they are."""
+    bound = ir.bound_in(stmt) if sums else ()
+    if not bound:
+        return sums
+    return {t: s for t, s in sums.items() if t not in bound and s[0].id not in bound}
 
 
 def sum_of(rhs: ir.Rhs, kinds: Mapping[str, Kind]) -> tuple[ir.Name, int] | None:
@@ -87,95 +90,47 @@ def sum_with(base: ir.Atom, number: int) -> ir.Rhs:
 
 
 _BACK = (ir.Const(-1),)
-_Sums = Mapping[str, tuple[ir.Name, int]]  # bounds that are `x + 1` as long as `x` stays
 
 
 def upwards(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
     """The function with these loops counting upwards; `kinds` gets those of new temporaries."""
-    down = [s for s in ir.walk(function.body) if isinstance(s, ir.For) and _range_down(s)]
-    if not down:
-        return function
-    body = _Upwards(function, kinds, down).block(function.body, {})
-    return function if body == function.body else remove_dead(replace(function, body=body), kinds)
+    new = _Upwards(function, kinds).function(function)
+    return function if new is function else remove_dead(fold(new, kinds), kinds)
 
 
-def _range_down(stmt: ir.For) -> ir.Call | None:
-    """The range of a loop that the compiler has turned round: what a user writes has a text."""
-    call = stmt.iter
-    ours = is_op(call, Op.RANGE) and call.text is None
-    return call if isinstance(call, ir.Call) and ours and call.args[2:] == _BACK else None
+class _Upwards(Rewriter):
+    """The pass, with the function as it was, in which a variable may be read after its loop."""
 
+    def __init__(self, function: ir.Function, kinds: dict[str, Kind]) -> None:
+        super().__init__(ir.Fresh(ir.all_names(function)))
+        self.whole, self.kinds = function, kinds
 
-class _Upwards:
-    """The walk through the blocks, with what the bounds of the loops are sums of."""
-
-    def __init__(self, function: ir.Function, kinds: dict[str, Kind], down: list[ir.For]) -> None:
-        self.function = function
-        self.kinds = kinds
-        self.bounds = {n for s in down for n in ir.names(s.iter)}
-        self.fresh = ir.Fresh(ir.all_names(function))
-
-    def block(self, block: ir.Block, sums: _Sums) -> ir.Block:
-        """A block in which `sums` are known at first."""
-        out: list[ir.Stmt] = []
-        for stmt in block:
-            out += self.stmt(stmt, sums)
-            sums = self.after(stmt, sums)
-        return tuple(out)
-
-    def after(self, stmt: ir.Stmt, sums: _Sums) -> _Sums:
-        """The sums that are known after a statement."""
-        sums = _without(sums, stmt)
-        if not isinstance(stmt, ir.Assign) or stmt.target.id not in self.bounds:
-            return sums
-        found = sum_of(stmt.rhs, self.kinds) if is_unnamed(stmt.target.id) else None
-        return sums if found is None else {**sums, stmt.target.id: found}
-
-    def stmt(self, stmt: ir.Stmt, sums: _Sums) -> Iterator[ir.Stmt]:
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement, behind what a loop in its new form needs."""
-        inside = _without(sums, stmt) if ir.blocks(stmt) else sums
-        new = ir.map_blocks(stmt, lambda b: self.block(b, inside))
-        if isinstance(stmt, ir.For) and isinstance(new, ir.For):
-            down = _range_down(stmt)
-            if down is not None and not self.is_read(stmt):
-                new = yield from self.loop(new, down, sums)
-        yield new
+        new = self.inside(stmt)
+        down = new.iter if isinstance(new, ir.For) else None
+        # What a user writes has a text.
+        ours = is_op(down, Op.RANGE) and down.text is None and down.args[2:] == _BACK
+        if not isinstance(new, ir.For) or not ours or self.is_read(new.target.id, stmt):
+            return new
+        stop, start = self.above(down.args[1]), self.above(down.args[0])  # type: ignore[union-attr]
+        ends = (start,) if stop == ir.Const(0) else (stop, start)
+        return replace(new, target=self.fresh("_k"), iter=ir.Call(range, ends))
 
-    def loop(self, stmt: ir.For, down: ir.Call, sums: _Sums) -> Generator[ir.Stmt, None, ir.For]:
-        """A loop whose variable nobody reads; yields what it needs before."""
-        made: list[ir.Stmt] = []
-        args = [self.above(a, sums, stmt.loc, made) for a in (down.args[1], down.args[0])]
-        call = replace(down, args=tuple(args[args[0] == ir.Const(0) :]))
-        yield from made
-        return replace(stmt, target=self.fresh("_k"), iter=call)
-
-    def is_read(self, stmt: ir.For) -> bool:
+    def is_read(self, counter: str, loop: ir.Stmt) -> bool:
         """Whether anything reads the variable of a loop."""
-        inside = stmt.target.id in ir.used(stmt.body)
-        return inside or stmt.target.id in live_after(self.function, stmt)
+        inside = any(counter in ir.used(body) for body in ir.blocks(loop))
+        return inside or counter in live_after(self.whole, loop)
 
-    def above(self, atom: ir.Atom, sums: _Sums, loc: ir.Loc, out: list[ir.Stmt]) -> ir.Atom:
-        """The number above a bound; `out` gets the statement that computes it, if there is one."""
-        if isinstance(atom, ir.Const):
-            return ir.Const(atom.value + 1)
-        assert isinstance(atom, ir.Name)
-        base, number = sums.get(atom.id, (atom, 0))
-        rhs = sum_with(base, number + 1)
-        if isinstance(rhs, ir.Name):
-            return rhs
-        name = self.fresh()
-        if atom.id in self.kinds:
-            self.kinds[name.id] = self.kinds[atom.id]
-        out.append(ir.Assign(name, rhs, loc))
-        return name
-
-
-def _without(sums: _Sums, stmt: ir.Stmt) -> _Sums:
-    """The sums that a statement leaves as they are."""
-    if not sums:
-        return sums
-    bound = ir.bound((stmt,))
-    return {t: s for t, s in sums.items() if t not in bound and s[0].id not in bound}
+    def above(self, end: ir.Atom) -> ir.Atom:
+        """The number above an end."""
+        if isinstance(end, ir.Const):
+            return ir.Const(end.value + 1)
+        assert isinstance(end, ir.Name)
+        above = self.temp(ir.Call(operator.add, (end, ir.Const(1))))
+        if end.id in self.kinds:
+            self.kinds[above.id] = self.kinds[end.id]
+        return above
 
 
 # --- loops backwards over written-out items as loops over these items, the last one first --------

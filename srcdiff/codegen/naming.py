@@ -14,27 +14,6 @@ from collections.abc import Iterable, Mapping, Set
 from srcdiff import ir
 from srcdiff.analysis.effects import is_temporary
 from srcdiff.codegen.emit import renamed, shown
-from srcdiff.ir import (
-    Assign,
-    Call,
-    Effect,
-    For,
-    Function,
-    If,
-    Method,
-    Name,
-    Opaque,
-    Ref,
-    Verbatim,
-    all_names,
-    atoms,
-    bound,
-    call_of,
-    operands,
-    used,
-    walk,
-    writes,
-)
 from srcdiff.ir.frozen import replace
 from srcdiff.optimize.coalesce import shared
 from srcdiff.primitives.ops import Op, is_op
@@ -47,40 +26,39 @@ _UNNAMED = re.compile(r"_t(_\d+)*\Z")
 _OF_TEMPORARY = re.compile(r"(t(?:_\d+)?)_saved")
 
 
-def name(function: Function) -> Function:
+def name(function: ir.Function) -> ir.Function:
     """A function whose visible temporaries have short, readable names.
 
     Temporaries that are nested into expressions, and flags that are printed as jumps, keep theirs.
     """
     function, visible, unread = _counters(function)
-    known = all_names(function)
-    saved = {n for n in visible if is_temporary(n)} | _appended(function, known)
-    called = {**dict.fromkeys(_tests(function), "_test"), **dict.fromkeys(_lengths(function), "_n")}
+    known = ir.all_names(function)
+    given, taken_back = _by_list(function, Op.APPEND), _by_list(function, Op.POP)
+    saved = {n for n in visible if is_temporary(n)} | _appended(given, known)
+    called = _called(function)
     seen = {n: called.get(n) or _temporary(n, saved) for n in visible}
-    taken = known | global_words(function)
-    tapes = _tapes(function, set(visible), known)
+    words = known | global_words(function)
+    spans = _spans(function) if given and taken_back else {}
+    tapes = _tapes(given, taken_back, spans, {n for n in visible if is_temporary(n)}, known)
     seen.update((slot, f"{value}_saved") for slot, value, _ in tapes)
-    again = {taken_: value for _, value, taken_ in tapes if taken_}
-    given = again.keys() | unread
-    new = new_names({n: t for n, t in seen.items() if t and n not in given}, taken)
+    again = {taken: value for _, value, taken in tapes if taken}
+    named = again.keys() | unread
+    new = new_names({n: t for n, t in seen.items() if t and n not in named}, words)
     new.update((n, new.get(value, value)) for n, value in again.items())
     new.update((n, "_") for n in unread)
     return renamed(function, new)
 
 
-def _lengths(function: Function) -> set[str]:
-    """The temporaries that are lengths."""
-    found = (s for s in walk(function.body) if isinstance(s, Assign) and is_temporary(s.target.id))
-    return {s.target.id for s in found if is_op(s.rhs, Op.LEN)}
+def _called(function: ir.Function) -> dict[str, str]:
+    """What temporaries are called that decide which branch is taken, and those that are lengths."""
+    stmts = ir.walk(function.body)
+    tests = (s.test for s in stmts if isinstance(s, ir.If))
+    found = {t.id: "_test" for t in tests if isinstance(t, ir.Name) and _UNNAMED.match(t.id)}
+    made = (s.target.id for s in stmts if isinstance(s, ir.Assign) and is_op(s.rhs, Op.LEN))
+    return {**found, **{n: "_n" for n in made if is_temporary(n)}}
 
 
-def _tests(function: Function) -> set[str]:
-    """The temporaries that decide which branch is taken."""
-    found = (s.test for s in walk(function.body) if isinstance(s, If))
-    return {t.id for t in found if isinstance(t, Name) and _UNNAMED.match(t.id)}
-
-
-def _counters(function: Function) -> tuple[Function, list[str], set[str]]:
+def _counters(function: ir.Function) -> tuple[ir.Function, list[str], set[str]]:
     """The function with names that loops share; what it shows, and temporaries of idle loops.
 
     Parameters are called by keyword: they are never renamed.
@@ -96,13 +74,11 @@ def _counters(function: Function) -> tuple[Function, list[str], set[str]]:
     return function, visible, {n for n in visible if is_temporary(n) and n in idle}
 
 
-def _unread_counters(function: Function) -> set[str]:
+def _unread_counters(function: ir.Function) -> set[str]:
     """The variables of loops that nothing reads."""
-    loops = {s.target.id for s in walk(function.body) if isinstance(s, For)}
-    if not loops:
-        return loops
-    others = {n for s in walk(function.body) if not isinstance(s, For) for n in writes(s)}
-    return loops - others - used(function.body)
+    loops = {s.target.id for s in ir.walk(function.body) if isinstance(s, ir.For)}
+    others = {n for s in ir.walk(function.body) if not isinstance(s, ir.For) for n in ir.writes(s)}
+    return loops - others - ir.used(function.body)
 
 
 def _temporary(identifier: str, saved: set[str]) -> str | None:
@@ -113,88 +89,80 @@ def _temporary(identifier: str, saved: set[str]) -> str | None:
     return f"_{identifier}" if slot is not None and f"_{slot['value']}" in saved else None
 
 
-def _appended(function: Function, known: frozenset[str]) -> set[str]:
+def _appended(given: Mapping[str, list[str]], known: frozenset[str]) -> set[str]:
     """The temporaries that lists are called after to which one is appended, whatever its number.
 
     A list that is called after a known name stays the list of that one.
     """
-    found = set()
-    for stmt in walk(function.body):
-        call = stmt.rhs if isinstance(stmt, Effect) else None
-        if is_op(call, Op.APPEND) and len(call.args) == 2:
-            slot, value = call.args
-            if isinstance(slot, Name) and isinstance(value, Name) and is_temporary(value.id):
-                named = _OF_TEMPORARY.match(slot.id)
-                found.update([f"_{named[1]}"] if named and named[1] not in known else [])
-    return found
+    slots = [slot for slot, values in given.items() if any(map(is_temporary, values))]
+    named = (match[1] for slot in slots if (match := _OF_TEMPORARY.match(slot)) is not None)
+    return {f"_{n}" for n in named if n not in known}
 
 
 def _tapes(
-    function: Function, visible: set[str], known: frozenset[str]
+    given: Mapping[str, list[str]],
+    taken: Mapping[str, list[str]],
+    spans: Mapping[str, tuple[int, int]],
+    seen: set[str],
+    known: frozenset[str],
 ) -> list[tuple[str, str, str]]:
     """The lists of saved temporaries, what each saves, and what that is called where it is taken.
 
     The last is "" unless the two may have one name: all that mentions the first precedes the other.
     """
-    given, takers = _by_list(function, "append"), _by_list(function, "pop")
-    spans = _spans(function) if given and takers else {}
-    found: list[tuple[str, str, str]] = []
-    for slot, values in given.items():
+    found: dict[str, tuple[str, str, str]] = {}
+    for slot, (value, *more) in given.items():
         named = _OF_TEMPORARY.match(slot)
-        alone = len(values) == 1 and is_temporary(values[0]) and values[0] in visible
-        if named is None or named[1] in known or not alone:
+        if named is None or named[1] in known or more or value not in seen or value in found:
             continue
-        if values[0] in {value for _, value, _ in found}:
-            continue
-        takes = takers.get(slot, [])
-        same = len(takes) == 1 and is_temporary(takes[0]) and takes[0] in visible
-        same = same and values[0] in spans and takes[0] in spans
-        same = same and spans[values[0]][1] < spans[takes[0]][0]
-        found.append((slot, values[0], takes[0] if same else ""))
-    return found
+        takes = taken.get(slot, [])
+        same = len(takes) == 1 and takes[0] in seen and value in spans and takes[0] in spans
+        same = same and spans[value][1] < spans[takes[0]][0]
+        found[value] = slot, value, takes[0] if same else ""
+    return list(found.values())
 
 
-def _by_list(function: Function, method: str) -> dict[str, list[str]]:
+def _by_list(function: ir.Function, op: Op) -> dict[str, list[str]]:
     """The names that are appended to each list, or bound to what is popped from it."""
     found: dict[str, list[str]] = {}
-    for stmt in walk(function.body):
-        call = call_of(stmt)
-        if call is None or not isinstance(call.fn, Method) or call.fn.name != method:
+    for stmt in ir.walk(function.body):
+        call = ir.call_of(stmt)
+        if not is_op(call, op):
             continue
         slot, *rest = call.args
-        other = stmt.target if isinstance(stmt, Assign) else rest[0] if rest else None
-        if isinstance(slot, Name):
-            found.setdefault(slot.id, []).append(other.id if isinstance(other, Name) else "")
+        other = stmt.target if isinstance(stmt, ir.Assign) else rest[0] if rest else None
+        if isinstance(slot, ir.Name):
+            found.setdefault(slot.id, []).append(other.id if isinstance(other, ir.Name) else "")
     return found
 
 
-def _spans(function: Function) -> dict[str, tuple[int, int]]:
+def _spans(function: ir.Function) -> dict[str, tuple[int, int]]:
     """The first and the last statement at the top of a function that mentions a name.
 
     Names in text that is taken over are left out: a function in it may look at them later.
     """
     found: dict[str, tuple[int, int]] = {}
     for k, stmt in enumerate(function.body):
-        for n in bound((stmt,)) | used((stmt,)):
+        for n in ir.bound((stmt,)) | ir.used((stmt,)):
             found[n] = (found[n][0] if n in found else k, k)
-    for stmt in walk(function.body):
-        texts = [stmt] if isinstance(stmt, Verbatim) else operands(stmt)
+    for stmt in ir.walk(function.body):
+        texts = [stmt] if isinstance(stmt, ir.Verbatim) else ir.operands(stmt)
         for text in texts:
-            for read in text.reads if isinstance(text, (Opaque, Verbatim)) else ():
+            for read in text.reads if isinstance(text, (ir.Opaque, ir.Verbatim)) else ():
                 found.pop(read.id, None)
     return found
 
 
-def global_words(function: Function) -> set[str]:
+def global_words(function: ir.Function) -> set[str]:
     """The first words of everything that a function names outside itself."""
     texts: list[str] = ["np", function.name]
-    for stmt in walk(function.body):
-        texts += [name for name, _ in stmt.refs] if isinstance(stmt, Verbatim) else ()
-        for rhs in operands(stmt):
-            texts += [a.text for a in atoms(rhs) if isinstance(a, Ref)]
-            if isinstance(rhs, Call):
+    for stmt in ir.walk(function.body):
+        texts += [name for name, _ in stmt.refs] if isinstance(stmt, ir.Verbatim) else ()
+        for rhs in ir.operands(stmt):
+            texts += [a.text for a in ir.atoms(rhs) if isinstance(a, ir.Ref)]
+            if isinstance(rhs, ir.Call):
                 texts += [rhs.text or "", str(getattr(rhs.fn, "__name__", ""))]
-            elif isinstance(rhs, Opaque):
+            elif isinstance(rhs, ir.Opaque):
                 texts += re.findall(r"\w+", rhs.text)
     return {t.partition(".")[0] for t in texts}
 

@@ -8,10 +8,12 @@ to the statement that uses them.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
+from srcdiff import ir
 from srcdiff.analysis.effects import (
     Scan,
     fixed_names,
@@ -35,29 +37,11 @@ from srcdiff.codegen.idioms import (
     rhs_width,
     unpacked,
 )
-from srcdiff.ir import (
-    Assign,
-    Atom,
-    Block,
-    Comment,
-    Effect,
-    For,
-    If,
-    Return,
-    Rhs,
-    SetItem,
-    Stmt,
-    Tup,
-    Verbatim,
-    While,
-    blocks,
-    bound,
-    occurrences,
-    operands,
-    writes,
-)
-from srcdiff.ir.frozen import frozen, replace, state
+from srcdiff.ir.frozen import frozen, state
 from srcdiff.primitives.ops import Op, is_op
+
+NEVER = sys.maxsize
+"""An index behind those of all statements."""
 
 
 @frozen
@@ -66,36 +50,15 @@ class Moved:
 
     It may consist of what several statements computed: `effects` is the first of them that has an
     effect, `memory` the first that reads what a store can change, `reads` the first that reads
-    each name.
+    each name; `NEVER` if none does.
     """
 
     name: str
     index: int
-    effects: int | None
-    memory: int | None
+    effects: int
+    memory: int
     reads: Mapping[str, int]
     width: int
-
-
-def merged(own: Moved, parts: list[Moved]) -> Moved:
-    """An expression with those that moved into it."""
-    if not parts:
-        return own
-    reads = dict(own.reads)
-    for part in parts:
-        for name, index in part.reads.items():
-            reads[name] = min(index, reads.get(name, index))
-    return replace(
-        own,
-        effects=_first([own.effects, *(p.effects for p in parts)]),
-        memory=_first([own.memory, *(p.memory for p in parts)]),
-        reads=reads,
-        width=own.width + sum(p.width - name_width(p.name) for p in parts),
-    )
-
-
-def _first(found: Iterable[int | None]) -> int | None:
-    return min((f for f in found if f is not None), default=None)
 
 
 @state
@@ -127,9 +90,7 @@ class Movement:
         if effects.stores:
             self.stored_at = index
 
-    def consume(
-        self, index: int, reads: Sequence[str], room: int, accepts_effects: bool = True
-    ) -> list[Moved]:
+    def consume(self, reads: Sequence[str], room: int, accepts_effects: bool) -> list[Moved]:
         """The waiting expressions that move into a statement, of those that it reads.
 
         `room` is how many columns they may take together.
@@ -152,7 +113,7 @@ class Movement:
         del self.waiting[moved.name]
         self.inline.discard(moved.name)
         self.emitted_at = max(self.emitted_at, moved.index)
-        if moved.effects is not None:
+        if moved.effects < NEVER:
             self.stored_at = max(self.stored_at, moved.index)
 
     def _obstacle(self, parts: list[Moved], accepts_effects: bool) -> Moved | None:
@@ -168,18 +129,15 @@ class Movement:
 
     def _is_stale(self, part: Moved) -> bool:
         """Whether something after a part's beginning changed what it reads."""
-        if part.memory is not None and self.stored_at > part.memory:
-            return True
-        return any(self.bound_at.get(n, -1) > index for n, index in part.reads.items())
+        rebound = (self.bound_at.get(n, -1) > index for n, index in part.reads.items())
+        return self.stored_at > part.memory or any(rebound)
 
     def _keeps_order(self, part: Moved, parts: list[Moved], accepts_effects: bool) -> bool:
         """Whether effects keep their order among all that moves and all that stays."""
         names = {p.name for p in parts}
-        others = [w for n, w in self.waiting.items() if n not in names or w not in parts]
-        if part.effects is None:
-            return part.memory is None or not any(
-                w.effects is not None and part.memory < w.index for w in others
-            )
+        others = [w for n, w in self.waiting.items() if n not in names]
+        if part.effects == NEVER:
+            return not any(w.effects < NEVER and w.index > part.memory for w in others)
         if not accepts_effects or self.emitted_at > part.effects:
             return False
         return not any(w.index > part.effects for w in others)
@@ -194,12 +152,9 @@ def _too_wide(parts: list[Moved], room: int) -> Moved | None:
 
 def _conflict(first: Moved, second: Moved) -> bool:
     """Whether evaluating `first` before `second` changes the order of an effect and a read."""
-    early = _first([second.memory, second.effects])
-    if first.effects is not None and early is not None and first.index > early:
+    if first.effects < NEVER and first.index > min(second.memory, second.effects):
         return True
-    if second.effects is not None and first.memory is not None:
-        return first.index > second.effects
-    return False
+    return first.memory < NEVER and first.index > second.effects
 
 
 # --- which temporaries are nested back into the expression that uses them ------------------------
@@ -210,20 +165,19 @@ FORWARD_WIDTH, BACKWARD_WIDTH = 400, 94
 
 @frozen
 class Plan:
-    """What is nested: names that disappear, and tuples unpacked into several targets.
+    """What is nested: names that disappear, those of tuples that are unpacked at once among them.
 
     `targets` are the targets of loops that take their item apart, and how many statements of the
     body do so.
     """
 
     inline: frozenset[str] = frozenset()
-    unpack: Mapping[str, int] = field(default_factory=dict)
     targets: Mapping[str, tuple[Any, int]] = field(default_factory=dict)
 
     def renamed(self, new: Mapping[str, str]) -> Plan:
         """The plan once names that it does not make disappear are replaced."""
         found = {n: (_renamed(target, new), k) for n, (target, k) in self.targets.items()}
-        return Plan(self.inline, self.unpack, found)
+        return Plan(self.inline, found)
 
 
 def _renamed(target: Any, new: Mapping[str, str]) -> Any:
@@ -249,17 +203,18 @@ class _Planner:
         self.resizes = resizes(scan, self.slots)
         self.filled = filled(scan)
         self.inline: set[str] = set()
-        self.unpack: dict[str, int] = {}
         self.targets: dict[str, tuple[Any, int]] = {}
         self.width = FORWARD_WIDTH
         self.block(scan.function.body, 1)
-        self.plan = Plan(frozenset(self.inline), self.unpack, self.targets)
+        self.plan = Plan(frozenset(self.inline), self.targets)
 
-    def block(self, block: Block, depth: int, test: Atom | None = None, start: int = 0) -> Effects:
+    def block(
+        self, block: ir.Block, depth: int, test: ir.Atom | None = None, start: int = 0
+    ) -> Effects:
         """Decides for a block from `start` on; `test` is read after it."""
         return _BlockPlanner(self, block, depth, test).run(start)
 
-    def loop_body(self, loop: For, depth: int) -> Effects:
+    def loop_body(self, loop: ir.For, depth: int) -> Effects:
         """Decides for the body of a loop, after what is printed as its target."""
         item = loop.target.id
         if is_temporary(item) and self.defs[item] == 1 and item not in self.held:
@@ -267,7 +222,7 @@ class _Planner:
             if start:
                 self.targets[item] = target, start
                 found = self.block(loop.body, depth, None, start)
-                found.binds |= bound(loop.body[:start])
+                found.binds |= ir.bound(loop.body[:start])
                 return found
         return self.block(loop.body, depth)
 
@@ -281,7 +236,7 @@ class _Planner:
 class _BlockPlanner:
     """Walks the statements of one block in order."""
 
-    def __init__(self, owner: _Planner, block: Block, depth: int, test: Atom | None) -> None:
+    def __init__(self, owner: _Planner, block: ir.Block, depth: int, test: ir.Atom | None) -> None:
         self.owner = owner
         self.body = block
         self.test = test
@@ -299,7 +254,7 @@ class _BlockPlanner:
             else:
                 skip = self._step(index, stmt)
         if self.test is not None:
-            self._consume(len(self.body), occurrences(self.test), 0)
+            self._consume(len(self.body), ir.occurrences(self.test), 0)
         self.owner.inline -= set(self.moves.waiting)
         return self.total
 
@@ -309,28 +264,25 @@ class _BlockPlanner:
             self.inner[index] = self._decide_inside(self.body[index])
         return self.inner[index]
 
-    def _decide_inside(self, stmt: Stmt) -> Effects:
+    def _decide_inside(self, stmt: ir.Stmt) -> Effects:
         found = Effects()
-        if isinstance(stmt, Comment) and stmt.text == "backward":
+        if isinstance(stmt, ir.Comment) and stmt.text == "backward":
             self.owner.width = BACKWARD_WIDTH
-        if isinstance(stmt, While):
-            found.add(self.owner.block(stmt.cond, self.depth + 1, stmt.test))
-            found.add(self.owner.block(stmt.body, self.depth + 1))
-            return found
-        if isinstance(stmt, For):
+        if isinstance(stmt, ir.For):
             return self.owner.loop_body(stmt, self.depth + 1)
-        for inner in blocks(stmt):
-            found.add(self.owner.block(inner, self.depth + 1))
+        for inner in ir.blocks(stmt):
+            test = stmt.test if isinstance(stmt, ir.While) and inner is stmt.cond else None
+            found.add(self.owner.block(inner, self.depth + 1, test))
         return found
 
     # --- one statement -------------------------------------------------------------------------
 
-    def _step(self, index: int, stmt: Stmt) -> int:
+    def _step(self, index: int, stmt: ir.Stmt) -> int:
         """Decides for one statement; returns how many following ones belong to it."""
         count = self._group(index, stmt)
         if count:
             return count
-        if isinstance(stmt, Assign) and is_temporary(stmt.target.id):
+        if isinstance(stmt, ir.Assign) and is_temporary(stmt.target.id):
             group = unpacked(self.body, index, self.owner.uses, self.owner.defs)
             if group and stmt.target.id not in self.owner.held:
                 return self._unpack(index, stmt, group)
@@ -338,9 +290,9 @@ class _BlockPlanner:
                 self._wait(index, stmt.target.id, stmt.rhs)
                 return 0
         inner = self._inside(index)
-        if isinstance(stmt, For) and self._collects(index, stmt, inner):
+        if isinstance(stmt, ir.For) and self._collects(index, stmt, inner):
             return 0
-        if isinstance(stmt, If):
+        if isinstance(stmt, ir.If):
             join = self.joins.get(index) or self._found_join(index)
             if join is not None and (join.first is None or join.name in self.moves.waiting):
                 self._join(index, stmt, join, inner)
@@ -348,7 +300,7 @@ class _BlockPlanner:
         self._emit(index, stmt, inner)
         return 0
 
-    def _group(self, index: int, stmt: Stmt) -> int:
+    def _group(self, index: int, stmt: ir.Stmt) -> int:
         """`a, b = t`, item by item."""
         found = items_of(self.body, index)
         if found is None:
@@ -356,10 +308,10 @@ class _BlockPlanner:
         self._emit(index, stmt, Effects(set(found[1])))
         return len(found[1]) - 1
 
-    def _begins_join(self, index: int, stmt: Assign) -> bool:
+    def _begins_join(self, index: int, stmt: ir.Assign) -> bool:
         """Whether the next statement goes on with an `and` or `or` of this one."""
         following = self.body[index + 1] if index + 1 < len(self.body) else None
-        if not isinstance(following, If) or following.test != stmt.target:
+        if not isinstance(following, ir.If) or following.test != stmt.target:
             return False
         self._inside(index + 1)
         join = self._found_join(index + 1)
@@ -372,13 +324,13 @@ class _BlockPlanner:
         """The expression that the conditional at a place is, if it is one."""
         return find_join(self.body, index, self.owner.inline, self.owner.scan)
 
-    def _unpack(self, index: int, stmt: Assign, group: tuple[str, ...]) -> int:
+    def _unpack(self, index: int, stmt: ir.Assign, group: tuple[str, ...]) -> int:
         """`a, b = f(x)`: a statement, with the reads of the items."""
-        self.owner.unpack[stmt.target.id] = len(group)
+        self.owner.inline.add(stmt.target.id)
         self._emit(index, stmt, Effects(set(group)))
         return len(group)
 
-    def _wait(self, index: int, name: str, rhs: Rhs) -> None:
+    def _wait(self, index: int, name: str, rhs: ir.Rhs) -> None:
         """An expression that may move to its use."""
         pure = is_pure(rhs)
         reads, width = _ordered(rhs), rhs_width(rhs)
@@ -391,45 +343,43 @@ class _BlockPlanner:
         elif not pure:
             self.total.stores = True
 
-    def _join(self, index: int, stmt: If, join: Join, inner: Effects) -> None:
+    def _join(self, index: int, stmt: ir.If, join: Join, inner: Effects) -> None:
         """`a and b`, `x if c else y`: a conditional that is an expression."""
-        parts = self._consume(index, occurrences(stmt.test), join.width)
+        parts = self._consume(index, ir.occurrences(stmt.test), join.width)
         if join.first is not None and join.name not in self.owner.inline:
             self._emit(index, stmt, inner)
             return
-        reads = [*join.reads, *occurrences(stmt.test)]
+        reads = [*join.reads, *ir.occurrences(stmt.test)]
         self._begin(join.name, index, (join.impure, True), reads, join.width, parts)
         self.total.add(inner)
 
-    def _collects(self, index: int, stmt: For, inner: Effects) -> bool:
+    def _collects(self, index: int, stmt: ir.For, inner: Effects) -> bool:
         """`[e for x in xs]`: a loop that is an expression."""
         owner = self.owner
-        found = find_collection(
-            self.body, index, stmt, owner.inline, owner.scan, owner.targets
-        )
+        found = find_collection(self.body, index, stmt, owner.inline, owner.scan, owner.targets)
         if found is None:
             return False
-        parts = self._consume(index, occurrences(stmt.iter), found.width)
+        parts = self._consume(index, ir.occurrences(stmt.iter), found.width)
         self._begin(found.name, index, (found.impure, True), found.reads, found.width, parts)
         self.total.binds |= inner.binds
         self.total.stores |= found.impure
         return True
 
-    def _emit(self, index: int, stmt: Stmt, inner: Effects) -> None:
+    def _emit(self, index: int, stmt: ir.Stmt, inner: Effects) -> None:
         """A statement that stays one."""
         reads = _reads_in_order(stmt)
-        rhs = stmt.rhs if isinstance(stmt, (Assign, Effect)) else None
-        pure = not isinstance(stmt, (Effect, Verbatim)) and (rhs is None or is_pure(rhs))
+        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+        pure = not isinstance(stmt, (ir.Effect, ir.Verbatim)) and (rhs is None or is_pure(rhs))
         quiet = is_slot_effect(stmt, self.owner.slots)
         # `x[i] += f()` reads `x[i]` before it calls; `x += f()` only looks up `x`.
-        accepts_effects = not (isinstance(stmt, SetItem) and stmt.op and stmt.index is not None)
+        accepts_effects = not (isinstance(stmt, ir.SetItem) and stmt.op and stmt.index is not None)
         self._consume(index, reads, _statement_width(stmt), accepts_effects)
-        inner.binds.update(writes(stmt))
-        if quiet and isinstance(stmt, (Assign, Effect)):
+        inner.binds.update(ir.writes(stmt))
+        if quiet and isinstance(stmt, (ir.Assign, ir.Effect)):
             inner.binds.add(str(slot_of(stmt.rhs)))
-        elif not pure or isinstance(stmt, SetItem):
+        elif not pure or isinstance(stmt, ir.SetItem):
             inner.stores = True
-        if isinstance(stmt, SetItem):
+        if isinstance(stmt, ir.SetItem):
             inner.binds.add(stmt.base.id)
         self.total.add(inner)
         self.moves.happen(index, inner)
@@ -443,10 +393,18 @@ class _BlockPlanner:
         width: int,
         parts: list[Moved],
     ) -> None:
-        """An expression waits from now on; `does` is whether it has effects, and reads memory."""
-        effects, memory = (index if d else None for d in does)
-        own = Moved(name, index, effects, memory, dict.fromkeys(reads, index), width)
-        self.moves.waiting[name] = merged(own, parts)
+        """An expression waits from now on, with those that moved into it.
+
+        `does` is whether it has effects, and reads memory.
+        """
+        effects, memory = (index if d else NEVER for d in does)
+        first = dict.fromkeys(reads, index)
+        for part in parts:
+            for n, k in part.reads.items():
+                first[n] = min(k, first.get(n, k))
+            effects, memory = min(effects, part.effects), min(memory, part.memory)
+            width += part.width - name_width(part.name)
+        self.moves.waiting[name] = Moved(name, index, effects, memory, first, width)
 
     def _consume(
         self, index: int, reads: Sequence[str], width: int, accepts_effects: bool = True
@@ -454,30 +412,30 @@ class _BlockPlanner:
         """The expressions that move into a statement that takes `width` columns without them."""
         room = self.owner.width - 4 * self.depth - width
         last = self.body[index] if index < len(self.body) else None
-        if isinstance(last, Return) and isinstance(last.value, Tup):
+        if isinstance(last, ir.Return) and isinstance(last.value, ir.Tup):
             room = FORWARD_WIDTH  # a long `return` has a line for every item
-        return self.moves.consume(index, reads, room, accepts_effects)
+        return self.moves.consume(reads, room, accepts_effects)
 
 
-def _ordered(rhs: Rhs) -> Sequence[str]:
+def _ordered(rhs: ir.Rhs) -> Sequence[str]:
     """The names that a right-hand side reads, in the order in which Python evaluates its text."""
     if is_op(rhs, Op.CONTAINS):
-        return [n for a in reversed(rhs.args) for n in occurrences(a)]
-    return occurrences(rhs)
+        return [n for a in reversed(rhs.args) for n in ir.occurrences(a)]
+    return ir.occurrences(rhs)
 
 
-def _reads_in_order(stmt: Stmt) -> Sequence[str]:
+def _reads_in_order(stmt: ir.Stmt) -> Sequence[str]:
     """The names that a statement reads, in the order in which Python evaluates its text."""
-    if isinstance(stmt, SetItem) and stmt.op is None and stmt.index is not None:
-        return [n for a in (stmt.value, stmt.base, stmt.index) for n in occurrences(a)]
-    return [n for o in operands(stmt) for n in _ordered(o)]
+    if isinstance(stmt, ir.SetItem) and stmt.op is None and stmt.index is not None:
+        return [n for a in (stmt.value, stmt.base, stmt.index) for n in ir.occurrences(a)]
+    return [n for o in ir.operands(stmt) for n in _ordered(o)]
 
 
-def _statement_width(stmt: Stmt) -> int:
+def _statement_width(stmt: ir.Stmt) -> int:
     """About how many columns a statement takes without what moves into it."""
-    if isinstance(stmt, Return):
+    if isinstance(stmt, ir.Return):
         return rhs_width(stmt.value) + 7
-    if isinstance(stmt, (If, For)):
+    if isinstance(stmt, (ir.If, ir.For)):
         return 12
-    own = sum(rhs_width(o) for o in operands(stmt))
-    return own + sum(name_width(w) + 3 for w in writes(stmt))
+    own = sum(rhs_width(o) for o in ir.operands(stmt))
+    return own + sum(name_width(w) + 3 for w in ir.writes(stmt))

@@ -24,6 +24,9 @@ from srcdiff.codegen.expression_text import (
 )
 from srcdiff.ir.frozen import frozen
 
+WIDTH = 100
+"""The columns of a line."""
+
 _TOKEN = r"""(?x)(?P<string>[rbfuRBFU]{0,2}(?:\"{3}(?s:\\.|.)*?\"{3}|'{3}(?s:\\.|.)*?'{3}
     |"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'))
 |(?P<word>\w[\w.]*(?:(?<=[eE])[+-]\d+)?)
@@ -58,25 +61,27 @@ class Layout:
         return self.priority == _DOT and len(self.splits) == 1
 
 
-def wrap(prefix: str, value: str, suffix: str, indent: int, width: int, parens: bool) -> list[str]:
+def wrap(
+    prefix: str, value: str, suffix: str = "", indent: int = 0, parens: bool = True
+) -> list[str]:
     """The lines of `prefix value suffix`; with `parens` the value may be put in parentheses."""
     line = " " * indent + prefix + value + suffix
-    if len(line) <= width:
+    if len(line) <= WIDTH:
         return [line]
     if not parens:
-        return _at_brackets(prefix + value, suffix, indent, width)
-    if _is_long_tuple(prefix) and indent + len(prefix) + 1 > width:
-        targets = _inside(prefix[:-3], "", indent + 4, width)
-        rest = wrap(") = ", value, suffix, indent, width, parens)
+        return _at_brackets(prefix + value, suffix, indent)
+    if _is_long_tuple(prefix) and indent + len(prefix) + 1 > WIDTH:
+        targets = _inside(prefix[:-3], "", indent + 4)
+        rest = wrap(") = ", value, suffix, indent, parens)
         return [" " * indent + "(", *targets, *rest]
-    if _is_word(value) and indent + 4 + len(value) > width:
+    if _is_word(value) and indent + 4 + len(value) > WIDTH:
         return [line]
-    found = _without_parens(prefix, value, suffix, indent, width)
-    if found and len(found[0]) <= width:
+    found = _without_parens(prefix, value, suffix, indent)
+    if found and len(found[0]) <= WIDTH:
         return found
-    inner = _inside(value, "", indent + 4, width, True)
+    inner = _inside(value, "", indent + 4, True)
     forced = [" " * indent + prefix + "(", *inner, " " * indent + ")" + suffix]
-    return found if found and any(len(row) > width for row in forced) else forced
+    return found if found and any(len(row) > WIDTH for row in forced) else forced
 
 
 def _is_word(value: str) -> bool:
@@ -87,28 +92,28 @@ def _is_word(value: str) -> bool:
     return match.lastgroup == "string" or "." not in value
 
 
-def _without_parens(prefix: str, value: str, suffix: str, indent: int, width: int) -> list[str]:
+def _without_parens(prefix: str, value: str, suffix: str, indent: int) -> list[str]:
     """The lines of a value that reads better split at its brackets; none if it does not."""
-    if not _ends_in_brackets(value, analyse(value), indent + 4, width):
+    if not _ends_in_brackets(value, analyse(value), indent + 4):
         return []
     text = prefix + value
-    pair = _chosen(text, _split_ends(text, suffix, indent, width), indent, width)
-    if pair is None or not _keeps_target(prefix, value, pair, indent, width):
+    pair = _last_brackets(text, suffix, indent)
+    if pair is None or not _keeps_target(prefix, value, pair, indent):
         return []
-    return _at_pair(text, suffix, pair, indent, width)
+    return _at_pair(text, suffix, pair, indent)
 
 
-def _keeps_target(prefix: str, value: str, pair: tuple[int, int], indent: int, width: int) -> bool:
+def _keeps_target(prefix: str, value: str, pair: tuple[int, int], indent: int) -> bool:
     """Whether the split leaves the target of an assignment alone, which may have brackets too."""
     simple = not prefix.endswith(" = ") or not analyse(prefix).pairs
-    if simple or indent + len(prefix) >= width:
+    if simple or indent + len(prefix) >= WIDTH:
         return True
     start = pair[0] - len(prefix)
     behind = any(end < start for _, end in analyse(value).pairs)
-    return start >= 0 and (behind or indent + _spaced(prefix + value[: start + 1]) <= width)
+    return start >= 0 and (behind or indent + _spaced(prefix + value[: start + 1]) <= WIDTH)
 
 
-def _ends_in_brackets(value: str, layout: Layout, indent: int, width: int) -> bool:
+def _ends_in_brackets(value: str, layout: Layout, indent: int) -> bool:
     """Whether a value that stands in parentheses of its own reads better without them."""
     if not layout.splits or layout.is_one_dot:
         return True
@@ -117,20 +122,13 @@ def _ends_in_brackets(value: str, layout: Layout, indent: int, width: int) -> bo
     (_, first), (last, end) = layout.pairs[0], layout.pairs[-1]
     if value[0] in "([{" and first > 1:
         opened = layout.pairs[1][0] + 1 if len(layout.pairs) > 1 else len(value)
-        if indent + _spaced(value[first:opened]) <= width:
+        if indent + _spaced(value[first:opened]) <= WIDTH:
             return True
     if end != len(value) - 1 or end == last + 1:
         return False
     if value[end] == "]" and not _is_display(value[:last].rstrip(" ")):
         return False
-    return len(layout.pairs) > 1 or indent + _spaced(value[: last + 1]) <= width
-
-
-def _split_ends(text: str, suffix: str, indent: int, width: int) -> list[tuple[int, int]]:
-    """The brackets that a line may be split at, from its end: what stands behind them fits."""
-    pairs = [p for p in reversed(analyse(text).pairs) if p[1] > p[0] + 1]
-    room = width - indent - len(suffix)
-    return pairs[:1] + [p for p in pairs[1:] if _spaced(text[p[1] :]) <= room]
+    return len(layout.pairs) > 1 or indent + _spaced(value[: last + 1]) <= WIDTH
 
 
 def _spaced(text: str) -> int:
@@ -138,12 +136,16 @@ def _spaced(text: str) -> int:
     return len(text) + 2 * len(_POWER.findall(text))
 
 
-def _chosen(
-    text: str, ends: list[tuple[int, int]], indent: int, width: int
-) -> tuple[int, int] | None:
-    """The last brackets that leave a first line short enough, else the last ones."""
-    fitting = (p for p in ends if indent + _spaced(text[: p[0] + 1]) <= width)
-    return next(fitting, ends[0] if ends else None)
+def _last_brackets(text: str, suffix: str, indent: int) -> tuple[int, int] | None:
+    """The last brackets that leave a first line short enough, else the last ones.
+
+    What stands behind them fits.
+    """
+    pairs = [p for p in reversed(analyse(text).pairs) if p[1] > p[0] + 1]
+    room = WIDTH - indent - len(suffix)
+    ends = pairs[:1] + [p for p in pairs[1:] if _spaced(text[p[1] :]) <= room]
+    fitting = (p for p in ends if indent + _spaced(text[: p[0] + 1]) <= WIDTH)
+    return next(fitting, pairs[0] if pairs else None)
 
 
 def _is_long_tuple(prefix: str) -> bool:
@@ -159,41 +161,41 @@ def _is_display(before: str) -> bool:
     return word is None or word.group() in ("return", "in", "if", "else", "and", "or", "not", "is")
 
 
-def _at_brackets(text: str, suffix: str, indent: int, width: int) -> list[str]:
+def _at_brackets(text: str, suffix: str, indent: int) -> list[str]:
     """A text split in the last brackets that leave a first line short enough; else as it is."""
     line = " " * indent + text + suffix
-    pair = _chosen(text, _split_ends(text, suffix, indent, width), indent, width)
-    if len(line) <= width or pair is None:
+    pair = _last_brackets(text, suffix, indent)
+    if len(line) <= WIDTH or pair is None:
         return [line]
-    return _at_pair(text, suffix, pair, indent, width)
+    return _at_pair(text, suffix, pair, indent)
 
 
-def _at_pair(text: str, suffix: str, pair: tuple[int, int], indent: int, width: int) -> list[str]:
+def _at_pair(text: str, suffix: str, pair: tuple[int, int], indent: int) -> list[str]:
     """A text with what stands in a pair of brackets on lines of its own."""
     start, end = pair
     display = _is_display(text[:start].rstrip(" ")) if start else True
     return [
-        *_at_brackets(text[: start + 1], "", indent, width),
-        *_inside(text[start + 1 : end], "", indent + 4, width, display),
-        *_at_brackets(text[end:], suffix, indent, width),
+        *_at_brackets(text[: start + 1], "", indent),
+        *_inside(text[start + 1 : end], "", indent + 4, display),
+        *_at_brackets(text[end:], suffix, indent),
     ]
 
 
-def _inside(text: str, suffix: str, indent: int, width: int, display: bool = False) -> list[str]:
+def _inside(text: str, suffix: str, indent: int, display: bool = False) -> list[str]:
     """The lines of a text that stands inside brackets; each item of a display has its own."""
     line = " " * indent + text + suffix
     layout = analyse(text)
-    if len(line) <= width and not (display and layout.priority == _COMMA):
+    if len(line) <= WIDTH and not (display and layout.priority == _COMMA):
         return [line]
     if not layout.splits or layout.is_one_dot:
-        return _at_brackets(text, suffix, indent, width)
+        return _at_brackets(text, suffix, indent)
     pieces = _pieces(text, layout)
     comma = layout.priority == _COMMA
     out: list[str] = []
     for piece in pieces[:-1]:
-        out += _inside(piece, "," if comma else "", indent, width)
+        out += _inside(piece, "," if comma else "", indent)
     trailing = "," if comma and pieces[-1] else ""
-    return out + (_inside(pieces[-1], trailing + suffix, indent, width) if pieces[-1] else [])
+    return out + (_inside(pieces[-1], trailing + suffix, indent) if pieces[-1] else [])
 
 
 def _pieces(text: str, layout: Layout) -> list[str]:
@@ -277,7 +279,6 @@ def analyse(text: str) -> Layout:
 # ruff: noqa: N802 - the methods are named after the classes that they print
 
 
-WIDTH = 100
 _IMPORTS = ("Import", "ImportFrom")
 
 
@@ -335,7 +336,7 @@ class Printer(ExpressionText, astunparse.Unparser):  # type: ignore[misc]
             self.unbreakable = False
         else:
             value, prefix = (value, prefix) if value else (prefix, "")
-            new = wrap(prefix, value, suffix, 4 * self._indent, WIDTH, parens)
+            new = wrap(prefix, value, suffix, 4 * self._indent, parens)
         self.lines += new
         self.nodes += [self.node] * len(new)
 
@@ -481,16 +482,3 @@ def _is_text(stmt: Any) -> bool:
     if type(stmt).__name__ != "Expr" or type(value).__name__ != "Constant":
         return False
     return isinstance(getattr(value, "value", None), str)
-
-
-def to_text(tree: Any) -> str:
-    """The text of a gast statement, or of several."""
-    printer = Printer()
-    printer.dispatch(tree)
-    printer.flush()
-    return "\n".join(printer.lines) + "\n"
-
-
-def expression_text(tree: Any) -> str:
-    """The text of a gast expression on one line."""
-    return Printer().text(tree.body if type(tree).__name__ == "Expression" else tree)

@@ -7,8 +7,9 @@ from typing import Any
 
 import gast
 
+from srcdiff import ir
 from srcdiff.codegen.expressions import (
-    AUGMENTED,
+    BINARY,
     LOAD,
     STORE,
     Expressions,
@@ -19,24 +20,6 @@ from srcdiff.codegen.expressions import (
 from srcdiff.codegen.idioms import filled_name, is_continued, items_of, result_name
 from srcdiff.codegen.nest import Plan
 from srcdiff.codegen.printer import Remark
-from srcdiff.ir import (
-    Assign,
-    Block,
-    Call,
-    Comment,
-    Const,
-    Effect,
-    For,
-    If,
-    Loc,
-    Name,
-    Permute,
-    Return,
-    Rhs,
-    SetItem,
-    Verbatim,
-    While,
-)
 from srcdiff.ir.nodes import Jump, LoopElse
 from srcdiff.primitives.ops import Op, is_op
 
@@ -61,7 +44,7 @@ class Statements:
 
     # --- blocks --------------------------------------------------------------------------------
 
-    def block(self, block: Block, in_loop: bool = False) -> list[Node]:
+    def block(self, block: ir.Block, in_loop: bool = False) -> list[Node]:
         """The statements of a block; `in_loop` says that an iteration ends where it ends."""
         outer, self.out = self.out, []
         skip = 0
@@ -76,146 +59,114 @@ class Statements:
         settled: list[Node] = self.comments.settled(found)
         return settled
 
-    def _step(self, block: Block, index: int, last: bool) -> int:
+    def _step(self, block: ir.Block, index: int, last: bool) -> int:
         """One statement; returns how many following ones it has taken with it."""
         stmt: Any = block[index]
-        if isinstance(stmt, Assign):
-            count = self.plan.unpack.get(stmt.target.id)
-            if count:
-                return self._unpack(block[index : index + 1 + count])
+        if isinstance(stmt, ir.Assign):
             found = items_of(block, index)
             if found is not None:
                 return self._items(found[0], found[1], stmt.loc)
-        if isinstance(stmt, If) and last:
-            self._if(stmt, last)
+        if isinstance(stmt, ir.If):
+            self.if_(stmt, last)
         else:
             _WRITERS[type(stmt)](self, stmt)
         return 0
 
-    def before(self, loc: Loc) -> None:
+    def before(self, loc: ir.Loc) -> None:
         """Append the user's comments that stood before a statement."""
         self.out += self.comments.before(loc)
 
-    def add(self, node: Node, loc: Loc) -> None:
-        """Append a statement."""
+    def add(self, node: Node, loc: ir.Loc) -> None:
+        """Append a statement, behind the user's comments that stood before it."""
+        self.before(loc)
         node.loc = loc
         self.out.append(node)
 
-    def nested(self, block: Block, in_loop: bool = False) -> list[Node]:
-        """The statements of an inner block, `pass` if there are none."""
-        return self.block(block, in_loop) or [gast.Pass()]
-
     # --- simple statements ---------------------------------------------------------------------
 
-    def assign(self, stmt: Assign) -> None:
+    def assign(self, stmt: ir.Assign) -> None:
         """`x = e`, or nothing if the expression moves to its use."""
         if stmt.target.id in self.plan.inline:
             self.build.moved[stmt.target.id] = self.build.rhs(stmt.rhs)
             return
-        self.before(stmt.loc)
         value = self.build.rhs(stmt.rhs)
         self.add(gast.Assign([name(stmt.target.id, STORE)], value, None), stmt.loc)
 
-    def _unpack(self, group: Block) -> int:
-        """`a, b = e`."""
-        first = group[0]
-        assert isinstance(first, Assign)
-        self.build.moved[first.target.id] = self.build.rhs(first.rhs)
-        found = items_of(group, 1)
-        assert found is not None
-        return 1 + self._items(found[0], found[1], group[1].loc)
-
-    def _items(self, base: str, names: tuple[str, ...], loc: Loc) -> int:
+    def _items(self, base: str, names: tuple[str, ...], loc: ir.Loc) -> int:
         """`a, b = e`, whose value may have moved here."""
-        self.before(loc)
         targets = [name(n, STORE) for n in names]
-        value = self.build.atom(Name(base))
+        value = self.build.atom(ir.Name(base))
         self.add(gast.Assign([gast.Tuple(targets, STORE)], value, None), loc)
         return len(targets) - 1
 
-    def permute(self, stmt: Permute) -> None:
+    def permute(self, stmt: ir.Permute) -> None:
         """`a, b = b, a`."""
-        self.before(stmt.loc)
         targets = gast.Tuple([name(t.id, STORE) for t in stmt.targets], STORE)
         sources = gast.Tuple([name(s.id) for s in stmt.sources], LOAD)
         self.add(gast.Assign([targets], sources, None), stmt.loc)
 
-    def set_item(self, stmt: SetItem) -> None:
+    def set_item(self, stmt: ir.SetItem) -> None:
         """`x[i] = v`, `x[i] += v`, `x += v`."""
-        self.before(stmt.loc)
         target: Node = name(stmt.base.id, STORE)
         if stmt.index is not None:
             target = gast.Subscript(self.build.atom(stmt.base), self.build.index(stmt.index), STORE)
         elif stmt.op is None:  # `x[...] = v` writes all of an array
             target = gast.Subscript(self.build.atom(stmt.base), gast.Constant(..., None), STORE)
-        value = self.build.atom(stmt.value)
-        if stmt.op is None:
-            self.add(gast.Assign([target], value, None), stmt.loc)
-        else:
-            self.add(gast.AugAssign(target, AUGMENTED[stmt.op], value), stmt.loc)
+        self._store(target, stmt.value, stmt.op, stmt.loc)
 
-    def effect(self, stmt: Effect) -> None:
-        """A call as a statement, or a store into an attribute."""
-        self.before(stmt.loc)
-        if is_op(stmt.rhs, Op.SET_ATTR, Op.SET_ITEM):
-            self.set_part(stmt.rhs, stmt.loc)
-            return
-        self.add(gast.Expr(self.build.rhs(stmt.rhs)), stmt.loc)
-
-    def set_part(self, call: Call, loc: Loc) -> None:
-        """`x.name = v`, `x.name += v`, `x[k] = v`, `x[k] += v`."""
-        base, key, value = call.args[:3]
-        if is_op(call, Op.SET_ITEM):
-            target: Node = gast.Subscript(self.build.atom(base), self.build.index(key), STORE)
-        else:
-            assert isinstance(key, Const)
-            target = gast.Attribute(self.build.atom(base), key.value, STORE)
+    def _store(self, target: Node, value: ir.Atom, op: str | None, loc: ir.Loc) -> None:
+        """`target = value`, `target += value`."""
         given = self.build.atom(value)
-        if len(call.args) == 3:
+        if op is None:
             self.add(gast.Assign([target], given, None), loc)
         else:
-            op = call.args[3]
-            assert isinstance(op, Const)
-            self.add(gast.AugAssign(target, AUGMENTED[op.value], given), loc)
+            self.add(gast.AugAssign(target, BINARY[op], given), loc)
 
-    def verbatim(self, stmt: Verbatim) -> None:
+    def effect(self, stmt: ir.Effect) -> None:
+        """A call as a statement, or a store into an attribute."""
+        if is_op(stmt.rhs, Op.SET_ATTR, Op.SET_ITEM):
+            self.set_part(stmt.rhs, stmt.loc)
+        else:
+            self.add(gast.Expr(self.build.rhs(stmt.rhs)), stmt.loc)
+
+    def set_part(self, call: ir.Call, loc: ir.Loc) -> None:
+        """`x.name = v`, `x.name += v`, `x[k] = v`, `x[k] += v`."""
+        base, key, value, *op = call.args
+        target = self.build.atom(base)
+        if is_op(call, Op.SET_ITEM):
+            target = gast.Subscript(target, self.build.index(key), STORE)
+        else:
+            target = gast.Attribute(target, _constant(key), STORE)
+        self._store(target, value, _constant(op[0]) if op else None, loc)
+
+    def verbatim(self, stmt: ir.Verbatim) -> None:
         """A statement kept as text."""
-        self.before(stmt.loc)
         for node in gast.parse(stmt.text).body:
             self.add(self.build.renamed(node, stmt.refs), stmt.loc)
 
-    def comment(self, stmt: Comment) -> None:
+    def comment(self, stmt: ir.Comment) -> None:
         """A line of comment."""
         if stmt.text == "backward":
             self.comments.waiting.clear()  # nothing in the backward part is the user's
         self.out.append(Remark(stmt.text))
 
-    def return_(self, stmt: Return) -> None:
+    def return_(self, stmt: ir.Return) -> None:
         """The return at the end; that of None is left out."""
-        if stmt.value != Const(None):
-            self.returned(stmt.value, stmt.loc)
-
-    def returned(self, value: Rhs | None, loc: Loc) -> None:
-        """`return value`."""
-        self.before(loc)
-        is_none = value is None or value == Const(None)
-        self.add(gast.Return(None if is_none else self.build.rhs(value)), loc)  # type: ignore[arg-type]
+        if stmt.value != ir.NONE:
+            self.jump(Jump("return", stmt.value, stmt.loc))
 
     def jump(self, stmt: Jump) -> None:
-        """`break`, `continue` or `return`."""
+        """`break`, `continue`, `return` or `return value`."""
         if stmt.kind == "return":
-            self.returned(stmt.value, stmt.loc)
-            return
-        self.before(stmt.loc)
-        self.add(gast.Break() if stmt.kind == "break" else gast.Continue(), stmt.loc)
+            given = None if stmt.value in (None, ir.NONE) else self.build.rhs(stmt.value)
+            self.add(gast.Return(given), stmt.loc)
+        else:
+            self.add(gast.Break() if stmt.kind == "break" else gast.Continue(), stmt.loc)
 
     # --- conditionals --------------------------------------------------------------------------
 
-    def if_(self, stmt: If) -> None:
-        """A conditional that is not the last statement of an iteration."""
-        self._if(stmt, False)
-
-    def _if(self, stmt: If, in_loop: bool) -> None:
+    def if_(self, stmt: ir.If, in_loop: bool = False) -> None:
+        """A conditional; `in_loop` says that an iteration ends where it ends."""
         joined = result_name(stmt)
         if joined is not None and joined in self.plan.inline:
             self.build.moved[joined] = self._joined(stmt, joined)
@@ -226,12 +177,12 @@ class Statements:
         self._conditional(test, body, orelse, in_loop, stmt.loc)
 
     def _conditional(
-        self, test: Node, body: list[Node], orelse: list[Node], in_loop: bool, loc: Loc
+        self, test: Node, body: list[Node], orelse: list[Node], in_loop: bool, loc: ir.Loc
     ) -> None:
         """The most natural form of a conditional: what is not inside an `else` is better."""
         if not body and orelse:
             if in_loop and not isinstance(orelse[0], gast.If):
-                self.add(gast.If(test, [_with_loc(gast.Continue(), loc)], []), loc)
+                self.add(_leave(test, gast.Continue(), loc), loc)
                 self.out += orelse
             else:
                 self.add(gast.If(negated(test), orelse, []), loc)
@@ -241,57 +192,58 @@ class Statements:
         else:
             self.add(gast.If(test, body or [gast.Pass()], orelse), loc)
 
-    def _joined(self, stmt: If, joined: str) -> Node:
+    def _joined(self, stmt: ir.If, joined: str) -> Node:
         """The expression that a conditional is."""
         if is_continued(stmt, joined):
             first = self.build.moved.pop(joined)
             block = stmt.body or stmt.orelse
             rest = self._value(block, joined)
-            flat = isinstance(block[-1], If) and is_continued(block[-1], joined)
+            flat = isinstance(block[-1], ir.If) and is_continued(block[-1], joined)
             return continued(first, rest, bool(stmt.body), flat)
         test = self.build.atom(stmt.test)
         body, orelse = self._value(stmt.body, joined), self._value(stmt.orelse, joined)
         return gast.IfExp(test, body, orelse)
 
-    def _value(self, block: Block, joined: str) -> Node:
+    def _value(self, block: ir.Block, joined: str) -> Node:
         """The expression that a block computes."""
         assert not self.block(block), "a block that is an expression has no statements"
         return self.build.moved.pop(joined)
 
     # --- loops ---------------------------------------------------------------------------------
 
-    def for_(self, stmt: For, orelse: Block = ()) -> None:
+    def for_(self, stmt: ir.For, orelse: ir.Block = ()) -> None:
         """A `for` loop, or the comprehension that it is."""
         collected = filled_name(stmt)
         if collected is not None and collected in self.plan.inline:
             self.build.moved[collected] = self._comprehension(stmt, collected)
             return
         self.before(stmt.loc)
-        iterated = self.build.rhs(stmt.iter)
-        tree, start = self.plan.targets.get(stmt.target.id, (stmt.target.id, 0))
-        body = self._body(stmt.body[start:], stmt.stop, stmt.loc)
-        target = _target(tree)
+        target, iterated, block = self._parts(stmt)
+        body = self._body(block, stmt.stop, stmt.loc)
         self.add(gast.For(target, iterated, body, self.block(orelse), None), stmt.loc)
 
-    def _comprehension(self, stmt: For, collected: str) -> Node:
+    def _parts(self, stmt: ir.For) -> tuple[Node, Node, ir.Block]:
+        """The target of a loop, what it goes over, and its body behind what the target says."""
+        tree, start = self.plan.targets.get(stmt.target.id, (stmt.target.id, 0))
+        return _target(tree), self.build.rhs(stmt.iter), stmt.body[start:]
+
+    def _comprehension(self, stmt: ir.For, collected: str) -> Node:
         """`[e for x in xs]` or `{k: v for ...}`."""
         del self.build.moved[collected]
         generators: list[Node] = []
         last = self._generators(stmt, generators)
-        if isinstance(last, SetItem):
-            key = self.build.atom(last.index or Const(None))
+        if isinstance(last, ir.SetItem):
+            key = self.build.atom(last.index or ir.Const(None))
             return gast.DictComp(key, self.build.atom(last.value), generators)
-        assert isinstance(last, Effect) and isinstance(last.rhs, Call)
+        assert isinstance(last, ir.Effect) and isinstance(last.rhs, ir.Call)
         return gast.ListComp(self.build.atom(last.rhs.args[1]), generators)
 
     def _generators(self, stmt: Any, generators: list[Node]) -> Any:
         """Adds the loops and tests of a comprehension; returns the statement inside them."""
-        if isinstance(stmt, For):
-            tree, start = self.plan.targets.get(stmt.target.id, (stmt.target.id, 0))
-            iterated = self.build.rhs(stmt.iter)
-            generators.append(gast.comprehension(_target(tree), iterated, [], 0))
-            block = stmt.body[start:]
-        elif isinstance(stmt, If):
+        if isinstance(stmt, ir.For):
+            target, iterated, block = self._parts(stmt)
+            generators.append(gast.comprehension(target, iterated, [], 0))
+        elif isinstance(stmt, ir.If):
             generators[-1].ifs.append(self.build.atom(stmt.test))
             block = stmt.body
         else:
@@ -299,32 +251,30 @@ class Statements:
         assert not self.block(block[:-1]), "a comprehension has no statements"
         return self._generators(block[-1], generators)
 
-    def while_(self, stmt: While, orelse: Block = ()) -> None:
+    def while_(self, stmt: ir.While, orelse: ir.Block = ()) -> None:
         """A `while` loop; `while True` where the condition takes statements."""
         self.before(stmt.loc)
         cond = self.block(stmt.cond)
         test = self.build.atom(stmt.test)
         if cond:
-            leave = gast.If(negated(test), [_with_loc(gast.Break(), stmt.loc)], [])
-            cond.append(_with_loc(leave, stmt.loc))
+            cond.append(_leave(negated(test), gast.Break(), stmt.loc))
             test = gast.Constant(True, None)
         body = self._body(stmt.body, stmt.stop, stmt.loc, cond)
         self.add(gast.While(test, body, self.block(orelse)), stmt.loc)
 
     def _body(
-        self, block: Block, stop: Name | None, loc: Loc, before: list[Node] | None = None
+        self, block: ir.Block, stop: ir.Name | None, loc: ir.Loc, before: list[Node] | None = None
     ) -> list[Node]:
         """The body of a loop; a stop flag that is a variable is tested at its end."""
         tested = stop is not None and stop.id not in self.gone
         body = (before or []) + self.block(block, not tested)
         if stop is not None and tested:
-            leave = gast.If(name(stop.id), [_with_loc(gast.Break(), loc)], [])
-            body.append(_with_loc(leave, loc))
+            body.append(_leave(name(stop.id), gast.Break(), loc))
         return body or [gast.Pass()]
 
     def loop_else(self, stmt: LoopElse) -> None:
         """A loop with an `else`."""
-        if isinstance(stmt.loop, For):
+        if isinstance(stmt.loop, ir.For):
             self.for_(stmt.loop, stmt.orelse)
         else:
             self.while_(stmt.loop, stmt.orelse)
@@ -347,14 +297,23 @@ def _target(tree: Any) -> Node:
     return gast.Tuple([_target(t) for t in tree], STORE)
 
 
-def _with_loc(node: Node, loc: Loc) -> Node:
+def _constant(atom: ir.Atom) -> str:
+    """The name of an attribute, or the sign of an operator in place."""
+    assert isinstance(atom, ir.Const)
+    return str(atom.value)
+
+
+def _leave(test: Node, jump: Node, loc: ir.Loc) -> Node:
+    """`if test: break`."""
+    jump.loc = loc
+    node = gast.If(test, [jump], [])
     node.loc = loc
     return node
 
 
 _WRITERS: dict[type, Callable[[Statements, Any], None]] = {
-    Assign: Statements.assign, Permute: Statements.permute, SetItem: Statements.set_item,
-    Effect: Statements.effect, Verbatim: Statements.verbatim, Comment: Statements.comment,
-    Return: Statements.return_, Jump: Statements.jump, If: Statements.if_, For: Statements.for_,
-    While: Statements.while_, LoopElse: Statements.loop_else,
+    ir.Assign: Statements.assign, ir.Permute: Statements.permute, ir.SetItem: Statements.set_item,
+    ir.Effect: Statements.effect, ir.Verbatim: Statements.verbatim, ir.Comment: Statements.comment,
+    ir.Return: Statements.return_, Jump: Statements.jump, ir.For: Statements.for_,
+    ir.While: Statements.while_, LoopElse: Statements.loop_else,
 }  # fmt: skip

@@ -15,89 +15,50 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Union
 
+from srcdiff import ir
 from srcdiff.analysis.effects import Scan
 from srcdiff.codegen.idioms import visible
-from srcdiff.ir import (
-    Assign,
-    Atom,
-    Block,
-    Call,
-    Const,
-    Effect,
-    For,
-    Fresh,
-    Function,
-    If,
-    Loc,
-    Method,
-    Name,
-    Ref,
-    Return,
-    Rhs,
-    Stmt,
-    Unpacks,
-    While,
-    blocks,
-    bound,
-    itself_mentions,
-    map_blocks,
-    occurrences,
-    replaced,
-    replaced_in,
-    walk,
-    writes,
-)
-from srcdiff.ir.frozen import frozen, replace, state
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.nodes import Jump, LoopElse
+from srcdiff.primitives.effects import mutated_args
 from srcdiff.primitives.ops import Op, is_op
 
 
-def with_late_breaks(function: Function) -> Function:
+def with_late_breaks(function: ir.Function) -> ir.Function:
     """A function in which `if c: stop = True` stands at the end of a loop body, if it can.
 
     There it is printed as `break`; what the passes save stands after it otherwise.
     """
-    if not any(_can_be_late(s) for s in walk(function.body)):
-        return function
-    return replaced_in(function, _statement)
+    return ir.replaced_in(function, _late)
 
 
-def _statement(stmt: Stmt) -> Stmt:
-    if isinstance(stmt, (For, While)) and _can_be_late(stmt):
-        return replace(stmt, body=_late(stmt.body, str(stmt.stop and stmt.stop.id)))
-    return stmt
+def _late(loop: ir.Stmt) -> ir.Stmt:
+    """A loop in whose body the last setting of its flag comes last, if it can."""
+    if not isinstance(loop, (ir.For, ir.While)) or loop.stop is None:
+        return loop
+    body, flag = loop.body, loop.stop.id
+    place = max((k for k, s in enumerate(body) if _sets(s, flag)), default=len(body))
+    rest = body[place + 1 :]
+    if not rest:
+        return loop
+    stmt = body[place]
+    test = stmt.test if isinstance(stmt, ir.If) else None
+    within = list(ir.walk(rest))
+    rebound = isinstance(test, ir.Name) and any(test.id in ir.writes(s) for s in within)
+    if rebound or any(flag in ir.itself_mentions(s) for s in within):
+        return loop
+    return replace(loop, body=(*body[:place], *rest, stmt))
 
 
-def _can_be_late(stmt: Stmt) -> bool:
-    """Whether a loop body sets the flag that stops the loop before its last statement."""
-    if not isinstance(stmt, (For, While)) or stmt.stop is None:
-        return False
-    return _late(stmt.body, stmt.stop.id) is not stmt.body
-
-
-def _late(body: Block, flag: str) -> Block:
-    """A body whose last setting of the flag comes last; the same body if it cannot."""
-    places = [i for i, s in enumerate(body) if _sets(s, flag)]
-    if not places or places[-1] == len(body) - 1:
-        return body
-    place = places[-1]
-    stmt, rest = body[place], body[place + 1 :]
-    test = stmt.test if isinstance(stmt, If) else None
-    within = list(walk(rest))
-    touched = {n for s in within for n in itself_mentions(s)}
-    rebound = isinstance(test, Name) and any(test.id in writes(s) for s in within)
-    return body if flag in touched or rebound else (*body[:place], *rest, stmt)
-
-
-def _sets(stmt: Stmt, flag: str) -> bool:
+def _sets(stmt: ir.Stmt, flag: str) -> bool:
     """Whether a statement is `if test: flag = True` and no more."""
-    if not isinstance(stmt, If) or stmt.orelse or len(stmt.body) != 1:
+    if not isinstance(stmt, ir.If) or stmt.orelse or len(stmt.body) != 1:
         return False
     inner = stmt.body[0]
-    return isinstance(inner, Assign) and inner.target.id == flag and inner.rhs == Const(True)
+    return isinstance(inner, ir.Assign) and inner.target.id == flag and inner.rhs == ir.Const(True)
 
 
 # --- loops over indices as loops over items ------------------------------------------------------
@@ -105,13 +66,14 @@ def _sets(stmt: Stmt, flag: str) -> bool:
 
 def with_sequences(scan: Scan) -> Scan:
     """A function whose loops over the indices of sequences run over their items."""
-    if not any(_counts_up(s) for s in scan.stmts):
+    if not any(isinstance(s, ir.For) and _count_name(s) is not None for s in scan.stmts):
         return scan
     found = Scan(replace(scan.function, body=_Rewriter(scan).block(scan.function.body)))
     dead = _dead_lengths(found)
     if not dead:
         return found
-    return Scan(replace(found.function, body=_without(found.function.body, dead)))
+    gone = lambda stmt: () if _length_name(stmt) in dead else stmt  # noqa: E731
+    return Scan(ir.replaced_in(found.function, gone))
 
 
 def _dead_lengths(scan: Scan) -> set[str]:
@@ -126,29 +88,19 @@ def _dead_lengths(scan: Scan) -> set[str]:
     return dead
 
 
-def _length_name(stmt: Stmt) -> str | None:
+def _length_name(stmt: ir.Stmt) -> str | None:
     """The temporary of `_n = len(xs)` or `_n = min(_n, _m)`."""
-    if not isinstance(stmt, Assign) or not isinstance(stmt.rhs, Call):
+    if not isinstance(stmt, ir.Assign) or not is_op(stmt.rhs, Op.LEN, Op.MIN):
         return None
-    known = is_op(stmt.rhs, Op.LEN) or is_op(stmt.rhs, Op.MIN)
-    return stmt.target.id if known and stmt.target.id.startswith("_") else None
+    return stmt.target.id if stmt.target.id.startswith("_") else None
 
 
-def _without(block: Block, dead: set[str]) -> Block:
-    """A block without the assignments of some lengths."""
-    return replaced(block, lambda s: () if _length_name(s) in dead else s)
-
-
-def _counts_up(stmt: Stmt) -> bool:
-    """Whether a statement is a loop over `range(n)` with `n` a temporary."""
-    return isinstance(stmt, For) and _count_name(stmt) is not None
-
-
-def _count_name(loop: For) -> str | None:
+def _count_name(loop: ir.For) -> str | None:
+    """The name of how often a loop over `range(n)` runs."""
     it = loop.iter
     if not is_op(it, Op.RANGE) or len(it.args) != 1:
         return None
-    return it.args[0].id if isinstance(it.args[0], Name) else None
+    return it.args[0].id if isinstance(it.args[0], ir.Name) else None
 
 
 class _Rewriter:
@@ -156,130 +108,111 @@ class _Rewriter:
 
     def __init__(self, scan: Scan) -> None:
         self.scan = scan
-        self.fresh = Fresh(set(scan.names))
+        self.fresh = ir.Fresh(set(scan.names))
         self.own: Counter[str] = Counter()  # reads of a loop variable inside its loops
         for stmt in scan.stmts:
-            if isinstance(stmt, For) and stmt.target.id.startswith("_"):
+            if isinstance(stmt, ir.For) and stmt.target.id.startswith("_"):
                 self.own[stmt.target.id] += scan.reads_in(stmt.body, stmt.target.id)
 
-    def block(self, block: Block) -> Block:
+    def block(self, block: ir.Block) -> ir.Block:
         """A block with its loops rewritten."""
-        lengths: dict[str, Rhs] = {}
-        out: list[Stmt] = []
+        lengths: dict[str, ir.Call] = {}
+        out: list[ir.Stmt] = []
         for stmt in block:
-            inner = map_blocks(stmt, self.block)
-            if isinstance(inner, For):
+            inner = ir.map_blocks(stmt, self.block)
+            if isinstance(inner, ir.For):
                 inner = self._loop(inner, lengths)
             out.append(inner)
             self._learn(stmt, lengths)
         return tuple(out)
 
-    def _learn(self, stmt: Stmt, lengths: dict[str, Rhs]) -> None:
+    def _learn(self, stmt: ir.Stmt, lengths: dict[str, ir.Call]) -> None:
         """Notes a length; forgets those of sequences that a statement may change."""
         if lengths:
-            changed = set(bound((stmt,))).union(*(_resized(s) for s in walk((stmt,))))
-            for name in [n for n, rhs in lengths.items() if changed & {n, *occurrences(rhs)}]:
+            changed = _changed((stmt,))
+            for name in [n for n, rhs in lengths.items() if changed & {n, *ir.occurrences(rhs)}]:
                 del lengths[name]
-        if isinstance(stmt, Assign) and isinstance(stmt.rhs, Call) and not stmt.rhs.kwargs:
-            if is_op(stmt.rhs, Op.LEN) or is_op(stmt.rhs, Op.MIN):
-                lengths[stmt.target.id] = stmt.rhs
+        if isinstance(stmt, ir.Assign) and is_op(stmt.rhs, Op.LEN, Op.MIN) and not stmt.rhs.kwargs:
+            lengths[stmt.target.id] = stmt.rhs
 
     # --- one loop ------------------------------------------------------------------------------
 
-    def _loop(self, loop: For, lengths: Mapping[str, Rhs]) -> For:
+    def _loop(self, loop: ir.For, lengths: Mapping[str, ir.Call]) -> ir.For:
         """A loop over items, if the loop reads the items first and nothing else by its counter."""
-        bases = _bases(_count_name(loop), lengths)
-        items = loop.body[: len(bases)]
-        if not bases or not self._takes_items(loop, bases, items):
+        bases, counter = _bases(_count_name(loop), lengths), loop.target.id
+        items, rest = loop.body[: len(bases)], loop.body[len(bases) :]
+        if not bases or not _takes_items(loop, bases, items):
             return loop
-        counter = loop.target.id
-        targets = [s.target for s in items if isinstance(s, Assign)]
-        rest = loop.body[len(bases) :]
-        used = self.scan.reads_in(rest, counter)
-        if not counter.startswith("_"):
-            by_loop = _is_enumerated(loop, items)
-            return self._enumerated(loop, bases, targets, rest) if by_loop else loop
-        if self.own[counter] != self.scan.uses[counter]:
+        targets = [s.target for s in items if isinstance(s, ir.Assign)]
+        hidden = counter.startswith("_")
+        counted = not hidden or self.scan.reads_in(rest, counter) > 0
+        unread = self.own[counter] == self.scan.uses[counter]  # after the loop
+        if not (unread if hidden else _is_enumerated(loop, items)):
             return loop
-        if used:
-            return self._enumerated(loop, bases, targets, rest)
+        if counted and len(bases) == 1:
+            return self._over(loop, ir.Call(enumerate, bases), [loop.target, *targets], rest)
         if len(bases) == 1:
             return replace(loop, target=targets[0], iter=bases[0], body=rest)
-        each, unpacking = self._unpacking(targets, loop.loc)
-        return replace(loop, target=each, iter=Call(zip, bases), body=(*unpacking, *rest))
+        return loop if counted else self._over(loop, ir.Call(zip, bases), targets, rest)
 
-    def _takes_items(self, loop: For, bases: tuple[Name | Ref, ...], items: Block) -> bool:
-        """Whether the body begins with the items, and changes none of the sequences."""
-        found = [_item(s, loop.target) for s in items]
-        changed = set(bound(loop.body)).union(*(_resized(s) for s in walk(loop.body)))
-        kept = not any(isinstance(b, Name) and b.id in changed for b in bases)
-        targets = {s.target.id for s in items if isinstance(s, Assign)}
-        return kept and found == list(bases) and len(targets | {loop.target.id}) == len(bases) + 1
-
-    def _enumerated(
-        self, loop: For, bases: tuple[Name | Ref, ...], targets: list[Name], rest: Block
-    ) -> For:
-        """`for i, x in enumerate(xs)`."""
-        if len(bases) > 1:
-            return loop
-        each, unpacking = self._unpacking([loop.target, targets[0]], loop.loc)
-        it = Call(enumerate, (bases[0],))
-        return replace(loop, target=each, iter=it, body=(*unpacking, *rest))
-
-    def _unpacking(self, targets: list[Name], loc: Loc) -> tuple[Name, Block]:
-        """A name for an item that is a tuple, and the statements that take it apart."""
-        each, role = self.fresh("_each"), Unpacks(len(targets))
-        taken = (Call(operator.getitem, (each, Const(k)), role=role) for k in range(len(targets)))
-        return each, tuple(Assign(t, rhs, loc) for t, rhs in zip(targets, taken))
+    def _over(self, loop: ir.For, it: ir.Call, targets: list[ir.Name], rest: ir.Block) -> ir.For:
+        """A loop over tuples of items, which its body takes apart first."""
+        each, role, take = self.fresh("_each"), ir.Unpacks(len(targets)), operator.getitem
+        items = (ir.Call(take, (each, ir.Const(k)), role=role) for k in range(len(targets)))
+        taken = (ir.Assign(t, item, loop.loc) for t, item in zip(targets, items))
+        return replace(loop, target=each, iter=it, body=(*taken, *rest))
 
 
-def _is_enumerated(loop: For, items: Block) -> bool:
+def _takes_items(loop: ir.For, bases: tuple[ir.Name | ir.Ref, ...], items: ir.Block) -> bool:
+    """Whether the body begins with the items, and changes none of the sequences."""
+    found = [_item(s, loop.target) for s in items]
+    changed = _changed(loop.body)
+    kept = not any(isinstance(b, ir.Name) and b.id in changed for b in bases)
+    targets = {s.target.id for s in items if isinstance(s, ir.Assign)}
+    return kept and found == list(bases) and len(targets | {loop.target.id}) == len(bases) + 1
+
+
+def _is_enumerated(loop: ir.For, items: ir.Block) -> bool:
     """Whether the items were bound by the loop itself, not by statements of its body."""
     return bool(loop.loc.line) and all(s.loc == loop.loc for s in items)
 
 
-def _bases(count: str | None, lengths: Mapping[str, Rhs]) -> tuple[Name | Ref, ...]:
+def _bases(count: str | None, lengths: Mapping[str, ir.Call]) -> tuple[ir.Name | ir.Ref, ...]:
     """The sequences whose length, or least length, a name holds."""
-    rhs = lengths.get(count) if count is not None else None
-    if not isinstance(rhs, Call):
+    call = lengths.get(count or "")
+    if call is None:
         return ()
-    if is_op(rhs, Op.LEN):
-        base = rhs.args[0] if len(rhs.args) == 1 else None
-        return (base,) if isinstance(base, (Name, Ref)) else ()
-    parts = [_bases(a.id, lengths) if isinstance(a, Name) else () for a in rhs.args]
+    if is_op(call, Op.LEN):
+        base = call.args[0] if len(call.args) == 1 else None
+        return (base,) if isinstance(base, (ir.Name, ir.Ref)) else ()
+    parts = [_bases(a.id, lengths) if isinstance(a, ir.Name) else () for a in call.args]
     return tuple(p[0] for p in parts) if all(len(p) == 1 for p in parts) else ()
 
 
-def _item(stmt: Stmt, counter: Name) -> Atom | None:
+def _item(stmt: ir.Stmt, counter: ir.Name) -> ir.Atom | None:
     """The base of `x = base[counter]`."""
-    if not isinstance(stmt, Assign) or not isinstance(stmt.rhs, Call):
-        return None
-    call = stmt.rhs
-    if not is_op(call, Op.GETITEM) or call.args[1] != counter:
-        return None
-    return call.args[0]
+    call = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    return call.args[0] if is_op(call, Op.GETITEM) and call.args[1] == counter else None
 
 
-def _resized(stmt: Stmt) -> tuple[str, ...]:
-    """The names of containers that a statement may make longer or shorter."""
-    call = stmt.rhs if isinstance(stmt, (Effect, Assign)) else None
-    if isinstance(call, Call) and isinstance(call.fn, Method) and isinstance(call.args[0], Name):
-        return (call.args[0].id,) if isinstance(stmt, Effect) or call.fn.name == "pop" else ()
-    return ()
+def _changed(block: ir.Block) -> set[str]:
+    """The names that a block binds, and those of containers that it may make longer or shorter."""
+    calls = (c for s in ir.walk(block) if (c := ir.call_of(s)) is not None)
+    return {n for c in calls for a in mutated_args(c) for n in ir.names(a)} | ir.bound(block)
 
 
 # --- flags printed back as `break`, `continue` and early `return` --------------------------------
 
 
-_TRUE, _FALSE, _NONE = Const(True), Const(False), Const(None)
-Loop = Union[For, While]
+_TRUE, _FALSE = ir.Const(True), ir.Const(False)
+Loop = Union[ir.For, ir.While]
 
 
 @frozen
 class _After:
     """What runs next: the rest of a block, then what runs after it."""
 
-    block: Block
+    block: ir.Block
     index: int
     then: _Next
 
@@ -295,16 +228,14 @@ class _LoopEnd:
 _Next = Union[_After, _LoopEnd, None]
 
 
-def with_jumps(scan: Scan, inline: Set[str]) -> tuple[Block, frozenset[str]]:
+def with_jumps(scan: Scan, inline: Set[str]) -> tuple[ir.Block, frozenset[str]]:
     """The body of a function with `Jump` and `LoopElse` in place of flags, and what these replace.
 
     `inline` are the names nested into expressions.
     """
     jumps = _Jumps(scan, inline)
-    if not jumps.flags and jumps.result is None:
-        return scan.function.body, frozenset()
-    result = () if jumps.result is None else (jumps.result,)
-    return jumps.rebuilt(), frozenset((*jumps.flags, *result))
+    gone = frozenset(n for n in (*jumps.flags, jumps.result) if n is not None)
+    return (jumps.rebuilt() if gone else scan.function.body), gone
 
 
 class _Jumps:
@@ -314,23 +245,18 @@ class _Jumps:
         self.body = scan.function.body
         self.inline = inline
         last = self.body[-1] if self.body else None
-        self.value: Atom | None = last.value if isinstance(last, Return) else None
-        self.defs = scan.defs
-        sets = _set_to(scan)
-        self.reads = _flag_counts(scan)
-        self.flags = {n for n in sets if _is_flag(n, self.reads, sets)}
+        self.value: ir.Atom | None = last.value if isinstance(last, ir.Return) else None
+        self.asked = _asked(scan.stmts)
+        other = scan.uses.copy()  # reads other than by a guard
+        other.subtract(flag for s in scan.stmts if (flag := _guard(s)) is not None)
+        self.flags = _flags(scan, other)
         self.homes: dict[str, tuple[str, int]] = {}
         self.broken: set[str] = set()  # the flags that some `break` sets
-        self.result = self._result_name()
+        self.result: str | None = None  # the temporary that every return assigns
+        if isinstance(self.value, ir.Name) and self.value.id.startswith("_"):
+            several = scan.defs[self.value.id] > 1 and other[self.value.id] == 1
+            self.result = self.value.id if several else None
         self._settle()
-
-    def _result_name(self) -> str | None:
-        """The temporary that every return assigns."""
-        value = self.value
-        if not isinstance(value, Name) or not value.id.startswith("_"):
-            return None
-        several = self.defs[value.id] > 1
-        return value.id if several and self.reads.other[value.id] == 1 else None
 
     def _settle(self) -> None:
         """Drops flags until every place that sets one of the others is a jump."""
@@ -344,60 +270,61 @@ class _Jumps:
             if self.result in lost:
                 self.result = None
 
-    def _failures(self, block: Block, after: _Next) -> Iterator[str]:
+    def _failures(self, block: ir.Block, after: _Next) -> Iterator[str]:
         """The flags, and the result, set in places that are no jumps."""
         start = self._trailing(block, after)
         for index, stmt in enumerate(block):
-            if index < start or not isinstance(stmt, Assign):
-                if isinstance(stmt, Assign) and (self._sets_result(stmt) or self._sets_flag(stmt)):
-                    yield stmt.target.id
+            name = self._set(stmt) if index < start else None
+            if name is not None:
+                yield name
             for inner, following in _inner(stmt, _After(block, index + 1, after)):
                 yield from self._failures(inner, following)
-        if start < len(block) and not isinstance(block[start], Return):
+        if start < len(block):
             yield from self._refused(block, start, after)
 
-    def _refused(self, block: Block, start: int, after: _Next) -> Iterator[str]:
+    def _refused(self, block: ir.Block, start: int, after: _Next) -> Iterator[str]:
         """What keeps a place from being a jump."""
         known = self._known(block, start)
         kind = self._kind(block, start, after)
-        first = block[start]
-        if kind != "return" and isinstance(first, Assign) and first.target.id == self.result:
-            yield first.target.id
+        if kind == "return":
+            return
+        if self.result is not None and self._set(block[start]) == self.result:
+            yield self.result
         if kind is None:
             yield from known
-        elif kind != "return":
+        else:
             self.broken.update(known if kind == "break" else ())
             loop = _loop_of(after)
             yield from (f for f in known if self.homes.get(f) != (kind, id(loop)))
 
-    def _trailing(self, block: Block, after: _Next) -> int:
-        """Where the last assignments of a block begin that set flags or the result."""
+    def _trailing(self, block: ir.Block, after: _Next) -> int:
+        """Where the last assignments of a block begin that set the result, then flags."""
         end = len(block)
-        if after is None and end and isinstance(block[-1], Return):
+        if after is None and end and isinstance(block[-1], ir.Return):
             end -= 1
         start = end
-        while start and self._sets_flag(block[start - 1]):
+        while start and (name := self._set(block[start - 1])) is not None:
             start -= 1
-        if start and self.result is not None and self._sets_result(block[start - 1]):
-            start -= 1
+            if name == self.result:
+                break
         return start if start < end else len(block)
 
-    def _sets_flag(self, stmt: Stmt) -> bool:
-        return isinstance(stmt, Assign) and stmt.rhs == _TRUE and stmt.target.id in self.flags
+    def _set(self, stmt: ir.Stmt) -> str | None:
+        """The flag that a statement sets, or the result."""
+        if not isinstance(stmt, ir.Assign):
+            return None
+        name = stmt.target.id
+        return name if name == self.result or stmt.rhs == _TRUE and name in self.flags else None
 
-    def _sets_result(self, stmt: Stmt) -> bool:
-        return isinstance(stmt, Assign) and stmt.target.id == self.result
-
-    def _known(self, block: Block, start: int) -> set[str]:
+    def _known(self, block: ir.Block, start: int) -> set[str]:
         """The flags that the end of a block sets."""
-        return {s.target.id for s in block[start:] if isinstance(s, Assign) and self._sets_flag(s)}
+        return {n for s in block[start:] if (n := self._set(s)) is not None} - {self.result}
 
-    def _kind(self, block: Block, start: int, after: _Next) -> str | None:
+    def _kind(self, block: ir.Block, start: int, after: _Next) -> str | None:
         """The jump that the end of a block is."""
         known = self._known(block, start)
         lands, crossed = _landing(after, known)
-        returns_value = self._sets_result(block[start]) or self.value == _NONE
-        if lands is None and returns_value and (self.result is not None or self.value == _NONE):
+        if lands is None and (self.value == ir.NONE or self._set(block[start]) == self.result):
             return "return"
         if crossed:
             return "break"
@@ -405,171 +332,130 @@ class _Jumps:
 
     # --- rebuilding ----------------------------------------------------------------------------
 
-    def rebuilt(self) -> Block:
+    def rebuilt(self) -> ir.Block:
         """The body with jumps."""
         body = self._rebuilt(self.body, None)
-        if self.result is not None and isinstance(body[-1], Return):
+        if self.result is not None and isinstance(body[-1], ir.Return):
             return body[:-1]
         return body
 
-    def _rebuilt(self, block: Block, after: _Next) -> Block:
-        out: list[Stmt] = []
+    def _rebuilt(self, block: ir.Block, after: _Next) -> ir.Block:
+        """A block with its last assignments as a jump."""
+        out: list[ir.Stmt] = []
         self._rebuild(block, after, out)
         return tuple(out)
 
-    def _rebuild(self, block: Block, after: _Next, out: list[Stmt]) -> None:
-        """Appends the statements of a block, its last assignments as a jump."""
+    def _rebuild(self, block: ir.Block, after: _Next, out: list[ir.Stmt]) -> None:
         start = self._trailing(block, after)
         for index, stmt in enumerate(block[:start]):
             self._statement(stmt, _After(block, index + 1, after), out)
         if start < len(block):
-            out += self._jump(block, start, after)
-            out += [s for s in block[start:] if isinstance(s, Return)]
+            kind, first, value = self._kind(block, start, after), block[start], None
+            assert kind is not None
+            if isinstance(first, ir.Assign) and first.target.id == self.result:
+                value = first.rhs
+            loc = block[-1].loc if value is None else first.loc
+            out.append(Jump(kind, value, loc))  # type: ignore[arg-type]
+            out += [s for s in block[start:] if isinstance(s, ir.Return)]
 
-    def _jump(self, block: Block, start: int, after: _Next) -> list[Stmt]:
-        """The jump at the end of a block."""
-        first, last = block[start], block[-1]
-        kind = self._kind(block, start, after)
-        assert kind is not None
-        value = None
-        if isinstance(first, Assign) and first.target.id == self.result:
-            value = first.rhs
-        return [Jump(kind, value, first.loc if value is not None else last.loc)]  # type: ignore[list-item]
-
-    def _statement(self, stmt: Stmt, after: _Next, out: list[Stmt]) -> None:
+    def _statement(self, stmt: ir.Stmt, after: _Next, out: list[ir.Stmt]) -> None:
         """One statement; those guarded by a flag that is gone stand without it."""
-        if isinstance(stmt, Assign) and stmt.target.id in self.flags:
+        if isinstance(stmt, ir.Assign) and stmt.target.id in self.flags:
             return
         flag = _guard(stmt)
-        if flag is None or flag not in self.flags or not isinstance(stmt, If):
+        if flag is None or flag not in self.flags or not isinstance(stmt, ir.If):
             thens = iter([then for _, then in _inner(stmt, after)])
-            out.append(map_blocks(stmt, lambda inner: self._rebuilt(inner, next(thens))))
+            out.append(ir.map_blocks(stmt, lambda inner: self._rebuilt(inner, next(thens))))
             return
-        previous = out[-1] if out else None
-        if _is_stopped(previous, flag) and flag in self.broken:
-            assert isinstance(previous, (For, While))
+        loop = out[-1] if out else None
+        stopped = isinstance(loop, (ir.For, ir.While)) and loop.stop == ir.Name(flag)
+        if stopped and flag in self.broken:
             rest = self._rebuilt(stmt.orelse, after)
-            out[-1] = LoopElse(previous, rest, previous.loc)  # type: ignore[call-overload]
+            out[-1] = LoopElse(loop, rest, loop.loc)  # type: ignore[arg-type, call-overload, union-attr]
         else:
             self._rebuild(stmt.orelse, after, out)
-
-
-def _is_stopped(stmt: Stmt | None, flag: str) -> bool:
-    """Whether a statement is a loop that the flag stops."""
-    return isinstance(stmt, (For, While)) and stmt.stop == Name(flag)
 
 
 # --- flags -------------------------------------------------------------------------------------
 
 
-@state
-class _Reads:
-    """How often names are read: as the test of a guard, to stop a loop, or otherwise."""
-
-    guard: Counter[str]
-    stop: Counter[str]
-    other: Counter[str]
-
-
-def _set_to(scan: Scan) -> dict[str, list[Rhs]]:
-    """What temporaries are set to that only ever take a truth value."""
-    sets: dict[str, list[Rhs]] = {}
+def _flags(scan: Scan, other: Counter[str]) -> set[str]:
+    """The temporaries that are cleared once, set otherwise, and only read as flags."""
+    sets: dict[str, list[ir.Rhs]] = {}
     for stmt in scan.stmts:
-        if type(stmt) is Assign and type(stmt.rhs) is Const and stmt.target.id[0] == "_":
+        if type(stmt) is ir.Assign and type(stmt.rhs) is ir.Const and stmt.target.id[0] == "_":
             sets.setdefault(stmt.target.id, []).append(stmt.rhs)
     return {
-        name: values for name, values in sets.items()
-        if len(values) == scan.defs[name] and all(v in (_TRUE, _FALSE) for v in values)
+        name for name, values in sets.items()
+        if len(values) == scan.defs[name] and not other[name]
+        and values.count(_FALSE) == 1 and values.count(_TRUE) == len(values) - 1
     }  # fmt: skip
 
 
-def _flag_counts(scan: Scan) -> _Reads:
-    """The reads of every name."""
-    reads = _Reads(Counter(), Counter(), scan.uses.copy())
-    for stmt in scan.stmts:
-        flag = _guard(stmt)
-        if flag is not None:
-            reads.guard[flag] += 1
-            reads.other[flag] -= 1
-        if isinstance(stmt, (For, While)) and stmt.stop is not None:
-            reads.stop[stmt.stop.id] += 1
-    return reads
+def _asked(stmts: Sequence[ir.Stmt]) -> Counter[str]:
+    """How often each name is asked for as a flag: by a guard, or to stop a loop."""
+    stops = (s.stop.id for s in stmts if isinstance(s, (ir.For, ir.While)) and s.stop is not None)
+    return Counter([*stops, *(flag for s in stmts if (flag := _guard(s)) is not None)])
 
 
-def _guard(stmt: Stmt) -> str | None:
+def _guard(stmt: ir.Stmt) -> str | None:
     """The flag of `if flag: pass; else: ...`."""
-    if isinstance(stmt, If) and isinstance(stmt.test, Name) and not stmt.body:
+    if isinstance(stmt, ir.If) and isinstance(stmt.test, ir.Name) and not stmt.body:
         return stmt.test.id
     return None
 
 
-def _is_flag(name: str, reads: _Reads, sets: dict[str, list[Rhs]]) -> bool:
-    """Whether a temporary is cleared once, and only read as a flag."""
-    return sum(v == _FALSE for v in sets[name]) == 1 and not reads.other[name]
-
-
-def _homes(block: Block, facts: _Jumps) -> Iterator[tuple[str, tuple[str, int]]]:
+def _homes(block: ir.Block, facts: _Jumps) -> Iterator[tuple[str, tuple[str, int]]]:
     """The loop that each flag belongs to, and whether it means `break` or `continue` there."""
     for index, stmt in enumerate(block):
-        if isinstance(stmt, (For, While)):
+        if isinstance(stmt, (ir.For, ir.While)):
             flag = stmt.stop
             if flag is not None and _stops_here(block, index, flag.id, facts):
                 yield flag.id, ("break", id(stmt))
-            yield from ((n, ("continue", id(stmt))) for n in _skips(stmt.body, facts.reads))
-        for part in blocks(stmt):
+            yield from ((n, ("continue", id(stmt))) for n in _skips(stmt.body, facts.asked))
+        for part in ir.blocks(stmt):
             yield from _homes(part, facts)
 
 
-def _skips(body: Block, reads: _Reads) -> Iterator[str]:
+def _skips(body: ir.Block, asked: Counter[str]) -> list[str]:
     """The flags that are cleared in a loop body and read only in it."""
-    for stmt in body:
-        if isinstance(stmt, Assign) and stmt.rhs == _FALSE:
-            name = stmt.target.id
-            if _mentions(body, name) == reads.guard[name] + reads.stop[name]:
-                yield name
+    cleared = [s.target.id for s in body if isinstance(s, ir.Assign) and s.rhs == _FALSE]
+    inside = _asked(ir.walk(body)) if cleared else asked
+    return [n for n in cleared if inside[n] == asked[n]]
 
 
-def _stops_here(block: Block, index: int, flag: str, facts: _Jumps) -> bool:
+def _stops_here(block: ir.Block, index: int, flag: str, facts: _Jumps) -> bool:
     """Whether a flag is cleared before the loop, and read only in it or in its `else`."""
-    loop, reads = block[index], facts.reads
-    before = [s for s in block[:index] if isinstance(s, Assign) and s.target.id == flag]
+    loop = block[index]
+    before = [s for s in block[:index] if isinstance(s, ir.Assign) and s.target.id == flag]
     after = 1 if _followed_by_guard(block[index + 1 :], flag, facts.flags) else 0
-    if after and isinstance(loop, While) and visible(loop.cond, facts.inline):
+    if after and isinstance(loop, ir.While) and visible(loop.cond, facts.inline):
         return False  # it becomes a `while True`, which never comes to an `else`
-    inside = _mentions((loop,), flag)
-    return len(before) == 1 and inside + after == reads.guard[flag] + reads.stop[flag]
+    inside = _asked(ir.walk((loop,)))[flag]
+    return len(before) == 1 and inside + after == facts.asked[flag]
 
 
-def _followed_by_guard(rest: Block, flag: str, flags: set[str]) -> bool:
+def _followed_by_guard(rest: ir.Block, flag: str, flags: set[str]) -> bool:
     """Whether the next statement is guarded by the flag, once guards of `flags` are gone."""
     if not rest:
         return False
     found = _guard(rest[0])
     if found == flag:
         return True
-    inside = rest[0].orelse if isinstance(rest[0], If) and found in flags else ()
+    inside = rest[0].orelse if isinstance(rest[0], ir.If) and found in flags else ()
     return _followed_by_guard(inside, flag, flags)
-
-
-def _mentions(block: Block, flag: str) -> int:
-    """How often a block reads a flag."""
-    count = 0
-    for stmt in walk(block):
-        count += _guard(stmt) == flag
-        count += isinstance(stmt, (For, While)) and stmt.stop == Name(flag)
-    return count
 
 
 # --- where control goes ------------------------------------------------------------------------
 
 
-def _inner(stmt: Stmt, after: _Next) -> list[tuple[Block, _Next]]:
+def _inner(stmt: ir.Stmt, after: _Next) -> list[tuple[ir.Block, _Next]]:
     """The blocks inside a statement, each with what runs after it."""
-    if isinstance(stmt, (For, While)):
+    if isinstance(stmt, (ir.For, ir.While)):
         end = _LoopEnd(stmt, after)
-        body: list[tuple[Block, _Next]] = [(stmt.body, end)]
-        return body if isinstance(stmt, For) else [(stmt.cond, _After(stmt.body, 0, end)), *body]
-    return [(inner, after) for inner in blocks(stmt)]
+        body: list[tuple[ir.Block, _Next]] = [(stmt.body, end)]
+        return body if isinstance(stmt, ir.For) else [(stmt.cond, _After(stmt.body, 0, end)), *body]
+    return [(inner, after) for inner in ir.blocks(stmt)]
 
 
 def _landing(after: _Next, known: set[str]) -> tuple[_Next, list[Loop]]:
@@ -588,7 +474,7 @@ def _landing(after: _Next, known: set[str]) -> tuple[_Next, list[Loop]]:
             after = after.then
         elif _guard(after.block[after.index]) in known:
             after = _After(after.block, after.index + 1, after.then)
-        elif isinstance(after.block[after.index], Return):
+        elif isinstance(after.block[after.index], ir.Return):
             return None, crossed
         else:
             return after, crossed

@@ -146,7 +146,7 @@ class Operation:
     call whose arguments are known.  `made_again`: a call costs no more than keeping what it gives.
     `root`: it may give the root of a sum of squares, whose square has a derivative at zero.
     `asks`: the place of the argument of which it looks at the shape and dtype alone.  `symbol`: how
-    an operator of Python is written between its operands.
+    an operator of Python is written between its operands; `-x` where there is a single one.
     """
 
     name: str
@@ -773,7 +773,9 @@ TELLING_METHODS = _words("debug info warning error critical exception log isEnab
 _SYMBOLS: Mapping[Any, str] = {
     **{fn: symbol for symbol, fn in ir.OPERATORS.items()},
     operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=", operator.eq: "==",
-    operator.ne: "!=",
+    operator.ne: "!=", operator.is_: "is", operator.is_not: "is not", operator.contains: "in",
+    operator.getitem: "[]", operator.not_: "not x", operator.neg: "-x", operator.pos: "+x",
+    operator.invert: "~x",
 }  # fmt: skip
 _JOINERS = (np.r_.__getitem__, np.c_.__getitem__)
 _REDUCTIONS = frozenset(("reduce", "accumulate", "outer", "reduceat"))

@@ -569,17 +569,6 @@ def test_every_line_has_its_place():
     ]  # fmt: skip
 
 
-def test_notes():
-    assert emit(commented(), notes=True).text.splitlines()[2:] == [
-        "    h = np.tanh(x)  # model.py:13",
-        "    r = h - x       # model.py:15",
-        "    # backward",
-        "    d_r = r * 2.0   # 16",
-        "    d_h = -d_r      # 13",
-        "    return d_h",
-    ]
-
-
 def test_comments_of_the_user():
     found = emit(commented(comments={13: "# hidden", 14: "# the misfit", 17: "# nothing"}))
     assert found.text.splitlines()[2:6] == [

@@ -11,9 +11,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from srcdiff.codegen.printer import expression_text, to_text
+from srcdiff.codegen.printer import Printer
 
 SAMPLE = 60
+
+
+def to_text(tree):
+    """The text of a statement, or of several."""
+    printer = Printer()
+    printer.dispatch(tree)
+    printer.flush()
+    return "\n".join(printer.lines) + "\n"
+
+
+def expression_text(tree):
+    """The text of an expression on one line."""
+    return Printer().text(tree.body if isinstance(tree, gast.Expression) else tree)
 
 
 def again(text):

@@ -22,7 +22,7 @@ from srcdiff.backends.cupy.transfers import plain_tests
 from srcdiff.errors import MissingRuleError
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Array, Dict, Kind, Kinds, List, Maybe, Scalar, Tuple, contents
+from srcdiff.ir.kinds import Array, Dict, Kind, Kinds, List, Maybe, Scalar, Tuple, contents, inside
 from srcdiff.kinds.calls import atom_kind, is_host_call, kind_of_call
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import is_ufunc_at, module_of
@@ -53,7 +53,8 @@ class Conformer(Rewriter):
         Raises:
             MissingRuleError: it has an argument that CuPy's function has not.
         """
-        if is_op(call, Op.ZEROS_LIKE) and self.may_be_none(call.args):
+        kinds = [atom_kind(a, self.kinds) for a in call.args]
+        if is_op(call, Op.ZEROS_LIKE) and Maybe in map(type, kinds):  # of what has no value yet
             return replace(call, fn=trees.zeros_like, text=None)
         call = _options(_ordered(call, path), path, self.loc)
         name = path.rpartition(".")[2]
@@ -94,24 +95,20 @@ class Conformer(Rewriter):
         made = self.array(atom)
         return self.apply(np.atleast_1d, made) if flat else made
 
-    def may_be_none(self, args: tuple[ir.Atom, ...]) -> bool:
-        """Whether an operand stands for what has no value yet."""
-        return any(isinstance(atom_kind(a, self.kinds), Maybe) for a in args)
-
     def outer(self, call: ir.Call) -> ir.Call:
         """A call of `outer` of a ufunc, or of `dot` of an array: all operands are arrays."""
         return replace(call, args=tuple(self.array(a) for a in call.args))
 
     def at(self, call: ir.Call) -> ir.Call:
         """A call of `at` of a ufunc, in the dtypes for which CuPy has atomic operations."""
-        ufunc = call.fn.__self__  # type: ignore[union-attr]
         dtype = getattr(atom_kind(call.args[0], self.kinds), "dtype", None)
-        if ufunc is np.subtract:
+        if is_op(call, Op.SUBTRACT_AT_UFUNC):
             minus = self.apply(np.negative, *call.args[2:])
             call = replace(call, fn=np.add.at, args=(*call.args[:2], minus), text=None)
         if is_op(call, Op.ADD_AT_UFUNC) and (dtype is None or dtype.startswith("complex")):
             return replace(call, fn=trees.add_at, text=None)
-        if ufunc in (np.maximum, np.minimum) and dtype not in ("float32", "int32"):
+        if is_op(call, Op.EXTREME_AT_UFUNC) and dtype not in ("float32", "int32"):
+            ufunc = call.fn.__self__  # type: ignore[union-attr]
             which = ir.Ref(f"np.{ufunc.__name__}", ufunc)
             return replace(call, fn=indexing.extreme_at, args=(which, *call.args), text=None)
         return call
@@ -164,8 +161,7 @@ def _unlike_stacks(kinds: list[Kind], call: ir.Call) -> bool:
 
 def _is_listed(kind: Kind) -> bool:
     """Whether a kind is that of a tuple or list with one in it."""
-    inner = [*(getattr(kind, "items", None) or ()), getattr(kind, "item", None)]
-    return any(isinstance(k, (List, Tuple)) for k in inner)
+    return any(isinstance(k, (List, Tuple)) for k in inside(kind))
 
 
 def _options(call: ir.Call, path: str, loc: ir.Loc) -> ir.Call:
@@ -374,7 +370,7 @@ def _placed(call: ir.Call, conformer: Conformer) -> ir.Call:
         # What stands in a container may be the function of either module.
         either = (other, ir.Ref(other.text, OnHost(other.value)))
         return ir.Call(operator.contains, (ir.Tup(either), call.args[0]))
-    if getattr(call.fn, "__name__", "") in _OF_NUMPY and module_of(call.fn) == "numpy":
+    if is_op(call, Op.SETTINGS):
         return replace(call, fn=OnHost(call.fn))
     kinds = conformer.kinds
     operands = tuple(atom_kind(a, kinds) for a in (*call.args, *(v for _, v in call.kwargs)))
@@ -389,9 +385,7 @@ def _placed(call: ir.Call, conformer: Conformer) -> ir.Call:
     check_known(call.fn, conformer.loc)
     if is_ufunc_at(call.fn):
         return conformer.at(call)
-    if _is_outer(call.fn):
-        return conformer.outer(call)
-    if isinstance(call.fn, ir.Method) and call.fn.name == "dot":
+    if _is_outer(call.fn) or is_op(call, Op.DOT_METHOD):
         return conformer.outer(call)
     path = _path_of(call.fn)
     return conformer.conformed(call, path) if path else call
@@ -460,9 +454,6 @@ _OF_SCIPY = {
     "srcdiff.runtime.scipy.roots": "scipy.optimize",
 }
 """Helpers that call SciPy with arrays of the host, and what they are of."""
-
-_OF_NUMPY = ("seterr", "geterr", "errstate", "seterrcall", "set_printoptions")
-"""What tells NumPy how to behave, and CuPy has no part in."""
 
 _METHODS: Mapping[str, frozenset[str]] = {
     "reduce": _words("add multiply"),

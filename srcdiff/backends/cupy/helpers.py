@@ -16,7 +16,7 @@ import sys
 import threading
 import tokenize
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
@@ -60,38 +60,36 @@ def check_names(refs: Mapping[str, Any]) -> None:
     Raises:
         DtypeError: with the place of the array.
     """
-    for name, value in refs.items():
-        for path in _arrays_in(name, value, np.ndarray):
-            raise DtypeError(
-                f"`{path}` is an array of NumPy, the arguments are arrays of CuPy: move it there "
-                "once, with cp.asarray"
-            )
+    path = _array_in(refs, np.ndarray)
+    if path is not None:
+        raise DtypeError(
+            f"`{path}` is an array of NumPy, the arguments are arrays of CuPy: move it there "
+            "once, with cp.asarray"
+        )
 
 
 def check_same_module(values: Mapping[str, Any]) -> str:
-    """The array module of some arguments, `numpy` where they hold no array.
+    """The array module of some arguments, `numpy` where they hold no array of CuPy's.
 
     Raises:
         DtypeError: there are arrays of both; with the names of one of each.
     """
-    cupy = sys.modules.get("cupy")
-    if cupy is None:
-        return "numpy"
-    of_cupy = next((p for n, v in values.items() for p in _arrays_in(n, v, cupy.ndarray)), None)
+    of_cupy = _array_in(values, sys.modules["cupy"].ndarray)
     if of_cupy is None:
         return "numpy"
-    for name, value in values.items():
-        for path in _arrays_in(name, value, np.ndarray):
-            raise DtypeError(
-                f"`{of_cupy}` is an array of CuPy and `{path}` one of NumPy: pass all of them to "
-                "one module, with cp.asarray or cp.asnumpy"
-            )
+    path = _array_in(values, np.ndarray)
+    if path is not None:
+        raise DtypeError(
+            f"`{of_cupy}` is an array of CuPy and `{path}` one of NumPy: pass all of them to "
+            "one module, with cp.asarray or cp.asnumpy"
+        )
     return "cupy"
 
 
-def _arrays_in(path: str, value: Any, cls: type) -> Iterator[str]:
-    """Where arrays of a class are in a value."""
-    return (place for place, part in with_memory(path, value) if isinstance(part, cls))
+def _array_in(values: Mapping[str, Any], cls: type) -> str | None:
+    """Where the first array of a class is in some values, None if there is none."""
+    parts = (found for name, value in values.items() for found in with_memory(name, value))
+    return next((place for place, part in parts if isinstance(part, cls)), None)
 
 
 def _meaning(value: Any) -> Any:

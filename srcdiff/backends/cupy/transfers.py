@@ -7,7 +7,6 @@ floats, so that the backward part, which branches and loops in the same way, nee
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from srcdiff import ir
@@ -16,6 +15,7 @@ from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Kinds, dims_of
 from srcdiff.kinds.calls import atom_kind, kind_of_call, may_be_device
 from srcdiff.kinds.interpreter import infer
+from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
 
@@ -64,7 +64,7 @@ class _Fetcher(Rewriter):
     def assign_call(self, s: ir.Assign, rhs: ir.Call) -> ir.Assign:
         """A call with its slices and its operands for `math`; a flag is a bool."""
         args = tuple(map(self.sliced, rhs.args))
-        if getattr(rhs.fn, "__module__", "") == "math":
+        if module_of(rhs.fn) == "math":
             args = tuple(map(self.number, args))
         rhs = replace(rhs, args=args)
         if s.target.id not in self.flags or not may_be_device(kind_of_call(rhs, self.kinds)):
@@ -120,40 +120,38 @@ def _read_otherwise(stmt: ir.Stmt, flags: set[str]) -> tuple[str, ...]:
         return ()
     if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name):
         return () if stmt.target.id in flags else (stmt.rhs.id,)
-    if isinstance(stmt, ir.For):
-        return tuple(n for o in ir.operands(stmt) for n in ir.names(o))
-    return tuple(ir.reads(stmt))
+    return ir.reads(stmt)
 
 
 def plain_tests(function: ir.Function) -> ir.Function:
     """The function without `bool(...)` around tests that nothing else reads."""
-    reads = ir.reader_counts(function.body)
-
-    def block(inner: ir.Block) -> ir.Block:
-        out: list[ir.Stmt] = []
-        for s in (ir.map_blocks(t, block) for t in inner):
-            asked = _asked(out[-1]) if out else None
-            if isinstance(s, ir.If) and asked is not None and s.test == asked[0]:
-                if reads.get(asked[0].id) == 1:
-                    out.pop()
-                    s = replace(s, test=asked[1])
-            out.append(_plain_loop(s, reads) if isinstance(s, ir.While) else s)
-        return tuple(out)
-
-    return replace(function, body=block(function.body))
+    return _Plain(function).function(function)
 
 
-def _plain_loop(loop: ir.While, reads: Mapping[str, int]) -> ir.While:
-    """A loop without `bool(...)` around its test, where nothing else reads that."""
-    asked = _asked(loop.cond[-1]) if loop.cond else None
-    if asked is None or loop.test != asked[0] or reads.get(asked[0].id) != 1:
-        return loop
-    return replace(loop, cond=loop.cond[:-1], test=asked[1])
+class _Plain(Rewriter):
+    """The pass: what is tested is made a bool right before, for that alone."""
 
+    def __init__(self, function: ir.Function) -> None:
+        super().__init__(ir.Fresh())
+        self.reads = ir.reader_counts(function.body)
 
-def _asked(stmt: ir.Stmt) -> tuple[ir.Name, ir.Atom] | None:
-    """The name and the operand of `t = bool(x)`."""
-    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if isinstance(stmt, ir.Assign) and is_op(rhs, Op.BOOL):
-        return stmt.target, rhs.args[0]
-    return None
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
+        """A statement; the bool before it is gone."""
+        new = self.inside(stmt)
+        if isinstance(new, ir.If):
+            return ir.rebuilt(new, test=self.asked(self.out, new.test))
+        if isinstance(new, ir.While):
+            cond = list(new.cond)
+            test = self.asked(cond, new.test)
+            return ir.rebuilt(new, cond=tuple(cond), test=test)
+        return new
+
+    def asked(self, before: list[ir.Stmt], test: ir.Atom) -> ir.Atom:
+        """What is tested behind some statements, of which the last one may go."""
+        made = before[-1] if before else None
+        if not isinstance(made, ir.Assign) or made.target != test or not is_op(made.rhs, Op.BOOL):
+            return test
+        if self.reads[made.target.id] != 1:
+            return test
+        before.pop()
+        return made.rhs.args[0]

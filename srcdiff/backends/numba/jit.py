@@ -10,7 +10,6 @@ import ast
 import importlib
 import re
 import traceback
-import types
 from collections.abc import Iterator, Mapping
 from inspect import getattr_static
 from typing import Any
@@ -35,6 +34,7 @@ from srcdiff.ir.kinds import (
     is_container,
 )
 from srcdiff.kinds.interpreter import infer
+from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import trees
 
@@ -75,8 +75,6 @@ def check(made: Made) -> None:
     Raises:
         UnsupportedError: with the place, and the value or the helper.
     """
-    refs = made.emitted.refs.values()
-    helpers = [f for f in refs if getattr(f, "__module__", "") == trees.__name__]
     for function, params in made.functions:
         kinds = {**params, **infer(function, params)}
         for name, kind in kinds.items():
@@ -86,7 +84,7 @@ def check(made: Made) -> None:
         for stmt in ir.walk(function.body):
             call = ir.call_of(stmt)
             loc = stmt.loc if stmt.loc.line else function.loc
-            if call is not None and (ir.callee_of(stmt) in helpers or _is_beyond_form(call)):
+            if call is not None and (module_of(call.fn) == trees.__name__ or _is_beyond_form(call)):
                 _check_helper(call, kinds, loc)
             if isinstance(stmt, ir.SetItem) and _is_mixed(kinds.get(stmt.base.id)):
                 raise UnsupportedError(
@@ -94,7 +92,8 @@ def check(made: Made) -> None:
                     loc, "Use a name for each value, or leave out compile='numba' (--compile).",
                 )  # fmt: skip
             _check_texts(stmt, kinds)
-            if isinstance(stmt, ir.Return) and any(map(_holds_keys, _returned(stmt, kinds))):
+            returned = ir.names(stmt.value) if isinstance(stmt, ir.Return) else ()
+            if any(_holds_keys(kinds[n]) for n in returned if n in kinds):
                 raise UnsupportedError(
                     "a dict or an object is returned, which Numba does not give back",
                     (*function.returns, function.loc)[0],
@@ -111,11 +110,6 @@ def _is_beyond_form(call: ir.Call) -> bool:
 def _is_mixed(kind: Kind | None) -> bool:
     """Whether a value is a dict of values that are of several types."""
     return isinstance(kind, Dict) and len({type(part) for part in inside(kind)}) > 1
-
-
-def _returned(stmt: ir.Return, kinds: Mapping[str, Kind]) -> list[Kind]:
-    """The kinds of what is returned."""
-    return [kinds[n] for n in ir.names(stmt.value) if n in kinds]
 
 
 def _holds_keys(kind: Kind) -> bool:
@@ -220,7 +214,7 @@ def retell(error: Exception, function: Any, places: Mapping[int, Loc]) -> None:
     """
     if not _is_of_numba(error):
         return
-    code = _python(function).__code__
+    code = getattr(function, "py_func", function).__code__
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     lines = re.findall(rf'{re.escape(code.co_filename)}(?:", line | \()(\d+)', text)
     found = [*map(int, lines), *_lines_at(error, code.co_filename), min(places)]
@@ -250,12 +244,6 @@ def _is_of_numba(error: Exception) -> bool:
         return True
     frames = traceback.walk_tb(error.__traceback__)
     return any(f.f_globals.get("__name__", "").split(".")[0] == "numba" for f, _ in frames)
-
-
-def _python(function: Any) -> types.FunctionType:
-    """The Python function behind a decorated one."""
-    found: types.FunctionType = getattr(function, "py_func", function)
-    return found
 
 
 def _said(text: str) -> str:

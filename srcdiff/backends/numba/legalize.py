@@ -27,8 +27,7 @@ from srcdiff.ir.kinds import Array, Kinds, Scalar, is_float
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import gives_back
-from srcdiff.primitives.ops import Op, is_op
-from srcdiff.runtime import arrays, trees
+from srcdiff.primitives.ops import Op, is_op, op_named
 
 _POWERS = frozenset({Op.POW, Op.IPOW, Op.POWER, Op.BUILTIN_POW})
 NEGATIVE = "Integers to negative powers are not allowed with Numba: write 2.0 ** n for 2 ** n"
@@ -133,35 +132,29 @@ class _Asked(Rewriter):
         start = (ir.Assign(f, ir.Const(False)) for f in self.flags.values())
         return replace(function, body=(*start, *self.block(function.body)))
 
-    def stmt(self, stmt: ir.Stmt) -> ir.Block:
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement between what asks for its names and what notes those that it binds."""
-        asked = self.asked(self.unbound.get(id(stmt), ()), stmt.loc)
-        bound = self.bound(ir.writes(stmt), stmt.loc)
+        if isinstance(stmt, ir.While):
+            cond, body = self.block(stmt.cond), self.block(stmt.body)
+            self.loc = stmt.loc
+            asked, _ = self.collect(lambda: self.ask(ir.names(stmt.test)))
+            return replace(stmt, cond=(*cond, *asked), body=body)
+        self.ask(self.unbound.get(id(stmt), ()))
+        flags = (self.flags[n] for n in ir.writes(stmt) if n in self.flags)
+        bound = tuple(ir.Assign(f, ir.Const(True), stmt.loc) for f in flags)
         new = self.inside(stmt)
         if isinstance(new, ir.For):
-            return (*asked, replace(new, body=(*bound, *new.body)))
-        if isinstance(new, ir.While):
-            tested = self.asked(ir.names(stmt.test), stmt.loc)  # type: ignore[union-attr]
-            return (replace(new, cond=(*new.cond, *tested)),)
-        return (*asked, new, *bound)
+            return replace(new, body=(*bound, *new.body))
+        return (new, *bound)
 
-    def asked(self, names: Iterable[str], loc: ir.Loc) -> ir.Block:
+    def ask(self, names: Iterable[str]) -> None:
         """The questions for some names."""
-        return tuple(s for n in sorted(names) if n in self.flags for s in self.question(n, loc))
-
-    def question(self, name: str, loc: ir.Loc) -> ir.Block:
-        """The question for a name."""
-        said = name.lstrip("_")
-        text = f"cannot access local variable '{said}' where it is not associated with a value"
-        missing = self.fresh()
-        raised = ir.Verbatim(f"raise UnboundLocalError({text!r})", loc=loc)
-        test = ir.Assign(missing, ir.Call(operator.not_, (self.flags[name],)), loc)
-        return test, ir.If(missing, (raised,), loc=loc)
-
-    def bound(self, names: Iterable[str], loc: ir.Loc) -> ir.Block:
-        """The notes that some names are bound."""
-        flags = (self.flags[n] for n in names if n in self.flags)
-        return tuple(ir.Assign(f, ir.Const(True), loc) for f in flags)
+        for name in sorted(self.flags.keys() & set(names)):
+            said = name.lstrip("_")
+            text = f"cannot access local variable '{said}' where it is not associated with a value"
+            raised = ir.Verbatim(f"raise UnboundLocalError({text!r})", loc=self.loc)
+            missing = self.call(operator.not_, self.flags[name])
+            self.out.append(ir.If(missing, (raised,), loc=self.loc))
 
 
 # --- the forms of helpers that Numba compiles -----------------------------------------------------
@@ -250,17 +243,13 @@ def cofactor(a: Any) -> Any:
     return sign * np.conj((u * others(s)) @ vt)
 
 
-_TWINS = {
-    id(helper): form
-    for helper, form in (
-        (trees.cotangent, cotangent), (trees.like_tree, like_tree),
-        (arrays.unbroadcast, unbroadcast), (arrays.winners, winners),
-        (arrays.scatter, scatter), (arrays.undiff, undiff), (arrays.others, others),
-        (arrays.cofactor, cofactor),
-    )
+_FORMS: Mapping[Op | None, Any] = {
+    Op.COTANGENT: cotangent, Op.LIKE_TREE: like_tree, Op.UNBROADCAST: unbroadcast,
+    Op.WINNERS: winners, Op.SCATTER: scatter, Op.UNDIFF: undiff, Op.OTHERS: others,
+    Op.COFACTOR: cofactor,
 }  # fmt: skip
 
 
 def twin(value: Any) -> Any:
     """The form of a helper that Numba compiles; anything else is itself."""
-    return _TWINS.get(id(value), value)
+    return _FORMS.get(op_named(value), value)
