@@ -155,6 +155,10 @@ def _makes_complex(value: Any) -> bool:
 # --- what the passes after the analyses know of a function ---------------------------------------
 
 
+COPIES = (Op.LIST, Op.TUPLE, Op.DICT, Op.COPY_METHOD)
+"""What makes a new container of all the items of another."""
+
+
 @frozen
 class Facts:
     """Kinds, aliases and active names of one function, and the names of its adjoints."""
@@ -205,9 +209,8 @@ class Facts:
 
     def copies_container(self, call: ir.Call) -> bool:
         """Whether a call makes a container of the same items: `list(xs)`, `xs.copy()`."""
-        copies = is_op(call, Op.LIST, Op.TUPLE, Op.DICT) or is_op(call, Op.COPY_METHOD)
         one = len(call.args) == 1 and not call.kwargs
-        return copies and one and self.is_container(call.args[0])
+        return is_op(call, *COPIES) and one and self.is_container(call.args[0])
 
     def adjoint(self, name: str) -> ir.Name:
         """The name of the adjoint of a primal name."""

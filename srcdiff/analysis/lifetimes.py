@@ -137,6 +137,10 @@ class View:
     base: str
     rhs: ir.Rhs
 
+    def of(self, base: ir.Atom) -> ir.Rhs:
+        """The same part of something else than the base."""
+        return ir.map_rhs(lambda n: base if n.id == self.base else n, self.rhs)
+
 
 @frozen(eq=False)
 class Scene:
@@ -208,9 +212,7 @@ class Scene:
 
     def are_containers(self, link: Link) -> bool:
         """Whether both names of a link are certainly lists, tuples or dicts."""
-        return named_container(link.target, self.kinds) and named_container(
-            link.source, self.kinds
-        )
+        return named_container(link.target, self.kinds) and named_container(link.source, self.kinds)
 
 
 def chain_is_steady(link: Link, views: Mapping[str, View], scene: Scene) -> bool:

@@ -227,7 +227,7 @@ def _assign_shares(stmt: ir.Assign, kinds: Kinds) -> Iterator[tuple[str, str, st
     elif isinstance(rhs, ir.Call) and not takes_keys(rhs, kinds):
         if makes_object(rhs.fn):
             yield from ((target, n, "stored") for n in _arrays(ir.Tup(object_parts(rhs)[1]), kinds))
-        elif is_op(rhs, *_DISPLAYS) or (is_op(rhs, *_JOINS) and _joins(rhs, kinds)):
+        elif is_op(rhs, *DISPLAYS) or (is_op(rhs, *JOINS) and _joins(rhs, kinds)):
             yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
         elif rhs.args and _container(rhs.args[0], kinds) and not returns_fresh(rhs):
             yield target, ir.names(rhs.args[0])[0], "element"
@@ -244,8 +244,11 @@ def takes_keys(call: ir.Call, kinds: Kinds) -> bool:
     return isinstance(first, ir.Name) and isinstance(kinds.get(first.id), Dict)
 
 
-_DISPLAYS = (Op.MAKE_LIST, Op.MAKE_DICT, Op.LIST, Op.TUPLE, Op.DICT, Op.REVERSED, Op.SORTED)
-_JOINS = (Op.ADD, Op.MUL, Op.OR)
+DISPLAYS = (Op.MAKE_LIST, Op.MAKE_DICT, Op.LIST, Op.TUPLE, Op.DICT, Op.REVERSED, Op.SORTED)
+"""What makes a new container that holds what it is given, or the items of that."""
+
+JOINS = (Op.ADD, Op.MUL, Op.OR)
+"""The operators that join containers, where an operand is one."""
 
 
 def _joins(call: ir.Call, kinds: Kinds) -> bool:

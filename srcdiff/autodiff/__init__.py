@@ -4,7 +4,7 @@ Takes a function in the few forms that `normalize` leaves, and what `analysis` s
 functions of the same language; nothing here prints or runs anything.  Its rooms:
 
 `reverse`       pairs every statement with its adjoint
-`containers`    the adjoints of statements on lists, tuples and dicts, and of stores that cut off
+`containers`    statements on lists, tuples and dicts: on their companions, and their adjoints
 `shadows`       memory that nobody can follow: its statements are repeated on shadows
 `calls`         functions that stay calls: recursive ones, and those known only when they run
 `expand`        a template at a call: its adjoint statements, or its tangent

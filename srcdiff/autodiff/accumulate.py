@@ -17,7 +17,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import Array, is_float, is_numeric, is_scalar
+from srcdiff.ir.kinds import Array, Kind, is_float, is_numeric, is_scalar
 from srcdiff.primitives.effects import is_pure, makes_new, returns_view
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
@@ -63,8 +63,18 @@ def loop_join(start: States, end: States) -> dict[str, State]:
     return out
 
 
-# --- decide how every adjoint is added to: bound first, added in place where it owns its memory --
+def zero_adjoint(like: ir.Name, kind: Kind) -> ir.Rhs:
+    """A zero adjoint for a primal of a kind."""
+    if is_scalar(kind):
+        return ir.Const(0.0)
+    if is_array(kind) and is_float(kind):
+        return ir.Call(np.zeros_like, (like,))
+    if is_numeric(kind):
+        return ir.Call(trees.zeros_like, (like,))  # that of whole numbers has fractions
+    return ir.Call(trees.zero_tree, (like,))
 
+
+# --- decide how every adjoint is added to: bound first, added in place where it owns its memory --
 
 
 def accumulate(
@@ -157,11 +167,12 @@ class _Accumulate:
 
     def zeros(self, have: States, want: States, loc: ir.Loc) -> ir.Block:
         """Pairs that make zero adjoints for the names that are present only in `want`."""
-        missing = [n for n in want if want[n] and not have.get(n, State.ABSENT)]
-        return tuple(
-            ir.Pair(None, (ir.Assign(ir.Name(n), self.zero(self.like[n]), loc),), loc)
-            for n in sorted(missing)
-        )
+        return tuple(ir.Pair(None, (s,), loc) for s in self.missing(have, want, loc))
+
+    def missing(self, have: States, want: States, loc: ir.Loc) -> list[ir.Stmt]:
+        """Statements that make zero adjoints for the names that are present only in `want`."""
+        names = sorted(n for n in want if want[n] and not have.get(n, State.ABSENT))
+        return [ir.Assign(ir.Name(n), self.zero(self.like[n]), loc) for n in names]
 
     def copies(self, have: dict[str, State], other: States, loc: ir.Loc) -> ir.Block:
         """Pairs that copy the wanted adjoints that share memory only in this branch."""
@@ -173,14 +184,7 @@ class _Accumulate:
 
     def zero(self, like: ir.Name) -> ir.Rhs:
         """A zero adjoint for a primal."""
-        kind = self.facts.kinds.get(like.id)
-        if kind is not None and is_scalar(kind):
-            return ir.Const(0.0)
-        if kind is not None and is_array(kind) and is_float(kind):
-            return ir.Call(np.zeros_like, (like,))
-        if kind is not None and is_numeric(kind):
-            return ir.Call(trees.zeros_like, (like,))  # that of whole numbers has fractions
-        return ir.Call(trees.zero_tree, (like,))
+        return zero_adjoint(like, self.facts.kind(like))
 
     def adjoint(
         self, block: ir.Block, states: dict[str, State]
@@ -266,21 +270,14 @@ class _Accumulate:
 
     def inner_if(self, stmt: ir.If, now: dict[str, State]) -> list[ir.Stmt]:
         """A run-time `if` of a template."""
-        branches, results = [], []
-        for block in (stmt.body, stmt.orelse):
-            state = dict(now)
-            out: list[ir.Stmt] = []
-            for s in block:
-                out += self.adjoint_stmt(s, state)
-            branches.append(out)
-            results.append(state)
-        joined = join(*results)
-        for out, state in zip(branches, results):
-            for name in sorted(n for n in joined if n not in state):
-                out.append(ir.Assign(ir.Name(name), self.zero(self.like[name]), stmt.loc))
+        one, two = dict(now), dict(now)
+        body = [made for s in stmt.body for made in self.adjoint_stmt(s, one)]
+        orelse = [made for s in stmt.orelse for made in self.adjoint_stmt(s, two)]
         now.clear()
-        now.update(joined)
-        return [replace(stmt, body=tuple(branches[0]), orelse=tuple(branches[1]))]
+        now.update(join(one, two))
+        body += self.missing(one, now, stmt.loc)
+        orelse += self.missing(two, now, stmt.loc)
+        return [replace(stmt, body=tuple(body), orelse=tuple(orelse))]
 
     def inner_for(self, stmt: ir.For, now: dict[str, State]) -> list[ir.Stmt]:
         """A run-time loop of a template; what it adds to is there before it."""

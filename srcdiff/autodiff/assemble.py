@@ -27,7 +27,7 @@ from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Dict, Kind, List, Scalar, Tuple, dims_of, is_float, is_real
 from srcdiff.kinds.calls import atom_kind
-from srcdiff.primitives.operation import MUTATORS
+from srcdiff.primitives.operation import Effect, op_of
 from srcdiff.primitives.views import is_array
 from srcdiff.runtime import layout, trees
 from srcdiff.runtime.copies import kept_together
@@ -107,13 +107,9 @@ def _held_together(value: ir.Atom, facts: Facts, b: Builder) -> dict[str, ir.Nam
 def is_plain_scalar(value: ir.Atom, facts: Facts) -> bool:
     """Whether an output is surely one real number, whose cotangent is 1.0 unless given."""
     kind = facts.kinds.get(value.id) if isinstance(value, ir.Name) else None
-    number = isinstance(kind, Scalar) or (on_device() and is_array(kind) and _is_single(kind))
-    return number and kind is not None and is_float(kind) and is_real(kind)
-
-
-def _is_single(kind: Kind | None) -> bool:
-    """Whether a value surely has no axes."""
-    return kind is not None and dims_of(kind) == ()
+    if kind is None or not is_float(kind) or not is_real(kind):
+        return False
+    return isinstance(kind, Scalar) or (on_device() and is_array(kind) and dims_of(kind) == ())
 
 
 def seeds(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
@@ -226,11 +222,9 @@ def assemble(
 
 def _with_seed(params: tuple[ir.Param, ...], seed: str, default: ir.Atom) -> tuple[ir.Param, ...]:
     """The parameters with `grad_outputs` behind the positional ones."""
-    at = next((k for k, p in enumerate(params) if p.style in ("*", "kw", "**")), len(params))
-    style = "kw" if at < len(params) else "any"
-    if style == "kw":
-        at = next((k for k, p in enumerate(params) if p.style == "**"), len(params))
-    return (*params[:at], ir.Param(seed, default, style), *params[at:])
+    plain = not any(p.style in ("*", "kw", "**") for p in params)
+    at = next((k for k, p in enumerate(params) if p.style == "**"), len(params))
+    return (*params[:at], ir.Param(seed, default, "any" if plain else "kw"), *params[at:])
 
 
 def _result(request: Request, facts: Facts, b: Builder) -> ir.Atom:
@@ -402,7 +396,7 @@ def consumes(function: ir.Function, facts: Facts) -> bool:
         call = ir.call_of(stmt)
         if call is None:
             continue
-        changes = isinstance(call.fn, ir.Method) and call.fn.name in MUTATORS
+        changes = isinstance(call.fn, ir.Method) and op_of(call.fn).effect is Effect.WRITES
         primal = changes and not adjoints & set(ir.names(call.args[0]))
         if primal or isinstance(call.fn, ir.Derived):
             return True

@@ -60,7 +60,6 @@ from srcdiff.normalize.summaries.induction import (
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
 from srcdiff.runtime import layout, trees
-from srcdiff.runtime.arrays import with_slope
 from srcdiff.runtime.copies import kept_together
 from srcdiff.specialize.inline import function_of
 from srcdiff.specialize.resolve import declined
@@ -70,13 +69,11 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
     """An active call as pairs: the forward part runs; its backward part is the adjoint."""
     call = stmt.rhs
     assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Derived)
-    key = call.fn.key.within(facts.complex)
-    params = [name for name, _ in key.kinds]
-    active = [p for p, a in zip(params, call.args) if any(n in facts.active for n in ir.names(a))]
+    key, given = active_key(call, facts)
     kinds = dict(key.kinds)
-    gradients = Tuple(tuple(_gradient_kind(kinds[p]) for p in active))
-    there = replace(key, active=tuple(active), result=Tuple((key.result, UNKNOWN)))
-    back = replace(key, active=tuple(active), result=gradients)
+    gradients = Tuple(tuple(_gradient_kind(kinds[p]) for p in key.active))
+    there = replace(key, result=Tuple((key.result, UNKNOWN)))
+    back = replace(key, result=gradients)
     both, kept = facts.fresh("_both"), facts.fresh(f"{call.fn.name}_residuals")
     loc = stmt.loc
     copies, args = _own_arguments(call, facts, loc)
@@ -84,7 +81,6 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
     grads = facts.fresh("_grads")
     d_target = facts.adjoint(stmt.target.id)
     backward = ir.Call(ir.Derived(call.fn.name, "backward", back), (kept, d_target))
-    given = [call.args[params.index(p)] for p in active]
     taken = gradients_taken(grads, given, facts, loc)
     adjoint = (ir.Assign(grads, backward, loc), ir.Reset(d_target, loc), *taken)
     if key.returned or key.taken or not _may_be_written(stmt.target.id, key, facts):
@@ -95,6 +91,15 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
     copy = replace(copy, fn=kept_together) if key.together else copy
     own = ir.Pair(ir.Assign(stmt.target, copy, loc), adjoint, loc)
     return (*copies, *paired_parts(replace(stmt, target=result), forward, both, kept, ()), own)
+
+
+def active_key(call: ir.Call, facts: Facts) -> tuple[Key, list[ir.Atom]]:
+    """What a marked call is a call of, and those of its arguments that carry a derivative."""
+    assert isinstance(call.fn, ir.Derived)
+    key: Key = call.fn.key.within(facts.complex)
+    pairs = zip((name for name, _ in key.kinds), call.args)
+    active = [(p, a) for p, a in pairs if any(n in facts.active for n in ir.names(a))]
+    return replace(key, active=tuple(p for p, _ in active)), [a for _, a in active]
 
 
 def _may_be_written(name: str, key: Key, facts: Facts) -> bool:
@@ -175,8 +180,8 @@ def unmarked(block: ir.Block) -> ir.Block:
 
 
 def _unmarked(stmt: ir.Stmt) -> ir.Stmt:
-    if isinstance(stmt, ir.Assign) and getattr(stmt.rhs, "fn", None) is with_slope:
-        stmt = replace(stmt, rhs=stmt.rhs.args[0])  # type: ignore[union-attr]
+    if isinstance(stmt, ir.Assign) and is_op(stmt.rhs, Op.WITH_SLOPE):
+        stmt = replace(stmt, rhs=stmt.rhs.args[0])
     if isinstance(stmt, (ir.Assign, ir.Effect)) and is_user_call(stmt.rhs):
         call: Any = stmt.rhs
         if not isinstance(call.fn.key.function, Lifted):  # that has no name of its own
@@ -305,7 +310,7 @@ class _Marker(Rewriter):
             _check_apart(key, shared, args, self.near, stmt)
         fresh, loc, of = self.fresh, stmt.loc, 1 + len(key.written)
         lines = Builder(fresh, loc)
-        olds = {p: _copied(args[p], lines) for p in shared if p not in key.written}
+        olds = {p: lines.apply(layout.laid_copy, args[p]) for p in shared if p not in key.written}
         both = fresh()
         for_nothing = isinstance(stmt, ir.Effect)
         rest = () if for_nothing else tuple(p for p in key.returned if p not in shared)
@@ -316,7 +321,12 @@ class _Marker(Rewriter):
         for k, param in enumerate(key.written, 1):
             base = args[param]
             if not isinstance(base, ir.Name) or not is_array(self.kinds.get(base.id)):
-                raise _unclear_argument(param, call.fn.name, loc)
+                raise UnsupportedError(
+                    f"the recursive function `{call.fn.name}` writes into its argument `{param}`, "
+                    "which is not surely an array",
+                    loc,
+                    remedy="Return a new value instead, or write a loop.",
+                )
             olds[param] = fresh()
             lines.assign(olds[param], item_of(both, k, of))
             lines.store(base, ir.Const(...), olds[param])
@@ -332,20 +342,12 @@ def _looked_up(
     result: ir.Rhs, shared: Sequence[tuple[ir.Atom, ir.Name]], lines: Builder
 ) -> ir.Call:
     """What a call returns, as a part of the arrays whose copies it may be a part of."""
-    given = lines.fresh()
-    lines.assign(given, result)
-    other = _copied(given, lines)
+    given = lines.temp(result)
+    other = lines.apply(layout.laid_copy, given)
     *first, last = shared
     for base, old in first:
         other = lines.call(layout.view_like, base, given, old, other)
     return ir.Call(layout.view_like, (last[0], given, last[1], other), text="view_like")
-
-
-def _copied(atom: ir.Atom, lines: Builder) -> ir.Name:
-    """A copy of an array that lies in memory as it does."""
-    copy = lines.fresh()
-    lines.assign(copy, ir.Call(layout.laid_copy, (atom,)))
-    return copy
 
 
 def _check_apart(
@@ -374,15 +376,6 @@ def _check_apart(
                     loc,
                     remedy="Pass a copy of one of them.",
                 )
-
-
-def _unclear_argument(param: str, name: str, loc: ir.Loc) -> UnsupportedError:
-    return UnsupportedError(
-        f"the recursive function `{name}` writes into its argument `{param}`, which is not surely "
-        "an array",
-        loc,
-        remedy="Return a new value instead, or write a loop.",
-    )
 
 
 def _marked_call(call: ir.Call, kinds: Kinds, loc: ir.Loc, known: dict[Any, Summary]) -> ir.Call:
@@ -496,6 +489,18 @@ def check_used(function: ir.Function, active: frozenset[str]) -> None:
                     remedy="Pass it srcdiff.stop_gradient of them, or pass the function as an "
                     "argument of its own.",
                 )
+
+
+def check_flows(rhs: ir.Rhs, facts: Facts, loc: ir.Loc) -> None:
+    """Refuse what is kept as text and reads values with a derivative."""
+    if isinstance(rhs, ir.Opaque) and not rhs.harmless:
+        if not facts.active.isdisjoint(ir.names(rhs)):
+            raise UnsupportedError(
+                f"no derivative flows through the expression `{rhs.text}`",
+                loc,
+                remedy="Write it with arrays, loops and plain calls, or wrap what it reads in "
+                "srcdiff.stop_gradient.",
+            )
 
 
 def check_first_order(function: ir.Function) -> None:

@@ -1,4 +1,8 @@
-"""Adjoints of statements on containers, and of stores that cut off what is stored.
+"""Statements on containers: the same on companions, and adjoints; stores that cut off values.
+
+What is done to a list or dict is done to its companion: the container of the tangents, the shadow,
+or the same container with a batch axis in its items.  `on_companions` says of every call which
+operands have companions, and which are keys and places; `permuted` is the same for permutations.
 
 The adjoint of a list, tuple or dict is a container of the same structure with an adjoint at every
 leaf (tuples become lists, so that their items can be stored).  A list that grows or shrinks has its
@@ -11,13 +15,15 @@ that is stored into it has a derivative, and the adjoint or tangent of its place
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 
 from srcdiff import ir
 from srcdiff.analysis.aliases import keeps_shape, may_be_dict
 from srcdiff.analysis.facts import Facts
+from srcdiff.analysis.links import JOINS
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.ir.builder import Builder, place_of
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
@@ -36,45 +42,102 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.indexing import item_kind
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.effects import makes_object, object_parts
+from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.runtime import arrays
 from srcdiff.runtime.sequences import numbers, of_items, one_value
 from srcdiff.runtime.trees import add_at, add_tree, copy_tree, zero_tree
 
+# --- what is done to a container is done to its companion: a tangent, a shadow, a batch -----------
 
-def _keys(keys: Iterable[object]) -> list[ir.Atom]:
-    return [ir.Const(k) if isinstance(k, int) else k for k in keys]  # type: ignore[misc]
+
+_FILL = (Op.MAKE_LIST, *JOINS, Op.APPEND, Op.EXTEND, Op.UPDATE)
+"""What makes or fills a container of all its arguments."""
+
+_BESIDE: Mapping[Op | None, tuple[int, ...]] = {
+    Op.INSERT: (1,), Op.VIEW_LIKE: (1, 2), **dict.fromkeys(_FILL, ()),
+}  # fmt: skip
+"""Which arguments are keys, places or values; of all other calls those behind the first."""
+
+
+def on_companions(call: ir.Call, of: Callable[[ir.Atom], ir.Atom]) -> ir.Call:
+    """A call on containers or of a view as the same call on what `of` gives for its operands.
+
+    Keys, places and shapes stay as they are.
+    """
+    count = len(call.args)
+    plain = range(0, count, 2) if is_op(call, Op.MAKE_DICT) else range(1, count)
+    places: Container[int] = _BESIDE.get(which_op(call), plain)
+    return replace(call, args=tuple(a if k in places else of(a) for k, a in enumerate(call.args)))
+
+
+def permuted(stmt: ir.Permute, mine: Container[str], facts: Facts) -> ir.Block:
+    """A permutation of the companions of some names, if any of these is permuted."""
+    pairs = [(t, s) for t, s in zip(stmt.targets, stmt.sources) if t.id in mine]
+    targets, sources = (tuple(facts.adjoint(p[k].id) for p in pairs) for k in range(2))
+    return (ir.Permute(targets, sources, stmt.loc),) if pairs else ()
+
+
+# --- displays ------------------------------------------------------------------------------------
+
+
+Shown = Iterable[tuple[ir.Atom, ir.Atom]]
+"""The keys and items of a display."""
+
+
+def displayed(rhs: ir.Rhs) -> Shown | None:
+    """What is in a display of a tuple, list, dict or object; None of anything else."""
+    if isinstance(rhs, ir.Tup):
+        return numbered(rhs.items)
+    if not isinstance(rhs, ir.Call):
+        return None
+    if is_op(rhs, Op.MAKE_LIST):
+        return numbered(rhs.args)
+    if is_op(rhs, Op.MAKE_DICT):
+        return zip(rhs.args[::2], rhs.args[1::2])
+    if makes_object(rhs.fn):
+        names, values = object_parts(rhs)
+        return zip(map(ir.Const, names), values)
+    return None
+
+
+def numbered(items: Iterable[ir.Atom], first: int = 0) -> Shown:
+    """Items with their places, from the place `first` on."""
+    return ((ir.Const(k), item) for k, item in enumerate(items, first))
 
 
 def display_adjoint(
-    target: ir.Name, items: tuple[ir.Atom, ...], keys: Iterable[object], facts: Facts, loc: ir.Loc
+    source: ir.Name, shown: Shown, facts: Facts, loc: ir.Loc, only_numbers: bool = False
 ) -> ir.Block:
     """`t = (a, b)`: each item takes the adjoint of its place."""
-    out: list[ir.Stmt] = []
-    for key, item in zip(_keys(keys), items):
-        for name, path in _leaves(item, (key,)):
-            if name.id in facts.active:
-                out += take(facts.adjoint(target.id), path, name, facts, loc)
-    return tuple(out)
+    found = (taken(source, item, (key,), facts, loc, only_numbers) for key, item in shown)
+    return tuple(s for block in found for s in block)
 
 
-def _leaves(item: ir.Atom, path: tuple[ir.Atom, ...]) -> list[tuple[ir.Name, tuple[ir.Atom, ...]]]:
-    """The names in a display and the keys that lead to each."""
-    if isinstance(item, ir.Name):
-        return [(item, path)]
+def taken(
+    source: ir.Name,
+    item: ir.Atom,
+    path: tuple[ir.Atom, ...],
+    facts: Facts,
+    loc: ir.Loc,
+    only_numbers: bool = False,
+) -> ir.Block:
+    """`d_item += source[k0][k1]`, for every active name in an item that is a display.
+
+    `only_numbers`: but for those whose memory is shared, for which the same memory stands there.
+    """
     if isinstance(item, ir.Tup):
-        return [x for k, sub in enumerate(item.items) for x in _leaves(sub, (*path, ir.Const(k)))]
-    return []
-
-
-def take(
-    source: ir.Name, path: tuple[ir.Atom, ...], name: ir.Name, facts: Facts, loc: ir.Loc
-) -> list[ir.Stmt]:
-    """`d_name += source[k0][k1]`."""
+        inner = ((*path, ir.Const(k)) for k in range(len(item.items)))
+        found = (taken(source, a, p, facts, loc, only_numbers) for a, p in zip(item.items, inner))
+        return tuple(s for block in found for s in block)
+    if not isinstance(item, ir.Name) or item.id not in facts.active:
+        return ()
+    if only_numbers and facts.aliases.is_unclear(item.id):
+        return ()
     b = Builder(facts.fresh, loc)
     for key in path:
         source = b.item(source, key)
-    return [*b.out, ir.Accum(facts.adjoint(name.id), source, name, loc)]
+    return (*b.out, ir.Accum(facts.adjoint(item.id), source, item, loc))
 
 
 def element_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
@@ -92,7 +155,13 @@ def element_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
         copied = facts.fresh()
         copy = ir.Assign(copied, ir.Call(copy_tree, (d_target,)), stmt.loc)
         return (made, copy, ir.SetItem(d_base, key, copied, None, stmt.loc))
-    return (made, *_add_at(d_base, key, d_target, stmt, facts))
+    if _may_repeat(base, key, facts):
+        return (made, ir.Effect(ir.Call(add_at, (d_base, key, d_target)), stmt.loc))
+    kind = facts.kind(stmt.target)
+    # Of an element that may be an integer there may be no adjoint.
+    sure_one = getattr(kind, "dtype", None) is not None and not _holds_none(base, facts)
+    kind = kind if sure_one else UNKNOWN
+    return (made, *added_item(d_base, key, d_target, kind, facts, stmt.loc))
 
 
 def _is_resized_item(name: str, base: str, facts: Facts) -> bool:
@@ -136,29 +205,43 @@ def _holds_numbers(kind: Kind) -> bool:
 
 def concatenation_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
     """`c = a + b`: each takes the adjoints of its own items."""
-    one, two = call.args
     source = facts.adjoint(stmt.target.id)
-    counts = _count(one, facts), _count(two, facts)
     lines = Builder(facts.fresh, stmt.loc)
     for atom in call.args:
         if isinstance(atom, ir.Name) and not is_container(facts.kinds.get(atom.id, UNKNOWN)):
             lines.assign(source, ir.Call(of_items, (source, atom, *place_of(stmt.loc))))
+
+    def give(name: ir.Name, piece: ir.Name) -> None:
+        lines.out.append(ir.Accum(facts.adjoint(name.id), piece, name, stmt.loc))
+
+    joined_adjoint(call, source, facts, lines, give)
+    return tuple(lines.out)
+
+
+def joined_adjoint(
+    call: ir.Call,
+    source: ir.Name,
+    facts: Facts,
+    lines: Builder,
+    give: Callable[[ir.Name, ir.Name], None],
+    only_numbers: bool = False,
+) -> None:
+    """The parts of an adjoint go to the operands of a concatenation: `give` writes it for names."""
+    counts = [_count(atom, facts) for atom in call.args]
     split: ir.Atom
     if counts[0] is not None:
         split = ir.Const(counts[0])
     elif counts[1]:
         split = ir.Const(-counts[1])
     else:
-        split = lines.call(len, one)
+        split = lines.call(len, call.args[0])
     places = ir.Slice(ir.NONE, split, ir.NONE), ir.Slice(split, ir.NONE, ir.NONE)
-    for atom, place, count, first in zip(call.args, places, counts, (0, -(counts[1] or 0))):
+    for atom, place, first in zip(call.args, places, (0, -(counts[1] or 0))):
         if isinstance(atom, ir.Tup):
-            keys = range(first, first + (count or 0))
-            lines.out += display_adjoint(stmt.target, atom.items, keys, facts, stmt.loc)
+            shown = numbered(atom.items, first)
+            lines.out += display_adjoint(source, shown, facts, lines.loc, only_numbers)
         elif isinstance(atom, ir.Name) and atom.id in facts.active:
-            piece = lines.item(source, place)
-            lines.out.append(ir.Accum(facts.adjoint(atom.id), piece, atom, stmt.loc))
-    return tuple(lines.out)
+            give(atom, lines.item(source, place))
 
 
 def checked_sum(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
@@ -196,38 +279,29 @@ def _count(atom: ir.Atom, facts: Facts) -> int | None:
     return None if items is None else len(items)
 
 
-def _add_at(
-    d_base: ir.Name, key: ir.Atom, value: ir.Name, stmt: ir.Assign, facts: Facts
+def added_item(
+    base: ir.Name, key: ir.Atom, value: ir.Atom, kind: Kind, facts: Facts, loc: ir.Loc
 ) -> ir.Block:
-    """`d_base[key] += value`, or leaf by leaf where the element is itself a container."""
-    if _may_repeat(stmt, key, facts):
-        return (ir.Effect(ir.Call(add_at, (d_base, key, value)), stmt.loc),)
-    kind = facts.kinds.get(stmt.target.id)
-    # Of an element that may be an integer there may be no adjoint.
-    known = getattr(kind, "dtype", None) is not None
-    if kind is not None and known and is_numeric(kind) and not _holds_none(stmt, facts):
-        return (ir.SetItem(d_base, key, value, "+", stmt.loc),)
-    b = Builder(facts.fresh, stmt.loc)
-    b.store(d_base, key, b.apply(add_tree, b.item(d_base, key), value))
+    """`base[key] += value`, leaf by leaf where the item may be itself a container."""
+    b = Builder(facts.fresh, loc)
+    if is_numeric(kind):
+        b.add(base, key, value)
+    else:
+        b.store(base, key, b.apply(add_tree, b.item(base, key), value))
     return tuple(b.out)
 
 
-def _may_repeat(stmt: ir.Assign, key: ir.Atom, facts: Facts) -> bool:
+def _may_repeat(base: ir.Name, key: ir.Atom, facts: Facts) -> bool:
     """Whether the base may be an array and the key an array that selects an element twice."""
-    base = stmt.rhs.args[0] if isinstance(stmt.rhs, ir.Call) else None
-    known = facts.kinds.get(base.id, UNKNOWN) if isinstance(base, ir.Name) else None
     parts = key.items if isinstance(key, ir.Tup) else (key,)
-    kinds = [facts.kinds.get(k.id, UNKNOWN) for k in parts if isinstance(k, ir.Name)]
-    kinds += [UNKNOWN for k in parts if isinstance(k, ir.Ref)]
-    maybe = known is not None and isinstance(sure(known), (Unknown, Array))
-    return maybe and any(isinstance(sure(k), (Unknown, Array, List)) for k in kinds)
+    kinds = [sure(facts.kind(k)) for k in parts if isinstance(k, (ir.Name, ir.Ref))]
+    maybe = isinstance(sure(facts.kind(base)), (Unknown, Array))
+    return maybe and any(isinstance(k, (Unknown, Array, List)) for k in kinds)
 
 
-def _holds_none(stmt: ir.Assign, facts: Facts) -> bool:
+def _holds_none(base: ir.Name, facts: Facts) -> bool:
     """Whether a container has items without a derivative beside those that have one."""
-    base = stmt.rhs.args[0] if isinstance(stmt.rhs, ir.Call) else None
-    kind = facts.kinds.get(base.id) if isinstance(base, ir.Name) else None
-    known = [getattr(k, "dtype", None) for k in inside(kind)]
+    known = [getattr(k, "dtype", None) for k in inside(facts.kinds.get(base.id))]
     return any(d is not None and not is_inexact_dtype(d) for d in known)
 
 
@@ -235,10 +309,7 @@ def _tuple_element_adjoint(stmt: ir.Assign, base: ir.Tup, key: ir.Atom, facts: F
     """`x = (a, b)[k]` with a literal k."""
     if not isinstance(key, ir.Const):
         raise InternalError("a display that is indexed by a variable has no name", stmt)
-    item = base.items[key.value]
-    if not isinstance(item, ir.Name) or item.id not in facts.active:
-        return ()
-    return (ir.Accum(facts.adjoint(item.id), facts.adjoint(stmt.target.id), item, stmt.loc),)
+    return taken(facts.adjoint(stmt.target.id), base.items[key.value], (), facts, stmt.loc)
 
 
 def store_adjoint(stmt: ir.SetItem, facts: Facts) -> ir.Block:
@@ -258,10 +329,7 @@ def store_adjoint(stmt: ir.SetItem, facts: Facts) -> ir.Block:
         out += [ir.Undo(stmt.loc), ir.Assign(like, _old_item(stmt, facts), stmt.loc)]
     out.append(ir.Assign(zero, ir.Call(zero_tree, (like,)), stmt.loc))
     out.append(ir.SetItem(d_base, stmt.index, zero, None, stmt.loc))
-    for name, path in _leaves(stmt.value, ()):
-        if name.id in facts.active:
-            out += take(piece, path, name, facts, stmt.loc)
-    return tuple(out)
+    return (*out, *taken(piece, stmt.value, (), facts, stmt.loc))
 
 
 def check_items(stmt: ir.SetItem, facts: Facts) -> None:
@@ -278,15 +346,8 @@ def check_items(stmt: ir.SetItem, facts: Facts) -> None:
 
 def _may_become_complex(stmt: ir.SetItem, facts: Facts) -> bool:
     """Whether what is stored may be complex where what was at its place is real."""
-    kinds = facts.kinds
-    return facts.complex and not is_float(_item_kind(stmt, kinds))
-
-
-def _item_kind(stmt: ir.SetItem, kinds: Mapping[str, Kind]) -> Kind:
-    """What is known of the items at the place of a store."""
-    base = kinds.get(stmt.base.id)
-    key = UNKNOWN if stmt.index is None else atom_kind(stmt.index, kinds)
-    return UNKNOWN if base is None else item_kind(base, key)
+    key = UNKNOWN if stmt.index is None else atom_kind(stmt.index, facts.kinds)
+    return facts.complex and not is_float(item_kind(facts.kind(stmt.base), key))
 
 
 def _old_item(stmt: ir.SetItem, facts: Facts) -> ir.Call:
@@ -297,37 +358,36 @@ def _old_item(stmt: ir.SetItem, facts: Facts) -> ir.Call:
     return ir.Call(operator.getitem, (stmt.base, stmt.index))
 
 
+CHANGES = (Op.APPEND, Op.INSERT, Op.REVERSE)
+"""The methods of containers, beside `pop`, that have an adjoint."""
+
+
 def change_adjoint(stmt: ir.Effect, call: ir.Call, facts: Facts) -> ir.Block:
     """`xs.append(v)`, `xs.insert(k, v)`: the item of the list's adjoint is taken off, for v."""
     assert isinstance(call.fn, ir.Method)
     base, *rest = call.args
-    if call.fn.name not in ("append", "insert", "reverse") or not isinstance(base, ir.Name):
+    if not is_op(call, *CHANGES) or not isinstance(base, ir.Name):
         raise _unsupported(f"the method `{call.fn.name}` on a container of active values", stmt.loc)
     if base.id not in facts.active:
         return ()
     d_base = facts.adjoint(base.id)
-    if call.fn.name == "reverse":
+    if not rest:
         return (ir.Effect(ir.Call(call.fn, (d_base,)), stmt.loc),)
     piece = facts.fresh()
     pop = ir.Assign(piece, ir.Call(ir.Method("pop"), (d_base, *rest[:-1])), stmt.loc)
-    out: list[ir.Stmt] = [pop]
-    for name, path in _leaves(rest[-1], ()):
-        if name.id in facts.active:
-            out += take(piece, path, name, facts, stmt.loc)
-    return tuple(out)
+    return (pop, *taken(piece, rest[-1], (), facts, stmt.loc))
 
 
 def pop_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
     """`v = xs.pop()`: the adjoint of v is put back into the adjoint of the list or dict."""
     call = stmt.rhs
     assert isinstance(call, ir.Call)
-    base = call.args[0]
+    base, active = call.args[0], stmt.target.id in facts.active
     assert isinstance(base, ir.Name)
     if base.id not in facts.active:  # what is popped may be written into
-        active = stmt.target.id in facts.active
         return (ir.Reset(facts.adjoint(stmt.target.id), stmt.loc),) if active else ()
     d_base = facts.adjoint(base.id)
-    if stmt.target.id not in facts.active:
+    if not active:
         zero = facts.fresh()
         made = ir.Assign(zero, ir.Call(zero_tree, (stmt.target,)), stmt.loc)
         return (made, put_back(stmt, d_base, zero, facts))
@@ -343,27 +403,17 @@ def put_back(stmt: ir.Assign, base: ir.Name, item: ir.Name, facts: Facts) -> ir.
     """The statement that undoes `v = xs.pop()`, on a list or dict of the same structure."""
     call = stmt.rhs
     assert isinstance(call, ir.Call)
-    place = call.args[1:]
-    owner = call.args[0]
-    kind = facts.kinds.get(owner.id) if isinstance(owner, ir.Name) else None
-    if place and isinstance(kind, Dict):
+    owner, *place = call.args
+    if place and isinstance(facts.kind(owner), Dict):
         return ir.SetItem(base, place[0], item, None, stmt.loc)
     name = "insert" if place else "append"
     return ir.Effect(ir.Call(ir.Method(name), (base, *place, item)), stmt.loc)
 
 
-_RESIZING = ("append", "insert", "pop", "reverse")
-
-
 def resized(block: ir.Block) -> frozenset[str]:
     """The lists and dicts that a block puts items into or takes items out of."""
-    found: set[str] = set()
-    for stmt in ir.walk(block):
-        call = ir.call_of(stmt)
-        fn = None if call is None else call.fn
-        if isinstance(fn, ir.Method) and fn.name in _RESIZING:
-            found.update(ir.names(call.args[0]))  # type: ignore[union-attr]
-    return frozenset(found)
+    calls = (c for c in map(ir.call_of, ir.walk(block)) if is_op(c, *CHANGES, Op.POP))
+    return frozenset(n for call in calls for n in ir.names(call.args[0]))
 
 
 def _unsupported(what: str, loc: ir.Loc) -> UnsupportedError:
@@ -381,34 +431,24 @@ def cut_adjoint(
     base: ir.Name, index: ir.Atom | None, stored: Iterable[str], facts: Facts, loc: ir.Loc
 ) -> ir.Block:
     """What clears the adjoint of a place where what is `stored` was cut."""
-    if not _may_cut(base, stored, facts):
-        return ()
-    adjoint = facts.adjoint(base.id)
-    return (ir.Demand(adjoint, base, loc), *_cleared(base, adjoint, index, facts, loc))
+    cut = cut_tangent(base, index, stored, facts, loc)
+    return (ir.Demand(facts.adjoint(base.id), base, loc), *cut) if cut else ()
 
 
 def cut_tangent(
     base: ir.Name, index: ir.Atom | None, stored: Iterable[str], facts: Facts, loc: ir.Loc
 ) -> ir.Block:
-    """What clears the tangent of a place where what is `stored` was cut."""
-    if not _may_cut(base, stored, facts):
-        return ()
-    return _cleared(base, facts.adjoint(base.id), index, facts, loc)
+    """What clears the tangent of a place where what is `stored` was cut.
 
-
-def _may_cut(base: ir.Name, stored: Iterable[str], facts: Facts) -> bool:
-    """Whether values with a derivative go into what may be an array of whole numbers."""
-    kind = sure(facts.kinds.get(base.id, UNKNOWN))
+    It may be where values with a derivative go into what may be an array of whole numbers.
+    """
+    kind = sure(facts.kind(base))
     unknown = kind == UNKNOWN or (isinstance(kind, Array) and kind.dtype is None)
-    others = (n for n in stored if n != base.id)
-    return unknown and base.id in facts.active and any(n in facts.active for n in others)
-
-
-def _cleared(
-    base: ir.Name, place: ir.Name, index: ir.Atom | None, facts: Facts, loc: ir.Loc
-) -> ir.Block:
+    others = {n for n in stored if n != base.id}
+    if not unknown or base.id not in facts.active or facts.active.isdisjoint(others):
+        return ()
     test = facts.fresh("_t")
     at = ir.Const(...) if index is None else index
-    clear = ir.SetItem(place, at, ir.Const(0.0), None, loc)
+    clear = ir.SetItem(facts.adjoint(base.id), at, ir.Const(0.0), None, loc)
     ask = ir.Assign(test, ir.Call(arrays.is_discrete, (base,), text="is_discrete"), loc)
     return (ask, ir.If(test, (clear,), (), loc))

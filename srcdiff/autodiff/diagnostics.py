@@ -11,6 +11,7 @@ with a note of the first forward value that is bad, which a check that fails rep
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from srcdiff import ir
@@ -116,11 +117,7 @@ class _Checks:
                 out += self.noted(stmt, counters)
                 continue
             inner = (*counters, stmt.target) if isinstance(stmt, ir.For) else counters
-
-            def deeper(b: ir.Block, inner: Counters = inner) -> ir.Block:
-                return self.block(b, inner)
-
-            out.append(ir.map_blocks(stmt, deeper))
+            out.append(ir.map_blocks(stmt, partial(self.block, counters=inner)))
             changed = _changed(stmt)
             if changed in self.primal and not self.is_passing(stmt):
                 value = self.primal[changed], ir.Name(changed)

@@ -19,10 +19,10 @@ from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges
 from srcdiff.analysis.aliases import Aliases
 from srcdiff.analysis.facts import Facts, adjoint_names, sampled, with_alias
-from srcdiff.analysis.links import written_classes
+from srcdiff.analysis.links import DISPLAYS, written_classes
 from srcdiff.analysis.shadows import as_copies, laid_classes
-from srcdiff.autodiff.calls import item_of, unmarked
-from srcdiff.autodiff.containers import cut_tangent
+from srcdiff.autodiff.calls import active_key, check_flows, item_of, unmarked
+from srcdiff.autodiff.containers import cut_tangent, on_companions, permuted
 from srcdiff.autodiff.tangents import (
     Scribe,
     call_tangent,
@@ -55,29 +55,22 @@ def laid_names(
     return laid_classes(function, kinds) | {n for n, owner in classes.items() if owner in lent}
 
 
-_HOLD = (Op.MAKE_LIST, Op.MAKE_DICT, Op.LIST, Op.TUPLE, Op.DICT, Op.REVERSED, Op.SORTED)
-
-
 def laid_tangent(stmt: ir.Assign, tangent: ir.Rhs | None, scribe: Scribe) -> ir.Rhs | None:
     """The tangent of an assignment, in the order in memory of its value if that matters."""
     call = stmt.rhs
     if stmt.target.id not in scribe.facts.laid or not isinstance(call, ir.Call):
         return tangent
-    if tangent is None or isinstance(tangent, ir.Const) or is_op(call, *_HOLD):
+    if tangent is None or isinstance(tangent, ir.Const) or is_op(call, *DISPLAYS):
         return tangent
-    if returns_view(call, scribe.facts.kinds) or _is_like(tangent, stmt.target):
+    if is_op(tangent, Op.ZEROS_LIKE) and tangent.args == (stmt.target,):
+        return tangent  # the zeros lie as the value
+    if returns_view(call, scribe.facts.kinds):
         return tangent
     if is_op(tangent, Op.ARRAY) and not tangent.kwargs:
         tangent = tangent.args[0]  # the copy is made in that order
     value = scribe.temp(tangent) if isinstance(tangent, ir.Call) else tangent
     assert isinstance(value, (ir.Name, ir.Tup, ir.Const))
     return ir.Call(layout.laid_like, (value, stmt.target))
-
-
-def _is_like(tangent: ir.Rhs, target: ir.Name) -> bool:
-    """Whether a tangent is made of zeros that lie as the value."""
-    zeros = is_op(tangent, Op.ZEROS_LIKE)
-    return zeros and tangent.args == (target,)  # type: ignore[union-attr]
 
 
 # --- forward mode: beside every value stands its tangent -----------------------------------------
@@ -126,7 +119,8 @@ def forward(function: ir.Function, facts: Facts, request: Request) -> ir.Functio
     value, outputs = last.value.items
     scribe = Scribe(facts, last.loc)
     tangent = scribe.tangent(outputs)
-    body = (*_constants(function, facts, request), *_block(function.body[:-1], facts))
+    lines = ir.replaced(function.body[:-1], lambda s: _stmt(s, facts))
+    body = (*_constants(function, facts, request), *lines)
     end = ir.Return(ir.Tup((value, tangent)), last.loc)
     return replace(
         function,
@@ -171,33 +165,17 @@ def _doc(function: ir.Function, request: Request) -> str:
 # --- statements --------------------------------------------------------------------------------
 
 
-def _block(block: ir.Block, facts: Facts) -> ir.Block:
-    return tuple(s for stmt in block for s in _stmt(stmt, facts))
-
-
 def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     """A statement with what happens to the tangents; control flow keeps its shape."""
-    if type(stmt) not in ir.PLAIN:
-        return (ir.map_blocks(stmt, lambda b: _block(b, facts)),)
     if isinstance(stmt, ir.Assign):
         return _assign(stmt, facts)
     if isinstance(stmt, ir.Permute):
-        return (stmt, *_permute(stmt, facts))
+        return (stmt, *permuted(stmt, facts.active, facts))
     if isinstance(stmt, ir.SetItem):
         return _set_item(stmt, facts)
     if isinstance(stmt, ir.Effect):
         return _effect(stmt, facts)
     return (stmt,)
-
-
-def _permute(stmt: ir.Permute, facts: Facts) -> ir.Block:
-    """The tangents of permuted names are permuted as well."""
-    pairs = [(t, s) for t, s in zip(stmt.targets, stmt.sources) if t.id in facts.active]
-    if not pairs:
-        return ()
-    targets = tuple(facts.adjoint(t.id) for t, _ in pairs)
-    sources = tuple(facts.adjoint(s.id) for _, s in pairs)
-    return (ir.Permute(targets, sources, stmt.loc),)
 
 
 def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
@@ -210,7 +188,8 @@ def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
         return (*_scaled(stmt, active, scribe), stmt)
     if stmt.op is not None and not active:
         return (stmt,)
-    value = scribe.tangent(stmt.value) if active or _in_container(stmt, facts) else ir.Const(0.0)
+    inside = not is_numeric(facts.kind(stmt.base))  # of a container the tangent has items alike
+    value = scribe.tangent(stmt.value) if active or inside else ir.Const(0.0)
     store = ir.SetItem(facts.adjoint(stmt.base.id), stmt.index, value, stmt.op, stmt.loc)
     stored = () if stmt.op is not None else ir.names(stmt.value)
     cut = cut_tangent(stmt.base, stmt.index, stored, facts, stmt.loc)
@@ -232,12 +211,6 @@ def _scaled(stmt: ir.SetItem, active: bool, scribe: Scribe) -> ir.Block:
     return (*scribe.out, scale, replace(scale, value=change, op="-" if stmt.op == "/" else "+"))
 
 
-def _in_container(stmt: ir.SetItem, facts: Facts) -> bool:
-    """Whether a store may be one into a container, whose tangent has the structure of its item."""
-    kind = facts.kinds.get(stmt.base.id)
-    return kind is None or not is_numeric(kind)
-
-
 def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
     """A call for its effect, and the same effect on the tangent."""
     call = stmt.rhs
@@ -256,25 +229,19 @@ def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
     return (*lines, stmt, *after) if first else (stmt, *lines, *after)
 
 
-_CONTENTS = frozenset({"append", "extend", "pop", "clear", "reverse", "update"})
+_CONTENTS = (Op.APPEND, Op.EXTEND, Op.INSERT, Op.POP, Op.CLEAR, Op.REVERSE, Op.UPDATE)
 
 
 def _on_container(call: ir.Call, scribe: Scribe) -> ir.Call:
     """A method of a list or dict, on its tangent."""
-    assert isinstance(call.fn, ir.Method)
-    base, *rest = call.args
-    if call.fn.name == "insert":
-        args = (scribe.tangent(base), rest[0], *map(scribe.tangent, rest[1:]))
-    elif call.fn.name in _CONTENTS and not call.kwargs:
-        keys = call.fn.name == "pop"
-        args = (scribe.tangent(base), *(rest if keys else map(scribe.tangent, rest)))
-    else:
+    if call.kwargs or not is_op(call, *_CONTENTS):
+        assert isinstance(call.fn, ir.Method)
         raise UnsupportedError(
             f"the method `{call.fn.name}` of a container of active values has no tangent",
             scribe.loc,
             remedy="Use append, extend, insert, pop, clear, reverse or update.",
         )
-    return ir.Call(call.fn, args, (), call.text)
+    return on_companions(call, scribe.tangent)
 
 
 # --- assignments -------------------------------------------------------------------------------
@@ -378,26 +345,17 @@ def _tangent(stmt: ir.Assign, scribe: Scribe) -> ir.Rhs | None:
     if not any(n in facts.active for n in ir.names(rhs)) and not isinstance(rhs, ir.Tup):
         return None
     if isinstance(rhs, ir.Opaque):
-        if rhs.harmless:
-            return None
-        raise UnsupportedError(
-            f"no derivative flows through the expression `{rhs.text}`",
-            stmt.loc,
-            remedy="Write it with arrays, loops and plain calls, or wrap what it reads in "
-            "srcdiff.stop_gradient.",
-        )
+        check_flows(rhs, facts, stmt.loc)
+        return None
     return _call(stmt, rhs, scribe) if isinstance(rhs, ir.Call) else scribe.tangent(rhs)
 
 
 def _call(stmt: ir.Assign, call: ir.Call, scribe: Scribe) -> ir.Rhs | None:
     """The tangent of a call: on containers here, everything else by its rule."""
     facts = scribe.facts
-    if is_op(call, Op.MAKE_DICT):
-        args = tuple(scribe.tangent(a) if k % 2 else a for k, a in enumerate(call.args))
-        return replace(call, args=args)
     copied = is_op(call, Op.REVERSED) and facts.is_container(call.args[0])
-    if is_op(call, Op.MAKE_LIST) or copied or facts.copies_container(call):
-        return replace(call, args=tuple(map(scribe.tangent, call.args)))
+    if is_op(call, Op.MAKE_LIST, Op.MAKE_DICT) or copied or facts.copies_container(call):
+        return on_companions(call, scribe.tangent)
     if joins(call, facts):
         return joined_tangent(call, scribe)
     if is_op(call, Op.POP):
@@ -415,21 +373,18 @@ def _element(call: ir.Call, scribe: Scribe) -> ir.Rhs:
     base, key = call.args
     if isinstance(base, ir.Tup) and isinstance(key, ir.Const):
         return scribe.tangent(base.items[key.value])
-    return replace(call, args=(scribe.tangent(base), key))
+    return on_companions(call, scribe.tangent)
 
 
 def _user_call(stmt: ir.Assign, facts: Facts) -> ir.Block:
     """A call of a recursive function: of its own forward-mode function."""
-    call = stmt.rhs
+    call, scribe = stmt.rhs, Scribe(facts, stmt.loc)
     assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Derived)
-    scribe, key = Scribe(facts, stmt.loc), call.fn.key.within(facts.complex)
-    names = [name for name, _ in key.kinds]
-    pairs = list(zip(names, call.args))
-    active = [(p, a) for p, a in pairs if any(n in facts.active for n in ir.names(a))]
-    if not active:
+    key, given = active_key(call, facts)
+    if not given:
         return (stmt, *_tangent_lines(stmt, facts.adjoint(stmt.target.id), facts))
-    key = replace(key, active=tuple(p for p, _ in active), result=Tuple((key.result, UNKNOWN)))
-    args = (*call.args, *(scribe.tangent(a) for _, a in active))
+    key = replace(key, result=Tuple((key.result, UNKNOWN)))
+    args = (*call.args, *map(scribe.tangent, given))
     both = scribe.temp(ir.Call(ir.Derived(call.fn.name, "jvp", key), args))
     tangent = facts.adjoint(stmt.target.id)
     return (

@@ -8,33 +8,37 @@ names as they are after the statement, or, behind an `Undo`, as they were before
 
 from __future__ import annotations
 
-import operator
-
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts, on_adjoint, with_alias
-from srcdiff.analysis.lifetimes import View
-from srcdiff.autodiff.calls import call_adjoint, is_at_run_time, run_time_adjoint
+from srcdiff.autodiff.calls import (
+    call_adjoint,
+    check_flows,
+    is_at_run_time,
+    run_time_adjoint,
+)
 from srcdiff.autodiff.containers import (
+    added_item,
     change_adjoint,
     check_items,
     checked_sum,
     concatenation_adjoint,
     cut_adjoint,
     display_adjoint,
+    displayed,
     element_adjoint,
+    permuted,
     pop_adjoint,
     store_adjoint,
+    taken,
 )
 from srcdiff.autodiff.expand.adjoint import expand
-from srcdiff.errors import UnsupportedError
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import is_numeric, is_scalar
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.unpacking import Unpacking, counts, unpacking
-from srcdiff.primitives.effects import makes_object, object_parts, written_into
+from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import Store, find
-from srcdiff.runtime.trees import add_tree
 
 
 def reverse(function: ir.Function, facts: Facts) -> tuple[ir.Function, Facts]:
@@ -73,16 +77,9 @@ def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     if isinstance(stmt, ir.While):
         assert ir.bound(stmt.cond).isdisjoint(ir.used(stmt.body)), "it does more than decide"
         return (replace(stmt, cond=_deciding(stmt.cond), body=_block(stmt.body, facts)),)
-    if facts.shadowed:
-        from srcdiff.autodiff.shadows import shadow_pairs, touches_shadows
-
-        if touches_shadows(stmt, facts):
-            pairs = shadow_pairs(stmt, lambda s: _made(s, facts), facts)
-            return tuple(_pair_through_views(p, facts) for p in pairs)
-    if isinstance(stmt, ir.Assign) and is_at_run_time(stmt.rhs):
-        return tuple(_pair_through_views(p, facts) for p in run_time_adjoint(stmt, facts))
-    if isinstance(stmt, ir.Assign) and is_user_call(stmt.rhs) and stmt.target.id in facts.active:
-        return tuple(_pair_through_views(p, facts) for p in call_adjoint(stmt, facts))
+    pairs = _shadow_pairs(stmt, facts) or _call_pairs(stmt, facts)
+    if pairs:
+        return tuple(_pair_through_views(p, facts) for p in pairs)
     if isinstance(stmt, ir.Assign) and stmt.target.id in ir.names(stmt.rhs):
         return _self_assign(stmt, facts)
     return (ir.Pair(stmt, through_views(_adjoint(stmt, facts), facts, stmt.loc), stmt.loc),)
@@ -96,13 +93,24 @@ def _deciding(block: ir.Block) -> ir.Block:
     return ir.replaced(block, lambda s: ir.Pair(s, (), s.loc) if type(s) in ir.PLAIN else s)
 
 
-def _made(stmt: ir.Stmt, facts: Facts) -> ir.Block:
-    """The adjoint of a statement, or the pairs of a call."""
+def _shadow_pairs(stmt: ir.Stmt, facts: Facts) -> ir.Block:
+    """The pairs of a statement on memory that has shadows, nothing for other statements."""
+    if not facts.shadowed:
+        return ()
+    from srcdiff.autodiff.shadows import shadow_pairs, touches_shadows
+
+    if not touches_shadows(stmt, facts):
+        return ()
+    return shadow_pairs(stmt, lambda s: _call_pairs(s, facts) or _adjoint(s, facts), facts)
+
+
+def _call_pairs(stmt: ir.Stmt, facts: Facts) -> ir.Block:
+    """The pairs of a call that stays one, nothing for other statements."""
     if isinstance(stmt, ir.Assign) and is_at_run_time(stmt.rhs):
         return run_time_adjoint(stmt, facts)
     if isinstance(stmt, ir.Assign) and is_user_call(stmt.rhs) and stmt.target.id in facts.active:
         return call_adjoint(stmt, facts)
-    return _adjoint(stmt, facts)
+    return ()
 
 
 def _pair_through_views(stmt: ir.Stmt, facts: Facts) -> ir.Stmt:
@@ -150,13 +158,12 @@ def _adjoint(stmt: ir.Stmt, facts: Facts) -> ir.Block:
 def _assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
     """The adjoint of `target = rhs`; the adjoint of the target ends there."""
     target, rhs = stmt.target, stmt.rhs
-    pop = is_op(rhs, Op.POP)
     if target.id in facts.aliases.views:
         return ()
-    if target.id not in facts.active:
-        return pop_adjoint(stmt, facts) if pop else ()
-    if pop:
+    if is_op(rhs, Op.POP):
         return pop_adjoint(stmt, facts)
+    if target.id not in facts.active:
+        return ()
     reset = ir.Reset(facts.adjoint(target.id), stmt.loc)
     return (*_contributions(stmt, facts), reset)
 
@@ -165,20 +172,13 @@ def _contributions(stmt: ir.Assign, facts: Facts) -> ir.Block:
     """What the adjoint of the target adds to the adjoints of what was read."""
     target, rhs = stmt.target, stmt.rhs
     if isinstance(rhs, ir.Name):
-        if rhs.id not in facts.active:
-            return ()
-        return (ir.Accum(facts.adjoint(rhs.id), facts.adjoint(target.id), rhs, stmt.loc),)
-    if isinstance(rhs, ir.Tup):
-        return display_adjoint(target, rhs.items, range(len(rhs.items)), facts, stmt.loc)
+        return taken(facts.adjoint(target.id), rhs, (), facts, stmt.loc)
+    shown = displayed(rhs)
+    if shown is not None:
+        return display_adjoint(facts.adjoint(target.id), shown, facts, stmt.loc)
     if isinstance(rhs, ir.Call):
         return _call(stmt, rhs, facts)
-    if isinstance(rhs, ir.Opaque) and not rhs.harmless and _reads_active(rhs, facts):
-        raise UnsupportedError(
-            f"no derivative flows through the expression `{rhs.text}`",
-            stmt.loc,
-            remedy="Write it with arrays, loops and plain calls, or wrap what it reads in "
-            "srcdiff.stop_gradient.",
-        )
+    check_flows(rhs, facts, stmt.loc)
     return ()
 
 
@@ -190,40 +190,16 @@ def _call(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
     """The adjoint of a call: containers here, everything else by its rule."""
     if not _reads_active(call, facts):
         return ()
-    if is_op(call, Op.MAKE_LIST):
-        return display_adjoint(stmt.target, call.args, range(len(call.args)), facts, stmt.loc)
-    if is_op(call, Op.MAKE_DICT):
-        return _dict_adjoint(stmt, call, facts)
-    if makes_object(call.fn):
-        names, values = object_parts(call)
-        return display_adjoint(stmt.target, values, map(ir.Const, names), facts, stmt.loc)
-    if facts.copies_container(call):
-        return _copied_container(stmt, call, facts)
+    if facts.copies_container(call):  # the items are the same
+        return _contributions(replace(stmt, rhs=call.args[0]), facts)
     if is_op(call, Op.ADD) and any(facts.is_container(a) for a in call.args):
         return concatenation_adjoint(stmt, call, facts)
     if is_op(call, Op.GETITEM) and is_scalar(facts.kind(call.args[0])):
-        base = call.args[0]
-        assert isinstance(base, ir.Name)
-        return (ir.Accum(facts.adjoint(base.id), facts.adjoint(stmt.target.id), base, stmt.loc),)
+        return _contributions(replace(stmt, rhs=call.args[0]), facts)
     if is_op(call, Op.GETITEM) and not is_numeric(facts.kind(call.args[0])):
         return element_adjoint(stmt, call, facts)
     bound = find(call, facts.kinds, stmt.loc)
-    return (*checked_sum(stmt, call, facts), *expand(bound, stmt, facts).adjoint)
-
-
-def _copied_container(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
-    """`list(xs)`: the items are the same."""
-    base = call.args[0]
-    if isinstance(base, ir.Tup):
-        return display_adjoint(stmt.target, base.items, range(len(base.items)), facts, stmt.loc)
-    assert isinstance(base, ir.Name)
-    return (ir.Accum(facts.adjoint(base.id), facts.adjoint(stmt.target.id), base, stmt.loc),)
-
-
-def _dict_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
-    """The adjoint of a dict display."""
-    keys, values = call.args[::2], call.args[1::2]
-    return display_adjoint(stmt.target, values, keys, facts, stmt.loc)
+    return (*checked_sum(stmt, call, facts), *expand(bound, stmt, facts))
 
 
 def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
@@ -237,17 +213,13 @@ def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
     whole = stmt.index is None
     args = (stmt.base, stmt.value) if stmt.index is None else (stmt.base, stmt.index, stmt.value)
     call = ir.Call(Store(stmt.op, whole), args)  # type: ignore[arg-type]
-    block = expand(find(call, facts.kinds, stmt.loc), stmt, facts).adjoint
+    block = expand(find(call, facts.kinds, stmt.loc), stmt, facts)
     stored = () if stmt.op is not None else ir.names(stmt.value)  # `+=` with fractions fails
     cut = cut_adjoint(stmt.base, stmt.index, stored, facts, stmt.loc)
     if not _may_hold_itself(stmt, facts):
         return (*cut, *block)
     # What was stored may be a part of the same memory: it takes its adjoint after the clearing.
-    return (
-        *cut,
-        *(s for s in block if not isinstance(s, ir.Accum)),
-        *(s for s in block if isinstance(s, ir.Accum)),
-    )
+    return (*cut, *sorted(block, key=lambda s: isinstance(s, ir.Accum)))
 
 
 def _may_hold_itself(stmt: ir.SetItem, facts: Facts) -> bool:
@@ -259,18 +231,10 @@ def _may_hold_itself(stmt: ir.SetItem, facts: Facts) -> bool:
 
 def _permute(stmt: ir.Permute, facts: Facts) -> ir.Block:
     """The adjoints of permuted names are permuted back."""
-    pairs = [
-        (t, s)
-        for t, s in zip(stmt.targets, stmt.sources)
-        if t.id in facts.active or s.id in facts.active
-    ]
-    if not pairs:
-        return ()
-    names = [ir.Name(n) for n in sorted({n.id for pair in pairs for n in pair})]
-    demands = tuple(ir.Demand(facts.adjoint(n.id), n, stmt.loc) for n in names)
-    targets = tuple(facts.adjoint(s.id) for _, s in pairs)
-    sources = tuple(facts.adjoint(t.id) for t, _ in pairs)
-    return (*demands, ir.Permute(targets, sources, stmt.loc))
+    inverse = ir.Permute(stmt.sources, stmt.targets, stmt.loc)
+    names = sorted(facts.active.intersection(ir.writes(stmt)))
+    demands = (ir.Demand(facts.adjoint(n), ir.Name(n), stmt.loc) for n in names)
+    return (*demands, *permuted(inverse, facts.active, facts))
 
 
 def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
@@ -287,7 +251,7 @@ def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
         return ()  # no output depends on what is written into
     bound = find(call, facts.kinds, stmt.loc)
     cuts = (cut_adjoint(ir.Name(n), None, ir.names(call), facts, stmt.loc) for n in written)
-    return (*(s for cut in cuts for s in cut), *expand(bound, stmt, facts).adjoint)
+    return (*(s for cut in cuts for s in cut), *expand(bound, stmt, facts))
 
 
 def through_views(block: ir.Block, facts: Facts, loc: ir.Loc) -> ir.Block:
@@ -302,7 +266,7 @@ def through_views(block: ir.Block, facts: Facts, loc: ir.Loc) -> ir.Block:
     made: set[str] = set()
     for name in mine:
         _make_view(name, facts, loc, prefix, made)
-    return (*prefix, *(t for s in block for t in _written_through(s, made, facts)))
+    return (*prefix, *ir.replaced(block, lambda s: _written_through(s, made, facts)))
 
 
 def _make_view(name: str, facts: Facts, loc: ir.Loc, out: list[ir.Stmt], made: set[str]) -> None:
@@ -315,45 +279,21 @@ def _make_view(name: str, facts: Facts, loc: ir.Loc, out: list[ir.Stmt], made: s
     else:
         out.append(ir.Demand(facts.adjoint(view.base), ir.Name(view.base), loc))
     made.add(name)
-
-    def swap(n: ir.Name) -> ir.Atom:
-        return facts.adjoint(n.id) if n.id == view.base else n
-
-    out.append(ir.Assign(facts.adjoint(name), on_adjoint(ir.map_rhs(swap, view.rhs)), loc))
+    part = on_adjoint(view.of(facts.adjoint(view.base)))
+    out.append(ir.Assign(facts.adjoint(name), part, loc))
 
 
 def _written_through(stmt: ir.Stmt, made: set[str], facts: Facts) -> ir.Block:
     """A statement on the adjoint of a view, as a store into it or into what it is a view of."""
-    if isinstance(stmt, ir.If):
-        one, two = (
-            tuple(t for s in b for t in _written_through(s, made, facts)) for b in ir.blocks(stmt)
-        )
-        return (replace(stmt, body=one, orelse=two),)
     if isinstance(stmt, ir.Accum) and stmt.like.id in made:
         view = facts.aliases.views[stmt.like.id]
         if is_op(view.rhs, Op.GETITEM):
-            return _added_at(stmt, view, facts)
+            kind, at = facts.kind(stmt.like), view.rhs.args[1]
+            return added_item(facts.adjoint(view.base), at, stmt.value, kind, facts, stmt.loc)
         if isinstance(view.rhs, ir.Name):
             base = ir.Accum(facts.adjoint(view.base), stmt.value, view.rhs, stmt.loc)
             return _written_through(base, made, facts)
         return (ir.SetItem(stmt.target, None, stmt.value, "+", stmt.loc),)
-    if isinstance(stmt, (ir.Demand, ir.Reset)) and stmt.target.id in {
-        facts.adjoints[m] for m in made
-    }:
+    if isinstance(stmt, (ir.Demand, ir.Reset)) and facts.views.get(stmt.target.id) in made:
         return ()
     return (stmt,)
-
-
-def _added_at(stmt: ir.Accum, view: View, facts: Facts) -> ir.Block:
-    """`d_base[index] += value`, leaf by leaf where that is a container."""
-    assert isinstance(view.rhs, ir.Call)
-    base, index = facts.adjoint(view.base), view.rhs.args[1]
-    kind = facts.kinds.get(stmt.like.id)
-    if kind is not None and is_numeric(kind):
-        return (ir.SetItem(base, index, stmt.value, "+", stmt.loc),)
-    old, new = facts.fresh(), facts.fresh()
-    return (
-        ir.Assign(old, ir.Call(operator.getitem, (base, index)), stmt.loc),
-        ir.Assign(new, ir.Call(add_tree, (old, stmt.value)), stmt.loc),
-        ir.SetItem(base, index, new, None, stmt.loc),
-    )

@@ -7,7 +7,7 @@ that are made in the forward part, and memory that the backward part writes into
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from srcdiff import ir
@@ -26,11 +26,10 @@ def with_hooks(
     one: ir.Function, two: ir.Function, used: frozenset[int], tapes: frozenset[str], facts: Facts
 ) -> tuple[ir.Function, ir.Function, Facts]:
     """The two parts with packed values: pushes on `tapes`, and the residuals that are `used`."""
-    values = _Values(one, two, facts)
-    slots = {s: v for s, v in _pushed(one.body, tapes) if values.can_be_packed(v)}
-    names = [s.target.id for s in _unpacking(two)]
-    places = {k for k in used if names[k] not in tapes and values.can_be_packed(names[k])}
-    writer = _Writer(facts, frozenset(slots))
+    pushed, names = dict(_pushed(one.body, tapes)), [s.target.id for s in _unpacking(two)]
+    packable = _packable((*pushed.values(), *names), one, two, facts)
+    places = {k for k in used if names[k] not in tapes and names[k] in packable}
+    writer = _Writer(facts, frozenset(s for s, v in pushed.items() if v in packable))
     one, two = writer.forward(one, places), writer.backward(two, places)
     held = {k: s.target.id for k, s in enumerate(_unpacking(two)) if k in places}
     kinds = {n: Tuple((facts.kinds[names[k]],)) for k, n in held.items() if names[k] in facts.kinds}
@@ -53,18 +52,15 @@ def used_residuals(two: ir.Function) -> frozenset[int]:
 def _pushed(block: ir.Block, tapes: frozenset[str]) -> Iterator[tuple[str, str]]:
     """(list, variable) of every push on a tape."""
     for stmt in ir.walk(block):
-        call = _call_on(stmt, "append", tapes)
+        call = _call_on(stmt, Op.APPEND, tapes)
         if call is not None and isinstance(call.args[1], ir.Name):
             yield call.args[0].id, call.args[1].id  # type: ignore[union-attr]
 
 
-def _call_on(stmt: ir.Stmt, method: str, lists: frozenset[str]) -> ir.Call | None:
+def _call_on(stmt: ir.Stmt, method: Op, lists: frozenset[str]) -> ir.Call | None:
     """The call of a method of one of some lists."""
     call = ir.call_of(stmt)
-    if call is None or not isinstance(call.fn, ir.Method) or call.fn.name != method:
-        return None
-    base = call.args[0]
-    return call if isinstance(base, ir.Name) and base.id in lists else None
+    return call if is_op(call, method) and lists.intersection(ir.names(call.args[0])) else None
 
 
 def _unpacking(two: ir.Function) -> list[ir.Assign]:
@@ -72,31 +68,26 @@ def _unpacking(two: ir.Function) -> list[ir.Assign]:
     return [s for s in two.body[: unpack_count(two)] if isinstance(s, ir.Assign)]
 
 
-class _Values:
-    """Which variables hold arrays that nobody writes into on the way down."""
+def _packable(
+    names: Iterable[str], one: ir.Function, two: ir.Function, facts: Facts
+) -> frozenset[str]:
+    """Those of some variables that may be replaced by other arrays of the same numbers.
 
-    def __init__(self, one: ir.Function, two: ir.Function, facts: Facts) -> None:
-        self.facts = facts
-        self.adjoints = frozenset(facts.adjoints.values())
-        self.copies = {
-            s.target.id
-            for s in ir.walk(one.body)
-            if isinstance(s, ir.Assign) and is_op(s.rhs, *_COPIES)
-        }
-        stmts = ir.walk(two.body)
-        written = {n for s in stmts for n in written_into(s, facts.kinds)}
-        classes = facts.aliases.classes
-        self.written = written | {classes[n] for n in written if n in classes}
+    Nobody writes into them on the way down.
+    """
+    assigned = (s for s in ir.walk(one.body) if isinstance(s, ir.Assign))
+    copies = {s.target.id for s in assigned if is_op(s.rhs, *_COPIES)}
+    classes, adjoints = facts.aliases.classes, {*facts.adjoints.values()}
+    written = {n for s in ir.walk(two.body) for n in written_into(s, facts.kinds)}
+    written |= {classes[n] for n in written if n in classes}
 
-    def can_be_packed(self, name: str) -> bool:
-        """Whether a variable may be replaced by another array of the same numbers."""
-        if name in self.adjoints:
-            return False
-        kind = self.facts.kinds.get(name)
+    def is_packable(name: str) -> bool:
+        kind = facts.kinds.get(name)
         if kind is None:
-            return name in self.copies
-        memory = {name, self.facts.aliases.classes.get(name, name)}
-        return not is_scalar(kind) and not self.written & memory
+            return name in copies
+        return not is_scalar(kind) and written.isdisjoint((name, classes.get(name, name)))
+
+    return frozenset(n for n in names if n not in adjoints and is_packable(n))
 
 
 @frozen
@@ -121,7 +112,7 @@ class _Writer:
 
     def pushed(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement of the forward part."""
-        call = _call_on(stmt, "append", self.slots)
+        call = _call_on(stmt, Op.APPEND, self.slots)
         if call is None or not isinstance(stmt, ir.Effect):
             return stmt
         made, item = self.call(packed, call.args[1], stmt.loc)
@@ -141,7 +132,7 @@ class _Writer:
 
     def popped(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement of the backward part."""
-        if not isinstance(stmt, ir.Assign) or not _call_on(stmt, "pop", self.slots):
+        if not isinstance(stmt, ir.Assign) or not _call_on(stmt, Op.POP, self.slots):
             return stmt
         made, load = self.load(stmt.target, stmt.loc)
         return (replace(stmt, target=made), load)

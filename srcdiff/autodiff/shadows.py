@@ -17,9 +17,19 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.facts import Facts, on_adjoint
+from srcdiff.analysis.facts import COPIES, Facts, on_adjoint
 from srcdiff.analysis.shadows import is_mirrored, may_copy
-from srcdiff.autodiff.containers import take
+from srcdiff.autodiff.accumulate import zero_adjoint
+from srcdiff.autodiff.containers import (
+    CHANGES,
+    Shown,
+    display_adjoint,
+    displayed,
+    joined_adjoint,
+    numbered,
+    on_companions,
+    permuted,
+)
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
@@ -44,9 +54,6 @@ from srcdiff.primitives.views import is_array, is_array_if_any
 from srcdiff.runtime import layout, sequences, trees
 from srcdiff.runtime.devices import on_device
 
-_WHOLE = (Op.LIST, Op.TUPLE, Op.DICT, Op.COPY_METHOD)
-"""What makes a new container of all the items of another."""
-
 
 def copied_numbers(stmt: ir.Assign, facts: Facts) -> ir.Block:
     """The adjoint of a copy of containers: its numbers are numbers of their own."""
@@ -55,18 +62,29 @@ def copied_numbers(stmt: ir.Assign, facts: Facts) -> ir.Block:
         return ()
     if not any(map(_may_be_number, _items(facts.kinds[stmt.target.id]))):
         return ()
-    lines = Builder(facts.fresh, stmt.loc)
-    if on_device() or is_op(call, Op.MUL):  # there they have arrays as adjoints
+    if on_device():  # there they have arrays as adjoints
         raise UnsupportedError(
             "a container of numbers that is known by several names, or holds arrays that are "
             "written in place, cannot be copied here",
             stmt.loc,
             remedy="Keep the numbers in a container of their own.",
         )
+    source, lines = facts.adjoint(stmt.target.id), Builder(facts.fresh, stmt.loc)
+
+    def give(name: ir.Name, piece: ir.Name) -> None:
+        lines.effect(trees.add_numbers, facts.adjoint(name.id), piece)
+
+    base, *rest = call.args
     if is_op(call, Op.ADD):
-        _add_joined(call, facts.adjoint(stmt.target.id), facts, lines)
-    else:
-        _add_part(call, facts.adjoint(stmt.target.id), facts, lines)
+        joined_adjoint(call, source, facts, lines, give, only_numbers=True)
+    elif isinstance(base, ir.Tup):
+        shown = numbered(base.items)
+        lines.out += display_adjoint(source, shown, facts, lines.loc, only_numbers=True)
+    elif isinstance(base, ir.Name) and base.id in facts.active:
+        if is_op(call, Op.GETITEM) and rest[0] != ir.Slice(ir.NONE, ir.NONE, ir.NONE):
+            lines.effect(sequences.add_to_part, facts.adjoint(base.id), source, rest[0])
+        else:
+            give(base, source)
     return tuple(lines.out)
 
 
@@ -83,61 +101,13 @@ def check_part(stmt: ir.SetItem, facts: Facts) -> None:
         )
 
 
-def _add_part(call: ir.Call, source: ir.Name, facts: Facts, lines: Builder) -> None:
-    """Numbers of a copy of a container, or of a slice of it."""
-    (base, *rest) = call.args
-    if isinstance(base, ir.Tup):
-        _add_items(base, 0, source, facts, lines)
-        return
-    if not isinstance(base, ir.Name) or base.id not in facts.active:
-        return
-    to = facts.adjoint(base.id)
-    if is_op(call, Op.GETITEM) and rest[0] != ir.Slice(ir.NONE, ir.NONE, ir.NONE):
-        _effect(sequences.add_to_part, (to, source, rest[0]), lines)
-    else:
-        _effect(trees.add_numbers, (to, source), lines)
-
-
-def _add_items(display: ir.Tup, first: int, source: ir.Name, facts: Facts, lines: Builder) -> None:
-    """Numbers of a display, which are found from the place `first` on."""
-    for k, item in enumerate(display.items, first):
-        if isinstance(item, ir.Name) and item.id in facts.active and _is_number(item, facts):
-            lines.out += take(source, (ir.Const(k),), item, facts, lines.loc)
-
-
-def _add_joined(call: ir.Call, source: ir.Name, facts: Facts, lines: Builder) -> None:
-    """Numbers of the operands of a concatenation."""
-    one, two = call.args
-    split: ir.Atom
-    if isinstance(one, ir.Tup):
-        split = ir.Const(len(one.items))
-        _add_items(one, 0, source, facts, lines)
-    else:
-        split = lines.call(len, one)
-    if isinstance(two, ir.Tup):
-        _add_items(two, -len(two.items), source, facts, lines)
-    places = ir.Slice(ir.NONE, split, ir.NONE), ir.Slice(split, ir.NONE, ir.NONE)
-    for name, place in zip((one, two), places):
-        if isinstance(name, ir.Name) and name.id in facts.active:
-            _effect(trees.add_numbers, (facts.adjoint(name.id), lines.item(source, place)), lines)
-
-
-def _effect(fn: ir.Callee, args: tuple[ir.Atom, ...], lines: Builder) -> None:
-    lines.out.append(ir.Effect(ir.Call(fn, args), lines.loc))
-
-
 def _is_copy(stmt: ir.Assign, call: ir.Call, facts: Facts) -> bool:
     """Whether a statement makes a new container of the items of others."""
     if is_array_if_any(facts.kinds.get(stmt.target.id)):
         return False
     if is_op(call, Op.GETITEM):
         return isinstance(call.args[1], ir.Slice)
-    return is_op(call, *_WHOLE, Op.ADD, Op.MUL)
-
-
-def _is_number(name: ir.Name, facts: Facts) -> bool:
-    """Whether an item of a display has no shadow."""
-    return not facts.aliases.is_unclear(name.id)
+    return is_op(call, *COPIES, Op.ADD)
 
 
 def _items(kind: Kind) -> tuple[Kind, ...]:
@@ -156,9 +126,6 @@ def _may_be_number(kind: Kind) -> bool:
 
 
 Adjoint = Callable[[ir.Stmt], ir.Block]
-
-_CHANGES = ("append", "insert", "reverse")
-"""The methods of containers, beside `pop`, that are repeated on shadows."""
 
 
 def with_shadows(facts: Facts) -> Facts:
@@ -192,17 +159,13 @@ def touches_shadows(stmt: ir.Stmt, facts: Facts) -> bool:
         call = stmt.rhs
         method = isinstance(call, ir.Call) and isinstance(call.fn, ir.Method)
         return method and bool(mine & set(ir.names(call.args[0])) - _arrays(facts))  # type: ignore[union-attr]
-    if isinstance(stmt, ir.Assign) and _is_pop(stmt.rhs):
+    if isinstance(stmt, ir.Assign) and is_op(stmt.rhs, Op.POP):
         return bool(mine & set(ir.names(stmt.rhs)))
     return bool(mine & set(ir.writes(stmt)))
 
 
 def _arrays(facts: Facts) -> set[str]:
     return {n for n in facts.shadowed if is_array_if_any(facts.kinds.get(n))}
-
-
-def _is_pop(rhs: ir.Rhs) -> bool:
-    return is_op(rhs, Op.POP)
 
 
 def shadow_pairs(stmt: ir.Stmt, adjoint: Adjoint, facts: Facts) -> ir.Block:
@@ -244,7 +207,7 @@ class _Mirror(Builder):
 
     def bound(self, stmt: ir.Assign, adjoint: Adjoint) -> ir.Block:
         """`x = ...`: a shadow of the same origin, or one of zeros for new memory."""
-        if _is_pop(stmt.rhs):
+        if is_op(stmt.rhs, Op.POP):
             return self.pop(stmt, adjoint)
         if not self.is_shared(stmt):
             zero = ir.Assign(self.facts.adjoint(stmt.target.id), self.zero(stmt), self.loc)
@@ -255,7 +218,9 @@ class _Mirror(Builder):
         if isinstance(stmt.rhs, ir.Call) and may_copy(stmt.rhs):
             back = self.if_copied(stmt, adjoint)
         else:
-            back = self.from_display(stmt) or copied_numbers(stmt, self.facts)
+            shown = displayed(stmt.rhs) or ()
+            back = self.numbers(shown, self.facts.adjoint(stmt.target.id))
+            back = back or copied_numbers(stmt, self.facts)
         if back:
             return (self.pair(stmt), *self.pairs(self.out[:-1]), self.pair(self.out[-1], back))
         return (*self.pairs(self.out), self.pair(stmt))
@@ -270,7 +235,7 @@ class _Mirror(Builder):
         """Whether the target's memory is that of names with shadows."""
         if stmt.target.id in self.facts.aliases.copies or not is_mirrored(stmt):
             return False
-        if is_op(stmt.rhs, Op.ADD, Op.MUL):
+        if is_op(stmt.rhs, Op.ADD):
             return not is_array_if_any(self.facts.kinds.get(stmt.target.id))
         if not isinstance(stmt.rhs, ir.Call):
             return True
@@ -298,9 +263,7 @@ class _Mirror(Builder):
         kind = self.facts.kinds.get(name.id, UNKNOWN)
         if is_array(kind) and is_float(kind) and self.may_have_gaps(stmt.rhs):
             return ir.Call(layout.laid_like, (ir.Const(0.0), name))
-        if is_array(kind) and not is_float(kind):
-            return ir.Call(trees.zeros_like, (name,))  # that of whole numbers has fractions
-        return ir.Call(np.zeros_like if is_array(kind) else trees.zero_tree, (name,))
+        return zero_adjoint(name, kind)
 
     def may_have_gaps(self, rhs: ir.Rhs) -> bool:
         """Whether new memory may lie otherwise than what NumPy makes: views depend on that."""
@@ -331,23 +294,14 @@ class _Mirror(Builder):
             return ir.Call(ir.make_list, tuple(self.of(a) for a in rhs.items))
         if not isinstance(rhs, ir.Call):
             return self.of(rhs)  # type: ignore[arg-type]
-        if is_op(rhs, Op.MAKE_LIST):
-            return replace(rhs, args=tuple(self.of(a) for a in rhs.args))
-        if is_op(rhs, Op.MAKE_DICT):
-            pairs = zip(rhs.args[::2], rhs.args[1::2])
-            return replace(rhs, args=tuple(x for k, v in pairs for x in (k, self.of(v))))
         if is_op(rhs, Op.TUPLE):
             rhs = replace(rhs, fn=list, text=None)
-        if is_op(rhs, Op.ADD):
-            args = tuple(self.of(a) for a in rhs.args)
-            if any(isinstance(a, ir.Tup) or self.is_container(a) for a in rhs.args):
-                # Which is a sum for nobody: a write into an item is one into both lists.
-                return ir.Call(ir.make_list, tuple(map(ir.Star, args)))
-            return replace(rhs, args=args)
-        if is_op(rhs, Op.VIEW_LIKE):
-            base, x, old, other = rhs.args
-            return replace(rhs, args=(self.of(base), x, old, self.of(other)))
-        return on_adjoint(replace(rhs, args=(self.of(rhs.args[0]), *rhs.args[1:])))
+        made = on_companions(rhs, self.of)
+        joins = any(isinstance(a, ir.Tup) or self.is_container(a) for a in rhs.args)
+        if is_op(rhs, Op.ADD) and joins:
+            # Which is a sum for nobody: a write into an item is one into both lists.
+            return ir.Call(ir.make_list, tuple(map(ir.Star, made.args)))
+        return on_adjoint(made)
 
     def of(self, atom: ir.Atom) -> ir.Atom:
         """The shadow of what a container holds: zero for a number, None where nothing is active."""
@@ -383,39 +337,13 @@ class _Mirror(Builder):
         """The shadow of a view, made here."""
         found = self.facts.aliases.views[name.id]
         base = self.of(ir.Name(found.base))
-
-        def swap(n: ir.Name) -> ir.Atom:
-            return base if n.id == found.base else n
-
-        return self.temp(ir.map_rhs(swap, found.rhs), f"_{self.facts.adjoints[name.id]}")
+        return self.temp(found.of(base), f"_{self.facts.adjoints[name.id]}")
 
     # --- containers ---
 
-    def from_display(self, stmt: ir.Assign) -> ir.Block:
-        """The adjoint of a display: its numbers take the adjoints of their places."""
-        rhs = stmt.rhs
-        source = self.facts.adjoint(stmt.target.id)
-        if isinstance(rhs, ir.Tup):
-            return self.numbers(rhs, source, ())
-        if is_op(rhs, Op.MAKE_LIST):
-            return self.numbers(ir.Tup(rhs.args), source, ())
-        if is_op(rhs, Op.MAKE_DICT):
-            pairs = zip(rhs.args[::2], rhs.args[1::2])
-            return tuple(s for k, v in pairs for s in self.numbers(v, source, (k,)))
-        return ()
-
-    def numbers(self, atom: ir.Atom, source: ir.Name, path: tuple[ir.Atom, ...]) -> ir.Block:
+    def numbers(self, shown: Shown, source: ir.Name) -> ir.Block:
         """The active numbers in a display take what stands at their place."""
-        if isinstance(atom, ir.Tup):
-            items = enumerate(atom.items)
-            return tuple(
-                s for k, a in items for s in self.numbers(a, source, (*path, ir.Const(k)))
-            )
-        if not isinstance(atom, ir.Name) or atom.id not in self.facts.active:
-            return ()
-        if self.facts.aliases.is_unclear(atom.id):
-            return ()
-        return tuple(take(source, path, atom, self.facts, self.loc))
+        return display_adjoint(source, shown, self.facts, self.loc, only_numbers=True)
 
     def stored(self, stmt: ir.SetItem) -> ir.Block:
         """`c[k] = v`."""
@@ -424,25 +352,19 @@ class _Mirror(Builder):
         base = self.facts.adjoint(stmt.base.id)
         value = self.of(stmt.value)
         mirrored = ir.SetItem(base, stmt.index, value, None, self.loc)
-        taken = self.numbers(stmt.value, base, (stmt.index,))
-        return (self.pair(stmt), *self.pairs(self.out), self.pair(mirrored, taken))
+        back = self.numbers(((stmt.index, stmt.value),), base)
+        return (self.pair(stmt), *self.pairs(self.out), self.pair(mirrored, back))
 
     def change(self, stmt: ir.Effect, call: ir.Call) -> ir.Block:
         """`xs.append(v)`, `xs.insert(k, v)`, `xs.reverse()`."""
-        assert isinstance(call.fn, ir.Method)
-        if call.fn.name not in _CHANGES:
+        if not is_op(call, *CHANGES):
             raise InternalError("a container with a shadow changes in no plain way", stmt)
         base, *rest = call.args
         assert isinstance(base, ir.Name)
-        shadow = self.facts.adjoint(base.id)
-        if not rest:
-            mirrored = ir.Effect(replace(call, args=(shadow,)), self.loc)
-            return (self.pair(stmt), self.pair(mirrored))
-        *place, item = rest
-        value = self.of(item)
-        mirrored = ir.Effect(replace(call, args=(shadow, *place, value)), self.loc)
-        taken = self.numbers(item, shadow, (*place,) or (ir.Const(-1),))
-        return (self.pair(stmt), *self.pairs(self.out), self.pair(mirrored, taken))
+        mirrored = ir.Effect(on_companions(call, self.of), self.loc)
+        place = rest[0] if len(rest) > 1 else ir.Const(-1)
+        back = self.numbers([(place, a) for a in rest[-1:]], self.facts.adjoint(base.id))
+        return (self.pair(stmt), *self.pairs(self.out), self.pair(mirrored, back))
 
     def pop(self, stmt: ir.Assign, adjoint: Adjoint) -> ir.Block:
         """`v = xs.pop()`: a number gives its adjoint back to the place that it came from."""
@@ -457,7 +379,7 @@ class _Mirror(Builder):
         target = stmt.target
         shadowed = self.has_shadow(target.id)
         name = self.facts.adjoint(target.id) if shadowed else self.facts.fresh("_gone")
-        mirrored = ir.Assign(name, replace(call, args=(shadow, *call.args[1:])), self.loc)
+        mirrored = ir.Assign(name, on_companions(call, self.of), self.loc)
         back: ir.Block = ()
         if target.id in self.facts.active and not shadowed:
             value = self.facts.adjoint(target.id)
@@ -468,12 +390,9 @@ class _Mirror(Builder):
     def permute(self, stmt: ir.Permute, adjoint: Adjoint) -> ir.Block:
         """`a, b = b, a`; what has no shadow changes places among its like."""
         both = list(zip(stmt.targets, stmt.sources))
-        shadowed = [(t, s) for t, s in both if self.has_shadow(t.id)]
         plain = [(t, s) for t, s in both if not self.has_shadow(t.id)]
         if any(self.has_shadow(t.id) != self.has_shadow(s.id) for t, s in both):
             raise InternalError("a name with a shadow and one without change places", stmt)
-        targets = tuple(self.facts.adjoint(t.id) for t, _ in shadowed)
-        sources = tuple(self.facts.adjoint(s.id) for _, s in shadowed)
-        mirrored = ir.Permute(targets, sources, self.loc)
         rest = replace(stmt, targets=tuple(t for t, _ in plain), sources=tuple(s for _, s in plain))
-        return (self.pair(stmt, adjoint(rest)), self.pair(mirrored))
+        mirrored = permuted(stmt, self.facts.shadowed, self.facts)
+        return (self.pair(stmt, adjoint(rest)), *self.pairs(mirrored))

@@ -17,20 +17,22 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable as Function
 from collections.abc import Iterable, Mapping
+from dataclasses import field
 from typing import Any, Union
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
-from srcdiff.autodiff.containers import may_join
+from srcdiff.analysis.links import JOINS
+from srcdiff.autodiff.containers import may_join, on_companions
 from srcdiff.autodiff.expand.adjoint import expand
 from srcdiff.autodiff.expand.tangent import Along, Tangent
 from srcdiff.errors import InternalError, MissingRuleError, UnsupportedError
 from srcdiff.frontend.lowering import differentiable, flows, template_of
 from srcdiff.frontend.request import Request
 from srcdiff.ir.builder import Builder
-from srcdiff.ir.frozen import replace
+from srcdiff.ir.frozen import replace, state
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
@@ -57,8 +59,6 @@ from srcdiff.runtime import trees
 from srcdiff.specialize.fold import Folder
 from srcdiff.specialize.objects.places import has_objects
 
-Contributions = dict[str, list[ir.Atom]]
-
 TANGENT_REMEDY = "Write its tangent with @srcdiff.forward (see templates/README.md)."
 
 
@@ -67,40 +67,33 @@ def transposed(bound: Bound, stmt: ir.Assign, facts: Facts) -> tuple[list[ir.Stm
     operands = [n for n in ir.names(stmt.rhs) if n in facts.active]
     result = facts.fresh("_g")
     own = {n: facts.fresh("_d").id for n in operands}
-    inner = replace(
-        facts,
-        active=frozenset({stmt.target.id, *operands}),
-        adjoints={**own, stmt.target.id: result.id},
-    )
+    inner = _with_adjoints(facts, {**own, stmt.target.id: result.id})
     known = dict(facts.kinds)
     if stmt.target.id in known:  # the adjoint of a result is of its kind
         known[result.id] = known[stmt.target.id]
-    block = in_full(expand(bound, stmt, inner).adjoint, known, facts.fresh)
+    block = in_full(expand(bound, stmt, inner), known, facts.fresh)
     tangents = {own[n]: facts.adjoint(n) for n in operands}
-    return _Transposition(bound, stmt, result, tangents, replace(facts, kinds=known)).run(block)
+    known_facts = replace(facts, kinds=known)
+    return _Transposition(bound.name, stmt, result, tangents, known_facts).run(block)
 
 
+@state
 class _Transposition(Builder):
     """One call: the statements written so far, and what is to be added to each adjoint."""
 
-    def __init__(
-        self,
-        bound: Bound,
-        stmt: ir.Assign,
-        result: ir.Name,
-        tangents: Mapping[str, ir.Name],
-        facts: Facts,
-    ) -> None:
-        super().__init__(facts.fresh, stmt.loc)
-        self.name, self.stmt = bound.name, stmt
-        self.result = result
-        self.tangents = tangents
-        self.facts = facts
-        self.parts: dict[int, list[ir.Atom]] = {}
-        self.sums: Contributions = {}
-        self.buffers: dict[str, ir.Name] = {}
-        self.kinds: Mapping[str, Kind] = facts.kinds
-        self.linear: frozenset[str] = frozenset()
+    name: str
+    stmt: ir.Assign
+    result: ir.Name
+    tangents: Mapping[str, ir.Name]
+    facts: Facts
+    parts: dict[int, list[ir.Atom]] = field(default_factory=dict)
+    sums: dict[str, list[ir.Atom]] = field(default_factory=dict)
+    buffers: dict[str, ir.Name] = field(default_factory=dict)
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    linear: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        super().__init__(self.facts.fresh, self.stmt.loc)
 
     def run(self, block: ir.Block) -> tuple[list[ir.Stmt], ir.Atom | None]:
         """Transpose the backward lines."""
@@ -166,8 +159,8 @@ class _Transposition(Builder):
             self.take(stmt.target.id, None, stmt.value)
         elif isinstance(stmt, ir.SetItem) and stmt.op == "+":
             self.take(stmt.base.id, stmt.index, stmt.value)
-        elif isinstance(stmt, ir.Effect) and _adds_at(stmt.rhs):
-            base, index, value = stmt.rhs.args  # type: ignore[union-attr]
+        elif isinstance(stmt, ir.Effect) and is_op(stmt.rhs, Op.ADD_AT_UFUNC):
+            base, index, value = stmt.rhs.args
             self.take(ir.names(base)[0], index, value)
         elif not isinstance(stmt, (ir.Demand, ir.Comment)):
             raise self.error("has run-time control flow or writes over an adjoint")
@@ -215,14 +208,10 @@ class _Transposition(Builder):
         held = value if isinstance(value, ir.Name) else self.temp(value)
         names = [n for n in ir.names(call) if n in self.linear]
         own = {n: self.facts.fresh("_a").id for n in names}
-        facts = replace(
-            self.facts,
-            kinds=self.kinds,
-            active=frozenset({stmt.target.id, *names}),
-            adjoints={**own, stmt.target.id: held.id},
-        )
+        facts = replace(self.facts, kinds=self.kinds)
+        facts = _with_adjoints(facts, {**own, stmt.target.id: held.id})
         back = {a: n for n, a in own.items()}
-        for inner in expand(find(call, self.kinds, self.loc), stmt, facts).adjoint:
+        for inner in expand(find(call, self.kinds, self.loc), stmt, facts):
             self.back(inner, back)
 
     def back(self, stmt: ir.Stmt, back: Mapping[str, str]) -> None:
@@ -257,11 +246,6 @@ def summed(
     return total
 
 
-def _adds_at(rhs: ir.Rhs) -> bool:
-    """Whether a call is `np.add.at(d[x], i, v)`."""
-    return isinstance(rhs, ir.Call) and getattr(rhs.fn, "__self__", None) is np.add
-
-
 # --- the tangent of one call, by its rule --------------------------------------------------------
 
 
@@ -271,10 +255,6 @@ class Scribe(Builder):
     def __init__(self, facts: Facts, loc: ir.Loc) -> None:
         super().__init__(facts.fresh, loc)
         self.facts = facts
-
-    def kind(self, name: str) -> Kind | None:
-        """What is known of a name."""
-        return self.facts.kinds.get(name)
 
     def tangent(self, atom: ir.Atom) -> ir.Atom:
         """The tangent of an atom: zero where it carries no derivative."""
@@ -291,7 +271,7 @@ class Scribe(Builder):
         if isinstance(atom, ir.Const):
             number = isinstance(atom.value, (int, float, complex))
             return ir.Const(0.0) if number else ir.NONE
-        kind = self.kind(atom.id) if isinstance(atom, ir.Name) else None
+        kind = self.facts.kind(atom)
         if isinstance(kind, Scalar):
             return ir.Const(0.0)
         if isinstance(kind, (NoneKind, Text, Callable, SliceKind)):
@@ -302,27 +282,29 @@ class Scribe(Builder):
 
 def joins(call: ir.Call, facts: Facts) -> bool:
     """`xs + ys` and `xs * 3`: whether an operand is a list or tuple, or `+` may be of two."""
-    if not is_op(call, Op.ADD, Op.MUL, Op.OR):
+    if not is_op(call, *JOINS):
         return False
     kinds = [atom_kind(a, facts.kinds) for a in call.args]
     if any(map(is_container, kinds)):
-        return not any(_makes_array(call.fn, k) for k in kinds)
+        return not any(_makes_array(call, k) for k in kinds)
     constant = any(not set(ir.names(a)) & facts.active for a in call.args)
     return is_op(call, Op.ADD) and constant and facts.sampled and may_join(call, facts.kinds)
 
 
-def _makes_array(fn: object, kind: Kind) -> bool:
+def _makes_array(call: ir.Call, kind: Kind) -> bool:
     """Whether `+` or `*` of a list and something of this kind is an array."""
     if isinstance(kind, Scalar):
-        return fn is operator.add or (is_float(kind) and not kind.python)
+        return is_op(call, Op.ADD) or (is_float(kind) and not kind.python)
     return isinstance(kind, Array)
 
 
 def joined_tangent(call: ir.Call, scribe: Scribe) -> ir.Call:
     """The tangents of lists or tuples joined, a count as it is."""
-    kinds = scribe.facts.kinds
-    args = (a if is_numeric(atom_kind(a, kinds)) else scribe.tangent(a) for a in call.args)
-    return replace(call, args=tuple(args))
+
+    def one(atom: ir.Atom) -> ir.Atom:
+        return atom if is_numeric(atom_kind(atom, scribe.facts.kinds)) else scribe.tangent(atom)
+
+    return on_companions(call, one)
 
 
 def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) -> ir.Rhs | None:
@@ -338,7 +320,8 @@ def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) 
         if bound.rule.tangent is not None:
             total = written_tangent(bound, stmt, scribe)
             return _apart(total, stmt, call, scribe, start, written)
-        if not any(map(_cuts, ir.walk(here))):
+        # What may be cut off to whole numbers is so in an adjoint, but not in a tangent.
+        if not any(is_op(ir.call_of(s), Op.UNCUT) for s in ir.walk(here)):
             return mirrored(call, bound.rule, scribe)
     several = isinstance(template_of(bound.rule).result, ir.Tup)
     elementwise = bound.rule.flavour == "elementwise" and not several
@@ -351,7 +334,7 @@ def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) 
         scribe.out += lines
     if written and isinstance(total, ir.Name):
         check_own_memory(stmt, call, facts)
-        return ir.Call(np.array, (total,), text="np.array")
+        return _copied(total)
     return _apart(total, stmt, call, scribe, start, written)
 
 
@@ -373,10 +356,10 @@ def _apart(
 
     The lines of the call begin at `start`.
     """
-    facts, kind = scribe.facts, scribe.kind(stmt.target.id)
+    facts, kind = scribe.facts, scribe.facts.kind(stmt.target)
     active = {n for n in ir.names(call) if n in facts.active}
     names = active if written else active & facts.aliases.classes.keys()
-    if total is None or (kind and is_scalar(kind)) or names & _may_share(call, facts):
+    if total is None or is_scalar(kind) or names & _may_share(call, facts):
         return total  # as the value is a view
     shared = {facts.adjoint(n).id for n in names}
     for line in scribe.out[start:]:
@@ -386,7 +369,7 @@ def _apart(
         items = (scribe.temp(_copied(a)) if shared & {*ir.names(a)} else a for a in total.items)
         return ir.Tup(tuple(items))
     copied = isinstance(total, ir.Name) and total.id in shared
-    return _copied(total) if copied and not (kind and is_container(kind)) else total
+    return _copied(total) if copied and not is_container(kind) else total
 
 
 def _copied(atom: ir.Atom) -> ir.Call:
@@ -419,19 +402,17 @@ def _is_complex(stmt: ir.Assign, call: ir.Call, facts: Facts) -> bool:
     return any(folder.is_complex(ir.Name(n)) for n in (stmt.target.id, *ir.names(call)))
 
 
-def _cuts(stmt: ir.Stmt) -> bool:
-    """Whether a backward line is for what may be cut off to whole numbers, as a tangent may not."""
-    call = ir.call_of(stmt)
-    return is_op(call, Op.UNCUT)
-
-
 def lines_here(bound: Bound, stmt: ir.Assign | ir.Effect, facts: Facts) -> ir.Block:
     """The backward lines of the rule for this call (it may refuse it), none on purpose."""
     names = {n for o in ir.operands(stmt) for n in ir.names(o) if n in facts.active}
     names |= {*ir.writes(stmt)}
     own = {n: facts.fresh("_d").id for n in sorted(names)}
-    inner = replace(facts, active=frozenset(names), adjoints=own)
-    return expand(bound, stmt, inner).adjoint
+    return expand(bound, stmt, _with_adjoints(facts, own))
+
+
+def _with_adjoints(facts: Facts, adjoints: Mapping[str, str]) -> Facts:
+    """The facts in which just these names have adjoints."""
+    return replace(facts, active=frozenset(adjoints), adjoints=adjoints)
 
 
 # --- a function that is its own tangent --------------------------------------------------------
@@ -472,8 +453,7 @@ def _elementwise(bound: Bound, stmt: ir.Assign, call: ir.Call, scribe: Scribe) -
     start = len(scribe.out)
     for name in operands:
         tangent = facts.adjoint(name).id
-        both = frozenset({name, stmt.target.id})
-        inner = replace(facts, active=both, adjoints={stmt.target.id: tangent, name: "_d"})
+        inner = _with_adjoints(facts, {stmt.target.id: tangent, name: "_d"})
         along = Along(bound, stmt, inner)
         values += along.values()
         scribe.out += along.out
@@ -541,8 +521,8 @@ def written_tangent(
     tangent = Tangent(bound, stmt, scribe.facts)
     found = tangent.values()
     scribe.out += tangent.out
-    kind = scribe.facts.kinds.get(stmt.target.id) if isinstance(stmt, ir.Assign) else None
-    several = kind is not None and is_container(kind)  # `+` would put them behind each other
+    # `+` would put containers behind each other.
+    several = isinstance(stmt, ir.Assign) and scribe.facts.is_container(stmt.target)
     return summed(found, scribe.temp, trees.add_tree if several else operator.add)
 
 

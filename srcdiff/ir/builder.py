@@ -53,9 +53,10 @@ class Builder:
         """`target = rhs`."""
         self.out.append(ir.Assign(target, rhs, self.loc))
 
-    def effect(self, name: str, *args: ir.Atom) -> None:
-        """A method for its effect."""
-        self.out.append(ir.Effect(ir.Call(ir.Method(name), args), self.loc))
+    def effect(self, fn: ir.Callee | str, *args: ir.Atom) -> None:
+        """A call, or a method by its name, for its effect."""
+        callee = ir.Method(fn) if isinstance(fn, str) else fn
+        self.out.append(ir.Effect(ir.Call(callee, args), self.loc))
 
     def store(self, base: ir.Name, key: ir.Atom, value: ir.Atom) -> None:
         """`base[key] = value`."""

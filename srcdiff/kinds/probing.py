@@ -98,6 +98,8 @@ def _number(kind: Scalar, fill: float, whole: int) -> Any:
     value: Any = kind.value
     if value is None:
         value = fill if dtype.kind in "fc" else True if dtype.kind == "b" else whole
+    if dtype.kind == "u":
+        value = abs(value)  # where any integer is asked for, one below zero is among them
     if not kind.python:
         return dtype.type(value)
     return {"b": bool, "i": int, "u": int, "f": float, "c": complex}[dtype.kind](value)

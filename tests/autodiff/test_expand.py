@@ -46,7 +46,7 @@ def adjoint(call, kinds=None, active="xy", target="z"):
         bound = registry.Bound(rule, {p.name: args[p.name] for p in rule.params}, "the store")
     else:
         bound = registry.find(call, kinds, HERE)
-    block = expand(bound, stmt, facts).adjoint
+    block = expand(bound, stmt, facts)
     text = printer.show(ir.Function("f", (), block))
     return [line[4:] for line in text.splitlines()[1:]]
 

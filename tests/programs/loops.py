@@ -227,3 +227,31 @@ def views_of_what_is_restored(A):
 
 
 sample(views_of_what_is_restored, lambda r: (r.uniform(0.3, 1.0, (3, 3)),))
+
+
+def unsigned_bounds(x, k):
+    y = x * 1.0
+    for i in range(k[0], k[2]):
+        y = y * x[i]
+    for i in range(k[0], k[2], k[1]):
+        y = y + x[i] * y[0]
+    return np.sum(y)
+
+
+def unsigned_bounds_of_counted(x, n, step):
+    y = x * 1.0
+    for i in range(n, 9, step):
+        if y[0] > 40.0:
+            break
+        y = y * (x[i % 5] + 1.0)
+    for i in range(9, n, -1):
+        if y[1] > 900.0:
+            break
+        y = y * (x[i % 5] + 1.0)
+    return np.sum(y)
+
+
+sample(unsigned_bounds, lambda r: (r.random(5) + 0.5, np.array([0, 2, 5], np.uint8)))
+sample(unsigned_bounds, lambda r: (r.random(5) + 0.5, np.array([0, 2, 0], np.uint8)))
+sample(unsigned_bounds_of_counted, lambda r: (r.random(5) + 0.5, np.uint8(0), np.uint16(2)))
+sample(unsigned_bounds_of_counted, lambda r: (r.random(5) + 0.5, 1, 1))

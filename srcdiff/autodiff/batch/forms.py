@@ -41,8 +41,8 @@ from srcdiff.ir.kinds import (
 from srcdiff.kinds.calls import atom_kind, call_kind
 from srcdiff.primitives.arguments import as_atom
 from srcdiff.primitives.operation import Axes, Axis, Bare, Meaning, op_of
-from srcdiff.primitives.ops import Op, is_op
-from srcdiff.runtime import arrays, batched, trees
+from srcdiff.primitives.ops import Op, is_op, which_op
+from srcdiff.runtime import batched
 
 ALL = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
 """The index of the batch axis: `:`."""
@@ -242,7 +242,8 @@ def for_batch(b: Context, call: ir.Call) -> ir.Rhs | None:
     axes = op_of(call.fn).axes
     if axes is not None:
         return _DERIVED[axes.meaning](b, call, axes)
-    own = _OWN.get(call.fn) if type(call.fn).__hash__ is not None else None
+    op = which_op(call)
+    own = None if op is None else _OWN.get(op)
     return None if own is None else own(b, call)
 
 
@@ -563,16 +564,16 @@ def _add_tree(b: Context, call: ir.Call) -> ir.Rhs | None:
     return ir.Call(batched.add_each, tuple(args))
 
 
-_OWN: Mapping[Any, Form] = {
-    operator.getitem: getitem,
-    np.broadcast_to: _broadcast_to,
-    np.outer: _outer,
-    np.einsum: _einsum,
-    np.linalg.solve: _solve,
-    arrays.unbroadcast: _helper(batched.unbroadcast_each),
-    arrays.spread: _helper(batched.spread_each),
-    arrays.scatter: _helper(batched.scatter_each),
-    trees.add_tree: _add_tree,
-    trees.like_tree: _with_size(batched.like_each),
-    trees.cotangent: _with_size(batched.cotangents),
+_OWN: Mapping[Op, Form] = {
+    Op.GETITEM: getitem,
+    Op.BROADCAST_TO: _broadcast_to,
+    Op.OUTER: _outer,
+    Op.EINSUM: _einsum,
+    Op.LINALG_SOLVE: _solve,
+    Op.UNBROADCAST: _helper(batched.unbroadcast_each),
+    Op.SPREAD: _helper(batched.spread_each),
+    Op.SCATTER: _helper(batched.scatter_each),
+    Op.ADD_TREE: _add_tree,
+    Op.LIKE_TREE: _with_size(batched.like_each),
+    Op.COTANGENT: _with_size(batched.cotangents),
 }

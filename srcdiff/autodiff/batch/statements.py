@@ -16,6 +16,7 @@ from srcdiff.autodiff.batch.forms import (
     shape_behind,
     stored,
 )
+from srcdiff.autodiff.containers import on_companions
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Scalar, rank_of
 from srcdiff.kinds.indexing import item_kind
@@ -94,11 +95,9 @@ def _assign(b: Context, stmt: ir.Assign) -> ir.Block:
         return (replace(stmt, rhs=b.completed(rhs)),)
     if target.id not in b.names and not op_of(rhs.fn).is_asked:
         raise NoBatchError("a value without adjoint depends on one", stmt.loc)
-    method = _container_method(b, rhs)
-    if method is not None:
-        return (replace(stmt, rhs=method),)
-    if is_op(rhs, Op.MAKE_LIST, Op.MAKE_DICT):
-        return (replace(stmt, rhs=_display(b, rhs)),)
+    made = _on_container(b, rhs)
+    if made is not None:
+        return (replace(stmt, rhs=made),)
     if is_op(rhs, Op.COTANGENT) and target.id not in b.written:
         return (replace(stmt, rhs=ir.Call(batched.given_cotangents, (*rhs.args, b.size))),)
     new = for_batch(b, rhs)
@@ -108,13 +107,6 @@ def _assign(b: Context, stmt: ir.Assign) -> ir.Block:
             raise NoBatchError("a view that is written into, or of what is", stmt.loc)
         new = _each(b, rhs)
     return (replace(stmt, rhs=new),)
-
-
-def _display(b: Context, call: ir.Call) -> ir.Call:
-    """A list or dict of adjoints, all with the axis."""
-    keys = is_op(call, Op.MAKE_DICT)
-    args = (a if keys and k % 2 == 0 else b.completed(a) for k, a in enumerate(call.args))
-    return replace(call, args=tuple(args))
 
 
 def _lifted(b: Context, rhs: ir.Rhs, target: ir.Name) -> ir.Rhs:
@@ -274,18 +266,20 @@ def _beside_item(b: Context, stmt: ir.SetItem, rank: int | None) -> ir.Atom:
 
 # --- effects -------------------------------------------------------------------------------------
 
-_CONTAINER_METHODS = frozenset({"append", "insert", "pop", "reverse", "clear", "get", "copy"})
+_ON_CONTAINERS = (Op.POP, Op.REVERSE, Op.CLEAR, Op.GET, Op.COPY_METHOD)
 
 
-def _container_method(b: Context, call: ir.Call) -> ir.Call | None:
-    """A method of a list or dict of adjoints; what goes in has the axis."""
-    if not isinstance(call.fn, ir.Method) or call.fn.name not in _CONTAINER_METHODS:
+def _on_container(b: Context, call: ir.Call) -> ir.Call | None:
+    """A list or dict of adjoints, or a method of one; what goes in has the axis."""
+    if is_op(call, Op.MAKE_LIST, Op.MAKE_DICT):
+        return on_companions(call, b.completed)
+    if not is_op(call, Op.APPEND, Op.INSERT, *_ON_CONTAINERS):
         return None
     if not b.is_container(call.args[0]) or not b.has(call.args[0]):
         return None
-    if call.fn.name in ("append", "insert"):
-        return replace(call, args=(*call.args[:-1], b.completed(call.args[-1])))
-    return None if any(map(b.has, call.args[1:])) else call
+    if not is_op(call, Op.APPEND, Op.INSERT) and any(map(b.has, call.args[1:])):
+        return None
+    return on_companions(call, b.completed)
 
 
 def _effect(b: Context, stmt: ir.Effect) -> ir.Block:
@@ -295,7 +289,7 @@ def _effect(b: Context, stmt: ir.Effect) -> ir.Block:
         return (stmt,)
     if isinstance(call, ir.Opaque):
         raise NoBatchError("an expression that is kept as text reads an adjoint", stmt.loc)
-    method = _container_method(b, call)
+    method = _on_container(b, call)
     if method is not None:
         return (replace(stmt, rhs=method),)
     if is_op(call, Op.CHECK_ADJOINT):

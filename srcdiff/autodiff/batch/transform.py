@@ -36,7 +36,8 @@ other.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import Any
 
 from srcdiff import ir
@@ -44,7 +45,7 @@ from srcdiff.analysis.shadows import laid_classes
 from srcdiff.autodiff.batch.forms import ALL, Context, NoBatchError
 from srcdiff.autodiff.batch.statements import block
 from srcdiff.ir.builder import Rewriter
-from srcdiff.ir.frozen import frozen, replace
+from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.ir.kinds import Array, Kind, Kinds, is_mutable
 from srcdiff.kinds.calls import kind_of_call
 from srcdiff.primitives.effects import returns_view, written_into
@@ -67,11 +68,12 @@ def with_axis(
     statements = list(ir.walk(function.body))
     views = [*shared, *_views(statements, kinds)]
     written = all_written(function, kinds, shared)
+    flows = [(_values(s), (*ir.writes(s), *written_into(s, kinds))) for s in statements]
     while True:
         count = len(found)
-        for stmt in statements:
-            if found.intersection(_values(stmt)):
-                found.update(ir.writes(stmt), written_into(stmt, kinds))
+        for values, targets in flows:
+            if not found.isdisjoint(values):
+                found.update(targets)
         for target, source in views:
             if target in found and target in written and source not in found:
                 found.add(source)
@@ -189,24 +191,23 @@ def gathered(
     """
     bound = ir.binding_counts((*before, *function.body), function.params)
     written = all_written(function, kinds, shared)
-    gather = _Gather(names, written, bound, dict(kinds), ir.Fresh(ir.all_names(function)))
+    gather = _Gather(function, names, written, bound, dict(kinds))
     return gather.function(function), gather.kinds
 
 
+@state
 class _Gather(Rewriter):
-    """`written` are the names whose memory is written into, `bound` how often each is bound."""
+    """The pass over a function that multiplies factors."""
 
-    def __init__(
-        self,
-        names: frozenset[str],
-        written: frozenset[str],
-        bound: Mapping[str, int],
-        kinds: dict[str, Kind],
-        fresh: ir.Fresh,
-    ) -> None:
-        super().__init__(fresh)
-        self.names, self.written, self.bound, self.kinds = names, written, bound, kinds
-        self.known: dict[str, _Product] = {}  # products of this block and of those around it
+    whole: ir.Function
+    names: frozenset[str]
+    written: frozenset[str]  # the names whose memory is written into
+    bound: Mapping[str, int]  # how often each name is bound
+    kinds: dict[str, Kind]
+    known: dict[str, _Product] = field(default_factory=dict)  # of this block and those around it
+
+    def __post_init__(self) -> None:
+        super().__init__(ir.Fresh(ir.all_names(self.whole)))
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block, in which products of the blocks around it are known."""
@@ -302,9 +303,9 @@ class _Gather(Rewriter):
 
     def factor(self, fn: Any, a: ir.Atom, b: ir.Atom) -> ir.Name:
         """A name for what is computed of two factors."""
-        if fn is operator.mul and isinstance(b, ir.Const):
-            a, b = b, a  # as people write it
         call = ir.Call(fn, (a, b))
+        if is_op(call, Op.MUL) and isinstance(b, ir.Const):
+            call = ir.Call(fn, (b, a))  # as people write it
         name, kind = self.temp(call, "_factor"), kind_of_call(call, self.kinds)
         if kind is not None:
             self.kinds[name.id] = kind
@@ -321,8 +322,7 @@ class _Gather(Rewriter):
             return False
         if any(name in ir.mentions(s) for s in out[at + 1 :]):
             return False
-        fn = operator.add if stmt.op == "+" else operator.sub
-        total = self.both(fn, one, two)
+        total = self.both(ir.OPERATORS[stmt.op], one, two)
         if total is None:
             return False
         self.known[name] = total
@@ -344,7 +344,7 @@ def columns_together(function: ir.Function, b: Context) -> ir.Function:
     statements = list(ir.walk(function.body))
     if not _writes_parts(function.body, b) or not all(_is_plain(s, b) for s in statements):
         return function
-    return replace(function, body=_map_assigns(function.body, lambda s: _ordered(s, b)))
+    return ir.replaced_in(function, lambda s: _ordered(s, b) if isinstance(s, ir.Assign) else s)
 
 
 def _writes_parts(body: ir.Block, b: Context) -> bool:
@@ -406,11 +406,6 @@ def _ordered(stmt: ir.Assign, b: Context) -> ir.Assign:
     if call is None or not makes or b.rank(stmt.target) != 1:
         return stmt
     return replace(stmt, rhs=replace(call, kwargs=(*call.kwargs, _ORDER)))
-
-
-def _map_assigns(body: ir.Block, change: Callable[[ir.Assign], ir.Assign]) -> ir.Block:
-    """A block with every assignment changed, in nested blocks too."""
-    return ir.replaced(body, lambda s: change(s) if isinstance(s, ir.Assign) else s)
 
 
 # --- the function for a batch --------------------------------------------------------------------
@@ -509,7 +504,7 @@ def _sharing(unpacked: Sequence[ir.Stmt], classes: Sequence[str]) -> Pairs:
 def _place(stmt: ir.Stmt) -> int:
     """The place of a residual in the tuple of them."""
     call = ir.call_of(stmt)
-    index = None if call is None else call.args[1]
+    index = call.args[1] if is_op(call, Op.GETITEM) else None
     return index.value if isinstance(index, ir.Const) else -1
 
 

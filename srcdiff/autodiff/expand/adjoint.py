@@ -34,12 +34,25 @@ from srcdiff.ir.kinds import (
 from srcdiff.kinds.calls import surely
 from srcdiff.primitives.arguments import REMEDY
 from srcdiff.primitives.effects import is_pure
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import Bound
 from srcdiff.runtime import arrays, trees
 from srcdiff.specialize.fold import UNSET, Folder, part_of, spliced
 
 Statement = Union[ir.Assign, ir.Effect, ir.SetItem]
+
+
+@frozen
+class Holder:
+    """A list or tuple whose items are added to: its adjoint, one like it, and if that is shared.
+
+    The adjoint is shared if it is a shadow, a variable of the forward part.
+    """
+
+    adjoint: ir.Name
+    like: ir.Atom
+    shared: bool
 
 
 class Writer(Builder):
@@ -51,7 +64,7 @@ class Writer(Builder):
         self.rule = bound.rule
         self.env: dict[str, ir.Atom] = dict(bound.args)
         rhs = None if isinstance(stmt, ir.SetItem) else stmt.rhs
-        scalar_math = getattr(getattr(rhs, "fn", None), "__module__", "") == "math"
+        scalar_math = isinstance(rhs, ir.Call) and op_of(rhs.fn).name.partition(".")[0] == "math"
         kinds = _without_none(rhs, facts.kinds)
         self.folder = Folder(kinds, self.temp, scalar_math, facts.complex)
         self.result: ir.Name | None = None
@@ -91,7 +104,7 @@ class Writer(Builder):
         assert isinstance(target, ir.Name)
         kind = self.folder.kind(target)
         if isinstance(kind, (List, Tuple)):
-            self.add_items(self.demand(target), kind, value, target, self.is_shadow(target))
+            self.add_items(self.holder(target), kind, value)
             return
         value = self.fitted(value, target, param)
         self.out.append(ir.Accum(self.facts.adjoint(target.id), value, target, self.loc))
@@ -130,57 +143,38 @@ class Writer(Builder):
         found = [a for a in self.bound.args.values() if a not in (target, ir.NONE)]
         return [self.folder.kind(a) for a in found]
 
-    def add_items(
-        self,
-        adjoint: ir.Name,
-        kind: List | Tuple,
-        value: ir.Atom,
-        like: ir.Atom,
-        shared: bool,
-    ) -> None:
-        """Add the items of an array to those of the adjoint of a list; `shared`: of a shadow."""
+    def holder(self, target: ir.Name) -> Holder:
+        """What the items of a list or tuple are added to."""
+        return Holder(self.demand(target), target, target.id in self.facts.shadowed)
+
+    def add_items(self, to: Holder, kind: List | Tuple, value: ir.Atom) -> None:
+        """Add the items of an array to those of the adjoint of a list."""
         if kind.items is not None:
             for k, item in enumerate(kind.items):
-                at = ir.Const(k)
-                self.add_item(adjoint, like, at, item, self.item(value, at), shared)
+                self.add_item(to, ir.Const(k), item, self.item(value, ir.Const(k)))
             return
         inner = kind.item if isinstance(kind, List) and kind.item is not None else UNKNOWN
         count = self.fresh("_k")
-        body, _ = self.collect(
-            lambda: self.add_item(adjoint, like, count, inner, self.item(value, count), shared)
-        )
-        length = self.temp(ir.Call(len, (like,), text="len"), "_n")
+        body, _ = self.collect(lambda: self.add_item(to, count, inner, self.item(value, count)))
+        length = self.temp(ir.Call(len, (to.like,), text="len"), "_n")
         loop = ir.Call(range, (length,), text="range")
         self.out.append(ir.For(count, loop, body, None, self.loc))
 
-    def add_item(
-        self,
-        adjoint: ir.Name,
-        like: ir.Atom,
-        key: ir.Atom,
-        kind: Kind,
-        value: ir.Atom,
-        shared: bool,
-    ) -> None:
-        """`adjoint[key] += value`, of an item of a given kind of `like`."""
+    def add_item(self, to: Holder, key: ir.Atom, kind: Kind, value: ir.Atom) -> None:
+        """Add a value to the adjoint of an item of a given kind."""
         if isinstance(kind, (List, Tuple)):
-            inner = self.item(like, key) if self.folder.is_complex(value) else value
-            self.add_items(self.item(adjoint, key), kind, value, inner, shared)
+            inner = self.item(to.like, key) if self.folder.is_complex(value) else value
+            self.add_items(Holder(self.item(to.adjoint, key), inner, to.shared), kind, value)
             return
-        value = self.real_part(value, kind, lambda: self.item(like, key))
-        if shared and (not is_numeric(kind) or getattr(kind, "dtype", None) is None):
-            call = ir.Call(trees.add_shared, (adjoint, key, value))
-            self.out.append(ir.Effect(call, self.loc))
-        elif not is_numeric(kind) or getattr(kind, "dtype", None) is None:
-            # What may be an integer need not have an adjoint.
-            total = self.temp(ir.Call(trees.add_tree, (self.item(adjoint, key), value)))
-            self.out.append(ir.SetItem(adjoint, key, total, None, self.loc))
-        elif is_active_kind(kind):
-            self.out.append(ir.SetItem(adjoint, key, value, "+", self.loc))
-
-    def is_shadow(self, target: ir.Name) -> bool:
-        """Whether the adjoint of a name is a variable of the forward part."""
-        return target.id in self.facts.shadowed
+        value = self.real_part(value, kind, lambda: self.item(to.like, key))
+        if is_numeric(kind) and getattr(kind, "dtype", None) is not None:
+            if is_active_kind(kind):
+                self.add(to.adjoint, key, value)
+        elif to.shared:
+            self.effect(trees.add_shared, to.adjoint, key, value)
+        else:  # what may be an integer need not have an adjoint
+            old = self.item(to.adjoint, key)
+            self.store(to.adjoint, key, self.apply(trees.add_tree, old, value))
 
     def demand(self, target: ir.Name) -> ir.Name:
         """The adjoint of a name, as a buffer from here on."""
@@ -204,12 +198,10 @@ class Writer(Builder):
         kind = self.folder.kind(target)
         if op == "+" and isinstance(value, ir.Const):
             return
-        adjoint = self.demand(target)
         if isinstance(kind, (List, Tuple)) and index is not None:
-            found = self.item_kind(kind, index)
-            self.add_item(adjoint, target, index, found, value, self.is_shadow(target))
+            self.add_item(self.holder(target), index, self.item_kind(kind, index), value)
         else:
-            self.out.append(ir.SetItem(adjoint, index, value, op, self.loc))
+            self.out.append(ir.SetItem(self.demand(target), index, value, op, self.loc))
 
     def item_kind(self, kind: List | Tuple, index: ir.Atom) -> Kind:
         """The kind of an item of a sequence."""
@@ -584,17 +576,14 @@ def _without_dead(block: ir.Block, called: Container[object]) -> ir.Block:
     wanted: set[str] = set()
     for stmt in reversed(block):
         if isinstance(stmt, ir.Assign) and stmt.target.id not in wanted:
-            if _is_pure(stmt.rhs) or ir.callee_of(stmt) in called:
+            callee = ir.callee_of(stmt)
+            if callee is None or is_pure(callee) or callee in called:
                 continue
         if isinstance(stmt, (ir.If, ir.For)) and not _matters(stmt, wanted):
             continue
         wanted.update(ir.used_in(stmt))
         kept.append(stmt)
     return tuple(reversed(kept))
-
-
-def _is_pure(rhs: ir.Rhs) -> bool:
-    return not isinstance(rhs, ir.Call) or is_pure(rhs.fn)
 
 
 def _matters(stmt: ir.If | ir.For, wanted: set[str]) -> bool:
@@ -606,21 +595,14 @@ def _matters(stmt: ir.If | ir.For, wanted: set[str]) -> bool:
 # --- a template at a call ------------------------------------------------------------------------
 
 
-@frozen
-class Expansion:
-    """The adjoint statements of one call, in run order."""
-
-    adjoint: ir.Block
-
-
-def expand(bound: Bound, stmt: Statement, facts: Facts) -> Expansion:
-    """The adjoint of a statement by its rule."""
+def expand(bound: Bound, stmt: Statement, facts: Facts) -> ir.Block:
+    """The adjoint of a statement by its rule, in run order."""
     if bound.rule.definition is not None:
         raise InternalError(f"the definition of {bound.name} is not written out", stmt)
     if bound.rule.template is None:
-        return Expansion(())
+        return ()
     expander = Expander(bound, stmt, facts)
     expander.check_arguments()
     adjoint = expander.run()
     del expander.folder  # it refers to the expander: a cycle for the collector of garbage to find
-    return Expansion(adjoint)
+    return adjoint

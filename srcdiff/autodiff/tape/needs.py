@@ -68,13 +68,15 @@ def contents_read(rhs: ir.Rhs, facts: Facts) -> tuple[str, ...]:
 def _has_other_form(name: str, structure: bool, facts: Facts) -> bool:
     """Whether what is asked of a container, of its structure or its length, changes with it."""
     if structure:
-        return _changes_structure(name, facts)
+        return any(c.name in facts.aliases.reshaped for c in contents_of(name, facts))
     return not is_numeric(facts.kinds.get(name, UNKNOWN))
 
 
-def _changes_structure(name: str, facts: Facts) -> bool:
-    """Whether a container, or one in it, has another number of items or shapes at times."""
-    return any(c.name in facts.aliases.reshaped for c in contents_of(name, facts))
+def range_bounds(call: ir.Call) -> tuple[ir.Atom, ir.Atom, ir.Atom]:
+    """Start, stop and step of a range."""
+    args = call.args
+    start: ir.Atom = args[0] if len(args) > 1 else ir.Const(0)
+    return start, args[min(1, len(args) - 1)], args[2] if len(args) > 2 else ir.Const(1)
 
 
 def contents_of(name: str, facts: Facts) -> frozenset[Contents]:

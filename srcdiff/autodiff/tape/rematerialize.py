@@ -312,17 +312,12 @@ def _is_same_later(stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _
 
 def _choice(block: ir.Block, uses: Mapping[str, Mapping[int, int]], state: _Again) -> Choice:
     """Which values of a block to save and which to compute again."""
-    own = {
-        s.primal.target.id: (k, s.primal)
-        for k, s in enumerate(block)
-        if isinstance(s, ir.Pair) and isinstance(s.primal, ir.Assign)
-        and state.definitions[s.primal.target.id] == 1
-    }  # fmt: skip
+    own = {n: found for n, found in state.own.items() if state.definitions[n] == 1}
     # What has several values in the block is saved by itself if it is needed at all.
     values = {n: Value(SAVE) for n in _bound_by_primal(block) - {*own} if not state.reads.get(n)}
     asked: dict[str, int] = {}
     needed: list[str] = []
-    for name, (k, stmt) in reversed(own.items()):
+    for name, (k, stmt) in own.items():
         last = _last_use(stmt, k, uses.get(name, {}), asked, state)
         if last is None:
             continue

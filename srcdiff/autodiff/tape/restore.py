@@ -10,7 +10,7 @@ adjoints need.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -22,7 +22,8 @@ from srcdiff.analysis.facts import Facts
 from srcdiff.autodiff.containers import put_back
 from srcdiff.autodiff.tape.needs import Contents, Item, contents_of, exposed
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir.frozen import frozen, state
+from srcdiff.ir.builder import Builder
+from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
@@ -42,7 +43,7 @@ from srcdiff.runtime import trees
 
 Keys = Mapping[str, frozenset[Any]]
 
-_TAKEN_OUT = frozenset({"pop", "popitem", "clear"})
+_TAKEN_OUT = (Op.POP, Op.POPITEM, Op.CLEAR)
 _HANDED_ON = (Op.GETITEM, Op.GET, Op.POP, Op.SETDEFAULT)
 
 
@@ -67,10 +68,9 @@ def _known(
     call = ir.call_of(stmt)
     if call is None:
         return []
-    if isinstance(call.fn, ir.Method):
-        base = kinds.get(call.args[0].id) if isinstance(call.args[0], ir.Name) else None
-        if isinstance(base, Dict) and call.fn.name in _TAKEN_OUT:
-            return [(base.site, frozenset())]
+    base = atom_kind(call.args[0], kinds) if is_op(call, *_TAKEN_OUT) else None
+    if isinstance(base, Dict):
+        return [(base.site, frozenset())]
     made = kinds.get(stmt.target.id) if isinstance(stmt, ir.Assign) else None
     if not isinstance(made, Dict) or is_op(call, *_HANDED_ON):
         return []
@@ -149,6 +149,11 @@ def undo(stmt: ir.Stmt, lost: Iterable[Item], slots: Slots) -> Undone:
     parts = [undo_name(n, stmt.loc, slots) for n in sorted(i for i in items if isinstance(i, str))]
     if any(isinstance(i, Contents) for i in items):
         parts.append(_undo_contents(stmt, slots))
+    return _together(parts)
+
+
+def _together(parts: Sequence[Undone]) -> Undone:
+    """Several things that a statement overwrites, put back last first."""
     save = tuple(s for p in parts for s in p.save)
     restore = tuple(s for p in reversed(parts) for s in p.restore)
     return Undone(save, restore, frozenset().union(*(p.needed for p in parts)))
@@ -161,7 +166,7 @@ def _undo_permute(stmt: ir.Permute, items: frozenset[Item]) -> Undone:
     return Undone((), (inverse,), moved)
 
 
-def saved_value(name: str, loc: ir.Loc, facts: Facts) -> tuple[ir.Block, ir.Name]:
+def saved_value(name: str, facts: Facts, b: Builder) -> ir.Name:
     """What is saved of a variable: a copy where something writes into its memory.
 
     Where another variable may hold the same memory the variable itself is saved, so that what is
@@ -169,11 +174,14 @@ def saved_value(name: str, loc: ir.Loc, facts: Facts) -> tuple[ir.Block, ir.Name
     """
     classes = facts.aliases.classes
     if name not in classes or facts.aliases.is_unclear(name) or not _is_only_owner(name, facts):
-        return (), ir.Name(name)
-    copy = facts.fresh(f"_{name.lstrip('_')}")
-    kind = facts.kinds.get(name)
-    copying = np.copy if isinstance(kind, Array) and not kind.maybe_scalar else trees.kept
-    return (ir.Assign(copy, ir.Call(copying, (ir.Name(name),)), loc),), copy
+        return ir.Name(name)
+    return b.temp(_copy(ir.Name(name), facts.kinds.get(name)), f"_{name.lstrip('_')}")
+
+
+def _copy(name: ir.Name, kind: Kind | None) -> ir.Call:
+    """A copy of an array, or of what may be a container."""
+    array = isinstance(kind, Array) and not kind.maybe_scalar
+    return ir.Call(np.copy if array else trees.kept, (name,))
 
 
 def _is_only_owner(name: str, facts: Facts) -> bool:
@@ -184,11 +192,12 @@ def _is_only_owner(name: str, facts: Facts) -> bool:
 
 def undo_name(name: str, loc: ir.Loc, slots: Slots) -> Undone:
     """The old value of a variable."""
-    copied, value = saved_value(name, loc, slots.facts)
+    before = Builder(slots.facts.fresh, loc)
+    value = saved_value(name, slots.facts, before)
     slots.saved.add(name)
     save, load = slots.new(name, value, loc)
-    save = (*copied, *save)
-    return Undone(save, (ir.Assign(ir.Name(name), load, loc),), frozenset(_slot(load)))
+    restore = (ir.Assign(ir.Name(name), load, loc),)
+    return Undone((*before.out, *save), restore, frozenset(_slot(load)))
 
 
 def _undo_contents(stmt: ir.Stmt, slots: Slots) -> Undone:
@@ -196,43 +205,37 @@ def _undo_contents(stmt: ir.Stmt, slots: Slots) -> Undone:
     if isinstance(stmt, ir.SetItem):
         return _undo_store(stmt, slots)
     call = ir.call_of(stmt)
-    if call is not None and isinstance(call.fn, ir.Method):
-        base = call.args[0]
-        kind = slots.facts.kinds.get(base.id) if isinstance(base, ir.Name) else None
-        if isinstance(base, ir.Name) and not (kind is not None and is_numeric(kind)):
-            return _undo_change(call, base, kind, stmt, slots)
-    return _undo_call(stmt, slots)
+    assert call is not None
+    base = call.args[0] if isinstance(call.fn, ir.Method) else None
+    if isinstance(base, ir.Name) and not is_numeric(slots.facts.kind(base)):
+        return _undo_change(call, base, stmt, slots)
+    # A call that writes into arrays: all of each.
+    written = mutated_args(call, slots.facts.kinds)
+    return _together([_undo_whole(a, stmt.loc, slots) for a in written if isinstance(a, ir.Name)])
 
 
-def _undo_change(
-    call: ir.Call, base: ir.Name, kind: Kind | None, stmt: ir.Stmt, slots: Slots
-) -> Undone:
+def _undo_change(call: ir.Call, base: ir.Name, stmt: ir.Stmt, slots: Slots) -> Undone:
     """The old items of a list or dict whose method is called."""
-    assert isinstance(call.fn, ir.Method)
-    name, place = call.fn.name, call.args[1:]
-    if name in ("append", "insert"):
-        inverse: ir.Stmt = ir.Effect(ir.Call(ir.Method("pop"), (base, *place[:-1])), stmt.loc)
-        return Undone((), (inverse,), frozenset({base.id, *_names(place[:-1])}))
-    if name == "reverse":
+    facts, place = slots.facts, call.args[1:]
+    if is_op(call, Op.APPEND, Op.INSERT):
+        pop = ir.Call(ir.Method("pop"), (base, *place[:-1]))
+        needed = frozenset({base.id, *ir.names(ir.Tup(place[:-1]))})
+        return Undone((), (ir.Effect(pop, stmt.loc),), needed)
+    if is_op(call, Op.REVERSE):
         return Undone((), (ir.Effect(call, stmt.loc),), frozenset({base.id}))
-    if name == "pop" and isinstance(stmt, ir.Assign):
-        needed = frozenset({base.id, stmt.target.id, *_names(place)})
-        if isinstance(kind, List) or not place:  # a dict would be told a key
-            return Undone((), (put_back(stmt, base, stmt.target, slots.facts),), needed)
-        if base.id in slots.facts.shadows:
+    if is_op(call, Op.POP) and isinstance(stmt, ir.Assign):
+        needed = frozenset({base.id, stmt.target.id, *ir.names(ir.Tup(place))})
+        if isinstance(facts.kind(base), List) or not place:  # a dict would be told a key
+            return Undone((), (put_back(stmt, base, stmt.target, facts),), needed)
+        if base.id in facts.shadows:
             # Its other numbers have changed since, and nobody asks for the order of its keys.
             return Undone((), (ir.SetItem(base, place[0], stmt.target, None, stmt.loc),), needed)
-    return _undo_items(base, kind, stmt, slots)
+    return _undo_items(base, stmt, slots)
 
 
-def _names(atoms: Iterable[ir.Rhs]) -> tuple[str, ...]:
-    return tuple(n for a in atoms for n in ir.names(a))
-
-
-def _undo_items(base: ir.Name, kind: Kind | None, stmt: ir.Stmt, slots: Slots) -> Undone:
+def _undo_items(base: ir.Name, stmt: ir.Stmt, slots: Slots) -> Undone:
     """All the old items of a list or dict, put back into it."""
-    facts = slots.facts
-    made = facts.fresh(f"_{base.id.lstrip('_')}")
+    kind = slots.facts.kind(base)
     if not isinstance(kind, (List, Dict)):
         raise UnsupportedError(
             f"what {ir.said(base.id)} holds is changed here, and its old items are needed "
@@ -240,26 +243,29 @@ def _undo_items(base: ir.Name, kind: Kind | None, stmt: ir.Stmt, slots: Slots) -
             stmt.loc,
             remedy="Make a new value instead, or give an example of the arguments.",
         )
+    before = Builder(slots.facts.fresh, stmt.loc)
     copy = ir.Call(list if isinstance(kind, List) else dict, (base,))
-    save: list[ir.Stmt] = [ir.Assign(made, copy, stmt.loc)]
-    push, load = slots.new(base.id, made, stmt.loc)
-    value, restore = _loaded(load, facts, stmt.loc)
-    if isinstance(kind, List):
-        everything = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
-        restore.append(ir.SetItem(base, everything, value, None, stmt.loc))
-    else:
-        restore.append(ir.Effect(ir.Call(ir.Method("clear"), (base,)), stmt.loc))
-        restore.append(ir.Effect(ir.Call(ir.Method("update"), (base, value)), stmt.loc))
-    needed = frozenset({base.id, *_slot(load)})
-    return Undone((*save, *push), tuple(restore), needed)
+    made = before.temp(copy, f"_{base.id.lstrip('_')}")
+
+    def put(b: Builder, old: ir.Name) -> None:
+        if isinstance(kind, List):
+            b.store(base, ir.Slice(ir.NONE, ir.NONE, ir.NONE), old)
+        else:
+            b.effect("clear", base)
+            b.effect("update", base, old)
+
+    return _saved(base, made, before, put, slots)
 
 
-def _loaded(load: ir.Rhs, facts: Facts, loc: ir.Loc) -> tuple[ir.Name, list[ir.Stmt]]:
-    """A name for what is loaded, and the statement that binds it where it has none yet."""
-    if isinstance(load, ir.Name):
-        return load, []
-    value = facts.fresh()
-    return value, [ir.Assign(value, load, loc)]
+def _saved(
+    base: ir.Name, old: ir.Name, before: Builder, put: Callable[[Builder, ir.Name], None],
+    slots: Slots,
+) -> Undone:  # fmt: skip
+    """What is in `base` saved, as `old` that is made `before`; `put` puts back what is loaded."""
+    push, load = slots.new(base.id, old, before.loc)
+    after = Builder(slots.facts.fresh, before.loc)
+    put(after, load if isinstance(load, ir.Name) else after.temp(load))
+    return Undone((*before.out, *push), tuple(after.out), frozenset({base.id, *_slot(load)}))
 
 
 def _slot(load: ir.Rhs) -> tuple[str, ...]:
@@ -269,28 +275,20 @@ def _slot(load: ir.Rhs) -> tuple[str, ...]:
 
 def _undo_store(stmt: ir.SetItem, slots: Slots) -> Undone:
     """The old contents of `base[index]`."""
-    facts = slots.facts
+    facts, base = slots.facts, stmt.base
     index = ir.Const(...) if stmt.index is None else stmt.index
-    if not has_key(stmt.base, index, facts.kinds, slots.keys):
+    if not has_key(base, index, facts.kinds, slots.keys):
         return _undo_entry(stmt, slots)
-    old = stmt.base
-    save: list[ir.Stmt] = []
-    array = is_array_if_any(facts.kinds.get(stmt.base.id))
-    if index != ir.Const(...) or not array:
-        old = facts.fresh("_old")
-        save.append(ir.Assign(old, ir.Call(operator.getitem, (stmt.base, index)), stmt.loc))
-    kind = kind_of_call(ir.Call(operator.getitem, (stmt.base, index)), facts.kinds)
-    held = facts.aliases.is_unclear(stmt.base.id) and not array
+    before = Builder(facts.fresh, stmt.loc)
+    array = is_array_if_any(facts.kinds.get(base.id))
+    item = ir.Call(operator.getitem, (base, index))
+    old = base if index == ir.Const(...) and array else before.temp(item, "_old")
+    kind = kind_of_call(item, facts.kinds)
+    held = facts.aliases.is_unclear(base.id) and not array
     if not held and (kind is None or not is_scalar(kind)):
-        copy = facts.fresh("_old")
-        copying = np.copy if isinstance(kind, Array) and not kind.maybe_scalar else trees.kept
-        save.append(ir.Assign(copy, ir.Call(copying, (old,)), stmt.loc))
-        old = copy
-    push, load = slots.new(stmt.base.id, old, stmt.loc)
-    value, restore = _loaded(load, facts, stmt.loc)
-    restore.append(ir.SetItem(stmt.base, index, value, None, stmt.loc))
-    needed = frozenset({stmt.base.id, *_slot(load)}) | _looked_at(index, facts)
-    return Undone((*save, *push), tuple(restore), needed)
+        old = before.temp(_copy(old, kind), "_old")
+    done = _saved(base, old, before, lambda b, value: b.store(base, index, value), slots)
+    return replace(done, needed=done.needed | _looked_at(index, facts))
 
 
 def _looked_at(index: ir.Atom, facts: Facts) -> frozenset[Item]:
@@ -302,97 +300,66 @@ def _looked_at(index: ir.Atom, facts: Facts) -> frozenset[Item]:
 def _undo_entry(stmt: ir.SetItem, slots: Slots) -> Undone:
     """The old entry of a dict, or that there was none."""
     assert stmt.index is not None
-    fresh, loc = slots.facts.fresh, stmt.loc
-    entry = (stmt.base, stmt.index)
-    there, old = fresh("_there"), fresh("_old")
-    push_there, load_there = slots.new(f"{stmt.base.id}_there", there, loc)
-    push_old, load_old = slots.new(stmt.base.id, old, loc)
-    was, value = fresh(), fresh()
-    keep = (ir.Assign(old, ir.Call(operator.getitem, entry), loc), *push_old)
-    back = (ir.Assign(value, load_old, loc), ir.SetItem(stmt.base, stmt.index, value, None, loc))
-    save = (
-        ir.Assign(there, ir.Call(operator.contains, entry), loc),
-        *push_there,
-        ir.If(there, keep, (), loc),
-    )
-    restore = (
-        ir.Assign(was, load_there, loc),
-        ir.If(was, back, (ir.Effect(ir.Call(ir.Method("pop"), entry), loc),), loc),
-    )
-    loads = (*_slot(load_there), *_slot(load_old))
-    needed = frozenset({stmt.base.id, *loads}) | _looked_at(stmt.index, slots.facts)
-    return Undone(save, restore, needed)
+    base, key = stmt.base, stmt.index
+    before, after = (Builder(slots.facts.fresh, stmt.loc) for _ in range(2))
+    there = before.temp(ir.Call(operator.contains, (base, key)), "_there")
+    old = before.fresh("_old")
+    push_there, load_there = slots.new(f"{base.id}_there", there, stmt.loc)
+    push_old, load_old = slots.new(base.id, old, stmt.loc)
 
+    def keep(b: Builder) -> None:
+        b.assign(old, ir.Call(operator.getitem, (base, key)))
+        b.out += push_old
 
-def _undo_call(stmt: ir.Stmt, slots: Slots) -> Undone:
-    """The old contents of an array that a call writes into: all of it."""
-    call = ir.call_of(stmt)
-    assert call is not None
-    written = [a for a in mutated_args(call, slots.facts.kinds) if isinstance(a, ir.Name)]
-    parts = [_undo_whole(a, stmt.loc, slots) for a in written]
-    return Undone(
-        tuple(s for p in parts for s in p.save),
-        tuple(s for p in parts for s in p.restore),
-        frozenset().union(*(p.needed for p in parts)),
+    before.out += push_there
+    before.branch(there, keep, lambda b: None)
+    after.branch(
+        after.temp(load_there),
+        lambda b: b.store(base, key, b.temp(load_old)),
+        lambda b: b.effect("pop", base, key),
     )
+    loads = frozenset((base.id, *_slot(load_there), *_slot(load_old)))
+    needed = loads | _looked_at(key, slots.facts)
+    return Undone(tuple(before.out), tuple(after.out), needed)
 
 
 def _undo_whole(base: ir.Name, loc: ir.Loc, slots: Slots) -> Undone:
     """The old contents of an array, or of the arrays and numbers in a container."""
     if not is_container(slots.facts.kinds.get(base.id, UNKNOWN)):
         return _undo_store(ir.SetItem(base, ir.Const(...), base, None, loc), slots)
-    old = slots.facts.fresh("_old")
-    save = ir.Assign(old, ir.Call(trees.kept, (base,)), loc)
-    push, load = slots.new(base.id, old, loc)
-    value, restore = _loaded(load, slots.facts, loc)
-    restore.append(ir.Effect(ir.Call(trees.put_back, (base, value)), loc))
-    return Undone((save, *push), tuple(restore), frozenset({base.id, *_slot(load)}))
+    before = Builder(slots.facts.fresh, loc)
+    old = before.temp(ir.Call(trees.kept, (base,)), "_old")
+    return _saved(base, old, before, lambda b, v: b.effect(trees.put_back, base, v), slots)
 
 
 # --- what a block computes for itself ------------------------------------------------------------
 
 
-@frozen
-class Scope:
-    """A block of pairs, its own names that are needed at its end, and all that is needed there.
+def keep_locals(
+    block: ir.Block, own: frozenset[str], local: frozenset[Item], slots: Slots
+) -> tuple[ir.Block, ir.Block, ir.Block]:
+    """Statements that save own values of a block at its end, and load them on the way down.
 
-    `local` are the contents that nothing outside of a run of the block has.
+    Those that come first give the values to begin with that are not bound in every case.  `local`
+    are the contents that nothing outside of a run of the block has.
     """
-
-    block: ir.Block
-    own: frozenset[str]
-    needed: frozenset[Item]
-    local: frozenset[Item]
-
-
-@frozen
-class Kept:
-    """Statements at the start and end of the forward block and at the start of the backward one."""
-
-    first: ir.Block
-    save: ir.Block
-    load: ir.Block
-    needed: frozenset[Item]
-
-
-def keep_locals(scope: Scope, slots: Slots) -> Kept:
-    """Save every own value that is needed at the end of its block."""
-    _, sure = exposed(scope.block)
-    places = _places(scope.block)
+    _, sure = exposed(block)
+    places = _places(block)
     first: list[ir.Stmt] = []
     save: list[ir.Stmt] = []
     load: list[ir.Stmt] = []
-    for name in sorted(scope.own):
+    for name in sorted(own):
         loc = places.get(name, ir.NOWHERE)
         if name not in sure:
             first.append(ir.Assign(ir.Name(name), ir.NONE, loc))
+        before, value = Builder(slots.facts.fresh, loc), ir.Name(name)
         # Into contents of its own nothing writes behind the block: they need no copy.
-        local = contents_of(name, slots.facts) <= scope.local
-        copied, value = ((), ir.Name(name)) if local else saved_value(name, loc, slots.facts)
+        if not contents_of(name, slots.facts) <= local:
+            value = saved_value(name, slots.facts, before)
         push, pop = slots.new(name, value, loc)
-        save += (*copied, *push)
+        save += (*before.out, *push)
         load.append(ir.Assign(ir.Name(name), pop, loc))
-    return Kept(tuple(first), tuple(save), tuple(load), scope.needed - scope.own)
+    return tuple(first), tuple(save), tuple(load)
 
 
 def _places(block: ir.Block) -> dict[str, ir.Loc]:

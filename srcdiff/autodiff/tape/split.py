@@ -8,8 +8,7 @@ run order.  A loop is run backwards by its trip count and the values of its targ
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
@@ -21,25 +20,26 @@ from srcdiff.autodiff.tape.needs import (
     exposed,
     halves,
     primal_reads,
+    range_bounds,
     written_contents,
 )
 from srcdiff.autodiff.tape.rematerialize import parts_of_others, recompute
-from srcdiff.autodiff.tape.restore import Scope, Slots, first_keys, keep_locals, undo, undo_name
+from srcdiff.autodiff.tape.restore import Slots, first_keys, keep_locals, undo, undo_name
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.ir.builder import Builder
-from srcdiff.ir.frozen import frozen, replace
+from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.ir.kinds import UNKNOWN, Kinds, Scalar, Unknown
+from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, is_op
 
 
 @frozen
 class Trip:
-    """How a loop runs backwards: `before`, then the loop `header`; its body starts with `first`."""
+    """How a loop runs backwards: `before`, then the loop `header`."""
 
     header: ir.For
     before: ir.Block = ()
-    first: ir.Block = ()
     needed: frozenset[Item] = frozenset()
 
 
@@ -60,7 +60,6 @@ def _block(block: ir.Block, fresh: ir.Fresh, written: frozenset[str]) -> ir.Bloc
 def _countable(stmt: ir.Stmt, fresh: ir.Fresh, written: frozenset[str]) -> ir.Block:
     if isinstance(stmt, ir.If):
         body, orelse = _block(stmt.body, fresh, written), _block(stmt.orelse, fresh, written)
-        copies: ir.Block = ()
         test = stmt.test
         if isinstance(test, ir.Name) and test.id in written:
             copies, test = _kept(ir.Call(bool, (test,), text="bool"), fresh, stmt.loc)
@@ -132,102 +131,66 @@ def _counter(stmt: ir.For | ir.While) -> ir.Name:
 
 
 def trip_of(stmt: ir.For | ir.While, facts: Facts) -> Trip:
-    """The backward loop of a loop."""
+    """The backward loop of a loop.
+
+    The range from a to b is run from its last item, at a step before b, to the step before a.
+    """
     if isinstance(stmt, ir.While):
         steps = _counter(stmt)
         header = ir.For(facts.fresh("_k"), ir.Call(range, (steps,)), (), None, stmt.loc)
         return Trip(header, needed=frozenset({steps.id}))
-    bounds = _range_bounds(stmt)
-    if stmt.stop is not None:
-        return _counted_range(stmt, bounds, facts)
-    return _ranged(stmt, bounds, facts)
-
-
-def _range_bounds(stmt: ir.For) -> tuple[ir.Atom, ir.Atom, ir.Atom]:
-    """Start, stop and step of the range that a loop runs over."""
-    it = stmt.iter
-    if is_op(it, Op.RANGE) and not it.kwargs:
-        if len(it.args) == 1:
-            return ir.Const(0), it.args[0], ir.Const(1)
-        if len(it.args) == 2:
-            return it.args[0], it.args[1], ir.Const(1)
-        return it.args[0], it.args[1], it.args[2]
-    raise InternalError("a loop runs over something else than a range", stmt)
+    ints = _Ints(facts.fresh, stmt.loc)
+    counter = None if stmt.stop is None else _counter(stmt)
+    if not is_op(stmt.iter, Op.RANGE) or stmt.iter.kwargs:
+        raise InternalError("a loop runs over something else than a range", stmt)
+    given = range_bounds(stmt.iter)
+    used = given if counter is None else (given[0], counter, given[2])
+    start, stop, step = (ints.plain(bound, facts) for bound in given)
+    if step in (ir.Const(1), ir.Const(-1)):
+        sign = 1 if step == ir.Const(1) else -1
+        last = ints.sum(stop if counter is None else ints.sum(start, counter, sign), step, -1)
+    else:
+        count = counter or ints.length(start, stop, step)
+        last = ints.sum(start, ints.product(ints.sum(count, ir.Const(1), -1), step))
+    args = (last, ints.sum(start, step, -1), ints.product(step, ir.Const(-1)))
+    shown = args if args[2] != ir.Const(1) else args[args[0] == ir.Const(0) : 2]
+    header = ir.For(stmt.target, ir.Call(range, shown), (), None, stmt.loc)
+    return Trip(header, tuple(ints.out), frozenset(n for atom in used for n in ir.names(atom)))
 
 
 class _Ints(Builder):
     """Builds integer expressions, folding constants."""
 
-    def op(self, fn: Callable[..., Any], a: ir.Atom, b: ir.Atom) -> ir.Atom:
-        """`fn(a, b)`."""
+    def plain(self, atom: ir.Atom, facts: Facts) -> ir.Atom:
+        """A number of Python: one below zero is no unsigned number of NumPy."""
+        kind = atom_kind(atom, facts.kinds)
+        known = getattr(kind, "dtype", None) in ("int64", "bool")
+        return atom if known or (kind == UNKNOWN and not facts.sampled) else self.apply(int, atom)
+
+    def length(self, start: ir.Atom, stop: ir.Atom, step: ir.Atom) -> ir.Atom:
+        """The number of items of a range."""
+        known = [a.value for a in (start, stop, step) if isinstance(a, ir.Const)]
+        if len(known) == 3:
+            return ir.Const(len(range(*known)))
+        return self.apply(len, self.apply(range, start, stop, step))
+
+    def sum(self, a: ir.Atom, b: ir.Atom, sign: int = 1) -> ir.Atom:
+        """`a + b`, or `a - b` for the sign -1."""
         if isinstance(a, ir.Const) and isinstance(b, ir.Const):
-            return ir.Const(fn(a.value, b.value))
-        if isinstance(b, ir.Const) and b.value == 0 and fn in (operator.add, operator.sub):
+            return ir.Const(a.value + sign * b.value)
+        if isinstance(b, ir.Const) and b.value < 0:
+            return self.sum(a, ir.Const(-b.value), -sign)
+        if b == ir.Const(0):
             return a
-        if isinstance(b, ir.Const) and b.value == 1 and fn is operator.mul:
-            return a
-        if isinstance(a, ir.Const) and a.value == 0 and fn is operator.add:
+        if a == ir.Const(0) and sign == 1:
             return b
-        return self.apply(fn, a, b)
+        return self.apply(operator.add if sign == 1 else operator.sub, a, b)
 
-
-def _ranged(stmt: ir.For, bounds: tuple[ir.Atom, ir.Atom, ir.Atom], facts: Facts) -> Trip:
-    """`for i in range(a, b, s)` backwards."""
-    start, stop, step = bounds
-    ints = _Ints(facts.fresh, stmt.loc)
-    needed = frozenset(n for b in bounds for n in ir.names(b))
-    if isinstance(step, ir.Const) and step.value == 1:
-        return Trip(_down(stmt, ints, stop, start), tuple(ints.out), (), needed)
-    one = ir.Const(1)
-    if isinstance(step, ir.Const) and step.value == -1:
-        args = (ints.op(operator.add, stop, one), ints.op(operator.add, start, one))
-        args = args[args[0] == ir.Const(0) :]  # type: ignore[assignment]
-    else:
-        args = _any_step(bounds, ints)  # type: ignore[assignment]
-    header = ir.For(stmt.target, ir.Call(range, args), (), None, stmt.loc)
-    return Trip(header, tuple(ints.out), (), needed)
-
-
-def _any_step(
-    bounds: tuple[ir.Atom, ir.Atom, ir.Atom], ints: _Ints
-) -> tuple[ir.Atom, ir.Atom, ir.Atom]:
-    """The reversed range of a range with any step."""
-    known = [b.value for b in bounds if isinstance(b, ir.Const) and type(b.value) is int]
-    if len(known) == len(bounds):
-        down = range(known[0], known[1], known[2])[::-1]
-        return ir.Const(down.start), ir.Const(down.stop), ir.Const(down.step)
-    start, _, step = bounds
-    length = ints.apply(len, ints.apply(range, *bounds))
-    steps = ints.op(operator.sub, length, ir.Const(1))
-    last = ints.op(operator.add, start, ints.op(operator.mul, steps, step))
-    back = ints.op(operator.mul, step, ir.Const(-1))
-    return last, ints.op(operator.sub, start, step), back
-
-
-def _counted_range(stmt: ir.For, bounds: tuple[ir.Atom, ir.Atom, ir.Atom], facts: Facts) -> Trip:
-    """A `for` that may be left early: the target follows from the count."""
-    start, _, step = bounds
-    steps = _counter(stmt)
-    needed = frozenset((steps.id, *ir.names(start), *ir.names(step)))
-    ints = _Ints(facts.fresh, stmt.loc)
-    if isinstance(step, ir.Const) and step.value == 1:
-        header = _down(stmt, ints, ints.op(operator.add, start, steps), start)
-        return Trip(header, tuple(ints.out), (), needed)
-    inner = _Ints(facts.fresh, stmt.loc)
-    counter = facts.fresh("_k")
-    value = inner.op(operator.add, start, inner.op(operator.mul, counter, step))
-    first = (*inner.out, ir.Assign(stmt.target, value, stmt.loc))
-    minus = ir.Const(-1)
-    last = ints.op(operator.sub, steps, ir.Const(1))
-    header = ir.For(counter, ir.Call(range, (last, minus, minus)), (), None, stmt.loc)
-    return Trip(header, tuple(ints.out), first, needed)
-
-
-def _down(stmt: ir.For, ints: _Ints, end: ir.Atom, start: ir.Atom) -> ir.For:
-    """`for i in range(end - 1, start - 1, -1)`."""
-    one = ir.Const(1)
-    args = (ints.op(operator.sub, end, one), ints.op(operator.sub, start, one), ir.Const(-1))
-    return ir.For(stmt.target, ir.Call(range, args), (), None, stmt.loc)
+    def product(self, a: ir.Atom, b: ir.Atom) -> ir.Atom:
+        """`a * b`."""
+        if isinstance(a, ir.Const) and isinstance(b, ir.Const):
+            return ir.Const(a.value * b.value)
+        return a if b == ir.Const(1) else self.apply(operator.mul, a, b)
 
 
 # --- the walk that splits a `Pair` tree, carrying the set of what later adjoints need ------------
@@ -289,24 +252,19 @@ def _check_undone(forward: ir.Function, backward: ir.Block, facts: Facts) -> Non
             )
 
 
+@state
 class _Split:
     """The forward walk."""
 
-    def __init__(
-        self,
-        facts: Facts,
-        adjoint_names: frozenset[str],
-        parts: frozenset[str],
-        uses: Mapping[str, int],
-        stable: Stable,
-    ) -> None:
-        self.facts = facts
-        self.adjoint_names = adjoint_names
-        self.uses = uses
-        self.stable = stable
-        self.parts = parts
+    facts: Facts
+    adjoint_names: frozenset[str]
+    parts: frozenset[str]
+    uses: Mapping[str, int]
+    stable: Stable
+
+    def __post_init__(self) -> None:
         self.classes: dict[str, set[str]] = {}
-        for name, rep in facts.aliases.classes.items():
+        for name, rep in self.facts.aliases.classes.items():
             self.classes.setdefault(rep, set()).add(name)
 
     def block(self, block: ir.Block, needed: Needed, slots: Slots) -> Parts:
@@ -388,11 +346,10 @@ class _Split:
 
     def kept(self, block: ir.Block, part: Parts, own: frozenset[str], slots: Slots) -> Parts:
         """A part whose needed local values are saved at its end and loaded at its start."""
-        scope = Scope(block, own & part.needed, part.needed, self.local_contents(own))
-        kept = keep_locals(scope, slots)
-        return Parts(
-            (*kept.first, *part.forward, *kept.save), (*kept.load, *part.backward), kept.needed
-        )
+        local = self.local_contents(own)
+        first, save, load = keep_locals(block, own & part.needed, local, slots)
+        forward = (*first, *part.forward, *save)
+        return Parts(forward, (*load, *part.backward), part.needed - own)
 
     def loop(self, stmt: ir.For | ir.While, needed: Needed, slots: Slots) -> Parts:
         """A loop to a fixpoint of what is needed at the start of its body."""
@@ -413,10 +370,7 @@ class _Split:
             parts = Parts((self.forward_loop(stmt, body.forward),), (), needed)
             return _with_old_target(parts, stmt, entry, slots)
         trip = trip_of(stmt, self.facts)
-        backward: ir.Block = (
-            *trip.before,
-            replace(trip.header, body=(*trip.first, *body.backward)),
-        )
+        backward: ir.Block = (*trip.before, replace(trip.header, body=body.backward))
         forward: ir.Block = (self.forward_loop(stmt, body.forward),)
         if slots.loops:
             slots.lists += inner.lists
