@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases
-from srcdiff.analysis.links import written_memory
+from srcdiff.analysis.links import reached, written_memory
 from srcdiff.ir.kinds import Kind, carries
 from srcdiff.primitives.effects import written_into
 
@@ -39,16 +39,13 @@ def edges_of(function: ir.Function, kinds: Mapping[str, Kind], flows: Flows) -> 
 
 def _flows(stmt: ir.Stmt, kinds: Mapping[str, Kind], flows: Flows) -> Iterator[tuple[str, str]]:
     """The (source, target) names of one statement."""
-    if isinstance(stmt, ir.Assign):
-        targets = [stmt.target.id, *written_into(stmt, kinds)]
+    if isinstance(stmt, (ir.Assign, ir.Effect)):
+        targets = [*ir.writes(stmt), *written_into(stmt, kinds)]
         yield from ((s, t) for s in _sources(stmt.rhs, kinds, flows) for t in targets)
     elif isinstance(stmt, ir.Permute):
         yield from ((s.id, t.id) for s, t in zip(stmt.sources, stmt.targets))
     elif isinstance(stmt, ir.SetItem):
         yield from ((s, stmt.base.id) for s in ir.names(stmt.value))
-    elif isinstance(stmt, ir.Effect):
-        for target in written_into(stmt, kinds):
-            yield from ((s, target) for s in _sources(stmt.rhs, kinds, flows))
 
 
 def _sources(rhs: ir.Rhs, kinds: Mapping[str, Kind], flows: Flows) -> tuple[str, ...]:
@@ -63,18 +60,7 @@ def _sources(rhs: ir.Rhs, kinds: Mapping[str, Kind], flows: Flows) -> tuple[str,
 
 def reachable(start: Iterable[str], found: Edges, backward: bool = False) -> frozenset[str]:
     """The names reached from `start` along the edges (or against them)."""
-    nexts: dict[str, list[str]] = {}
-    for source, target, _ in found:
-        a, b = (target, source) if backward else (source, target)
-        nexts.setdefault(a, []).append(b)
-    seen = set(start)
-    todo = list(seen)
-    while todo:
-        for other in nexts.get(todo.pop(), ()):
-            if other not in seen:
-                seen.add(other)
-                todo.append(other)
-    return frozenset(seen)
+    return reached(start, ((t, s) if backward else (s, t) for s, t, _ in found))
 
 
 def activity(inputs: Iterable[str], outputs: Iterable[str], found: Edges) -> frozenset[str]:

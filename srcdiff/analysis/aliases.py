@@ -29,10 +29,13 @@ from srcdiff.analysis.lifetimes import (
     changes,
     is_part,
     is_taken,
+    owner_of,
     queues,
+    view_of,
 )
 from srcdiff.analysis.links import (
     Link,
+    are_containers,
     between,
     classes_of,
     groups,
@@ -40,11 +43,12 @@ from srcdiff.analysis.links import (
     is_copy,
     links_of,
     named_container,
+    reached,
 )
 from srcdiff.analysis.liveness import live_after
 from srcdiff.analysis.shadows import Shadowed, shadowed
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir.frozen import frozen, replace
+from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Dict,
@@ -71,6 +75,10 @@ def keeps_shape(stmt: ir.SetItem, kinds: Kinds) -> bool:
     return same_shape(old, atom_kind(stmt.value, kinds))
 
 
+_RESIZERS = LIST_MUTATORS | {"popitem"}
+"""What takes items out of a container or puts them into it, other than by a store."""
+
+
 def reshaped(block: ir.Block, kinds: Kinds, classes: Mapping[str, str]) -> frozenset[str]:
     """The classes of containers whose structure some statement changes (new keys apart)."""
     found: set[str] = set()
@@ -80,8 +88,9 @@ def reshaped(block: ir.Block, kinds: Kinds, classes: Mapping[str, str]) -> froze
             numeric = kind is not None and is_numeric(kind)
             if not numeric and not keeps_shape(stmt, kinds):
                 found.add(stmt.base.id)
-        elif isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
-            found.update(_resized(stmt.rhs))
+        call = ir.call_of(stmt)
+        if call is not None and isinstance(call.fn, ir.Method) and call.fn.name in _RESIZERS:
+            found.update(ir.names(call.args[0]))
     return frozenset(classes[n] for n in found if n in classes)
 
 
@@ -89,16 +98,6 @@ def may_be_dict(base: Kind, key: Kind) -> bool:
     """Whether what is indexed may be a dict: what is not known is one where the index is a text."""
     base = sure(base)
     return isinstance(base, Dict) or (base == UNKNOWN and isinstance(key, Text))
-
-
-_RESIZERS = LIST_MUTATORS | {"popitem"}
-
-
-def _resized(call: ir.Call) -> tuple[str, ...]:
-    """What a method takes items out of or puts them into, other than by a store."""
-    if isinstance(call.fn, ir.Method) and call.fn.name in _RESIZERS:
-        return ir.names(call.args[0])
-    return ()
 
 
 # --- containers under names of which it is not known that they are containers --------------------
@@ -132,17 +131,11 @@ def _is_open(name: str, kinds: Kinds) -> bool:
 def _reached(link: Link, links: list[Link], kinds: Kinds) -> Set[str]:
     """The names that show what the target of a link is: itself, other names, what holds them."""
     nested = holds_containers(kinds[link.source])
-    found = {link.target}
-    while True:
-        more = {
-            k.target
-            for k in links
-            if k.source in found
-            and (k.how == "stored" or (_is_open(k.target, kinds) and (nested or k.how == "alias")))
-        }
-        if more <= found:
-            return found
-        found |= more
+    shown = (
+        k for k in links
+        if k.how == "stored" or (_is_open(k.target, kinds) and (nested or k.how == "alias"))
+    )  # fmt: skip
+    return reached((link.target,), ((k.source, k.target) for k in shown))
 
 
 def _later(link: Link, function: ir.Function) -> ir.Block:
@@ -207,9 +200,7 @@ class Aliases:
 
     def owner(self, name: str) -> str:
         """The name whose memory `name` is a view of (itself if it is none)."""
-        while name in self.views:
-            name = self.views[name].base
-        return name
+        return owner_of(name, self.views)
 
     def is_unclear(self, name: str) -> bool:
         """Whether it is not known which other names hold the memory of a name."""
@@ -236,13 +227,18 @@ def aliases(function: ir.Function, kinds: Kinds) -> Aliases:
     classes = _through(queued, links, {**two.classes, **one.classes})
     views = {**_parts(plain, classes, scene), **two.views, **one.views}
     unclear = [*one.unclear, *two.unclear]
-    found = Aliases(classes, views, stored)
-    if unclear:
-        found = _with_shadows(classes, views, stored, shadowed(links, unclear, scene))
-    return replace(
-        found,
-        moved=frozenset(k.source for k in inside if k.target not in found.views),
-        reshaped=reshaped(function.body, kinds, found.classes),
+    shadows = shadowed(links, unclear, scene) if unclear else Shadowed({}, {}, frozenset())
+    classes |= shadows.classes
+    views = {**{n: v for n, v in views.items() if n not in shadows.classes}, **shadows.views}
+    return Aliases(
+        classes,
+        views,
+        stored,
+        frozenset(shadows.classes.keys() - shadows.views.keys()),
+        shadows.copies,
+        unclear=frozenset(shadows.classes.values()),
+        moved=frozenset(k.source for k in inside if k.target not in views),
+        reshaped=reshaped(function.body, kinds, classes),
         taken={k.source: tuple(i.target for i in apart if i.source == k.source) for k in apart},
     )
 
@@ -262,39 +258,19 @@ def _through(
     return found
 
 
-def _with_shadows(
-    classes: Mapping[str, str],
-    views: Mapping[str, View],
-    stored: frozenset[str],
-    found: Shadowed,
-) -> Aliases:
-    """Clear aliases and shadowed ones together."""
-    clear = {n: v for n, v in views.items() if n not in found.classes}
-    return Aliases(
-        {**classes, **found.classes},
-        {**clear, **found.views},
-        stored,
-        frozenset(found.classes) - frozenset(found.views),
-        found.copies,
-        frozenset(found.classes.values()),
-    )
-
-
 def _parts(links: list[Link], classes: Mapping[str, str], scene: Scene) -> dict[str, View]:
     """Containers that are parts of a container that nobody writes into: views of it."""
-    found: dict[str, View] = {}
-    for link in links:
-        part = link.how in ("element", "alias") and is_part(link.stmt)
-        if scene.are_containers(link) and part and link.target not in classes:
-            if isinstance(link.stmt, ir.Assign) and scene.steady(link):
-                found[link.target] = View(link.source, link.stmt.rhs)
-    return found
+    return {
+        k.target: view_of(k)
+        for k in links
+        if k.how in ("element", "alias") and is_part(k.stmt) and are_containers(k, scene.kinds)
+        if k.target not in classes and scene.steady(k)
+    }
 
 
 def _is_held_twice(link: Link) -> bool:
     """Whether a statement puts what it names into two places: neither is the only one."""
-    read = [n for o in ir.operands(link.stmt) for n in ir.occurrences(o)]
-    return read.count(link.source) > 1
+    return ir.reads_of(link.stmt).count(link.source) > 1
 
 
 class _Resolved:
@@ -329,8 +305,7 @@ class _Resolved:
         if self.is_given(link):
             return True
         if self.is_view(link):
-            assert isinstance(link.stmt, ir.Assign)
-            self.views[link.target] = View(link.source, link.stmt.rhs)
+            self.views[link.target] = view_of(link)
         else:
             self.unclear.append(link)
         return False
@@ -376,8 +351,7 @@ class _Resolved:
         if self.is_free(link):
             return
         if link.how == "alias" and self.scene.steady(link):
-            assert isinstance(link.stmt, ir.Assign)
-            self.views[link.target] = View(link.source, link.stmt.rhs)
+            self.views[link.target] = view_of(link)
         else:
             self.unclear.append(link)
 
@@ -386,10 +360,4 @@ class _Resolved:
         if link.source in self.views:
             return False
         live = live_after(self.scene.function, link.stmt)
-        return not any(self.owner(n) == link.source and n in live for n in self.views)
-
-    def owner(self, name: str) -> str:
-        """The name that a view is a view of in the end."""
-        while name in self.views:
-            name = self.views[name].base
-        return name
+        return not any(owner_of(n, self.views) == link.source and n in live for n in self.views)

@@ -6,45 +6,15 @@ moved: what it reads, whether it is pure, and what the statements between could 
 
 from __future__ import annotations
 
-import builtins
-import operator
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Set
 from itertools import chain
-from types import BuiltinFunctionType
-from typing import Any
 
-from srcdiff.ir import (
-    Assign,
-    Atom,
-    Attr,
-    Block,
-    Call,
-    Const,
-    Effect,
-    For,
-    Function,
-    Method,
-    Name,
-    Opaque,
-    Permute,
-    Ref,
-    Rhs,
-    SetItem,
-    Slice,
-    Stmt,
-    Verbatim,
-    While,
-    occurrences,
-    operands,
-    parts,
-    walk,
-    writes,
-)
+from srcdiff import ir
 from srcdiff.primitives import effects
 from srcdiff.primitives.arguments import outs, overwrites
-from srcdiff.primitives.operation import PURE_METHODS, only_checks
+from srcdiff.primitives.operation import PURE_METHODS, only_checks, op_of
 from srcdiff.primitives.ops import Op, is_op
 
 _TEMPORARY = re.compile(r"(d_)*_")
@@ -55,12 +25,10 @@ def is_temporary(name: str) -> bool:
     return _TEMPORARY.match(name) is not None
 
 
-def stmt_reads(stmt: Stmt) -> tuple[str, ...]:
+def stmt_reads(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names that a statement itself reads, and the test of a `while`."""
-    if type(stmt) is Assign:
-        return occurrences(stmt.rhs)
-    found = [n for operand in operands(stmt) for n in occurrences(operand)]
-    return (*found, *occurrences(stmt.test)) if isinstance(stmt, While) else tuple(found)
+    tested = ir.occurrences(stmt.test) if isinstance(stmt, ir.While) else ()
+    return ir.reads_of(stmt) + tested
 
 
 class Scan:
@@ -69,194 +37,165 @@ class Scan:
     `held` are the names that are read where no expression can stand, such as inside a text.
     """
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: ir.Function) -> None:
         self.function = function
-        self.stmts: list[Stmt] = list(walk(function.body))
-        self._reads = {id(s): stmt_reads(s) for s in self.stmts}
-        self.uses = Counter(chain.from_iterable(map(self.reads, self.stmts)))
-        self.defs = Counter(chain.from_iterable(map(writes, self.stmts)))
-        self.held = {n for s in self.stmts for n in _held(s, self.reads(s))}
+        self.stmts = list(ir.walk(function.body))
+        self.uses = Counter(chain.from_iterable(map(stmt_reads, self.stmts)))
+        self.defs = ir.binding_counts(function.body)
+        self.held = {n for s in self.stmts for n in _held(s)}
         self.names = {p.name for p in function.params}
         self.names.update(self.uses, self.defs, self.held)
 
-    def reads(self, stmt: Stmt) -> tuple[str, ...]:
+    def reads(self, stmt: ir.Stmt) -> tuple[str, ...]:
         """The names that a statement itself reads."""
-        found = self._reads.get(id(stmt))
-        return stmt_reads(stmt) if found is None else found
+        return stmt_reads(stmt)
 
-    def reads_in(self, block: Block, name: str) -> int:
+    def reads_in(self, block: ir.Block, name: str) -> int:
         """How often the statements of a block read a name."""
-        return sum(self.reads(s).count(name) for s in walk(block))
+        return sum(stmt_reads(s).count(name) for s in ir.walk(block))
 
 
-def _held(stmt: Stmt, reads: tuple[str, ...]) -> tuple[str, ...]:
+def _held(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names that a statement reads where no expression can stand."""
-    if isinstance(stmt, (Verbatim, Permute)):
-        return reads
-    if isinstance(stmt, (For, While)):
+    if isinstance(stmt, (ir.For, ir.While)):
         return () if stmt.stop is None else (stmt.stop.id,)
-    if isinstance(stmt, SetItem):
+    if isinstance(stmt, ir.SetItem):
         return (stmt.base.id,) if stmt.index is None else ()
-    rhs = getattr(stmt, "rhs", None)
-    return reads if isinstance(rhs, Opaque) else ()
+    opaque = isinstance(getattr(stmt, "rhs", None), ir.Opaque)
+    return ir.reads_of(stmt) if opaque or isinstance(stmt, (ir.Verbatim, ir.Permute)) else ()
 
 
 # --- what evaluating a right-hand side can do, as far as moving it is concerned ------------------
 
 
-_FIXED_ATTRIBUTES = frozenset(("shape", "ndim", "size", "dtype", "nbytes", "itemsize"))
-_IMPURE_OPERATORS = frozenset(("setitem", "delitem", "methodcaller", "call"))
-# What gives numbers and tuples from numbers and tuples: nothing that a store can change.
-_NUMBER_MAKERS: frozenset[Any] = frozenset((len, int, float, bool, min, max, abs, range, slice))
-_IN_PLACE = "iadd isub imul itruediv ifloordiv imod ipow imatmul iand ior ixor ilshift irshift"
-_ARITHMETIC = frozenset(
-    f for n, f in vars(operator).items()
-    if callable(f) and not n.startswith("_") and n not in {*_IN_PLACE.split(), *_IMPURE_OPERATORS}
-)  # fmt: skip
-
-
-def is_pure(rhs: Rhs) -> bool:
+def is_pure(rhs: ir.Rhs) -> bool:
     """Whether evaluating a right-hand side changes nothing and may be moved over other reads."""
-    if isinstance(rhs, Opaque):
+    if isinstance(rhs, ir.Opaque):
         return rhs.harmless or _is_plain_lambda(rhs)
-    if not isinstance(rhs, Call):
+    if not isinstance(rhs, ir.Call):
         return True
     return (effects.is_pure(rhs.fn) or only_checks(rhs.fn)) and not _has_out(rhs)
 
 
-def _is_plain_lambda(rhs: Opaque) -> bool:
+def _is_plain_lambda(rhs: ir.Opaque) -> bool:
     """Whether an expression makes a function of its parameters alone."""
     return rhs.text.startswith("lambda") and not rhs.reads
 
 
-def _has_out(call: Call) -> bool:
+def _has_out(call: ir.Call) -> bool:
     """Whether a call may write into one of its arguments: `out=`, by keyword or by position."""
     return bool(outs(call)) or overwrites(call) or any(key is None for key, _ in call.kwargs)
 
 
-def reads_memory(rhs: Rhs, fixed: frozenset[str]) -> bool:
+def reads_memory(rhs: ir.Rhs, fixed: frozenset[str]) -> bool:
     """Whether the value depends on what a store can change; `fixed` names hold plain numbers."""
-    if isinstance(rhs, Opaque):
+    if isinstance(rhs, ir.Opaque):
         return not _is_plain_lambda(rhs)
-    if not isinstance(rhs, Call):
+    if not isinstance(rhs, ir.Call):
         return False
-    if isinstance(rhs.fn, Attr) and (rhs.fn.name in _FIXED_ATTRIBUTES or rhs.fn.name == "T"):
-        return False
-    return not is_fixed(rhs, fixed)
+    return not is_op(rhs, Op.T) and not is_fixed(rhs, fixed)
 
 
-def is_length(rhs: Rhs) -> bool:
+def is_length(rhs: ir.Rhs) -> bool:
     """Whether a value is a length, which is another one when a container has changed."""
     return is_op(rhs, Op.LEN)
 
 
-def is_fixed(rhs: Rhs, fixed: Iterable[str]) -> bool:
+def is_fixed(rhs: ir.Rhs | None, fixed: Set[str]) -> bool:
     """Whether a value is a plain number, or a tuple of such, for certain."""
-    if isinstance(rhs, Opaque):
+    if rhs is None or isinstance(rhs, ir.Opaque):
         return False
-    if not isinstance(rhs, Call):
+    if not isinstance(rhs, ir.Call):
         return _is_fixed_atom(rhs, fixed)
-    fn = rhs.fn
-    if isinstance(fn, Attr):
-        return fn.name in _FIXED_ATTRIBUTES
-    if fn is builtins.len or fn is builtins.range:
+    if isinstance(rhs.fn, ir.Attr):
+        return op_of(rhs.fn).is_asked
+    if is_op(rhs, Op.LEN, Op.RANGE):
         return True
-    makes_number = _hashed(fn) and (fn in _NUMBER_MAKERS or fn in _ARITHMETIC)
-    return makes_number and all(_is_fixed_atom(a, fixed) for a in rhs.args)
+    return _makes_numbers(rhs) and all(_is_fixed_atom(a, fixed) for a in rhs.args)
 
 
-def _hashed(fn: Any) -> bool:
-    return type(fn) is BuiltinFunctionType or isinstance(fn, type)
+def _makes_numbers(call: ir.Call) -> bool:
+    """Whether of numbers and tuples a call makes such: nothing that a store can change."""
+    called = op_of(call.fn)
+    of_python = called.name.startswith(("operator.", "builtins."))
+    return (called.probed and of_python) or is_op(call, Op.MAX, Op.MIN, Op.SLICE)
 
 
-def _is_fixed_atom(atom: Atom, fixed: Iterable[str]) -> bool:
-    if isinstance(atom, Name):
+def _is_fixed_atom(atom: ir.Atom, fixed: Set[str]) -> bool:
+    if isinstance(atom, ir.Name):
         return atom.id in fixed
-    if isinstance(atom, Ref):
+    if isinstance(atom, ir.Ref):
         return isinstance(atom.value, (bool, int, float, complex, str))
-    return all(_is_fixed_atom(a, fixed) for a in parts(atom))
+    return all(_is_fixed_atom(a, fixed) for a in ir.parts(atom))
 
 
 def fixed_names(scan: Scan) -> frozenset[str]:
     """The names that only ever hold plain numbers, or tuples of such."""
-    definitions = _definitions(scan)
+    definitions: dict[str, list[ir.Rhs | None]] = {}
+    for stmt in scan.stmts:
+        for name in ir.writes(stmt):
+            definitions.setdefault(name, []).append(_bound_value(stmt))
     fixed = set(definitions) - {p.name for p in scan.function.params}
     while True:
-        lost = {n for n in fixed if not _all_fixed(definitions[n], fixed)}
+        lost = {n for n in fixed if not all(is_fixed(v, fixed) for v in definitions[n])}
         if not lost:
             return frozenset(fixed)
         fixed -= lost
 
 
-def _all_fixed(values: Iterable[Rhs | None], fixed: set[str]) -> bool:
-    return all(v is not None and is_fixed(v, fixed) for v in values)
-
-
-def _definitions(scan: Scan) -> dict[str, list[Rhs | None]]:
-    """Every name with what it is bound to; None where that is not an expression."""
-    found: dict[str, list[Rhs | None]] = {}
-    for stmt in scan.stmts:
-        for name in writes(stmt):
-            found.setdefault(name, []).append(_bound_value(stmt))
-    return found
-
-
-def _bound_value(stmt: Stmt) -> Rhs | None:
-    if isinstance(stmt, Assign):
+def _bound_value(stmt: ir.Stmt) -> ir.Rhs | None:
+    """What a statement binds a name to; None where that is not an expression."""
+    if isinstance(stmt, ir.Assign):
         return stmt.rhs
-    if isinstance(stmt, For) and is_op(stmt.iter, Op.RANGE):
-        return Const(0)
+    if isinstance(stmt, ir.For) and is_op(stmt.iter, Op.RANGE):
+        return ir.Const(0)
     return None
 
 
 def slots(scan: Scan) -> frozenset[str]:
     """The names of lists that are only ever appended to and popped: nobody else sees them."""
-    made = {s.target.id for s in scan.stmts if isinstance(s, Assign) and _is_empty_list(s.rhs)}
+    made = {n for s in scan.stmts if makes_empty_list(s) for n in ir.writes(s)}
     if not made:
         return frozenset()
     seen: set[str] = {p.name for p in scan.function.params}
     for stmt in scan.stmts:
-        if not (isinstance(stmt, Assign) and _is_empty_list(stmt.rhs)):
-            seen.update(writes(stmt))
-        slot = slot_of(stmt.rhs) if isinstance(stmt, (Assign, Effect)) else None
-        seen.update(n for n in scan.reads(stmt) if n != slot)
+        seen.update(() if makes_empty_list(stmt) else ir.writes(stmt))
+        slot = slot_of(ir.call_of(stmt))
+        seen.update(n for n in stmt_reads(stmt) if n != slot)
     return frozenset(made - seen)
 
 
-def _is_empty_list(rhs: Rhs) -> bool:
-    return is_op(rhs, Op.MAKE_LIST) and not rhs.args
+def makes_empty_list(stmt: ir.Stmt) -> bool:
+    """Whether a statement binds a name to a new list with nothing in it."""
+    call = ir.call_of(stmt)
+    return isinstance(stmt, ir.Assign) and is_op(call, Op.MAKE_LIST) and not call.args
 
 
-def slot_of(rhs: Rhs) -> str | None:
+def slot_of(rhs: ir.Rhs | None) -> str | None:
     """The list that `xs.append(v)` or `xs.pop()` works on."""
-    if isinstance(rhs, Call) and isinstance(rhs.fn, Method) and rhs.fn.name in ("append", "pop"):
+    if is_op(rhs, Op.APPEND, Op.POP):
         base = rhs.args[0]
-        if isinstance(base, Name) and occurrences(rhs).count(base.id) == 1:
+        if isinstance(base, ir.Name) and ir.occurrences(rhs).count(base.id) == 1:
             return base.id
     return None
 
 
 def resizes(scan: Scan, private: frozenset[str]) -> bool:
     """Whether some container that is no private list may become longer or shorter."""
-    lists = {s.target.id for s in scan.stmts if isinstance(s, Assign) and _makes_list(s.rhs)}
+    made = (s for s in scan.stmts if is_op(ir.call_of(s), Op.MAKE_LIST, Op.LIST, Op.SORTED))
+    lists = {n for s in made for n in ir.writes(s)}
     return any(_resizes(s, private, lists) for s in scan.stmts)
 
 
-def _makes_list(rhs: Rhs) -> bool:
-    return is_op(rhs, Op.MAKE_LIST, Op.LIST, Op.SORTED)
-
-
-def _resizes(stmt: Stmt, private: frozenset[str], lists: set[str]) -> bool:
-    if isinstance(stmt, SetItem):
-        return isinstance(stmt.index, Slice) and stmt.base.id in lists
-    call = stmt.rhs if isinstance(stmt, (Effect, Assign)) else None
-    if not isinstance(call, Call) or not isinstance(call.fn, Method):
+def _resizes(stmt: ir.Stmt, private: frozenset[str], lists: set[str]) -> bool:
+    if isinstance(stmt, ir.SetItem):
+        return isinstance(stmt.index, ir.Slice) and stmt.base.id in lists
+    call = ir.call_of(stmt)
+    if call is None or not isinstance(call.fn, ir.Method):
         return False
     return call.fn.name not in PURE_METHODS and slot_of(call) not in private
 
 
-def is_slot_effect(stmt: Stmt, private: frozenset[str]) -> bool:
+def is_slot_effect(stmt: ir.Stmt, private: frozenset[str]) -> bool:
     """Whether a statement only appends to or pops from a private list."""
-    if isinstance(stmt, (Effect, Assign)):
-        return slot_of(stmt.rhs) in private
-    return False
+    return slot_of(ir.call_of(stmt)) in private

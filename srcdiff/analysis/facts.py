@@ -30,6 +30,7 @@ from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import UNKNOWN, Array, Kind, Object, Scalar, inside, is_container
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.primitives.effects import module_of
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.records import is_record
 
@@ -74,12 +75,7 @@ def once(key: Hashable, compute: Callable[[], _T]) -> _T:
 # --- whether complex numbers can occur in a function at all --------------------------------------
 
 
-_MAKERS: tuple[Any, ...] = (
-    np.roots, np.linalg.eig, np.linalg.eigvals, np.sort_complex,
-)  # fmt: skip
-_SCIPY_MAKERS = frozenset(
-    {"lambertw", "h1vp", "h2vp", "eig", "eigvals", "sqrtm", "logm", "fractional_matrix_power"}
-)
+_COMPLEX_MODULES = ("numpy.fft", "numpy.lib.scimath", "scipy.fft")
 
 
 def has_complex(function: ir.Function, kinds: Mapping[str, Kind]) -> bool:
@@ -145,11 +141,7 @@ def _makes_complex(value: Any) -> bool:
         return issubclass(value, (complex, np.complexfloating))
     if isinstance(value, np.ufunc):
         return all(loop[-1] in "FDG" for loop in value.types)  # `scipy.special.hankel1`
-    module = module_of(value)
-    if module.startswith("scipy."):
-        return module.startswith("scipy.fft") or getattr(value, "__name__", "") in _SCIPY_MAKERS
-    made = any(value is maker for maker in _MAKERS)
-    return made or module.startswith(("numpy.fft", "numpy.lib.scimath"))
+    return op_of(value).turns_complex or module_of(value).startswith(_COMPLEX_MODULES)
 
 
 # --- what the passes after the analyses know of a function ---------------------------------------

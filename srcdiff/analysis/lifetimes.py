@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from srcdiff import ir
+from srcdiff.analysis.effects import makes_empty_list
 from srcdiff.analysis.links import (
     Link,
     is_copy,
@@ -32,7 +33,7 @@ from srcdiff.primitives.effects import returns_view, written_into
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array, is_sure_view
 
-_ADDS = frozenset({"append", "extend"})
+_ADDS = (Op.APPEND, Op.EXTEND)
 _PUTS = (Op.APPEND, Op.INSERT)
 _TAKES = (Op.GETITEM, Op.POP, Op.GET)
 
@@ -68,8 +69,7 @@ class Slots:
             other = stmt.index.value if isinstance(stmt.index, ir.Const) else None
             texts = isinstance(key, str) and isinstance(other, str)
             return key != other and (texts or (counted and type(other) is int and other >= 0))
-        call = ir.call_of(stmt)
-        adds = isinstance(call and call.fn, ir.Method) and call.fn.name in _ADDS  # type: ignore[union-attr]
+        adds = is_op(ir.call_of(stmt), *_ADDS)
         return adds and counted and not isinstance(self.kinds.get(base), Dict)
 
     # --- nodes ---
@@ -112,14 +112,12 @@ class Slots:
 
 def _stores_itself(stmt: ir.Stmt) -> bool:
     """Whether a statement puts what it names into a container, and not what that holds."""
-    call = stmt.rhs if isinstance(stmt, ir.Effect) else None
-    return call is None or (is_op(call, *_PUTS))
+    return not isinstance(stmt, ir.Effect) or is_op(stmt.rhs, *_PUTS)
 
 
 def _names_item(stmt: ir.Stmt) -> bool:
     """Whether a statement gives a name to one item of a container."""
-    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    return is_op(rhs, *_TAKES)
+    return isinstance(stmt, ir.Assign) and is_op(stmt.rhs, *_TAKES)
 
 
 def changes(block: ir.Block, kinds: Kinds) -> Iterator[tuple[str, ir.Stmt]]:
@@ -140,6 +138,19 @@ class View:
     def of(self, base: ir.Atom) -> ir.Rhs:
         """The same part of something else than the base."""
         return ir.map_rhs(lambda n: base if n.id == self.base else n, self.rhs)
+
+
+def view_of(link: Link) -> View:
+    """The part of the source's memory that the target of a link is."""
+    assert isinstance(link.stmt, ir.Assign)
+    return View(link.source, link.stmt.rhs)
+
+
+def owner_of(name: str, views: Mapping[str, View]) -> str:
+    """The name whose memory a name is a view of in the end (itself if it is none)."""
+    while name in views:
+        name = views[name].base
+    return name
 
 
 @frozen(eq=False)
@@ -176,11 +187,10 @@ class Scene:
 
     def steady(self, link: Link) -> bool:
         """Whether the view can be made again, with the same meaning, wherever it is used."""
-        assert isinstance(link.stmt, ir.Assign)
-        rhs = link.stmt.rhs
-        needed = {link.target, *ir.names(rhs)}
+        view = view_of(link)
+        needed = {link.target, *ir.names(view.rhs)}
         same = self.within(link) and not needed & ir.bound(until_last_use(link))
-        return same and self.lasts(link, View(link.source, rhs))
+        return same and self.lasts(link, view)
 
     def lasts(self, link: Link, view: View) -> bool:
         """Whether what is an item of a container is still that one at the last use of a link."""
@@ -192,12 +202,14 @@ class Scene:
 
     def overwritten(self, link: Link, classes: Mapping[str, str]) -> bool:
         """Whether the memory of the link is written into before the last use of its target."""
-        written, _ = stored_names(until_last_use(link), self.kinds)
-        return any(classes.get(n) == classes[link.target] for n in written)
+        return self._writes_into(link, classes, until_last_use(link))
 
     def written_later(self, link: Link, classes: Mapping[str, str]) -> bool:
         """Whether the memory of the link may be written into while its target has views."""
-        block = self.function.body if link.inside else link.rest
+        return self._writes_into(link, classes, self.function.body if link.inside else link.rest)
+
+    def _writes_into(self, link: Link, classes: Mapping[str, str], block: ir.Block) -> bool:
+        """Whether a block writes into the memory of a link."""
         written, _ = stored_names(block, self.kinds)
         return any(classes.get(n) == classes[link.target] for n in written)
 
@@ -209,10 +221,6 @@ class Scene:
             and is_array(self.kinds.get(link.target))
             and is_sure_view(rhs, self.kinds, self.function)
         )
-
-    def are_containers(self, link: Link) -> bool:
-        """Whether both names of a link are certainly lists, tuples or dicts."""
-        return named_container(link.target, self.kinds) and named_container(link.source, self.kinds)
 
 
 def chain_is_steady(link: Link, views: Mapping[str, View], scene: Scene) -> bool:
@@ -229,10 +237,9 @@ def chain_is_steady(link: Link, views: Mapping[str, View], scene: Scene) -> bool
 def is_part(stmt: ir.Stmt) -> bool:
     """Whether a statement names a container again or an item of one (not a slice, a copy)."""
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if isinstance(rhs, ir.Name):
-        return True
-    item = is_op(rhs, Op.GETITEM)
-    return item and not isinstance(rhs.args[1], ir.Slice)  # type: ignore[union-attr]
+    if is_op(rhs, Op.GETITEM):
+        return not isinstance(rhs.args[1], ir.Slice)
+    return isinstance(rhs, ir.Name)
 
 
 def queues(links: list[Link], scene: Scene) -> frozenset[str]:
@@ -241,11 +248,7 @@ def queues(links: list[Link], scene: Scene) -> frozenset[str]:
     What is moved there must be memory of its own: no view or part of something else.
     """
     parts = {k.target for k in links if k.how in ("alias", "view", "element", "permute")}
-    made = {
-        s.target.id
-        for s in ir.walk(scene.function.body)
-        if isinstance(s, ir.Assign) and s.rhs == ir.Call(ir.make_list)
-    }
+    made = {n for s in ir.walk(scene.function.body) if makes_empty_list(s) for n in ir.writes(s)}
     return frozenset(
         name
         for name in made
@@ -272,10 +275,8 @@ def is_taken(link: Link, scene: Scene) -> bool:
 def _taken_apart(link: Link, function: ir.Function, kinds: Kinds) -> bool:
     """Whether the container is new, and only there for each of its items to be taken once."""
     made = [s for s in ir.walk(function.body) if link.source in ir.writes(s)]
-    if len(made) != 1 or link.inside or not isinstance(made[0], ir.Assign):
-        return False
-    rhs = made[0].rhs
-    if not isinstance(rhs, ir.Call) or returns_view(rhs) or any(shares(made[0], kinds)):
+    call = ir.call_of(made[0]) if len(made) == 1 and not link.inside else None
+    if call is None or returns_view(call) or any(shares(made[0], kinds)):
         return False
     uses = [s for s in ir.walk(function.body) if link.source in ir.reads(s)]
     keys = [s.rhs.args[1].value for s in uses if _takes_item(s, link.source)]  # type: ignore[union-attr]

@@ -22,20 +22,17 @@ from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import (
-    UNKNOWN,
     Array,
     Dict,
     Key,
     Kind,
     Kinds,
-    List,
     NoneKind,
     Object,
     Scalar,
     Text,
-    Tuple,
-    contents,
     is_container,
+    items_of,
 )
 from srcdiff.primitives.effects import (
     makes_object,
@@ -44,7 +41,7 @@ from srcdiff.primitives.effects import (
     returns_view,
     written_into,
 )
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import CONTAINERS, Op, is_op
 
 
 @frozen
@@ -65,14 +62,23 @@ def linked_names(
 ) -> frozenset[str]:
     """The names that may share memory with another name, or with what somebody else holds."""
     links = links_of(function.body, kinds, False)
-    found = {*others, *(n for k in links for n in (k.target, k.source))}
+    linked = (n for k in links for n in (k.target, k.source))
     # What an operator in place on a shared array gives is that array.
-    marks = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign) and is_marked(s.rhs)]
-    while True:
-        more = {s.target.id for s in marks if found & set(ir.names(s.rhs.args[0]))} - found  # type: ignore[union-attr]
-        if not more:
-            return frozenset(found)
-        found |= more
+    return reached((*others, *linked), ((k.source, k.target) for k in in_place(function)))
+
+
+def reached(start: Iterable[str], steps: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """Some names, and all those to which steps lead from them."""
+    nexts: dict[str, list[str]] = {}
+    for source, target in steps:
+        nexts.setdefault(source, []).append(target)
+    seen = set(start)
+    todo = list(seen)
+    while todo:
+        new = [n for n in nexts.get(todo.pop(), ()) if n not in seen]
+        seen.update(new)
+        todo += new
+    return frozenset(seen)
 
 
 def in_place(function: ir.Function) -> Iterator[Link]:
@@ -95,8 +101,8 @@ def is_marked(rhs: ir.Rhs) -> bool:
 
 def marked_names(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names of which `x op= y` says that they may be written into."""
-    call = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    return ir.names(call.args[0]) if isinstance(call, ir.Call) and is_marked(call) else ()
+    call = ir.call_of(stmt)
+    return ir.names(call.args[0]) if call is not None and is_marked(call) else ()
 
 
 def named_container(name: str, kinds: Kinds) -> bool:
@@ -115,15 +121,8 @@ def _has_no_memory(kind: Kind | None) -> bool:
 
 def _holds_only_values(kind: Kind | None) -> bool:
     """Whether a container certainly holds nothing that has memory to share."""
-    items = _items(kind)
+    items = items_of(kind)
     return bool(items) and all(map(_has_no_memory, items))
-
-
-def _items(kind: Kind | None) -> tuple[Kind, ...]:
-    """The kinds of what a container may hold."""
-    if isinstance(kind, Tuple):
-        return kind.items if kind.items is not None else (kind.item or UNKNOWN,)
-    return contents(kind) if isinstance(kind, (List, Dict)) else (UNKNOWN,)
 
 
 def links_of(block: ir.Block, kinds: Kinds, inside: bool) -> Iterator[Link]:
@@ -158,17 +157,17 @@ def shares(stmt: ir.Stmt, kinds: Kinds) -> Iterator[tuple[str, str, str]]:
             yield stmt.base.id, name, "stored"
     elif isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
         call = stmt.rhs
-        if isinstance(call.fn, ir.Method) and call.args and _container(call.args[0], kinds):
-            for atom in call.args[-1:] if call.fn.name == "insert" else call.args[1:]:
-                for name in _arrays(atom, kinds):
-                    yield ir.names(call.args[0])[0], name, "stored"
+        if isinstance(call.fn, ir.Method) and _container(call.args[0], kinds):
+            put = ir.Tup(call.args[-1:] if is_op(call, Op.INSERT) else call.args[1:])
+            for name in _arrays(put, kinds):
+                yield ir.names(call.args[0])[0], name, "stored"
 
 
 def kept_outside(function: ir.Function, kinds: Kinds) -> tuple[frozenset[str], frozenset[str]]:
     """The names of what is from outside, and those of what is put into that."""
     own: set[str] = set()
     put: set[str] = set()
-    before = -1 if any(map(_mentions, ir.walk(function.body))) else 0
+    before = -1 if any(_is_outside(ir.refs_of(s), put) for s in ir.walk(function.body)) else 0
     while before != len(own) + len(put):
         before = len(own) + len(put)
         for stmt in ir.walk(function.body):
@@ -185,16 +184,10 @@ def kept_outside(function: ir.Function, kinds: Kinds) -> tuple[frozenset[str], f
     return frozenset(own), frozenset(put)
 
 
-def _mentions(stmt: ir.Stmt) -> bool:
-    """Whether a statement mentions an array or a container from outside."""
-    found = ir.refs_of(stmt)
-    return any(isinstance(a.value, MUTABLE) for a in found) if found else False
-
-
 def _parts_of(rhs: ir.Rhs, kinds: Kinds) -> tuple[ir.Atom, ...]:
     """What a value may be, or may be a part of; a new container is a part of nothing."""
     if isinstance(rhs, ir.Call):
-        return () if is_op(rhs, *_MAKERS) else returns_view(rhs, kinds)
+        return () if is_op(rhs, *CONTAINERS) else returns_view(rhs, kinds)
     return () if isinstance(rhs, (ir.Opaque, ir.Tup)) else (rhs,)
 
 
@@ -206,22 +199,19 @@ def _is_outside(atoms: Iterable[ir.Atom], names: Set[str]) -> bool:
     )
 
 
-_MAKERS = (Op.MAKE_LIST, Op.MAKE_DICT, Op.LIST, Op.TUPLE, Op.DICT)
-
 MUTABLE = (np.ndarray, MutableSequence, MutableMapping, MutableSet)
 """The classes of arrays and containers."""
 
 
 def _container(atom: ir.Atom, kinds: Kinds) -> bool:
-    return isinstance(atom, ir.Name) and atom.id in kinds and is_container(kinds[atom.id])
+    return isinstance(atom, ir.Name) and named_container(atom.id, kinds)
 
 
 def _assign_shares(stmt: ir.Assign, kinds: Kinds) -> Iterator[tuple[str, str, str]]:
     """What the target of an assignment may share memory with."""
     rhs, target = stmt.rhs, stmt.target.id
     if isinstance(rhs, ir.Name):
-        if not _has_no_memory(kinds.get(rhs.id)):
-            yield target, rhs.id, "alias"
+        yield from ((target, n, "alias") for n in _arrays(rhs, kinds))
     elif isinstance(rhs, ir.Tup):
         yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
     elif isinstance(rhs, ir.Call) and not takes_keys(rhs, kinds):
@@ -229,39 +219,34 @@ def _assign_shares(stmt: ir.Assign, kinds: Kinds) -> Iterator[tuple[str, str, st
             yield from ((target, n, "stored") for n in _arrays(ir.Tup(object_parts(rhs)[1]), kinds))
         elif is_op(rhs, *DISPLAYS) or (is_op(rhs, *JOINS) and _joins(rhs, kinds)):
             yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
-        elif rhs.args and _container(rhs.args[0], kinds) and not returns_fresh(rhs):
+        elif is_op(rhs, *_ELEMENTS) and _container(rhs.args[0], kinds):
             yield target, ir.names(rhs.args[0])[0], "element"
         else:
-            for atom in returns_view(rhs, kinds):
-                yield from ((target, n, "view") for n in _arrays(atom, kinds))
+            viewed = ir.Tup(returns_view(rhs, kinds))
+            yield from ((target, n, "view") for n in _arrays(viewed, kinds))
 
 
 def takes_keys(call: ir.Call, kinds: Kinds) -> bool:
     """Whether a call makes a sequence of the keys of a dict: they share and carry nothing."""
-    if not is_op(call, Op.LIST, Op.TUPLE, Op.SORTED, Op.REVERSED, Op.SET, Op.ITER) or not call.args:
-        return False
-    first = call.args[0]
+    takes = is_op(call, Op.LIST, Op.TUPLE, Op.SORTED, Op.REVERSED, Op.SET, Op.ITER)
+    first = call.args[0] if takes and call.args else None
     return isinstance(first, ir.Name) and isinstance(kinds.get(first.id), Dict)
 
 
-DISPLAYS = (Op.MAKE_LIST, Op.MAKE_DICT, Op.LIST, Op.TUPLE, Op.DICT, Op.REVERSED, Op.SORTED)
+_COPYING = (Op.LIST, Op.TUPLE, Op.DICT, Op.REVERSED, Op.SORTED)
+DISPLAYS = (Op.MAKE_LIST, Op.MAKE_DICT, *_COPYING)
 """What makes a new container that holds what it is given, or the items of that."""
 
 JOINS = (Op.ADD, Op.MUL, Op.OR)
 """The operators that join containers, where an operand is one."""
 
+_ELEMENTS = (Op.COPY_METHOD, Op.GET, Op.GETITEM, Op.ITEMS, Op.POP, Op.VALUES)
+"""What gives an item of a container, or several."""
+
 
 def _joins(call: ir.Call, kinds: Kinds) -> bool:
     """Whether an operator joins containers: the new one holds what they hold."""
     return any(isinstance(a, ir.Tup) or _container(a, kinds) for a in call.args)
-
-
-def returns_fresh(call: ir.Call) -> bool:
-    """Whether a call on a container returns new memory (`len(xs)`, `np.stack(xs)`)."""
-    element = is_op(call, Op.GETITEM) or (
-        isinstance(call.fn, ir.Method) and call.fn.name in ("pop", "get", "copy", "items", "values")
-    )
-    return not element
 
 
 def stored_names(block: ir.Block, kinds: Kinds) -> tuple[frozenset[str], frozenset[str]]:
@@ -337,31 +322,26 @@ def _made(link: Link) -> str:
 
 def between(links: list[Link], kinds: Kinds) -> list[Link]:
     """The links of containers of which one may be the other, or a part of it."""
-    return [
-        k
-        for k in links
-        if named_container(k.target, kinds)
-        and named_container(k.source, kinds)
-        and not (is_copy(k.stmt) and not holds_containers(kinds[k.source]))
-    ]
+    both = [k for k in links if are_containers(k, kinds)]
+    return [k for k in both if not is_copy(k.stmt) or holds_containers(kinds[k.source])]
 
 
-_COPIES = (Op.LIST, Op.TUPLE, Op.DICT, Op.SORTED, Op.REVERSED, Op.ADD, Op.MUL, Op.OR)
+def are_containers(link: Link, kinds: Kinds) -> bool:
+    """Whether both names of a link are certainly lists, tuples or dicts."""
+    return named_container(link.target, kinds) and named_container(link.source, kinds)
 
 
 def is_copy(stmt: ir.Stmt) -> bool:
     """Whether a statement makes a new container that holds the same items as an old one."""
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if not isinstance(rhs, ir.Call):
-        return False
     if is_op(rhs, Op.GETITEM):
         return isinstance(rhs.args[1], ir.Slice)
-    return is_op(rhs, *_COPIES) or is_op(rhs, Op.COPY_METHOD)
+    return is_op(rhs, *_COPYING, *JOINS, Op.COPY_METHOD)
 
 
 def holds_containers(kind: Kind) -> bool:
     """Whether a container may hold other containers."""
-    return any(not isinstance(k, (Scalar, Array, Text, NoneKind)) for k in _items(kind))
+    return any(not isinstance(k, (Scalar, Array, Text, NoneKind)) for k in items_of(kind))
 
 
 def written_params(function: ir.Function, kinds: Kinds) -> tuple[str, ...]:

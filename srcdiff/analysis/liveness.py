@@ -225,6 +225,12 @@ class _Path(NamedTuple):
         """The path on which a test is known."""
         return _Path(self.bound, self.known | {(name, value)})
 
+    def behind(self, stmt: ir.Stmt) -> _Path:
+        """The path behind a statement without blocks."""
+        path = self.bind(ir.writes(stmt))
+        value = self.value(stmt.rhs) if isinstance(stmt, ir.Assign) else None
+        return path if value is None else path.knowing(ir.writes(stmt)[0], value)
+
     def covers(self, other: _Path) -> bool:
         """Whether another path is one of those that this one stands for."""
         return self.bound <= other.bound and self.known <= other.known
@@ -279,15 +285,7 @@ class _Reads:
             return self.loop(stmt, paths)
         if isinstance(stmt, ir.Verbatim) and stmt.text.startswith("raise"):
             return frozenset()
-        after = frozenset(p.bind(ir.writes(stmt)) for p in paths)
-        if isinstance(stmt, ir.Assign):
-            name = stmt.target.id
-            values = ((p, p.value(stmt.rhs)) for p in paths)
-            after = frozenset(
-                p.bind((name,)) if v is None else p.bind((name,)).knowing(name, v)
-                for p, v in values
-            )  # fmt: skip
-        return _fewer(after)
+        return _fewer(frozenset(p.behind(stmt) for p in paths))
 
     def branches(self, stmt: ir.If, paths: _Paths) -> _Paths:
         """The paths behind a condition."""

@@ -12,21 +12,28 @@ of what it is computed from, and a tangent beside it has to lie as it does (`lai
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from types import FunctionType
 
-import numpy as np
-
 from srcdiff import ir
-from srcdiff.analysis.lifetimes import Scene, View, chain_is_steady
-from srcdiff.analysis.links import Link, groups, is_marked, links_of, refusal, written_classes
+from srcdiff.analysis.lifetimes import Scene, View, chain_is_steady, view_of
+from srcdiff.analysis.links import (
+    Link,
+    groups,
+    is_marked,
+    links_of,
+    reached,
+    refusal,
+    written_classes,
+)
 from srcdiff.analysis.liveness import live_after
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import UNKNOWN, Kinds, is_container, rank_of
 from srcdiff.primitives.effects import is_pure, written_into
-from srcdiff.primitives.operation import Meaning, op_of
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.operation import Meaning, Result, op_of
+from srcdiff.primitives.ops import CONTAINERS, Op, is_op
 from srcdiff.primitives.views import (
     is_array_if_any,
     is_sure_view,
@@ -75,8 +82,7 @@ def _views(links: list[Link], scene: Scene) -> dict[str, View]:
     for link in links:
         sure = link.how in ("alias", "view") and scene.is_array_view(link)
         if sure and scene.steady(link) and chain_is_steady(link, found, scene):
-            assert isinstance(link.stmt, ir.Assign)
-            found[link.target] = View(link.source, link.stmt.rhs)
+            found[link.target] = view_of(link)
     return found
 
 
@@ -117,16 +123,11 @@ def _has_shadow(name: str, scene: Scene) -> bool:
 
 # --- what can be repeated on shadows -------------------------------------------------------------
 
-_VIEWS = frozenset(
-    getattr(np, name)
-    for name in (
-        "asarray", "asanyarray", "split", "array_split", "hsplit", "vsplit", "dsplit", "unstack",
-        "real", "atleast_1d", "atleast_2d", "atleast_3d",
-    )
-    if hasattr(np, name)
+_REPEATED = (
+    *CONTAINERS, Op.ADD, Op.APPEND, Op.COPY_METHOD, Op.GETITEM, Op.INSERT, Op.POP, Op.REVERSE,
+    Op.VIEW_LIKE,
 )  # fmt: skip
-_METHODS = frozenset({"pop", "append", "insert", "reverse", "copy"})
-_CONTAINERS = (Op.MAKE_LIST, Op.MAKE_DICT, Op.LIST, Op.TUPLE, Op.DICT, Op.GETITEM, Op.ADD)
+"""What does the same to shadows, beside what gives views by shapes alone."""
 
 
 def is_mirrored(stmt: ir.Stmt) -> bool:
@@ -138,13 +139,9 @@ def is_mirrored(stmt: ir.Stmt) -> bool:
         return True
     if not isinstance(rhs, ir.Call) or any(isinstance(a, ir.Star) for a in rhs.args):
         return False
-    if op_of(rhs.fn).is_whole_view:
-        return True
-    if isinstance(rhs.fn, ir.Method):
-        return rhs.fn.name in _METHODS
-    if isinstance(rhs.fn, ir.Attr):
-        return rhs.fn.name == "real"  # `imag` of real numbers is no view
-    return is_op(rhs, *_CONTAINERS) or is_op(rhs, *_VIEWS) or is_op(rhs, Op.VIEW_LIKE)
+    called = op_of(rhs.fn)
+    view = called.is_whole_view or called.result is Result.STEADY_VIEW
+    return view or is_op(rhs, *_REPEATED)
 
 
 def may_copy(rhs: ir.Rhs) -> bool:
@@ -208,12 +205,7 @@ def laid_classes(function: ir.Function, kinds: Kinds) -> frozenset[str]:
 def laid_origins(function: ir.Function, kinds: Kinds, lent: Iterable[str] = ()) -> frozenset[str]:
     """Such arrays, and `lent` ones, and all that they are computed from, whose order they have."""
     found = {*laid(function, kinds), *lent, *_given_away(function, kinds)}
-    sources = list(_sources(function.body)) if found else []
-    while True:
-        more = {n for target, names in sources if target in found for n in names} - found
-        if not more:
-            return frozenset(found)
-        found |= more
+    return reached(found, _sources(function.body) if found else ())
 
 
 def _given_away(function: ir.Function, kinds: Kinds) -> Iterator[str]:
@@ -224,14 +216,11 @@ def _given_away(function: ir.Function, kinds: Kinds) -> Iterator[str]:
             yield from written_into(stmt, kinds)
 
 
-def _sources(block: ir.Block) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _sources(block: ir.Block) -> Iterator[tuple[str, str]]:
     """What is bound, and what may say in which order that lies."""
     for stmt in ir.walk(block):
-        if isinstance(stmt, ir.Assign):
-            yield stmt.target.id, _orders(stmt.rhs)
-        else:
-            for name in ir.writes(stmt):
-                yield name, tuple(ir.reads(stmt))
+        said = _orders(stmt.rhs) if isinstance(stmt, ir.Assign) else ir.reads(stmt)
+        yield from itertools.product(ir.writes(stmt), said)
 
 
 def _orders(rhs: ir.Rhs) -> tuple[str, ...]:
@@ -246,17 +235,13 @@ def _orders(rhs: ir.Rhs) -> tuple[str, ...]:
 def _unsure(function: ir.Function, kinds: Kinds) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What is made of an array, and may be a view or a copy by how that lies in memory."""
     for stmt in ir.walk(function.body):
-        call = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if isinstance(stmt, ir.Assign) and isinstance(call, ir.Call) and _may_copy(call):
-            if not _is_flat(call.args[0], kinds) and not is_sure_view(call, kinds, function):
+        call = ir.call_of(stmt)
+        if isinstance(stmt, ir.Assign) and call is not None and call.args:
+            unsure = (may_copy(call) or is_op(call, *_BY_ORDER)) and not _is_flat(
+                call.args[0], kinds
+            )
+            if unsure and not is_sure_view(call, kinds, function):
                 yield stmt.target.id, ir.names(call.args[0])
-
-
-def _may_copy(call: ir.Call) -> bool:
-    """Whether the order of the memory decides between a view and a copy."""
-    if not call.args or isinstance(call.fn, (ir.Attr, ir.Name, ir.Derived)):
-        return False
-    return may_copy(call) or (not isinstance(call.fn, ir.Method) and is_op(call, *_BY_ORDER))
 
 
 def _is_flat(base: ir.Atom, kinds: Kinds) -> bool:

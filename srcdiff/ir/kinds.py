@@ -306,6 +306,11 @@ def dims_of(kind: Kind) -> tuple[Dim, ...] | None:
     return None
 
 
+def dtype_of(kind: Kind | None) -> str | None:
+    """The dtype of a number or array, None if unknown."""
+    return getattr(kind, "dtype", None)
+
+
 def rank_of(kind: Kind) -> int | None:
     """The number of axes of a number or array, None if unknown."""
     if isinstance(kind, Sparse):
@@ -447,6 +452,27 @@ def inside(kind: Kind | None) -> tuple[Kind, ...]:
     if isinstance(kind, Tuple):
         return () if kind.item is None else (kind.item,)
     return (kind.kind,) if isinstance(kind, Maybe) else ()
+
+
+def items_of(kind: Kind | None) -> tuple[Kind, ...]:
+    """The kinds of what a container may hold, UNKNOWN where that is not known."""
+    if isinstance(kind, Dict) or (isinstance(kind, (List, Tuple)) and kind.items is not None):
+        return inside(kind)
+    return ((kind.item if isinstance(kind, (List, Tuple)) else None) or UNKNOWN,)
+
+
+def mapped(one: Function[[Kind], Kind], kind: Kind, new: bool = False) -> Kind:
+    """A kind with those of what the value holds mapped; `new`: its lists and dicts are new ones."""
+    if isinstance(kind, Maybe):
+        return maybe(one(kind.kind))
+    if not isinstance(kind, (Tuple, List, Dict)):
+        return kind
+    item = None if kind.item is None else one(kind.item)
+    site = "" if new or isinstance(kind, Tuple) else kind.site
+    if isinstance(kind, Dict):
+        return Dict(tuple((k, one(v)) for k, v in kind.items), item, site, kind.cls)
+    items = None if kind.items is None else tuple(map(one, kind.items))
+    return Tuple(items, item) if isinstance(kind, Tuple) else List(item, items, site)
 
 
 def sure(kind: Kind) -> Kind:

@@ -10,7 +10,7 @@ elementwise   operators and ufuncs: broadcasting, dtypes, integers that are leng
 indexing      `x[i]`: views, elements and selections of arrays, items of containers
 methods       attributes, methods, functions whose arguments say the shape, random numbers
 containers    sums, products, copies and parts of lists, tuples, dicts; adjoints of containers
-matrices      sparse matrices of SciPy, and solutions of linear systems
+matrices      sparse matrices of SciPy, and what is made of them
 higher_order  helpers, and functions of SciPy, that call a function
 lengths       what unknown lengths are called, what calls give, and which are equal
 probing       the function called on tiny stand-ins for its operands

@@ -13,20 +13,19 @@ from __future__ import annotations
 import inspect
 import logging
 import operator
-from collections.abc import Callable as Function
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
     Callable,
     Dict,
-    Dim,
     Kind,
     List,
     Maybe,
@@ -39,30 +38,38 @@ from srcdiff.ir.kinds import (
     Text,
     Tuple,
     Unknown,
-    contents,
+    class_of,
     dims_of,
+    dtype_of,
     inside,
     is_inexact_dtype,
     is_numeric,
+    items_of,
+    mapped,
     maybe,
     sure,
 )
-from srcdiff.kinds import containers as kind_sequences
-from srcdiff.kinds import containers as kind_trees
-from srcdiff.kinds import matrices, methods
+from srcdiff.kinds import containers, matrices, methods
 from srcdiff.kinds.elementwise import elementwise_kind, out_kind
 from srcdiff.kinds.indexing import item_kind, size_dim, size_scalar
-from srcdiff.kinds.lattice import join_all, kind_of
+from srcdiff.kinds.lattice import (
+    Args,
+    Keywords,
+    Kwargs,
+    Rule,
+    always,
+    binary,
+    join_all,
+    kind_of,
+    like,
+)
 from srcdiff.kinds.lengths import grid_kind, with_lengths
-from srcdiff.kinds.matrices import has_open_dtype, is_solver, solution, without_dtype
 from srcdiff.kinds.probing import probe
 from srcdiff.primitives.effects import module_of
-from srcdiff.primitives.operation import may_be_run, op_of
+from srcdiff.primitives.operation import Meaning, may_be_run, op_of
+from srcdiff.primitives.ops import Op, op_named
 from srcdiff.runtime import arrays, indexing, records, sequences, trees
 from srcdiff.runtime.devices import on_device
-
-Args = tuple[Kind, ...]
-Keywords = dict[str, Kind]
 
 
 def in_place(fn: Any, args: Args, kwargs: Keywords) -> tuple[Args, Keywords]:
@@ -86,37 +93,35 @@ def _first(fn: Any) -> str:
 # --- the kinds of results where arrays are on a device -------------------------------------------
 
 
-_ASIDE = (ir.make_list, ir.make_dict, ir.make_function, ir.captured, ir.is_function)
-_ASKS = (bool, int, float, complex, round, operator.not_, operator.truth, operator.contains)
-_ANSWERS = (
-    "may_share_memory", "shares_memory", "can_cast", "issubdtype", "isscalar", "iscomplexobj",
-    "isrealobj",
+_STAY = (
+    Op.MAKE_LIST, Op.MAKE_DICT, Op.MAKE_FUNCTION, Op.CAPTURED, Op.IS_FUNCTION, Op.CAN_CAST,
+    Op.ISCOMPLEXOBJ, Op.ISREALOBJ, Op.ISSCALAR, Op.ISSUBDTYPE, Op.MAY_SHARE_MEMORY,
+    Op.SHARES_MEMORY,
+)  # fmt: skip
+"""What makes no number, or one of the host."""
+_TRANSFERS = (
+    Op.BOOL, Op.COMPLEX, Op.CONTAINS, Op.FLOAT, Op.GET, Op.INT, Op.ITEM, Op.NOT, Op.ROUND,
+    Op.TOLIST, Op.TRUTH,
 )  # fmt: skip
 _ON_HOST = ("dtype", "ellipsis", "numpy.random.Generator", "numpy.random.RandomState")
 
 
 def may_be_device(kind: Kind) -> bool:
     """Whether a value may be an array, or hold one."""
-    if isinstance(kind, Array):
-        return True
-    if isinstance(kind, Maybe):
-        return may_be_device(kind.kind)
-    if isinstance(kind, Unknown):
-        return True
     if isinstance(kind, Object):
         return kind.type not in _ON_HOST
-    if isinstance(kind, Tuple) and kind.items is None and kind.item is None:
-        return True
-    return isinstance(kind, (Tuple, List, Dict)) and any(map(may_be_device, inside(kind)))
+    if isinstance(kind, (Tuple, List, Dict, Maybe)):
+        held = items_of(kind) if isinstance(kind, Tuple) else inside(kind)
+        return any(map(may_be_device, held))
+    return isinstance(kind, (Array, Unknown))
 
 
 def placed(kind: Kind, fn: Any, args: Args) -> Kind:
     """The kind of a call's result, numbers that are computed on the device as arrays."""
-    if isinstance(fn, (ir.Derived, ir.Name)) or fn in _ASIDE or records.is_record(fn):
+    op = op_named(fn)
+    if isinstance(fn, (ir.Derived, ir.Name)) or op in _STAY or records.is_record(fn):
         return kind
-    if getattr(fn, "__name__", "") in _ANSWERS:
-        return kind
-    if fn is sum and isinstance(kind, Scalar) and any(map(may_be_device, args)):
+    if op is Op.SUM and isinstance(kind, Scalar) and any(map(may_be_device, args)):
         return Array(kind.dtype, (), maybe_scalar=True)
     if not isinstance(fn, (ir.Method, ir.Attr)) and is_of_numpy(fn):
         return as_arrays(kind, True) if any(map(may_be_device, args)) else kind
@@ -128,21 +133,13 @@ def as_arrays(kind: Kind, flags: bool = False) -> Kind:
     if isinstance(kind, Scalar):
         number = kind.python is not True or (flags and kind.dtype == "bool")
         return Array(kind.dtype, ()) if number else kind
-    if isinstance(kind, Tuple):
-        items = None if kind.items is None else tuple(as_arrays(k, flags) for k in kind.items)
-        return Tuple(items, None if kind.item is None else as_arrays(kind.item, flags))
-    if isinstance(kind, List):
-        items = None if kind.items is None else tuple(as_arrays(k, flags) for k in kind.items)
-        return List(None if kind.item is None else as_arrays(kind.item, flags), items, kind.site)
-    return kind
+    held = isinstance(kind, (Tuple, List))
+    return mapped(partial(as_arrays, flags=flags), kind) if held else kind
 
 
 def is_transfer(fn: Any, args: Args) -> bool:
     """Whether a call asks the device for a value."""
-    if not on_device():
-        return False
-    asks = fn in _ASKS if not isinstance(fn, ir.Method) else fn.name in ("item", "tolist", "get")
-    return asks and any(map(may_be_device, args))
+    return on_device() and op_named(fn) in _TRANSFERS and any(map(may_be_device, args))
 
 
 def is_of_numpy(fn: Any) -> bool:
@@ -162,25 +159,15 @@ def is_host_call(fn: Any, args: Args, result: Kind) -> bool:
 # --- the kind of a call's result: containers and helpers here, shapes beside, all others probed --
 
 
-Kwargs = tuple[tuple[str, Kind], ...]
-
-# The value of an integer operand has no part in the rank of the result.
-ANY_INT = frozenset(
-    {np.roll, np.full_like, np.polyval, np.linalg.matrix_power, np.allclose, np.pad}
-)
-
-# How many first operands of a function cannot be None: it would fail.
-FAIL_ON_NONE: dict[Any, int] = {
-    operator.getitem: 1, operator.setitem: 1, len: 1, range: 1, reversed: 1, enumerate: 1,
-    operator.matmul: 2, np.matmul: 2,
-}  # fmt: skip
-# Functions that accept None.
-WORK_ON_NONE = frozenset(
-    {
-        operator.eq, operator.ne, np.where, np.equal, np.not_equal, np.clip, np.round, np.around,
-        np.logical_and, np.logical_or, np.logical_not, np.logical_xor,
-    }
+_ANY_INT = (Op.ALLCLOSE, Op.LINALG_MATRIX_POWER, Op.PAD, Op.POLYVAL, Op.ROLL)
+"""The value of an integer operand has no part in the rank of the result."""
+_LOOK_INTO = (Op.ENUMERATE, Op.GETITEM, Op.LEN, Op.RANGE, Op.REVERSED, Op.SETITEM)
+"""What fails if its first operand is None."""
+_WORK_ON_NONE = (
+    Op.CLIP, Op.EQ, Op.EQUAL, Op.LOGICAL_AND, Op.LOGICAL_NOT, Op.LOGICAL_OR, Op.LOGICAL_XOR, Op.NE,
+    Op.NOT_EQUAL, Op.NP_ROUND, Op.WHERE,
 )  # fmt: skip
+"""What accepts None."""
 
 # Methods of arrays that are functions with the same operands.
 _TWINS: dict[str, Any] = {"repeat": np.repeat, "choose": np.choose, "nonzero": np.nonzero}
@@ -207,15 +194,11 @@ def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
         return getattr(fn.key, "result", UNKNOWN)
     if isinstance(fn, ir.Name):
         return UNKNOWN
-    special = _SPECIAL.get(fn) if is_hashable(fn) else None
-    if special is not None:
-        result = special(*in_place(fn, args, dict(kwargs)))
-        if result is not None:
-            return result
-    if str(getattr(fn, "__module__", "")).startswith(("scipy.", "srcdiff.runtime.")):
+    known = _by_rule(_SPECIAL, fn, args, kwargs)
+    if known is None and str(getattr(fn, "__module__", "")).startswith(_FURTHER):
         known = _further_kind(fn, args, kwargs)
-        if known is not None:
-            return known
+    if known is not None:
+        return known
     if op_of(fn).is_elementwise:
         return elementwise_kind(fn, args, kwargs)
     fields = records.plain_fields(fn) if isinstance(fn, type) else None
@@ -224,12 +207,20 @@ def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
     return probed_kind(fn, args, kwargs)
 
 
+def _by_rule(rules: Mapping[Any, Rule], fn: Any, args: Args, kwargs: Kwargs) -> Kind | None:
+    """What the rule for a callee says, if there is one."""
+    rule = rules.get(fn) if is_hashable(fn) else None
+    return None if rule is None else rule(*in_place(fn, args, dict(kwargs)))
+
+
+_FURTHER = ("scipy.", "srcdiff.runtime.")
+
+
 def _further_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind | None:
     """The kind of what a function of SciPy or a helper that few programs call returns."""
     from srcdiff.kinds.higher_order import FUNCTIONS, scipy_kind
 
-    special = FUNCTIONS.get(fn) if is_hashable(fn) else None
-    found = None if special is None else special(*in_place(fn, args, dict(kwargs)))
+    found = _by_rule(FUNCTIONS, fn, args, kwargs)
     return scipy_kind(fn, args, kwargs) if found is None else found
 
 
@@ -239,8 +230,9 @@ def surely(fn: ir.Callee, args: Sequence[Kind]) -> Sequence[Kind]:
         return args
     count = _not_none(fn)
     # Of None in place of an array NumPy makes objects, with which nothing can be computed.
-    named = isinstance(fn, (ir.Name, ir.Derived, ir.Attr, ir.Method)) or not is_hashable(fn)
-    numeric = not named and module_of(fn).startswith("numpy") and fn not in WORK_ON_NONE
+    named = isinstance(fn, (ir.Name, ir.Derived, ir.Attr, ir.Method))
+    numpy = not named and module_of(fn).startswith("numpy")
+    numeric = numpy and op_named(fn) not in _WORK_ON_NONE
     return [
         sure(a) if k < count or (numeric and isinstance(sure(a), Array)) else a
         for k, a in enumerate(args)
@@ -254,14 +246,11 @@ def fails(fn: ir.Callee, args: Sequence[Kind]) -> bool:
 
 def _not_none(fn: ir.Callee) -> int:
     """How many operands of a call cannot be None, as it would fail."""
-    if isinstance(fn, (ir.Attr, ir.Method)):
+    op, called = op_named(fn), op_of(fn)
+    if isinstance(fn, (ir.Attr, ir.Method)) or op in _LOOK_INTO:
         return 1
-    if isinstance(fn, (ir.Name, ir.Derived)) or not is_hashable(fn):
-        return 0
-    if fn in FAIL_ON_NONE:
-        return FAIL_ON_NONE[fn]
-    works = op_of(fn).is_elementwise and fn not in WORK_ON_NONE
-    return getattr(fn, "nin", 2) if works else 0
+    computes = called.means(Meaning.PRODUCT) or called.is_elementwise
+    return getattr(fn, "nin", 2) if computes and op not in _WORK_ON_NONE else 0
 
 
 def is_hashable(fn: Any) -> bool:
@@ -279,15 +268,14 @@ def probed_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
     if not may_be_run(fn):
         return UNKNOWN
     keywords = dict(kwargs)
-    if is_solver(fn) and len(args) > 1:
-        return solution(args[0], args[1])
-    any_int = fn in ANY_INT or (fn in (np.array, np.asarray) and "ndmin" not in keywords)
+    op = op_named(fn)
+    any_int = op in _ANY_INT or (op in (Op.ARRAY, Op.ASARRAY) and "ndmin" not in keywords)
     named = tuple((k, _anonymous(v)) for k, v in kwargs)
     result = probe(fn, tuple(map(_anonymous, args)), named, any_int)
     if result is None:
         return UNKNOWN
-    if has_open_dtype(fn):
-        return without_dtype(result)
+    if op_of(fn).turns_complex:
+        return _without_dtype(result)
     return with_lengths(fn, args, keywords, result)
 
 
@@ -295,50 +283,43 @@ def _anonymous(kind: Kind) -> Kind:
     """A kind without what a probe does not look at, so that more probes are the same."""
     if isinstance(kind, Scalar) and kind.size_of is not None:
         return Scalar(kind.dtype, kind.python, kind.value)
-    if isinstance(kind, Tuple) and kind.items is not None:
-        return Tuple(tuple(map(_anonymous, kind.items)))
-    if isinstance(kind, List):
-        items = None if kind.items is None else tuple(map(_anonymous, kind.items))
-        return List(None if kind.item is None else _anonymous(kind.item), items)
-    return kind
+    return mapped(_anonymous, kind, new=True) if isinstance(kind, (Tuple, List)) else kind
+
+
+def _without_dtype(kind: Kind) -> Kind:
+    """A kind with its dtype forgotten, unless it is complex in any case."""
+    if isinstance(kind, Array) and not str(kind.dtype).startswith("complex"):
+        return Array(None, kind.dims, kind.maybe_scalar)
+    return mapped(_without_dtype, kind)
 
 
 # --- functions with a kind of their own --------------------------------------------------------
 
-Special = Function[[Args, dict[str, Kind]], "Kind | None"]
+
+def _item(base: Kind, index: Kind) -> Kind:
+    return grid_kind(base, index) or item_kind(base, index)
 
 
-def _item(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    return grid_kind(args[0], args[1]) or item_kind(args[0], args[1])
-
-
-def _len(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    return size_scalar(length_of(args[0])) if args else UNKNOWN
-
-
-def length_of(kind: Kind) -> Dim:
+def _len(kind: Kind) -> Kind:
     """The result of `len`."""
-    if isinstance(kind, Array) and kind.dims and not kind.maybe_scalar:
-        return kind.dims[0]
+    dims = dims_of(kind)
+    if dims:
+        return size_scalar(dims[0])
     if isinstance(kind, (Tuple, List)) and kind.items is not None:
-        return len(kind.items)
-    return kind.length if isinstance(kind, Range) else None
+        return size_scalar(len(kind.items))
+    return size_scalar(kind.length if isinstance(kind, Range) else None)
 
 
-def _range(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _range(args: Args, kwargs: Keywords) -> Kind | None:
     return Range(size_dim(args[0]) if len(args) == 1 else None)
 
 
-def _slice(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _slice(args: Args, kwargs: Keywords) -> Kind | None:
     """A slice of which only is known whether it has a step."""
     return SliceKind(UNKNOWN, UNKNOWN, args[2] if len(args) == 3 else NoneKind())
 
 
-def _make_list(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    return List(None, args) if args else List(None, ())
-
-
-def _make_dict(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _make_dict(args: Args, kwargs: Keywords) -> Kind | None:
     known: dict[Any, Kind] = {}
     others: list[Kind] = []
     for key, value in zip(args[::2], args[1::2]):
@@ -349,22 +330,17 @@ def _make_dict(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return Dict(tuple(known.items()), join_all(others))
 
 
-def _extreme(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _extreme(args: Args, kwargs: Keywords) -> Kind | None:
     """`min` and `max`: one of the operands."""
     if kwargs:
         return UNKNOWN
     if len(args) > 1:
         found = join_all(args)
     elif isinstance(args[0], (Tuple, List)):
-        found = join_all(getattr(args[0], "items", None) or contents_of(args[0]))
+        found = join_all(inside(args[0])) or UNKNOWN
     else:
         found = item_kind(args[0], Scalar("int64"))
     return _forgotten(found) if isinstance(found, Scalar) else found or UNKNOWN
-
-
-def contents_of(kind: Kind) -> tuple[Kind, ...]:
-    """The kinds of the items of a sequence."""
-    return contents(kind) if isinstance(kind, (List, Dict)) else (UNKNOWN,)
 
 
 def _forgotten(kind: Scalar) -> Scalar:
@@ -372,14 +348,10 @@ def _forgotten(kind: Scalar) -> Scalar:
     return Scalar(kind.dtype, kind.python)
 
 
-def _constant(kind: Kind) -> Special:
-    return lambda args, kwargs: kind
-
-
-def _unbroadcast(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _unbroadcast(args: Args, kwargs: Keywords) -> Kind | None:
     """The shape of the second operand with the dtype of the first."""
     d, x = args
-    dtype = getattr(d, "dtype", None)
+    dtype = dtype_of(d)
     if isinstance(x, Scalar):
         return d if isinstance(d, Scalar) else Scalar(dtype, None)
     if isinstance(x, Tuple) and x.items and all(isinstance(k, Scalar) for k in x.items):
@@ -387,41 +359,37 @@ def _unbroadcast(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return Array(dtype, x.dims, x.maybe_scalar) if isinstance(x, Array) else UNKNOWN
 
 
-def _scatter(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _scatter(args: Args, kwargs: Keywords) -> Kind | None:
     """The shape of the third operand with the dtype of the first."""
     return _unbroadcast((args[0], args[2]), kwargs)
 
 
-def _unsplit(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _unsplit(args: Args, kwargs: Keywords) -> Kind | None:
     """The shape of the third operand with the dtype of what the first holds."""
     return _unbroadcast((join_all(inside(args[0])) or UNKNOWN, args[2]), kwargs)
 
 
-def _spread(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _spread(args: Args, kwargs: Keywords) -> Kind | None:
     d, x = args[:2]
-    return Array(getattr(d, "dtype", None), dims_of(x), dims_of(x) is None)
+    return Array(dtype_of(d), dims_of(x), dims_of(x) is None)
 
 
-def _zeros_like(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    """Zeros have the kind of what they are like."""
-    kind = args[0]
-    if isinstance(kind, (Scalar, Array)):
-        return _forgotten(kind) if isinstance(kind, Scalar) else kind
-    if isinstance(kind, Tuple) and kind.items is not None:
-        return Tuple(tuple(_zeros_like((k,), {}) or UNKNOWN for k in kind.items))
-    return kind if isinstance(kind, (List, Dict)) else UNKNOWN
+def _zeros(kind: Kind) -> Kind:
+    """Zeros have the kind of what they are like, in arrays as floating numbers."""
+    if isinstance(kind, Scalar):
+        return _forgotten(kind)
+    if isinstance(kind, Array):
+        return replace(kind, dtype=_float_dtype(kind.dtype))
+    held = isinstance(kind, (Tuple, List, Dict, Maybe)) and class_of(kind) is None
+    return mapped(_zeros, kind, new=True) if held else UNKNOWN
 
 
-def _eigh(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _eigh(args: Args, kwargs: Keywords) -> Kind | None:
     """Which triangle is read makes no difference."""
     return probed_kind(np.linalg.eigh, args[:1], ()) if len(args) > 1 or kwargs else None
 
 
-def _axis_size(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    return Scalar("float64")
-
-
-def _make_function(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _make_function(args: Args, kwargs: Keywords) -> Kind | None:
     """A function that the program makes, with the kinds of what it captures."""
     site = getattr(args[0], "value", None)
     return Callable(((site, tuple(map(_plain, args[1:]))),)) if site is not None else UNKNOWN
@@ -439,7 +407,7 @@ def _plain(kind: Kind) -> Kind:
     return kind if isinstance(kind, (Text, NoneKind, Callable)) else UNKNOWN
 
 
-def _captured(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _captured(args: Args, kwargs: Keywords) -> Kind | None:
     """What a function of a site captures."""
     fn, site, k = args
     if isinstance(fn, Callable) and isinstance(site, Callable) and isinstance(k, Scalar):
@@ -450,51 +418,48 @@ def _captured(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return UNKNOWN
 
 
-def _open_mesh(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _open_mesh(args: Args, kwargs: Keywords) -> Kind | None:
     """`np.ix_(i, j)`: an array of places for every axis."""
     axes = range(len(args))
     return Tuple(tuple(Array("int64", tuple(None if i == k else 1 for i in axes)) for k in axes))
 
 
-_SPECIAL: dict[Any, Special] = {
+_SPECIAL: dict[Any, Rule] = {
     ir.make_function: _make_function,
     ir.captured: _captured,
-    ir.is_function: lambda args, kwargs: Scalar("bool"),
-    operator.getitem: _item,
-    len: _len,
+    operator.getitem: binary(_item),
+    len: like(0, _len),
     range: _range,
     slice: _slice,
-    ir.make_list: _make_list,
+    ir.make_list: lambda args, kwargs: List(None, args),
     ir.make_dict: _make_dict,
-    min: _extreme,
-    max: _extreme,
-    print: _constant(NoneKind()),
+    **dict.fromkeys((min, max), _extreme),
+    print: always(NoneKind()),
     np.ix_: _open_mesh,
-    logging.getLogger: _constant(Object("logging.Logger")),
-    np.random.default_rng: _constant(Object("numpy.random.Generator")),
-    np.random.RandomState: _constant(Object("numpy.random.RandomState")),
-    **dict.fromkeys((str, repr, format), _constant(Text())),
+    logging.getLogger: always(Object("logging.Logger")),
+    np.random.default_rng: always(Object("numpy.random.Generator")),
+    np.random.RandomState: always(Object("numpy.random.RandomState")),
+    **dict.fromkeys((str, repr, format), always(Text())),
     **dict.fromkeys(
         (isinstance, hasattr, callable, issubclass, operator.not_, operator.is_, operator.is_not,
-         operator.contains, operator.truth),
-        _constant(Scalar("bool")),
+         operator.contains, operator.truth, ir.is_function),
+        always(Scalar("bool")),
     ),
     arrays.unbroadcast: _unbroadcast,
     arrays.scatter: _scatter,
     indexing.unsplit: _unsplit,
     arrays.spread: _spread,
-    trees.zeros_like: _zeros_like,
-    arrays.axis_size: _axis_size,
-    sequences.as_array: _constant(Array(None, None, True)),
+    trees.zeros_like: like(0, _zeros),
+    arrays.axis_size: always(Scalar("float64")),
+    sequences.as_array: always(Array(None, None, True)),
     **dict.fromkeys(
         (sequences.first_greatest, sequences.first_least, sequences.same_length),
-        _constant(Scalar("int64")),
+        always(Scalar("int64")),
     ),
     np.linalg.eigh: _eigh,
     **methods.FUNCTIONS,
-    **kind_trees.TREE_FUNCTIONS,
     **matrices.FUNCTIONS,
-    **kind_sequences.FUNCTIONS,
+    **containers.FUNCTIONS,
 }  # fmt: skip
 
 

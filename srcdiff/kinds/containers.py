@@ -1,7 +1,7 @@
 """The kinds of what is made of lists, tuples, dicts and texts, and of adjoints of containers.
 
 Takes the kinds of the arguments; gives the kinds of sums, products, copies and parts of containers
-(`FUNCTIONS`), and of what the helpers for adjoints of containers return (`TREE_FUNCTIONS`).
+and of what the helpers for adjoints of containers return (`FUNCTIONS`).
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import copy
 import itertools
 import operator
 from collections import OrderedDict
-from collections.abc import Callable as Function
 from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     KEY,
     UNKNOWN,
@@ -31,30 +31,25 @@ from srcdiff.ir.kinds import (
     Text,
     Tuple,
     class_of,
-    contents,
     dims_of,
+    dtype_of,
     is_inexact_dtype,
     is_numeric,
+    items_of,
+    mapped,
     maybe,
     sure,
 )
 from srcdiff.kinds.indexing import item_kind
-from srcdiff.kinds.lattice import join_all
+from srcdiff.kinds.lattice import Args, Keywords, Rule, always, argument, binary, join_all, like
 from srcdiff.runtime import contexts, copies, layout, records, sequences, trees
-
-Args = tuple[Kind, ...]
-Keywords = dict[str, Kind]
 
 _MANY = 32  # items of a repeated sequence that are kept apart
 
 
 def any_item(kind: Kind) -> Kind | None:
     """What describes every item of a list or tuple, None for one that is surely empty."""
-    if isinstance(kind, List):
-        return join_all(contents(kind)) if contents(kind) or kind.items is not None else UNKNOWN
-    if isinstance(kind, Tuple) and kind.items is not None:
-        return join_all(kind.items)
-    return (kind.item if isinstance(kind, Tuple) else None) or UNKNOWN
+    return join_all(items_of(kind))
 
 
 def plain_tuple(item: Kind | None) -> Tuple:
@@ -62,11 +57,8 @@ def plain_tuple(item: Kind | None) -> Tuple:
     return Tuple(None, item if isinstance(item, (Scalar, Array)) else None)
 
 
-def _added(args: Args, kwargs: Keywords) -> Kind | None:
+def _added(one: Kind, two: Kind) -> Kind | None:
     """`xs + ys`."""
-    if len(args) != 2:
-        return None
-    one, two = args
     if isinstance(one, Text) and isinstance(two, Text):
         return Text()
     if not isinstance(one, (List, Tuple)) or type(one) is not type(two):
@@ -74,17 +66,16 @@ def _added(args: Args, kwargs: Keywords) -> Kind | None:
     assert isinstance(two, (List, Tuple))
     known = one.items is not None and two.items is not None
     items = (*(one.items or ()), *(two.items or ())) if known else None
-    rest = None if known else join_all(k for k in map(any_item, args) if k is not None)
+    rest = None if known else join_all((*items_of(one), *items_of(two)))
     if isinstance(one, List):
         return List(rest, items)
     return plain_tuple(rest) if items is None else Tuple(items)
 
 
-def _repeated(args: Args, kwargs: Keywords) -> Kind | None:
+def _repeated(base: Kind, count: Kind) -> Kind | None:
     """`xs * n`."""
-    if len(args) != 2:
-        return None
-    base, count = args if not isinstance(args[0], Scalar) else args[::-1]
+    if isinstance(base, Scalar):
+        base, count = count, base
     if isinstance(base, Text) and isinstance(count, Scalar):
         return Text()
     if not isinstance(base, (List, Tuple)) or not isinstance(count, Scalar):
@@ -97,11 +88,8 @@ def _repeated(args: Args, kwargs: Keywords) -> Kind | None:
     return List(item) if isinstance(base, List) else plain_tuple(item)
 
 
-def _merged(args: Args, kwargs: Keywords) -> Kind | None:
+def _merged(one: Kind, two: Kind) -> Kind | None:
     """`d | e`."""
-    if len(args) != 2:
-        return None
-    one, two = args
     if not isinstance(one, Dict) or not isinstance(two, Dict):
         return None
     rest = join_all(k for k in (one.item, two.item) if k is not None)
@@ -156,16 +144,9 @@ def _sorted(args: Args, kwargs: Keywords) -> Kind | None:
 ENDLESS = Object("itertools")
 
 
-def _endless(args: Args, kwargs: Keywords) -> Kind | None:
-    """`itertools.count()` and the like, which never end."""
-    return ENDLESS
-
-
 def _repeat(args: Args, kwargs: Keywords) -> Kind | None:
+    """`itertools.repeat(x)`, which never ends, unless it is told how often."""
     return ENDLESS if len(args) + len(kwargs) == 1 else None
-
-
-_PARTS = "indices_or_sections"
 
 
 def _hsplit(args: Args, kwargs: Keywords) -> Kind | None:
@@ -176,34 +157,17 @@ def _hsplit(args: Args, kwargs: Keywords) -> Kind | None:
 
 def _split(args: Args, kwargs: Keywords) -> Kind | None:
     """`np.split`: as many parts as are asked for, of the shape of the whole but along one axis."""
-    base, parts = args[0], args[1] if len(args) > 1 else kwargs.get(_PARTS, UNKNOWN)
-    axis = kwargs.get("axis", args[2] if len(args) > 2 else Scalar("int64", True, 0))
+    base, parts = args[0], argument(args, 1, kwargs, "indices_or_sections")
+    axis = argument(args, 2, kwargs, "axis", Scalar("int64", True, 0))
     dims = dims_of(base)
     count = parts.value if isinstance(parts, Scalar) else None
     if isinstance(parts, (List, Tuple)) and parts.items is not None:
         count = len(parts.items) + 1
     if dims is None or not isinstance(axis, Scalar) or axis.value is None:
-        return List(Array(getattr(base, "dtype", None))) if is_numeric(base) else None
+        return List(Array(dtype_of(base))) if is_numeric(base) else None
     place = range(len(dims))[axis.value] if -len(dims) <= axis.value < len(dims) else 0
-    part = Array(getattr(base, "dtype", None), (*dims[:place], None, *dims[place + 1 :]))
+    part = Array(dtype_of(base), (*dims[:place], None, *dims[place + 1 :]))
     return List(part) if count is None else List(None, (part,) * count)
-
-
-FUNCTIONS: dict[Any, Function[[Args, Keywords], Kind | None]] = {
-    operator.add: _added,
-    operator.mul: _repeated,
-    operator.or_: _merged,
-    dict: _to_dict,
-    OrderedDict: _to_dict,
-    list: to_list,
-    tuple: to_tuple,
-    sorted: _sorted,
-    itertools.count: _endless,
-    itertools.cycle: _endless,
-    itertools.repeat: _repeat,
-    **dict.fromkeys((np.split, np.array_split, np.vsplit), _split),
-    np.hsplit: _hsplit,
-}
 
 
 # --- the kinds of what the helpers for adjoints of containers return -----------------------------
@@ -219,15 +183,10 @@ def tree_kind(kind: Kind) -> Kind:
     if isinstance(kind, Tuple):
         items = None if kind.items is None else tuple(map(tree_kind, kind.items))
         return List(UNKNOWN if items is None else None, items)
-    if isinstance(kind, List):
-        items = None if kind.items is None else tuple(map(tree_kind, kind.items))
-        return List(None if kind.item is None else tree_kind(kind.item), items)
     if isinstance(kind, Dict):
-        known = tuple((k, tree_kind(v)) for k, v in kind.items)
-        return Dict(known, None if kind.item is None else tree_kind(kind.item))
-    if isinstance(kind, Maybe):
-        return maybe(tree_kind(kind.kind))
-    return kind if isinstance(kind, NoneKind) else UNKNOWN
+        kind = replace(kind, cls=None)  # of an object as well
+    held = isinstance(kind, (List, Dict, Maybe, NoneKind))
+    return mapped(tree_kind, kind, new=True) if held else UNKNOWN
 
 
 def _leaf(kind: Scalar | Array) -> Kind:
@@ -239,16 +198,7 @@ def _leaf(kind: Scalar | Array) -> Kind:
     return Scalar(kind.dtype, kind.python) if isinstance(kind, Scalar) else kind
 
 
-def _like_first(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    return tree_kind(args[0])
-
-
-def _copy(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    """`kept`: the same structure, in lists and dicts of its own."""
-    return _siteless(args[0])
-
-
-def _deep_copy(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _deep_copy(args: Args, kwargs: Keywords) -> Kind | None:
     """`copy.deepcopy`: the same structure, unless a class has a say in it."""
     cls = class_of(args[0])
     return _siteless(args[0]) if cls is None or records.is_copied_plainly(cls, True) else UNKNOWN
@@ -256,33 +206,7 @@ def _deep_copy(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
 
 def _siteless(kind: Kind) -> Kind:
     """A kind whose lists and dicts are made here."""
-    if isinstance(kind, Tuple) and kind.items is not None:
-        return Tuple(tuple(map(_siteless, kind.items)))
-    if isinstance(kind, List):
-        items = None if kind.items is None else tuple(map(_siteless, kind.items))
-        return List(None if kind.item is None else _siteless(kind.item), items)
-    if isinstance(kind, Dict):
-        known = tuple((k, _siteless(v)) for k, v in kind.items)
-        item = None if kind.item is None else _siteless(kind.item)
-        return Dict(known, item, "", kind.cls)
-    return maybe(_siteless(kind.kind)) if isinstance(kind, Maybe) else kind
-
-
-def _second(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    return args[1]
-
-
-def _last(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    return args[-1]
-
-
-def _like_second(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    return tree_kind(args[1])
-
-
-def _gradient(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    """`like_tree`: the structure of the input itself."""
-    return in_structure(args[1])
+    return mapped(_siteless, kind, new=True)
 
 
 def in_structure(kind: Kind) -> Kind:
@@ -290,13 +214,13 @@ def in_structure(kind: Kind) -> Kind:
     if isinstance(kind, (Scalar, Array)):
         return _leaf(kind)
     if isinstance(kind, Tuple):
-        return Tuple(None if kind.items is None else tuple(map(in_structure, kind.items)))
+        return mapped(in_structure, kind)
     if class_of(kind) is not None:
         return UNKNOWN
     return tree_kind(kind)
 
 
-def _sum(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _sum(args: Args, kwargs: Keywords) -> Kind | None:
     """`add_tree`: the structure of both."""
     one, two = map(tree_kind, args)
     if isinstance(one, NoneKind) or isinstance(two, NoneKind):
@@ -307,7 +231,7 @@ def _sum(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return maybe(found) if isinstance(one, Maybe) and isinstance(two, Maybe) else found
 
 
-def _object_gradient(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _object_gradient(args: Args, kwargs: Keywords) -> Kind | None:
     """`like_object`: an object of the same class."""
     x = args[0]
     if not isinstance(x, Dict) or x.cls is None:
@@ -316,42 +240,48 @@ def _object_gradient(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return Dict(items, None, "", x.cls)
 
 
-def _new_object(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _new_object(args: Args, kwargs: Keywords) -> Kind | None:
     """An object that has no attributes yet, or those that it is given."""
     cls: Any = getattr(args[0], "value", None)
     return Dict(tuple(kwargs.items()), None, "", cls) if isinstance(cls, type) else UNKNOWN
 
 
-def _packed(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    """Something that holds a value, as a tuple would."""
-    return Tuple(args)
+def _unpacked(kind: Kind) -> Kind:
+    """What was packed, in something that holds it as a tuple would."""
+    return kind.items[0] if isinstance(kind, Tuple) and kind.items else UNKNOWN
 
 
-def _unpacked(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    held = args[0]
-    return held.items[0] if isinstance(held, Tuple) and held.items else UNKNOWN
-
-
-TREE_FUNCTIONS: dict[Any, Function[[Args, dict[str, Kind]], Kind | None]] = {
-    trees.zero_tree: _like_first,
-    sequences.zeros_of: _like_first,
-    trees.copy_tree: _like_first,
-    trees.hook: _like_first,
-    trees.hooked: _like_first,
+FUNCTIONS: dict[Any, Rule] = {
+    operator.add: binary(_added),
+    operator.mul: binary(_repeated),
+    operator.or_: binary(_merged),
+    dict: _to_dict,
+    OrderedDict: _to_dict,
+    list: to_list,
+    tuple: to_tuple,
+    sorted: _sorted,
+    itertools.count: always(ENDLESS),
+    itertools.cycle: always(ENDLESS),
+    itertools.repeat: _repeat,
+    **dict.fromkeys((np.split, np.array_split, np.vsplit), _split),
+    np.hsplit: _hsplit,
+    **dict.fromkeys(
+        (trees.zero_tree, sequences.zeros_of, trees.copy_tree, trees.hook, trees.hooked),
+        like(0, tree_kind),
+    ),
     trees.add_tree: _sum,
-    layout.laid_copy: _copy,
-    layout.laid_like: _second,
-    layout.view_like: _last,
-    trees.kept: _copy,
-    trees.deep_copy: _copy,
+    **dict.fromkeys(
+        (layout.laid_copy, trees.kept, trees.deep_copy, copies.kept_together), like(0, _siteless)
+    ),
     copy.deepcopy: _deep_copy,
-    copies.kept_together: _copy,
-    trees.as_now: lambda args, kwargs: args[0],
-    contexts.packed: _packed,
-    contexts.unpacked: _unpacked,
-    trees.like_tree: _gradient,
-    trees.cotangent: _like_second,
-    trees.where_nonzero: _second,
+    layout.laid_like: like(1),
+    layout.view_like: like(-1),
+    trees.as_now: like(0),
+    contexts.packed: lambda args, kwargs: Tuple(args),
+    contexts.unpacked: like(0, _unpacked),
+    trees.like_tree: like(1, in_structure),
+    trees.cotangent: like(1, tree_kind),
+    trees.where_nonzero: like(1),
     trees.like_object: _object_gradient,
     ir.new_object: _new_object,
     records.instance: _new_object,

@@ -19,21 +19,19 @@ from srcdiff.ir.kinds import (
     Text,
     Tuple,
     broadcast_dims,
-    contents,
     dims_of,
+    dtype_of,
     is_filled,
     is_inexact_dtype,
     is_numeric,
 )
 from srcdiff.kinds.indexing import added, dim_text, named, size_dim, size_scalar
-from srcdiff.kinds.lattice import join_all
+from srcdiff.kinds.lattice import Args, Kwargs
 from srcdiff.kinds.probing import probe
 from srcdiff.primitives.arguments import given_out
 from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.operation import Meaning, op_of
-
-Args = tuple[Kind, ...]
-Kwargs = tuple[tuple[str, Kind], ...]
+from srcdiff.primitives.ops import Op, op_named
 
 
 def out_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind | None:
@@ -53,25 +51,20 @@ def out_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind | None:
 
 def elementwise_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
     """The kind of an elementwise function: its shape by broadcasting, its dtype by probing."""
-    if "out" in dict(kwargs) or (isinstance(fn, np.ufunc) and len(args) > fn.nin):
-        into = out_kind(fn, args, kwargs)
-        if into is not None:
-            return into
-        kwargs = tuple((k, v) for k, v in kwargs if k != "out")
-        args = args[: fn.nin] if isinstance(fn, np.ufunc) else args
-    args = with_arrays(fn, args)
-    if not all(map(is_numeric, args)) or (fn is np.where and len(args) < 3):
+    kwargs = tuple([(k, v) for k, v in kwargs if k != "out"])  # it is None here
+    args = with_arrays(fn, args[: fn.nin] if isinstance(fn, np.ufunc) else args)
+    if not all(map(is_numeric, args)) or (op_named(fn) is Op.WHERE and len(args) < 3):
         return _of_others(fn, args)
     if all(isinstance(a, Scalar) for a in args):
         return _of_numbers(fn, args, kwargs)
     small = tuple(_shrunk(a) for a in args)
     result = probe(fn, small, kwargs, True)
-    dims = _broadcast(args)
-    definite = any(isinstance(a, Array) and not a.maybe_scalar for a in args)
-    if dims is None:
-        certain = definite and _any_rank(args)
+    shapes = [s for s in map(dims_of, args) if s is not None]
+    if len(shapes) < len(args):
+        definite = any(isinstance(a, Array) and not a.maybe_scalar for a in args)
+        certain = definite and any(shapes)  # some operand has an axis
         return _reshaped(result, Array(None, None, not certain))
-    return _reshaped(result, Array(None, dims))
+    return _reshaped(result, Array(None, broadcast_dims(shapes)))
 
 
 def meets_lists(fn: Any, kind: Kind) -> bool:
@@ -85,7 +78,7 @@ def meets_lists(fn: Any, kind: Kind) -> bool:
     if symbol == "+":  # that makes a longer list of two
         return isinstance(kind, (Scalar, Array))
     if symbol == "*":
-        inexact = is_inexact_dtype(getattr(kind, "dtype", None))
+        inexact = is_inexact_dtype(dtype_of(kind))
         return isinstance(kind, Scalar) and kind.python is False and inexact
     return symbol in ("-", "/", "//", "%", "**")  # which lists do not have
 
@@ -113,16 +106,6 @@ def _shrunk(kind: Kind) -> Kind:
     if isinstance(kind, Scalar) and kind.dtype is not None and kind.value is None:
         return Scalar(kind.dtype, kind.python)
     return kind
-
-
-def _broadcast(args: Args) -> tuple[Dim, ...] | None:
-    shapes = [dims_of(a) for a in args]
-    return None if None in shapes else broadcast_dims([s for s in shapes if s is not None])
-
-
-def _any_rank(args: Args) -> bool:
-    """Whether some operand certainly has an axis, so that the result is an array."""
-    return any(bool(dims_of(a)) for a in args)
 
 
 def _reshaped(result: Kind | None, shape: Array) -> Kind:
@@ -181,32 +164,6 @@ def _of_others(fn: Any, args: Args) -> Kind:
     if any(not isinstance(a, (Text, Tuple, List, NoneKind, Scalar)) for a in args):
         return UNKNOWN
     callee = op_of(fn)
-    symbol = callee.symbol
-    if symbol and callee.means(Meaning.COMPARED):
+    if callee.symbol and callee.means(Meaning.COMPARED):
         return Scalar("bool")
-    x, y = (*args, UNKNOWN)[:2]
-    if symbol == "+" and isinstance(x, Tuple) and isinstance(y, Tuple):
-        return Tuple(None if x.items is None or y.items is None else x.items + y.items)
-    if symbol == "+" and isinstance(x, List) and isinstance(y, List):
-        if x.items is not None and y.items is not None:
-            return List(None, x.items + y.items)
-        return List(join_all((*contents(x), *contents(y))))
-    if symbol == "*" and any(isinstance(a, (Tuple, List)) for a in args):
-        return _repeated(x, y)
-    if isinstance(x, Text) and symbol in ("+", "%", "*"):
-        return Text()
-    return UNKNOWN
-
-
-def _repeated(x: Kind, y: Kind) -> Kind:
-    """`(a, b) * n` and `[a] * n`."""
-    if isinstance(x, Scalar):
-        x, y = y, x
-    count = y.value if isinstance(y, Scalar) else None
-    if isinstance(x, Tuple):
-        return Tuple(None if x.items is None or count is None else x.items * count)
-    if isinstance(x, List):
-        if x.items is not None and count is not None and count <= 8:
-            return List(None, x.items * count)
-        return List(join_all(contents(x)))
-    return UNKNOWN
+    return Text() if isinstance(args[0], Text) and callee.symbol == "%" else UNKNOWN

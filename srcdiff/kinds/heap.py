@@ -7,7 +7,7 @@ name.  Sites that one name may hold are one site.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -22,19 +22,25 @@ from srcdiff.ir.kinds import (
     Kind,
     List,
     Maybe,
-    NoneKind,
     Scalar,
     SliceKind,
     Sym,
     Text,
     Tuple,
+    class_of,
     contents,
+    inside,
+    items_of,
+    mapped,
     maybe,
     sure,
 )
 from srcdiff.kinds.calls import call_kind
-from srcdiff.kinds.lattice import join, kind_of
+from srcdiff.kinds.indexing import slice_bounds
+from srcdiff.kinds.lattice import join, join_all, kind_of
 from srcdiff.primitives.operation import ELEMENT_METHODS, LIST_MUTATORS
+from srcdiff.primitives.ops import CONTAINERS, Op, is_op
+from srcdiff.primitives.views import is_array
 from srcdiff.runtime import records
 
 
@@ -87,6 +93,11 @@ class Heap:
             return List(None, None, name)
         return Dict((), None, name, kind.cls)
 
+    def at(self, kind: List | Dict) -> tuple[str, List | Dict]:
+        """The site of a list or dict, and what that holds."""
+        site = self.find(kind.site)
+        return site, self.held.get(site, kind)
+
     def hold(self, site: str, kind: List | Dict) -> None:
         """Let a site hold this as well."""
         site = self.find(site)
@@ -101,8 +112,7 @@ class Heap:
         if isinstance(a, List) and isinstance(b, List):
             if a.items is not None and b.items is not None and len(a.items) == len(b.items):
                 return List(item, tuple(map(self.join, a.items, b.items)), site)
-            rest = self.join_all((*contents(a), *contents(b)))
-            return List(rest, None, site)
+            return List(join_all((*contents(a), *contents(b)), self.join), None, site)
         if isinstance(a, Dict) and isinstance(b, Dict) and a.cls is b.cls:
             pairs = dict(a.items)
             for key, kind in b.items:
@@ -114,50 +124,36 @@ class Heap:
         """A kind with the contents of its lists and dicts, as far as they are not circular."""
         if type(kind) not in (Tuple, Maybe, List, Dict):
             return kind
-        if isinstance(kind, Maybe):
-            return maybe(self.resolve(kind.kind, depth))
-        if not isinstance(kind, (List, Dict)):
-            items = getattr(kind, "items", None)
-            return kind if items is None else Tuple(tuple(self.resolve(k, depth) for k in items))
-        if depth > 4:
-            return UNKNOWN
-        held = self.held.get(self.find(kind.site), kind)
-        item = None if held.item is None else self.resolve(held.item, depth + 1)
-        if isinstance(held, List):
-            items = held.items
-            if items is not None:
-                items = tuple(self.resolve(k, depth + 1) for k in items)
-            return List(item, items, held.site)
-        pairs = tuple((k, self.resolve(v, depth + 1)) for k, v in held.items)
-        return Dict(pairs, item, held.site, held.cls)
+        if isinstance(kind, (List, Dict)):
+            if depth > 4:
+                return UNKNOWN
+            kind, depth = self.at(kind)[1], depth + 1
+        return mapped(partial(self.resolve, depth=depth), kind)
 
     # --- writing ---
 
     def add(self, kind: List | Dict, item: Kind) -> None:
         """Something is appended, inserted or stored under an unknown key."""
-        site = self.find(kind.site)
-        held = self.held.get(site, kind)
+        site, held = self.at(kind)
         item = localless(self.intern(item, f"{site}[]"))
         if isinstance(held, List):
-            self.hold(site, List(self.join_all((*contents(held), item)), None, site))
+            self.hold(site, List(join_all((*contents(held), item), self.join), None, site))
         else:
             rest = item if held.item is None else self.join(held.item, item)
             self.hold(site, Dict(held.items, rest, site, held.cls))
 
     def shrink(self, kind: List | Dict) -> None:
         """Items are taken out or moved."""
-        site = self.find(kind.site)
-        held = self.held.get(site)
+        site, held = self.at(kind)
         if isinstance(held, List) and held.items is not None:
-            self.hold(site, List(self.join_all(contents(held)), None, site))
+            self.hold(site, List(join_all(contents(held), self.join), None, site))
 
     def store(self, kind: List | Dict, key: Kind, value: Kind) -> None:
         """`kind[key] = value`."""
         if isinstance(key, SliceKind):
             self.store_part(kind, key, value)
             return
-        site = self.find(kind.site)
-        held = self.held.get(site, kind)
+        site, held = self.at(kind)
         known: Any = key.value if isinstance(key, (Scalar, Text)) else None
         value = localless(self.intern(value, f"{site}[{known!r}]"))
         if isinstance(held, Dict) and known is not None:
@@ -172,21 +168,17 @@ class Heap:
 
     def store_part(self, kind: List | Dict, part: SliceKind, value: Kind) -> None:
         """`kind[a:b] = value`: item by item where there are surely as many."""
-        bounds = [getattr(k, "value", None) for k in (part.lower, part.upper, part.step)]
-        plain = all(
-            isinstance(k, NoneKind) or b is not None
-            for k, b in zip((part.lower, part.upper, part.step), bounds, strict=True)
-        )
+        bounds = slice_bounds(part)
         held, new = self.resolve(kind), self.resolve(value)
         items = held.items if isinstance(held, List) else None
         given = new.items if isinstance(new, (List, Tuple)) else None
-        if plain and items is not None and given is not None:
-            places = range(len(items))[slice(*bounds)]
+        if bounds is not None and items is not None and given is not None:
+            places = range(len(items))[bounds]
             if len(places) == len(given):
                 for place, item in zip(places, given, strict=True):
                     self.store(kind, Scalar("int64", True, place), item)
                 return
-        for item in given if given is not None else (getattr(new, "item", None) or UNKNOWN,):
+        for item in items_of(new):
             self.add(kind, item)
         self.shrink(kind)
 
@@ -197,8 +189,7 @@ class Heap:
             for item in kind.items or ():
                 self.escape(item)
         elif isinstance(kind, (List, Dict)):
-            site = self.find(kind.site)
-            held = self.held.get(site, kind)
+            site, held = self.at(kind)
             done = held.item == UNKNOWN and (not held.items or isinstance(held, Dict))
             if done or site in self.escaping:
                 return
@@ -235,20 +226,23 @@ class Heap:
             if first is not records.MISSING:
                 self.store(base, key, kind_of(first, str(key.value)))
         if isinstance(op, Text) and op.value is not None:
-            old = call_kind(operator.getitem, (self.resolve(base), key))
-            new = call_kind(ir.OPERATORS[op.value], (old, self.resolve(value)))
-            value = join(old, new) if isinstance(old, Array) else new
+            value = self.updated(base, key, op.value, value)
         self.store(base, key, value)
+
+    def updated(self, base: List | Dict, key: Kind, op: str, value: Kind) -> Kind:
+        """What stands at a place after `base[key] op= value`: an array stays what it is."""
+        old = call_kind(operator.getitem, (self.resolve(base), key))
+        if is_array(old):
+            return old
+        new = call_kind(ir.OPERATORS[op], (old, self.resolve(value)))
+        return join(old, new) if isinstance(old, Array) else new
 
     def extend(self, base: List | Dict, kind: Kind) -> None:
         """Every item of `kind` is added."""
         held = sure(self.resolve(kind))
         if isinstance(base, List) and isinstance(held, (List, Tuple)):
-            for item in (*(held.items or ()), getattr(held, "item", None)):
-                if item is not None:
-                    self.add(base, item)
-            if held.items is None and getattr(held, "item", None) is None:
-                self.add(base, UNKNOWN)
+            for item in items_of(held):
+                self.add(base, item)
         elif isinstance(base, Dict) and isinstance(held, Dict) and held.cls is None:
             for key, item in held.items:
                 known = Text(key) if isinstance(key, str) else Scalar("int64", True, key)
@@ -270,24 +264,14 @@ class Heap:
             self.escape(b)
         return result
 
-    def join_all(self, kinds: Iterable[Kind]) -> Kind | None:
-        """The join of all kinds; None for none."""
-        found: Kind | None = None
-        for kind in kinds:
-            found = kind if found is None else self.join(found, kind)
-        return found
-
-    def taken(self, fn: ir.Callee, args: list[Kind]) -> None:
+    def taken(self, call: ir.Call, args: list[Kind]) -> None:
         """A call may give any one of a container's items: lists and dicts among them are one."""
-        if not args or keeps_apart(fn, args):
+        if not args or _keeps_apart(call, args):
             return
         kind = args[0]
         if isinstance(kind, (List, Dict)):
-            kind = self.held.get(self.find(kind.site), kind)
-            items = contents(kind)
-        else:
-            items = getattr(kind, "items", None) or ()
-        nested = [k for k in items if isinstance(k, (List, Dict, Tuple))]
+            kind = self.at(kind)[1]
+        nested = [k for k in inside(kind) if isinstance(k, (List, Dict, Tuple))]
         for one, other in pairwise(nested):
             self._unified(one, other)
 
@@ -300,10 +284,7 @@ class Heap:
             if a.items is None or b.items is None or len(a.items) != len(b.items):
                 return a
             return Tuple(tuple(map(self._unified, a.items, b.items)))
-        if isinstance(a, List) and isinstance(b, List):
-            self._union(a.site, b.site)
-            return replace(a, site=self.find(a.site))
-        if isinstance(a, Dict) and isinstance(b, Dict) and a.cls is b.cls:
+        if isinstance(a, (List, Dict)) and type(a) is type(b) and class_of(a) is class_of(b):
             self._union(a.site, b.site)
             return replace(a, site=self.find(a.site))
         return a
@@ -347,18 +328,15 @@ def has_no_item(args: list[Kind]) -> bool:
     return isinstance(base, List) and base.item is None and not base.items
 
 
-_APART = (ir.make_list, ir.make_dict, ir.set_attr, len, list, tuple, dict)
-
-
-def keeps_apart(fn: ir.Callee, args: list[Kind]) -> bool:
+def _keeps_apart(call: ir.Call, args: list[Kind]) -> bool:
     """Whether what a call returns is none of its first argument's items, or a certain one."""
-    if not isinstance(args[0], (List, Dict, Tuple)) or isinstance(fn, ir.Attr):
+    if not isinstance(args[0], (List, Dict, Tuple)) or isinstance(call.fn, ir.Attr):
         return True
-    if isinstance(fn, ir.Method):
-        return fn.name not in ELEMENT_METHODS or fn.name == "copy"
-    if fn in _APART:
+    if is_op(call, Op.LEN, Op.SET_ATTR, Op.COPY_METHOD, *CONTAINERS):
         return True
-    index = args[1] if fn is operator.getitem else None
+    if isinstance(call.fn, ir.Method):
+        return call.fn.name not in ELEMENT_METHODS
+    index = args[1] if is_op(call, Op.GETITEM) else None
     return isinstance(index, (Scalar, Text)) and index.value is not None
 
 
@@ -371,9 +349,8 @@ def localless(kind: Kind, depth: int = 1) -> Kind:
         return kind if dims == kind.dims else Array(kind.dtype, dims, kind.maybe_scalar)
     if isinstance(kind, Scalar) and kind.size_of is not None:
         return Scalar(kind.dtype, kind.python, kind.value, _lasting(kind.size_of, depth))
-    if isinstance(kind, Tuple) and kind.items is not None:
-        return Tuple(tuple(localless(k, depth) for k in kind.items))
-    return maybe(localless(kind.kind, depth)) if isinstance(kind, Maybe) else kind
+    held = isinstance(kind, (Tuple, Maybe))
+    return mapped(partial(localless, depth=depth), kind) if held else kind
 
 
 def _lasting(dim: Dim, depth: int) -> Dim:

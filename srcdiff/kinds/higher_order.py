@@ -8,15 +8,29 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from srcdiff.ir.kinds import UNKNOWN, Array, Callable, Kind, NoneKind, Object, Scalar, Text, Tuple
+import numpy as np
+
+from srcdiff.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Callable,
+    Kind,
+    NoneKind,
+    Object,
+    Scalar,
+    Text,
+    Tuple,
+    dims_of,
+    dtype_of,
+    rank_of,
+)
 from srcdiff.kinds.containers import in_structure
-from srcdiff.kinds.lattice import join
+from srcdiff.kinds.lattice import Args, Keywords, Rule, always, join, like
 from srcdiff.kinds.matrices import made_kind
 from srcdiff.kinds.probing import returned
+from srcdiff.primitives.views import is_array
 from srcdiff.runtime import checkpoint, contexts, implicit, indexing, linalg, second_order, trees
 from srcdiff.runtime.scipy import curves, filters, integrals, roots
-
-Args = tuple[Kind, ...]
 
 
 def _returned(fn: Kind, args: Args) -> Kind:
@@ -25,17 +39,17 @@ def _returned(fn: Kind, args: Args) -> Kind:
     return returned(value, args) if callable(value) else UNKNOWN
 
 
-def _solution(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _solution(args: Args, kwargs: Keywords) -> Kind | None:
     return _returned(args[0], args[2:])
 
 
-def _fixed_point(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _fixed_point(args: Args, kwargs: Keywords) -> Kind | None:
     """What the function makes of what it makes of the first guess."""
     once = _returned(args[0], args[1:])
     return _returned(args[0], (once, *args[2:]))
 
 
-def _steps(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _steps(args: Args, kwargs: Keywords) -> Kind | None:
     """The variables of a loop: as they are before it, and as a step leaves them."""
     count = getattr(args[2], "value", None)
     if not isinstance(count, int):
@@ -50,14 +64,14 @@ def _steps(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return Tuple(before)
 
 
-def _pushed_steps(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _pushed_steps(args: Args, kwargs: Keywords) -> Kind | None:
     """The tangents of the variables of a loop, like those that carry a derivative."""
     found = _steps((*args[:3], *args[4:]), kwargs)
     items = found.items if isinstance(found, Tuple) else None
     return UNKNOWN if items is None else Tuple(tuple(_gradient(i) or UNKNOWN for i in items))
 
 
-def _on_copies(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _on_copies(args: Args, kwargs: Keywords) -> Kind | None:
     """What a function returns, and what it leaves in the arguments at some positions."""
     places = args[1].items if isinstance(args[1], Tuple) else None
     at = [getattr(k, "value", None) for k in places or ()]
@@ -66,33 +80,29 @@ def _on_copies(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return Tuple((_returned(args[0], args[2:]), *(args[2 + k] for k in at if k is not None)))
 
 
-def _like_third(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    return args[2]
-
-
 _NUMBER = Scalar("float64")
 
 
-def _slope(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _slope(args: Args, kwargs: Keywords) -> Kind | None:
     """A derivative by an argument, as a function."""
     place = getattr(args[1], "value", None)
     return Object("slope", place) if isinstance(place, int) else None
 
 
-def _basis(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _basis(args: Args, kwargs: Keywords) -> Kind | None:
     """A unit vector for every element of a real number or array."""
-    like = args[0]
-    if isinstance(like, Scalar) and like.dtype == "float64":
+    x = args[0]
+    if isinstance(x, Scalar) and x.dtype == "float64":
         return Array("float64", (1,))
-    known = isinstance(like, Array) and like.dims is not None and not like.maybe_scalar
-    return Array(like.dtype, (None, *like.dims)) if known else None  # type: ignore[union-attr,misc]
+    dims = dims_of(x) if isinstance(x, Array) else None
+    return None if dims is None else Array(dtype_of(x), (None, *dims))
 
 
-def _solved(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _solved(args: Args, kwargs: Keywords) -> Kind | None:
     return args[1] if isinstance(args[1], Array) else None
 
 
-def _integral(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _integral(args: Args, kwargs: Keywords) -> Kind | None:
     """What is integrated: of a derivative backwards that of the argument."""
     if not isinstance(args[0], Object) or args[0].type != "slope" or len(args) < 4:
         return None
@@ -100,16 +110,16 @@ def _integral(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     return None if rest is None else _gradient(rest[args[0].value - 1])
 
 
-def _pulled(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _pulled(args: Args, kwargs: Keywords) -> Kind | None:
     place = getattr(args[1], "value", None)
     return _gradient(args[3 + place]) if isinstance(place, int) else None
 
 
-def _gradient(like: Kind) -> Kind | None:
+def _gradient(x: Kind) -> Kind | None:
     """The kind of a gradient by something of a kind."""
-    if isinstance(like, Scalar) and like.dtype == "float64":
+    if isinstance(x, Scalar) and x.dtype == "float64":
         return Scalar("float64", None)
-    return like if isinstance(like, Array) else None
+    return x if isinstance(x, Array) else None
 
 
 def scipy_kind(fn: Any, args: Args, kwargs: Iterable[tuple[str, Kind]]) -> Kind | None:
@@ -128,16 +138,23 @@ def _is_real(args: Args) -> bool:
     """Whether no argument that is a number or an array may be complex."""
     plain = [k for a in args for k in (a.items or (UNKNOWN,) if isinstance(a, Tuple) else (a,))]
     plain = [k for k in plain if not isinstance(k, (Callable, NoneKind, Text))]
-    return all(str(getattr(k, "dtype", None)).startswith(("float", "int")) for k in plain)
+    return all(str(dtype_of(k)).startswith(("float", "int")) for k in plain)
 
 
-def _wider(a: Kind, b: Kind, like: Kind) -> Kind | None:
-    """An array of the shape of one of two, in double precision if they are."""
+def _double(a: Kind, b: Kind) -> Kind | None:
+    """An array like the second of two, if they are of double precision."""
     double = all(isinstance(k, Array) and k.dtype == "float64" for k in (a, b))
-    return like if double and not like.maybe_scalar else None  # type: ignore[union-attr]
+    return b if double and is_array(b) else None
 
 
-def _curve(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _solution_of(a: Kind, b: Kind) -> Kind:
+    """The kind of what solves a linear system, which a probe would take long to tell."""
+    dtypes = [k.dtype for k in (a, b) if isinstance(k, Array) and k.dtype is not None]
+    dtype = np.result_type(*dtypes, np.float32).name if len(dtypes) == 2 else None
+    return Array(dtype, b.dims if rank_of(a) == 2 and isinstance(b, Array) else None)
+
+
+def _curve(args: Args, kwargs: Keywords) -> Kind | None:
     """The values of a curve: those of points where the argument has numbers."""
     y, t = args[2], args[3]
     at = () if isinstance(t, Scalar) else t.dims if isinstance(t, Array) else None
@@ -168,7 +185,7 @@ def _adjoint_of_ode(start: Kind, places: Kind, given: Kind) -> Kind | None:
     return Tuple((first, _TIMES, *found))
 
 
-def _at_rows(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _at_rows(args: Args, kwargs: Keywords) -> Kind | None:
     """A vector for every row, or the gradients by something that is given to the function."""
     f, *rest = args
     given: list[Any] = [getattr(a, "items", None) for a in rest]
@@ -180,7 +197,7 @@ def _at_rows(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
     place = f.value - len(rows)
     if 0 <= place < len(plain):
         one = plain[place]
-        dims = () if isinstance(one, Scalar) else getattr(one, "dims", None)
+        dims = dims_of(one)
         return None if dims is None else Array("float64", (None, *dims))
     found: Kind = rows[f.value] if place < 0 else more[0][place - len(plain)]
     return found
@@ -202,69 +219,67 @@ _SCIPY: dict[str, Any] = {
     **{f"optimize.{name}": lambda args, rest: _NUMBER for name in _BRACKETED},
     "integrate.odeint": lambda args, rest: Array("float64", (None, None)),
     "optimize.newton": lambda args, rest: _iterated(args[1]) if _is_real((*args, *rest)) else None,
-    "linalg.solve_banded": lambda args, rest: _wider(args[1], args[2], args[2]),
+    "linalg.solve_banded": lambda args, rest: _double(*args[1:3]),
+    "linalg.solve": lambda args, rest: _solution_of(*args[:2]) if len(args) > 1 else None,
+    "linalg.solve_triangular": lambda args, rest: (
+        _solution_of(*args[:2]) if len(args) > 1 else None
+    ),
     "optimize.fsolve": lambda args, rest: Array("float64", (None,)),
     "optimize.fixed_point": lambda args, rest: (
         _iterated(args[1], ()) if _is_real((*args, *rest)) else None
     ),
 }
 
-_LIKE_FIRST = (
-    linalg.band_transposed, linalg.between, linalg.eigvalsh_back, linalg.svdvals_back,
-)  # fmt: skip
-
-def _gradients_at(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    """An item for each argument of the function, behind its inputs and the cotangent."""
-    return Tuple(tuple(map(in_structure, args[3:])))
 
 
-def _gradients_along(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    """An item for each argument of the function, behind its inputs, tangents and cotangent."""
-    return Tuple(tuple(map(in_structure, args[4:])))
+def _gradients_from(place: int) -> Rule:
+    """An item for each argument of a function, from a place on, behind its inputs and cotangent."""
+    return lambda args, kwargs: Tuple(tuple(map(in_structure, args[place:])))
 
 
-FUNCTIONS: dict[Any, Any] = {
-    second_order.gradients_at: _gradients_at,
-    second_order.gradients_along: _gradients_along,
-    contexts.succeeds: lambda args, kwargs: Scalar("bool", True),
+FUNCTIONS: dict[Any, Rule] = {
+    second_order.gradients_at: _gradients_from(3),
+    second_order.gradients_along: _gradients_from(4),
+    **dict.fromkeys((contexts.succeeds, checkpoint.has_run), always(Scalar("bool", True))),
     trees.on_copies: _on_copies,
-    checkpoint.run_again: _solution,
+    **dict.fromkeys((checkpoint.run_again, implicit.solution), _solution),
     checkpoint.run_steps: _steps,
     checkpoint.pushed_steps: _pushed_steps,
-    checkpoint.has_run: lambda args, kwargs: Scalar("bool", True),
-    checkpoint.remaining: lambda args, kwargs: Tuple((Scalar("int64", True),) * 3),
-    implicit.solution: _solution,
+    checkpoint.remaining: always(Tuple((Scalar("int64", True),) * 3)),
     implicit.fixed_point: _fixed_point,
-    implicit.basis_of: _basis,
-    implicit.units_of: _basis,
-    implicit.as_reals: lambda args, kwargs: Array("float64", (None,)),
-    implicit.of_reals: lambda args, kwargs: args[1],
+    **dict.fromkeys((implicit.basis_of, implicit.units_of), _basis),
+    implicit.as_reals: always(_TIMES),
     implicit.solved: _solved,
     implicit.vjp_by: _slope,
     implicit.pulled: _pulled,
     integrals.integral: _integral,
-    linalg.unique_places: lambda args, kwargs: Tuple((_PLACES, UNKNOWN, _PLACES)),
-    indexing.runs: lambda args, kwargs: Tuple((_PLACES, _PLACES, _STEPS, _STEPS)),
-    indexing.segments: lambda args, kwargs: Tuple((_PLACES, _PLACES)),
-    **dict.fromkeys(_LIKE_FIRST, lambda args, kwargs: args[0]),
-    linalg.turned: lambda args, kwargs: args[1],
-    linalg.band_product: lambda args, kwargs: _wider(args[0], args[1], args[1]),
-    filters.edge_weights: lambda args, kwargs: Array("float64", (None, None)),
-    curves.spline: _curve,
-    curves.interpolant: _curve,
-    integrals.ivp_values: lambda args, kwargs: Tuple((_TIMES, _VALUES)),
+    linalg.unique_places: always(Tuple((_PLACES, UNKNOWN, _PLACES))),
+    indexing.runs: always(Tuple((_PLACES, _PLACES, _STEPS, _STEPS))),
+    indexing.segments: always(Tuple((_PLACES, _PLACES))),
+    **dict.fromkeys(
+        (linalg.band_transposed, linalg.between, linalg.eigvalsh_back, linalg.svdvals_back),
+        like(0),
+    ),
+    **dict.fromkeys((linalg.turned, implicit.of_reals), like(1)),
+    linalg.band_product: lambda args, kwargs: _double(*args[:2]),
+    **dict.fromkeys((curves.spline, curves.interpolant), _curve),
+    integrals.ivp_values: always(Tuple((_TIMES, _VALUES))),
     integrals.ode_adjoint: lambda args, kwargs: _adjoint_of_ode(args[3], args[1], args[5]),
-    integrals.slope_of: lambda args, kwargs: Object("equation"),
+    integrals.slope_of: always(Object("equation")),
     integrals.at_rows: _at_rows,
-    integrals.ode_along: lambda args, kwargs: _VALUES,
     integrals.ivp_adjoint: lambda args, kwargs: _adjoint_of_ode(args[4], args[1], args[6]),
     integrals.ode_curved: lambda args, kwargs: _adjoint_of_ode(args[3], args[7], args[5]),
-    integrals.ivp_along: lambda args, kwargs: _VALUES,
-    integrals.ode_values: lambda args, kwargs: _VALUES,
+    **dict.fromkeys(
+        (filters.edge_weights, integrals.ode_along, integrals.ivp_along, integrals.ode_values),
+        always(_VALUES),
+    ),
     roots.found_root: lambda args, kwargs: _iterated(args[1]),
-    roots.found_root_scalar: lambda args, kwargs: _NUMBER,
-    implicit.solve_adjoint: _like_third,
-    implicit.solve_tangent: _like_third,
-    implicit.fixed_adjoint: _like_third,
-    implicit.fixed_tangent: _like_third,
-}
+    roots.found_root_scalar: always(_NUMBER),
+    **dict.fromkeys(
+        (
+            implicit.solve_adjoint, implicit.solve_tangent, implicit.fixed_adjoint,
+            implicit.fixed_tangent,
+        ),
+        like(2),
+    ),
+}  # fmt: skip

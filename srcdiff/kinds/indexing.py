@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,10 +24,11 @@ from srcdiff.ir.kinds import (
     broadcast_dims,
     contents,
     dims_of,
+    dtype_of,
     is_filled,
     same_dim,
 )
-from srcdiff.kinds.lattice import join_all
+from srcdiff.kinds.lattice import Args, join_all
 
 NAME_LIMIT = 48
 
@@ -61,20 +61,24 @@ def _sequence_item(base: Tuple | List, index: Kind) -> Kind:
         return UNKNOWN
     if index.value is None:
         return join_all(items) or UNKNOWN
-    if -len(items) <= index.value < len(items):
-        return items[index.value]
-    return UNKNOWN
+    return items[index.value] if -len(items) <= index.value < len(items) else UNKNOWN
 
 
 def _sequence_slice(base: Tuple | List, index: SliceKind) -> Kind:
     """A slice of a tuple or list."""
-    bounds = [_bound(k) for k in (index.lower, index.upper, index.step)]
-    if base.items is not None and "?" not in bounds:
-        part = tuple(operator.getitem(base.items, slice(*bounds)))
+    bounds = slice_bounds(index)
+    if base.items is not None and bounds is not None:
+        part = base.items[bounds]
         return Tuple(part) if isinstance(base, Tuple) else List(base.item, part)
     if isinstance(base, Tuple):
         return Tuple(None, base.item if base.items is None else None)
     return List(join_all(contents(base)))
+
+
+def slice_bounds(index: SliceKind) -> slice | None:
+    """A slice whose parts are known, None of others."""
+    bounds = [_bound(k) for k in (index.lower, index.upper, index.step)]
+    return None if "?" in bounds else slice(*bounds)
 
 
 def _bound(kind: Kind) -> Any:
@@ -113,28 +117,31 @@ def _array_item(base: Array, index: Kind) -> Kind:
     return Array(base.dtype, dims)
 
 
-def _indexed_dims(
-    dims: tuple[Dim, ...], items: Sequence[Kind]
-) -> tuple[tuple[Dim, ...], bool] | None:
+def _indexed_dims(dims: tuple[Dim, ...], items: Args) -> tuple[tuple[Dim, ...], bool] | None:
     """The dims of `x[items]` and whether `...` stands in the index; None if unknown."""
+    views = ELLIPSIS in items
     used = [_axes_used(i) for i in items]
-    if any(u is None for u in used):
-        return None
-    if not any(i == ELLIPSIS for i in items):
-        expanded, views = [*items, ELLIPSIS], False
-        used = [*used, 0]
-    else:
-        expanded, views = list(items), True
     rest = len(dims) - sum(u for u in used if u is not None)
-    if rest < 0:
+    if None in used or rest < 0:
         return None
     out: list[Dim] = []
-    picks: list[tuple[int, tuple[Dim, ...], bool]] = []
+    picks: list[tuple[int, tuple[Dim, ...]]] = []
     axis = 0
-    for item, count in zip(expanded, used):
-        axis = _take_item(item, count or 0, rest, dims, axis, out, picks)
-        if axis < 0:
-            return None
+    for item in items if views else (*items, ELLIPSIS):
+        if isinstance(item, NoneKind):
+            out.append(1)
+        elif item == ELLIPSIS:
+            out += dims[axis : axis + rest]
+            axis += rest
+        elif isinstance(item, SliceKind):
+            out.append(slice_dim(dims[axis], item))
+            axis += 1
+        else:
+            shape = _picked(item)
+            if shape is None:
+                return None
+            picks.append((len(out), shape))
+            axis += _axes_used(item) or 0
     return _place(out, picks), views
 
 
@@ -154,46 +161,21 @@ def _axes_used(item: Kind) -> int | None:
     return None
 
 
-def _take_item(
-    item: Kind,
-    count: int,
-    rest: int,
-    dims: tuple[Dim, ...],
-    axis: int,
-    out: list[Dim],
-    picks: list[tuple[int, tuple[Dim, ...], bool]],
-) -> int:
-    """Apply one item of an index; returns the next axis, -1 if the result is unknown."""
-    if isinstance(item, NoneKind):
-        out.append(1)
-    elif item == ELLIPSIS:
-        out.extend(dims[axis : axis + rest])
-        return axis + rest
-    elif isinstance(item, SliceKind):
-        out.append(slice_dim(dims[axis], item))
-    elif isinstance(item, Scalar):
-        if item.dtype == "bool":
-            return -1
-        picks.append((len(out), (), False))
-    elif isinstance(item, List):
-        if join_all(contents(item)) == Scalar("bool"):
-            return -1
-        known = item.items
-        picks.append((len(out), (len(known) if known is not None else None,), True))
-    elif isinstance(item, Array) and item.dtype == "bool":
-        picks.append((len(out), (None,), True))
-    elif isinstance(item, Array):
-        picks.append((len(out), item.dims or (), True))
-    return axis + count
+def _picked(item: Kind) -> tuple[Dim, ...] | None:
+    """The dims of what an integer, or an array of places or flags, selects; None if unknown."""
+    if isinstance(item, Scalar):
+        return None if item.dtype == "bool" else ()
+    if isinstance(item, List):
+        flags = join_all(contents(item)) == Scalar("bool")
+        return None if flags else (None if item.items is None else len(item.items),)
+    return (None,) if dtype_of(item) == "bool" else dims_of(item)
 
 
-def _place(out: list[Dim], picks: list[tuple[int, tuple[Dim, ...], bool]]) -> tuple[Dim, ...]:
+def _place(out: list[Dim], picks: list[tuple[int, tuple[Dim, ...]]]) -> tuple[Dim, ...]:
     """Put the axes of integer and boolean indices where NumPy puts them."""
-    if not any(array for _, _, array in picks):
-        return tuple(out)
-    shape = broadcast_dims([s for _, s, _ in picks])
-    places = [p for p, _, _ in picks]
-    first = places[0] if all(p == places[0] for p in places) else 0
+    shape = broadcast_dims([s for _, s in picks])
+    places = {p for p, _ in picks}
+    first = places.pop() if len(places) == 1 else 0
     return (*out[:first], *shape, *out[first:])
 
 
@@ -208,8 +190,9 @@ def slice_dim(dim: Dim, index: SliceKind) -> Dim:
         return dim
     if bounds[:2] == [None, None] and bounds[2] == -1:
         return dim
-    if isinstance(dim, int) and "?" not in bounds:
-        return len(range(*slice(*bounds).indices(dim)))
+    known = slice_bounds(index)
+    if isinstance(dim, int) and known is not None:
+        return len(range(dim)[known])
     if isinstance(dim, Sym) and bounds[2] in (None, 1):
         exact = _cut(dim, lower, upper)
         if exact is not None:
@@ -230,24 +213,17 @@ def _cut(dim: Sym, lower: Kind, upper: Kind) -> Dim:
         # `x[a:n-b]` with n the length of x.  A negative bound counts from the end: for b up to 2
         # the axis is then so short that nothing is left, as the formula says; for more it is not.
         if length.offset >= -2:
-            return _shorter(dim, start - min(length.offset - dim.offset, 0))
+            return _moved(dim, min(length.offset - dim.offset, 0) - start)
     return None
 
 
 def _cut_by_numbers(dim: Sym, start: int, stop: int, from_end: bool) -> Dim:
     """The length of `[start:stop]`; `stop`, 0 or less, may count from the end."""
     if from_end and start >= 0:
-        return _shorter(dim, start - stop)
+        return _moved(dim, stop - start)
     if from_end == (start < 0) and max(-start, stop) <= dim.least + dim.offset:
         return max(stop - start, 0)
     return None
-
-
-def _shorter(dim: Sym, count: int) -> Dim:
-    """The length of an axis without `count` elements."""
-    if count == 0:
-        return dim
-    return None if dim.name == "?" else dim.moved(-count)
 
 
 def _named_slice(dim: Dim, index: SliceKind) -> Dim:
@@ -364,6 +340,6 @@ def added(a: Scalar, b: Scalar, sign: int) -> Dim:
 
 def _moved(dim: Sym, count: int) -> Dim:
     """A length with something added: not where the length may be cut off at zero."""
-    if dim.name == "?" or (dim.offset < 0 and count > 0):
-        return None
-    return dim if count == 0 else dim.moved(count)
+    if count == 0:
+        return dim
+    return None if dim.name == "?" or (dim.offset < 0 < count) else dim.moved(count)

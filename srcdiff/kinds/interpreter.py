@@ -45,7 +45,7 @@ from srcdiff.kinds.lengths import Equal, Labels
 from srcdiff.primitives.effects import is_pure, mutated_args
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
-from srcdiff.runtime import records, sequences, trees
+from srcdiff.runtime import records
 from srcdiff.runtime.devices import on_device
 
 
@@ -56,12 +56,8 @@ def adjoints(block: ir.Block) -> ir.Block:
         if isinstance(stmt, ir.Pair):
             out += stmt.adjoint
             stmt = stmt.primal if stmt.primal is not None else ir.Comment("")
-        if isinstance(stmt, ir.If):
-            out += [ir.If(stmt.test, adjoints(stmt.body), adjoints(stmt.orelse))]
-        elif isinstance(stmt, ir.For):
-            out += [ir.For(stmt.target, stmt.iter, adjoints(stmt.body))]
-        elif isinstance(stmt, ir.While):
-            out += [ir.While((), stmt.test, adjoints(stmt.body))]
+        if type(stmt) not in ir.PLAIN:
+            out.append(ir.map_blocks(stmt, adjoints))
     return tuple(out)
 
 
@@ -72,7 +68,7 @@ Env = dict[str, Kind]
 
 ROUNDS = 12
 _TAKES = (Op.GETITEM, Op.POP)
-_ADDERS = (trees.add_into, trees.add_numbers, trees.put_back, sequences.add_to_part)
+_ADDERS = (Op.ADD_INTO, Op.ADD_NUMBERS, Op.ADD_TO_PART, Op.PUT_BACK)
 
 
 def infer(function: ir.Function, params: Mapping[str, Kind], hope: bool = False) -> dict[str, Kind]:
@@ -188,7 +184,7 @@ class _Inference:
             return None
         if isinstance(call.fn, ir.Name):
             self.read(call.fn.id, env)
-        self.heap.taken(call.fn, args)
+        self.heap.taken(call, args)
         held = list(surely(call.fn, [self.heap.resolve(k) for k in args]))
         none_yet = is_op(call, *_TAKES) and has_no_item(held)
         if none_yet or fails(call.fn, held):
@@ -228,11 +224,11 @@ class _Inference:
         fn, base = call.fn, sure(args[0]) if args else UNKNOWN
         if isinstance(fn, ir.Method) and isinstance(base, (List, Dict)) and not class_of(base):
             self.heap.call(fn.name, base, args[1:])
-        elif fn is ir.set_attr and isinstance(base, Dict):
+        elif is_op(call, Op.SET_ATTR) and isinstance(base, Dict):
             self.heap.attribute(base, *args[1:])
-        elif fn in _ADDERS:
+        elif is_op(call, *_ADDERS):
             self.heap.join(*args[:2])
-        elif not is_pure(fn) and fn is not print:
+        elif not is_pure(fn) and not is_op(call, Op.PRINT):
             written = mutated_args(call)
             for atom, kind in zip((*call.args, *(v for _, v in call.kwargs)), args, strict=True):
                 if atom in written:
@@ -326,12 +322,11 @@ class _Inference:
         if isinstance(base, (List, Dict)):
             if index is None:
                 self.heap.extend(base, value)
-            elif stmt.op is None:
-                self.heap.store(base, index, value)
-            elif index is not None:
-                item = call_kind(operator.getitem, (self.heap.resolve(base), index))
-                new = call_kind(ir.OPERATORS[stmt.op], (item, self.heap.resolve(value)))
-                self.heap.store(base, index, item if isinstance(item, Array) else new)
+            else:
+                new = value
+                if stmt.op is not None:
+                    new = self.heap.updated(base, index, stmt.op, value)
+                self.heap.store(base, index, new)
         elif stmt.index is None and not (isinstance(base, Array) and not base.maybe_scalar):
             new = call_kind(ir.OPERATORS[stmt.op or "+"], (base, self.heap.resolve(value)))
             new = self.labels.named(new, self.labels.label(stmt.base.id, stmt))
@@ -442,18 +437,12 @@ def _holds_nothing(rhs: ir.Rhs, reads: tuple[Kind | None, ...]) -> bool:
     """Whether a right-hand side is a call in which no list has a part: on numbers, arrays, say."""
     if not isinstance(rhs, ir.Call) or isinstance(rhs.fn, ir.Name):
         return False
-    atoms = (*rhs.args, *(v for _, v in rhs.kwargs))
-    return all(type(k) in _SIMPLE for k in reads) and all(map(_is_plain, atoms))
+    plain = all(type(a) in _PLAIN for a in ir.atoms(rhs))
+    return plain and all(type(k) in _SIMPLE for k in reads)
 
 
+_PLAIN = (ir.Name, ir.Const, ir.Tup, ir.Slice)
 _SIMPLE = (Scalar, Array, Unknown)
-
-
-def _is_plain(atom: ir.Atom) -> bool:
-    """Whether an atom consists of names and constants."""
-    return type(atom) in (ir.Name, ir.Const) or (
-        type(atom) in (ir.Tup, ir.Slice) and all(map(_is_plain, ir.parts(atom)))
-    )
 
 
 def _is_open(call: ir.Call, held: list[Kind]) -> bool:

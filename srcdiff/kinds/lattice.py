@@ -59,37 +59,21 @@ def join(a: Kind, b: Kind) -> Kind:
         return join_callables(a, only(None), join)
     if isinstance(a, (NoneKind, Maybe)) or isinstance(b, (NoneKind, Maybe)):
         return _join_maybe(a, b)
-    if isinstance(a, Scalar) and isinstance(b, Scalar):
-        return _join_scalars(a, b)
+    if type(a) is type(b):
+        joined = _JOINS.get(type(a))
+        return UNKNOWN if joined is None else joined(a, b)
     if isinstance(a, (Scalar, Array)) and isinstance(b, (Scalar, Array)):
         return _join_arrays(a, b)
-    if isinstance(a, Tuple) and isinstance(b, Tuple):
-        return _join_tuples(a, b)
-    if isinstance(a, Range) and isinstance(b, Range):
-        return Range(join_dim(a.length, b.length))
-    if isinstance(a, SliceKind) and isinstance(b, SliceKind):
-        parts = zip((a.lower, a.upper, a.step), (b.lower, b.upper, b.step))
-        return SliceKind(*(join(p, q) for p, q in parts))
-    if isinstance(a, Text) and isinstance(b, Text):
-        return Text()
-    if isinstance(a, List) and isinstance(b, List):
-        return _join_lists(a, b)
-    if isinstance(a, Dict) and isinstance(b, Dict) and a.cls is b.cls:
-        return _join_dicts(a, b)
-    if isinstance(a, Callable) and isinstance(b, Callable):
-        return join_callables(a, b, join)
-    if isinstance(a, Object) and isinstance(b, Object) and a.type == b.type:
-        return Object(a.type)
-    if isinstance(a, Sparse) and isinstance(b, Sparse):
-        return _join_sparse(a, b)
     return UNKNOWN
 
 
-def join_all(kinds: Iterable[Kind]) -> Kind | None:
+def join_all(
+    kinds: Iterable[Kind], joined: Function[[Kind, Kind], Kind] = join
+) -> Kind | None:
     """The join of any number of kinds, None for none."""
     result: Kind | None = None
     for kind in kinds:
-        result = kind if result is None else join(result, kind)
+        result = kind if result is None else joined(result, kind)
     return result
 
 
@@ -126,14 +110,16 @@ def _join_tuples(a: Tuple, b: Tuple) -> Tuple:
     return Tuple(tuple(map(join, a.items, b.items)))
 
 
+def _join_slices(a: SliceKind, b: SliceKind) -> SliceKind:
+    return SliceKind(join(a.lower, b.lower), join(a.upper, b.upper), join(a.step, b.step))
+
+
 def _join_lists(a: List, b: List) -> List:
-    item = join_all(k for k in (a.item, b.item) if k is not None)
-    items = None
+    site = a.site if a.site == b.site else ""
     if a.items is None or b.items is None or len(a.items) != len(b.items):
-        item = join_all((*contents(a), *contents(b)))
-    if a.items is not None and b.items is not None and len(a.items) == len(b.items):
-        items = tuple(map(join, a.items, b.items))
-    return List(item, items, a.site if a.site == b.site else "")
+        return List(join_all((*contents(a), *contents(b))), None, site)
+    item = join_all(k for k in (a.item, b.item) if k is not None)
+    return List(item, tuple(map(join, a.items, b.items)), site)
 
 
 def _join_sparse(a: Sparse, b: Sparse) -> Kind:
@@ -145,6 +131,8 @@ def _join_sparse(a: Sparse, b: Sparse) -> Kind:
 
 
 def _join_dicts(a: Dict, b: Dict) -> Kind:
+    if a.cls is not b.cls:
+        return UNKNOWN
     site = a.site if a.site == b.site else ""
     x, y = dict(a.items), dict(b.items)
     if [*x] == [*y] and a.item == b.item:
@@ -152,6 +140,51 @@ def _join_dicts(a: Dict, b: Dict) -> Kind:
     if a.cls is not None:
         return UNKNOWN
     return Dict((), join_all((*contents(a), *contents(b))), site)
+
+
+_JOINS: dict[type, Function[[Any, Any], Kind]] = {
+    Scalar: _join_scalars,
+    Array: _join_arrays,
+    Tuple: _join_tuples,
+    Range: lambda a, b: Range(join_dim(a.length, b.length)),
+    SliceKind: _join_slices,
+    Text: lambda a, b: Text(),
+    List: _join_lists,
+    Dict: _join_dicts,
+    Callable: lambda a, b: join_callables(a, b, join),
+    Object: lambda a, b: Object(a.type) if a.type == b.type else UNKNOWN,
+    Sparse: _join_sparse,
+}
+
+
+# --- what says the kind of a call's result -------------------------------------------------------
+
+
+Args = tuple[Kind, ...]
+Keywords = dict[str, Kind]
+Kwargs = tuple[tuple[str, Kind], ...]
+Rule = Function[[Args, Keywords], "Kind | None"]
+"""The kind of a call's result by those of its arguments; None where the rule does not know."""
+
+
+def always(kind: Kind) -> Rule:
+    """The rule for what gives one kind, whatever it is given."""
+    return lambda args, kwargs: kind
+
+
+def like(place: int, made: Function[[Kind], Kind] = lambda kind: kind) -> Rule:
+    """The rule for what gives something of the kind of one argument, or of what is made of that."""
+    return lambda args, kwargs: made(args[place]) if args else None
+
+
+def binary(made: Function[[Kind, Kind], Kind | None]) -> Rule:
+    """The rule for what has two operands and no options."""
+    return lambda args, kwargs: made(*args) if len(args) == 2 and not kwargs else None
+
+
+def argument(args: Args, place: int, kwargs: Keywords, name: str, default: Kind = UNKNOWN) -> Kind:
+    """An argument that is given by its position or by its name, or what it is if left out."""
+    return args[place] if len(args) > place else kwargs.get(name, default)
 
 
 # --- kinds of actual values, and the fast key by which calls are dispatched on kinds -------------

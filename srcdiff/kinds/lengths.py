@@ -25,7 +25,6 @@ from srcdiff.ir.kinds import (
     BIG,
     UNKNOWN,
     Array,
-    Dict,
     Dim,
     Kind,
     List,
@@ -38,11 +37,14 @@ from srcdiff.ir.kinds import (
     Tuple,
     dims_of,
     is_big,
+    mapped,
     maybe,
 )
 from srcdiff.kinds.elementwise import with_arrays
 from srcdiff.kinds.indexing import dims_sum, product, size_dim
+from srcdiff.kinds.lattice import Args, Keywords, argument
 from srcdiff.primitives.operation import Meaning, op_of
+from srcdiff.primitives.ops import Op, op_named
 
 
 class Labels:
@@ -85,26 +87,14 @@ class Labels:
 # --- lengths of what a call gives ----------------------------------------------------------------
 
 
-Args = tuple[Kind, ...]
 Lengths = dict[int, Dim]
 
 
-# The shape of the result depends on the data; its rank does not.
-DATA_DEPENDENT = frozenset(
-    {
-        np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.bincount, np.compress, np.extract,
-        np.repeat, np.delete, np.insert, np.trim_zeros, np.union1d, np.intersect1d, np.setdiff1d,
-        np.setxor1d, np.roots, np.poly, np.histogram, np.linalg.lstsq, np.polyfit, np.digitize,
-        np.r_.__getitem__, np.c_.__getitem__,
-    }
-)  # fmt: skip
-
-
-def with_lengths(fn: Any, args: Args, kwargs: dict[str, Kind], kind: Kind) -> Kind:
+def with_lengths(fn: Any, args: Args, kwargs: Keywords, kind: Kind) -> Kind:
     """The kind of a call's result, of which a probe found the kind, with the lengths it has."""
-    if fn in DATA_DEPENDENT or _shape_from_array(fn, args):
-        kind = _without_dims(kind)
     find = _LENGTHS.get(fn)
+    if find in (_said_by_data, _repeated) or _shape_from_array(fn, args):
+        kind = _without_dims(kind)
     if find is None or not isinstance(kind, Array) or kind.dims is None or kind.maybe_scalar:
         return kind
     rank = len(kind.dims)
@@ -113,16 +103,16 @@ def with_lengths(fn: Any, args: Args, kwargs: dict[str, Kind], kind: Kind) -> Ki
     return replace(kind, dims=tuple(dims))
 
 
-def _option(args: Args, kwargs: dict[str, Kind], place: int, name: str, default: int) -> int | None:
+def _option(args: Args, kwargs: Keywords, place: int, name: str, default: int) -> int | None:
     """The value of an integer argument, None if it is not known."""
-    given = args[place] if len(args) > place else kwargs.get(name)
-    value = default if given is None else getattr(given, "value", None)
+    given = argument(args, place, kwargs, name, Scalar("int64", True, default))
+    value = getattr(given, "value", None)
     return value if type(value) is int else None
 
 
-def _items(kind: Kind | None) -> Sequence[Kind]:
-    """The items of a sequence that is written out."""
-    return (kind.items or ()) if isinstance(kind, (List, Tuple)) else ()
+def _items(args: Args) -> Sequence[Kind]:
+    """The items of the first argument, if that is a sequence that is written out."""
+    return (args[0].items or ()) if args and isinstance(args[0], (List, Tuple)) else ()
 
 
 def _total(items: Sequence[Kind], axis: int | None, rank: int) -> Lengths:
@@ -133,19 +123,18 @@ def _total(items: Sequence[Kind], axis: int | None, rank: int) -> Lengths:
     return {axis: dims_sum([d[axis] for d in shapes])} if len(shapes) == len(items) else {}
 
 
-def _concatenated(args: Args, kwargs: dict[str, Kind], rank: int) -> Lengths:
-    return _total(_items(args[0] if args else None), _option(args, kwargs, 1, "axis", 0), rank)
+def _concatenated(args: Args, kwargs: Keywords, rank: int) -> Lengths:
+    return _total(_items(args), _option(args, kwargs, 1, "axis", 0), rank)
 
 
-def _beside(args: Args, kwargs: dict[str, Kind], rank: int) -> Lengths:
+def _beside(args: Args, kwargs: Keywords, rank: int) -> Lengths:
     """Of `hstack`: along the second axis if there is one."""
-    return _total(_items(args[0] if args else None), min(1, rank - 1), rank)
+    return _total(_items(args), min(1, rank - 1), rank)
 
 
-def _below(args: Args, kwargs: dict[str, Kind], rank: int) -> Lengths:
+def _below(args: Args, kwargs: Keywords, rank: int) -> Lengths:
     """Of `vstack`, to which vectors are rows."""
-    items = _items(args[0] if args else None)
-    return _total([_row(k) for k in items], 0, rank)
+    return _total([_row(k) for k in _items(args)], 0, rank)
 
 
 def _row(kind: Kind) -> Kind:
@@ -154,15 +143,20 @@ def _row(kind: Kind) -> Kind:
     return Array(None, (1, *dims)) if dims is not None and len(dims) == 1 else kind
 
 
-def _stacked(args: Args, kwargs: dict[str, Kind], rank: int) -> Lengths:
-    axis, items = _option(args, kwargs, 1, "axis", 0), _items(args[0] if args else None)
+def _stacked(args: Args, kwargs: Keywords, rank: int) -> Lengths:
+    axis, items = _option(args, kwargs, 1, "axis", 0), _items(args)
     return {axis: len(items)} if items and axis is not None and axis >= -rank else {}
 
 
-def _repeated(args: Args, kwargs: dict[str, Kind], rank: int) -> Lengths:
+def _said_by_data(args: Args, kwargs: Keywords, rank: int) -> Lengths:
+    """Of what has a shape that depends on the data; its rank does not."""
+    return {}
+
+
+def _repeated(args: Args, kwargs: Keywords, rank: int) -> Lengths:
     """Of `repeat` by one number along an axis."""
     axis = _option(args, kwargs, 2, "axis", 0 if rank == 1 else rank)
-    times = args[1] if len(args) > 1 else kwargs.get("repeats")
+    times = argument(args, 1, kwargs, "repeats")
     dims = dims_of(args[0]) if args else None
     if dims is None or len(dims) != rank or axis is None or not -rank <= axis < rank:
         return {}
@@ -170,13 +164,22 @@ def _repeated(args: Args, kwargs: dict[str, Kind], rank: int) -> Lengths:
     return {**dict(enumerate(dims)), axis % rank: product([dims[axis], length])}
 
 
-_LENGTHS: dict[Any, Function[[Args, dict[str, Kind], int], Lengths]] = {
+_LENGTHS: dict[Any, Function[[Args, Keywords, int], Lengths]] = {
     np.concatenate: _concatenated,
     np.hstack: _beside,
     np.vstack: _below,
     np.stack: _stacked,
     np.repeat: _repeated,
-}
+    **dict.fromkeys(
+        (
+            np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.bincount, np.compress,
+            np.extract, np.delete, np.insert, np.trim_zeros, np.union1d, np.intersect1d,
+            np.setdiff1d, np.setxor1d, np.poly, np.histogram, np.linalg.lstsq, np.polyfit,
+            np.digitize, np.r_.__getitem__, np.c_.__getitem__,
+        ),
+        _said_by_data,
+    ),
+}  # fmt: skip
 
 
 # --- grids ---------------------------------------------------------------------------------------
@@ -221,21 +224,19 @@ def _span(part: Kind) -> Dim:
 
 def _shape_from_array(fn: Any, args: Args) -> bool:
     """Whether an array of integers might say what shape the result has."""
-    return any(
-        isinstance(a, Array) and a.dtype is not None and "int" in a.dtype for a in args[1:]
-    ) and (
-        fn
-        not in (np.take, np.take_along_axis, np.matmul, np.dot, np.searchsorted, np.outer, np.inner)
-    )
+    whole = any(isinstance(a, Array) and "int" in (a.dtype or "") for a in args[1:])
+    return whole and op_named(fn) not in _BY_SHAPES and not op_of(fn).means(Meaning.PRODUCT)
+
+
+_BY_SHAPES = (Op.INNER, Op.OUTER, Op.SEARCHSORTED, Op.TAKE, Op.TAKE_ALONG_AXIS)
+"""What gives something of a shape that those of its operands say, besides products of matrices."""
 
 
 def _without_dims(kind: Kind) -> Kind:
     """A kind with the lengths of its axes forgotten."""
     if isinstance(kind, Array) and kind.dims is not None:
         return Array(kind.dtype, (None,) * len(kind.dims), kind.maybe_scalar)
-    if isinstance(kind, Tuple) and kind.items is not None:
-        return Tuple(tuple(map(_without_dims, kind.items)))
-    return kind
+    return mapped(_without_dims, kind)
 
 
 # --- lengths that are equal because an operation that always runs would have failed otherwise ----
@@ -253,7 +254,7 @@ class Equal:
             x, y = map(dims_of, operands)
             if x and y and 1 <= len(x) <= 2 and 1 <= len(y) <= 2:
                 self._union(x[-1], y[0])
-        elif fn in (sum, np.choose):
+        elif op_named(fn) in (Op.SUM, Op.CHOOSE):
             held = [k for o in operands if isinstance(o, (List, Tuple)) for k in o.items or ()]
             self._learn_broadcast([d for d in map(dims_of, held) if d])
         elif op_of(fn).is_elementwise:
@@ -293,16 +294,7 @@ class Equal:
             return Array(kind.dtype, tuple(map(self._dim, kind.dims)), kind.maybe_scalar)
         if isinstance(kind, Scalar) and kind.size_of is not None:
             return Scalar(kind.dtype, kind.python, kind.value, self._dim(kind.size_of))
-        if isinstance(kind, Tuple) and kind.items is not None:
-            return Tuple(tuple(map(self.kind, kind.items)))
-        if isinstance(kind, List):
-            items = None if kind.items is None else tuple(map(self.kind, kind.items))
-            return List(None if kind.item is None else self.kind(kind.item), items, kind.site)
-        if isinstance(kind, Dict):
-            pairs = tuple((k, self.kind(v)) for k, v in kind.items)
-            item = None if kind.item is None else self.kind(kind.item)
-            return Dict(pairs, item, kind.site, kind.cls)
-        return kind
+        return mapped(self.kind, kind)
 
     def _dim(self, dim: Dim) -> Dim:
         """A length under its first name; shorter ones move along."""

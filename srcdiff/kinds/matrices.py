@@ -1,11 +1,8 @@
-"""The kinds of sparse matrices of SciPy, of what is made of them, and of solutions.
-
-For those of `scipy.linalg` a probe would not tell, or take long.
-"""
+"""The kinds of sparse matrices of SciPy, and of what is made of them."""
 
 from __future__ import annotations
 
-import operator
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -19,23 +16,23 @@ from srcdiff.ir.kinds import (
     Scalar,
     Sparse,
     Tuple,
+    dtype_of,
     inside,
     is_inexact_dtype,
     rank_of,
 )
-from srcdiff.primitives.effects import module_of
+from srcdiff.kinds.lattice import Args, Keywords, Kwargs, Rule, always, like
 from srcdiff.primitives.operation import Meaning, op_of
+from srcdiff.primitives.ops import Op, op_named
 from srcdiff.runtime.scipy import sparse
-
-Args = tuple[Kind, ...]
-Kwargs = tuple[tuple[str, Kind], ...]
 
 FORMATS = ("csr", "csc", "coo")
 """Those whose entries are known one by one."""
 _TRANSPOSED = {"csr": "csc", "csc": "csr"}
 _SAME = frozenset({"copy", "conj", "conjugate"})
-_SUMS: tuple[Any, ...] = (operator.add, operator.sub, np.add, np.subtract)
-_SCALED: tuple[Any, ...] = (operator.mul, np.multiply, operator.truediv, np.divide)
+_SUMS = (Op.ADD, Op.SUB, Op.NP_ADD, Op.SUBTRACT)
+_QUOTIENTS = (Op.DIV, Op.DIVIDE)
+_SCALED = (Op.MUL, Op.MULTIPLY, *_QUOTIENTS)
 
 
 def is_matrix(kind: Kind) -> bool:
@@ -65,21 +62,20 @@ def converted(kind: Sparse, to: str) -> Sparse:
 
 def sparse_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
     """The kind of a call of which an argument is a sparse matrix."""
-    if isinstance(fn, (ir.Name, ir.Derived)):
-        return UNKNOWN
-    if getattr(fn, "__module__", "") == "srcdiff.runtime.scipy.sparse" and fn in FUNCTIONS:
-        return FUNCTIONS[fn](args, dict(kwargs)) or UNKNOWN
+    op, rule = op_named(fn), FUNCTIONS.get(fn) if isinstance(fn, FunctionType) else None
+    if rule is not None:
+        return rule(args, dict(kwargs)) or UNKNOWN
     if isinstance(fn, ir.Attr):
         return _attribute(args[0], fn.name)
     if op_of(fn).means(Meaning.PRODUCT) and len(args) == 2:
         return _product(*args)
     if isinstance(fn, ir.Method):
         return _method(args, fn.name, kwargs)
-    if fn in _SUMS and len(args) == 2:
+    if op in _SUMS and len(args) == 2:
         return _sum(*args)
-    if fn in _SCALED and len(args) == 2:
-        return _scaled(fn, *args)
-    if fn in (operator.neg, operator.pos):
+    if op in _SCALED and len(args) == 2:
+        return _scaled(op, *args)
+    if op in (Op.NEG, Op.POS):
         return args[0]
     return made_kind(fn, args, kwargs)
 
@@ -118,11 +114,11 @@ def _method(args: Args, name: str, kwargs: Kwargs) -> Kind:
 
 def _wider(a: Kind, b: Kind) -> str | None:
     """The dtype of a product or sum."""
-    one, two = getattr(a, "dtype", None), getattr(b, "dtype", None)
+    one, two = dtype_of(a), dtype_of(b)
     if one is None or two is None:
         return None
     if isinstance(b, Scalar) and b.python and is_inexact_dtype(one) and two != "complex128":
-        return str(one)
+        return one
     return str(np.result_type(one, two).name)
 
 
@@ -145,14 +141,14 @@ def _sum(a: Kind, b: Kind) -> Kind:
     return UNKNOWN if is_matrix(a) or is_matrix(b) else Array(_wider(a, b), (None, None))
 
 
-def _scaled(fn: Any, a: Kind, b: Kind) -> Kind:
+def _scaled(op: Op | None, a: Kind, b: Kind) -> Kind:
     """A product with a number, or what `*` means for the class."""
-    divides = fn in (operator.truediv, np.divide)
+    divides = op in _QUOTIENTS
     if isinstance(a, Sparse) and isinstance(b, Scalar):
         return Sparse(a.type, _wider(a, b))
     if isinstance(b, Sparse) and isinstance(a, Scalar) and not divides:
         return Sparse(b.type, _wider(b, a))
-    plain = not divides and fn is operator.mul and (is_matrix(a) or is_matrix(b))
+    plain = op is Op.MUL and (is_matrix(a) or is_matrix(b))
     return _product(a, b) if plain else UNKNOWN
 
 
@@ -170,9 +166,7 @@ def made_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
     name = class_made(fn)
     if name:
         return Sparse(name, _dtype_asked(dict(kwargs)) or _dtype_held(args[0])) if args else UNKNOWN
-    if fn is sparse.with_entries:
-        return args[0]
-    return _solution(args) if getattr(fn, "__name__", "") == "spsolve" else UNKNOWN
+    return _solution(args) if op_of(fn).name == "scipy.sparse.linalg.spsolve" else UNKNOWN
 
 
 def _dtype_asked(kwargs: dict[str, Kind]) -> str | None:
@@ -199,61 +193,23 @@ def _solution(args: Args) -> Kind:
 # --- what the rules are written with -------------------------------------------------------------
 
 
-def _product_of_entries(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
+def _product_of_entries(args: Args, kwargs: Keywords) -> Kind | None:
     x = args[2]
     dtype = _wider(args[1], x)
     return Array(dtype, (None, *x.dims[1:])) if isinstance(x, Array) and x.dims else None
 
 
-def _outer(args: Args, kwargs: dict[str, Kind]) -> Kind | None:
-    return Array(_wider(args[1], args[2]), (None,))
+def _entries(kind: Kind) -> Kind:
+    """A number for every entry of a matrix, or for every row."""
+    return Array(dtype_of(kind), (None,))
 
 
-FUNCTIONS: dict[Any, Any] = {
-    sparse.matrix_product: _product_of_entries,
-    sparse.axis_sums: lambda args, kwargs: Array(getattr(args[1], "dtype", None), (None,)),
-    sparse.axis_entries: lambda args, kwargs: Array(getattr(args[1], "dtype", None), (None,)),
-    sparse.matrix_solution: _product_of_entries,
-    sparse.outer_entries: _outer,
-    sparse.full_matrix: lambda args, kwargs: Array(getattr(args[1], "dtype", None), (None, None)),
-    sparse.entries_at: lambda args, kwargs: Array(getattr(args[1], "dtype", None), (None,)),
-    sparse.summed_entries: lambda args, kwargs: Array(getattr(args[0], "dtype", None), (None,)),
-    sparse.places: lambda args, kwargs: Array("int64", (None,)),
-    sparse.order_of: lambda args, kwargs: Array("int64", (None,)),
+FUNCTIONS: dict[Any, Rule] = {
+    **dict.fromkeys((sparse.matrix_product, sparse.matrix_solution), _product_of_entries),
+    **dict.fromkeys((sparse.axis_sums, sparse.axis_entries, sparse.entries_at), like(1, _entries)),
+    **dict.fromkeys((sparse.places, sparse.order_of), always(Array("int64", (None,)))),
+    sparse.outer_entries: lambda args, kwargs: Array(_wider(args[1], args[2]), (None,)),
+    sparse.full_matrix: like(1, lambda kind: Array(dtype_of(kind), (None, None))),
+    sparse.summed_entries: like(0, _entries),
+    sparse.with_entries: like(0),
 }
-
-
-# --- the kinds of what `scipy.linalg` returns, where a probe would not tell or take long ---------
-
-
-SOLVERS = frozenset({"solve", "solve_triangular"})
-OPEN_DTYPE = frozenset(
-    {"sqrtm", "logm", "fractional_matrix_power", "funm", "eig", "eigvals", "schur"}
-)
-
-
-def is_solver(fn: Any) -> bool:
-    """Whether a function solves for a vector or matrix like its second argument."""
-    return module_of(fn).startswith("scipy.linalg") and fn.__name__ in SOLVERS
-
-
-def solution(a: Kind, b: Kind) -> Kind:
-    """The kind of what solves a linear system."""
-    dtypes = [k.dtype for k in (a, b) if isinstance(k, Array) and k.dtype is not None]
-    dtype = np.result_type(*dtypes, np.float32).name if len(dtypes) == 2 else None
-    one = isinstance(a, Array) and a.dims is not None and len(a.dims) == 2
-    return Array(dtype, b.dims if one and isinstance(b, Array) else None)
-
-
-def has_open_dtype(fn: Any) -> bool:
-    """Whether a result is real or complex as the elements of a matrix have it."""
-    return module_of(fn).startswith("scipy.linalg") and fn.__name__ in OPEN_DTYPE
-
-
-def without_dtype(kind: Kind) -> Kind:
-    """A kind with its dtype forgotten, unless it is complex in any case."""
-    if isinstance(kind, Array) and kind.dtype is not None and not kind.dtype.startswith("complex"):
-        return Array(None, kind.dims, kind.maybe_scalar)
-    if isinstance(kind, Tuple) and kind.items is not None:
-        return Tuple(tuple(map(without_dtype, kind.items)))
-    return kind

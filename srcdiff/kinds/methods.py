@@ -6,7 +6,7 @@ Random numbers are among the latter: functions of `np.random`, and methods of it
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable as Function
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,17 +30,15 @@ from srcdiff.ir.kinds import (
     Tuple,
     broadcast_dims,
     dims_of,
+    dtype_of,
     is_numeric,
     rank_of,
 )
 from srcdiff.kinds.elementwise import elementwise_kind
 from srcdiff.kinds.indexing import item_kind, product, shape_dims, size_dim, size_scalar
-from srcdiff.kinds.lattice import join_all
+from srcdiff.kinds.lattice import Args, Keywords, Kwargs, Rule, argument, binary, join_all, like
 from srcdiff.kinds.probing import probe
 from srcdiff.primitives.operation import PURE_METHODS
-
-Args = tuple[Kind, ...]
-Keywords = dict[str, Kind]
 
 _PARAMETERS: dict[str, int] = {
     **dict.fromkeys(
@@ -77,7 +75,7 @@ def drawn_kind(name: str, args: Args, kwargs: Keywords) -> Kind:
     if count is None or kwargs.keys() & {"out", "dtype"} or len(args) > count + 1:
         return UNKNOWN
     named = tuple(v for k, v in kwargs.items() if k not in ("size", "method", "endpoint"))
-    size = args[count] if len(args) > count else kwargs.get("size", NoneKind())
+    size = argument(args, count, kwargs, "size", NoneKind())
     return _sized(size, (*args[:count], *named), "int64" if name in _WHOLE else "float64")
 
 
@@ -94,20 +92,6 @@ def _sized(size: Kind, parameters: Args, dtype: str) -> Kind:
     if isinstance(whole, Array):
         return Array(dtype, whole.dims, whole.maybe_scalar)
     return Scalar(dtype, True if dtype == "float64" else None) if whole != UNKNOWN else UNKNOWN
-
-
-def _function(name: str) -> Any:
-    return lambda args, kwargs: drawn_kind(name, args, kwargs)
-
-
-RANDOM_FUNCTIONS = {
-    getattr(np.random, name): _function(name)
-    for name in (*_PARAMETERS, "rand", "randn")
-    if hasattr(np.random, name)
-}
-
-
-Special = Function[[Args, Keywords], "Kind | None"]
 
 
 _UNKNOWN_SHAPE = Tuple(None, Scalar("int64"))
@@ -132,7 +116,8 @@ def attribute_kind(base: Kind, name: str) -> Kind:
     if name == "size":
         return size_scalar(None if dims is None else product(dims))
     if name == "dtype":
-        return _dtype_kind(base)
+        dtype = dtype_of(base)
+        return Object("dtype", None if dtype is None else np.dtype(dtype))
     if name == "T" and isinstance(base, Array):
         return Array(base.dtype, None if dims is None else dims[::-1], base.maybe_scalar)
     if name in ("flat", "base", "data", "flags", "ctypes"):
@@ -140,15 +125,10 @@ def attribute_kind(base: Kind, name: str) -> Kind:
     return probe(ir.Attr(name), (base,)) or UNKNOWN
 
 
-def _dtype_kind(base: Kind) -> Kind:
-    dtype = getattr(base, "dtype", None)
-    return Object("dtype", None if dtype is None else np.dtype(dtype))
-
-
 # --- methods -----------------------------------------------------------------------------------
 
 
-def method_kind(args: Args, name: str, kwargs: tuple[tuple[str, Kind], ...]) -> Kind:
+def method_kind(args: Args, name: str, kwargs: Kwargs) -> Kind:
     """The kind of `args[0].name(*args[1:])`."""
     base, rest = args[0], args[1:]
     if is_numeric(base):
@@ -158,28 +138,23 @@ def method_kind(args: Args, name: str, kwargs: tuple[tuple[str, Kind], ...]) -> 
     if isinstance(base, Dict) and base.cls is None:
         return _dict_method(base, rest, name)
     if isinstance(base, Text):
-        return Scalar("bool") if name.startswith(("is", "starts", "ends")) else _text_method(name)
+        asks = name.startswith(("is", "starts", "ends"))
+        gives = name in ("format", "upper", "lower", "strip", "join", "replace")
+        return Scalar("bool") if asks else Text() if gives else UNKNOWN
     if isinstance(base, Object) and base.type.startswith("numpy.random."):
         return drawn_kind(name, rest, dict(kwargs))
     return UNKNOWN
 
 
-def _text_method(name: str) -> Kind:
-    return Text() if name in ("format", "upper", "lower", "strip", "join", "replace") else UNKNOWN
-
-
-def _array_method(base: Kind, rest: Args, name: str, kwargs: tuple[tuple[str, Kind], ...]) -> Kind:
+def _array_method(base: Kind, rest: Args, name: str, kwargs: Kwargs) -> Kind:
     if name == "reshape":
         return _reshape((base, rest[0] if len(rest) == 1 else Tuple(rest)), {}) or UNKNOWN
     if name in ("flatten", "ravel"):
         return _ravel((base,), {}) or UNKNOWN
     if name in ("fill", "sort", "partition", "put", "itemset", "resize", "setflags"):
         return NoneKind()
-    if name in ("repeat", "compress", "nonzero", "choose", "view") or name not in PURE_METHODS:
+    if name in ("compress", "view") or name not in PURE_METHODS:
         return UNKNOWN
-    keywords = dict(kwargs)
-    if isinstance(keywords.get("out"), Array):
-        return keywords["out"]
     return probe(ir.Method(name), (base, *rest), kwargs) or UNKNOWN
 
 
@@ -207,12 +182,8 @@ def _dict_method(base: Dict, rest: Args, name: str) -> Kind:
 # --- shapes ------------------------------------------------------------------------------------
 
 
-def _shape(args: Args, kwargs: Keywords) -> Kind | None:
-    return attribute_kind(args[0], "shape") if is_numeric(args[0]) else _UNKNOWN_SHAPE
-
-
-def _ndim(args: Args, kwargs: Keywords) -> Kind | None:
-    return Scalar("int64", True, rank_of(args[0]))
+def _shape(kind: Kind) -> Kind:
+    return attribute_kind(kind, "shape") if is_numeric(kind) else _UNKNOWN_SHAPE
 
 
 def _size(args: Args, kwargs: Keywords) -> Kind | None:
@@ -221,15 +192,11 @@ def _size(args: Args, kwargs: Keywords) -> Kind | None:
     return Scalar("int64")
 
 
-def _dtype_of(base: Kind) -> str | None:
-    return base.dtype if isinstance(base, (Scalar, Array)) else None
-
-
 def _ravel(args: Args, kwargs: Keywords) -> Kind | None:
     dims = dims_of(args[0])
     if not is_numeric(args[0]):
         return None
-    return Array(_dtype_of(args[0]), (None if dims is None else product(dims),))
+    return Array(dtype_of(args[0]), (None if dims is None else product(dims),))
 
 
 def _reshape(args: Args, kwargs: Keywords) -> Kind | None:
@@ -239,10 +206,10 @@ def _reshape(args: Args, kwargs: Keywords) -> Kind | None:
     shape = args[1]
     items = shape.items if isinstance(shape, (Tuple, List)) else (shape,)
     if items is None or not all(isinstance(i, Scalar) for i in items):
-        return Array(_dtype_of(args[0]))
+        return Array(dtype_of(args[0]))
     dims = dims_of(args[0])
     new = [_reshaped_dim(k, items, dims) for k in range(len(items))]
-    return Array(_dtype_of(args[0]), tuple(new))
+    return Array(dtype_of(args[0]), tuple(new))
 
 
 def _reshaped_dim(place: int, items: Args, dims: tuple[Dim, ...] | None) -> Dim:
@@ -270,8 +237,7 @@ def _maybe_negative(size: Sym) -> bool:
 
 
 def _broadcast_to(args: Args, kwargs: Keywords) -> Kind | None:
-    shape = args[1] if len(args) > 1 else kwargs.get("shape", UNKNOWN)
-    return Array(_dtype_of(args[0]), shape_dims(shape))
+    return Array(dtype_of(args[0]), shape_dims(argument(args, 1, kwargs, "shape")))
 
 
 # --- creation ----------------------------------------------------------------------------------
@@ -279,7 +245,7 @@ def _broadcast_to(args: Args, kwargs: Keywords) -> Kind | None:
 
 def _dtype_argument(args: Args, place: int, kwargs: Keywords, default: str | None) -> str | None:
     """The dtype that a call asks for, `default` if it does not say."""
-    kind = kwargs.get("dtype", args[place] if len(args) > place else NoneKind())
+    kind = argument(args, place, kwargs, "dtype", NoneKind())
     if isinstance(kind, NoneKind):
         return default
     value = kind.value if isinstance(kind, (Callable, Object, Text)) else None
@@ -291,9 +257,9 @@ def _dtype_argument(args: Args, place: int, kwargs: Keywords, default: str | Non
 
 def _filled(args: Args, kwargs: Keywords) -> Kind | None:
     """`np.zeros`, `np.ones`, `np.empty`."""
-    shape = args[0] if args else kwargs.get("shape", UNKNOWN)
-    if _is_of_records(kwargs.get("dtype", args[1] if len(args) > 1 else NoneKind())):
+    if _is_of_records(argument(args, 1, kwargs, "dtype", NoneKind())):
         return Array()  # whose elements are views: as if there were more axes
+    shape = argument(args, 0, kwargs, "shape")
     return Array(_dtype_argument(args, 1, kwargs, "float64"), shape_dims(shape))
 
 
@@ -306,9 +272,8 @@ def _is_of_records(dtype: Kind) -> bool:
 
 def _full(args: Args, kwargs: Keywords) -> Kind | None:
     """`np.full`: the dtype is that of the value, as an array."""
-    shape = args[0] if args else kwargs.get("shape", UNKNOWN)
-    fill = args[1] if len(args) > 1 else kwargs.get("fill_value", UNKNOWN)
-    return Array(_dtype_argument(args, 2, kwargs, _dtype_of(fill)), shape_dims(shape))
+    shape, fill = argument(args, 0, kwargs, "shape"), argument(args, 1, kwargs, "fill_value")
+    return Array(_dtype_argument(args, 2, kwargs, dtype_of(fill)), shape_dims(shape))
 
 
 def _like(args: Args, kwargs: Keywords) -> Kind | None:
@@ -316,14 +281,9 @@ def _like(args: Args, kwargs: Keywords) -> Kind | None:
     kind = args[0]
     if not is_numeric(kind):
         return Array(_dtype_argument(args, 1, kwargs, None))
-    place = 99 if "fill_value" in kwargs else 1
-    dtype = _dtype_argument(args, place, kwargs, _dtype_of(kind))
-    shape = kwargs.get("shape", NoneKind())
+    dtype = _dtype_argument(args, 1, kwargs, dtype_of(kind))
+    shape = argument(args, 4, kwargs, "shape", NoneKind())
     return Array(dtype, dims_of(kind) if isinstance(shape, NoneKind) else shape_dims(shape))
-
-
-def _full_like(args: Args, kwargs: Keywords) -> Kind | None:
-    return _like((args[0], *args[2:]), {"fill_value": UNKNOWN, **kwargs})
 
 
 def _arange(args: Args, kwargs: Keywords) -> Kind | None:
@@ -339,7 +299,7 @@ def _arange(args: Args, kwargs: Keywords) -> Kind | None:
 
 
 def _linspace(args: Args, kwargs: Keywords) -> Kind | None:
-    num = kwargs.get("num", args[2] if len(args) > 2 else Scalar("int64", True, 50))
+    num = argument(args, 2, kwargs, "num", Scalar("int64", True, 50))
     if len(args) < 2 or "retstep" in kwargs or len(args) > 3:
         return UNKNOWN
     if not all(isinstance(a, Scalar) for a in args[:2]):
@@ -351,7 +311,7 @@ def _linspace(args: Args, kwargs: Keywords) -> Kind | None:
 
 def _eye(args: Args, kwargs: Keywords) -> Kind | None:
     n = size_dim(args[0]) if args else None
-    given = args[1] if len(args) > 1 else kwargs.get("M", NoneKind())
+    given = argument(args, 1, kwargs, "M", NoneKind())
     m = n if isinstance(given, NoneKind) else size_dim(given)
     return Array(_dtype_argument(args, 3, kwargs, "float64"), (n, m))
 
@@ -361,31 +321,19 @@ def _identity(args: Args, kwargs: Keywords) -> Kind | None:
     return Array(_dtype_argument(args, 1, kwargs, "float64"), (n, n))
 
 
-def _matmul(args: Args, kwargs: Keywords) -> Kind | None:
+def _matmul(a: Kind, b: Kind) -> Kind | None:
     """Products of vectors and matrices; None for others, which are probed."""
-    a, b = args[:2] if len(args) == 2 and not kwargs else (UNKNOWN, UNKNOWN)
+    if not is_numeric(a) or not is_numeric(b):
+        return None
+    small = tuple(Array(dtype_of(k), (1, 1)) for k in (a, b))
+    dtype = None if any(k.dtype is None for k in small) else dtype_of(probe(np.matmul, small))
     x, y = dims_of(a), dims_of(b)
-    if is_numeric(a) and is_numeric(b) and (x is None or y is None):
-        return _unknown_product(a, b)
-    if x is None or y is None or not 1 <= len(x) <= 2 or not 1 <= len(y) <= 2:
+    if x is None or y is None:  # a number only if both may be vectors
+        return Array(dtype, None, maybe_scalar=all(rank_of(k) in (None, 1) for k in (a, b)))
+    if not 1 <= len(x) <= 2 or not 1 <= len(y) <= 2:
         return None
     dims = (*x[:-1], *y[1:])
-    small = tuple(Array(_dtype_of(k), (1,) * (rank_of(k) or 0)) for k in (a, b))
-    result = probe(np.matmul, small)
-    if isinstance(result, Array):
-        return Array(result.dtype, dims)
-    return result
-
-
-def _unknown_product(a: Kind, b: Kind) -> Kind:
-    """A product with an operand of unknown rank: a number only if both may be vectors."""
-    ranks = (rank_of(a), rank_of(b))
-    dtypes = (_dtype_of(a), _dtype_of(b))
-    result = (
-        probe(np.matmul, tuple(Array(d, (1, 1)) for d in dtypes)) if None not in dtypes else None
-    )
-    dtype = result.dtype if isinstance(result, Array) else None
-    return Array(dtype, None, maybe_scalar=all(r in (None, 1) for r in ranks))
+    return Array(dtype, dims) if dims else Scalar(dtype, False)
 
 
 def _cross(args: Args, kwargs: Keywords) -> Kind | None:
@@ -396,7 +344,7 @@ def _cross(args: Args, kwargs: Keywords) -> Kind | None:
         return None
     if not isinstance(axis, NoneKind) and getattr(axis, "value", None) != -1:
         return None
-    dtype = _dtype_of(elementwise_kind(np.multiply, args, ()))
+    dtype = dtype_of(elementwise_kind(np.multiply, args, ()))
     lengths, dims = [s[-1] for s in shapes], broadcast_dims([s[:-1] for s in shapes])
     if 3 in lengths:
         return Array(dtype, (*dims, 3))
@@ -413,11 +361,11 @@ def _eig(args: Args, kwargs: Keywords) -> Kind | None:
 
 def _eigvals(args: Args, kwargs: Keywords) -> Kind:
     dims = dims_of(args[0])
-    return _complex(Array(_dtype_of(args[0]), None if dims is None else dims[:-1]))
+    return _complex(Array(dtype_of(args[0]), None if dims is None else dims[:-1]))
 
 
 def _roots(args: Args, kwargs: Keywords) -> Kind | None:
-    return _complex(Array(_dtype_of(args[0]), (None,)))
+    return _complex(Array(dtype_of(args[0]), (None,)))
 
 
 def _complex(kind: Kind) -> Kind:
@@ -437,32 +385,30 @@ def _unravelled(args: Args, kwargs: Keywords) -> Kind | None:
     return Tuple((one,) * len(shape.items))
 
 
-FUNCTIONS: dict[Any, Special] = {
+FUNCTIONS: dict[Any, Rule] = {
     np.unravel_index: _unravelled,
-    np.shape: _shape,
-    np.ndim: _ndim,
+    np.shape: like(0, _shape),
+    np.ndim: like(0, lambda kind: Scalar("int64", True, rank_of(kind))),
     np.size: _size,
     np.ravel: _ravel,
     np.reshape: _reshape,
     np.broadcast_to: _broadcast_to,
-    np.zeros: _filled,
-    np.ones: _filled,
-    np.empty: _filled,
+    **dict.fromkeys((np.zeros, np.ones, np.empty), _filled),
     np.full: _full,
-    np.zeros_like: _like,
-    np.ones_like: _like,
-    np.empty_like: _like,
-    np.full_like: _full_like,
+    **dict.fromkeys((np.zeros_like, np.ones_like, np.empty_like), _like),
+    np.full_like: lambda args, kwargs: _like((args[0], *args[2:]), kwargs),
     np.arange: _arange,
     np.linspace: _linspace,
     np.eye: _eye,
     np.identity: _identity,
-    operator.matmul: _matmul,
-    np.matmul: _matmul,
-    np.dot: _matmul,
+    **dict.fromkeys((operator.matmul, np.matmul, np.dot), binary(_matmul)),
     np.cross: _cross,
     np.linalg.eig: _eig,
     np.linalg.eigvals: _eigvals,
     np.roots: _roots,
-    **RANDOM_FUNCTIONS,
+    **{
+        getattr(np.random, name): partial(drawn_kind, name)
+        for name in (*_PARAMETERS, "rand", "randn")
+        if hasattr(np.random, name)
+    },
 }

@@ -39,13 +39,12 @@ from srcdiff.ir.kinds import (
     Object,
     Scalar,
     SliceKind,
-    Sparse,
     Sym,
     Text,
     Tuple,
     is_big,
 )
-from srcdiff.kinds.lattice import join, join_all
+from srcdiff.kinds.lattice import Args, Kwargs, join, join_all, kind_of
 from srcdiff.primitives.operation import may_be_run
 from srcdiff.runtime.scipy.sparse import is_sparse
 
@@ -126,8 +125,6 @@ def _filled(kind: Array, path: tuple[int, ...], lengths: Lengths, fill: float) -
 # --- the kind of a result, found by calling the function on tiny stand-ins for its operands ------
 
 
-Kwargs = tuple[tuple[str, Kind], ...]
-
 FIRST = (5, 7, 11, 13, 17, 19, 23, 29)
 SECOND = (23, 21, 18, 16, 14, 12, 9, 6)  # in falling order: a length may be the least of two
 
@@ -140,9 +137,7 @@ _MOST = 96
 
 
 @lru_cache(maxsize=8192)
-def probe(
-    fn: ir.Callee, args: tuple[Kind, ...], kwargs: Kwargs = (), any_int: bool = False
-) -> Kind | None:
+def probe(fn: ir.Callee, args: Args, kwargs: Kwargs = (), any_int: bool = False) -> Kind | None:
     """The kind of `fn(*args, **kwargs)`, None if unknown; `any_int`: integers do not matter."""
     if not isinstance(fn, (ir.Attr, ir.Method)) and not may_be_run(fn):
         return None
@@ -150,10 +145,7 @@ def probe(
     operands = (*args, *(v for _, v in kwargs))
     # A tuple of several unknown arrays stands for more combinations than anybody can try.
     choices = [list(itertools.islice(_variants(k, any_int), _MOST + 1)) for k in operands]
-    count = 1
-    for c in choices:
-        count *= len(c)
-    if count == 0 or count > _MOST:
+    if not 0 < math.prod(map(len, choices)) <= _MOST:
         return None
     results = (_probe_one(fn, v, names) for v in itertools.product(*choices))
     return join_all(r for r in results if r is not None)
@@ -167,8 +159,8 @@ def _variants(kind: Kind, any_int: bool) -> Iterator[Kind]:
         for dtype in (kind.dtype,) if kind.dtype else ("float64", "complex64"):
             if kind.maybe_scalar:
                 yield from (Scalar(dtype, False), Scalar("float64", True))
-            for dims in _dims_variants(kind):
-                yield Array(dtype, dims)
+            ranks = [(None,) * rank for rank in range(4)]
+            yield from (Array(dtype, d) for d in (ranks if kind.dims is None else (kind.dims,)))
     elif isinstance(kind, Tuple) and kind.items is not None:
         for items in itertools.product(*(list(_variants(i, any_int)) for i in kind.items)):
             yield Tuple(items)
@@ -204,19 +196,11 @@ def _scalar_variants(kind: Scalar, any_int: bool) -> Iterator[Scalar]:
     """Numbers of every dtype, origin and (for an integer) value that a kind stands for."""
     for dtype in (kind.dtype,) if kind.dtype else ("float64", "complex64", "int64"):
         for python in (kind.python,) if kind.python is not None else (True, False):
-            if "int" in dtype and kind.value is None and not any_int:
-                yield from (Scalar(dtype, python, v) for v in (0, 1, 2, -1))
-            elif dtype == "bool" and kind.value is None and not any_int:
-                yield from (Scalar(dtype, python, v) for v in (False, True))  # `keepdims`
-            else:
-                yield Scalar(dtype, python, kind.value)
-
-
-def _dims_variants(kind: Array) -> Sequence[tuple[Dim, ...]]:
-    """The dims of an array, of several ranks if unknown."""
-    if kind.dims is not None:
-        return (kind.dims,)
-    return [(None,) * rank for rank in range(4)]
+            values: tuple[int | None, ...] = (kind.value,)
+            if kind.value is None and not any_int:  # a bool may be `keepdims`
+                flag = dtype == "bool"
+                values = (0, 1, 2, -1) if "int" in dtype else (False, True) if flag else values
+            yield from (Scalar(dtype, python, v) for v in values)
 
 
 # --- one combination ---------------------------------------------------------------------------
@@ -261,7 +245,7 @@ def _probe_again(
         (FIRST[i], SECOND[i]): _representative([keys[k] for k in group], certain)
         for i, group in enumerate(groups)
     }
-    result = _kind(first, second, table if keys else None, _all_known(operands))
+    result = _kind(first, second, table if keys else None, all(map(_is_known, operands)))
     loose = {k for k, dim in keys.items() if not is_big(dim)}
     if loose and result is not None:
         third = _run(fn, operands, names, {**_assign(groups, FIRST), **dict.fromkeys(loose, 1)})
@@ -365,17 +349,13 @@ def apply(fn: ir.Callee, args: list[Any], kwargs: dict[str, Any]) -> Any:
     return fn(*args, **kwargs)
 
 
-def _all_known(operands: Sequence[Kind]) -> bool:
-    """Whether the operands' values, not only their kinds, are known."""
-
-    def known(kind: Kind) -> bool:
-        if isinstance(kind, (Scalar, Text)):
-            return kind.value is not None
-        if isinstance(kind, Tuple):
-            return kind.items is not None and all(map(known, kind.items))
-        return isinstance(kind, NoneKind)
-
-    return all(map(known, operands))
+def _is_known(kind: Kind) -> bool:
+    """Whether the value of an operand, not only its kind, is known."""
+    if isinstance(kind, (Scalar, Text)):
+        return kind.value is not None
+    if isinstance(kind, Tuple):
+        return kind.items is not None and all(map(_is_known, kind.items))
+    return isinstance(kind, NoneKind)
 
 
 # --- results -----------------------------------------------------------------------------------
@@ -391,24 +371,19 @@ def _kind(a: Any, b: Any, table: dict[tuple[int, int], Dim] | None, known: bool)
         return _array_kind(a, b, table)
     if isinstance(a, (np.generic, bool, int, float, complex)):
         value = a if known and isinstance(a, int) and a == b else None
-        python = not isinstance(a, np.generic)
-        return Scalar(np.dtype(type(a)).name if not python else _python_dtype(a), python, value)
+        python = _PYTHON.get(type(a))
+        return Scalar(python or np.dtype(type(a)).name, python is not None, value)
     if isinstance(a, (tuple, list)):
         return _sequence_kind(a, b, table, known)
-    if a is None:
-        return NoneKind()
     if isinstance(a, str):
         return Text(a if known and a == b else None)
-    if isinstance(a, np.dtype):
-        return Object("dtype", a)
-    if is_sparse(a):
-        return Sparse(type(a).__name__, a.dtype.name)
+    if a is None or isinstance(a, np.dtype) or is_sparse(a):
+        return kind_of(a, "")
     return Object(f"{type(a).__module__}.{type(a).__qualname__}")
 
 
-def _python_dtype(value: Any) -> str:
-    """The dtype's name of a Python number, the same on every platform."""
-    return {bool: "bool", int: "int64", float: "float64", complex: "complex128"}[type(value)]
+_PYTHON: dict[type, str] = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
+"""The names of the dtypes of numbers of Python, the same on every platform."""
 
 
 def _array_kind(a: Any, b: Any, table: dict[tuple[int, int], Dim] | None) -> Kind:
@@ -436,20 +411,12 @@ def _sequence_kind(a: Any, b: Any, table: dict[tuple[int, int], Dim] | None, kno
 def _agrees(value: Any, kind: Kind) -> bool:
     """Whether a result at lengths of 1 fits the kind that was found at others."""
     if isinstance(kind, Array):
-        return (
-            isinstance(value, np.ndarray)
-            and kind.dims is not None
-            and (
-                len(kind.dims) == value.ndim
-                and all(d is None or (n != 1) == is_big(d) for n, d in zip(value.shape, kind.dims))
-            )
-        )
+        if not isinstance(value, np.ndarray) or kind.dims is None or len(kind.dims) != value.ndim:
+            return False
+        return all(d is None or (n != 1) == is_big(d) for n, d in zip(value.shape, kind.dims))
     if isinstance(kind, Tuple) and kind.items is not None:
-        return (
-            isinstance(value, tuple)
-            and len(value) == len(kind.items)
-            and all(map(_agrees, value, kind.items))
-        )
+        same = isinstance(value, tuple) and len(value) == len(kind.items)
+        return same and all(map(_agrees, value, kind.items))
     return not isinstance(value, np.ndarray)
 
 

@@ -73,6 +73,7 @@ class Result(Enum):
     NEW = "new memory, or a number"
     VIEW = "an array, which may be a view of an array that it is given"
     SURE_VIEW = "a view of the array that it is given first"
+    STEADY_VIEW = "views of arrays that it is given, or not, as their shapes and dtypes say alone"
     PART = "what it is given, an item of that, or what holds it"
     UNPLACED = "a view of which no rule says where it is"
 
@@ -145,8 +146,9 @@ class Operation:
     where it is made for its effect alone.  `folded`: in the text of a rule its result stands for a
     call whose arguments are known.  `made_again`: a call costs no more than keeping what it gives.
     `root`: it may give the root of a sum of squares, whose square has a derivative at zero.
-    `asks`: the place of the argument of which it looks at the shape and dtype alone.  `symbol`: how
-    an operator of Python is written between its operands; `-x` where there is a single one.
+    `turns_complex`: of real numbers it may give complex ones, which their values decide.  `asks`:
+    the place of the argument of which it looks at the shape and dtype alone.  `symbol`: how an
+    operator of Python is written between its operands; `-x` where there is a single one.
     """
 
     name: str
@@ -160,6 +162,7 @@ class Operation:
     made_again: bool = False
     writing: Writing = Writing.AT_ONCE
     root: bool = False
+    turns_complex: bool = False
     asks: int | None = None
     symbol: str = ""
     axes: Axes | None = None
@@ -186,7 +189,7 @@ class Operation:
     @property
     def gives_array(self) -> bool:
         """Whether it gives an array that may be a view of one that it is given."""
-        return self.result in (Result.VIEW, Result.SURE_VIEW)
+        return self.result in (Result.VIEW, Result.SURE_VIEW, Result.STEADY_VIEW)
 
     @property
     def is_pure(self) -> bool:
@@ -588,14 +591,15 @@ _MEMORY: tuple[tuple[str, str, dict[str, Any]], ...] = (
         flipud fliplr rot90
     """, {"result": Result.SURE_VIEW, "shares": Which.FIRST}),
     ("numpy", """
-        reshape ravel broadcast_to diagonal diag asarray asanyarray ascontiguousarray
-        asfortranarray asarray_chkfinite require real imag real_if_close array trim_zeros astype
+        reshape ravel broadcast_to diagonal diag ascontiguousarray asfortranarray asarray_chkfinite
+        require imag real_if_close array trim_zeros astype
     """, {"result": Result.VIEW, "shares": Which.FIRST}),
+    ("numpy", "asarray asanyarray real", {"result": Result.STEADY_VIEW, "shares": Which.FIRST}),
     ("numpy.linalg", "matrix_transpose diagonal", {"result": Result.VIEW, "shares": Which.FIRST}),
     ("numpy", """
-        atleast_1d atleast_2d atleast_3d broadcast_arrays split array_split hsplit vsplit dsplit
-        unstack ix_ meshgrid
-    """, {"result": Result.VIEW, "shares": Which.EVERY}),
+        atleast_1d atleast_2d atleast_3d split array_split hsplit vsplit dsplit unstack
+    """, {"result": Result.STEADY_VIEW, "shares": Which.EVERY}),
+    ("numpy", "broadcast_arrays ix_ meshgrid", {"result": Result.VIEW, "shares": Which.EVERY}),
     ("scipy.linalg", "fractional_matrix_power", {"result": Result.PART, "shares": Which.FIRST}),
     ("scipy.interpolate", "splantider splder", {"result": Result.PART, "shares": Which.FIRST}),
     ("scipy.sparse", "permute_dims", {"result": Result.PART, "shares": Which.FIRST}),
@@ -653,6 +657,11 @@ _MEMORY: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("numpy", "absolute fabs std", {"root": True}),
     ("numpy.linalg", "norm vector_norm", {"root": True}),
     ("scipy.spatial.distance", "cdist", {"root": True}),
+    ("numpy", "roots sort_complex", {"turns_complex": True}),
+    ("numpy.linalg", "eig eigvals", {"turns_complex": True}),
+    ("scipy.linalg", "eig eigvals sqrtm logm fractional_matrix_power funm schur",
+     {"turns_complex": True}),
+    ("scipy.special", "lambertw h1vp h2vp", {"turns_complex": True}),
     ("numpy", "concatenate stack ptp fill_diagonal place put putmask",
      {"writing": Writing.IN_PARTS}),
     ("numpy.fft", "hfft irfft2", {"writing": Writing.UNSURE}),
@@ -1035,4 +1044,6 @@ def _of_attribute(name: str) -> Operation:
         return Operation(name, Effect.NONE, asks=asks, axes=axes)
     result = Result.UNPLACED if name in _UNPLACED_ATTRIBUTES else Result.PART
     result = Result.SURE_VIEW if name in _SURE_ATTRIBUTES else result
+    if name == "real":  # `imag` of real numbers is no view
+        result = Result.STEADY_VIEW
     return Operation(name, Effect.NONE, result=result, shares=Which.FIRST, axes=axes)

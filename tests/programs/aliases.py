@@ -515,3 +515,31 @@ def shifted_in_a_loop(x):
 
 
 sample(shifted_in_a_loop, lambda r: (r.standard_normal(4),))
+
+
+def one_of_the_parts_of_a_split(x, first=True):
+    y = x * 2.0
+    p, q = np.split(y, 2)
+    r = p if first else q
+    r[0] = r[0] * x[1]
+    return np.sum(y * y) + p[1] * q[0]
+
+
+def array_of_one_axis_or_another(x, first=False):
+    y = x * 2.0
+    z, w = np.atleast_1d(y), x * 3.0
+    r = z if first else w
+    r[0] = r[0] * x[1]
+    return np.sum(y * z) + np.sum(w)
+
+
+sample(one_of_the_parts_of_a_split, lambda r: (r.standard_normal(4),))
+sample(array_of_one_axis_or_another, lambda r: (r.standard_normal(4), True))
+
+
+def filled_with_whole_numbers(x):
+    ones = np.full_like(x, 1.7, int)
+    return np.sum(x * ones) * ones[0]
+
+
+sample(filled_with_whole_numbers, lambda r: (r.standard_normal(3),))
