@@ -16,93 +16,25 @@ from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Kind, Scalar, is_float, is_mutable, is_real, rank_of
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.optimize import shapes
-from srcdiff.optimize.memory import Available
-from srcdiff.optimize.products import CHAIN, Products, Signs, is_linear
+from srcdiff.optimize.products import CHAIN, Products, Signs, is_linear, literal
 from srcdiff.primitives.effects import returns_view
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, is_op, which_op
 
 _ALL = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
 _COLUMN = ir.Tup((ir.Const(...), _ALL, ir.NONE))
 _ROW = ir.Tup((ir.Const(...), ir.NONE, _ALL))
 
 
-def transposed(x: ir.Atom, signs: Signs, loc: ir.Loc) -> ir.Rhs | None:
-    """`x.T` of a product that is used nowhere else: `(a.T @ b).T` is `b.T @ a`."""
-    value = signs.available.value(x)
-    if not isinstance(x, ir.Name) or signs.uses.get(x.id) != 1 or not isinstance(value, ir.Call):
-        return None
-    if is_op(value, Op.NEG):
-        return ir.Call(operator.neg, (_transpose(value.args[0], signs, loc),))
-    if value.kwargs or len(value.args) != 2:
-        return None
-    a, b = value.args
-    if is_op(value, Op.OUTER):
-        return ir.Call(np.outer, (b, a), text=value.text)
-    if not is_op(value, Op.MATMUL) or not all(_rank(k, signs) == 2 for k in (a, b)):
-        return None
-    untransposed = [_base(k, signs) for k in (a, b)]
-    if untransposed == [None, None]:
-        return None
-    left, right = (
-        base or _transpose(k, signs, loc) for k, base in zip((b, a), reversed(untransposed))
-    )
-    return ir.Call(operator.matmul, (left, right), text=value.text)
-
-
-def outer(a: ir.Atom, b: ir.Atom, signs: Signs, loc: ir.Loc) -> ir.Rhs | None:
-    """`x[..., :, None] * y[..., None, :]` of vectors, of which one may be negated."""
-    column, row = _spread(a, _COLUMN, signs), _spread(b, _ROW, signs)
-    if column is not None and row is not None:
-        return ir.Call(np.outer, (column, row), text="np.outer")
-    value = signs.available.value(a)
-    if is_op(value, Op.NEG) and row is not None:
-        column = _spread(value.args[0], _COLUMN, signs)
-        if column is not None:
-            product = ir.Call(np.outer, (column, row), text="np.outer")
-            return ir.Call(operator.neg, (signs.computed(product, loc),))
-    return None
-
-
-def _spread(atom: ir.Atom, index: ir.Tup, signs: Signs) -> ir.Atom | None:
-    """The vector of which an atom is the column or the row."""
-    value = signs.available.value(atom)
-    if not is_op(value, Op.GETITEM):
-        return None
-    return value.args[0] if value.args[1] == index and _rank(value.args[0], signs) == 1 else None
-
-
-def _rank(atom: ir.Atom, signs: Signs) -> int | None:
-    kind = signs.kinds.get(atom.id) if isinstance(atom, ir.Name) else None
-    return rank_of(kind) if isinstance(kind, Array) and not kind.maybe_scalar else None
-
-
-def _base(atom: ir.Atom, signs: Signs) -> ir.Atom | None:
-    """What an atom is the transpose of."""
-    value = signs.available.value(atom)
-    is_transpose = is_op(value, Op.T)
-    return value.args[0] if is_transpose else None  # type: ignore[union-attr]
-
-
-def _transpose(atom: ir.Atom, signs: Signs, loc: ir.Loc) -> ir.Name:
-    return signs.computed(ir.Call(ir.Attr("T"), (atom,)), loc)
-
-
-# --- single calls --------------------------------------------------------------------------------
-
-
 class Algebra:
     """The rewriting of calls, by what their operands are known to equal."""
 
-    def __init__(
-        self, kinds: Mapping[str, Kind], available: Available, signs: Signs, steady: frozenset[str]
-    ) -> None:
-        self.kinds = kinds
-        self.available = available
-        self.memory = available.memory
+    def __init__(self, signs: Signs, steady: frozenset[str]) -> None:
+        self.kinds = signs.kinds
+        self.available = signs.available
+        self.memory = signs.available.memory
         self.signs = signs
         self.steady = tuple(sorted(steady))
         self.is_loose: Callable[[str], bool] = lambda name: name.startswith("_")
-        self.loc = ir.NOWHERE
         self.products: Products | None = None  # where numbers are gathered
         self.others = 0  # the steps but for those that gather numbers
 
@@ -122,33 +54,26 @@ class Algebra:
 
     def step(self, target: str, call: ir.Call) -> ir.Rhs | None:
         """One step, None if there is nothing to do."""
-        fn, args = call.fn, call.args
         other = shapes.from_another(call, self.kinds, self.available, self.steady, self.is_loose)
         if other is not None:
             return other
-        if isinstance(fn, ir.Attr) and fn.name == "T":
-            twice = self.transposed_twice(args[0])
-            return twice or transposed(args[0], self.signs, self.loc)
-        if isinstance(fn, (ir.Method, ir.Attr, ir.Derived, ir.Name)):
-            return None
         if is_linear(call):
             outside = self.linear(target, call) or self.summed(target, call)
             if outside is not None:
                 return outside
         if call.kwargs:
             return None
-        rule = _RULES.get(fn)
-        if rule is not None:
-            new = rule(self, target, *args)
-            if new is not None and new != call:
-                return new
+        rule = _RULES.get(which_op(call))
+        new = _folded(call) or (None if rule is None else rule(self, target, *call.args))
+        if new is not None and new != call:
+            return new
         return shapes.plain(call, self.kinds, self.available) or self.gathered(target, call)
 
     def gathered(self, target: str, call: ir.Call) -> ir.Rhs | None:
         """A product with its numbers in front."""
         if self.products is None or not is_op(call, *CHAIN):
             return None
-        new = self.products.gathered(call, self.loc)
+        new = self.products.gathered(call)
         self.others -= new is not None
         return new if new is None or isinstance(new, ir.Call) else self.itself(target, new)
 
@@ -157,7 +82,7 @@ class Algebra:
         kind = self.kinds.get(target)
         if self.products is None or not call.args or kind is None or not is_float(kind):
             return None
-        return self.products.summed(call, kind, self.loc)
+        return self.products.summed(call, kind)
 
     # --- asking ---
 
@@ -180,9 +105,10 @@ class Algebra:
         """Whether an atom is certainly a real float, number or array."""
         return self.is_inexact(atom) and is_real(self.kind(atom))
 
-    def negated(self, atom: ir.Atom) -> ir.Atom | None:
-        """`x` where the atom is `-x`, of floats, or a chain with a sign that can be taken out."""
-        return self.signs.strip(atom, self.loc)
+    def rank(self, atom: ir.Atom) -> int | None:
+        """How many axes an atom has that is certainly an array."""
+        kind = self.kind(atom)
+        return rank_of(kind) if isinstance(kind, Array) and not kind.maybe_scalar else None
 
     def itself(self, target: str, atom: ir.Atom) -> ir.Rhs | None:
         """The operand as the result, if the two may be one object and are of one type."""
@@ -197,43 +123,60 @@ class Algebra:
 
     def equal(self, target: str, atom: ir.Atom) -> ir.Rhs | None:
         """The operand as the result, or a copy of it where the two have to be two arrays."""
-        kind = self.kind(atom)
-        plain = isinstance(kind, Array) and not kind.maybe_scalar and rank_of(kind)
-        return self.itself(target, atom) or (ir.Call(np.copy, (atom,)) if plain else None)
+        return self.itself(target, atom) or (ir.Call(np.copy, (atom,)) if self.rank(atom) else None)
 
     # --- rules ---
 
-    def transposed_twice(self, atom: ir.Atom) -> ir.Rhs | None:
-        """`x.T.T`."""
-        value = self.available.value(atom)
+    def transposed(self, target: str, x: ir.Atom) -> ir.Rhs | None:
+        """`x.T.T`, and `(a.T @ b).T` as `b.T @ a` where the product is used nowhere else."""
+        value = self.available.value(x)
         if is_op(value, Op.T):
             base = value.args[0]
             return base if isinstance(self.kind(base), Array) else None
-        return None
+        if not self.signs.is_read_once(x) or not isinstance(value, ir.Call) or value.kwargs:
+            return None
+        if is_op(value, Op.NEG):
+            return replace(value, role=None, args=(self.flipped(value.args[0]),))
+        if is_op(value, Op.OUTER) and len(value.args) == 2:
+            return replace(value, role=None, args=value.args[::-1])
+        if not is_op(value, Op.MATMUL) or not all(self.rank(k) == 2 for k in value.args):
+            return None
+        bases = [(k, self.unflipped(k)) for k in reversed(value.args)]
+        if all(base is None for _, base in bases):
+            return None
+        return replace(value, role=None, args=tuple(base or self.flipped(k) for k, base in bases))
+
+    def unflipped(self, atom: ir.Atom) -> ir.Atom | None:
+        """What an atom is the transpose of."""
+        value = self.available.value(atom)
+        return value.args[0] if is_op(value, Op.T) else None
+
+    def flipped(self, atom: ir.Atom) -> ir.Name:
+        """The transpose of an atom."""
+        return self.signs.computed(ir.Call(ir.Attr("T"), (atom,)))
 
     def neg(self, target: str, x: ir.Atom) -> ir.Rhs | None:
         """`-(-x)`, and `-(c * x)`."""
-        inner = self.negated(x)
+        inner, number = self.signs.negated(x), literal(x)
         if inner is not None:
             return self.itself(target, inner)
-        if isinstance(x, ir.Const) and type(x.value) is float:
-            return ir.Const(-x.value)
+        if number is not None:
+            return ir.Const(-number)
         value = self.available.value(x)
         if is_op(value, Op.MUL):
-            number, other = value.args
-            if isinstance(number, ir.Const) and type(number.value) is float and self.is_real(other):
-                return ir.Call(operator.mul, (ir.Const(-number.value), other))
+            first, other = value.args
+            number = literal(first)
+            if number is not None and self.is_real(other):
+                return replace(value, role=None, args=(ir.Const(-number), other))
         return None
 
     def linear(self, target: str, call: ir.Call) -> ir.Rhs | None:
         """`np.sum(-x * y)`: the sign of fewer numbers is turned."""
         x = call.args[0] if call.args else ir.NONE
         value = self.available.value(x)
-        if not is_op(value, *CHAIN):
+        if not is_op(value, *CHAIN) or not self.signs.is_read_once(x):
             return None
-        if not isinstance(x, ir.Name) or self.signs.uses.get(x.id) != 1:
-            return None
-        inner = self.negated(x)
+        inner = self.signs.negated(x)
         if inner is None:
             return None
         # The negation made new memory; without it the result may be a view of the operand.
@@ -244,17 +187,14 @@ class Algebra:
         if kind is None or not is_float(kind) or not self.is_real(inner):
             return None
         plain = replace(call, args=(inner, *call.args[1:]))
-        return ir.Call(operator.neg, (self.signs.named(plain, kind, self.loc),))
+        return ir.Call(operator.neg, (self.signs.named(plain, kind),))
 
     def add(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`a + (-b)`, `0.0 + a`, `a + a`."""
-        folded = _folded(operator.add, a, b)
-        if folded is not None:
-            return folded
         for zero, other in ((a, b), (b, a)):
             if _is_number(zero, 0.0) and self.is_inexact(other):
                 return self.itself(target, other)
-        right, left = self.negated(b), self.negated(a)
+        right, left = self.signs.negated(b), self.signs.negated(a)
         if right is not None and self.is_inexact(a):
             return ir.Call(operator.sub, (a, right))
         if left is not None and not isinstance(a, ir.Const) and self.is_inexact(b):
@@ -266,24 +206,19 @@ class Algebra:
     def _added_twice(self, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`d + t + t`, where adding twice is what the order of the adjoints made of `2.0 * t`."""
         value = self.available.value(a)
-        if not is_op(value, Op.ADD) or value.kwargs:
-            return None
-        if not isinstance(a, ir.Name) or self.signs.uses.get(a.id) != 1 or value.args[1] != b:
+        if not is_op(value, Op.ADD) or value.args[1] != b or not self.signs.is_read_once(a):
             return None
         kind = self.kind(b)
         if not isinstance(b, ir.Name) or not is_float(kind) or not self.is_inexact(value.args[0]):
             return None
         twice = ir.Call(operator.mul, (ir.Const(2.0), b))
-        return ir.Call(operator.add, (value.args[0], self.signs.named(twice, kind, self.loc)))
+        return ir.Call(operator.add, (value.args[0], self.signs.named(twice, kind)))
 
     def sub(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`a - (-b)`, `a - 0.0`."""
-        folded = _folded(operator.sub, a, b)
-        if folded is not None:
-            return folded
         if _is_number(b, 0.0) and self.is_inexact(a):
             return self.itself(target, a)
-        right = self.negated(b)
+        right = self.signs.negated(b)
         if right is not None and self.is_inexact(a) and not isinstance(b, ir.Const):
             return ir.Call(operator.add, (a, right))
         if _is_number(a, 0.0) and self.is_real(b):
@@ -292,22 +227,15 @@ class Algebra:
 
     def mul(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`1.0 * x`, `-1.0 * x`, products of negated operands and of two numbers."""
-        folded = _folded(operator.mul, a, b)
-        if folded is not None:
-            return folded
         for number, other in ((a, b), (b, a)):
             if _is_number(number, 1.0) and self.is_real(other):
                 return self.equal(target, other)
             if _is_number(number, -1.0) and self.is_real(other):
                 return ir.Call(operator.neg, (other,))
-        product = outer(a, b, self.signs, self.loc)
-        return product or self._signs(operator.mul, a, b) or self._twice(a, b)
+        return self.outer(a, b) or self._signs(operator.mul, a, b) or self._twice(a, b)
 
     def div(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`x / 1.0`, quotients of negated operands and of two numbers."""
-        folded = _folded(operator.truediv, a, b)
-        if folded is not None:
-            return folded
         if _is_number(b, 1.0) and self.is_real(a):
             return self.equal(target, a)
         return self._signs(operator.truediv, a, b)
@@ -316,7 +244,7 @@ class Algebra:
         """`(-a) * (-b)`, and a negated operand beside a number."""
         if not (self.is_real(a) and self.is_real(b)):
             return None
-        left, right = self.negated(a), self.negated(b)
+        left, right = self.signs.negated(a), self.signs.negated(b)
         if left is not None and right is not None:
             return ir.Call(fn, (left, right))
         if isinstance(a, ir.Const) and right is not None:
@@ -325,17 +253,33 @@ class Algebra:
             return ir.Call(fn, (left, ir.Const(-b.value)))
         return None
 
+    def outer(self, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """`x[..., :, None] * y[..., None, :]` of vectors, of which the first may be negated."""
+        value = self.available.value(a)
+        is_negated = is_op(value, Op.NEG)
+        column = self.spread(value.args[0] if is_op(value, Op.NEG) else a, _COLUMN)
+        row = self.spread(b, _ROW)
+        if column is None or row is None:
+            return None
+        product = ir.Call(np.outer, (column, row), text="np.outer")
+        return ir.Call(operator.neg, (self.signs.computed(product),)) if is_negated else product
+
+    def spread(self, atom: ir.Atom, index: ir.Tup) -> ir.Atom | None:
+        """The vector of which an atom is the column or the row."""
+        value = self.available.value(atom)
+        if not is_op(value, Op.GETITEM) or value.args[1] != index:
+            return None
+        return value.args[0] if self.rank(value.args[0]) == 1 else None
+
     def _twice(self, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`2.0 * (c * x)`: doubling and halving are exact, short of overflow."""
-        for number, other in ((a, b), (b, a)):
+        for number, other in ((literal(a), b), (literal(b), a)):
             value = self.available.value(other)
-            if not _is_power_of_two(number) or not isinstance(value, ir.Call):
+            if number not in (2.0, 4.0, 0.5) or not is_op(value, Op.MUL):
                 continue
-            if is_op(value, Op.MUL) and isinstance(value.args[0], ir.Const):
-                first, rest = value.args
-                assert isinstance(number, ir.Const) and isinstance(first, ir.Const)
-                if type(first.value) is float and self.is_real(rest):
-                    return ir.Call(operator.mul, (ir.Const(number.value * first.value), rest))
+            first, rest = literal(value.args[0]), value.args[1]
+            if first is not None and self.is_real(rest):
+                return replace(value, role=None, args=(ir.Const(number * first), rest))
         return None
 
     def copy(self, target: str, x: ir.Atom) -> ir.Rhs | None:
@@ -348,7 +292,7 @@ class Algebra:
             return None
         asked = self.available.value(shape)
         if isinstance(asked, ir.Call) and isinstance(asked.fn, ir.Attr):
-            shape = self.signs.computed(asked, self.loc)  # reads better than a name for it
+            shape = self.signs.computed(asked)  # reads better than a name for it
         return ir.Call(np.full, (shape, small))
 
     def power(self, target: str, x: ir.Atom, n: ir.Atom) -> ir.Rhs | None:
@@ -380,7 +324,7 @@ class Algebra:
 
     def store(self, stmt: ir.SetItem) -> ir.SetItem:
         """`x[i] += -v`, and `x[i] += np.broadcast_to(v, shape)`."""
-        inner = self.negated(stmt.value)
+        inner = self.signs.negated(stmt.value)
         if stmt.op in ("+", "-") and inner is not None and self.is_inexact_item(stmt):
             return replace(stmt, op="-" if stmt.op == "+" else "+", value=inner)
         if stmt.op in ("+", "-", None):
@@ -407,33 +351,27 @@ def _is_number(atom: ir.Atom, value: float) -> bool:
     return isinstance(atom, ir.Const) and type(atom.value) in (int, float) and atom.value == value
 
 
-def _is_power_of_two(atom: ir.Atom) -> bool:
-    return (
-        isinstance(atom, ir.Const) and type(atom.value) is float and atom.value in (2.0, 4.0, 0.5)
-    )
-
-
-def _folded(fn: Callable[[Any, Any], Any], a: ir.Atom, b: ir.Atom) -> ir.Const | None:
-    """The value of an operation on two literals; a division by zero is left to happen."""
-    if not isinstance(a, ir.Const) or not isinstance(b, ir.Const):
+def _folded(call: ir.Call) -> ir.Const | None:
+    """The value of an operator on two literals; a division by zero is left to happen."""
+    if not is_op(call, *shapes.BINARY) or not all(isinstance(a, ir.Const) for a in call.args):
         return None
-    if type(a.value) not in (int, float) or type(b.value) not in (int, float):
+    one, two = (a.value for a in call.args if isinstance(a, ir.Const))
+    if type(one) not in (int, float) or type(two) not in (int, float):
         return None
-    if fn is operator.truediv and b.value == 0:
+    if is_op(call, Op.DIV) and two == 0:
         return None
-    return ir.Const(fn(a.value, b.value))
+    return ir.Const(call.fn(one, two))  # type: ignore[operator]
 
 
-Rule = Callable[..., "ir.Rhs | None"]
-
-_RULES: dict[Any, Rule] = {
-    operator.neg: Algebra.neg,
-    operator.add: Algebra.add,
-    operator.sub: Algebra.sub,
-    operator.mul: Algebra.mul,
-    operator.truediv: Algebra.div,
-    operator.pow: Algebra.power,
-    operator.getitem: Algebra.item,
-    np.copy: Algebra.copy,
-    tuple: Algebra.tuple,
+_RULES: Mapping[Op | None, Callable[..., ir.Rhs | None]] = {
+    Op.NEG: Algebra.neg,
+    Op.ADD: Algebra.add,
+    Op.SUB: Algebra.sub,
+    Op.MUL: Algebra.mul,
+    Op.DIV: Algebra.div,
+    Op.POW: Algebra.power,
+    Op.GETITEM: Algebra.item,
+    Op.COPY: Algebra.copy,
+    Op.T: Algebra.transposed,
+    Op.TUPLE: Algebra.tuple,
 }

@@ -16,50 +16,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Array, Kinds, same_shape
-from srcdiff.optimize.rewrite import is_unnamed, mark_in
-from srcdiff.optimize.shapes import same_dtype
-from srcdiff.primitives.effects import asks_form
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.ir.kinds import Kinds
+from srcdiff.optimize.rewrite import in_ours, is_unnamed
+from srcdiff.optimize.shapes import are_alike, asks_dtype, same_dtype
+from srcdiff.primitives.effects import asked
 
 
 def coalesce(function: ir.Function) -> ir.Function:
     """The function with temporaries bound to the name that they are copied to."""
-    reads, bound = ir.use_counts(function.body), ir.binding_counts(function.body)
-    single = frozenset(
-        n for n, count in bound.items() if count == 1 and is_unnamed(n) and reads[n] == 1
-    )
-    return ir.rebuilt(function, body=_block(function.body, single))
+    mentions = ir.mention_counts(function.body)
 
+    def is_second(stmt: ir.Stmt) -> bool:
+        first = _first(stmt)
+        return is_unnamed(first) and mentions[first] == 2
 
-def _block(block: ir.Block, single: frozenset[str]) -> ir.Block:
-    """A block and the blocks inside it."""
-    out: list[ir.Stmt] = []
-    made: dict[str, int] = {}
-    touched: dict[str, int] = {}
-    for stmt in block:
-        place = len(out)
-        if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name) and stmt.rhs.id in made:
-            start = made[stmt.rhs.id]
-            if touched.get(stmt.target.id, -1) <= start:
-                first = out[start]
-                assert isinstance(first, ir.Assign)
-                out[start] = replace(first, target=stmt.target)
-                touched[stmt.target.id] = start
-                continue
-        if isinstance(stmt, ir.Assign) and stmt.target.id in single:
-            made[stmt.target.id] = place
-        for name in ir.mentions(stmt):
-            touched[name] = place
-        out.append(ir.map_blocks(stmt, lambda b: _block(b, single)))
-    return tuple(out)
-
-
-# --- adjoints with two names ----------------------------------------------------------------------
+    return ir.rebuilt(function, body=_renamed(function.body, mentions, is_second))
 
 
 def with_one_name(function: ir.Function) -> ir.Function:
@@ -67,36 +42,37 @@ def with_one_name(function: ir.Function) -> ir.Function:
 
     Only the generated part is looked at.
     """
-    cut = mark_in(function.body) or 0
-    if not any(_is_second(s) for s in ir.walk(function.body[cut:])):
+    if not any(_first(s) and _names_adjoint(s) for s in ir.walk(function.body)):
         return function
     mentions = ir.mention_counts(function.body)
-    body = (*function.body[:cut], *_renamed(function.body[cut:], mentions))
-    return ir.rebuilt(function, body=body)
+    return in_ours(function, lambda block: _renamed(block, mentions, _names_adjoint))
 
 
-def _is_second(stmt: ir.Stmt) -> bool:
+def _first(stmt: ir.Stmt) -> str:
+    """The name to which a statement gives another one, "" if it does something else."""
+    return stmt.rhs.id if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name) else ""
+
+
+def _names_adjoint(stmt: ir.Stmt) -> bool:
     """Whether a statement gives an adjoint, or a part of one, another name."""
-    if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Name):
-        return False
-    first = stmt.rhs.id
-    return stmt.target.id.startswith("d_") and (first.startswith("d_") or is_unnamed(first))
+    return ir.writes(stmt)[0].startswith("d_") and _first(stmt).startswith(("d_", "_"))
 
 
-def _renamed(block: ir.Block, mentions: Counter[str]) -> ir.Block:
+def _renamed(
+    block: ir.Block, mentions: Counter[str], is_second: Callable[[ir.Stmt], bool]
+) -> ir.Block:
     """A block and the blocks inside it, their second names carried back to the definition."""
-    out = [ir.map_blocks(s, lambda b: _renamed(b, mentions)) for s in block]
+    out = [ir.map_blocks(s, lambda b: _renamed(b, mentions, is_second)) for s in block]
     k = 0
     while k < len(out):
         stmt = out[k]
-        start = _made_at(out, k, mentions) if _is_second(stmt) else None
+        start = _made_at(out, k, mentions) if _first(stmt) and is_second(stmt) else None
         if start is None:
             k += 1
             continue
-        assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name)
-        first, second = stmt.rhs.id, stmt.target.id
-        later = ir.mention_counts(tuple(out[k:]))
-        if _is_plainer(first, second) and later[second] == mentions[second]:
+        (second,), first = ir.writes(stmt), _first(stmt)
+        behind = ir.mention_counts(tuple(out[k:])) if _is_plainer(first, second) else Counter[str]()
+        if behind[second] == mentions[second]:
             out[k + 1 :] = ir.rename(tuple(out[k + 1 :]), {second: first})
             first, second = second, first
         else:
@@ -116,16 +92,18 @@ _UNNAMED = re.compile(r"(d_)+_t[_\d]*\Z")
 
 def _made_at(block: list[ir.Stmt], end: int, mentions: Counter[str]) -> int | None:
     """Where a name that is copied at `end` is made, if all mentions of it stand between."""
-    copy = block[end]
-    assert isinstance(copy, ir.Assign) and isinstance(copy.rhs, ir.Name)
-    name, left = copy.rhs.id, mentions[copy.rhs.id] - 1
+    (second,), first = ir.writes(block[end]), _first(block[end])
+    left = mentions[first] - 1
     for k in range(end - 1, -1, -1):
-        found = ir.mention_counts((block[k],))
-        if found[copy.target.id] or (found[name] and ir.blocks(block[k])):
-            return None  # a name that a loop carries means something by itself
-        left -= found[name]
-        if name in ir.writes(block[k]) and not left:
-            return k if isinstance(block[k], ir.Assign) else None
+        stmt = block[k]
+        if first in ir.mentions(stmt):
+            left -= 1
+            if ir.blocks(stmt):
+                return None  # a name that a loop carries means something by itself
+            if not left:
+                return k if isinstance(stmt, ir.Assign) and stmt.target.id == first else None
+        if second in ir.mentions(stmt):
+            return None
     return None
 
 
@@ -165,16 +143,9 @@ def _may_stand(first: str, second: str, before: ir.Block, rest: ir.Block, kinds:
 def _asks_alike(stmt: ir.Stmt, first: str, second: str, kinds: Kinds) -> bool:
     """Whether a statement asks of a name what is the same for its second name."""
     call = ir.call_of(stmt)
-    place = None if call is None else asks_form(call)
-    if call is None or place is None or ir.occurrences(call).count(first) != 1:
+    if first not in asked(call) or not are_alike(kinds.get(first), kinds.get(second)):
         return False
-    if len(call.args) <= place or call.args[place] != ir.Name(first):
-        return False
-    one, two = kinds.get(first), kinds.get(second)
-    if not isinstance(one, Array) or not isinstance(two, Array) or not same_shape(one, two):
-        return False
-    plain = not one.maybe_scalar and not two.maybe_scalar
-    return plain and (not is_op(call, Op.ZEROS_LIKE, Op.COTANGENT) or same_dtype(one, two))
+    return not asks_dtype(call) or same_dtype(kinds[first], kinds[second])
 
 
 # --- loop variables that may have one name: those of loops of which none stands inside another ---

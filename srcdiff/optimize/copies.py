@@ -10,16 +10,18 @@ element itself then.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import cached_property
 
 from srcdiff import ir
-from srcdiff.analysis.liveness import Live, liveness
-from srcdiff.ir.frozen import frozen, replace
+from srcdiff.analysis.activity import reachable
+from srcdiff.analysis.liveness import liveness
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Kind, List
-from srcdiff.optimize.memory import OwnMemory, Sharers, gives_view, oddly_bound
-from srcdiff.optimize.rewrite import mark_in
-from srcdiff.primitives.effects import asks_form, only_computes, returns_view
+from srcdiff.optimize.memory import Sharers, gives_view, oddly_bound
+from srcdiff.optimize.rewrite import in_ours, mark_in
+from srcdiff.optimize.shapes import copied
+from srcdiff.primitives.effects import asked, only_computes, returns_view
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 
@@ -31,29 +33,26 @@ def without_copies(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Funct
     if not copies:
         return function
     taker = _Taker(function, kinds)
-    taken = {k for k in copies if taker.may_take(k)}
-    take = partial(_taking, taken=taken)
-    body = (*function.body[:cut], *ir.replaced(function.body[cut:], take))
-    return replace(function, body=body) if taken else function
+    return _without(function, {id(s) for s in copies if taker.may_take(s)})
+
+
+def _without(function: ir.Function, gone: Set[int]) -> ir.Function:
+    """The function without these stores, and with what is copied in the place of these copies."""
+
+    def left(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        if id(stmt) not in gone:
+            return stmt
+        call = ir.call_of(stmt)
+        if not isinstance(stmt, ir.Assign) or call is None or call.args[0] == stmt.target:
+            return ()
+        return replace(stmt, rhs=call.args[0])
+
+    return ir.replaced_in(function, left) if gone else function
 
 
 def read_at_once(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
     """The function without copies that are computed with while their source is the same."""
-    cut = mark_in(function.body) or 0
-    if not any(_copied(s, kinds) for s in ir.walk(function.body[cut:])):
-        return function
-    walk = _ReadAtOnce(function, kinds)
-    return replace(function, body=(*function.body[:cut], *walk.block(function.body[cut:])))
-
-
-@frozen
-class _Copy:
-    """A copy, what it is made of, its place in the block, and that of what may view it."""
-
-    name: str
-    source: str
-    place: int
-    reader: int | None = None
+    return in_ours(function, _ReadAtOnce(function, kinds).block)
 
 
 class _ReadAtOnce:
@@ -63,62 +62,51 @@ class _ReadAtOnce:
         self.function, self.kinds = function, kinds
         self.once = frozenset(n for n, k in ir.use_counts(function.body).items() if k == 1)
 
-    @cached_property
-    def sharers(self) -> Sharers:
-        """Which names may share memory."""
-        return Sharers.of(self.function, self.kinds)
-
     def block(self, block: ir.Block) -> ir.Block:
         """A block without them."""
-        out: list[ir.Stmt | None] = []
-        copies: dict[str, _Copy] = {}  # by the name that stands for it, or for a view of it
-        for stmt in block:
-            new = ir.map_blocks(stmt, self.block)
-            out.append(new)
-            for name in self.computed_with(new, copies):
-                copy = copies.pop(name)
-                out[copy.place] = None
-                place = len(out) - 1 if copy.reader is None else copy.reader
-                reader = out[place]
-                assert reader is not None
-                out[place] = ir.rename((reader,), {copy.name: copy.source})[0]
-            if not isinstance(new, ir.Assign) or not _only_binds(new.rhs):
-                copies = {}
+        out = [ir.map_blocks(s, self.block) for s in block]
+        k = 0
+        while k < len(out):
+            source = _copied(out[k], self.kinds)
+            end = 0 if source is None else self.end(out, k, source)
+            if source is None or not end:
+                k += 1
                 continue
-            copies = {n: c for n, c in copies.items() if c.source != new.target.id}
-            if new.target.id in self.once:
-                self.note(new, len(out) - 1, copies)
-        return tuple(s for s in out if s is not None)
+            (name,) = ir.writes(out[k])
+            out[k:end] = ir.rename(tuple(out[k + 1 : end]), {name: source.id})
+        return tuple(out)
 
-    def note(self, stmt: ir.Assign, place: int, copies: dict[str, _Copy]) -> None:
-        """A copy that is read once, or what may be a view of one and is read once itself."""
-        source = _copied(stmt, self.kinds)
+    def end(self, block: list[ir.Stmt], k: int, source: ir.Name) -> int:
+        """Behind which place something new has been computed with a copy, or with a view of it.
+
+        It is 0 if that is not all that happens, or if the source may be another one by then.
+        """
+        (name,) = ir.writes(block[k])
+        for place in range(k + 1, len(block)):
+            stmt = block[place]
+            if name not in self.once:
+                return 0
+            if self.computes(stmt, ir.Name(name), source):
+                return place + 1
+            if not isinstance(stmt, ir.Assign) or not _only_binds(stmt.rhs):
+                return 0
+            if name in ir.reads(stmt):
+                if not is_op(stmt.rhs, Op.UNBROADCAST) or stmt.rhs.args[0] != ir.Name(name):
+                    return 0
+                name = stmt.target.id
+            if stmt.target == source:
+                return 0
+        return 0
+
+    def computes(self, stmt: ir.Stmt, copy: ir.Name, source: ir.Name) -> bool:
+        """Whether a statement makes something new of the elements of a copy."""
+        if isinstance(stmt, ir.SetItem):  # it combines them with other memory
+            base = stmt.base.id
+            known = stmt.op is not None and stmt.value == copy
+            known = known and isinstance(self.kinds.get(base), (Array, List))
+            return known and source.id not in Sharers.of(self.function, self.kinds).group(base)
         call = ir.call_of(stmt)
-        if source is not None:
-            copies[stmt.target.id] = _Copy(stmt.target.id, source.id, place)
-        elif is_op(call, Op.UNBROADCAST) and isinstance(call.args[0], ir.Name):
-            copy = copies.pop(call.args[0].id, None)
-            if copy is not None and copy.reader is None:
-                copies[stmt.target.id] = replace(copy, reader=place)
-
-    def computed_with(self, stmt: ir.Stmt, copies: Mapping[str, _Copy]) -> list[str]:
-        """The copies that a statement reads to make something new of their elements."""
-        if not copies:
-            return []
-        if isinstance(stmt, ir.SetItem):
-            return self.added(stmt, copies)
-        call = ir.call_of(stmt)
-        if call is None or not _computes(call):
-            return []
-        return [a.id for a in call.args if isinstance(a, ir.Name) and a.id in copies]
-
-    def added(self, stmt: ir.SetItem, copies: Mapping[str, _Copy]) -> list[str]:
-        """The copy that an operator in place combines with other memory."""
-        value, base = stmt.value, stmt.base.id
-        if stmt.op is None or not isinstance(value, ir.Name) or value.id not in copies:
-            return []
-        alone = copies[value.id].source not in self.sharers.group(base)
-        return [value.id] if alone and isinstance(self.kinds.get(base), (Array, List)) else []
+        return call is not None and copy in call.args and _computes(call)
 
 
 def _only_binds(rhs: ir.Rhs) -> bool:
@@ -138,8 +126,7 @@ def returned_at_once(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Fun
     if not any(_copied(s, kinds) for s in function.body[start:]):
         return function
     taker = _Taker(function, kinds)
-    taken = {id(s) for s in function.body[start:] if taker.may_be_returned(s)}
-    return ir.replaced_in(function, partial(_taking, taken=taken)) if taken else function
+    return _without(function, {id(s) for s in function.body[start:] if taker.may_be_returned(s)})
 
 
 def _tail(body: ir.Block) -> int:
@@ -150,28 +137,23 @@ def _tail(body: ir.Block) -> int:
     return start
 
 
-def _copies(function: ir.Function, cut: int, kinds: Mapping[str, Kind]) -> set[int]:
+def _copies(function: ir.Function, cut: int, kinds: Mapping[str, Kind]) -> list[ir.Stmt]:
     """The copies behind `cut` of what may be an array of its own."""
     copied = [(s, _copied(s, kinds)) for s in ir.walk(function.body[cut:])]
     found = [(s, source.id) for s, source in copied if source is not None]
     if not found:
-        return set()
+        return []
     names = {n for _, n in found}
     makers = [s for s in ir.walk(function.body) if not names.isdisjoint(ir.writes(s))]
     odd = {n for s in makers for n in oddly_bound(s, kinds)}
     odd.update(p.name for p in function.params)
-    return {id(s) for s, n in found if n not in odd}
+    return [s for s, n in found if n not in odd]
 
 
 def _copied(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> ir.Name | None:
     """The array that a statement copies."""
-    call = ir.call_of(stmt)
-    if call is None or (not is_op(call, Op.COPY) and not is_op(call, Op.ARRAY)):
-        return None
-    source = call.args[0]
-    if len(call.args) > 1 or call.kwargs or not isinstance(source, ir.Name):
-        return None
-    kind = kinds.get(source.id)
+    source = copied(ir.call_of(stmt), Op.COPY, Op.ARRAY)  # which lie in memory as it does
+    kind = None if source is None else kinds.get(source.id)
     return source if isinstance(kind, Array) and not kind.maybe_scalar and kind.dims else None
 
 
@@ -180,20 +162,19 @@ class _Taker:
 
     def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
         self.kinds = kinds
-        self.own = OwnMemory.of(function, kinds)
-        self.statements = {id(s): s for s in ir.walk(function.body)}
+        self.sharers = Sharers.of(function, kinds)
+        self.statements = ir.walk(function.body)
         self.bound = ir.binding_counts(function.body)
-        copied = [(s, _copied(s, kinds)) for s in self.statements.values()]
+        copied = [(s, _copied(s, kinds)) for s in self.statements]
         self.copied = [(source.id, s) for s, source in copied if source is not None]
-        returns = [s for s in self.statements.values() if type(s) is ir.Return]
+        returns = [s for s in self.statements if type(s) is ir.Return]
         self.returned = {n for s in returns for n in ir.reads(s)}
 
-    def may_take(self, key: int) -> bool:
+    def may_take(self, stmt: ir.Stmt) -> bool:
         """Whether nobody needs the memory after it is copied, and it can be written into."""
-        stmt = self.statements[key]
         source = _copied(stmt, self.kinds)
         assert isinstance(stmt, ir.Assign) and source is not None
-        if not self.own.is_own(source.id, stmt):
+        if not self.sharers.is_own(source.id, stmt):
             return False
         if source == stmt.target:
             return True
@@ -205,25 +186,22 @@ class _Taker:
     def may_be_returned(self, stmt: ir.Stmt) -> bool:
         """Whether a copy at the end is of an array that is no part of another, and only its."""
         source = _copied(stmt, self.kinds)
-        if source is None or not self.own.is_last(source.id, stmt):
+        if source is None or not self.sharers.is_last(source.id, stmt):
             return False
         if not self.only_returned(*ir.writes(stmt)):
             return False
-        return all(n not in self.own.odd and self.owns(n) for n in self.givers(source.id))
+        return all(n not in self.sharers.odd and self.owns(n) for n in self.givers(source.id))
 
     def only_returned(self, name: str) -> bool:
         """Whether a name is read by a return alone: what an object holds is hard to follow."""
-        reads = (s for s in self.statements.values() if name in ir.reads(s))
+        reads = (s for s in self.statements if name in ir.reads(s))
         return all(isinstance(s, ir.Return) for s in reads)
 
-    def givers(self, name: str) -> set[str]:
+    def givers(self, name: str) -> frozenset[str]:
         """The names from which a name may have what it stands for, and itself."""
-        found = {name}
-        given = [s for s in self.statements.values() if isinstance(s, (ir.Assign, ir.Permute))]
-        pairs = [(n, o.id) for s in given for n in ir.writes(s) for o in _names_given(s)]
-        while more := {o for n, o in pairs if n in found} - found:
-            found |= more
-        return found
+        given = [s for s in self.statements if isinstance(s, (ir.Assign, ir.Permute))]
+        names = [(s, o.id) for s in given for o in ir.operands(s) if isinstance(o, ir.Name)]
+        return reachable((name,), [(n, o, s) for s, o in names for n in ir.writes(s)])
 
     def owns(self, name: str) -> bool:
         """Whether a name is never a part of something else."""
@@ -232,33 +210,17 @@ class _Taker:
     @cached_property
     def views(self) -> set[str]:
         """The names that may be bound to parts of others."""
-        calls = [(s, c) for s in self.statements.values() if (c := ir.call_of(s)) is not None]
-        made = [s for s, c in calls if gives_view(c.fn) and returns_view(c, self.kinds)]
+        calls = [(s, c) for s in self.statements if (c := ir.call_of(s)) is not None]
+        made = [s for s, c in calls if gives_view(c) and returns_view(c, self.kinds)]
         return {n for s in made for n in ir.writes(s)}
 
     def leaves(self, name: str, seen: frozenset[str] = frozenset()) -> bool:
         """Whether the memory of a name, or a copy of it that may take it, may be returned."""
-        group = self.own.sharers.group(name)
+        group = self.sharers.group(name)
         if not group.isdisjoint(self.returned):
             return True
         taken = [s for n, s in self.copied if n in group and name not in seen]
         return any(self.leaves(n, seen | {name}) for s in taken for n in ir.writes(s))
-
-
-def _names_given(stmt: ir.Assign | ir.Permute) -> tuple[ir.Name, ...]:
-    """The names whose values other names get."""
-    if isinstance(stmt, ir.Permute):
-        return stmt.sources
-    return (stmt.rhs,) if isinstance(stmt.rhs, ir.Name) else ()
-
-
-def _taking(stmt: ir.Stmt, taken: set[int]) -> ir.Stmt | ir.Block:
-    """A statement that takes memory instead of these copies."""
-    if id(stmt) not in taken:
-        return stmt
-    assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
-    source = stmt.rhs.args[0]
-    return () if source == stmt.target else replace(stmt, rhs=source)
 
 
 # --- elements of adjoints that a loop clears although nobody looks at them again -----------------
@@ -270,14 +232,11 @@ Place = tuple[ir.Block, int, tuple[ir.For | ir.While, ...]]  # a statement, and 
 def without_clearing(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
     """The function whose generated part clears no element for nothing."""
     cut = mark_in(function.body) or 0
-    finder = _Finder(function, kinds)
-    gone: set[int] = set()
-    for place in _places(function.body[cut:], ()):
-        gone |= finder.needless(*place)
-    if not gone:
+    places = list(_places(function.body[cut:], ()))
+    if not places:
         return function
-    rest = ir.replaced(function.body[cut:], partial(_uncleared, gone=gone))
-    return replace(function, body=(*function.body[:cut], *rest))
+    finder = _Finder(function, kinds)
+    return _without(function, {k for place in places for k in finder.needless(*place)})
 
 
 def _places(block: ir.Block, loops: tuple[ir.For | ir.While, ...]) -> Iterator[Place]:
@@ -298,45 +257,18 @@ def _clears(stmt: ir.Stmt) -> bool:
 
 
 class _Finder:
-    """What is known of the function, found out when there is something to clear."""
+    """What is known of a function that clears elements."""
 
     def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
-        self.function, self.kinds = function, kinds
-
-    @cached_property
-    def sharers(self) -> Sharers:
-        """Which names may share memory."""
-        return Sharers.of(self.function, self.kinds)
-
-    @cached_property
-    def statements(self) -> tuple[ir.Stmt, ...]:
-        """All statements."""
-        return tuple(ir.walk(self.function.body))
-
-    @cached_property
-    def number(self) -> Mapping[int, int]:
-        """The places of the statements in the order of the source."""
-        return {id(s): k for k, s in enumerate(self.statements)}
-
-    @cached_property
-    def mentioning(self) -> Mapping[str, Sequence[ir.Stmt]]:
-        """The statements that themselves mention each name."""
-        found: dict[str, list[ir.Stmt]] = {}
-        for stmt in self.statements:
+        self.kinds = kinds
+        self.sharers = Sharers.of(function, kinds)
+        self.live = liveness(function)  # behind each statement
+        statements = ir.walk(function.body)
+        self.number = {id(s): k for k, s in enumerate(statements)}  # in the order of the source
+        self.mentioning: dict[str, list[ir.Stmt]] = {}
+        for stmt in statements:
             for name in ir.itself_mentions(stmt):
-                found.setdefault(name, []).append(stmt)
-        return found
-
-    @cached_property
-    def counters(self) -> Mapping[int, str]:
-        """What the loops count that go through a range, if nothing else binds it."""
-        loops = (s for s in self.statements if isinstance(s, ir.For))
-        return {id(s): s.target.id for s in loops if _counts(s)}
-
-    @cached_property
-    def live(self) -> Mapping[int, Live]:
-        """The names that are read behind each statement."""
-        return liveness(self.function)
+                self.mentioning.setdefault(name, []).append(stmt)
 
     def needless(
         self, block: ir.Block, k: int, loops: Sequence[ir.For | ir.While]
@@ -362,7 +294,7 @@ class _Finder:
         """Whether loops come to a place only once: each counts in an item of the index."""
         if not all(isinstance(i, (ir.Name, ir.Const, ir.Slice)) for i in items):
             return False
-        counters = [self.counters[id(s)] for s in loops if id(s) in self.counters]
+        counters = [s.target.id for s in loops if isinstance(s, ir.For) and counts(s)]
         fixed = {n for i in items for n in ir.names(i)} <= set(counters)
         return len(counters) == len(loops) and fixed and all(ir.Name(n) in items for n in counters)
 
@@ -392,10 +324,9 @@ class _Finder:
                 yield id(copy)
 
 
-def _counts(loop: ir.For) -> bool:
+def counts(loop: ir.For) -> bool:
     """Whether a loop goes through a range, and nothing else binds its variable."""
-    plain = is_op(loop.iter, Op.RANGE)
-    return plain and loop.target.id not in ir.bound(loop.body)
+    return is_op(loop.iter, Op.RANGE) and loop.target.id not in ir.bound(loop.body)
 
 
 def _is_at(stmt: ir.Stmt, name: str, index: ir.Atom) -> bool:
@@ -408,12 +339,4 @@ def _is_at(stmt: ir.Stmt, name: str, index: ir.Atom) -> bool:
         return False
     if is_op(call, Op.GETITEM) and call.args[0] == ir.Name(name):
         return call.args[1] == index
-    return asks_form(call) is not None
-
-
-def _uncleared(stmt: ir.Stmt, gone: set[int]) -> ir.Stmt | ir.Block:
-    """A statement without these stores, and with names for these copies."""
-    if id(stmt) not in gone:
-        return stmt
-    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    return ir.rebuilt(stmt, rhs=rhs.args[0]) if isinstance(rhs, ir.Call) else ()
+    return name in asked(call)

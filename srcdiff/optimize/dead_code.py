@@ -13,34 +13,28 @@ it is left out: the adjoint of a linear function runs without the function.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 
 from srcdiff import ir
 from srcdiff.ir.frozen import remember, replace
-from srcdiff.ir.kinds import Array, Kinds, holds_memory, same_shape
+from srcdiff.ir.kinds import Array, Kinds, holds_memory
 from srcdiff.optimize.memory import Sharers
-from srcdiff.optimize.shapes import COPIES, same_dtype
+from srcdiff.optimize.shapes import are_alike, copied, same_dtype
 from srcdiff.primitives.effects import (
-    asks_form,
+    asked,
     is_pure,
     mutated_args,
     only_computes,
     only_writes,
     returns_view,
 )
-from srcdiff.primitives.operation import ARRAY_MUTATORS, LIST_MUTATORS
+from srcdiff.primitives.operation import ARRAY_MUTATORS, LIST_MUTATORS, op_of
 from srcdiff.primitives.ops import Op, is_op
-
-_INTO_ITEMS = (Op.ADD_INTO, Op.ADD_SHARED, Op.PUT_BACK)
 
 
 def remove_dead(function: ir.Function, kinds: Kinds | None = None) -> ir.Function:
     """The function without dead statements; `kinds` tell which names cannot share memory."""
-    swapped = _swapped(function)
-    private = _private(function, kinds or {}, swapped)
-    formed = _formed(function, private, kinds or {})
-    sharers = functools.partial(Sharers.of, function, kinds or {})
-    sweep = _Sweep(private, formed, swapped, sharers)
+    sweep = _Sweep(function, kinds or {})
     while True:
         body = sweep.block(function.body, set())
         # Another sweep leaves out the same, unless what it wrote into has become needed.
@@ -61,15 +55,13 @@ def stored_into(stmt: ir.Stmt) -> str | None:
 def _stored_by(call: ir.Call | None) -> str | None:
     """The one name that a call writes into, if that is all that it does besides its result."""
     written = () if call is None else mutated_args(call)
-    if call is None or not written or written != call.args[:1]:
+    if call is None or len(written) != 1 or written != call.args[:1]:
         return None
-    if not isinstance(written[0], ir.Name):
-        return None
-    fn = call.fn
-    writes = only_writes(fn)
-    if isinstance(fn, ir.Method):
-        writes = fn.name in ARRAY_MUTATORS or fn.name in LIST_MUTATORS
-    return written[0].id if writes else None
+    if isinstance(call.fn, ir.Method):
+        writes = call.fn.name in ARRAY_MUTATORS | LIST_MUTATORS
+    else:
+        writes = only_writes(call.fn)
+    return written[0].id if writes and isinstance(written[0], ir.Name) else None
 
 
 def _private(
@@ -114,15 +106,13 @@ def _written_through(statements: Sequence[ir.Stmt], kinds: Kinds) -> set[str]:
 def _items_written(stmt: ir.Stmt) -> tuple[str, ...]:
     """The container into whose items a call writes, where they are."""
     call = ir.call_of(stmt)
-    if call is None or isinstance(call.fn, ir.Method) or not is_op(call, *_INTO_ITEMS):
-        return ()
-    return ir.names(call.args[0])
+    return ir.names(call.args[0]) if is_op(call, Op.ADD_INTO, Op.ADD_SHARED, Op.PUT_BACK) else ()
 
 
 def _makes_array(stmt: ir.Stmt) -> bool:
     """Whether a statement binds a name to what a function of NumPy makes."""
-    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    return isinstance(rhs, ir.Call) and getattr(rhs.fn, "__module__", None) == "numpy"
+    call = ir.call_of(stmt)
+    return call is not None and op_of(call.fn).name.rpartition(".")[0] == "numpy"
 
 
 def _makes_new(stmt: ir.Stmt, kinds: Kinds) -> bool:
@@ -153,17 +143,11 @@ _RESHAPES = ("resize", "setfield", "setflags")
 class _Sweep:
     """Backward walks with the live names; statements that are not needed are left out."""
 
-    def __init__(
-        self,
-        private: frozenset[str],
-        formed: frozenset[str],
-        swapped: Mapping[str, frozenset[str]],
-        sharers: Callable[[], Sharers],
-    ) -> None:
-        self.private = private
-        self.formed = formed
-        self.swapped = swapped
-        self.sharers = sharers
+    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+        self.swapped = _swapped(function)
+        self.private = _private(function, kinds, self.swapped)
+        self.formed = _formed(function, self.private, kinds)
+        self.sharers = functools.partial(Sharers.of, function, kinds)
         self.needed: set[str] = set()
         self.refused: dict[int, str] = {}  # what statements wrote into that were left out for that
         # What is live at the head of each loop, as far as is known: the more lists have become
@@ -253,13 +237,7 @@ class _Sweep:
         """The names of which a statement does not look at what they hold."""
         if isinstance(stmt, ir.Permute):  # what one of them holds any of them may hold
             return self.formed.intersection(ir.writes(stmt))
-        call = ir.call_of(stmt)
-        place = asks_form(call) if call is not None else None
-        if call is None or place is None or len(call.args) <= place:
-            return frozenset()
-        others = (*call.args[:place], *call.args[place + 1 :], *(v for _, v in call.kwargs))
-        looked_at = {n for a in others for n in ir.names(a)}
-        return self.formed.intersection(ir.names(call.args[place])) - looked_at
+        return self.formed & asked(ir.call_of(stmt))
 
     def branch(self, stmt: ir.If, live: set[str]) -> ir.Stmt | None:
         """An `if`, unless nothing is left in it."""
@@ -359,51 +337,25 @@ def without_outputs(function: ir.Function, kinds: Kinds) -> ir.Function:
     if body == function.body:
         return function
     new = _without_forms(remove_dead(replace(function, body=body), kinds), steady, kinds)
-    return new if _size(new) + 1 < _size(function) else function  # one is not worth a change
+    saved = len(ir.walk(function.body)) - len(ir.walk(new.body))
+    return new if saved > 1 else function  # one is not worth a change
 
 
 def _without_forms(function: ir.Function, steady: list[str], kinds: Kinds) -> ir.Function:
     """The function without copies of parameters that are asked for their shapes alone."""
-    copies = {n: p for n, p in _copies(function.body, kinds) if p in steady}
-    bound = ir.binding_counts(function.body) if copies else {}
-    for stmt in ir.walk(function.body) if copies else ():
-        for name in set(ir.reads(stmt)) - {_asked(stmt)}:
-            copies.pop(name, None)
-    copies = {n: p for n, p in copies.items() if bound[n] == 1}
-    if not copies:
+    made = [(n, copied(ir.call_of(s))) for s in function.body for n in ir.writes(s)]
+    found = {n: c.id for n, c in made if c is not None and c.id in steady}
+    if not found:
         return function
-    kept = tuple(
-        s for s in function.body if not (isinstance(s, ir.Assign) and s.target.id in copies)
-    )
-    return replace(function, body=ir.rename(kept, copies))
-
-
-def _copies(body: ir.Block, kinds: Kinds) -> Iterator[tuple[str, str]]:
-    """The arrays that are bound to a copy of another, and that one."""
-    for stmt in body:
-        if isinstance(stmt, ir.Assign):
-            name, source = stmt.target.id, _copied(stmt)
-            if source and all(isinstance(kinds.get(n), Array) for n in (name, source)):
-                yield name, source
-
-
-def _copied(stmt: ir.Assign) -> str:
-    """The name that a statement makes a copy of, "" if it makes none."""
-    call = ir.call_of(stmt)
-    if not is_op(call, *COPIES) or len(call.args) != 1:
-        return ""
-    return call.args[0].id if isinstance(call.args[0], ir.Name) else ""
-
-
-def _asked(stmt: ir.Stmt) -> str:
-    """The name that a statement asks for its shape, and looks at nowhere else."""
-    call = ir.call_of(stmt)
-    place = None if call is None else asks_form(call)
-    if call is None or place is None or len(call.args) <= place:
-        return ""
-    name = call.args[place]
-    alone = isinstance(name, ir.Name) and ir.occurrences(call).count(name.id) == 1
-    return name.id if alone and isinstance(name, ir.Name) else ""
+    looked_at = {n for s in ir.walk(function.body) for n in {*ir.reads(s)} - asked(ir.call_of(s))}
+    bound = ir.binding_counts(function.body)
+    copies = {
+        n: p for n, p in found.items()
+        if n not in looked_at and bound[n] == 1
+        and all(isinstance(kinds.get(k), Array) for k in (n, p))
+    }  # fmt: skip
+    kept = tuple(s for s in function.body if copies.keys().isdisjoint(ir.writes(s)))
+    return replace(function, body=ir.rename(kept, copies)) if copies else function
 
 
 def _asking(stmt: ir.Stmt, steady: list[str], kinds: Kinds) -> ir.Stmt:
@@ -420,16 +372,7 @@ def _asking(stmt: ir.Stmt, steady: list[str], kinds: Kinds) -> ir.Stmt:
 def _of_same_form(name: ir.Name, steady: list[str], kinds: Kinds) -> ir.Atom:
     """A parameter of the same shape and dtype, or else the name itself."""
     kind = kinds.get(name.id)
-    if not isinstance(kind, Array) or kind.maybe_scalar or name.id in steady:
-        return name
-    for other in steady:
-        like = kinds.get(other)
-        if isinstance(like, Array) and not like.maybe_scalar:
-            if same_shape(kind, like) and same_dtype(kind, like):
-                return ir.Name(other)
+    for like in () if kind is None or name.id in steady else steady:
+        if are_alike(kind, kinds.get(like)) and same_dtype(kind, kinds[like]):
+            return ir.Name(like)
     return name
-
-
-def _size(function: ir.Function) -> int:
-    """How many statements a function has."""
-    return sum(1 for _ in ir.walk(function.body))

@@ -12,9 +12,7 @@ that certainly is an array with axes.  What a workspace mirrors is in `runtime`.
 from __future__ import annotations
 
 import functools
-import operator
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -24,7 +22,9 @@ from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Kind, Kinds, List, Scalar, Tuple, class_of, is_real, same_shape
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.kinds.interpreter import infer
-from srcdiff.optimize.memory import OwnMemory
+from srcdiff.optimize.memory import Sharers
+from srcdiff.optimize.shapes import BINARY
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import sequences
 from srcdiff.runtime.devices import on_device
@@ -41,11 +41,10 @@ def finish(function: ir.Function, kinds: Kinds) -> ir.Function:
 
     for k, stmt in enumerate(function.body):
         plain = _finished(stmt, kinds)
-        if isinstance(stmt, ir.Assign) and isinstance(plain, ir.Name):
-            if _is_tail(function.body[k:]):
+        if isinstance(stmt, ir.Assign) and plain is not None:
+            if isinstance(plain, ir.Name) and _is_tail(function.body[k:]):
                 same[stmt.target.id] = plain
                 continue
-        if isinstance(stmt, ir.Assign) and plain is not None:
             stmt = replace(stmt, rhs=plain)
         body.append(ir.map_stmt(stmt, read, lambda n: n, lambda b: b) if same else stmt)
     return replace(function, body=tuple(body))
@@ -53,19 +52,11 @@ def finish(function: ir.Function, kinds: Kinds) -> ir.Function:
 
 def _is_tail(rest: ir.Block) -> bool:
     """Whether what follows only puts the results together, each under a name of its own."""
-    bound = [n for s in rest for n in ir.writes(s)]
+    place = {n: k for k, s in enumerate(rest) for n in ir.writes(s)}
     plain = all(isinstance(s, (ir.Assign, ir.Return)) for s in rest)
-    return plain and len(bound) == len(set(bound)) and not set(bound) & _read_before(rest)
-
-
-def _read_before(rest: ir.Block) -> set[str]:
-    """The names that statements read before one of them binds it."""
-    found: set[str] = set()
-    done: set[str] = set()
-    for stmt in rest:
-        found.update(n for n in ir.reads(stmt) if n not in done)
-        done.update(ir.writes(stmt))
-    return found
+    once = len(place) == sum(len(ir.writes(s)) for s in rest)
+    after = all(place.get(n, -1) < k for k, s in enumerate(rest) for n in ir.reads(s))
+    return plain and once and after
 
 
 def spell(function: ir.Function, kinds: Kinds, ours: frozenset[str]) -> ir.Function:
@@ -73,14 +64,14 @@ def spell(function: ir.Function, kinds: Kinds, ours: frozenset[str]) -> ir.Funct
 
     Of arrays only those that nobody else has are written into.
     """
-    own = functools.partial(OwnMemory.of, function, kinds)
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         if not isinstance(s, ir.Assign) or not isinstance(s.rhs, ir.Call):
             return s
-        if _is_attribute(s.rhs, kinds):
-            return replace(s, rhs=_attribute(s.rhs))
-        return _zeros(s, s.rhs, kinds) or _in_place(s, s.rhs, kinds, ours, own)
+        plain = _attribute(s.rhs, kinds) or _zeros(s.rhs, kinds)
+        if plain is not None:
+            return replace(s, rhs=plain)
+        return _in_place(s, s.rhs, function, kinds, ours)
 
     return ir.replaced_in(function, stmt)
 
@@ -88,7 +79,7 @@ def spell(function: ir.Function, kinds: Kinds, ours: frozenset[str]) -> ir.Funct
 _FEW = 4  # zeros that are written out
 
 
-def _zeros(stmt: ir.Assign, call: ir.Call, kinds: Kinds) -> ir.Assign | None:
+def _zeros(call: ir.Call, kinds: Kinds) -> ir.Call | None:
     """`[0.0] * len(xs)` for zeros in the form of a list of numbers; None for other calls."""
     like = call.args[0] if is_op(call, Op.ZERO_TREE) and not call.kwargs else None
     kind = kinds.get(like.id) if isinstance(like, ir.Name) else None
@@ -99,8 +90,8 @@ def _zeros(stmt: ir.Assign, call: ir.Call, kinds: Kinds) -> ir.Assign | None:
         return None
     zero = ir.Const(0.0)
     if kind.items is not None and len(items) <= _FEW:
-        return replace(stmt, rhs=ir.Call(ir.make_list, (zero,) * len(items)))
-    return replace(stmt, rhs=ir.Call(sequences.zeros_of, (like,), text="zeros_of"))
+        return ir.Call(ir.make_list, (zero,) * len(items))
+    return ir.Call(sequences.zeros_of, (like,), text="zeros_of")
 
 
 def _is_number(kind: Kind | None) -> bool:
@@ -125,48 +116,37 @@ def returned(function: ir.Function) -> frozenset[str]:
     return frozenset(both)
 
 
-def _is_attribute(call: ir.Call, kinds: Kinds) -> bool:
-    """Whether a call reads an attribute of an object that came out of a container."""
+def _attribute(call: ir.Call, kinds: Kinds) -> ir.Call | None:
+    """`x.name` of an object that came out of a container; None for other calls."""
     if not is_op(call, Op.GETITEM) or not isinstance(call.args[1], ir.Const):
-        return False
+        return None
+    name = call.args[1].value
     if class_of(_kind(call.args[0], kinds)) is not None:
-        return isinstance(call.args[1].value, str)
-    return call.role is ir.Role.ATTRIBUTE
-
-
-def _attribute(call: ir.Call) -> ir.Call:
-    """`x.name`."""
-    assert isinstance(call.args[1], ir.Const)
-    return ir.Call(ir.Attr(call.args[1].value), call.args[:1])
-
-
-_SYMBOLS: Mapping[Any, str] = {
-    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
-}  # fmt: skip
+        is_name = isinstance(name, str)
+    else:
+        is_name = call.role is ir.Role.ATTRIBUTE
+    return ir.Call(ir.Attr(name), call.args[:1]) if is_name else None
 
 
 def _in_place(
-    stmt: ir.Assign,
-    call: ir.Call,
-    kinds: Kinds,
-    ours: frozenset[str],
-    own: Callable[[], OwnMemory],
+    stmt: ir.Assign, call: ir.Call, function: ir.Function, kinds: Kinds, ours: frozenset[str]
 ) -> ir.Stmt:
     """`x = x + y` as `x += y`."""
     name, kind = stmt.target.id, kinds.get(stmt.target.id)
     marked = call.role is ir.Role.IN_PLACE
-    symbol = _SYMBOLS.get(call.fn)
+    symbol = op_of(call.fn).symbol if is_op(call, *BINARY) else ""
     plain = replace(stmt, rhs=replace(call, role=None)) if marked else stmt
     if name in ours and is_op(call, Op.MUL) and call.args[1] == stmt.target:
         call = replace(call, args=(call.args[1], call.args[0]))
-    if not (marked or name in ours) or symbol is None or call.args[0] != stmt.target:
+    if not (marked or name in ours) or not symbol or call.args[0] != stmt.target:
         return plain
     if name in ir.names(call.args[1]):
         return plain
     # Of an array whose shape and dtype are the same all the time both forms give the same.
-    if isinstance(kind, Scalar) or (_is_steady(kind) and own().is_own(name, stmt)):
-        return ir.SetItem(stmt.target, None, call.args[1], symbol, stmt.loc)
-    return plain
+    steady = isinstance(kind, Scalar) or _is_steady(kind)
+    if not steady or isinstance(kind, Array) and not Sharers.of(function, kinds).is_own(name, stmt):
+        return plain
+    return ir.SetItem(stmt.target, None, call.args[1], symbol, stmt.loc)
 
 
 def _is_steady(kind: Kind | None) -> bool:
@@ -178,14 +158,11 @@ def _is_steady(kind: Kind | None) -> bool:
 
 def _finished(stmt: ir.Stmt, kinds: Kinds) -> ir.Rhs | None:
     """The plain form of a result, None for any other statement and where there is none."""
-    if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
+    call = ir.call_of(stmt)
+    if not isinstance(stmt, ir.Assign) or not is_op(call, Op.LIKE_TREE):
         return None
-    if not is_op(stmt.rhs, Op.LIKE_TREE):
-        return None
-    grad, like = stmt.rhs.args
-    have = _kind(grad, kinds)
-    want = _kind(like, kinds)
-    return None if have is None or want is None else _plain(grad, have, want)
+    have, want = (_kind(a, kinds) for a in call.args)
+    return None if have is None or want is None else _plain(call.args[0], have, want)
 
 
 def _kind(atom: ir.Atom, kinds: Kinds) -> Kind | None:
@@ -212,8 +189,11 @@ def _fetched(grad: ir.Atom, have: Array, want: Scalar) -> ir.Rhs | None:
     number = want.python and want.dtype in ("float64", "complex128")
     if have.dtype is None or have.dims != () or not number:
         return None
-    if want.dtype == "float64" and not is_real(have):
-        return None
+    return None if want.dtype == "float64" and not is_real(have) else _pythons(grad, want)
+
+
+def _pythons(grad: ir.Atom, want: Scalar) -> ir.Call:
+    """A gradient as a number of Python."""
     return ir.Call(float if want.dtype == "float64" else complex, (grad,))
 
 
@@ -224,7 +204,7 @@ def _plain_number(grad: ir.Atom, have: Scalar, want: Scalar) -> ir.Rhs | None:
     if want.python is have.python:
         return grad
     if want.python:
-        return ir.Call(float if want.dtype == "float64" else complex, (grad,))
+        return _pythons(grad, want)
     return ir.Call(getattr(np, str(want.dtype)), (grad,), text=f"np.{want.dtype}")
 
 
@@ -233,18 +213,23 @@ def _plain_number(grad: ir.Atom, have: Scalar, want: Scalar) -> ir.Rhs | None:
 
 Named = tuple[str | None, tuple[ir.Atom, ...]]
 
-_NAMES: Mapping[Any, str] = {**OPERATORS, **{getattr(np, name): name for name in FUNCTIONS}}
-# Where other arguments than arrays and numbers stand, and the keywords that a workspace takes.
+@functools.cache
+def _names() -> Mapping[str, str]:
+    """What a workspace calls operations."""
+    functions = {**OPERATORS, **{getattr(np, name): name for name in FUNCTIONS}}
+    return {op_of(fn).name: name for fn, name in functions.items()}
+
+
+# Where other arguments than arrays and numbers stand first.
 _FIRST = ("einsum", "zeros", "ones", "empty", "full", "concatenate", "stack")
-_KEYWORDS: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(("zeros", "ones", "empty", "full"), frozenset({"dtype"})),
-    **dict.fromkeys(("concatenate", "stack", "cumsum", "cumprod"), frozenset({"axis"})),
+_TAKEN: Mapping[str, tuple[int, str]] = {
+    **dict.fromkeys(("zeros", "ones", "empty"), (1, "dtype")),
+    **dict.fromkeys(("concatenate", "stack", "cumsum", "cumprod"), (2, "axis")),
+    **dict.fromkeys(("zeros_like", "ones_like", "empty_like", "copy", "array"), (1, "")),
+    **dict.fromkeys(("full_like", "matmul", "dot", "outer"), (2, "")),
+    "full": (2, "dtype"),
 }
-_POSITIONAL: Mapping[str, int] = {
-    "zeros": 1, "ones": 1, "empty": 1, "full": 2, "zeros_like": 1, "ones_like": 1, "empty_like": 1,
-    "full_like": 2, "copy": 1, "array": 1, "concatenate": 2, "stack": 2, "cumsum": 2, "cumprod": 2,
-    "matmul": 2, "dot": 2, "outer": 2,
-}  # fmt: skip
+"""How many arguments by position a workspace takes, and which one by keyword."""
 
 
 def reused(function: ir.Function, params: Kinds, request: Request) -> ir.Function:
@@ -287,10 +272,7 @@ def _named(call: ir.Call, kinds: Kinds) -> Named:
     if is_op(call, Op.POW):
         base, exponent = call.args
         return _power(base, exponent, kinds)
-    try:
-        return _NAMES.get(call.fn), call.args
-    except TypeError:  # some callable object
-        return None, ()
+    return _names().get(op_of(call.fn).name), call.args
 
 
 def _power(base: ir.Atom, exponent: ir.Atom, kinds: Kinds) -> Named:
@@ -308,10 +290,8 @@ def _power(base: ir.Atom, exponent: ir.Atom, kinds: Kinds) -> Named:
 
 def _fits(name: str, args: tuple[ir.Atom, ...], call: ir.Call) -> bool:
     """Whether a call has the arguments that a workspace takes."""
-    keywords = {k for k, _ in call.kwargs}
-    if not keywords <= _KEYWORDS.get(name, frozenset()):
+    most, keyword = _TAKEN.get(name, (len(args), ""))
+    if any(k != keyword for k, _ in call.kwargs):
         return False
     fn = getattr(np, name)
-    if isinstance(fn, np.ufunc):
-        return len(args) == fn.nin
-    return name == "einsum" or len(args) <= _POSITIONAL[name]
+    return len(args) == fn.nin if isinstance(fn, np.ufunc) else len(args) <= most

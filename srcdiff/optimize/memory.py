@@ -1,8 +1,8 @@
 """What is known of memory and of values at a point of a function.
 
 `Memory` says which names may share memory, which memory is written into, and which leaves the
-function; `Sharers` and `OwnMemory` which names may hold the memory of a name at a point: where
-nobody does, it is its own.
+function; `Sharers` which names may hold the memory of a name at a point: where nobody else does, it
+is its own.
 
 `Available` is what names are known to equal.  A fact `name = rhs` holds until the name, or a name
 in `rhs`, is bound again, or memory that the right-hand side looks at is written into.  Every name
@@ -12,7 +12,6 @@ versions it was made under.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Collection, Iterable, Sequence, Set
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -29,11 +28,13 @@ from srcdiff.primitives.effects import (
     mutated_args,
     only_writes,
     returns_view,
+    written_into,
 )
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 
 Changes = tuple[ir.Stmt, Collection[str], Collection[str]]  # what it binds, and classes it writes
+Known = tuple[Kinds, list[tuple[str, str]], tuple[str, ...]]  # pairs that share, and what it writes
 M = TypeVar("M", bound="Remembered")
 
 
@@ -129,6 +130,18 @@ class Memory(Remembered):
             found = self._changes[id(stmt)] = stmt, bound, written  # no other one gets its `id`
         return found
 
+    def keeps(self, stmts: Sequence[ir.Stmt], names: Collection[str]) -> bool:
+        """Whether statements leave what names stand for as it is."""
+        classes = {self.find(n) for n in names if self.has_memory(n)}
+        changes = [self.changes(s) for s in stmts]
+        unbound = all(set(names).isdisjoint(bound) for _, bound, _ in changes)
+        return unbound and all(classes.isdisjoint(written) for _, _, written in changes)
+
+    def is_apart(self, stmt: ir.Stmt, others: Sequence[ir.Stmt]) -> bool:
+        """Whether others neither mention what a statement binds nor change what it reads."""
+        unmet = all(ir.mentions(s).isdisjoint(ir.writes(stmt)) for s in others)
+        return unmet and self.keeps(others, ir.reads(stmt))
+
     def note(self, stmt: ir.Stmt) -> None:
         """A statement that a walk adds: the new name that it binds shares what others share."""
         for name, source in self._shared(stmt):
@@ -140,21 +153,13 @@ class Memory(Remembered):
         if one != two:
             self.parent[max(one, two)] = min(one, two)
 
-    def _known(self, stmt: ir.Stmt) -> tuple[Kinds, list[tuple[str, str]], list[str]]:
+    def _known(self, stmt: ir.Stmt) -> Known:
         """What a statement shares and writes into, for the kinds."""
-        found: tuple[Kinds, list[tuple[str, str]], list[str]] | None = stmt._memory
+        found: Known | None = stmt._memory
         if found is None or found[0] is not self.kinds:
-            now = self.kinds, self._shared(stmt), self._written(stmt)
+            now = self.kinds, self._shared(stmt), written_into(stmt, self.kinds)
             found = remember(stmt, "_memory", now)
         return found
-
-    def _written(self, stmt: ir.Stmt) -> list[str]:
-        """The names whose memory a statement itself writes into."""
-        if type(stmt) is ir.SetItem:
-            return [stmt.base.id]
-        call = ir.call_of(stmt)
-        written = None if call is None else mutated_args(call, self.kinds)
-        return [n for a in written for n in ir.occurrences(a)] if written else []
 
     def _shared(self, stmt: ir.Stmt) -> list[tuple[str, str]]:
         """Pairs of names that may share memory after a statement."""
@@ -171,7 +176,7 @@ class Memory(Remembered):
         if isinstance(stmt, ir.For):
             return self._pairs(stmt.target.id, ir.occurrences(stmt.iter))
         if isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
-            names = [n for a in mutated_args(stmt.rhs, self.kinds) for n in ir.occurrences(a)]
+            names = written_into(stmt, self.kinds)
             if any(not self.is_array(n) for n in names):
                 return self._pairs(names[0], ir.occurrences(stmt.rhs))
         return []
@@ -205,9 +210,9 @@ def _bound_by(stmt: ir.Stmt) -> tuple[str, ...]:
 # --- which names may hold the memory of a name at a point: where nobody does, it is its own ------
 
 
-def gives_view(fn: ir.Callee) -> bool:
-    """Whether a callee gives views that can be written into as what they are views of."""
-    return fn is operator.getitem or op_of(fn).is_whole_view
+def gives_view(call: ir.Call) -> bool:
+    """Whether a call gives views that can be written into as what they are views of."""
+    return is_op(call, Op.GETITEM) or op_of(call.fn).is_whole_view
 
 
 class Sharers(Remembered):
@@ -215,6 +220,7 @@ class Sharers(Remembered):
 
     def __init__(self, function: ir.Function, kinds: Kinds) -> None:
         super().__init__(function, kinds)
+        self.function = function
         self.memory = Memory.of(function, kinds)
         params = {p.name for p in function.params}
         names = ir.bound(function.body) | ir.used(function.body) | params
@@ -236,16 +242,30 @@ class Sharers(Remembered):
         """Whether somebody outside may hold the memory of a name."""
         return self.memory.find(name) in self.kept
 
+    @cached_property
+    def odd(self) -> set[str]:
+        """The names that may stand for what is no array that can be written into."""
+        return {n for s in ir.walk(self.function.body) for n in oddly_bound(s, self.kinds)}
+
+    def is_own(self, name: str, stmt: ir.Stmt) -> bool:
+        """Whether no name that is read behind a statement has the memory of a name before it."""
+        return self.is_last(name, stmt) and self.odd.isdisjoint(self.group(name))
+
+    def is_last(self, name: str, stmt: ir.Stmt) -> bool:
+        """Whether nobody else looks behind a statement at what a name stands for before it."""
+        holders = self.group(name).difference(ir.writes(stmt))
+        return not self.is_kept(name) and liveness(self.function)[id(stmt)].isdisjoint(holders)
+
 
 def _handed_out(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names that a statement gives to something that may keep them."""
     found = stmt._handed_out
     if found is None:
-        found = remember(stmt, "_handed_out", ir.reads(stmt) if _hands_out(stmt) else ())
+        found = remember(stmt, "_handed_out", ir.reads(stmt) if hands_out(stmt) else ())
     return found
 
 
-def _hands_out(stmt: ir.Stmt) -> bool:
+def hands_out(stmt: ir.Stmt) -> bool:
     """Whether a statement gives what it reads to something that may keep it."""
     rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
     if isinstance(rhs, ir.Call):
@@ -258,30 +278,6 @@ def is_known(fn: ir.Callee) -> bool:
     return is_pure(fn) or only_writes(fn)
 
 
-class OwnMemory(Remembered):
-    """Which arrays nobody else has, and can be written into, at which statements of a function."""
-
-    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
-        super().__init__(function, kinds)
-        self.sharers = Sharers.of(function, kinds)
-        self.live = liveness(function)
-        self.body = function.body
-
-    @cached_property
-    def odd(self) -> set[str]:
-        """The names that may stand for what is no array that can be written into."""
-        return {n for s in ir.walk(self.body) for n in oddly_bound(s, self.kinds)}
-
-    def is_own(self, name: str, stmt: ir.Stmt) -> bool:
-        """Whether no name that is read behind a statement has the memory of a name before it."""
-        return self.is_last(name, stmt) and self.odd.isdisjoint(self.sharers.group(name))
-
-    def is_last(self, name: str, stmt: ir.Stmt) -> bool:
-        """Whether nobody else looks behind a statement at what a name stands for before it."""
-        holders = self.sharers.group(name).difference(ir.writes(stmt))
-        return not self.sharers.is_kept(name) and self.live[id(stmt)].isdisjoint(holders)
-
-
 def oddly_bound(stmt: ir.Stmt, kinds: Kinds) -> tuple[str, ...]:
     """The names that a statement binds to what may be no array that can be written into."""
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
@@ -289,7 +285,7 @@ def oddly_bound(stmt: ir.Stmt, kinds: Kinds) -> tuple[str, ...]:
         return ()
     if not isinstance(rhs, ir.Call):
         return ir.writes(stmt)
-    if gives_view(rhs.fn):  # a part of what is from outside stays what it is
+    if gives_view(rhs):  # a part of what is from outside stays what it is
         return ir.writes(stmt) if isinstance(rhs.args[0], ir.Ref) else ()
     new = isinstance(rhs.fn, ir.Method) or not gives_array(rhs.fn)
     new = new and makes_new(rhs.fn) and not returns_view(rhs, kinds)
@@ -304,7 +300,7 @@ def is_view(rhs: ir.Rhs) -> bool:
     if not isinstance(rhs, ir.Call):
         return False
     if not is_op(rhs, Op.GETITEM):
-        return isinstance(rhs.fn, ir.Attr) and rhs.fn.name == "T"
+        return is_op(rhs, Op.T)
     index = rhs.args[1]
     items = index.items if isinstance(index, ir.Tup) else (index,)
     return all(isinstance(i, (ir.Slice, ir.Const)) for i in items) and any(

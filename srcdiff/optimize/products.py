@@ -18,17 +18,25 @@ from dataclasses import field
 from typing import Any, Union
 
 from srcdiff import ir
+from srcdiff.analysis.activity import reachable
 from srcdiff.analysis.effects import is_temporary
 from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.ir.kinds import Array, Kind, Scalar, dims_of, is_filled, is_float, is_real
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.optimize.memory import Available
-from srcdiff.primitives.ops import Op, is_op, op_named
+from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.runtime.devices import on_device
 
 PRODUCTS = (Op.MUL, Op.DIV, Op.MATMUL, Op.OUTER)
 LINEAR = (Op.NP_SUM,)  # not those that return views: their operand may be written into
 DEPTH = 12
+
+
+def literal(atom: ir.Atom) -> float | None:
+    """The value of a float that is written out."""
+    if isinstance(atom, ir.Const) and type(atom.value) is float:
+        return atom.value
+    return None
 
 
 def is_linear(call: ir.Call) -> bool:
@@ -41,7 +49,8 @@ def is_linear(call: ir.Call) -> bool:
 class Signs:
     """Finds negations inside chains of temporaries that are used once, and builds the chain anew.
 
-    New statements are put into `pending`; the walk places them before the present statement.
+    New statements are put into `pending`; the walk places them before the present statement, of
+    which it says the place in `loc`.
     """
 
     def __init__(
@@ -56,89 +65,89 @@ class Signs:
         self.uses = uses
         self.fresh = fresh
         self.pending: list[ir.Assign] = []
+        self.loc = ir.NOWHERE
 
-    def strip(self, atom: ir.Atom, loc: ir.Loc, depth: int = DEPTH) -> ir.Atom | None:
+    def is_read_once(self, atom: ir.Atom) -> bool:
+        """Whether an atom is a name that is read nowhere else."""
+        return isinstance(atom, ir.Name) and self.uses.get(atom.id) == 1
+
+    def negated(self, atom: ir.Atom, depth: int = DEPTH) -> ir.Atom | None:
         """`x` where the atom is `-x`, of real floats; None if there is no sign to take out."""
-        if isinstance(atom, ir.Const):
-            negative = type(atom.value) is float and atom.value < 0
-            return ir.Const(-atom.value) if negative else None
+        number = literal(atom)
+        if number is not None:
+            return ir.Const(-number) if number < 0 else None
         value = self.available.value(atom)
         if not isinstance(atom, ir.Name) or not isinstance(value, ir.Call):
             return None
-        inside = depth > 0 and self.uses.get(atom.id, 0) == 1
+        inside = depth > 0 and self.is_read_once(atom)
         if not inside and not is_op(value, Op.NEG):
             return None
         kind = atom_kind(atom, self.kinds)
-        if not (is_float(kind) and is_real(kind)):
+        if not _is_real_float(kind):
             return None
         if is_op(value, Op.NEG):
             return self._unsigned(atom, value.args[0])
-        return self._inside(value, kind, loc, depth) if inside else None
+        return self._inside(value, kind, depth)
 
     def _unsigned(self, atom: ir.Name, inner: ir.Atom) -> ir.Atom | None:
         """The operand of a negation, unless both would then have to be variables."""
         if not is_float(atom_kind(inner, self.kinds)):
             return None
-        kept = isinstance(inner, ir.Name) and self.uses.get(inner.id, 0) == 1
-        return None if kept and self.uses.get(atom.id, 0) > 1 else inner
+        return None if self.is_read_once(inner) and self.uses.get(atom.id, 0) > 1 else inner
 
-    def _inside(self, call: ir.Call, kind: Kind, loc: ir.Loc, depth: int) -> ir.Atom | None:
+    def _inside(self, call: ir.Call, kind: Kind, depth: int) -> ir.Atom | None:
         """The call without the sign of one of its operands."""
         if is_op(call, *PRODUCTS) and len(call.args) == 2 and not call.kwargs:
-            places = range(2)
+            places = 2
         elif is_linear(call):
-            places = range(1)
+            places = 1
         else:
             return None
-        for k in places:
-            if k < len(call.args):
-                plain = self.strip(call.args[k], loc, depth - 1)
-                if plain is not None:
-                    args = (*call.args[:k], plain, *call.args[k + 1 :])
-                    return self.named(replace(call, args=args), kind, loc)
+        for k, arg in enumerate(call.args[:places]):
+            plain = self.negated(arg, depth - 1)
+            if plain is not None:
+                args = (*call.args[:k], plain, *call.args[k + 1 :])
+                return self.named(replace(call, args=args), kind)
         return None
 
-    def named(self, call: ir.Call, kind: Kind, loc: ir.Loc) -> ir.Name:
+    def named(self, call: ir.Call, kind: Kind) -> ir.Name:
         """A new temporary for a call."""
         name = self.fresh()
         self.kinds[name.id] = kind
-        self.pending.append(ir.Assign(name, call, loc))
+        self.pending.append(ir.Assign(name, call, self.loc))
         self.available.memory.note(self.pending[-1])
         return name
 
-    def computed(self, call: ir.Call, loc: ir.Loc) -> ir.Name:
+    def computed(self, call: ir.Call) -> ir.Name:
         """A new temporary for a call, whose kind follows from its operands."""
-        return self.named(call, kind_of_call(call, self.kinds), loc)
+        return self.named(call, kind_of_call(call, self.kinds))
 
 
 # --- numbers gathered in front of products: `2.0 * x * (g / n)` becomes `2.0 * g / n * x` --------
 
 
-CHAIN = (Op.MUL, Op.DIV, Op.NEG)
+CHAIN: Mapping[Op, Callable[..., Any]] = {
+    Op.MUL: operator.mul,
+    Op.DIV: operator.truediv,
+    Op.NEG: operator.neg,
+}
+"""What a chain is made of, and how it is written."""
 
 
 def derived(function: ir.Function, seeds: Iterable[str]) -> frozenset[str]:
     """The names of what is computed from some parameters: from cotangents, the adjoints."""
-    params = {p.name for p in function.params}
-    readers: dict[str, list[str]] = {}
-    for stmt in ir.walk(function.body):
-        bound = [*ir.writes(stmt), *([stmt.base.id] if isinstance(stmt, ir.SetItem) else ())]
-        for name in ir.reads(stmt) if bound else ():
-            readers.setdefault(name, []).extend(bound)
-    found, waiting = set[str](), [n for n in seeds if n in params]
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += readers.get(name, ())
-    return frozenset(found)
+    bound = [
+        (s, [*ir.writes(s), *([s.base.id] if isinstance(s, ir.SetItem) else ())])
+        for s in ir.walk(function.body)
+    ]
+    return reachable(seeds, [(n, b, s) for s, names in bound for b in names for n in ir.reads(s)])
 
 
 @frozen
 class Tree:
     """An operation on expressions; those of the chain have been opened."""
 
-    fn: Any
+    op: Op
     args: tuple[Expr, ...]
 
 
@@ -151,27 +160,27 @@ _SLOT = ir.Ref("number", object())  # where the numbers of a chain stand: above 
 class Products:
     """Finds chains with adjoints, and puts them in order."""
 
-    def __init__(self, kinds: Mapping[str, Kind], signs: Signs, adjoints: frozenset[str]) -> None:
-        self.kinds = kinds
+    def __init__(self, signs: Signs, adjoints: frozenset[str]) -> None:
+        self.kinds = signs.kinds
         self.signs = signs
         self.adjoints = adjoints
         self.available = signs.available
         self.shut = set[str]()  # not looked into, for they have several readers
 
-    def gathered(self, call: ir.Call, loc: ir.Loc) -> ir.Call | ir.Atom | None:
+    def gathered(self, call: ir.Call) -> ir.Call | ir.Atom | None:
         """A product with its numbers in front, None if it has none or they are there."""
         if self.adjoints.isdisjoint(ir.names(call)):
             return None
-        chain = Tree(call.fn, tuple(self.opened(a, DEPTH) for a in call.args))
+        chain = self.tree(call, DEPTH)
         if not self.is_uniform(chain):
             return None
         found = _Factors(self)
         new = found.joined(found.taken(chain))
         if new is None or new == chain or not self.is_better(new, chain):
             return None
-        return self.placed(new, loc) if isinstance(new, Tree) else new
+        return self.placed(new) if isinstance(new, Tree) else new
 
-    def summed(self, call: ir.Call, kind: Kind, loc: ir.Loc) -> ir.Call | None:
+    def summed(self, call: ir.Call, kind: Kind) -> ir.Call | None:
         """A sum of products with the numbers before it, None if there are none."""
         if self.adjoints.isdisjoint(ir.names(call)):
             return None
@@ -183,9 +192,9 @@ class Products:
         numbers = found.literals or found.tops or found.bottoms or found.under
         if arrays is None or found.slots or not numbers:
             return None
-        plain = replace(call, args=(self.atom(arrays, loc), *call.args[1:]))
-        new = found.before(self.signs.named(plain, kind, loc))
-        return self.placed(new, loc) if isinstance(new, Tree) else None
+        plain = replace(call, args=(self.atom(arrays), *call.args[1:]))
+        new = found.before(self.signs.named(plain, kind))
+        return self.placed(new) if isinstance(new, Tree) else None
 
     # --- chains ---
 
@@ -201,7 +210,13 @@ class Products:
             return atom
         if not _is_real_float(atom_kind(atom, self.kinds)):
             return atom
-        return Tree(call.fn, tuple(self.opened(a, depth - 1) for a in call.args))
+        return self.tree(call, depth - 1)
+
+    def tree(self, call: ir.Call, depth: int) -> Tree:
+        """A product with its operands opened."""
+        op = which_op(call)
+        assert op is not None
+        return Tree(op, tuple(self.opened(a, depth) for a in call.args))
 
     def is_uniform(self, chain: Expr) -> bool:
         """Whether all factors are real floats of one dtype, numbers of Python aside."""
@@ -239,7 +254,7 @@ class Products:
         if one != two:
             return one < two
         literal = any(isinstance(a, ir.Const) for a in _atoms(old))
-        return one[0] > 0 or (literal and not any(op_named(a.fn) is Op.DIV for a in _ops(old)))
+        return one[0] > 0 or (literal and not any(a.op is Op.DIV for a in _ops(old)))
 
     def cost(self, expr: Expr) -> tuple[int, int]:
         """The operations on arrays, and all."""
@@ -248,15 +263,13 @@ class Products:
 
     # --- statements ---
 
-    def placed(self, op: Tree, loc: ir.Loc) -> ir.Call:
+    def placed(self, op: Tree) -> ir.Call:
         """The call of an operation, whose operands get names."""
-        return ir.Call(op.fn, tuple(self.atom(a, loc) for a in op.args))
+        return ir.Call(CHAIN[op.op], tuple(map(self.atom, op.args)))
 
-    def atom(self, expr: Expr, loc: ir.Loc) -> ir.Atom:
+    def atom(self, expr: Expr) -> ir.Atom:
         """An expression as an operand."""
-        if not isinstance(expr, Tree):
-            return expr
-        return self.signs.computed(self.placed(expr, loc), loc)
+        return self.signs.computed(self.placed(expr)) if isinstance(expr, Tree) else expr
 
 
 @state
@@ -280,15 +293,15 @@ class _Factors:
                 return expr
             self.add(expr, self.literals, self.tops)
             return None
-        if op_named(expr.fn) is Op.NEG:
+        if expr.op is Op.NEG:
             self.negative = not self.negative
             return self.taken(expr.args[0])
-        if op_named(expr.fn) is Op.DIV:
+        if expr.op is Op.DIV:
             return self.divided(*expr.args)
         left, right = map(self.taken, expr.args)
         if left is None or right is None:
             return right if left is None else left
-        return Tree(expr.fn, (left, right))
+        return Tree(expr.op, (left, right))
 
     def add(self, expr: Expr, literals: list[ir.Const], others: list[Expr]) -> None:
         """A number goes to those of its sort."""
@@ -300,16 +313,16 @@ class _Factors:
     def divided(self, over: Expr, under: Expr) -> Expr | None:
         """What is left of a quotient."""
         left = self.taken(over)
-        if isinstance(under, Tree) and op_named(under.fn) is Op.MUL:
+        if isinstance(under, Tree) and under.op is Op.MUL:
             number, rest = under.args
             if isinstance(number, ir.Const) and number.value:
                 self.add(number, self.under, self.bottoms)
                 under = rest
         if not self.chain.is_number(under):
             self.slots += left is None
-            return Tree(operator.truediv, (_SLOT if left is None else left, under))
+            return Tree(Op.DIV, (_SLOT if left is None else left, under))
         if left is not None and not self.chain.may_divide(under):
-            return Tree(operator.truediv, (left, under))
+            return Tree(Op.DIV, (left, under))
         self.add(under, self.under, self.bottoms)
         return left
 
@@ -331,7 +344,7 @@ class _Factors:
         if not tops:
             return _product([ir.Const(1.0) if expr is None else expr], bottoms, self.negative)
         number = _product(tops, bottoms, self.negative)
-        return number if expr is None else Tree(operator.mul, (number, expr))
+        return number if expr is None else Tree(Op.MUL, (number, expr))
 
     def literal(self) -> tuple[list[Expr], list[Expr]]:
         """The literals as one, none if that is 1.0 or -1.0, and what is left to divide by."""
@@ -349,14 +362,14 @@ class _Factors:
         if not isinstance(arrays, Tree):
             return change(arrays)
         first, second = arrays.args
-        if op_named(arrays.fn) is Op.MUL and self.size(second) < self.size(first):
+        if arrays.op is Op.MUL and self.size(second) < self.size(first):
             first, second = second, first
-        return Tree(arrays.fn, (self.in_front(first, change), second))
+        return Tree(arrays.op, (self.in_front(first, change), second))
 
     def size(self, arrays: Expr) -> int:
         """How many axes the smallest factor of a product has along which it is not repeated."""
         if isinstance(arrays, Tree):
-            factors = arrays.args if op_named(arrays.fn) is Op.MUL else arrays.args[:1]
+            factors = arrays.args if arrays.op is Op.MUL else arrays.args[:1]
             return min(map(self.size, factors))
         dims = dims_of(atom_kind(arrays, self.chain.kinds))
         return _MANY if dims is None else sum(d != 1 for d in dims)
@@ -364,11 +377,11 @@ class _Factors:
 
 def _product(tops: list[Expr], bottoms: list[Expr], negative: bool) -> Expr:
     """A product of some expressions over others."""
-    result = Tree(operator.neg, (tops[0],)) if negative else tops[0]
+    result = Tree(Op.NEG, (tops[0],)) if negative else tops[0]
     for expr in tops[1:]:
-        result = Tree(operator.mul, (result, expr))
+        result = Tree(Op.MUL, (result, expr))
     for expr in bottoms:
-        result = Tree(operator.truediv, (result, expr))
+        result = Tree(Op.DIV, (result, expr))
     return result
 
 
@@ -388,7 +401,7 @@ def _filled(arrays: Expr, factor: Expr) -> Expr:
     """A product with its numbers in the place that was left for them."""
     if not isinstance(arrays, Tree):
         return factor if arrays is _SLOT else arrays
-    return Tree(arrays.fn, tuple(_filled(a, factor) for a in arrays.args))
+    return Tree(arrays.op, tuple(_filled(a, factor) for a in arrays.args))
 
 
 def _ops(expr: Expr) -> Iterator[Tree]:

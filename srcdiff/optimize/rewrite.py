@@ -5,7 +5,7 @@ What both branches of an `if` do stands before it, once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from srcdiff import ir
 from srcdiff.analysis.shadows import laid_origins
@@ -40,44 +40,18 @@ def _place(
     stmt: ir.Stmt, test: ir.Atom, body: list[ir.Stmt], orelse: list[ir.Stmt], memory: Memory
 ) -> int | None:
     """Where the other branch has a statement as well that may run before all of both."""
-    if not body and orelse and orelse[0] == stmt:
-        return 0 if _leaves(stmt, test, memory) else None
-    if not isinstance(stmt, ir.Assign) or not _makes_zeros(stmt) or stmt not in orelse:
-        return None
-    if not _leaves(stmt, test, memory):
+    first = isinstance(stmt, (ir.Assign, ir.SetItem)) and not body and orelse[:1] == [stmt]
+    if not first and (not _makes_zeros(stmt) or stmt not in orelse):
         return None
     place = orelse.index(stmt)
-    return place if _is_apart(stmt, (*body, *orelse[:place]), memory) else None
+    apart = memory.is_apart(stmt, (*body, *orelse[:place]))
+    return place if apart and memory.keeps((stmt,), ir.names(test)) else None
 
 
-def _leaves(stmt: ir.Stmt, test: ir.Atom, memory: Memory) -> bool:
-    """Whether a test is the same after a statement."""
-    if not isinstance(stmt, (ir.Assign, ir.SetItem)):
-        return False
-    bound = stmt.target if isinstance(stmt, ir.Assign) else stmt.base
-    asked = ir.names(test)
-    written = memory.written_by(stmt)
-    return bound.id not in asked and not any(memory.find(n) in written for n in asked)
-
-
-def _makes_zeros(stmt: ir.Assign) -> bool:
+def _makes_zeros(stmt: ir.Stmt) -> bool:
     """Whether a statement makes new memory, and looks at nothing but its form for that."""
-    if isinstance(stmt.rhs, ir.Call):
-        return is_op(stmt.rhs, Op.ZEROS_LIKE, Op.ZERO_TREE)
-    return isinstance(stmt.rhs, ir.Const)
-
-
-def _is_apart(stmt: ir.Assign, others: Iterable[ir.Stmt], memory: Memory) -> bool:
-    """Whether a statement may run before others: they do not meet what it reads or makes."""
-    read = set(ir.reads(stmt))
-    form = {memory.find(n) for n in read}
-    for other in others:
-        names = ir.mentions(other)
-        if stmt.target.id in names or not read.isdisjoint(ir.bound_in(other)):
-            return False
-        if any(not form.isdisjoint(memory.written_by(s)) for s in ir.walk((other,))):
-            return False
-    return True
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    return isinstance(rhs, ir.Const) or is_op(rhs, Op.ZEROS_LIKE, Op.ZERO_TREE)
 
 
 # --- the walk ------------------------------------------------------------------------------------
@@ -111,7 +85,7 @@ def rewrite(
     multiplied first.
     """
     rewriter = Rewriter(function, kinds)
-    products = Products(kinds, rewriter.signs, adjoints) if adjoints else None
+    products = Products(rewriter.signs, adjoints) if adjoints else None
     rewriter.products = products
     new = ir.rebuilt(function, body=rewriter.block(function.body))
     settled = rewriter.settled and not rewriter.algebra.others
@@ -121,6 +95,12 @@ def rewrite(
 def mark_in(body: ir.Block) -> int | None:
     """Where the comment stands that starts the generated part."""
     return next((k for k, s in enumerate(body) if is_mark(s)), None)
+
+
+def in_ours(function: ir.Function, change: Callable[[ir.Block], ir.Block]) -> ir.Function:
+    """The function with its generated part changed: all of it if no comment starts that."""
+    cut = mark_in(function.body) or 0
+    return ir.rebuilt(function, body=(*function.body[:cut], *change(function.body[cut:])))
 
 
 def is_mark(stmt: ir.Stmt) -> bool:
@@ -152,7 +132,7 @@ class Rewriter:
         self.count = ir.use_counts(function.body)
         self.signs = Signs(kinds, self.available, self.count, fresh)
         steady = frozenset(p.name for p in function.params) - ir.bound(function.body)
-        self.algebra = Algebra(kinds, self.available, self.signs, steady)
+        self.algebra = Algebra(self.signs, steady)
         self.products: Products | None = None
         self.settled = True
         self.blocks = 0
@@ -201,10 +181,8 @@ class Rewriter:
             return ir.rebuilt(stmt, value=ir.map_atom(self.read, stmt.value))
         if isinstance(stmt, ir.If):
             return self.branch(stmt)
-        if isinstance(stmt, ir.For):
-            return self.for_loop(stmt)
-        if isinstance(stmt, ir.While):
-            return self.while_loop(stmt)
+        if isinstance(stmt, (ir.For, ir.While)):
+            return self.loop(stmt)
         if isinstance(stmt, ir.Comment):
             self.ours = self.ours or stmt.text == MARK
         for name in ir.writes(stmt):
@@ -243,7 +221,7 @@ class Rewriter:
         """The plainest form of a right-hand side; new temporaries become known on the way."""
         if stmt.target.id in self.laid:
             return rhs  # another form may lie in memory in another order
-        self.algebra.loc = stmt.loc
+        self.signs.loc = stmt.loc
         self.algebra.products = self.products if self.ours else None
         done = len(self.signs.pending)
         rhs = self.algebra.plain(stmt.target.id, rhs)
@@ -306,16 +284,13 @@ class Rewriter:
 
     def set_item(self, stmt: ir.SetItem) -> ir.Stmt:
         """A store; the base of a whole update stays the name that it is."""
-        base: ir.Atom = stmt.base
-        if stmt.index is not None:
-            new = self.read(stmt.base)
-            base = new if isinstance(new, ir.Name) else base
-        assert isinstance(base, ir.Name)
+        new = stmt.base if stmt.index is None else self.read(stmt.base)
+        base = new if isinstance(new, ir.Name) else stmt.base
         index = None if stmt.index is None else ir.map_atom(self.read, stmt.index)
         value = ir.map_atom(self.read, stmt.value)
         result = ir.rebuilt(stmt, base=base, index=index, value=value)
         if self.ours:
-            self.algebra.loc = stmt.loc
+            self.signs.loc = stmt.loc
             result = self.algebra.store(result)
             self.note(stmt.value, result.value)
         self.available.change(result)
@@ -333,20 +308,16 @@ class Rewriter:
             self.before, done = common(done, self.memory)
         return done
 
-    def for_loop(self, stmt: ir.For) -> ir.Stmt:
-        """A loop: what its body changes is unknown at its head and after it."""
-        it = self.rhs(stmt.iter)
-        assert not isinstance(it, ir.Opaque)
+    def loop(self, stmt: ir.For | ir.While) -> ir.Stmt:
+        """A loop: what it changes is unknown at its head and after it."""
+        new: ir.Stmt
+        if isinstance(stmt, ir.For):
+            it = self.rhs(stmt.iter)
+            self.available.forget((stmt,))
+            new = ir.rebuilt(stmt, iter=it, body=self.block(stmt.body))
+        else:  # its condition is computed before every iteration
+            self.available.forget((stmt,))
+            cond, test = self.block(stmt.cond), ir.map_atom(self.read, stmt.test)
+            new = ir.rebuilt(stmt, cond=cond, test=test, body=self.block(stmt.body))
         self.available.forget((stmt,))
-        body = self.block(stmt.body)
-        self.available.forget((stmt,))
-        return ir.rebuilt(stmt, iter=it, body=body)
-
-    def while_loop(self, stmt: ir.While) -> ir.Stmt:
-        """A loop whose condition is computed before every iteration."""
-        self.available.forget((stmt,))
-        cond = self.block(stmt.cond)
-        test = ir.map_atom(self.read, stmt.test)
-        body = self.block(stmt.body)
-        self.available.forget((stmt,))
-        return ir.rebuilt(stmt, cond=cond, test=test, body=body)
+        return new

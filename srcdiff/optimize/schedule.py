@@ -25,9 +25,10 @@ from srcdiff import ir
 from srcdiff.analysis.effects import Scan, is_slot_effect, is_temporary, slots
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Kind, is_float
-from srcdiff.optimize.memory import Memory, Sharers, is_known, is_view
-from srcdiff.optimize.rewrite import is_mark, is_unnamed, mark_in
-from srcdiff.primitives.effects import is_pure, mutated_args, only_computes, returns_view
+from srcdiff.optimize.copies import counts
+from srcdiff.optimize.memory import Memory, Sharers, hands_out, is_known, is_view
+from srcdiff.optimize.rewrite import in_ours, is_mark, is_unnamed
+from srcdiff.primitives.effects import only_computes, returns_view
 from srcdiff.primitives.ops import Op, is_op
 
 WINDOW = 40
@@ -35,7 +36,7 @@ WINDOW = 40
 
 def reorder(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
     """The function with the bindings of its generated part in a better order."""
-    return ir.rebuilt(function, body=_Order(function, kinds).body(function.body))
+    return in_ours(function, _Order(function, kinds).block)
 
 
 class _Order:
@@ -52,11 +53,6 @@ class _Order:
     def memory(self) -> Memory:
         """Which names may share memory."""
         return Memory.of(self.function, self.kinds)
-
-    def body(self, body: ir.Block) -> ir.Block:
-        """The body, in which only what follows the mark is ours."""
-        mark = mark_in(body)
-        return self.block(body) if mark is None else (*body[:mark], *self.block(body[mark:]))
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block and the blocks inside it."""
@@ -110,39 +106,20 @@ class _Order:
         if not isinstance(copy, ir.Assign) or not isinstance(copy.rhs, ir.Name):
             return None
         name, old = copy.target.id, copy.rhs.id
-        if self.bound[name] != 1:
+        near = range(k + 1, min(len(block), k + WINDOW))
+        start = next((j for j in near if old in ir.writes(block[j])), 0)
+        if not start or self.bound[name] != 1:
             return None
-        start = next(
-            (j for j in range(k + 1, min(len(block), k + WINDOW)) if old in ir.writes(block[j])),
-            None,
-        )
-        if start is None:
+        near = range(k + 1, min(len(block), start + WINDOW))
+        readers = [j for j in near if name in ir.used_in(block[j])]
+        uses = ir.use_counts(tuple(block[j] for j in readers))[name]
+        if uses != self.count[name] or not readers or readers[-1] <= start:
             return None
-        readers = [
-            j for j in range(k + 1, min(len(block), start + WINDOW)) if name in ir.used((block[j],))
-        ]
-        if sum(ir.use_counts((block[j],))[name] for j in readers) != self.count[name]:
+        stmt, passed = block[start], block[start + 1 : readers[-1] + 1]
+        if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
             return None
-        if not readers or readers[-1] <= start:
-            return None
-        passed = block[start + 1 : readers[-1] + 1]
-        return (start, readers[-1]) if self.may_pass(block[start], passed) else None
-
-    def may_pass(self, stmt: ir.Stmt, others: list[ir.Stmt]) -> bool:
-        """Whether a pure assignment may run after the others instead of before them."""
-        if ir.call_of(stmt) is None or not isinstance(stmt, ir.Assign):
-            return False
-        if not only_computes(stmt.rhs):
-            return False
-        if any(stmt.target.id in ir.mentions(s) for s in others):
-            return False
-        # An operator in place on a number binds it anew.
-        stores = (s for s in ir.walk(tuple(others)) if isinstance(s, ir.SetItem))
-        anew = {s.base.id for s in stores if s.index is None}
-        if set(ir.names(stmt.rhs)) & (anew | ir.bound(tuple(others))):
-            return False
-        looked = {self.memory.find(n) for n in ir.names(stmt.rhs) if self.memory.has_memory(n)}
-        return not any(looked & set(self.memory.written_by(s)) for s in ir.walk(tuple(others)))
+        may_pass = only_computes(stmt.rhs) and self.memory.is_apart(stmt, passed)
+        return (start, readers[-1]) if may_pass else None
 
     # --- one expression ---
 
@@ -198,30 +175,31 @@ def in_order(function: ir.Function, names: Iterable[str]) -> ir.Function:
 
 
 def _in_order(block: ir.Block, rank: Mapping[str, int]) -> ir.Block:
+    """A block and the blocks inside it in that order."""
     out: list[ir.Stmt] = []
-    zeros: list[ir.Assign] = []
     for stmt in block:
         new = ir.map_blocks(stmt, lambda b: _in_order(b, rank))
-        if isinstance(new, ir.Assign) and new.target.id in rank and _is_zero(new):
-            if {new.target.id, *ir.names(new.rhs)}.isdisjoint(z.target.id for z in zeros):
-                zeros.append(new)
-                continue
-        out += _sorted(zeros, rank)
-        zeros = []
-        out.append(new)
-    return (*out, *_sorted(zeros, rank))
+        k = len(out)
+        while k and _is_before(new, out[k - 1], rank):
+            k -= 1
+        out.insert(k, new)
+    return tuple(out)
 
 
-def _sorted(zeros: list[ir.Assign], rank: Mapping[str, int]) -> list[ir.Assign]:
-    return sorted(zeros, key=lambda stmt: rank[stmt.target.id])
+def _is_before(stmt: ir.Stmt, other: ir.Stmt, rank: Mapping[str, int]) -> bool:
+    """Whether zeros belong before others, which do not need them nor are needed for them."""
+    (one, *_), (two, *_) = ((*ir.writes(s), "") for s in (stmt, other))
+    if rank.get(one, 0) >= rank.get(two, 0) or not _is_zero(stmt) or not _is_zero(other):
+        return False
+    return one in rank and one not in ir.mentions(other) and two not in ir.mentions(stmt)
 
 
-def _is_zero(stmt: ir.Assign) -> bool:
+def _is_zero(stmt: ir.Stmt) -> bool:
     """Whether a statement makes zeros that nobody else has, of something other than its target."""
-    rhs = stmt.rhs
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if isinstance(rhs, ir.Call):
         new = is_op(rhs, Op.ZEROS_LIKE, Op.ZERO_TREE, Op.ZEROS_OF)
-        return new and stmt.target.id not in ir.names(rhs)
+        return new and not {*ir.names(rhs)}.intersection(ir.writes(stmt))
     return isinstance(rhs, ir.Const) and rhs.value == 0
 
 
@@ -307,17 +285,11 @@ class _Positions:
             made.append(replace(known, target=new))
             return new
 
-        inside = steady | _steady(stmt)
+        inside = steady
+        if isinstance(stmt, ir.For) and counts(stmt):
+            inside |= {stmt.target.id}
         new = ir.map_stmt(stmt, read, lambda n: n, lambda b: self.block(b, inside))
         return (*made, new)
-
-
-def _steady(stmt: ir.Stmt) -> frozenset[str]:
-    """The variable of a loop over whole numbers that nothing in the loop changes."""
-    if not isinstance(stmt, ir.For) or not isinstance(stmt.iter, ir.Call):
-        return frozenset()
-    steady = is_op(stmt.iter, Op.RANGE) and stmt.target.id not in ir.bound(stmt.body)
-    return frozenset((stmt.target.id,)) if steady else frozenset()
 
 
 # --- bindings that move down ----------------------------------------------------------------------
@@ -401,7 +373,7 @@ class _Sinking:
             return False
         if not isinstance(rhs, ir.Call) or (is_op(rhs, Op.GETITEM) and rhs.role is not None):
             return False  # an item that a loop or an unpacking takes stays where it is taken
-        return is_pure(rhs.fn) and not mutated_args(rhs)
+        return only_computes(rhs)
 
     def ends(self, last: ir.Stmt | None, stmt: ir.Assign) -> bool:
         """Whether an expression begins with the statement before it, which stays: `xs.pop()[0]`."""
@@ -500,8 +472,7 @@ class _Sinking:
             return stmt.base.id.startswith("d_")
         if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
             return False
-        pure = is_pure(stmt.rhs.fn) and not mutated_args(stmt.rhs)
-        return pure and stmt.target.id.startswith("d_")
+        return only_computes(stmt.rhs) and stmt.target.id.startswith("d_")
 
     def end(self, block: list[ir.Stmt], k: int, name: str) -> int:
         """The statement that what waits in `name` would at last become a part of; 0 if far."""
@@ -536,12 +507,8 @@ class _Sinking:
 
 def _does_what_is_known(stmt: ir.Stmt) -> bool:
     """Whether nothing comes of a statement itself but what it binds and writes into."""
-    if isinstance(stmt, ir.Verbatim):
-        return False
-    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    if isinstance(rhs, ir.Opaque):
-        return rhs.is_pure
-    return not isinstance(rhs, ir.Call) or is_known(rhs.fn)
+    pure = isinstance(stmt, (ir.Assign, ir.Effect)) and only_computes(stmt.rhs)
+    return pure or not hands_out(stmt)
 
 
 def _is_found(atom: ir.Atom) -> bool:

@@ -26,6 +26,7 @@ from srcdiff.primitives.effects import asks_form
 from srcdiff.primitives.ops import Op, is_op
 
 BINARY = (Op.MUL, Op.ADD, Op.SUB, Op.DIV)
+COPIES = (Op.COPY, Op.COPY_METHOD, Op.ARRAY)
 
 
 def plain(call: ir.Call, kinds: Kinds, available: Available) -> ir.Rhs | None:
@@ -86,8 +87,9 @@ def _summed(x: ir.Atom, shape: ir.Atom, kinds: Kinds, available: Available) -> i
     total, asked = available.value(x), available.value(shape)
     if not is_op(total, Op.NP_SUM) or len(total.args) != 1:
         return None
-    (axis, axes), *rest = total.kwargs or ((None, ir.NONE),)
-    if axis != "axis" or rest != [("keepdims", ir.Const(True))]:
+    said = dict(total.kwargs)
+    axes = said.pop("axis", ir.NONE)
+    if said != {"keepdims": ir.Const(True)}:
         return None
     have = dims_of(atom_kind(total.args[0], kinds))
     want: tuple[Dim, ...] | None = None
@@ -95,13 +97,14 @@ def _summed(x: ir.Atom, shape: ir.Atom, kinds: Kinds, available: Available) -> i
         want = dims_of(atom_kind(asked.args[0], kinds))
     elif asked == ir.Tup(()):
         want = ()
-    gone = [a.value for a in (axes.items if isinstance(axes, ir.Tup) else (axes,))]  # type: ignore[union-attr]
-    if have is None or want is None or not all(type(k) is int for k in gone):
+    items = axes.items if isinstance(axes, ir.Tup) else (axes,)
+    gone = [a.value for a in items if isinstance(a, ir.Const) and type(a.value) is int]
+    if have is None or want is None or len(gone) != len(items):
         return None
     left = [d for k, d in enumerate(have) if k not in gone and k - len(have) not in gone]
     if len(left) != len(want) or not all(map(same_dim, left, want)):
         return None
-    return ir.Call(np.sum, total.args, total.kwargs[:1] if left else (), text="np.sum")
+    return ir.Call(np.sum, total.args, (("axis", axes),) if left else (), text="np.sum")
 
 
 # --- doing -------------------------------------------------------------------------------------
@@ -109,44 +112,25 @@ def _summed(x: ir.Atom, shape: ir.Atom, kinds: Kinds, available: Available) -> i
 
 def _without_spreading(call: ir.Call, kinds: Kinds, available: Available) -> ir.Rhs | None:
     """`np.broadcast_to(d, shape) * y` where `y` has that shape."""
-    a, b = call.args
-    small = spread_over(a, b, kinds, available)
-    if small is not None:
-        return replace(call, args=(small, b))
-    small = spread_over(b, a, kinds, available)
-    return None if small is None else replace(call, args=(a, small))
-
-
-def spread_over(
-    atom: ir.Atom, other: ir.Atom, kinds: Kinds, available: Available
-) -> ir.Atom | None:
-    """`d` where the atom is `d` broadcast to the shape of `other`, with the same dtype."""
-    beside = atom_kind(other, kinds)
-    if not isinstance(beside, Array) or not beside.dims:
-        return None
-    if not same_shape(atom_kind(atom, kinds), beside):
-        return None
-    return spread(atom, beside, kinds, available)
+    for k, (atom, other) in enumerate((call.args, call.args[::-1])):
+        kind, beside = atom_kind(atom, kinds), atom_kind(other, kinds)
+        whole = isinstance(beside, Array) and beside.dims and same_shape(kind, beside)
+        small = spread(atom, beside, kinds, available) if whole else None
+        if small is not None:
+            return replace(call, args=(other, small) if k else (small, other))
+    return None
 
 
 def spread(atom: ir.Atom, beside: Kind, kinds: Kinds, available: Available) -> ir.Atom | None:
     """`d` where the atom is `d` broadcast, if that gives no other dtype beside such an array."""
     value = available.value(atom)
-    if not isinstance(value, ir.Call) or len(value.args) < 2:
+    if not is_op(value, Op.SPREAD, Op.BROADCAST_TO) or len(value.args) != 2 or value.kwargs:
         return None
-    source = value.args[0]
-    if is_op(value, Op.SPREAD):
-        if len(value.args) > 2 or value.kwargs:
-            return None
-        if dims_of(atom_kind(source, kinds)) != ():
-            return None
-    elif not is_op(value, Op.BROADCAST_TO) or value.kwargs:
+    part = atom_kind(value.args[0], kinds)
+    if is_op(value, Op.SPREAD) and dims_of(part) != ():
         return None
     # A number of Python does not widen a dtype; spread out it would, which nobody asked for.
-    part = atom_kind(source, kinds)
-    dtype = getattr(part, "dtype", None)
-    same = dtype is not None and dtype == getattr(beside, "dtype", None)
-    return source if same or isinstance(part, Scalar) else None
+    return value.args[0] if isinstance(part, Scalar) or same_dtype(part, beside) else None
 
 
 # --- asking ------------------------------------------------------------------------------------
@@ -169,55 +153,53 @@ def from_another(
     other = _copied(atom, kinds, available)
     if loose(atom.id) and not is_op(call, Op.LEN, Op.COTANGENT):
         other = _of_same_shape(atom, kinds, available, steady)
-    if is_op(call, Op.ZEROS_LIKE, Op.COTANGENT) and (
-        other is None or not same_dtype(atom_kind(atom, kinds), atom_kind(other, kinds))
-    ):
-        return None
     if other is None:
+        return None
+    if asks_dtype(call) and not same_dtype(atom_kind(atom, kinds), atom_kind(other, kinds)):
         return None
     args = (*call.args[:place], other, *call.args[place + 1 :])
     return replace(call, args=args)
+
+
+def asks_dtype(call: ir.Call | None) -> bool:
+    """Whether a question about a form is one about the dtype as well."""
+    return is_op(call, Op.ZEROS_LIKE, Op.COTANGENT)
 
 
 def _of_same_shape(
     atom: ir.Name, kinds: Kinds, available: Available, steady: tuple[str, ...]
 ) -> ir.Name | None:
     """A parameter of the same shape, or else an operand that the value was computed from."""
-    kind = atom_kind(atom, kinds)
-    if not isinstance(kind, Array) or kind.maybe_scalar:
-        return None
-    for name in steady:
-        if _is_as(kinds.get(name), kind):
-            return ir.Name(name)
     value = available.value(atom)
-    if isinstance(value, ir.Call):
-        for operand in value.args:
-            if isinstance(operand, ir.Name) and _is_as(kinds.get(operand.id), kind):
-                return operand
-    return None
-
-
-COPIES = (Op.COPY, Op.COPY_METHOD)
+    operands = value.args if isinstance(value, ir.Call) else ()
+    near = (a.id for a in operands if isinstance(a, ir.Name))
+    kind = kinds.get(atom.id)
+    return next((ir.Name(n) for n in (*steady, *near) if are_alike(kinds.get(n), kind)), None)
 
 
 def _copied(atom: ir.Name, kinds: Kinds, available: Available) -> ir.Name | None:
     """The array that a name is a copy of."""
-    value = available.value(atom)
-    if not is_op(value, *COPIES):
-        return None
-    source = value.args[0]
+    source = copied(available.value(atom))
     kind = atom_kind(atom, kinds)
-    if not isinstance(source, ir.Name) or not isinstance(kind, Array) or kind.maybe_scalar:
+    if source is None or not isinstance(kind, Array) or kind.maybe_scalar:
         return None
     return source if isinstance(kinds.get(source.id), Array) else None
 
 
-def same_dtype(a: Kind, b: Kind) -> bool:
+def copied(rhs: ir.Rhs | None, *ops: Op) -> ir.Name | None:
+    """The name of which a call makes a copy, without saying how."""
+    if not is_op(rhs, *(ops or COPIES)) or len(rhs.args) != 1 or rhs.kwargs:
+        return None
+    return rhs.args[0] if isinstance(rhs.args[0], ir.Name) else None
+
+
+def same_dtype(a: Kind | None, b: Kind | None) -> bool:
     """Whether two arrays have certainly one dtype."""
     dtype = getattr(a, "dtype", None)
     return dtype is not None and dtype == getattr(b, "dtype", None)
 
 
-def _is_as(kind: Kind | None, other: Array) -> bool:
-    """Whether a value is surely an array of the shape of another."""
-    return isinstance(kind, Array) and same_shape(kind, other)
+def are_alike(one: Kind | None, two: Kind | None) -> bool:
+    """Whether two values are surely arrays of one shape."""
+    arrays = [k for k in (one, two) if isinstance(k, Array) and not k.maybe_scalar]
+    return len(arrays) == 2 and same_shape(*arrays)

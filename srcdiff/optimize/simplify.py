@@ -43,21 +43,17 @@ def simplify_pairs(
     `fresh` makes the names of new temporaries: it goes on to make those of the function.
     """
     known = {**kinds, **{adjoints[n]: float_like(k) for n, k in kinds.items() if n in adjoints}}
-    _infer_adjoints(function.body, known, frozenset(known))
-    kept = frozenset(keep)
+    given, kept = frozenset(known), frozenset(keep)
+    for pair in reversed(_pairs(function)):  # in the order of the backward part
+        for stmt in ir.walk(pair.adjoint):
+            _infer(stmt, known, given)
     rewriter = _Backward(function, known, kept, fresh)
     return _without_dead(replace(function, body=rewriter.back(function.body)), kept)
 
 
-def _infer_adjoints(block: ir.Block, kinds: dict[str, Kind], given: frozenset[str]) -> None:
-    """Add the kinds of the names that only adjoint statements bind: all in one iteration."""
-    for stmt in reversed(block):
-        if isinstance(stmt, ir.Pair):
-            for inner in ir.walk(stmt.adjoint):
-                _infer(inner, kinds, given)
-        else:
-            for part in ir.blocks(stmt):
-                _infer_adjoints(part, kinds, given)
+def _pairs(function: ir.Function) -> list[ir.Pair]:
+    """The statements with their adjoints."""
+    return [s for s in ir.walk(function.body) if isinstance(s, ir.Pair)]
 
 
 def _infer(stmt: ir.Stmt, kinds: dict[str, Kind], given: frozenset[str]) -> None:
@@ -90,8 +86,10 @@ class _Backward(Rewriter):
         self.algebra.is_loose = lambda name: name not in single
 
     def back(self, block: ir.Block) -> ir.Block:
-        """A block of the tree, its last statement first."""
-        return tuple(reversed([self.pair(s) for s in reversed(block)]))
+        """A block of the tree, its last statement first; nothing of it is known after it."""
+        new = tuple(reversed([self.pair(s) for s in reversed(block)]))
+        self.available.forget(block)
+        return new
 
     def pair(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement of the tree: the adjoints in it, which run before what precedes it."""
@@ -100,21 +98,9 @@ class _Backward(Rewriter):
             adjoint = self.block(stmt.adjoint)
             self.available.forget(self.primal)
             return ir.rebuilt(stmt, adjoint=adjoint)
-        if isinstance(stmt, ir.If):
-            body = self.back(stmt.body)
-            self.available.forget(stmt.body)
-            orelse = self.back(stmt.orelse)
-            self.available.forget(stmt.orelse)
-            return ir.rebuilt(stmt, body=body, orelse=orelse)
-        if isinstance(stmt, (ir.For, ir.While)):
+        if not isinstance(stmt, ir.If):
             self.available.forget((stmt,))
-            body = self.back(stmt.body)
-            cond = self.back(stmt.cond) if isinstance(stmt, ir.While) else ()
-            self.available.forget((stmt,))
-            done = ir.rebuilt(stmt, body=body)
-            return ir.rebuilt(done, cond=cond) if isinstance(done, ir.While) else done
-        self.available.forget((stmt,))
-        return stmt
+        return ir.map_blocks(stmt, self.back)
 
     def stmt(self, stmt: ir.Stmt, here: int) -> ir.Stmt | None:
         """An adjoint statement; from `Undo` on the primal is as it was before its statement."""
@@ -126,20 +112,17 @@ class _Backward(Rewriter):
 
 def _bound_once(function: ir.Function) -> frozenset[str]:
     """The names that are bound once, and that directly in the body: they need not be saved."""
-    outer = {p.name for p in function.params}
     bound = ir.binding_counts(function.body, function.params)
-    for stmt in function.body:
-        primal = stmt.primal if isinstance(stmt, ir.Pair) else stmt
-        if isinstance(primal, ir.Assign):
-            outer.add(primal.target.id)
-    return frozenset(n for n in outer if bound[n] == 1)
+    primals = (s.primal if isinstance(s, ir.Pair) else s for s in function.body)
+    outer = [s.target.id for s in primals if isinstance(s, ir.Assign)]
+    return frozenset(n for n in (*outer, *(p.name for p in function.params)) if bound[n] == 1)
 
 
 def _without_dead(function: ir.Function, keep: frozenset[str]) -> ir.Function:
     """The function without pure adjoint assignments to names that nothing reads."""
     count = ir.use_counts(function.body)
     made: dict[str, list[ir.Assign]] = {}
-    for stmt in _adjoint_statements(function.body):
+    for stmt in (s for pair in _pairs(function) for s in ir.walk(pair.adjoint)):
         if isinstance(stmt, ir.Assign):
             made.setdefault(stmt.target.id, []).append(stmt)
     waiting = [n for n in made if not count[n]]
@@ -152,32 +135,8 @@ def _without_dead(function: ir.Function, keep: frozenset[str]) -> ir.Function:
         for stmt in made[name]:
             count.subtract(ir.reads_of(stmt))
             waiting += [n for n in ir.reads_of(stmt) if n in made and not count[n]]
-    return replace(function, body=_dropped(function.body, dead, False)) if dead else function
-
-
-def _adjoint_statements(block: ir.Block) -> list[ir.Stmt]:
-    """Every statement of every adjoint."""
-    return [s for p in ir.walk(block) if isinstance(p, ir.Pair) for s in ir.walk(p.adjoint)]
-
-
-def _dropped(block: ir.Block, dead: set[str], adjoint: bool) -> ir.Block:
-    """A block without the adjoint assignments to dead names."""
-    out: list[ir.Stmt] = []
-    for stmt in block:
-        if adjoint and isinstance(stmt, ir.Assign) and stmt.target.id in dead:
-            continue
-        if isinstance(stmt, ir.Pair):
-            stmt = ir.rebuilt(stmt, adjoint=_dropped(stmt.adjoint, dead, True))
-        elif isinstance(stmt, ir.If):
-            body = _dropped(stmt.body, dead, adjoint)
-            stmt = ir.rebuilt(stmt, body=body, orelse=_dropped(stmt.orelse, dead, adjoint))
-        elif isinstance(stmt, ir.While):
-            cond = _dropped(stmt.cond, dead, adjoint)
-            stmt = ir.rebuilt(stmt, cond=cond, body=_dropped(stmt.body, dead, adjoint))
-        elif isinstance(stmt, ir.For):
-            stmt = ir.rebuilt(stmt, body=_dropped(stmt.body, dead, adjoint))
-        out.append(stmt)
-    return tuple(out)
+    gone = {id(s) for n in dead for s in made[n]}
+    return ir.replaced_in(function, lambda s: () if id(s) in gone else s) if gone else function
 
 
 # --- simplify a finished function: copies, algebra, shapes, dead code ----------------------------
@@ -204,7 +163,7 @@ def simplify(
     for k in range(ROUNDS):
         function = typed.function
         # What is computed twice is found first: then products are taken apart.
-        adjoints = derived(function, seeds) if k else frozenset[str]()
+        adjoints = derived(function, seeds) if k and seeds else frozenset[str]()
         made = rewrite(function, kinds, adjoints)
         typed = typed.then(made.function, "rewrite").by(without_copies, kinds)
         left = (typed := typed.by(remove_dead, kinds)).function

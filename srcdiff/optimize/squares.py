@@ -23,19 +23,21 @@ from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import Typed
 from srcdiff.normalize.outputs import selected_names
 from srcdiff.optimize.memory import Available, Memory
-from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.runtime.arrays import squared_modulus, with_slope
 
 _NORMS = (Op.LINALG_NORM, Op.LINALG_VECTOR_NORM)
 _ABS = (Op.ABS, Op.ABSOLUTE, Op.FABS)
-_DISTANCES = "scipy.spatial.distance"
 _MUL = (Op.MUL, Op.MULTIPLY)
 _DIV = (Op.DIV, Op.DIVIDE)
 _NEG = (Op.NEG, Op.NEGATIVE)
 _POW = (Op.POW, Op.BUILTIN_POW, Op.MATH_POW, Op.POWER, Op.FLOAT_POWER)
 _INNER = (Op.MATMUL, Op.NP_MATMUL, Op.DOT, Op.INNER, Op.VDOT)
+
+
+Steps = tuple[tuple[ir.Callee, tuple[ir.Atom, ...]], ...]
+"""What makes a multiple of a value: operators, with their other operands."""
 
 
 def with_squares(typed: Typed, inputs: Iterable[str]) -> ir.Function:
@@ -56,20 +58,18 @@ def _is_root(rhs: ir.Rhs) -> bool:
         return len(rhs.args) == 1 and all(_is_two(k, v) for k, v in rhs.kwargs) or (
             is_op(rhs, Op.LINALG_NORM) and len(rhs.args) > 1 and rhs.args[1] == ir.NONE
         )
-    return op_of(rhs.fn).name != "scipy.spatial.distance.cdist" or _is_distance(rhs)
+    return not is_op(rhs, Op.CDIST) or _is_distance(rhs)
 
 
-def _kind(root: ir.Call) -> object:
+def _kind(root: ir.Call) -> Op | None:
     """What a root is, however it is spelled."""
-    return Op.ABS if is_op(root, *_ABS) else which_op(root) or root.fn
+    return Op.ABS if is_op(root, *_ABS) else which_op(root)
 
 
 def _is_distance(call: ir.Call) -> bool:
     """Whether a call gives the Euclidean distances between points."""
-    if getattr(call.fn, "__name__", "") != "cdist" or module_of(call.fn) != _DISTANCES:
-        return False
     metric = [*call.args[2:], *(v for _, v in call.kwargs)]
-    return metric in ([], [ir.Const("euclidean")])
+    return is_op(call, Op.CDIST) and metric in ([], [ir.Const("euclidean")])
 
 
 def _is_two(key: str | None, value: ir.Atom) -> bool:
@@ -172,29 +172,25 @@ class _Squares(Rewriter):
         roots = _is_root(a) and _is_root(b) and _kind(a) == _kind(b)
         return (parts or roots) and all(map(self.is_same, a.args, b.args))
 
-    def multiples(
-        self, atom: ir.Atom, factors: tuple[tuple[ir.Callee, ir.Atom | None], ...] = ()
-    ) -> Iterator[tuple[ir.Atom, tuple[tuple[ir.Callee, ir.Atom | None], ...]]]:
+    def multiples(self, atom: ir.Atom, factors: Steps = ()) -> Iterator[tuple[ir.Atom, Steps]]:
         """What a value is a multiple of, and by which steps, itself first."""
         yield atom, factors
         found = self.value(atom)
         if found is None or found.kwargs or len(factors) > 3:
             return
         if is_op(found, *_NEG):
-            yield from self.multiples(found.args[0], ((operator.neg, None), *factors))
-        elif is_op(found, *_MUL) or is_op(found, *_DIV):
-            one, two = found.args
-            step = operator.mul if is_op(found, *_MUL) else operator.truediv
-            yield from self.multiples(one, ((step, two), *factors))
-            if is_op(found, *_MUL):
-                yield from self.multiples(two, ((step, one), *factors))
+            yield from self.multiples(found.args[0], ((operator.neg, ()), *factors))
+        elif is_op(found, *_MUL):
+            for one, two in (found.args, found.args[::-1]):
+                yield from self.multiples(one, ((operator.mul, (two,)), *factors))
+        elif is_op(found, *_DIV):
+            over, under = found.args
+            yield from self.multiples(over, ((operator.truediv, (under,)), *factors))
 
-    def scaled(
-        self, square: ir.Atom, factors: tuple[tuple[ir.Callee, ir.Atom | None], ...]
-    ) -> ir.Atom:
+    def scaled(self, square: ir.Atom, factors: Steps) -> ir.Atom:
         """A square times the factors of its roots."""
-        for fn, factor in factors:
-            square = self.apply(fn, square) if factor is None else self.apply(fn, square, factor)
+        for fn, others in factors:
+            square = self.apply(fn, square, *others)
         return square
 
     def square(self, atom: ir.Atom) -> ir.Atom | None:

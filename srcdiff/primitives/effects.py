@@ -207,6 +207,15 @@ def asks_form(call: ir.Call) -> int | None:
     return None if call.fn is np.zeros_like and call.kwargs else op_of(call.fn).asks
 
 
+def asked(call: ir.Call | None) -> frozenset[str]:
+    """The names of which a call asks the shape and dtype, and looks at nothing that they hold."""
+    place = None if call is None else asks_form(call)
+    if call is None or place is None or len(call.args) <= place:
+        return frozenset()
+    others = (*call.args[:place], *call.args[place + 1 :], *(v for _, v in call.kwargs))
+    return frozenset(ir.names(call.args[place])).difference(*map(ir.names, others))
+
+
 def module_of(fn: Any) -> str:
     """The name of the module that a function belongs to, "" if it has none."""
     if isinstance(fn, ModuleType):

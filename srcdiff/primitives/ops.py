@@ -129,6 +129,12 @@ class Op(Enum):
     ABSOLUTE = "numpy.absolute"
     ADD_AT_UFUNC = "numpy.add.at"
     ALLCLOSE = "numpy.allclose"
+    AMAX = "numpy.max .max()"
+    AMIN = "numpy.min .min()"
+    ARANGE = "numpy.arange"
+    ARGMAX = "numpy.argmax .argmax()"
+    ARGMIN = "numpy.argmin .argmin()"
+    ARGSORT = "numpy.argsort .argsort()"
     ARRAY = "numpy.array"
     ASANYARRAY = "numpy.asanyarray"
     ASARRAY = "numpy.asarray"
@@ -138,8 +144,9 @@ class Op(Enum):
     BLOCK = "numpy.block"
     BROADCAST_TO = "numpy.broadcast_to"
     CAN_CAST = "numpy.can_cast"
+    CEIL = "numpy.ceil math.ceil"
     CHOOSE = "numpy.choose"
-    CLIP = "numpy.clip"
+    CLIP = "numpy.clip .clip()"
     COPY = "numpy.copy"
     CORRCOEF = "numpy.corrcoef"
     CORRELATE = "numpy.correlate"
@@ -148,11 +155,19 @@ class Op(Enum):
     DOT = "numpy.dot"
     EDIFF1D = "numpy.ediff1d"
     EINSUM = "numpy.einsum"
+    EMPTY = "numpy.empty"
     EQUAL = "numpy.equal"
     EXTREME_AT_UFUNC = "numpy.maximum.at numpy.minimum.at"
     FABS = "numpy.fabs math.fabs"
     FLOAT_POWER = "numpy.float_power"
+    FLOOR = "numpy.floor math.floor"
+    FLOOR_DIVIDE = "numpy.floor_divide"
+    FMAX = "numpy.fmax"
+    FMIN = "numpy.fmin"
+    FULL = "numpy.full"
+    FULL_LIKE = "numpy.full_like"
     GRADIENT = "numpy.gradient"
+    HEAVISIDE = "numpy.heaviside"
     IMAG = "numpy.imag"
     INNER = "numpy.inner"
     ISCOMPLEXOBJ = "numpy.iscomplexobj"
@@ -169,15 +184,17 @@ class Op(Enum):
     LOGICAL_XOR = "numpy.logical_xor"
     MAXIMUM = "numpy.maximum"
     MAY_SHARE_MEMORY = "numpy.may_share_memory"
+    MEDIAN = "numpy.median"
     MINIMUM = "numpy.minimum"
     MULTIPLY = "numpy.multiply"
     NEGATIVE = "numpy.negative"
     NOT_EQUAL = "numpy.not_equal"
     NP_ADD = "numpy.add"
     NP_MATMUL = "numpy.matmul"
-    NP_ROUND = "numpy.round numpy.around"
+    NP_ROUND = "numpy.round numpy.around .round()"
     NP_SHAPE = "numpy.shape"
     NP_SUM = "numpy.sum"
+    ONES = "numpy.ones"
     OUTER = "numpy.outer"
     PAD = "numpy.pad"
     POLYVAL = "numpy.polyval"
@@ -185,16 +202,21 @@ class Op(Enum):
     REAL = "numpy.real"
     REQUIRE = "numpy.require"
     RESHAPE = "numpy.reshape"
+    RINT = "numpy.rint"
     ROLL = "numpy.roll"
     SEARCHSORTED = "numpy.searchsorted"
     SETTINGS = "numpy.seterr numpy.geterr numpy.errstate numpy.seterrcall numpy.set_printoptions"
     SHARES_MEMORY = "numpy.shares_memory"
+    SIGN = "numpy.sign"
+    SORT = "numpy.sort"
     SQUARE = "numpy.square"
     STD = "numpy.std .std()"
     SUBTRACT = "numpy.subtract"
     SUBTRACT_AT_UFUNC = "numpy.subtract.at"
     TAKE = "numpy.take"
     TAKE_ALONG_AXIS = "numpy.take_along_axis"
+    TENSORDOT = "numpy.tensordot"
+    TRUNC = "numpy.trunc math.trunc"
     VDOT = "numpy.vdot"
     WHERE = "numpy.where"
     ZEROS = "numpy.zeros"
@@ -231,6 +253,8 @@ class Op(Enum):
     COTANGENT = "srcdiff.runtime.trees.cotangent"
     COTANGENTS = "srcdiff.runtime.batched.cotangents"
     DEEP_COPY = "srcdiff.runtime.trees.deep_copy"
+    DOT_LEFT = "srcdiff.runtime.arrays.dot_left"
+    DOT_RIGHT = "srcdiff.runtime.arrays.dot_right"
     ENABLE_GRAD = "srcdiff.runtime.contexts.enable_grad"
     HOOK = "srcdiff.runtime.trees.hook"
     INTEGRAL = "srcdiff.runtime.scipy.integrals.integral"
@@ -239,6 +263,8 @@ class Op(Enum):
     LAID_LIKE = "srcdiff.runtime.layout.laid_like"
     LIKE_OBJECT = "srcdiff.runtime.trees.like_object"
     LIKE_TREE = "srcdiff.runtime.trees.like_tree"
+    MATMUL_LEFT = "srcdiff.runtime.arrays.matmul_left"
+    MATMUL_RIGHT = "srcdiff.runtime.arrays.matmul_right"
     NO_GRAD = "srcdiff.runtime.contexts.no_grad"
     OTHERS = "srcdiff.runtime.arrays.others"
     PULL_BACK = "srcdiff.runtime.trees.pull_back"
@@ -259,6 +285,9 @@ class Op(Enum):
     WITH_SLOPE = "srcdiff.runtime.arrays.with_slope"
     ZEROS_OF = "srcdiff.runtime.sequences.zeros_of"
     ZERO_TREE = "srcdiff.runtime.trees.zero_tree"
+
+    # functions of SciPy
+    CDIST = "scipy.spatial.distance.cdist"
 
 
 MODES = (Op.NO_GRAD, Op.ENABLE_GRAD, Op.SET_GRAD_ENABLED)
@@ -291,20 +320,19 @@ def op_named(callee: object) -> Op | None:
         return _NAMED.get(f".{callee.name}()") if plain else None
     if isinstance(callee, ir.Attr):
         return _NAMED.get(f".{callee.name}") if callee.after is None else None
-    if isinstance(callee, BuiltinFunctionType) and isinstance(callee.__self__, np.ufunc):
-        return _NAMED.get(f"numpy.{callee.__self__.__name__}.{callee.__name__}")
-    if isinstance(callee, FunctionType) and str(callee.__module__).startswith("srcdiff."):
-        return _of_ours(callee)
-    return _FOUND.get(id(callee))
+    if isinstance(callee, FunctionType) and str(callee.__module__).startswith(_LATER):
+        return _of_later(callee)
+    return _FOUND.get(_key(callee))
 
 
-def _of_ours(fn: FunctionType) -> Op | None:
-    """The operation of a function of srcdiff's own, whose module is read when it is needed."""
+def _of_later(fn: FunctionType) -> Op | None:
+    """The operation of a function of a module that is read when it is needed."""
     found = _NAMED.get(f"{fn.__module__}.{fn.__name__}")
-    mine = found is not None and vars(sys.modules[fn.__module__]).get(fn.__name__) is fn
-    return found if mine else None
+    home = None if found is None else sys.modules.get(fn.__module__)
+    return found if home is not None and vars(home).get(fn.__name__) is fn else None
 
 
+_LATER = ("srcdiff.", "scipy.")
 _NAMED = {name: op for op in Op for name in op.value.split()}
 
 
@@ -312,12 +340,19 @@ def _object(name: str) -> Any:
     """What a dotted name stands for."""
     home, _, last = name.rpartition(".")
     held = sys.modules.get(home or "builtins")
-    return getattr(held if held is not None else object, last)
+    return getattr(_object(home) if held is None else held, last)
 
 
-# By identity: no object is asked for a hash.
+def _key(callee: object) -> object:
+    """A callee by identity: no object is asked for a hash.
+
+    A method of a ufunc, or of a class, is another object whenever it is read.
+    """
+    if isinstance(callee, BuiltinFunctionType) and isinstance(callee.__self__, (np.ufunc, type)):
+        return id(callee.__self__), callee.__name__
+    return id(callee)
+
+
 _FOUND = {
-    id(_object(name)): op
-    for name, op in _NAMED.items()
-    if not name.startswith((".", "srcdiff.")) and not name.endswith(".at")
+    _key(_object(name)): op for name, op in _NAMED.items() if not name.startswith((".", *_LATER))
 }

@@ -8,9 +8,8 @@ that is not known.
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,10 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.ir.kinds import Array, Dim, Kind, List, Range, Scalar, Sym, Tuple
 from srcdiff.kinds.interpreter import infer
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.optimize.rewrite import mark_in
+from srcdiff.primitives.operation import Meaning, op_of
+from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.primitives.registry import lookup
-from srcdiff.runtime import arrays, trees
 
 Count = Counter[tuple[str, ...]]
 """Products of lengths (their names, sorted) and how often each is to be added."""
@@ -28,12 +28,18 @@ Count = Counter[tuple[str, ...]]
 UNKNOWN = "n"
 _BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _ABOVE = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-_PRODUCTS = (operator.matmul, np.matmul, np.dot, np.inner, np.vdot, np.tensordot)
-_FREE = (
-    np.shape, np.ndim, np.size, len, range, np.zeros, np.ones, np.empty, np.full, np.zeros_like,
-    np.ones_like, np.empty_like, np.full_like, np.copy, np.array, np.asarray, np.broadcast_to,
-    np.expand_dims, np.arange, float, int, list, tuple, operator.getitem, arrays.keep_axes,
+_PRODUCTS: Mapping[Op | None, int] = {
+    **dict.fromkeys((Op.MATMUL, Op.NP_MATMUL, Op.DOT, Op.INNER, Op.VDOT, Op.TENSORDOT), -1),
+    Op.DOT_METHOD: -1, Op.MATMUL_LEFT: -1, Op.DOT_LEFT: -1, Op.MATMUL_RIGHT: -2, Op.DOT_RIGHT: -2,
+}  # fmt: skip
+"""Products of matrices, and the axis of the first operand that they sum over."""
+
+_FREE = (Meaning.ASKED, Meaning.LIKE, Meaning.STRUCTURE, Meaning.CONVERTED)
+_MAKERS = (
+    Op.RANGE, Op.LIST, Op.TUPLE, Op.ZEROS, Op.ONES, Op.EMPTY, Op.FULL, Op.FULL_LIKE, Op.ARANGE,
 )  # fmt: skip
+_HELPERS = "srcdiff.runtime.trees."
+"""Where what goes over the parts of adjoints is: it copies, adds and makes zeros."""
 
 
 # --- counts --------------------------------------------------------------------------------------
@@ -109,27 +115,19 @@ class Costs:
     ) -> None:
         self.kinds = infer(function, params)
         self.known = known
-        self.forward: dict[ir.Loc, Count] = {}
-        self.backward: dict[ir.Loc, Count] = {}
-        into = self.forward
-        for stmt in function.body:
-            if isinstance(stmt, ir.Comment) and stmt.text == "backward":
-                into = self.backward
-            for loc, count in self._of(stmt, constant(1)):
-                at = ir.Loc(loc.file, loc.line)
-                into[at] = into.get(at, Counter()) + count
+        self.forward, self.backward = map(self._by_line, halves(function))
 
-    def _of(self, stmt: ir.Stmt, times: Count) -> Iterator[tuple[ir.Loc, Count]]:
-        """The places and costs of a statement that runs some times."""
-        if isinstance(stmt, (ir.For, ir.While, ir.If)):
-            inner = times if isinstance(stmt, ir.If) else product(times, self._trips(stmt))
-            for block in ir.blocks(stmt):
-                for part in block:
-                    yield from self._of(part, inner)
-            return
-        count = self._cost(stmt)
-        if count:
-            yield stmt.loc, product(times, count)
+    def _by_line(self, block: ir.Block) -> dict[ir.Loc, Count]:
+        """What the lines of a block cost."""
+        found: dict[ir.Loc, Count] = {}
+        for stmt, loops in ir.walk_in_loops(block):
+            count = self._cost(stmt)
+            for loop in loops if count else ():
+                count = product(self._trips(loop), count)
+            if count:
+                at = ir.Loc(stmt.loc.file, stmt.loc.line)
+                found[at] = found.get(at, Counter()) + count
+        return found
 
     def _cost(self, stmt: ir.Stmt) -> Count:
         """What a plain statement costs once."""
@@ -144,26 +142,22 @@ class Costs:
 
     def _call(self, call: ir.Call, result: Kind | None) -> Count:
         """What a call costs."""
-        fn, args = call.fn, [self._kind(a) for a in call.args]
-        rule = lookup(fn)
-        if isinstance(fn, (ir.Attr, ir.Method)) and (isinstance(fn, ir.Attr) or rule is None):
+        args, callee, rule = [self._kind(a) for a in call.args], op_of(call.fn), lookup(call.fn)
+        if isinstance(call.fn, ir.Attr) or rule is None or rule.view is not None:
             return Counter()
-        free = fn in _FREE or getattr(fn, "__module__", "") == trees.__name__
-        free = free or isinstance(result, Scalar) and result.dtype in ("int64", "bool")
-        if rule is None or rule.view is not None or free:
+        if is_op(call, *_MAKERS) or callee.means(*_FREE) or callee.name.startswith(_HELPERS):
             return Counter()
-        if fn in _PRODUCTS:
-            return self._matrix_product(result, args[0])
-        if fn in (arrays.matmul_left, arrays.dot_left):
-            return self._matrix_product(result, args[0])
-        if fn in (arrays.matmul_right, arrays.dot_right):
-            return self._matrix_product(result, args[0], -2)
-        if getattr(fn, "__module__", "").endswith("linalg") and args:
+        if isinstance(result, Scalar) and result.dtype in ("int64", "bool"):
+            return Counter()
+        axis = _PRODUCTS.get(which_op(call))
+        if axis is not None:
+            return self._matrix_product(result, args[0], axis)
+        if ".linalg." in callee.name and args:
             return self._cubed(args[0])
         sizes = [size(k, self.known) for k in (result, *args) if k is not None]
         return max(sizes, key=_weight)
 
-    def _matrix_product(self, result: Kind | None, first: Kind | None, axis: int = -1) -> Count:
+    def _matrix_product(self, result: Kind | None, first: Kind | None, axis: int) -> Count:
         """2 m n k."""
         dims = first.dims if isinstance(first, Array) else None
         if dims is None:
@@ -222,6 +216,13 @@ class Costs:
         if not isinstance(kind, Scalar) or kind.value is None and kind.size_of is None:
             return None
         return length(kind.size_of if kind.value is None else kind.value, self.known)
+
+
+def halves(function: ir.Function) -> tuple[ir.Block, ir.Block]:
+    """The forward and the backward statements."""
+    mark = mark_in(function.body)
+    cut = len(function.body) if mark is None else mark
+    return function.body[:cut], function.body[cut + 1 :]
 
 
 def _weight(count: Count) -> tuple[int, int]:

@@ -92,14 +92,13 @@ class _Drawing:
         """A loop or a branch."""
         self.count += 1
         first = show(ir.Function("f", (), (stmt,))).split("\n")[1].strip()
+        inner: list[str] = []
         if isinstance(stmt, ir.For):
             name, line = self.node(stmt.target.id, False, f"{place}  ")
             self.last[stmt.target.id] = name
-            inner = [line, *self.block(stmt.body, f"{place}  ")]
-        elif isinstance(stmt, ir.If):
-            inner = self.block((*stmt.body, *stmt.orelse), f"{place}  ")
-        else:
-            inner = self.block((*stmt.cond, *stmt.body), f"{place}  ")
+            inner = [line]
+        for block in ir.blocks(stmt):
+            inner += self.block(block, f"{place}  ")
         head = f"{place}subgraph cluster_{self.count} {{ label={json.dumps(first)};"
         return [head, *inner, f"{place}}}"] if inner else []
 

@@ -7,7 +7,6 @@ inputs without influence.
 
 from __future__ import annotations
 
-import operator
 import re
 import sys
 import types
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.analysis.activity import reachable
 from srcdiff.autodiff.tape.needs import exposed
 from srcdiff.backends.loader import compile_text
 from srcdiff.codegen.emit import Made
@@ -30,20 +30,21 @@ from srcdiff.frontend.signatures import arguments
 from srcdiff.frontend.source.locate import definition, lines_of
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind, Scalar
-from srcdiff.primitives.effects import asks_form
+from srcdiff.primitives.effects import asked
 from srcdiff.primitives.operation import Meaning, op_of
 from srcdiff.primitives.ops import Op, is_op
-from srcdiff.report.costs import Costs, lengths, shown
+from srcdiff.primitives.registry import name_of
+from srcdiff.report.costs import Costs, halves, lengths, shown
 from srcdiff.runtime.service import is_derivative
 from srcdiff.texts import line_of
 
 _KINKS = (
-    np.abs, np.fabs, np.maximum, np.minimum, np.fmax, np.fmin, np.max, np.min, np.clip, np.sort,
-    np.median, abs, max, min,
+    Op.ABS, Op.ABSOLUTE, Op.FABS, Op.MAXIMUM, Op.MINIMUM, Op.FMAX, Op.FMIN, Op.AMAX, Op.AMIN,
+    Op.CLIP, Op.SORT, Op.MEDIAN, Op.MAX, Op.MIN,
 )  # fmt: skip
 _STEPS = (
-    np.sign, np.floor, np.ceil, np.round, np.trunc, np.rint, np.argmax, np.argmin, np.argsort,
-    np.heaviside, round, operator.floordiv, np.floor_divide,
+    Op.SIGN, Op.FLOOR, Op.CEIL, Op.NP_ROUND, Op.TRUNC, Op.RINT, Op.ARGMAX, Op.ARGMIN, Op.ARGSORT,
+    Op.HEAVISIDE, Op.ROUND, Op.FLOORDIV, Op.FLOOR_DIVIDE,
 )  # fmt: skip
 
 
@@ -62,18 +63,11 @@ def warnings(derivative: Derivative, kinds: Mapping[str, Kind], made: Made) -> l
 
 def _varied(state: State) -> frozenset[str]:
     """The values that are computed from the inputs, whether they reach an output or not."""
-    found = {p for i in state.request.inputs for p in i.params}
-    more = True
-    while more:
-        more = False
-        for stmt in ir.walk(state.function.body):
-            if isinstance(stmt, ir.Assign) and stmt.target.id not in found:
-                kind = state.kinds.get(stmt.target.id)
-                whole = isinstance(kind, Scalar) and kind.dtype in ("int64", "bool")
-                if found.intersection(ir.reads(stmt)) and not whole:
-                    found.add(stmt.target.id)
-                    more = True
-    return frozenset(found)
+    made = [s for s in ir.walk(state.function.body) if isinstance(s, ir.Assign)]
+    kinds = [(s, state.kinds.get(s.target.id)) for s in made]
+    real = [s for s, k in kinds if not isinstance(k, Scalar) or k.dtype not in ("int64", "bool")]
+    inputs = [p for i in state.request.inputs for p in i.params]
+    return reachable(inputs, [(n, s.target.id, s) for s in real for n in ir.reads(s)])
 
 
 def _of_statements(
@@ -88,18 +82,16 @@ def _of_statements(
         if not isinstance(stmt, ir.Assign):
             continue
         call, reads = ir.call_of(stmt), set(ir.reads(stmt))
-        carries, fn = bool(reads & active), call.fn if call is not None else None
-        compares = fn is not None and op_of(fn).means(Meaning.COMPARED)
+        compares = call is not None and op_of(call.fn).means(Meaning.COMPARED)
         if compared & reads or varied & reads and compares:
             compared.add(stmt.target.id)
-        if not carries or call is None or not stmt.loc.line:
+        if call is None or not reads & active or not stmt.loc.line:
             continue
-        name = getattr(fn, "__name__", "")
-        if fn in _KINKS:
-            yield f"{where} {name} may have a kink, where the slope jumps."
-        elif fn in _STEPS:
-            yield f"{where} {name} has steps, and between them no slope."
-        elif fn is np.where and compared & reads:
+        if is_op(call, *_KINKS):
+            yield f"{where} {name_of(call.fn)} may have a kink, where the slope jumps."
+        elif is_op(call, *_STEPS):
+            yield f"{where} {name_of(call.fn)} has steps, and between them no slope."
+        elif is_op(call, Op.WHERE) and compared & reads:
             yield f"{where} where {_CHOOSES}"
 
 
@@ -108,16 +100,12 @@ _CHOOSES = "depends on the inputs: the derivative is that of what is chosen."
 
 def _copies(function: ir.Function) -> Iterator[str]:
     """Adjoints that are copied, since what they are added to may be the same memory."""
-    backward = False
-    for stmt in function.body:
-        backward = backward or isinstance(stmt, ir.Comment) and stmt.text == "backward"
-        for part in ir.walk((stmt,)) if backward else ():
-            call = ir.call_of(part)
-            if is_op(call, Op.COPY) and part.loc.line:
-                yield (
-                    f"Line {part.loc.line}: backwards a part of an adjoint is copied, because "
-                    "it shares memory with what it is added to."
-                )
+    for stmt in ir.walk(halves(function)[1]):
+        if is_op(ir.call_of(stmt), Op.COPY) and stmt.loc.line:
+            yield (
+                f"Line {stmt.loc.line}: backwards a part of an adjoint is copied, because "
+                "it shares memory with what it is added to."
+            )
 
 
 # --- the view -------------------------------------------------------------------------------------
@@ -277,17 +265,9 @@ def _work(made: Made, derivative: Derivative, example: tuple[Any, ...] | None) -
 # --- what is saved -------------------------------------------------------------------------------
 
 
-def _parts(function: ir.Function) -> tuple[ir.Block, ir.Block]:
-    """The forward and the backward statements."""
-    for k, stmt in enumerate(function.body):
-        if isinstance(stmt, ir.Comment) and stmt.text == "backward":
-            return function.body[:k], function.body[k + 1 :]
-    return function.body, ()
-
-
 def _saved(function: ir.Function, adjoint: Source, sizes: Mapping[str, str]) -> list[Saved]:
     """The values of the forward part that the backward part reads."""
-    forward, backward = _parts(function)
+    forward, backward = halves(function)
     text = "\n".join(line.text for line in adjoint.lines[: _backward_line(adjoint)])
     needed = exposed(backward)[0] & ir.bound(forward)
     out = []
@@ -307,13 +287,8 @@ def _reader(block: ir.Block, name: str) -> ir.Stmt:
         taken, places = ir.bound(tuple(readers[:1])), list(ir.walk(block))
         later = places[places.index(readers[0]) + 1 :]
         readers = [s for s in later if taken & set(ir.reads(s))] or readers
-    return next((s for s in readers if not _reads_shape(s)), readers[0])
-
-
-def _reads_shape(stmt: ir.Stmt) -> bool:
-    """Whether a statement is a call that only looks at a shape."""
-    call = ir.call_of(stmt)
-    return call is not None and asks_form(call) == 0
+    looking = (s for s in readers if not asked(ir.call_of(s)).issuperset(ir.reads(s)))
+    return next(looking, readers[0])
 
 
 def _sizes(

@@ -68,3 +68,13 @@ def test_an_outer_product_is_not_transposed():
 @pytest.mark.parametrize(("f", "args"), CASES[:2])
 def test_gradients_lie_in_memory_as_their_arrays(f, args):
     assert all(g.flags.c_contiguous for g in srcdiff.grad(f, inputs=(0, 1))(*args))
+
+
+def reshaped_sum_along(x, axis):
+    total = np.sum(x * x, axis=axis, keepdims=True)
+    return np.sum(np.reshape(total, np.shape(x[0])) * x[0])
+
+
+def test_a_sum_along_an_axis_that_is_a_variable():
+    slopes = srcdiff.grad(reshaped_sum_along)
+    check_gradient(lambda x: np.sum(slopes(x, 0) ** 2), (A,))

@@ -25,7 +25,7 @@ def found(spelling):
         name = spelling[1:].removesuffix("()")
         return ir.Method(name) if spelling.endswith("()") else ir.Attr(name)
     parts = spelling.split(".")
-    if spelling.startswith("srcdiff."):
+    if spelling.startswith(("srcdiff.", "scipy.")):
         return getattr(importlib.import_module(".".join(parts[:-1])), parts[-1])
     homes = {"numpy": np, "operator": operator, "math": math, "copy": copy, "functools": functools}
     held = homes.get(parts[0])

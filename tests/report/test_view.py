@@ -156,6 +156,19 @@ def test_warnings_are_of_what_a_derivative_flows_through():
     assert f"Line {number('u[1:] += u[:-1]')}: backwards a part of an adjoint is copied" in found[1]
 
 
+def by_methods(x):
+    top = x.max()
+    return top * np.sum(x.round() * x)
+
+
+def test_warnings_are_of_methods_as_well():
+    found = shown(by_methods, "x", (np.arange(3.0),)).warnings
+    assert found == (
+        f"Line {number('top = x.max()')}: max may have a kink, where the slope jumps.",
+        f"Line {number('return top')}: round has steps, and between them no slope.",
+    )
+
+
 def product(a, b):
     c = a @ b
     return np.sum(np.exp(c))
