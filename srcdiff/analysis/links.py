@@ -15,6 +15,7 @@ from collections.abc import (
     MutableSet,
     Set,
 )
+from typing import TypeGuard
 
 import numpy as np
 
@@ -93,7 +94,7 @@ def near(function: ir.Function, kinds: Kinds) -> dict[str, str]:
     return groups((*links_of(function.body, kinds, False), *in_place(function)))
 
 
-def is_marked(rhs: ir.Rhs) -> bool:
+def is_marked(rhs: ir.Rhs | None) -> TypeGuard[ir.Call]:
     """Whether an expression stands for an operator in place on a name (see `prepare`)."""
     marked = isinstance(rhs, ir.Call) and rhs.role is ir.Role.IN_PLACE
     return marked and isinstance(rhs.args[0], ir.Name)  # type: ignore[union-attr]
@@ -102,7 +103,7 @@ def is_marked(rhs: ir.Rhs) -> bool:
 def marked_names(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names of which `x op= y` says that they may be written into."""
     call = ir.call_of(stmt)
-    return ir.names(call.args[0]) if call is not None and is_marked(call) else ()
+    return ir.names(call.args[0]) if is_marked(call) else ()
 
 
 def named_container(name: str, kinds: Kinds) -> bool:

@@ -177,8 +177,8 @@ def _with_stores(function: ir.Function) -> ir.Function:
     def one(stmt: ir.Stmt) -> ir.Block:
         if not isinstance(stmt, ir.Assign) or not is_marked(stmt.rhs):
             return (stmt,)
-        base, value = stmt.rhs.args  # type: ignore[union-attr]
-        store = ir.SetItem(base, None, value, ir.SYMBOLS[stmt.rhs.fn], stmt.loc)  # type: ignore[union-attr, arg-type]
+        base, value = stmt.rhs.args
+        store = ir.SetItem(base, None, value, ir.SYMBOLS[stmt.rhs.fn], stmt.loc)  # type: ignore[arg-type]
         return (store, replace(stmt, rhs=base))
 
     return ir.replaced_in(function, one)

@@ -41,13 +41,13 @@ from srcdiff.ir.kinds import (
     carries,
     is_numeric,
 )
+from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import Typed
 from srcdiff.normalize.summaries.effects import (
     Key,
     Summary,
     calls_function,
     is_user_call,
-    kind_of_atom,
     written_names,
 )
 from srcdiff.normalize.summaries.induction import (
@@ -386,7 +386,7 @@ def _marked_call(call: ir.Call, kinds: Kinds, loc: ir.Loc, known: dict[Any, Summ
     except UnsupportedError:
         return call
     bound = bind(callee, call, loc)
-    given = tuple((p, plain_kind(kind_of_atom(a, kinds))) for p, a in bound.items())
+    given = tuple((p, plain_kind(atom_kind(a, kinds))) for p, a in bound.items())
     if (fn, given) not in known:
         known[fn, given] = summary(fn, dict(given))
     mark = _mark(fn, given, known[fn, given])

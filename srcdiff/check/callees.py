@@ -15,7 +15,6 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.activity import edges_of, reachable
 from srcdiff.errors import DtypeError, UnsupportedError, placed
-from srcdiff.frontend.closures.closures import Lifted
 from srcdiff.frontend.lowering import flows, mentioned
 from srcdiff.frontend.request import Request
 from srcdiff.ir.kinds import (
@@ -34,7 +33,7 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.arguments import spelling
-from srcdiff.primitives.effects import is_pure, mutated_args
+from srcdiff.primitives.effects import is_pure, module_of, mutated_args, written_into
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import find, lookup
 from srcdiff.runtime import records
@@ -49,7 +48,7 @@ def check_boxed(function: ir.Function, kinds: Kinds, inputs: tuple[str, ...]) ->
         UnsupportedError: a value that carries a derivative is stored in it, or it is made of one.
     """
     boxes = {n for n, k in kinds.items() if isinstance(k, Array) and k.dtype == "object"}
-    boxes |= {s.target.id for s in ir.walk(function.body) if _makes_box(s)}  # type: ignore[union-attr]
+    boxes |= {n for s in ir.walk(function.body) if _makes_box(ir.call_of(s)) for n in ir.writes(s)}
     if not boxes:
         return
     found = edges_of(function, {**kinds, **dict.fromkeys(boxes, UNKNOWN)}, flows)
@@ -64,11 +63,11 @@ def check_boxed(function: ir.Function, kinds: Kinds, inputs: tuple[str, ...]) ->
             )
 
 
-def _makes_box(stmt: ir.Stmt) -> bool:
-    """Whether a statement binds what a call makes that is given the dtype of objects."""
-    if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
+def _makes_box(call: ir.Call | None) -> bool:
+    """Whether a call is given the dtype of objects."""
+    if call is None:
         return False
-    dtypes = [v for k, v in stmt.rhs.kwargs if k == "dtype"] or stmt.rhs.args[1:]
+    dtypes = [v for k, v in call.kwargs if k == "dtype"] or call.args[1:]
     return any(isinstance(a, (ir.Ref, ir.Const)) and _is_object_dtype(a.value) for a in dtypes)
 
 
@@ -95,25 +94,26 @@ def check_callees(
     made = _capturing(function, {n for n in varied if carries(n, kinds)})
     methods = _methods_by_name(function, varied)
     for stmt in ir.walk(function.body):
-        call = ir.call_of(stmt)
-        result = isinstance(stmt, ir.Assign) and stmt.target.id in useful
-        if call is not None and result and _is_declined(call) and set(ir.names(call)) & varied:
-            find(call, kinds, stmt.loc)  # says what to write instead
-        if call is not None and result and not made.keys().isdisjoint(ir.names(call)):
-            _check_captured(call, made, kinds, stmt.loc)
-        if result and stmt.target.id in varied and _combines_objects(call, kinds):  # type: ignore[union-attr]
-            _refuse_objects(call, stmt.loc)  # type: ignore[arg-type]
-        if result and stmt.target.id in varied and _is_own_container(call):  # type: ignore[union-attr]
-            refuse_strange(call, stmt.loc, function, kinds)  # type: ignore[arg-type]
         if isinstance(stmt, ir.SetItem) and _is_item_store(stmt, kinds) and stmt.base.id in varied:
             _refuse_store(stmt)
-        if call is not None and isinstance(call.fn, ir.Name) and call.fn.id in methods:
-            refuse_strange(call, stmt.loc, function, kinds)
-        if call is not None and _is_strange(call, kinds):
+        call = ir.call_of(stmt)
+        if call is None:
+            continue
+        result = not useful.isdisjoint(ir.writes(stmt))
+        depends = result and not varied.isdisjoint(ir.writes(stmt))
+        if result and _is_declined(call) and not varied.isdisjoint(ir.names(call)):
+            find(call, kinds, stmt.loc)  # says what to write instead
+        if result:
+            _check_captured(call, made, kinds, stmt.loc)
+        if depends and _combines_objects(call, kinds):
+            _refuse_objects(call, stmt.loc)
+        strange = depends and _is_own_container(call)
+        strange = strange or (isinstance(call.fn, ir.Name) and call.fn.id in methods)
+        if not strange and _is_strange(call, kinds):
             active = {n for n in ir.names(call) if n in varied and carries(n, kinds)}
-            written = {n for a in mutated_args(call, kinds) for n in ir.names(a)}
-            if active and (result or active & written & useful):
-                refuse_strange(call, stmt.loc, function, kinds)
+            strange = bool(active and (result or active & useful & {*written_into(stmt, kinds)}))
+        if strange:
+            refuse_strange(call, stmt.loc, function, kinds)
 
 
 def _is_suspect(stmt: ir.Stmt, kinds: Kinds) -> bool:
@@ -145,12 +145,10 @@ def _capturing(function: ir.Function, varied: Container[str]) -> dict[str, str]:
     return found
 
 
-def _methods_by_name(function: ir.Function, varied: Container[str]) -> frozenset[str]:
+def _methods_by_name(function: ir.Function, varied: frozenset[str]) -> frozenset[str]:
     """The names of what `getattr` gives of something: methods, which may change it."""
-    made = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
-    calls = ((s.target.id, s.rhs) for s in made if isinstance(s.rhs, ir.Call))
-    found = ((n, c) for n, c in calls if is_op(c, Op.GETATTR))
-    return frozenset(n for n, c in found if any(a in varied for a in ir.names(c)))
+    made = (s for s in ir.walk(function.body) if is_op(ir.call_of(s), Op.GETATTR))
+    return frozenset(n for s in made if varied.intersection(ir.reads(s)) for n in ir.writes(s))
 
 
 _HOLDING = (Op.MAKE_LIST, Op.MAKE_DICT, Op.GETITEM, Op.LIST, Op.TUPLE, Op.DICT)
@@ -158,7 +156,7 @@ _HOLDING = (Op.MAKE_LIST, Op.MAKE_DICT, Op.GETITEM, Op.LIST, Op.TUPLE, Op.DICT)
 
 def _check_captured(call: ir.Call, made: Mapping[str, str], kinds: Kinds, loc: ir.Loc) -> None:
     """Refuse a function that a rule says nothing of, and that reads values with a derivative."""
-    rule = lookup(call.fn)
+    rule = None if made.keys().isdisjoint(ir.names(call)) else lookup(call.fn)
     if rule is None or rule.template is None or is_op(call, *_HOLDING):
         return
     for param, atom in find(call, kinds, loc).args.items():
@@ -176,40 +174,30 @@ def _check_captured(call: ir.Call, made: Mapping[str, str], kinds: Kinds, loc: i
 def _is_strange(call: ir.Call, kinds: Kinds) -> bool:
     """Whether nothing is known of what a call does."""
     fn = call.fn
-    if isinstance(fn, ir.Name):
-        return True
-    if isinstance(fn, (ir.Attr, ir.Derived)):
+    if isinstance(fn, (ir.Name, ir.Attr, ir.Derived)):
+        return isinstance(fn, ir.Name)
+    first = call.args[0] if call.args else ir.NONE
+    kind = kinds.get(first.id) if isinstance(first, ir.Name) else None
+    container = kind is not None and is_container(kind)
+    if is_op(call, Op.LIST):
+        return kind is not None and not isinstance(kind, (Array, Scalar)) and not container
+    if is_pure(fn) or lookup(fn) is not None:
         return False
-    if isinstance(fn, ir.Method):
-        receiver = call.args[0]
-        kind = kinds.get(receiver.id) if isinstance(receiver, ir.Name) else None
-        known = kind is not None and is_container(kind)
-        return not (is_pure(fn) or known or lookup(fn) is not None)
-    if fn is list:
-        base = call.args[0] if call.args else ir.NONE
-        kind = kinds.get(base.id) if isinstance(base, ir.Name) else None
-        return kind is not None and not isinstance(kind, (Array, Scalar)) and not is_container(kind)
-    return not is_pure(fn) and lookup(fn) is None and bool(mutated_args(call))
+    return not container if isinstance(fn, ir.Method) else bool(mutated_args(call))
 
 
-def _is_own_container(call: ir.Call | None) -> bool:
+def _is_own_container(call: ir.Call) -> bool:
     """Whether a call makes a list or dict of a class that has operators of its own."""
-    fn = None if call is None else call.fn
-    base = next((b for b in (dict, list) if isinstance(fn, type) and issubclass(fn, b)), None)
-    return base is not None and bool(records.own_operators(fn, base))  # type: ignore[arg-type]
+    cls = call.fn if isinstance(call.fn, type) else object
+    base = next((b for b in (dict, list) if issubclass(cls, b)), None)
+    return base is not None and bool(records.own_operators(cls, base))
 
 
-def _combines_objects(call: ir.Call | None, kinds: Kinds) -> bool:
+def _combines_objects(call: ir.Call, kinds: Kinds) -> bool:
     """Whether a call compares or joins objects, as operators of their class say."""
-    fn = None if call is None else call.fn
-    if call is None or not (fn in (max, min, sum) or _is_numpy(fn)):
-        return False
-    return any(_holds_object(atom_kind(a, kinds)) for a in call.args)
-
-
-def _is_numpy(fn: object) -> bool:
-    """Whether a callee is a function of NumPy."""
-    return isinstance(fn, np.ufunc) or str(getattr(fn, "__module__", "")).startswith("numpy")
+    numpy = isinstance(call.fn, np.ufunc) or module_of(call.fn).startswith("numpy")
+    asked = numpy or is_op(call, Op.MAX, Op.MIN, Op.SUM)
+    return asked and any(_holds_object(atom_kind(a, kinds)) for a in call.args)
 
 
 def _holds_object(kind: Kind) -> bool:
@@ -311,11 +299,10 @@ def check_strong(function: ir.Function, active: Set[str], kinds: Kinds, request:
     if not request.strong_zeros:
         return
     for stmt in ir.walk(function.body):
-        call = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if not isinstance(call, ir.Call) or isinstance(call.fn, ir.Derived):
+        call = ir.call_of(stmt)
+        if call is None or isinstance(call.fn, ir.Derived) or is_op(call, Op.HOOK):
             continue
-        assert isinstance(stmt, ir.Assign)
-        if not is_op(call, Op.HOOK) and stmt.target.id in active and _is_given_one(call, kinds):
+        if not active.isdisjoint(ir.writes(stmt)) and _is_given_one(call, kinds):
             raise UnsupportedError(
                 f"strong_zeros=True does not reach the function that {ir.said(call.text or '')} is "
                 "given, which is differentiated when it runs",
@@ -327,7 +314,6 @@ def check_strong(function: ir.Function, active: Set[str], kinds: Kinds, request:
 def _is_given_one(call: ir.Call, kinds: Kinds) -> bool:
     """Whether a function is among the arguments of a call."""
     given = (*call.args, *(a for _, a in call.kwargs))
-    values = [a.value for a in given if isinstance(a, ir.Ref)]
-    names = [a.id for a in given if isinstance(a, ir.Name)]
-    made = any(is_user_function(v) or isinstance(v, Lifted) for v in values)
+    made = any(isinstance(a, ir.Ref) and is_user_function(a.value) for a in given)
+    names = (a.id for a in given if isinstance(a, ir.Name))
     return made or any(isinstance(kinds.get(n), Callable) for n in names)

@@ -15,17 +15,15 @@ from collections.abc import Iterator
 
 from srcdiff import ir
 from srcdiff.analysis.lifetimes import Slots
-from srcdiff.analysis.links import links_of
+from srcdiff.analysis.links import is_copy, links_of
 from srcdiff.analysis.liveness import live_before
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.kinds import UNKNOWN, Kinds, List
-from srcdiff.normalize.summaries.effects import Names, is_value, makes_list, marked_arguments
+from srcdiff.normalize.summaries.effects import Names, is_value, marked_arguments
 from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, is_op
 
-_CHANGES_LENGTH = frozenset(
-    {"append", "extend", "insert", "pop", "remove", "clear", "popitem", "__delitem__"}
-)
+_CHANGES_LENGTH = frozenset({"append", "extend", "insert", "pop", "remove", "clear", "popitem"})
 
 
 def check_loops(function: ir.Function, kinds: Kinds) -> None:
@@ -46,8 +44,8 @@ def check_loops(function: ir.Function, kinds: Kinds) -> None:
 
 def _looped_over(loop: ir.For) -> set[str]:
     """The variables from before a loop of which it takes an item in every step."""
-    found = (s.rhs for s in loop.body if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call))
-    bases = (r.args[0] for r in found if is_op(r, Op.GETITEM) and r.role is ir.Role.LOOP)
+    calls = map(ir.call_of, loop.body)
+    bases = (c.args[0] for c in calls if is_op(c, Op.GETITEM) and c.role is ir.Role.LOOP)
     names = {b.id for b in bases if isinstance(b, ir.Name)}
     return names & live_before(loop.body, frozenset())
 
@@ -72,20 +70,15 @@ class _Changes:
                 yield from self.inside(loop.body, young - ir.bound(loop.body))
                 return
             unread = self.after(stmt, unread - ir.used((stmt,))) - {self.base}
-            young = unread if self.binds(stmt) else self.after(stmt, young)
-
-    def binds(self, stmt: ir.Stmt) -> bool:
-        """Whether a statement binds the variable anew."""
-        return self.base in ir.bound_in(stmt)
+            anew = self.base in ir.bound_in(stmt)
+            young = unread if anew else self.after(stmt, young)
 
     def after(self, stmt: ir.Stmt, young: frozenset[str]) -> frozenset[str]:
         """The names of lists made meanwhile after one more statement."""
-        left = young - ir.bound((stmt,))
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if rhs is not None and (makes_list(rhs) or (isinstance(rhs, ir.Name) and rhs.id in young)):
-            assert isinstance(stmt, ir.Assign)
-            return left | {stmt.target.id}
-        return left
+        named = isinstance(rhs, ir.Name) and rhs.id in young
+        new = named or is_copy(stmt) or is_op(rhs, Op.MAKE_LIST)
+        return (young - ir.bound((stmt,))).union(ir.writes(stmt) if new else ())
 
     def inside(self, block: ir.Block, young: frozenset[str]) -> Iterator[ir.Stmt]:
         """The changes in a block, where some lists were made meanwhile."""
@@ -99,17 +92,16 @@ class _Changes:
 
     def changes(self, stmt: ir.Stmt, young: frozenset[str]) -> bool:
         """Whether a statement changes how many items the list has, or binds its variable anew."""
-        if self.base in ir.writes(stmt) and not isinstance(stmt, ir.SetItem):
+        if self.base in ir.writes(stmt):
             return True
         if isinstance(stmt, ir.SetItem):
             part = isinstance(stmt.index, ir.Slice)
             is_list = isinstance(self.kinds.get(stmt.base.id), List)
             return part and is_list and self.may_be(stmt.base.id, young)
         call = ir.call_of(stmt)
-        method = call.fn if call is not None else None
-        if not isinstance(method, ir.Method) or method.name not in _CHANGES_LENGTH:
+        method = ir.callee_of(stmt)
+        if call is None or not isinstance(method, ir.Method) or method.name not in _CHANGES_LENGTH:
             return False
-        assert call is not None
         return any(self.may_be(n, young) for n in ir.names(call.args[0]))
 
     def may_be(self, name: str, young: frozenset[str]) -> bool:
@@ -146,21 +138,16 @@ def _in_one_loop(one: tuple[ir.Stmt, ...], other: tuple[ir.Stmt, ...]) -> bool:
 
 def _changed(stmt: ir.Stmt, kinds: Kinds) -> list[str]:
     """The lists and dicts that a statement changes."""
-    call = ir.call_of(stmt)
     found = [*written_into(stmt, kinds)]
-    if call is not None:
-        for key, param, atom in marked_arguments(call):
-            found += ir.names(atom) if param in key.written else ()
+    for key, param, atom in marked_arguments(stmt):
+        found += ir.names(atom) if param in key.written else ()
     return [n for n in found if not is_value(kinds.get(n, UNKNOWN))]
 
 
 def _returned(stmt: ir.Stmt, kinds: Kinds) -> list[str]:
     """The parameters that get containers which the result of a call may be, or hold."""
-    call = ir.call_of(stmt)
-    if call is None:
-        return []
     found: list[str] = []
-    for key, param, atom in marked_arguments(call):
+    for key, param, atom in marked_arguments(stmt):
         value = all(is_value(kinds.get(n, UNKNOWN)) for n in ir.names(atom))
         if param in key.returned and param not in key.items and not value:
             found.append(param)

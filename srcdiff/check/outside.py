@@ -146,20 +146,14 @@ def _renamed(block: ir.Block, names: Mapping[int, str]) -> ir.Block:
             return ir.Name(names[id(old.value)]) if id(old.value) in names else old
         return ir.Tup(tuple(map(atom, old.items))) if isinstance(old, ir.Tup) else old
 
-    def called(old: ir.Call) -> ir.Call:
-        kwargs = tuple((k, atom(v)) for k, v in old.kwargs)
-        return replace(old, args=tuple(map(atom, old.args)), kwargs=kwargs)
-
-    def rhs(old: ir.Rhs) -> ir.Rhs:
-        if isinstance(old, ir.Call):
-            return called(old)
-        return old if isinstance(old, ir.Opaque) else atom(old)
-
     def one(stmt: ir.Stmt) -> ir.Stmt:
-        if isinstance(stmt, ir.Assign):
-            return replace(stmt, rhs=rhs(stmt.rhs))
-        if isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
-            return replace(stmt, rhs=called(stmt.rhs))
+        call = ir.call_of(stmt)
+        if call is not None:
+            kwargs = tuple((k, atom(v)) for k, v in call.kwargs)
+            args = tuple(map(atom, call.args))
+            return ir.rebuilt(stmt, rhs=replace(call, args=args, kwargs=kwargs))
+        if isinstance(stmt, ir.Assign) and not isinstance(stmt.rhs, (ir.Call, ir.Opaque)):
+            return replace(stmt, rhs=atom(stmt.rhs))
         return replace(stmt, value=atom(stmt.value)) if isinstance(stmt, ir.SetItem) else stmt
 
     return ir.replaced(block, one)
@@ -176,12 +170,7 @@ _PUTTING = (Op.SET_ITEM, Op.APPEND, Op.EXTEND, Op.INSERT, Op.ADD_METHOD)
 
 def _mutable(stmt: ir.Stmt) -> Iterator[ir.Ref]:
     """The arrays and containers from outside that a statement mentions itself."""
-    for operand in ir.operands(stmt):
-        yield from _mutable_in(operand)
-
-
-def _mutable_in(rhs: ir.Rhs) -> Iterator[ir.Ref]:
-    return (ref for ref in ir.refs(rhs) if isinstance(ref.value, MUTABLE))
+    return (ref for ref in ir.refs_of(stmt) if isinstance(ref.value, MUTABLE))
 
 
 def _counted(block: ir.Block) -> Counter[int]:

@@ -165,16 +165,14 @@ def _has_out(fn: ir.Callee) -> bool:
 
 def _spread(call: ir.Call, kinds: Kinds) -> tuple[str, ...]:
     """The names of what is given as `*args` and may hold what is written into."""
-    stars = [k for k, a in enumerate(call.args) if isinstance(a, ir.Star)]
-    if not stars:
+    stars = [a for a in call.args if isinstance(a, ir.Star)]
+    names = [n for a in stars for n in ir.names(a)]
+    counts = [_count(kinds.get(n)) for n in names]
+    given = len(call.args) - len(stars) + sum(c for c in counts if c is not None)
+    known = None not in counts and len(counts) == len(stars)
+    if not stars or (known and given <= _place(call.fn)):
         return ()
-    found = [n for k in stars for n in ir.names(call.args[k]) if _may_hold_arrays(kinds.get(n))]
-    counts = [_count(kinds.get(n)) for k in stars for n in ir.names(call.args[k])]
-    if None not in counts and len(counts) == len(stars):
-        given = len(call.args) - len(stars) + sum(c for c in counts if c is not None)
-        if given <= _place(call.fn):
-            return ()
-    return tuple(found)
+    return tuple(n for n in names if _may_hold_arrays(kinds.get(n)))
 
 
 def _count(kind: Kind | None) -> int | None:

@@ -20,7 +20,8 @@ from srcdiff.frontend.closures.closures import Lifted
 from srcdiff.frontend.request import Input, Request
 from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.ir.kinds import Kinds, Scalar
-from srcdiff.normalize.summaries.effects import Key, kind_of_atom
+from srcdiff.kinds.calls import atom_kind
+from srcdiff.normalize.summaries.effects import Key
 from srcdiff.normalize.summaries.induction import plain_kind
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.implicit import pulled, with_source
@@ -119,7 +120,7 @@ class _Alone:
         params = _plain_params(fn)
         if params is None or len(params) != len(given.items):
             return None
-        kinds = [plain_kind(kind_of_atom(a, self.kinds)) for a in given.items[:-1]]
+        kinds = [plain_kind(atom_kind(a, self.kinds)) for a in given.items[:-1]]
         known = dict(zip(params, (Scalar("float64", None), *kinds)))
         key = id(fn), place, tuple(known.items())
         return self.made.setdefault(key, Gradient(fn, params[place], known))

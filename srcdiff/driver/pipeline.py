@@ -38,9 +38,15 @@ from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import Array, Kind, Scalar, Tuple, is_numeric
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import Seen, Typed, infer
-from srcdiff.normalize.copy_in import entered, mirrored_memory, own_memory, said_to_be_written
+from srcdiff.normalize.copy_in import (
+    bound_first,
+    entered,
+    mirrored_memory,
+    own_memory,
+    said_to_be_written,
+)
 from srcdiff.normalize.decompose import compose, without_functionals
-from srcdiff.normalize.displays import apart, displays
+from srcdiff.normalize.displays import apart, displays, unpacked
 from srcdiff.normalize.displays import returned as with_returned_tuple
 from srcdiff.normalize.in_place import inplace, prepare, with_foreign_methods
 from srcdiff.normalize.live_ranges import webs
@@ -48,7 +54,6 @@ from srcdiff.normalize.options import without_idle_outs
 from srcdiff.normalize.outputs import returned_kinds, select, selected_names, with_written
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.summaries.induction import computes_complex
-from srcdiff.normalize.unpacking import unpacked
 from srcdiff.optimize.coalesce import coalesce, with_first_names
 from srcdiff.optimize.copies import read_at_once, returned_at_once
 from srcdiff.optimize.dead_code import remove_dead
@@ -279,12 +284,7 @@ def _with_squares(typed: Typed, inputs: list[str]) -> Typed:
 def steady_params(function: ir.Function) -> ir.Function:
     """Parameters that are bound again in a loop are copied to a variable first."""
     changed = [p.name for p in function.params if p.name in ir.bound(function.body)]
-    if not changed:
-        return function
-    fresh = ir.Fresh(ir.all_names(function))
-    new = {p: fresh(p).id for p in changed}
-    start = tuple(ir.Assign(ir.Name(n), ir.Name(p), function.loc) for p, n in new.items())
-    return replace(function, body=(*start, *ir.rename(function.body, new)))
+    return bound_first(function, {p: ir.Name(p) for p in changed}) if changed else function
 
 
 def placed_calls(function: ir.Function, params: Kinds) -> ir.Function:
@@ -407,7 +407,7 @@ def compose_pass(state: State) -> State:
     check_arrays(state.function, state.kinds)
     typed = state.typed.by(without_idle_outs, state.kinds)
     if "scipy.sparse" in sys.modules:
-        from srcdiff.normalize.sparse.entries import entrywise
+        from srcdiff.normalize.sparse import entrywise
 
         typed = typed.by(entrywise, typed.kinds, inputs, outputs)
     typed = compose(typed, state.request)

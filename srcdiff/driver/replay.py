@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.analysis.links import is_marked
 from srcdiff.backends.loader import compile_text, meanings
 from srcdiff.codegen.link import module_text
 from srcdiff.driver.pipeline import pair_of
@@ -32,7 +33,6 @@ from srcdiff.frontend.request import Request
 from srcdiff.frontend.signatures import signature_of
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.interpreter import IN_PLACE, Env, Interpreter
-from srcdiff.normalize.in_place import is_inplace
 from srcdiff.primitives.effects import is_pure, is_ufunc_at, module_of, only_writes
 from srcdiff.primitives.operation import MUTATORS
 from srcdiff.primitives.ops import Op, is_op
@@ -223,7 +223,7 @@ class Runner(Interpreter):
 
     def called(self, call: ir.Call, env: Env) -> Any:
         """What a call gives: operators in place, and what loops take, have roles."""
-        if self.in_place and is_inplace(call):
+        if self.in_place and is_marked(call):
             one, two = (self.atom(a, env) for a in call.args)
             return IN_PLACE[ir.SYMBOLS[call.fn]](one, two)
         first = call.args[0] if call.args else None

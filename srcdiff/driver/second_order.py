@@ -25,7 +25,7 @@ from srcdiff.ir import SEED
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Callable as Function
 from srcdiff.ir.kinds import Kind, Object, is_active_kind
-from srcdiff.normalize.summaries.effects import kind_of_atom
+from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.arguments import spelling
 from srcdiff.primitives.effects import is_pure, module_of, only_writes
 from srcdiff.runtime.service import is_derivative
@@ -141,7 +141,7 @@ def one_call(made: Any, call: ir.Call, kinds: Kinds) -> OneCall | None:
         return None
     inputs = tuple(order.index(n) for n in wanted)
     f = call_of(made.primal, len(call.args), keywords) if keywords else made.primal
-    found = [kind_of_atom(a, kinds) for a in atoms]
+    found = [atom_kind(a, kinds) for a in atoms]
     if not _goes_by_tangent(made, f, inputs, dict(zip(order, found)), found):
         return None
     args = (ir.Ref(f.__name__, f), ir.Const(inputs), seed, *atoms)

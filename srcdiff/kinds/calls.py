@@ -475,6 +475,13 @@ def kind_of_call(call: ir.Call, kinds: Mapping[str, Kind]) -> Kind:
     return call_kind(call.fn, tuple(surely(call.fn, args)), kwargs)
 
 
+def rhs_kind(rhs: ir.Rhs, kinds: Mapping[str, Kind]) -> Kind:
+    """The kind of what a right-hand side makes."""
+    if isinstance(rhs, ir.Opaque):
+        return UNKNOWN
+    return kind_of_call(rhs, kinds) if isinstance(rhs, ir.Call) else atom_kind(rhs, kinds)
+
+
 def atom_kind(atom: ir.Atom, kinds: Mapping[str, Kind]) -> Kind:
     """The kind of an atom; names that are not given are unknown."""
     if type(atom) is ir.Name:

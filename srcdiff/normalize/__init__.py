@@ -8,12 +8,11 @@ in_place: operators in place, and loops whose targets only they bind.
 live_ranges: a name for every independent value of a variable.
 containers: methods, iterators and displays of lists, tuples and dicts, as the few with adjoints.
 iteration: loops and unpackings by index, with Python's check of the length where it is needed.
-unpacking: checks of lengths, and results of several parts.
 no_grad: regions without derivatives.
 decompose: calls that stand for several others, written out.
 options: the arguments `out`, `where`, `dtype`, `initial` as statements.
 operands: lists that NumPy takes for arrays become arrays.
-displays: lists and tuples that are only handed on or taken apart are not made.
+displays: lists and tuples that are only handed on or taken apart are not made; unpackings.
 overlaps: stores that look at the memory that they write into.
 sparse: sparse matrices as their structure and an array of entries.
 outputs: the outputs that a request selects.

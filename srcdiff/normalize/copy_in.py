@@ -7,7 +7,7 @@ that is made of what it was (`x = x + 1` becomes `t = x + 1; x = t`), and the pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from srcdiff.analysis.aliases import Aliases, aliases
 from srcdiff.analysis.links import (
     classes_of,
     groups,
-    is_marked,
     links_of,
+    marked_names,
     named_container,
     near,
     stored_names,
@@ -47,12 +47,16 @@ from srcdiff.runtime import layout, trees
 
 def with_copies(function: ir.Function, names: Iterable[str], kinds: Kinds) -> ir.Function:
     """The function with some parameters copied to variables that take their place."""
+    return bound_first(function, {p: _copy(p, kinds.get(p)) for p in names})
+
+
+def bound_first(function: ir.Function, given: Mapping[str, ir.Rhs]) -> ir.Function:
+    """The function with variables in the place of some parameters, bound to something at first."""
     fresh = ir.Fresh(ir.all_names(function))
-    new = {p: fresh(p).id for p in names}
-    copies = tuple(
-        ir.Assign(ir.Name(n), _copy(p, kinds.get(p)), function.loc) for p, n in new.items()
-    )
-    return replace(function, body=(*copies, *ir.rename(function.body, new)))
+    new = {p: fresh(p) for p in given}
+    start = tuple(ir.Assign(new[p], rhs, function.loc) for p, rhs in given.items())
+    renamed = ir.rename(function.body, {p: n.id for p, n in new.items()})
+    return replace(function, body=(*start, *renamed))
 
 
 def entered(
@@ -203,7 +207,9 @@ def _split_selfs(function: ir.Function, shadows: frozenset[str]) -> ir.Function:
     fresh = ir.Fresh(ir.all_names(function))
 
     def split(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
-        if not isinstance(stmt, ir.Assign) or not _is_new_self(stmt, shadows):
+        if not isinstance(stmt, ir.Assign) or isinstance(stmt.rhs, ir.Name):
+            return stmt
+        if stmt.target.id not in shadows.intersection(ir.names(stmt.rhs)):
             return stmt
         temp = fresh("_" + stmt.target.id.lstrip("_"))
         return (replace(stmt, target=temp), ir.Assign(stmt.target, temp, stmt.loc))
@@ -211,17 +217,9 @@ def _split_selfs(function: ir.Function, shadows: frozenset[str]) -> ir.Function:
     return ir.replaced_in(function, split)
 
 
-def _is_new_self(stmt: ir.Assign, shadows: frozenset[str]) -> bool:
-    """Whether a statement binds a shadowed name to what may be new memory made of itself."""
-    if stmt.target.id not in shadows or stmt.target.id not in ir.names(stmt.rhs):
-        return False
-    return not isinstance(stmt.rhs, ir.Name)
-
-
 def said_to_be_written(function: ir.Function, kinds: Kinds, params: Kinds) -> tuple[str, ...]:
     """The parameters of which `x += y` says that they are written into, whatever becomes of it."""
-    calls = (s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign))
-    bases = {n for c in calls if is_marked(c) for n in ir.names(c.args[0])}  # type: ignore[union-attr]
+    bases = {n for s in ir.walk(function.body) for n in marked_names(s)}
     if not bases:
         return ()
     group = near(function, kinds)

@@ -25,15 +25,16 @@ from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import UNKNOWN, Kinds, Tuple, Unknown, rank_of
 from srcdiff.ir.kinds import Callable as CallableKind
+from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import Typed, infer
 from srcdiff.normalize.displays import displays, with_names
 from srcdiff.normalize.in_place import prepare
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.normalize.operands import with_arrays
-from srcdiff.normalize.options import options, trimmed, variant, without
+from srcdiff.normalize.options import Plain, options, trimmed, variant
 from srcdiff.normalize.outputs import selected_names
 from srcdiff.primitives.arguments import REMEDY, spelling
-from srcdiff.primitives.effects import mutated_args
+from srcdiff.primitives.effects import mutated_args, ufunc_method
 from srcdiff.primitives.operation import Writing, op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import Rule, find, lookup
@@ -97,10 +98,7 @@ class Specialiser(Builder):
 
     def stmt(self, stmt: ir.Stmt, folder: Folder, env: dict[str, ir.Atom]) -> ir.Block:
         """One statement with what is known put in."""
-
-        def read(n: ir.Name) -> ir.Atom:
-            return env.get(n.id, n)
-
+        read = _reader(env)
         if isinstance(stmt, ir.If):
             return self.if_(stmt, folder, env)
         if isinstance(stmt, ir.For):
@@ -121,7 +119,7 @@ class Specialiser(Builder):
 
     def if_(self, stmt: ir.If, folder: Folder, env: dict[str, ir.Atom]) -> ir.Block:
         """An `if`: the branch that is taken, where that is known."""
-        test = env.get(stmt.test.id, stmt.test) if isinstance(stmt.test, ir.Name) else stmt.test
+        test = ir.map_atom(_reader(env), stmt.test)
         known = folder.static(test)
         if known is not UNSET:
             return self.block(stmt.body if known else stmt.orelse, folder, env)
@@ -132,11 +130,7 @@ class Specialiser(Builder):
 
     def for_(self, stmt: ir.For, folder: Folder, env: dict[str, ir.Atom]) -> ir.Block:
         """A loop: written out where its range is known."""
-
-        def read(n: ir.Name) -> ir.Atom:
-            return env.get(n.id, n)
-
-        rhs = ir.map_rhs(read, stmt.iter)
+        rhs = ir.map_rhs(_reader(env), stmt.iter)
         steps = _range_of(rhs, folder)
         if steps is not None and stmt.stop is None:
             out: list[ir.Stmt] = []
@@ -152,6 +146,11 @@ class Specialiser(Builder):
         start = ir.Assign(stmt.target, ir.Const(k), stmt.loc)
         inner = sorted(n for n in ir.bound(stmt.body) if n.startswith("_t"))
         return (start, *ir.rename(stmt.body, {n: self.fresh().id for n in inner}))
+
+
+def _reader(env: Mapping[str, ir.Atom]) -> Callable[[ir.Name], ir.Atom]:
+    """What stands for a name that is read, which may be a known value."""
+    return lambda name: env.get(name.id, name)
 
 
 def _refusal(stmt: ir.Stmt) -> str:
@@ -171,19 +170,13 @@ def _forget(env: dict[str, ir.Atom], stmt: ir.Stmt) -> None:
 
 def _answered(call: ir.Call, folder: Folder) -> ir.Const | None:
     """The answer of `callable` and `np.iscomplexobj` where the kind tells."""
+    if not is_op(call, Op.CALLABLE, Op.ISCOMPLEXOBJ):
+        return None
+    kind = folder.kind(call.args[0])
     if is_op(call, Op.CALLABLE):
-        return _is_callable(folder, call.args[0])
-    if not is_op(call, Op.ISCOMPLEXOBJ):
-        return None
-    dtype = getattr(folder.kind(call.args[0]), "dtype", None)
+        return None if isinstance(kind, Unknown) else ir.Const(isinstance(kind, CallableKind))
+    dtype = getattr(kind, "dtype", None)
     return None if dtype is None else ir.Const(np.dtype(dtype).kind == "c")
-
-
-def _is_callable(folder: Folder, atom: ir.Atom) -> ir.Const | None:
-    kind = folder.kind(atom)
-    if isinstance(kind, Unknown):
-        return None
-    return ir.Const(isinstance(kind, CallableKind))
 
 
 def _range_of(rhs: ir.Rhs, folder: Folder) -> range | None:
@@ -305,23 +298,25 @@ def in_full(block: ir.Block, kinds: Kinds, fresh: ir.Fresh) -> ir.Block:
 def _bound_once(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
     """Plain statements in which no name is bound twice."""
     new: dict[str, ir.Name] = {}
-    out: list[ir.Stmt] = []
-    for stmt in block:
-        if isinstance(stmt, ir.Assign):
-            rhs = ir.map_rhs(lambda n: new.get(n.id, n), stmt.rhs)
-            again = stmt.target.id in {n for s in out for n in ir.writes(s)}
-            if again:
-                new[stmt.target.id] = fresh(stmt.target.id)
-            out.append(ir.Assign(new.get(stmt.target.id, stmt.target), rhs, stmt.loc))
-        else:
-            out += ir.rename((stmt,), {old: n.id for old, n in new.items()})
-    return tuple(out)
+
+    def read(name: ir.Name) -> ir.Name:
+        return new.get(name.id, name)
+
+    def bind(name: ir.Name) -> ir.Name:
+        new[name.id] = fresh(name.id) if name.id in new else name
+        return new[name.id]
+
+    def same(name: ir.Name) -> ir.Name:
+        return new.setdefault(name.id, name)
+
+    writes = ((s, bind if isinstance(s, ir.Assign) else same) for s in block)
+    return tuple(ir.map_stmt(s, read, write, lambda inner: inner) for s, write in writes)
 
 
 def _is_defined(call: ir.Call | None) -> bool:
     if call is None:
         return False
-    return _definition(call) is not None or variant(call, ir.NOWHERE) is not None
+    return _definition(call) is not None or variant(call) is not None
 
 
 def _may_change(stmt: ir.Stmt) -> bool:
@@ -329,15 +324,8 @@ def _may_change(stmt: ir.Stmt) -> bool:
     call = ir.call_of(stmt)
     if call is None:
         return False
-    if isinstance(call.fn, ir.Attr) and call.fn.name in _FIELDS:
-        return True
-    return _definition(call) is not None or _is_outer(call) or _has_options(call, stmt)
-
-
-def _has_options(call: ir.Call, stmt: ir.Stmt) -> bool:
-    """Whether a call has an argument that is written out."""
-    loc = getattr(stmt, "loc", ir.NOWHERE)
-    return bool(options(call, loc) or variant(call, loc))
+    field = isinstance(call.fn, ir.Attr) and call.fn.name in _FIELDS
+    return field or _is_defined(call) or _is_outer(call) or options(call) is not None
 
 
 # The names of the parts of what functions of `np.linalg` return.
@@ -349,15 +337,13 @@ _FIELDS = {
 
 def _is_field(call: ir.Call, kinds: Kinds) -> bool:
     """Whether a call reads a part of a named tuple by its name."""
-    base = call.args[0] if isinstance(call.fn, ir.Attr) and call.fn.name in _FIELDS else None
-    return isinstance(base, ir.Name) and isinstance(kinds.get(base.id), Tuple)
+    named = isinstance(call.fn, ir.Attr) and call.fn.name in _FIELDS
+    return named and isinstance(atom_kind(call.args[0], kinds), Tuple)
 
 
 def _is_outer(call: ir.Call) -> bool:
     """Whether a call is of the method `outer` of a ufunc that has no rule of its own."""
-    ufunc = isinstance(getattr(call.fn, "__self__", None), np.ufunc)
-    named = getattr(call.fn, "__name__", "") == "outer"
-    return ufunc and named and len(call.args) == 2 and lookup(call.fn) is None
+    return ufunc_method(call.fn) == "outer" and len(call.args) == 2 and lookup(call.fn) is None
 
 
 def _definition(call: ir.Call) -> object | None:
@@ -394,16 +380,16 @@ class _Writer:
     def written(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> ir.Block:
         """The statements that a call stands for."""
         target = stmt.target if isinstance(stmt, ir.Assign) else None
-        found = options(call, stmt.loc)
+        found = options(call)
         if found is not None:
-            return without(found, target, self.fresh, stmt.loc, self.kinds)
+            return Plain(found, self.fresh, stmt.loc, self.kinds).statements(target)
         if target is not None and _is_field(call, self.kinds):
             part = ir.Call(operator.getitem, (call.args[0], ir.Const(_FIELDS[call.fn.name])))  # type: ignore[union-attr]
             return (ir.Assign(target, part, stmt.loc),)
         outer = self.outer(call, stmt)
         if outer is not None:
             return outer
-        made = variant(call, stmt.loc)
+        made = variant(call)
         if made is None and _definition(call) is None:
             return (stmt,)
         if made is None:
@@ -433,19 +419,17 @@ class _Writer:
         """`np.hypot.outer(a, b)` as `np.hypot(a[:, None], b)`."""
         if not _is_outer(call):
             return None
-        second = call.args[1]
-        kind = self.kinds.get(second.id, UNKNOWN) if isinstance(second, ir.Name) else UNKNOWN
-        rank = rank_of(kind)
+        rank = rank_of(atom_kind(call.args[1], self.kinds))
         if rank is None:
             raise MissingRuleError(
                 f"the rule of {spelling(call)} needs to know the rank of its second argument",
                 stmt.loc, "Give an example of the arguments, or add the axes with `None`.",
             )  # fmt: skip
         axes = ir.Tup(tuple(ir.Const(k) for k in range(-rank, 0)))
-        wide = self.fresh()
-        widened = ir.Call(np.expand_dims, (call.args[0], axes), text="np.expand_dims")
+        lines = Builder(self.fresh, stmt.loc)
+        wide = lines.call(np.expand_dims, call.args[0], axes)
         plain = ir.Call(call.fn.__self__, (wide, call.args[1]), call.kwargs)  # type: ignore[union-attr]
-        return (ir.Assign(wide, widened, stmt.loc), replace(stmt, rhs=plain))
+        return (*lines.out, replace(stmt, rhs=plain))
 
     def defined(
         self,
@@ -460,9 +444,4 @@ class _Writer:
         assert callee is not None, f"the definition {rule.name} cannot be lowered"
         body = written_out(callee, args, target, loc, self.fresh)
         specialised = Specialiser(self.kinds, self.fresh, spelling(call), loc, self.mixed)
-        return _located(specialised.settled(body), loc)
-
-
-def _located(block: ir.Block, loc: ir.Loc) -> ir.Block:
-    """A block whose statements all come from one place of the user's source."""
-    return ir.replaced(block, lambda s: replace(s, loc=loc))
+        return ir.replaced(specialised.settled(body), lambda s: replace(s, loc=loc))

@@ -8,25 +8,34 @@ Helpers return several values, and inlining them leaves tuples of which nobody s
 items.  `apart` takes a function and returns it without such tuples: `t = (a, b); x = t[0]` becomes
 `x = a`.  The invariant: between the place where a tuple was made and the places where it was read,
 none of its items is bound again.
+
+`is_checked` finds a check of the number of items that is there already.  At the end `unpacked` lets
+it print as the unpacking that the user wrote.
+
+Of a result that is unpacked at once, `w, v = np.linalg.eigh(a)`, the adjoints of `w` and `v` are
+the parts of the adjoint, so that it needs no tuple of its own (`unpacking`).  The adjoint of the
+call then stands with the last of the names, all of which it may read.
 """
 
 from __future__ import annotations
 
-import builtins
 import functools
-import operator
-from collections.abc import Mapping, Set
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from typing import TypeVar
 
 from srcdiff import ir
+from srcdiff.analysis.facts import Facts
+from srcdiff.frontend.lower.targets import length_check
+from srcdiff.frontend.lowering import template_of
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.effects import is_ufunc_at
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import lookup
 
-# To these, and to `at` of ufuncs, a list is an index of elements, a tuple is one of axes.
-_INDEXING = (Op.GETITEM, Op.SETITEM)
-# A list and a tuple cannot be added to each other; a copy is what is copied.
-_JOINING = (Op.ADD, Op.MUL, Op.DEEP_COPY)
+_Rhs = TypeVar("_Rhs", ir.Tup, ir.Call)
 
 
 def displays(function: ir.Function, functions: Set[str] = frozenset()) -> ir.Function:
@@ -71,19 +80,16 @@ def with_names(function: ir.Function) -> ir.Function:
 
     def one(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         call = ir.call_of(stmt)
-        if not isinstance(stmt, ir.Assign) or call is None or not _is_open_item(call):
+        if not is_op(call, Op.GETITEM) or not isinstance(call.args[0], ir.Tup):
+            return stmt
+        display, index = call.args
+        if isinstance(index, ir.Const):
             return stmt
         held = fresh()
-        named = replace(stmt, rhs=replace(call, args=(held, call.args[1])))
-        return (ir.Assign(held, call.args[0], stmt.loc), named)
+        named = ir.rebuilt(stmt, rhs=replace(call, args=(held, index)))
+        return (ir.Assign(held, display, stmt.loc), named)
 
     return ir.replaced_in(function, one)
-
-
-def _is_open_item(call: ir.Call) -> bool:
-    if not is_op(call, Op.GETITEM) or not isinstance(call.args[0], ir.Tup):
-        return False
-    return not isinstance(call.args[1], ir.Const)
 
 
 def _with_displays(
@@ -104,16 +110,17 @@ def _with_displays(
             if _takes_sequences(call):
                 new = _put_in(new, _of_kind(call, known, parts), gone)
         known, tuples = _still(known, new), _still(tuples, new)
-        if isinstance(new, ir.Assign) and isinstance(new.rhs, ir.Tup) and _is_plain(new):
-            tuples[new.target.id] = new.rhs
-            if new.target.id.startswith("_") and uses[new.target.id] == 1:
-                known[new.target.id], parts[new.target.id] = new.rhs, []
+        name, tuple_ = _made(new) or ("", ir.Tup(()))
+        if tuple_.items and name not in ir.names(tuple_):
+            tuples[name] = tuple_
+            if name.startswith("_") and uses[name] == 1:
+                known[name], parts[name] = tuple_, []
         if isinstance(new, ir.Assign) and call is not None and _is_display(
             new.target, call, uses, functions
         ):
             args = call.args
             parts[new.target.id] = [n for n in ir.names(ir.Tup(args)) if n in known]
-            known[new.target.id] = ir.Tup(tuple(_inside(a, known) for a in args), True)
+            known[new.target.id] = replace(_put(known, ir.Tup(args)), listed=True)
         out.append(new)
     for name in reversed(parts):
         gone.update(parts[name] if name in gone else ())
@@ -124,13 +131,6 @@ def _still(known: Mapping[str, ir.Tup], stmt: ir.Stmt) -> dict[str, ir.Tup]:
     """The displays that a statement leaves as they are; a number in `s += x` is another one."""
     changed = _changed(stmt)
     return {n: t for n, t in known.items() if not changed & {n, *ir.names(t)}}
-
-
-def _is_plain(stmt: ir.Assign) -> bool:
-    """Whether a statement binds a tuple of variables and constants that are not bound by it."""
-    items = stmt.rhs.items if isinstance(stmt.rhs, ir.Tup) else ()
-    stars = any(isinstance(i, (ir.Star, ir.Slice)) for i in items)
-    return bool(items) and not stars and stmt.target.id not in ir.names(stmt.rhs)
 
 
 def _with_tuples(stmt: ir.Assign, tuples: Mapping[str, ir.Tup]) -> ir.Assign:
@@ -145,15 +145,17 @@ def _with_tuples(stmt: ir.Assign, tuples: Mapping[str, ir.Tup]) -> ir.Assign:
 
 
 def _takes_sequences(call: ir.Call) -> bool:
-    """Whether a list and a tuple of the same items mean the same to a callee."""
-    if isinstance(call.fn, (ir.Method, ir.Attr, ir.Name, ir.Derived)) or (
-        is_op(call, *_INDEXING, *_JOINING) or is_ufunc_at(call.fn)
-    ):
+    """Whether a list and a tuple of the same items mean the same to a callee.
+
+    To an index, and so to `at` of ufuncs, a list is one of elements, a tuple one of axes; they
+    cannot be joined or compared; a copy is what is copied.
+    """
+    if isinstance(call.fn, (ir.Method, ir.Attr, ir.Name, ir.Derived)):
         return False
-    if getattr(call.fn, "__module__", "") == operator.add.__module__:
+    if is_op(call, Op.DEEP_COPY) or is_ufunc_at(call.fn) or op_of(call.fn).package == "operator":
         return False
     if is_op(call, Op.MIN, Op.MAX) and len(call.args) > 1:
-        return False  # a list and a tuple cannot be compared
+        return False
     rule = lookup(call.fn)
     return rule is not None and (rule.template or rule.definition) is not None
 
@@ -162,7 +164,7 @@ def _of_kind(
     call: ir.Call, known: Mapping[str, ir.Tup], parts: Mapping[str, list[str]]
 ) -> Mapping[str, ir.Tup]:
     """The displays that a callee may have: a list of lists is one of tuples to NumPy alone."""
-    if getattr(builtins, getattr(call.fn, "__name__", ""), None) is not call.fn:
+    if op_of(call.fn).package != "builtins":
         return known
     return {name: display for name, display in known.items() if not parts.get(name)}
 
@@ -185,9 +187,9 @@ def _is_function(atom: ir.Atom, functions: Set[str]) -> bool:
     return isinstance(atom, ir.Ref) and callable(atom.value)
 
 
-def _inside(atom: ir.Atom, known: Mapping[str, ir.Tup]) -> ir.Atom:
-    """An item of a display: an inner display is put in."""
-    return known.get(atom.id, atom) if isinstance(atom, ir.Name) else atom
+def _put(known: Mapping[str, ir.Tup], rhs: _Rhs) -> _Rhs:
+    """A display or call with displays in the place of their names."""
+    return ir.map_rhs(lambda name: known.get(name.id, name), rhs)  # type: ignore[return-value]
 
 
 def _spelled(display: ir.Tup, call: ir.Call) -> ir.Tup:
@@ -220,11 +222,7 @@ def _put_in(
         if isinstance(a, ir.Name) and a.id in known and not {*target} & {*ir.names(known[a.id])}
     }
     gone.update(chosen)
-    args = tuple(chosen.get(a.id, a) if isinstance(a, ir.Name) else a for a in call.args)
-    kwargs = tuple(
-        (k, chosen.get(v.id, v) if isinstance(v, ir.Name) else v) for k, v in call.kwargs
-    )
-    return replace(stmt, rhs=replace(call, args=args, kwargs=kwargs))
+    return ir.with_rhs(stmt, _put(chosen, call))
 
 
 # --- tuples that are only taken apart are not made: `t = (a, b); x = t[0]` becomes `x = a` -------
@@ -251,7 +249,7 @@ def apart(function: ir.Function) -> ir.Function:
 
 
 @frozen
-class _Read:
+class Read:
     """An assignment of an item at a fixed place; `of` is its role."""
 
     stmt: ir.Assign
@@ -272,10 +270,10 @@ class _Read:
 def _candidates(body: ir.Block) -> Tuples:
     """The tuples that are made once, and of which nothing but items are read."""
     made: dict[str, ir.Tup] = {}
-    items: list[_Read] = []
+    items: list[Read] = []
     other: set[str] = set()
     for stmt in ir.walk(body):
-        read, tuple_ = _item(stmt), _made(stmt)
+        read, tuple_ = item_read(stmt), _made(stmt)
         if read is not None:
             items.append(read)
             other.update(ir.writes(stmt))
@@ -296,24 +294,22 @@ def _made(stmt: ir.Stmt) -> tuple[str, ir.Tup] | None:
     return (stmt.target.id, stmt.rhs) if known else None
 
 
-def _item(stmt: ir.Stmt) -> _Read | None:
+def item_read(stmt: ir.Stmt) -> Read | None:
     """The item that a statement reads, if it does no more than that."""
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if not isinstance(stmt, ir.Assign) or not isinstance(rhs, ir.Call):
-        return None
-    if not is_op(rhs, Op.GETITEM):
+    if not isinstance(stmt, ir.Assign) or not is_op(rhs, Op.GETITEM):
         return None
     base, index = rhs.args
     if not isinstance(base, ir.Name) or not isinstance(index, ir.Const):
         return None
-    return _Read(stmt, base.id, index.value, rhs.role) if type(index.value) is int else None
+    return Read(stmt, base.id, index.value, rhs.role) if type(index.value) is int else None
 
 
 def _with_items(block: ir.Block, made: Tuples, known: Tuples, lost: set[str]) -> ir.Block:
     """A block with items for subscripts; tuples whose items may have changed are `lost`."""
     out: list[ir.Stmt] = []
     for stmt in block:
-        read, tuple_ = _item(stmt), _made(stmt)
+        read, tuple_ = item_read(stmt), _made(stmt)
         if tuple_ is not None and tuple_[0] in made:
             known = {**known, tuple_[0]: tuple_[1]}
             continue
@@ -332,3 +328,152 @@ def _changed(stmt: ir.Stmt) -> set[str]:
     """The names that a statement may bind, also those of numbers that it adds to."""
     stores = (s for s in ir.walk((stmt,)) if isinstance(s, ir.SetItem) and s.index is None)
     return {*ir.bound((stmt,)), *(s.base.id for s in stores)}
+
+
+# --- checks of the number of items, `_, _ = xs`, and unpackings -----------------------------------
+
+
+_WORD = re.compile(r"\*?(\w+)")
+
+
+def mark(stmt: ir.Stmt) -> ir.Role | ir.Unpacks | None:
+    """The role of a statement that takes an item, None if it has none."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    return rhs.role if is_op(rhs, Op.GETITEM) else None
+
+
+def base_of(stmt: ir.Stmt) -> ir.Atom:
+    """What a marked statement takes an item of."""
+    assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
+    return stmt.rhs.args[0]
+
+
+def is_checked(
+    base: ir.Atom, before: int, after: int | None, block: Sequence[ir.Stmt]
+) -> bool:
+    """Whether a block ends in the very check, perhaps of a name that was made for it."""
+    last = block[-1] if block else None
+    word = _WORD.match(last.text) if isinstance(last, ir.Verbatim) and last.reads else None
+    if word is None:
+        return False
+    assert isinstance(last, ir.Verbatim)
+    (name, *_) = last.reads
+    made = block[-2:-1]
+    same = name == base or made == [ir.Assign(name, base)]
+    return same and last == length_check(name, before, after, word[1], last.loc)
+
+
+def unpacked(function: ir.Function) -> ir.Function:
+    """The function with checks of lengths as unpackings, where items are taken at all."""
+    fresh = ir.Fresh(ir.all_names(function))
+
+    def block(inner: ir.Block) -> ir.Block:
+        return tuple(_joined(inner, fresh, block))
+
+    return replace(function, body=block(function.body))
+
+
+def _joined(
+    block: ir.Block, fresh: ir.Fresh, inner: Callable[[ir.Block], ir.Block]
+) -> Iterator[ir.Stmt]:
+    """The statements of a block, the items after a check completed."""
+    skip = 0
+    for at, stmt in enumerate(block):
+        if skip:
+            skip -= 1
+            continue
+        items = _items_after(block, at)
+        skip = len(items)
+        if items:
+            yield from _all_items(items, stmt.loc, fresh)
+        else:
+            yield ir.map_blocks(stmt, inner)
+
+
+def _items_after(block: ir.Block, check: int) -> dict[int, Read]:
+    """The items that are taken after a check of their number, by their places."""
+    found: dict[int, Read] = {}
+    rest = block[check + 1 :] if isinstance(block[check], ir.Verbatim) else ()
+    first = item_read(rest[0]) if rest else None
+    if first is None or not isinstance(first.of, ir.Unpacks) or first.of.after is not None:
+        return found
+    if not is_checked(ir.Name(first.base), first.of.before, None, block[check : check + 1]):
+        return found
+    targets = {first.base}
+    for read in map(item_read, rest):
+        same = read is not None and (read.base, read.of) == (first.base, first.of)
+        if read is None or not same or read.index in found or read.stmt.target.id in targets:
+            break
+        targets.add(read.stmt.target.id)
+        found[read.index] = read
+    return found
+
+
+def _all_items(items: Mapping[int, Read], loc: ir.Loc, fresh: ir.Fresh) -> Iterator[ir.Stmt]:
+    """Every item in order, those that nobody needs too."""
+    call = next(iter(items.values())).stmt.rhs
+    assert isinstance(call, ir.Call) and isinstance(call.role, ir.Unpacks)
+    for k in range(call.role.before):
+        if k in items:
+            yield items[k].stmt
+        else:
+            yield ir.Assign(fresh("_"), replace(call, args=(call.args[0], ir.Const(k))), loc)
+
+
+# --- results that are unpacked at once: `w, v = np.linalg.eigh(a)` -------------------------------
+
+
+@frozen
+class Unpacking:
+    """A call, the statements that unpack its result, and the name of each part."""
+
+    call: ir.Assign
+    rest: tuple[ir.Assign, ...]
+    names: Mapping[int, str]
+
+    def facts(self, facts: Facts) -> Facts:
+        """The facts for the expansion of the rule of the call."""
+        return replace(facts, parts=self.names)
+
+
+def counts(function: ir.Function) -> Counter[str]:
+    """How often each name is read or bound."""
+    body = function.body
+    return ir.reader_counts(body) + ir.binding_counts(body, function.params)
+
+
+def unpacking(block: ir.Block, at: int, facts: Facts, uses: Counter[str]) -> Unpacking | None:
+    """The unpacking that starts with the statement at a place of a block, None if none does."""
+    call = block[at]
+    if not isinstance(call, ir.Assign) or not parts_given(call.rhs):
+        return None
+    rest: list[ir.Assign] = []
+    names: dict[int, str] = {}
+    for stmt in block[at + 1 :]:
+        part = _part(stmt, call.target)
+        if part is None or part in names:
+            break
+        assert isinstance(stmt, ir.Assign)
+        rest.append(stmt)
+        names[part] = stmt.target.id
+    # Views need no adjoints, and shadows are made before.
+    apart = {*facts.aliases.views, *facts.shadowed}
+    views = apart & {call.target.id, *names.values()}
+    alone = uses[call.target.id] == len(rest) + 1
+    plain = len({*names.values(), *ir.names(call.rhs)}) == len(names) + len({*ir.names(call.rhs)})
+    if not rest or views or not alone or not plain:
+        return None
+    return Unpacking(call, tuple(rest), names)
+
+
+def parts_given(rhs: ir.Rhs) -> int:
+    """How many values the rule of a call yields, if these are several; else 0."""
+    rule = lookup(rhs.fn) if isinstance(rhs, ir.Call) else None
+    result = None if rule is None or rule.template is None else template_of(rule).result
+    return len(result.items) if isinstance(result, ir.Tup) else 0
+
+
+def _part(stmt: ir.Stmt, whole: ir.Name) -> int | None:
+    """The k of `name = whole[k]`."""
+    read = item_read(stmt)
+    return read.index if read and read.base == whole.id and read.index >= 0 else None

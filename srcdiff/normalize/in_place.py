@@ -16,13 +16,21 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Mapping, Set
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.facts import sampled
-from srcdiff.analysis.links import Link, groups, in_place, is_copy, linked_names, links_of
+from srcdiff.analysis.links import (
+    Link,
+    groups,
+    in_place,
+    is_copy,
+    is_marked,
+    linked_names,
+    links_of,
+)
 from srcdiff.analysis.liveness import live_after
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.builder import Rewriter
@@ -101,15 +109,13 @@ def _is_store(stmt: ir.Stmt, kinds: Kinds, known: bool) -> bool:
     kind = sure(kind) if known else kind
     if not isinstance(kind, (List, Dict)) or is_scalar(_element(stmt, kinds)):
         return False
-    return any(map(_is_shared, contents(kind)))
+    return any(is_mutable(k) or isinstance(k, Tuple) for k in contents(kind))
 
 
 def _takes_out(link: Link) -> bool:
     """Whether a statement takes an element whose place in the container is given to another one."""
-    rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
-    if not is_op(rhs, Op.GETITEM):
-        return False
-    return any(_replaces(s, rhs, link) for s in link.rest[:2])
+    call = ir.call_of(link.stmt)
+    return is_op(call, Op.GETITEM) and any(_replaces(s, call, link) for s in link.rest[:2])
 
 
 def _replaces(stmt: ir.Stmt, item: ir.Call, link: Link) -> bool:
@@ -120,15 +126,11 @@ def _replaces(stmt: ir.Stmt, item: ir.Call, link: Link) -> bool:
     return same and link.target not in ir.names(stmt.value)
 
 
-def _is_shared(kind: Kind) -> bool:
-    return is_mutable(kind) or isinstance(kind, Tuple)
-
-
 def _other_holder(
     stmt: ir.SetItem, links: list[Link], function: ir.Function, kinds: Kinds
 ) -> str | None:
     """A name or place that may hold an array of the container too, None if there is none."""
-    near = _component(stmt.base.id, links)
+    near = _together(stmt.base.id, groups(links))
     params = {p.name for p in function.params}
     taken = {k.target for k in links if k.how == "element"}
     same = groups(k for k in links if k.how in ("alias", "view", "permute"))
@@ -136,8 +138,8 @@ def _other_holder(
         if link.target in near and link.how == "stored":
             array = link.source not in kinds or not is_container(kinds[link.source])
             # What is stored, and what it is a view of.
-            whole = {n for n in same if same[n] == same.get(link.source)} | {link.source}
-            if _count(link.stmt, link.source) > 1 or whole & taken:
+            whole = _together(link.source, same)
+            if ir.reads_of(link.stmt).count(link.source) > 1 or whole & taken:
                 return link.source
             if whole & live_after(function, link.stmt) or (array and link.source in params):
                 return link.source
@@ -152,28 +154,15 @@ def _copy_of(name: str, links: list[Link], live: Set[str]) -> str | None:
     """A live container that was made of the items of another one, or that one, None if none is."""
     made = [k for k in links if k.how == "element" and is_copy(k.stmt)]
     same = groups(made + [k for k in links if k.how == "alias"])
-    if name not in {n for k in made for n in same if same[n] == same[k.target]}:
+    near = _together(name, same)
+    if near.isdisjoint(k.target for k in made):
         return None
-    return min((n for n in live if same.get(n) == same[name] and n != name), default=None)
+    return min(near & live - {name}, default=None)
 
 
-def _component(start: str, links: list[Link]) -> frozenset[str]:
-    """Every name that may share memory with a container or with what is in it."""
-    found = {start}
-    size = 0
-    while size != len(found):
-        size = len(found)
-        for link in links:
-            if link.target in found or link.source in found:
-                found |= {link.target, link.source}
-    return frozenset(found)
-
-
-def _count(stmt: ir.Stmt, name: str) -> int:
-    """How often a statement reads a name."""
-    return sum(
-        isinstance(a, ir.Name) and a.id == name for o in ir.operands(stmt) for a in ir.atoms(o)
-    )
+def _together(name: str, group: Mapping[str, str]) -> set[str]:
+    """The names that are in one group with a name, that name among them."""
+    return {name, *(n for n, first in group.items() if first == group.get(name))}
 
 
 # --- bring a lowered function into the form that the analyses expect -----------------------------
@@ -187,8 +176,8 @@ def prepare(function: ir.Function) -> ir.Function:
 
 
 def _prepared(stmt: ir.Stmt, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Stmt | ir.Block:
-    if isinstance(stmt, ir.For):
-        return _own_target(stmt, fresh)
+    if isinstance(stmt, ir.For):  # its target is bound by nobody else
+        return _apart(stmt, fresh) if stmt.target.id in ir.bound(stmt.body) else stmt
     if isinstance(stmt, ir.While):
         return _rotated(stmt, fresh, mentioned)
     spelled = _spelled_out(stmt)
@@ -197,17 +186,12 @@ def _prepared(stmt: ir.Stmt, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Stm
     if isinstance(stmt, ir.SetItem) and stmt.op is not None and stmt.index is None:
         call = ir.Call(ir.OPERATORS[stmt.op], (stmt.base, stmt.value), role=ir.Role.IN_PLACE)
         return ir.Assign(stmt.base, call, stmt.loc)
-    if isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
-        if is_op(stmt.rhs, Op.POP):
-            return ir.Assign(fresh("_gone"), stmt.rhs, stmt.loc)
+    if isinstance(stmt, ir.Effect) and is_op(stmt.rhs, Op.POP):
+        return ir.Assign(fresh("_gone"), stmt.rhs, stmt.loc)
     return stmt
 
 
-_OPERATORS = {
-    "__iadd__": "+", "__isub__": "-", "__imul__": "*", "__itruediv__": "/", "__ipow__": "**",
-    "__ifloordiv__": "//", "__imod__": "%", "__imatmul__": "@", "__ior__": "|", "__iand__": "&",
-    "__ixor__": "^",
-}  # fmt: skip
+_OPERATORS = {f"__i{fn.__name__.strip('_')}__": op for op, fn in ir.OPERATORS.items()}
 """Methods that stand for an operator in place."""
 
 
@@ -232,13 +216,8 @@ def _spelled_out(stmt: ir.Stmt) -> ir.Block | None:
     return (done, ir.Assign(stmt.target, gives, stmt.loc))
 
 
-def _own_target(stmt: ir.For, fresh: ir.Fresh) -> ir.For:
-    """A loop whose body does not bind the target: `for _i in ...: i = _i; ...` if it did."""
-    return _apart(stmt, fresh) if stmt.target.id in ir.bound(stmt.body) else stmt
-
-
 def _apart(stmt: ir.For, fresh: ir.Fresh) -> ir.For:
-    """A loop with a counter of its own, which the body assigns to what was the target."""
+    """A loop with a counter of its own: `for _i in ...: i = _i; ...`."""
     first = stmt.body[0] if stmt.body else None
     if isinstance(first, ir.Assign) and first.rhs == stmt.target:
         rest = stmt.body[1:]
@@ -272,9 +251,8 @@ def _rotated(stmt: ir.While, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Blo
 def _writes(stmt: ir.Stmt) -> bool:
     """Whether a statement itself may write into memory."""
     call = ir.call_of(stmt)
-    if call is None:
-        return isinstance(stmt, ir.SetItem)
-    return is_inplace(call) or bool(mutated_args(call))
+    written = call is not None and bool(mutated_args(call))
+    return written or is_marked(call) or isinstance(stmt, ir.SetItem)
 
 
 def inplace(function: ir.Function, kinds: Kinds, lent: frozenset[str] = frozenset()) -> ir.Function:
@@ -283,7 +261,7 @@ def inplace(function: ir.Function, kinds: Kinds, lent: frozenset[str] = frozense
     What is written into the parameters `lent` is seen by the caller.
     """
     held = shared_elements(function, kinds)
-    shared = linked_names(function, kinds, lent) | reshaped_names(function)
+    shared = linked_names(function, kinds, lent)
     new = _InPlace(function, kinds, shared, held).function(function)
     return _one_name(new, _in_place_pairs(function))
 
@@ -291,9 +269,8 @@ def inplace(function: ir.Function, kinds: Kinds, lent: frozenset[str] = frozense
 def _in_place_pairs(function: ir.Function) -> frozenset[tuple[str, str]]:
     """The names of a variable before and after an operator in place, parameters left alone."""
     params = {p.name for p in function.params}
-    marks = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign) and is_inplace(s.rhs)]
-    pairs = ((s.target.id, ir.names(s.rhs.args[0])[0]) for s in marks)  # type: ignore[union-attr]
-    return frozenset((new, old) for new, old in pairs if not {new, old} & params)
+    pairs = ((k.target, k.source) for k in in_place(function))
+    return frozenset(pair for pair in pairs if params.isdisjoint(pair))
 
 
 def _one_name(function: ir.Function, pairs: frozenset[tuple[str, str]]) -> ir.Function:
@@ -324,14 +301,11 @@ def _in_the_way(names: frozenset[str], function: ir.Function) -> bool:
     for stmt in ir.walk(function.body):
         bound = names.intersection(ir.writes(stmt))
         if bound:
-            same = ir.names(stmt.rhs) if isinstance(stmt, ir.Assign) and _is_name(stmt.rhs) else ()
+            copied = isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name)
+            same = ir.reads(stmt) if copied else ()
             if live_after(function, stmt) & (names - bound).difference(same):
                 return True
     return False
-
-
-def _is_name(rhs: ir.Rhs) -> bool:
-    return isinstance(rhs, ir.Name)
 
 
 def _without_copies(block: ir.Block) -> ir.Block:
@@ -340,12 +314,9 @@ def _without_copies(block: ir.Block) -> ir.Block:
 
 
 def reshaped_names(function: ir.Function) -> frozenset[str]:
-    """`x.reshape` for every variable x that a function reshapes."""
-    found = set()
-    for stmt in ir.walk(function.body):
-        if isinstance(stmt, ir.Assign) and is_reshaping(stmt.rhs):
-            found |= {f"{n}.reshape" for n in ir.names(stmt.rhs)}
-    return frozenset(found)
+    """The variables that a function reshapes."""
+    made = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
+    return frozenset(n for s in made if is_reshaping(s.rhs) for n in ir.reads(s))
 
 
 class _InPlace(Rewriter):
@@ -356,6 +327,7 @@ class _InPlace(Rewriter):
     ) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.kinds, self.shared, self.held = kinds, shared, held
+        self.reshaped = reshaped_names(function)
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement without operators in place that mean one thing or another."""
@@ -366,16 +338,14 @@ class _InPlace(Rewriter):
         if isinstance(stmt, ir.Assign) and returns_nothing(stmt.rhs, self.kinds):
             assert isinstance(stmt.rhs, ir.Call)
             return (ir.Effect(stmt.rhs, stmt.loc), ir.Assign(stmt.target, ir.NONE, stmt.loc))
-        if isinstance(stmt, ir.Assign) and is_inplace(stmt.rhs):
-            return self.resolved(stmt)
+        if isinstance(stmt, ir.Assign) and is_marked(stmt.rhs):
+            return self.resolved(stmt, stmt.rhs)
         if isinstance(stmt, ir.For) and not _is_counter(self.kinds.get(stmt.target.id)):
             stmt = _apart(stmt, self.fresh)
         return self.inside(stmt)
 
-    def resolved(self, stmt: ir.Assign) -> ir.Stmt | ir.Block:
+    def resolved(self, stmt: ir.Assign, call: ir.Call) -> ir.Stmt | ir.Block:
         """`y op= x`: `y = y op x` of a number, or an array that nobody shares; else in place."""
-        call = stmt.rhs
-        assert isinstance(call, ir.Call)
         base, value = call.args
         assert isinstance(base, ir.Name)
         op = ir.SYMBOLS[call.fn]
@@ -387,12 +357,12 @@ class _InPlace(Rewriter):
                 remedy="Use `append`, or bind a new list: `xs = xs + [y]`.",
             )
         # In place an array keeps its layout, on which it depends what is a view of it.
-        reshaped = f"{stmt.target.id}.reshape" in self.shared
+        reshaped = stmt.target.id in self.reshaped
         known = not isinstance(value, ir.Name) or is_numeric(self.kinds.get(value.id, UNKNOWN))
         alone = base.id not in self.shared and not reshaped and not _may_be_zero_dimensional(kind)
         alone = alone and (known or not is_array(kind))
         if alone or (kind is not None and is_scalar(kind)):
-            return self.rebound(stmt, value, kind)
+            return self.rebound(stmt, call, kind)
         if not is_array(kind):
             name = ir.said(base.id).strip("`")
             raise UnsupportedError(
@@ -418,15 +388,14 @@ class _InPlace(Rewriter):
         self.write(held, stmt.value, stmt.op)
         return ir.SetItem(stmt.base, stmt.index, held, None, stmt.loc)
 
-    def rebound(self, stmt: ir.Assign, value: ir.Atom, kind: Kind | None) -> ir.Stmt:
+    def rebound(self, stmt: ir.Assign, call: ir.Call, kind: Kind | None) -> ir.Stmt:
         """`y op= x` on memory that nobody shares: `y = y op x`, in the dtype of y."""
         if not isinstance(kind, Array) or kind.maybe_scalar:
             return stmt
-        if not _changes_dtype(value, kind, self.kinds):
+        if not _changes_dtype(call.args[1], kind, self.kinds):
             return stmt
-        assert isinstance(stmt.rhs, ir.Call)
         dtype = ir.Ref(f"np.{kind.dtype}", getattr(np, str(kind.dtype)))
-        wide = self.temp(replace(stmt.rhs, text=None))
+        wide = self.temp(replace(call, text=None))
         return ir.Assign(stmt.target, ir.Call(ir.Method("astype"), (wide, dtype)), stmt.loc)
 
     def in_item(self, stmt: ir.SetItem, index: ir.Atom, op: str) -> ir.Stmt:
@@ -442,11 +411,6 @@ class _InPlace(Rewriter):
 def _is_counter(kind: Kind | None) -> bool:
     """Whether a loop's target is nothing but a whole number; else it may have an adjoint."""
     return isinstance(kind, Scalar) and str(kind.dtype).startswith("int")
-
-
-def is_inplace(rhs: ir.Rhs) -> bool:
-    """Whether an expression stands for an operator in place on a variable."""
-    return isinstance(rhs, ir.Call) and rhs.role is ir.Role.IN_PLACE
 
 
 _STORED = ("+", "-", "*", "/")
@@ -515,7 +479,7 @@ def _made_by_numpy(function: ir.Function) -> frozenset[str]:
 def _is_numpy(callee: ir.Callee) -> bool:
     """Whether a callee is a function of NumPy that is known to do nothing but compute."""
     found = op_of(callee)
-    return found.probed and found.name.startswith("numpy.")
+    return found.probed and found.package == "numpy"
 
 
 def _is_foreign(atom: ir.Atom, kinds: Kinds) -> bool:

@@ -11,11 +11,8 @@ end, or nobody else looks: a loop that may leave some items to whoever looks nex
 
 from __future__ import annotations
 
-import itertools
-import operator
 from collections.abc import Iterable, Sequence
 from types import FunctionType
-from typing import Any
 
 from srcdiff import ir
 from srcdiff.analysis.links import (
@@ -28,7 +25,6 @@ from srcdiff.analysis.links import (
 )
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.lower.targets import length_check
-from srcdiff.frontend.lowering import template_of
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
@@ -47,16 +43,16 @@ from srcdiff.ir.kinds import (
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.containers import ENDLESS
 from srcdiff.kinds.interpreter import infer
-from srcdiff.normalize.unpacking import base_of, is_checked, mark
+from srcdiff.normalize.displays import base_of, is_checked, mark, parts_given
 from srcdiff.primitives.effects import is_pure
 from srcdiff.primitives.ops import Op, is_op
-from srcdiff.primitives.registry import lookup
 from srcdiff.specialize.inline import is_user_function
 
-_MAKERS: tuple[Any, ...] = (
-    iter, map, filter, zip, enumerate, reversed, itertools.chain, itertools.islice,
-    itertools.accumulate, itertools.takewhile, itertools.dropwhile, itertools.cycle,
+_MAKERS = (
+    Op.ITER, Op.MAP, Op.FILTER, Op.ZIP, Op.ENUMERATE, Op.REVERSED, Op.CHAIN, Op.ISLICE,
+    Op.ACCUMULATE, Op.TAKEWHILE, Op.DROPWHILE, Op.CYCLE,
 )  # fmt: skip
+_HOLDERS = (Op.GETITEM, Op.MAKE_LIST, Op.ADD, Op.MUL)
 
 
 def check_left(
@@ -113,14 +109,10 @@ def _iterator(name: str, whole: ir.Function, kinds: Kinds) -> Sequence[str]:
         kind = kinds.get(n)
         found = found or isinstance(kind, Object) and hasattr(type(kind.value), "__next__")
         for rhs in given.get(n, ()):
-            fn = rhs.fn if isinstance(rhs, ir.Call) else None
-            found = found or any(fn is maker for maker in _MAKERS)
-            if isinstance(rhs, (ir.Name, ir.Tup)) or fn in _HOLDERS:
+            found = found or is_op(rhs, *_MAKERS)
+            if isinstance(rhs, (ir.Name, ir.Tup)) or is_op(rhs, *_HOLDERS):
                 names += [m for m in ir.names(rhs) if m not in names]
     return names if found else ()
-
-
-_HOLDERS = (operator.getitem, ir.make_list, operator.add, operator.mul)
 
 
 def _is_elsewhere(
@@ -245,17 +237,10 @@ def _begins(stmt: ir.Stmt) -> bool:
 
 def _results_of_rules(function: ir.Function) -> dict[str, int]:
     """The names of results of functions whose rules yield several, and how many."""
-    found: dict[str, int] = {}
     count = ir.binding_counts(function.body, function.params, True)
-    for stmt in ir.walk(function.body):
-        call = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        fn = call.fn if isinstance(call, ir.Call) else None
-        rule = lookup(fn) if isinstance(fn, FunctionType) else None
-        if isinstance(stmt, ir.Assign) and rule is not None and rule.template is not None:
-            value = template_of(rule).result
-            if isinstance(value, ir.Tup) and count[stmt.target.id] == 1:
-                found[stmt.target.id] = len(value.items)
-    return found
+    stmts = (s for s in ir.walk(function.body) if isinstance(ir.callee_of(s), FunctionType))
+    made = {s.target.id: s.rhs for s in stmts if isinstance(s, ir.Assign)}
+    return {n: parts for n, rhs in made.items() if count[n] == 1 and (parts := parts_given(rhs))}
 
 
 class _Pass(Rewriter):
@@ -367,8 +352,7 @@ def _written(stmt: ir.Stmt, kinds: Kinds) -> frozenset[str]:
 
     Functions of the user's stand in the text already, but for recursive ones.
     """
-    call = ir.call_of(stmt)
-    if call is not None and is_user_function(call.fn):
+    if is_user_function(ir.callee_of(stmt)):
         return frozenset()
     arrays, containers = stored_names((stmt,), kinds)
     return frozenset({*arrays, *containers, *marked_names(stmt)})

@@ -33,13 +33,9 @@ class _Sets:
 
     def join(self, keys: frozenset[Key]) -> None:
         """Put definitions that one read can see into one web; the smallest represents it."""
-        roots = sorted({self.find(k) for k in keys}, key=_order)
+        roots = sorted({self.find(k) for k in keys}, key=lambda key: (key[1], key[0]))
         for other in roots[1:]:
             self.parent[other] = roots[0]
-
-
-def _order(key: Key) -> tuple[tuple[int, ...], str]:
-    return key[1], key[0]
 
 
 def webs(
@@ -132,10 +128,8 @@ def _part(env: Env, names: frozenset[str]) -> Env:
 def _set(env: Env, names: frozenset[str], part: Env) -> None:
     """Give some names the definitions in `part`, and none where it has none."""
     for name in names:
-        if name in part:
-            env[name] = part[name]
-        else:
-            env.pop(name, None)
+        env.pop(name, None)
+    env.update(part)
 
 
 def _merge(a: Env, b: Env) -> Env:
@@ -182,16 +176,10 @@ class _Rename:
         targets, sources = set(stmt.targets), set(stmt.sources)
         if targets == sources:
             return (stmt,)
-        if not targets & sources:
-            return tuple(
-                ir.Assign(t, s, stmt.loc) for t, s in zip(stmt.targets, stmt.sources, strict=True)
-            )
-        held = [self.fresh("_" + s.id.lstrip("_")) for s in stmt.sources]
-        taken = [ir.Assign(h, s, stmt.loc) for h, s in zip(held, stmt.sources, strict=True)]
-        return (
-            *taken,
-            *(ir.Assign(t, h, stmt.loc) for t, h in zip(stmt.targets, held, strict=True)),
-        )
+        apart = targets.isdisjoint(sources)
+        held = () if apart else tuple(self.fresh("_" + s.id.lstrip("_")) for s in stmt.sources)
+        moves = (*zip(held, stmt.sources), *zip(stmt.targets, held or stmt.sources, strict=True))
+        return tuple(ir.Assign(target, source, stmt.loc) for target, source in moves)
 
     def seen(self, name: ir.Name, path: Path) -> ir.Name:
         """The new name of a read at a path (a name that nothing binds stays)."""

@@ -6,15 +6,14 @@ have been replaced by bodies, the `if` goes: what is computed inside is a consta
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Mapping
 
 from srcdiff import ir
 from srcdiff.analysis.activity import edges_of, reachable
-from srcdiff.analysis.links import stored_names
+from srcdiff.analysis.links import is_marked, stored_names
 from srcdiff.errors import UnsupportedError
-from srcdiff.frontend.closures.closures import Closure
 from srcdiff.frontend.lowering import flows
+from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
@@ -25,8 +24,8 @@ from srcdiff.ir.kinds import (
     is_numeric,
     is_scalar,
 )
+from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
-from srcdiff.normalize.in_place import is_inplace
 from srcdiff.primitives.effects import makes_object, mutated_args
 from srcdiff.primitives.ops import MODES, Op, is_op
 from srcdiff.runtime.arrays import stop_gradient
@@ -38,7 +37,7 @@ def without_modes(function: ir.Function, params: Kinds, inputs: Iterable[str]) -
     tests = {
         s.target.id: s.rhs
         for s in ir.walk(function.body)
-        if isinstance(s, ir.Assign) and _is_mode(s.rhs)
+        if isinstance(s, ir.Assign) and is_op(s.rhs, *MODES)
     }
     _check_used(function.body, tests)
     if not tests:
@@ -55,15 +54,11 @@ def without_modes(function: ir.Function, params: Kinds, inputs: Iterable[str]) -
     return done
 
 
-def _is_mode(rhs: ir.Rhs) -> bool:
-    return is_op(rhs, *MODES)
-
-
 def _check_used(block: ir.Block, tests: Mapping[str, ir.Rhs]) -> None:
     """Refuse modes that are not used in `with` or as decorators."""
     for stmt in ir.walk(block):
         call = ir.call_of(stmt)
-        stray = isinstance(stmt, ir.Effect) and _is_mode(stmt.rhs)
+        stray = isinstance(stmt, ir.Effect) and is_op(stmt.rhs, *MODES)
         called = call is not None and isinstance(call.fn, ir.Name) and call.fn.id in tests
         named = not isinstance(stmt, ir.If) and any(n in tests for n in ir.reads(stmt))
         if stray or called or named:
@@ -118,8 +113,13 @@ class _Regions:
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
         if not isinstance(stmt, ir.Assign) or not isinstance(rhs, (ir.Call, ir.Opaque)):
             return False
-        writes = isinstance(rhs, ir.Call) and (is_inplace(rhs) or mutated_args(rhs, self.kinds))
-        return self.computes(rhs) and not writes
+        return self.computes(rhs) and not self.written_by(rhs)
+
+    def written_by(self, rhs: ir.Call | ir.Opaque) -> tuple[ir.Atom, ...]:
+        """What an expression may write into."""
+        if is_marked(rhs):
+            return rhs.args[:1]
+        return mutated_args(rhs, self.kinds) if isinstance(rhs, ir.Call) else ()
 
     def stmt(self, stmt: ir.Stmt, on: bool) -> ir.Block:
         """What stands for one statement."""
@@ -154,7 +154,7 @@ class _Regions:
         rhs, loc = stmt.rhs, stmt.loc
         if not isinstance(rhs, (ir.Call, ir.Opaque)) or not self.computes(rhs):
             return (stmt,)
-        if isinstance(rhs, ir.Call) and (is_inplace(rhs) or mutated_args(rhs, self.kinds)):
+        if isinstance(rhs, ir.Call) and self.written_by(rhs):
             return self.writing(stmt, rhs)
         if not carries(stmt.target.id, self.kinds) or stmt.target.id in self.inner:
             return (stmt,)
@@ -172,23 +172,16 @@ class _Regions:
 
     def moves(self, call: ir.Call) -> bool:
         """Whether a call only puts values into containers or takes them out."""
-        fn = call.fn
-        if fn in (ir.make_list, ir.make_dict, ir.set_attr) or makes_object(fn):
+        if is_op(call, Op.MAKE_LIST, Op.MAKE_DICT, Op.SET_ATTR) or makes_object(call.fn):
             return True
-        if isinstance(fn, (ir.Name, ir.Derived)) or isinstance(call, Closure):
-            return False
-        inner = any(self.holds(a) for a in call.args[:1])
-        if isinstance(fn, (ir.Method, ir.Attr)) or fn is operator.getitem:
-            return inner
-        if fn in (max, min):
+        if is_op(call, Op.MAX, Op.MIN):
             return len(call.args) > 1
-        return inner and fn in (list, tuple, dict, zip, reversed, sorted, enumerate, operator.add)
+        taken = is_op(call, *_MOVING) or isinstance(call.fn, (ir.Method, ir.Attr))
+        return taken and any(self.holds(a) for a in call.args[:1])
 
     def holds(self, atom: ir.Atom) -> bool:
         """Whether a value is a container or an object."""
-        if isinstance(atom, ir.Tup):
-            return True
-        kind = self.kinds.get(atom.id, UNKNOWN) if isinstance(atom, ir.Name) else UNKNOWN
+        kind = atom_kind(atom, self.kinds)
         return is_container(kind) or isinstance(kind, Object)
 
     def store(self, stmt: ir.SetItem) -> ir.Block:
@@ -208,13 +201,12 @@ class _Regions:
 
     def writing(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> ir.Block:
         """A call that may write into its arguments gets constants."""
-        written = call.args[:1] if is_inplace(call) else mutated_args(call, self.kinds)
-        if is_inplace(call) and self.is_number(call.args[0]):
+        if is_marked(call) and is_scalar(atom_kind(call.args[0], self.kinds)):
             assert isinstance(stmt, ir.Assign)
             return self.assign(replace(stmt, rhs=replace(call, text=None)))
         kept: frozenset[str] = frozenset()
         if not is_user_function(call.fn):
-            kept = frozenset(n for atom in written for n in ir.names(atom))
+            kept = frozenset(n for atom in self.written_by(call) for n in ir.names(atom))
             for name in kept:
                 self.note_written(ir.Name(name), stmt.loc)
         before, args = self.stopped(call.args, stmt.loc, kept)
@@ -222,25 +214,19 @@ class _Regions:
         kwargs = tuple((k, v) for (k, _), v in zip(call.kwargs, values, strict=True))
         return (*before, *more, replace(stmt, rhs=replace(call, args=args, kwargs=kwargs)))
 
-    def is_number(self, atom: ir.Atom) -> bool:
-        return isinstance(atom, ir.Name) and is_scalar(self.kinds.get(atom.id, UNKNOWN))
-
     def stopped(
         self, atoms: tuple[ir.Atom, ...], loc: ir.Loc, kept: frozenset[str] = frozenset()
     ) -> tuple[ir.Block, tuple[ir.Atom, ...]]:
         """Operands as constants where they carry a derivative, but those that are `kept`."""
-        before: list[ir.Stmt] = []
+        lines = Builder(self.fresh, loc)
 
         def constant(name: ir.Name) -> ir.Atom:
             if name.id in kept or name.id not in self.varied or not carries(name.id, self.kinds):
                 return name
-            held = self.fresh("_" + name.id.lstrip("_"))
-            call = ir.Call(stop_gradient, (name,))
-            before.append(ir.Assign(held, call, loc))
-            return held
+            return lines.temp(ir.Call(stop_gradient, (name,)), "_" + name.id.lstrip("_"))
 
         new = tuple(ir.map_atom(constant, a) for a in atoms)
-        return tuple(before), new
+        return tuple(lines.out), new
 
     def note_written(self, atom: ir.Atom, loc: ir.Loc) -> None:
         """Note what is written into: it must not carry a derivative."""
@@ -248,6 +234,13 @@ class _Regions:
             kind = self.kinds.get(name, UNKNOWN)
             if is_numeric(kind) or kind is UNKNOWN:
                 self.written.append((name, loc))
+
+
+_MOVING = (
+    Op.GETITEM, Op.LIST, Op.TUPLE, Op.DICT, Op.ZIP, Op.REVERSED, Op.SORTED, Op.ENUMERATE, Op.ADD,
+    Op.MUL, Op.OR,
+)  # fmt: skip
+"""What makes one container of another, or takes something out of it."""
 
 
 def _written(name: str, loc: ir.Loc) -> UnsupportedError:

@@ -9,6 +9,7 @@ the form of the values, so in forward mode (`loose`) what may be a list becomes 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,10 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges_of
 from srcdiff.frontend.lowering import flows
+from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Kind, Kinds, List, Tuple, Unknown, is_active_kind
-from srcdiff.kinds.calls import atom_kind, kind_of_call
+from srcdiff.ir.kinds import Kinds, List, Tuple, Unknown, is_active_kind
+from srcdiff.kinds.calls import atom_kind, rhs_kind
 from srcdiff.kinds.elementwise import meets_lists
 from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.operation import op_of
@@ -33,18 +35,16 @@ _COMPOSED = frozenset({
 """Functions that are made of others and take arrays alone, with those of `_ARRAYS_ALONE`."""
 
 _ARRAYS_ALONE = ("scipy.stats", "scipy.special", "scipy.linalg", "scipy.fft", "scipy.ndimage")
-_PAIRS = frozenset((
+_PAIRS = frozenset(f"scipy.linalg.{name}" for name in (
     "lu_solve", "cho_solve", "cho_solve_banded", "solve_banded", "solveh_banded", "matmul_toeplitz",
     "solve_toeplitz",
 ))  # fmt: skip
-"""Names of functions of SciPy that take a pair of arrays, or of numbers, first."""
-
-
-_SEQUENCES = frozenset((
-    "array", "asarray", "block", "choose", "column_stack", "concat", "concatenate", "dstack",
-    "hstack", "multi_dot", "row_stack", "select", "stack", "vstack",
-))  # fmt: skip
-"""Names of functions that make arrays of lists, or take lists of arrays."""
+"""Operations that take a pair of arrays, or of numbers, first."""
+_SEQUENCES = (
+    Op.ARRAY, Op.ASARRAY, Op.BLOCK, Op.CHOOSE, Op.COLUMN_STACK, Op.CONCATENATE, Op.DSTACK,
+    Op.HSTACK, Op.LINALG_MULTI_DOT, Op.SELECT, Op.STACK, Op.VSTACK,
+)  # fmt: skip
+"""What makes arrays of lists, or takes lists of arrays."""
 
 
 def with_arrays(
@@ -63,18 +63,12 @@ def with_arrays(
     active = activity(inputs, outputs, found)
     fresh = ir.Fresh(ir.all_names(function))
 
-    def block(inner: ir.Block) -> ir.Block:
-        out: list[ir.Stmt] = []
-        for stmt in inner:
-            changed = (stmt.base.id,) if isinstance(stmt, ir.SetItem) else ir.writes(stmt)
-            places = _listed(stmt, kinds, unclear, loose) if active & {*changed} else ()
-            if places:
-                out += _converted(stmt, places, unclear, unsure, fresh)
-            else:
-                out.append(ir.map_stmt(stmt, lambda n: n, lambda n: n, block))
-        return tuple(out)
+    def one(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        changed = (stmt.base.id,) if isinstance(stmt, ir.SetItem) else ir.writes(stmt)
+        lists = _listed(stmt, kinds, unclear, loose) if active & {*changed} else ()
+        return _converted(stmt, lists, unclear, unsure, fresh) if lists else stmt
 
-    return replace(function, body=block(function.body))
+    return ir.replaced_in(function, one)
 
 
 def _unclear(function: ir.Function, kinds: Kinds) -> frozenset[str]:
@@ -91,51 +85,40 @@ def _at_times(function: ir.Function, kinds: Kinds) -> frozenset[str]:
     unknown = {n for n, k in kinds.items() if isinstance(k, Unknown)}
     made = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign)]
     bound = [(s.target.id, s.rhs) for s in made if s.target.id in unknown]
-    found = {n for n, rhs in bound if isinstance(_kind(rhs, kinds), (List, Tuple))}
+    found = {n for n, rhs in bound if isinstance(rhs_kind(rhs, kinds), (List, Tuple))}
     while more := {n for n, rhs in bound if isinstance(rhs, ir.Name) and rhs.id in found} - found:
         found |= more
     return frozenset(found)
 
 
-def _kind(rhs: ir.Rhs, kinds: Kinds) -> Kind:
-    """What a right-hand side makes."""
-    if isinstance(rhs, ir.Call):
-        return kind_of_call(rhs, kinds)
-    return Unknown() if isinstance(rhs, ir.Opaque) else atom_kind(rhs, kinds)
-
-
 def _listed(
     stmt: ir.Stmt, kinds: Kinds, unclear: frozenset[str], loose: bool
-) -> tuple[int | str, ...]:
-    """The places, or keys, of the operands of a call that are lists where arrays are meant.
+) -> tuple[ir.Atom, ...]:
+    """The operands of a call that are lists where arrays are meant.
 
-    Of `y[i] += xs` that is `"value"`: what stands for it may be a sum.  `@` takes tangents
+    Of `y[i] += xs` that is the value: what stands for it may be a sum.  `@` takes tangents
     (`loose`) that are lists as they are.
     """
     if isinstance(stmt, ir.SetItem):
         meant = stmt.op is not None and is_array(kinds.get(stmt.base.id))
-        return ("value",) if meant and _is_list(stmt.value, kinds, True) else ()
+        return (stmt.value,) if meant and _is_list(stmt.value, kinds, True) else ()
     call = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if not isinstance(call, ir.Call) or isinstance(
         call.fn, (ir.Attr, ir.Method, ir.Name, ir.Derived)
     ):
         return ()
-    whole = _takes_no_axes(call.fn)
+    drawn = _is_distribution(call.fn)
+    # Every list stands for an array, whatever it holds.
+    whole = op_of(call.fn).is_elementwise or is_op(call, Op.INTERP) or drawn
     taken = call.args if whole else flows(call, kinds)
-    unsure = [k for k, a in enumerate(call.args) if a in taken and _is_one_of(a, unclear)]
-    places = [k for k, a in enumerate(call.args) if a in taken and _is_list(a, kinds, whole)]
-    named = [(k, v) for k, v in call.kwargs if k is not None and v in taken]
-    keys = [k for k, v in named if _is_list(v, kinds, _is_distribution(call.fn))]
-    if not (unsure or places or keys) or not _takes_lists(call, kinds):
+    unsure = [a for a in call.args if a in taken and _is_one_of(a, unclear)]
+    lists = [a for a in call.args if a in taken and _is_list(a, kinds, whole)]
+    lists += [v for k, v in call.kwargs if k and v in taken and _is_list(v, kinds, drawn)]
+    if not (unsure or lists) or not _takes_lists(call, kinds):
         return ()
-    if (loose and is_op(call, Op.MATMUL)) or getattr(call.fn, "__name__", "") in _SEQUENCES:
+    if (loose and is_op(call, Op.MATMUL)) or is_op(call, *_SEQUENCES):
         unsure = []
-    return (*places, *keys, *unsure) if _computes(call) else (*unsure,)
-
-
-def _takes_no_axes(fn: Any) -> bool:
-    """Whether every list that a function is given stands for an array, whatever it holds."""
-    return op_of(fn).is_elementwise or fn is np.interp or _is_distribution(fn)
+    return (*lists, *unsure) if _computes(call) else (*unsure,)
 
 
 def _is_distribution(fn: Any) -> bool:
@@ -164,39 +147,30 @@ def _takes_lists(call: ir.Call, kinds: Kinds) -> bool:
     """Whether NumPy takes lists among the operands for arrays."""
     if lookup(call.fn) is None or is_op(call, Op.EINSUM):  # that may be given lists of axes
         return False
-    if module_of(call.fn) == "_operator":
+    op = op_of(call.fn)
+    if op.package == "operator":
         return any(meets_lists(call.fn, atom_kind(a, kinds)) for a in call.args)
-    if getattr(call.fn, "__name__", "") in _PAIRS:
+    if op.name in _PAIRS:
         return False
     return isinstance(call.fn, np.ufunc) or module_of(call.fn).startswith(("numpy", *_ARRAYS_ALONE))
 
 
-def _text(fn: Any) -> str:
-    """How a function is written that makes an array of a list."""
-    return fn.__name__ if fn is as_array else f"np.{fn.__name__}"
-
-
 def _converted(
-    stmt: ir.Stmt,
-    places: tuple[int | str, ...],
-    unclear: frozenset[str],
-    unsure: Any,
-    fresh: ir.Fresh,
+    stmt: ir.Stmt, lists: Sequence[ir.Atom], unclear: frozenset[str], unsure: Any, fresh: ir.Fresh
 ) -> ir.Block:
     """The statement on arrays made of its lists."""
-    out: list[ir.Stmt] = []
+    lines = Builder(fresh, stmt.loc)
 
-    def array(place: int | str | None, operand: ir.Atom) -> ir.Atom:
-        if place not in places:
+    def array(operand: ir.Atom) -> ir.Atom:
+        if operand not in lists:
             return operand
-        made, fn = fresh(), unsure if _is_one_of(operand, unclear) else np.array
-        out.append(ir.Assign(made, ir.Call(fn, (operand,), text=_text(fn)), stmt.loc))
-        return made
+        return lines.call(unsure if _is_one_of(operand, unclear) else np.array, operand)
 
-    if isinstance(stmt, ir.SetItem):
-        value = array("value", stmt.value)
-        return (*out, replace(stmt, value=value))
-    assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
-    args = tuple(array(k, a) for k, a in enumerate(stmt.rhs.args))
-    kwargs = tuple((k, array(k, v)) for k, v in stmt.rhs.kwargs)
-    return (*out, replace(stmt, rhs=replace(stmt.rhs, args=args, kwargs=kwargs)))
+    call = ir.call_of(stmt)
+    if call is None:
+        new = ir.rebuilt(stmt, value=array(stmt.value))  # type: ignore[union-attr]
+    else:
+        args = tuple(map(array, call.args))
+        kwargs = tuple((k, array(v)) for k, v in call.kwargs)
+        new = ir.rebuilt(stmt, rhs=replace(call, args=args, kwargs=kwargs))
+    return (*lines.out, new)

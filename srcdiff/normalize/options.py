@@ -18,7 +18,7 @@ from srcdiff import ir
 from srcdiff.errors import MissingRuleError, UnsupportedError
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import UNKNOWN, Kind, Kinds, Maybe, NoneKind, Scalar, Tuple, dims_of
+from srcdiff.ir.kinds import Kind, Kinds, Maybe, NoneKind, Scalar, Tuple, dims_of
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.arguments import argument as given_as
 from srcdiff.primitives.arguments import as_atom, bind, named, parameters, spelling, takes_out
@@ -30,11 +30,11 @@ _DRAWS = ("random", "standard_normal", "standard_exponential", "standard_gamma")
 """Methods of generators of random numbers that draw as many as there is room for in `out`."""
 
 
-def variant(call: ir.Call, loc: ir.Loc) -> tuple[Rule, Mapping[str, ir.Atom]] | None:
+def variant(call: ir.Call) -> tuple[Rule, Mapping[str, ir.Atom]] | None:
     """The definition of a call for one of its options, with its arguments bound."""
     for argument, rule in given(call.fn).items():
         try:
-            bound = bind(rule.params, None, call, loc)
+            bound = bind(rule.params, None, call, ir.NOWHERE)
         except MissingRuleError:  # this definition is not for the other arguments
             continue
         if not _is_default(bound[argument], argument, rule):
@@ -72,7 +72,7 @@ class Options:
     dtype: ir.Atom | None = None
 
 
-def options(call: ir.Call, loc: ir.Loc) -> Options | None:
+def options(call: ir.Call) -> Options | None:
     """The options of a call, None if it has none."""
     if any(k is None for k, _ in call.kwargs) or not takes_out(call.fn):
         return None
@@ -99,14 +99,7 @@ def _outs(given: ir.Atom) -> tuple[ir.Atom, ...]:
     return () if all(a == ir.NONE for a in found) else found
 
 
-def without(
-    found: Options, target: ir.Name | None, fresh: ir.Fresh, loc: ir.Loc, kinds: Kinds
-) -> ir.Block:
-    """The statements that a call with options stands for."""
-    return tuple(_Plain(found, fresh, loc, kinds).statements(target))
-
-
-class _Plain(Builder):
+class Plain(Builder):
     """The statements for one call with options."""
 
     def __init__(self, found: Options, fresh: ir.Fresh, loc: ir.Loc, kinds: Kinds) -> None:
@@ -114,18 +107,19 @@ class _Plain(Builder):
         self.found = found
         self.kinds = kinds
 
-    def statements(self, target: ir.Name | None) -> list[ir.Stmt]:
-        """The statements, the value of the call in `target`."""
+    def statements(self, target: ir.Name | None) -> ir.Block:
+        """The statements that the call stands for, its value in `target`."""
         outs = self.found.outs
         if not all(isinstance(out, ir.Name) for out in outs):
             raise self.error("`out` of this form")
         if self.found.where is not None and not outs:
             raise self.error("`where` without `out`, which leaves elements undefined")
         value = self.value()
-        if not outs:
-            return [*self.out, ir.Assign(target, value, self.loc)] if target else self.out
-        self.put(self.temp(value), target)
-        return self.out
+        if outs:
+            self.put(self.temp(value), target)
+        elif target:
+            self.assign(target, value)
+        return tuple(self.out)
 
     def put(self, value: ir.Name, target: ir.Name | None) -> None:
         """The value, or its parts, put into what was given as `out`."""
@@ -174,14 +168,14 @@ class _Plain(Builder):
 
     def chosen(self, atom: ir.Atom) -> ir.Atom:
         """The elements of an operand where the mask is true."""
-        if isinstance(self.kind(atom), Scalar):
+        if isinstance(atom_kind(atom, self.kinds), Scalar):
             return atom
         return self.item(self.spread(atom), self.mask)
 
     def spread(self, atom: ir.Atom) -> ir.Atom:
         """An operand in the shape of `out`."""
-        dims = dims_of(self.kind(atom))
-        if dims is not None and dims == dims_of(self.kind(self.found.outs[0])):
+        dims, meant = (dims_of(atom_kind(a, self.kinds)) for a in (atom, self.found.outs[0]))
+        if dims is not None and dims == meant:
             return atom
         shape = self.call(np.shape, self.found.outs[0])
         return self.call(np.broadcast_to, atom, shape)
@@ -190,11 +184,6 @@ class _Plain(Builder):
         """An operand in the dtype that was asked for."""
         assert self.found.dtype is not None
         return self.call(np.asarray, atom, self.found.dtype)
-
-    def kind(self, atom: ir.Atom) -> Kind:
-        if isinstance(atom, ir.Const):
-            return Scalar(None)
-        return self.kinds.get(atom.id, UNKNOWN) if isinstance(atom, ir.Name) else UNKNOWN
 
     def error(self, what: str) -> MissingRuleError:
         return MissingRuleError(

@@ -15,7 +15,8 @@ from srcdiff.errors import TransformError
 from srcdiff.frontend.request import Nested, Request
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace, state
-from srcdiff.ir.kinds import UNKNOWN, Array, Dict, Kind, Kinds, List, NoneKind, Scalar, Tuple
+from srcdiff.ir.kinds import Array, Dict, Kind, Kinds, List, NoneKind, Scalar, Tuple
+from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.primitives.ops import Op, is_op
@@ -31,8 +32,8 @@ def select(function: ir.Function, request: Request, kinds: Kinds | None = None) 
         value = chosen.first(value)
     if request.outputs is not None:
         value = chosen.selected(value, request.outputs)
-    elif isinstance(value, ir.Const) and _is_number(value):
-        value = chosen.named(value)
+    elif isinstance(value, ir.Const) and isinstance(value.value, (float, complex)):
+        value = chosen.lines.temp(value, "_out")  # that no input reaches
     elif isinstance(value, ir.Const):
         raise TransformError(
             f"`{function.name}` returns {value.value!r}, which has no derivative",
@@ -79,15 +80,9 @@ class _Chosen:
         self.lines = Builder(ir.Fresh(ir.all_names(self.function)), self.last.loc)
         self.written_out = _written_out(self.function)
 
-    def kind(self, value: ir.Atom) -> Kind:
-        """What is known of a value."""
-        if isinstance(value, ir.Tup):
-            return Tuple(tuple(map(self.kind, value.items)))
-        return self.kinds.get(value.id, UNKNOWN) if isinstance(value, ir.Name) else UNKNOWN
-
     def first(self, value: ir.Atom) -> ir.Atom:
         """The output of `(output, aux)`."""
-        kind = self.kind(value)
+        kind = atom_kind(value, self.kinds)
         single = isinstance(value, ir.Const) or isinstance(kind, (Scalar, Array, Dict, NoneKind))
         items = kind.items if isinstance(kind, Tuple) else None
         if single or (items is not None and len(items) != 2):
@@ -113,20 +108,17 @@ class _Chosen:
         there = self.written_out.get(value.id, {}) if isinstance(value, ir.Name) else {}
         if key in there:
             return there[key]
-        known = _known(self.kind(value))
+        kind = atom_kind(value, self.kinds)
+        known = _known(kind)
         if known is None or isinstance(value, ir.Const):
             if key in (0, -1) and not isinstance(key, str):
                 return value
             raise self.unknown(key, "it returns a single value")
         if (known or isinstance(value, ir.Tup)) and key not in known:
-            raise self.unknown(key, _listed(self.kind(value), known))
+            raise self.unknown(key, _listed(kind, known))
         if isinstance(value, ir.Tup):
             return value.items[int(key)]
         return self.lines.temp(ir.Call(operator.getitem, (value, ir.Const(key))), "_out")
-
-    def named(self, value: ir.Const) -> ir.Name:
-        """A number under a name: an output that no input reaches."""
-        return self.lines.temp(value, "_out")
 
     def unknown(self, key: Any, why: str) -> TransformError:
         """The error for an output that the function does not have."""
@@ -176,11 +168,6 @@ def _by_position(items: tuple[ir.Atom, ...]) -> dict[Any, ir.Atom] | None:
         return None
     count = len(items)
     return {k: items[k] for k in range(-count, count)}
-
-
-def _is_number(value: ir.Const) -> bool:
-    """Whether a literal is a number that takes a cotangent."""
-    return isinstance(value.value, (float, complex))
 
 
 def _known(kind: Kind) -> tuple[Any, ...] | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 
@@ -35,8 +36,6 @@ def without_overlaps(function: ir.Function, kinds: Kinds) -> ir.Function:
     Raises:
         UnsupportedError: a function that writes in place may read what it writes.
     """
-    if not any(map(_looks_at_arrays, ir.walk(function.body))):
-        return function
     return _Overlaps(function, kinds).function(function)
 
 
@@ -86,26 +85,23 @@ def check_order(
             )
 
 
-def _looks_at_arrays(stmt: ir.Stmt) -> bool:
-    """Whether a statement may write into memory that it looks at."""
-    if isinstance(stmt, ir.SetItem):
-        return stmt.index is not None and bool(ir.names(stmt.index))
-    return _writes_in_parts(ir.call_of(stmt))
-
-
-def _writes_in_parts(call: ir.Call | None) -> bool:
+def _writes_in_parts(call: ir.Call) -> bool:
     """Whether a call may write into an argument when it has not read all of the others."""
-    op = None if call is None else op_of(call.fn)
-    return op is not None and op.effect is Effect.WRITES and op.writing is Writing.IN_PARTS
+    op = op_of(call.fn)
+    return op.effect is Effect.WRITES and op.writing is Writing.IN_PARTS
 
 
 class _Overlaps(Rewriter):
-    """The walk, with the names that may share memory."""
+    """The walk over one function."""
 
     def __init__(self, function: ir.Function, kinds: Kinds) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
-        self.kinds = kinds
-        self.group = near(function, kinds)
+        self.whole, self.kinds = function, kinds
+
+    @cached_property
+    def group(self) -> Mapping[str, str]:
+        """The names that may share memory."""
+        return near(self.whole, self.kinds)
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement, and the copies that it needs."""

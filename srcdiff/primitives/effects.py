@@ -229,7 +229,12 @@ def module_of(fn: Any) -> str:
 
 def is_ufunc_at(fn: Any) -> bool:
     """Whether a function is `np.add.at` or its like."""
-    return isinstance(getattr(fn, "__self__", None), np.ufunc) and fn.__name__ == "at"
+    return ufunc_method(fn) == "at"
+
+
+def ufunc_method(fn: Any) -> str:
+    """The name of a method of a ufunc, as `outer`; "" of all else."""
+    return str(fn.__name__) if isinstance(getattr(fn, "__self__", None), np.ufunc) else ""
 
 
 def _chosen(call: ir.Call, which: Which) -> tuple[ir.Atom, ...]:

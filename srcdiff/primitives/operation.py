@@ -192,6 +192,11 @@ class Operation:
         return self.result in (Result.VIEW, Result.SURE_VIEW, Result.STEADY_VIEW)
 
     @property
+    def package(self) -> str:
+        """The first word of the name: `builtins`, `operator`, `numpy`."""
+        return self.name.partition(".")[0]
+
+    @property
     def is_pure(self) -> bool:
         """Whether a call may be left out, or moved where its operands are the same."""
         return self.effect is Effect.NONE

@@ -4,6 +4,7 @@ import ast
 import copy
 import functools
 import importlib
+import itertools
 import math
 import operator
 from pathlib import Path
@@ -27,7 +28,7 @@ def found(spelling):
     parts = spelling.split(".")
     if spelling.startswith(("srcdiff.", "scipy.")):
         return getattr(importlib.import_module(".".join(parts[:-1])), parts[-1])
-    homes = {"numpy": np, "operator": operator, "math": math, "copy": copy, "functools": functools}
+    homes = {m.__name__: m for m in (np, operator, math, copy, functools, itertools)}
     held = homes.get(parts[0])
     if held is None:
         held, parts = importlib.import_module("builtins"), ["", *parts]

@@ -142,5 +142,13 @@ def window_of_tuples(x):
     return rows[0][0] * rows[1][1] * rows[2][1]
 
 
-for _function in (joined_after_an_array_grew, part_of_a_tuple_in_a_list, window_of_tuples):
+def lists_in_a_tuple_in_a_list(x):
+    a = np.array([([x[0], x[1]], [x[2] * x[0], 1.0])])
+    return np.sum(a * a * a)
+
+
+for _function in (
+    joined_after_an_array_grew, part_of_a_tuple_in_a_list, window_of_tuples,
+    lists_in_a_tuple_in_a_list,
+):  # fmt: skip
     sample(_function, lambda r: (r.uniform(0.6, 1.3, 3),))

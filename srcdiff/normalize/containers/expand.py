@@ -17,7 +17,6 @@ from srcdiff.frontend.signatures import bind_displays
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
-    Array,
     Kind,
     Kinds,
     List,
@@ -32,6 +31,7 @@ from srcdiff.normalize.decompose import Specialiser
 from srcdiff.normalize.iteration import endless
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import execute, folder
+from srcdiff.primitives.views import is_array
 from srcdiff.specialize.fold import Folder
 from srcdiff.specialize.inline import function_of, written_out
 
@@ -107,9 +107,7 @@ class Definitions:
         if known is not None:
             return ir.Tup(known)
         kind = self.kind(atom)
-        plain = isinstance(kind, (List, Tuple, Range)) or (
-            isinstance(kind, Array) and not kind.maybe_scalar
-        )
+        plain = isinstance(kind, (List, Tuple, Range)) or is_array(kind)
         if kind == ENDLESS:
             raise endless(lines.loc)
         if plain and isinstance(atom, ir.Name):
@@ -169,9 +167,6 @@ def _with_displays(block: ir.Block) -> ir.Block:
     return (*out, *made.values())
 
 
-_APPEND = ir.Method("append")
-
-
 def _plain(body: ir.Block, target: ir.Name | None, own: Set[str], fresh: ir.Fresh) -> ir.Block:
     """A body without copies and unused displays, in which what has a name is a temporary."""
     count = ir.binding_counts(body)
@@ -204,8 +199,6 @@ def _copied_last(body: ir.Block) -> str | None:
 
 def _displays(body: ir.Block) -> frozenset[str]:
     """The names that are bound to displays and constants."""
-    found = (s for s in ir.walk(body) if isinstance(s, ir.Assign))
-    return frozenset(
-        s.target.id for s in found
-        if isinstance(s.rhs, (ir.Const, ir.Tup)) or getattr(s.rhs, "fn", None) is ir.make_list
-    )  # fmt: skip
+    found = ((s.target.id, s.rhs) for s in ir.walk(body) if isinstance(s, ir.Assign))
+    constant = (ir.Const, ir.Tup)
+    return frozenset(n for n, r in found if isinstance(r, constant) or is_op(r, Op.MAKE_LIST))

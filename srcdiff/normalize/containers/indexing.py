@@ -12,6 +12,8 @@ stays, and is refused.
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
+from typing import TypeGuard
 
 import numpy as np
 
@@ -21,7 +23,6 @@ from srcdiff.ir.builder import Builder, Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
-    Array,
     Kind,
     Kinds,
     List,
@@ -35,6 +36,7 @@ from srcdiff.ir.kinds import (
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.normalize.iteration import loops_over, up_to_last
 from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.views import is_array
 
 _PARTS = ("start", "stop", "step")
 
@@ -67,9 +69,8 @@ def _index(stmt: ir.Stmt, kinds: Kinds) -> ir.Atom | None:
         return None
     if not isinstance(index, (ir.Name, ir.Ref)):
         return None
-    if not isinstance(sure(atom_kind(base, kinds)), (List, Tuple)):
-        return None
-    return index if isinstance(sure(atom_kind(index, kinds)), SliceKind) else None
+    listed = isinstance(sure(atom_kind(base, kinds)), (List, Tuple))
+    return index if listed and isinstance(sure(atom_kind(index, kinds)), SliceKind) else None
 
 
 def _written(index: ir.Atom, kind: Kind, lines: Builder) -> ir.Slice:
@@ -84,10 +85,10 @@ def _written(index: ir.Atom, kind: Kind, lines: Builder) -> ir.Slice:
 
 def _with_index(stmt: ir.Stmt, index: ir.Slice) -> ir.Stmt:
     """A statement with another index."""
-    if isinstance(stmt, ir.SetItem):
-        return replace(stmt, index=index)
-    assert isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call)
-    return replace(stmt, rhs=replace(stmt.rhs, args=(stmt.rhs.args[0], index)))
+    call = ir.call_of(stmt)
+    if call is None:
+        return ir.rebuilt(stmt, index=index)
+    return ir.rebuilt(stmt, rhs=replace(call, args=(call.args[0], index)))
 
 
 # --- `x.flat` of an array, by indices of the array itself ----------------------------------------
@@ -99,33 +100,28 @@ _USED_UP = (Op.LIST, Op.TUPLE, Op.SUM, Op.MIN, Op.MAX, Op.SORTED, Op.ARRAY)
 
 def without_flat(function: ir.Function, kinds: Kinds) -> ir.Function:
     """The function with indices of arrays in the place of `x.flat`."""
-    statements = list(ir.walk(function.body))
-    names = {n for s in statements if (n := _name(s, kinds)) is not None and _stays(s, n, function)}
-    for stmt in statements:
-        if _name(stmt, kinds) is None:
-            names -= {n for n in names & {*ir.reads(stmt), *ir.writes(stmt)} if not _fits(stmt, n)}
-    names -= _overlapping(function, kinds, names)
-    if not names:
-        return function
-    return _Flat(function, kinds, frozenset(names)).function(function)
+    made = [s for s in ir.walk(function.body) if _is_flat(s, kinds)]
+    flats = {s.target.id: ir.reads(s)[0] for s in made if _stays(s, function)}
+    for stmt in ir.walk(function.body):
+        for name in [] if _is_flat(stmt, kinds) else flats.keys() & ir.itself_mentions(stmt):
+            if not _fits(stmt, name):
+                del flats[name]
+    for name in _overlapping(function, kinds, flats):
+        del flats[name]
+    return _Flat(function, kinds, flats).function(function) if flats else function
 
 
-_FLAT = ir.Attr("flat")
-
-
-def _name(stmt: ir.Stmt, kinds: Kinds) -> str | None:
-    """The name that a statement gives to `x.flat` of an array."""
+def _is_flat(stmt: ir.Stmt, kinds: Kinds) -> TypeGuard[ir.Assign]:
+    """Whether a statement gives a name to `x.flat` of an array."""
     call = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if not is_op(call, Op.FLAT):
-        return None
-    assert isinstance(stmt, ir.Assign)
-    base = call.args[0]
-    known = isinstance(base, ir.Name) and _is_array(base, kinds)
-    return stmt.target.id if known else None
+    if not is_op(call, Op.FLAT) or not isinstance(call.args[0], ir.Name):
+        return False
+    return is_array(atom_kind(call.args[0], kinds))
 
 
-def _stays(stmt: ir.Stmt, name: str, function: ir.Function) -> bool:
+def _stays(stmt: ir.Assign, function: ir.Function) -> bool:
     """Whether `x` is the same as long as `x.flat` is used, whose numbers are taken in turn once."""
+    name = stmt.target.id
     rest = up_to_last(name, function)
     if rest is None:
         return False
@@ -136,18 +132,11 @@ def _stays(stmt: ir.Stmt, name: str, function: ir.Function) -> bool:
     return {*ir.reads(stmt)}.isdisjoint(ir.bound(rest))
 
 
-def _is_array(atom: ir.Atom, kinds: Kinds) -> bool:
-    kind = atom_kind(atom, kinds)
-    return isinstance(kind, Array) and not kind.maybe_scalar
-
-
 def _fits(stmt: ir.Stmt, name: str) -> bool:
     """Whether a statement does with `x.flat` what an index can do."""
     if isinstance(stmt, ir.SetItem):
         return stmt.base.id == name and name not in (*ir.names(stmt.index), *ir.names(stmt.value))
     call = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if isinstance(stmt, (ir.If, ir.For, ir.While)):
-        return name not in _head(stmt)
     if not isinstance(call, ir.Call) or call.kwargs or not call.args:
         return False
     first, *rest = call.args
@@ -155,20 +144,16 @@ def _fits(stmt: ir.Stmt, name: str) -> bool:
     return alone and (is_op(call, Op.GETITEM, Op.LEN) or (is_op(call, *_USED_UP) and not rest))
 
 
-def _overlapping(function: ir.Function, kinds: Kinds, names: set[str]) -> set[str]:
+def _overlapping(function: ir.Function, kinds: Kinds, flats: Mapping[str, str]) -> set[str]:
     """The names of `x.flat` through which something is stored that may be a part of `x`.
 
     NumPy reads it while it writes, item by item, so the result is that of no store by an index.
     """
-    stores = [s for s in ir.walk(function.body) if isinstance(s, ir.SetItem) and s.base.id in names]
-    if not stores:
-        return set()
-    group = near(function, kinds)
-    whole = [(_name(s, kinds), ir.call_of(s)) for s in ir.walk(function.body)]
-    bases = {name: ir.names(call)[0] for name, call in whole if name and call is not None}
+    stores = [s for s in ir.walk(function.body) if isinstance(s, ir.SetItem) and s.base.id in flats]
+    group = near(function, kinds) if stores else {}
     found = set()
     for stmt in stores:
-        base = bases[stmt.base.id]
+        base = flats[stmt.base.id]
         beside = (*ir.names(stmt.index), *ir.names(stmt.value))
         arrays = (n for n in beside if not is_scalar(kinds.get(n, UNKNOWN)))
         if any(group.get(n, n) == group.get(base, base) for n in arrays):
@@ -176,34 +161,22 @@ def _overlapping(function: ir.Function, kinds: Kinds, names: set[str]) -> set[st
     return found
 
 
-def _head(stmt: ir.If | ir.For | ir.While) -> tuple[str, ...]:
-    """The names that the head of a statement with blocks reads or binds."""
-    if isinstance(stmt, ir.For):
-        return (stmt.target.id, *ir.names(stmt.iter), *ir.names(stmt.stop))
-    stop = stmt.stop if isinstance(stmt, ir.While) else None
-    return (*ir.names(stmt.test), *ir.names(stop))
-
-
 class _Flat(Rewriter):
-    """The walk over the blocks, with the names that `x.flat` has."""
+    """The walk over the blocks; `flats` are the arrays by the names that `x.flat` has."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds, names: frozenset[str]) -> None:
+    def __init__(self, function: ir.Function, kinds: Kinds, flats: Mapping[str, str]) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
-        self.kinds, self.names = kinds, names
-        self.ranks: dict[str, int | None] = {}
-        for stmt in ir.walk(function.body):
-            if (name := _name(stmt, kinds)) in names and (call := ir.call_of(stmt)) is not None:
-                self.ranks[str(name)] = rank_of(atom_kind(call.args[0], kinds))
+        self.kinds, self.flats = kinds, flats
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """What stands for one statement."""
         stmt = self.inside(stmt)
         call = ir.call_of(stmt)
-        if call is not None and _name(stmt, self.kinds) in self.names:
-            return ir.rebuilt(stmt, rhs=call.args[0])
-        if isinstance(stmt, ir.SetItem) and stmt.base.id in self.names:
+        if isinstance(stmt, ir.SetItem) and stmt.base.id in self.flats:
             return self.stored(stmt)
-        if call is not None and self.names.intersection(ir.names(call)):
+        if _is_flat(stmt, self.kinds) and stmt.target.id in self.flats:
+            return replace(stmt, rhs=ir.Name(self.flats[stmt.target.id]))
+        if call is not None and not self.flats.keys().isdisjoint(ir.names(call)):
             return ir.rebuilt(stmt, rhs=self.read(call))
         return stmt
 
@@ -227,6 +200,10 @@ class _Flat(Rewriter):
         """Whether an atom is certainly one number."""
         return is_scalar(atom_kind(atom, self.kinds))
 
+    def is_vector(self, base: ir.Name) -> bool:
+        """Whether the array has one axis, so that an index of it is one of `x.flat`."""
+        return rank_of(self.kinds[self.flats[base.id]]) == 1
+
     def read(self, call: ir.Call) -> ir.Call:
         """What is read of `x.flat`: an item, several, the length, all."""
         base, *rest = call.args
@@ -235,7 +212,7 @@ class _Flat(Rewriter):
             return ir.Call(ir.Attr("size"), (base,))
         if not is_op(call, Op.GETITEM):
             return replace(call, args=(self.method("flatten", base),))
-        if self.ranks[base.id] != 1:
+        if not self.is_vector(base):
             index = self.index(base, rest[0], call.role is ir.Role.LOOP)
             return ir.Call(operator.getitem, (base, index))
         if self.is_one(rest[0]):
@@ -244,7 +221,7 @@ class _Flat(Rewriter):
 
     def index(self, base: ir.Name, place: ir.Atom, counter: bool = False) -> ir.Atom:
         """The index of the array for a place in `x.flat`; `counter`: it is not negative."""
-        if self.ranks[base.id] == 1:
+        if self.is_vector(base):
             return place
         first = isinstance(place, ir.Const) and isinstance(place.value, int) and place.value >= 0
         if not first and not counter:

@@ -11,11 +11,9 @@ index.
 
 from __future__ import annotations
 
-import itertools
 import operator
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Any
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
@@ -38,7 +36,7 @@ from srcdiff.kinds.interpreter import Typed
 from srcdiff.normalize.containers.expand import Definitions, display
 from srcdiff.normalize.containers.indexing import without_flat, written_slices
 from srcdiff.normalize.iteration import check_apart, iterated, used_up_at_once
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.runtime.sequences import repeats
 
 # --- iterators as the lists of what they give ----------------------------------------------------
@@ -67,7 +65,7 @@ class _Iterators(Definitions):
                 return stmt
             rows = call.args[0].value  # type: ignore[union-attr]
             name, call = "columns", replace(call, args=(rows, *_width(self.kind(rows))))
-        if name in ("greatest", "least"):
+        if is_op(call, Op.MAX, Op.MIN):
             items = call.args[0] if len(call.args) == 1 else ir.Tup(call.args)
             call = replace(call, args=(items,))
             name = self.extreme(call, name)
@@ -78,11 +76,10 @@ class _Iterators(Definitions):
         return tuple(lines.out) if listed else stmt
 
     def name(self, call: ir.Call) -> str | None:
-        """What a function, or a method of a dict, does; no code of the user's is asked."""
-        if isinstance(call.fn, ir.Method) and call.fn.name in _VIEWS:
-            kind = self.kind(call.args[0])
-            return _VIEWS[call.fn.name] if isinstance(kind, Dict) and kind.cls is None else None
-        return _ITERATORS.get(call.fn) if type(call.fn) in (type, type(sum)) else None
+        """What a function, or a method of a dict, does."""
+        name, kind = _ITERATORS.get(which_op(call)), self.kind(call.args[0])
+        plain = not isinstance(call.fn, ir.Method) or isinstance(kind, Dict) and kind.cls is None
+        return name if plain else None
 
     def extreme(self, call: ir.Call, name: str) -> str | None:
         """What `max` and `min` do: of what may be empty, and of lists and tuples."""
@@ -96,21 +93,17 @@ class _Iterators(Definitions):
 
 def _width(rows: Kind) -> tuple[ir.Const, ...]:
     """The length of all rows, where it is known that there are some of one length."""
-    if isinstance(rows, (List, Tuple)) and rows.items:
-        known: tuple[Kind, ...] = rows.items
-    else:
-        known = (rows.item,) if isinstance(rows, List) and rows.item is not None else ()
+    known = inside(rows) if isinstance(rows, (List, Tuple)) else ()
     lengths = {len(getattr(k, "items", None) or ()) for k in known}
     return (ir.Const(*lengths),) if len(lengths) == 1 and 0 not in lengths else ()
 
 
-_VIEWS = {"values": "values", "items": "pairs_of"}
-_ITERATORS: dict[Any, str] = {
-    zip: "zipped", enumerate: "enumerated", reversed: "backwards", sorted: "sorted_items",
-    sum: "total", max: "greatest", min: "least", itertools.chain: "chained",
-    itertools.chain.from_iterable: "flattened", itertools.pairwise: "in_pairs",
-    itertools.islice: "part_of", itertools.repeat: "again", itertools.combinations: "combined",
-    itertools.permutations: "permuted", itertools.product: "products",
+_ITERATORS: dict[Op | None, str] = {
+    Op.ZIP: "zipped", Op.ENUMERATE: "enumerated", Op.REVERSED: "backwards",
+    Op.SORTED: "sorted_items", Op.SUM: "total", Op.MAX: "greatest", Op.MIN: "least",
+    Op.CHAIN: "chained", Op.CHAIN_FROM_ITERABLE: "flattened", Op.PAIRWISE: "in_pairs",
+    Op.ISLICE: "part_of", Op.REPEAT: "again", Op.COMBINATIONS: "combined",
+    Op.PERMUTATIONS: "permuted", Op.PRODUCT: "products", Op.VALUES: "values", Op.ITEMS: "pairs_of",
 }  # fmt: skip
 _LASTING = (Op.SORTED, Op.MAX, Op.MIN, Op.SUM)
 """These give what lasts: a list, a number."""

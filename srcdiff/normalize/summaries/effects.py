@@ -42,7 +42,6 @@ from srcdiff.ir.kinds import (
     is_container,
     is_scalar,
 )
-from srcdiff.kinds.lattice import kind_of
 from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.specialize.inline import function_of, is_user_function
@@ -93,19 +92,7 @@ NOTHING_YET = Summary(None)  # type: ignore[arg-type]  # what calls make of it h
 
 def calls_function(stmt: ir.Stmt) -> bool:
     """Whether a statement calls a Python function."""
-    call = ir.call_of(stmt)
-    return call is not None and is_user_function(call.fn)
-
-
-def kind_of_atom(atom: ir.Atom, kinds: Kinds) -> Kind:
-    """The kind of an argument of a call."""
-    if isinstance(atom, ir.Name):
-        return kinds.get(atom.id, UNKNOWN)
-    if isinstance(atom, (ir.Const, ir.Ref)):
-        return kind_of(atom.value, "x")
-    if isinstance(atom, ir.Tup):
-        return Tuple(tuple(kind_of_atom(a, kinds) for a in atom.items))
-    return UNKNOWN
+    return is_user_function(ir.callee_of(stmt))
 
 
 def assuming(block: ir.Block, does: Does, fresh: ir.Fresh, lent: bool = False) -> ir.Block:
@@ -115,19 +102,17 @@ def assuming(block: ir.Block, does: Does, fresh: ir.Fresh, lent: bool = False) -
     """
 
     def one(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
-        if not isinstance(stmt, (ir.Assign, ir.Effect)) or not calls_function(stmt):
+        call = ir.call_of(stmt)
+        found = does(call) if call is not None and is_user_function(call.fn) else None
+        if call is None or found is None:
             return stmt
-        assert isinstance(stmt.rhs, ir.Call)
-        found = does(stmt.rhs)
-        if found is None:
-            return stmt
-        return tuple(_assumed_call(stmt, stmt.rhs, found, fresh, lent))
+        return tuple(_assumed_call(stmt, call, found, fresh, lent))
 
     return ir.replaced(block, one)
 
 
 def _assumed_call(
-    stmt: ir.Assign | ir.Effect, call: ir.Call, assumed: Summary, fresh: ir.Fresh, lent: bool
+    stmt: ir.Stmt, call: ir.Call, assumed: Summary, fresh: ir.Fresh, lent: bool
 ) -> Iterator[ir.Stmt]:
     """A call that returns what is assumed, and stores into the arguments that it writes into."""
     fn: Any = call.fn
@@ -138,7 +123,7 @@ def _assumed_call(
         items=assumed.items,
     )  # fmt: skip
     mark = ir.Call(ir.Derived("", "primal", key), tuple(bound.values()), (), call.text)
-    yield replace(stmt, rhs=mark)
+    yield ir.rebuilt(stmt, rhs=mark)
     for param in assumed.written:
         base = bound.get(param)
         if isinstance(base, ir.Name):
@@ -206,41 +191,24 @@ class Names:
         return self.group.get(one, one) == self.group.get(two, two)
 
 
-def makes_list(rhs: ir.Rhs) -> bool:
-    """Whether an expression makes a list that nobody else has."""
-    if not isinstance(rhs, ir.Call):
-        return False
-    if is_op(rhs, Op.GETITEM):
-        return isinstance(rhs.args[1], ir.Slice)
-    return is_op(rhs, Op.MAKE_LIST, Op.LIST, Op.SORTED, Op.ADD, Op.MUL)
-
-
 def _may_be_one(link: Link, kinds: Kinds) -> bool:
     """Whether two linked names may be one container, or parts of each other."""
     source = kinds.get(link.source)
     if is_copy(link.stmt) and source is not None and not holds_containers(source):
         return False
-    if link.source in _given_items(link.stmt):
+    given = marked_arguments(link.stmt)
+    if any(p in key.items and link.source in ir.names(a) for key, p, a in given):
         return False
-    return all(is_container(k) or not is_value(k) for k in _both(link, kinds))
+    both = (kinds.get(n, UNKNOWN) for n in (link.target, link.source))
+    return all(is_container(k) or not is_value(k) for k in both)
 
 
-def _given_items(stmt: ir.Stmt) -> list[str]:
-    """The lists of which what a call gives holds items alone."""
-    call = ir.call_of(stmt)
-    given = () if call is None else marked_arguments(call)
-    return [n for key, p, a in given if p in key.items for n in ir.names(a)]
-
-
-def marked_arguments(call: ir.Call) -> Iterator[tuple[Key, str, ir.Atom]]:
+def marked_arguments(stmt: ir.Stmt) -> Iterator[tuple[Key, str, ir.Atom]]:
     """What is known of a marked call, with every parameter of its callee and what that is given."""
-    key = call.fn.key if isinstance(call.fn, ir.Derived) else None
-    if isinstance(key, Key):
+    call = ir.call_of(stmt)
+    key = call.fn.key if call is not None and isinstance(call.fn, ir.Derived) else None
+    if call is not None and isinstance(key, Key):
         yield from ((key, p, a) for (p, _), a in zip(key.kinds, call.args))
-
-
-def _both(link: Link, kinds: Kinds) -> Iterable[Kind]:
-    return (kinds.get(n, UNKNOWN) for n in (link.target, link.source))
 
 
 # --- results of recursive functions that hold one array twice: `return y, y[1:]` -----------------
@@ -253,8 +221,7 @@ def is_entangled(function: ir.Function, kinds: Kinds) -> bool:
     """
     last = function.body[-1]
     assert isinstance(last, ir.Return)
-    names = _occurrences(last.value)
-    calls = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign) and _calls(s)]
+    calls = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign) and is_user_call(s.rhs)]
     if any(s.rhs.fn.key.entangled for s in calls):  # type: ignore[union-attr]
         return True
     given = {s.target.id for s in calls}
@@ -265,35 +232,17 @@ def is_entangled(function: ir.Function, kinds: Kinds) -> bool:
         if link.how == "stored":
             held.setdefault(group.get(link.target, link.target), []).append(link)
     memory = _Memory(kinds, group, held, _looped(function))
-    return any(count > 1 for count in Counter(memory.parts(names, frozenset())).values())
-
-
-def _calls(stmt: ir.Assign) -> bool:
-    """Whether a statement keeps what a Python function gives."""
-    return isinstance(stmt.rhs, ir.Call) and isinstance(stmt.rhs.fn, ir.Derived)
-
-
-def _occurrences(value: ir.Rhs | None) -> list[str]:
-    """The names in a value, as often as they stand there."""
-    return [a.id for a in ir.atoms(value) if isinstance(a, ir.Name)]
-
-
-def _stored(stmt: ir.Stmt) -> ir.Rhs | None:
-    """The value of a statement that stores something."""
-    if isinstance(stmt, ir.SetItem):
-        return stmt.value
-    return stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    parts = Counter(memory.parts(ir.occurrences(last.value), frozenset()))
+    return any(count > 1 for count in parts.values())
 
 
 def _apart(link: Link) -> Link:
     """A link whose source is an item of what a call gives, in place of all of that."""
-    rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
-    if not is_op(rhs, Op.GETITEM):
+    call = ir.call_of(link.stmt)
+    key = call.args[1] if is_op(call, Op.GETITEM) else None
+    if not isinstance(key, ir.Const):
         return link
-    index = rhs.args[1]
-    if not isinstance(index, ir.Const):
-        return link
-    return replace(link, source=f"{link.source}[{index.value}]")
+    return replace(link, source=f"{link.source}[{key.value}]")
 
 
 def _looped(function: ir.Function) -> frozenset[str]:
@@ -311,7 +260,7 @@ class _Memory:
     held: Mapping[str, list[Link]]
     looped: frozenset[str]
 
-    def parts(self, names: list[str], seen: frozenset[str]) -> Iterator[str]:
+    def parts(self, names: Iterable[str], seen: frozenset[str]) -> Iterator[str]:
         """The memory of all that some names hold, each as often as it may be held."""
         for name in names:
             mine = self.group.get(name, name)
@@ -323,7 +272,8 @@ class _Memory:
 
     def sources(self, link: Link) -> list[str]:
         """The name that a statement stores, as often as it does."""
-        times = max(1, _occurrences(_stored(link.stmt)).count(link.source))
+        stored = ir.operands(link.stmt)[-1]
+        times = max(1, ir.occurrences(stored).count(link.source))
         again = link.inside and link.source not in self.looped
         return [link.source] * (times + 1 if again else times)
 

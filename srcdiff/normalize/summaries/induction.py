@@ -8,7 +8,7 @@ give nothing, so that what a loop or a recursion brings back does not count befo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -35,7 +35,7 @@ from srcdiff.ir.kinds import (
     is_scalar,
 )
 from srcdiff.ir.kinds import Callable as Function
-from srcdiff.kinds.calls import kind_of_call
+from srcdiff.kinds.calls import atom_kind, rhs_kind
 from srcdiff.kinds.interpreter import Typed, infer
 from srcdiff.kinds.lattice import join, join_all
 from srcdiff.kinds.probing import answered_by
@@ -51,7 +51,6 @@ from srcdiff.normalize.summaries.effects import (
     holds_values,
     is_entangled,
     is_value,
-    kind_of_atom,
 )
 from srcdiff.specialize.inline import function_of, inline, is_user_function, lowered
 
@@ -102,7 +101,7 @@ def _is_reached(call: ir.Call, kinds: Kinds) -> bool:
 def given_to(call: ir.Call, kinds: Kinds) -> Kinds:
     """The kinds of what a call gives the parameters of a function."""
     bound = bind(function_of(call.fn), call, ir.NOWHERE)
-    return {p: plain_kind(kind_of_atom(a, kinds)) for p, a in bound.items()}
+    return {p: plain_kind(atom_kind(a, kinds)) for p, a in bound.items()}
 
 
 _RANK = 4
@@ -159,11 +158,6 @@ class Near:
         return self.group.get(one, one) == self.group.get(two, two)
 
 
-def is_generated(function: ir.Function) -> bool:
-    """Whether a function was read in a text that srcdiff has written."""
-    return function.loc.file.startswith(ir.GENERATED)
-
-
 @answered_by
 def result_kind(fn: Any, args: tuple[Kind, ...]) -> Kind:
     """The kind of what a Python function returns for arguments of some kinds, if that is known."""
@@ -176,12 +170,6 @@ def result_kind(fn: Any, args: tuple[Kind, ...]) -> Kind:
         return UNKNOWN
     names = (p.name for p in callee.params)
     return summary(fn, dict(zip(names, map(plain_kind, args), strict=True))).result
-
-
-def _rhs_kind(rhs: ir.Rhs, kinds: Kinds) -> Kind:
-    if isinstance(rhs, ir.Opaque):
-        return UNKNOWN
-    return kind_of_call(rhs, kinds) if isinstance(rhs, ir.Call) else kind_of_atom(rhs, kinds)
 
 
 def summary(fn: Any, kinds: Kinds) -> Summary:
@@ -238,33 +226,32 @@ class _Induction:
         return self.known[spec]
 
 
-def reshapes(fn: Any, seen: frozenset[Any] = frozenset()) -> bool:
+def _reached(function: ir.Function) -> Iterator[ir.Function]:
+    """A function, and those of which calls stay calls in it, or in one of them."""
+    found, seen = [function], list[Any]()
+    for one in found:  # it grows
+        yield one
+        for callee in map(ir.callee_of, ir.walk(one.body)):
+            primal = isinstance(callee, ir.Derived) and callee.part == "primal"
+            fn: Any = callee.key.function if primal else callee  # type: ignore[union-attr]
+            if is_user_function(fn) and fn not in seen and lowered(fn) is not None:
+                seen.append(fn)
+                found.append(inline(function_of(fn), fn))
+
+
+def reshapes(fn: Any) -> bool:
     """Whether a function does what is a view or a copy by the layout of the memory."""
-    for stmt in ir.walk(inline(function_of(fn), fn).body):
-        call = ir.call_of(stmt)
-        if call is not None and may_copy(call):
-            return True
-        callee = ir.callee_of(stmt) if calls_function(stmt) else None
-        if callee is not None and callee not in seen | {fn} and reshapes(callee, seen | {fn}):
-            return True
-    return False
+    reached = _reached(inline(function_of(fn), fn))
+    calls = filter(None, (ir.call_of(s) for one in reached for s in ir.walk(one.body)))
+    return any(map(may_copy, calls))
 
 
-def computes_complex(
-    function: ir.Function, kinds: Kinds, seen: frozenset[Any] = frozenset()
-) -> bool:
+def computes_complex(function: ir.Function, kinds: Kinds) -> bool:
     """Whether complex numbers may occur in a function, or in those whose calls stay calls."""
-    if has_complex(function, kinds):
-        return True
-    for stmt in ir.walk(function.body):
-        call = ir.call_of(stmt)
-        fn: Any = None if call is None else call.fn
-        if isinstance(fn, ir.Derived) and fn.part == AT_RUN_TIME:
-            return True
-        fn = fn.key.function if isinstance(fn, ir.Derived) and fn.part == "primal" else fn
-        if fn is None or fn in seen or not is_user_function(fn) or lowered(fn) is None:
-            continue
-        if computes_complex(inline(function_of(fn), fn), {}, seen | {fn}):
+    for one in _reached(function):
+        callees = map(ir.callee_of, ir.walk(one.body))
+        unseen = any(isinstance(c, ir.Derived) and c.part == AT_RUN_TIME for c in callees)
+        if unseen or has_complex(one, kinds if one is function else {}):
             return True
     return False
 
@@ -295,7 +282,7 @@ def _known_kind(value: ir.Atom, function: ir.Function, kinds: Kinds) -> Kind | N
         columns = ([_known_item(a, function, kinds) for a in column] for column in zip(*rows))
         items = (join_all(k for k in column if k is not None) for column in columns)
         return Tuple(tuple(Scalar("float64", None) if k is None else k for k in items))
-    found = [plain_kind(_rhs_kind(rhs, kinds)) for rhs in given]
+    found = [plain_kind(rhs_kind(rhs, kinds)) for rhs in given]
     whole = [k for k in found if _is_known(k)]
     return join_all(whole or [k for k in found if k != UNKNOWN])
 
@@ -315,13 +302,15 @@ def _known_item(value: ir.Atom, function: ir.Function, kinds: Kinds) -> Kind | N
     """The same of one of several values, which may be a parameter."""
     if isinstance(value, ir.Tup) or _given_to(value, function):
         return _known_kind(value, function, kinds)
-    found = plain_kind(kind_of_atom(value, kinds))
+    found = plain_kind(atom_kind(value, kinds))
     return None if found == UNKNOWN else found
 
 
 def _summary_if(fn: Any, kinds: Kinds, known: _Induction) -> Summary:
     """What holds of a function if the calls in it do what is known or assumed."""
-    typed = _inferred(fn, kinds, known)
+    typed = _assumed(_prepared(fn, kinds), kinds, known, {fn: known.of(fn, kinds)})
+    lent = frozenset(p.name for p in typed.function.params)
+    typed = typed.then(webs(inplace(typed.function, typed.kinds, lent)))
     function, inferred = typed.function, typed.kinds
     last = function.body[-1]
     assert isinstance(last, ir.Return)
@@ -330,8 +319,8 @@ def _summary_if(fn: Any, kinds: Kinds, known: _Induction) -> Summary:
     names = [n for n in ir.names(last.value) if not is_scalar(inferred.get(n, UNKNOWN))]
     own = [p.name for p in function.params if not is_scalar(kinds.get(p.name, UNKNOWN))]
     returned = tuple(p for p in own if any(near.share(p, n) for n in names))
-    twice, ours = is_entangled(function, inferred), is_generated(function)
-    kind = plain_kind(kind_of_atom(last.value, inferred))
+    twice, ours = is_entangled(function, inferred), function.loc.file.startswith(ir.GENERATED)
+    kind = plain_kind(atom_kind(last.value, inferred))
     values = [p for p in returned if holds_values(kinds.get(p))]
     same = tuple(p for p in values if _has_flat_lists(kind))
     one = Names(function, inferred)
@@ -344,13 +333,6 @@ def _has_flat_lists(kind: Kind) -> bool:
     if isinstance(kind, Tuple) and kind.items is not None and not is_value(kind):
         return all(is_value(k) or _has_flat_lists(k) for k in kind.items)
     return holds_values(kind)
-
-
-def _inferred(fn: Any, kinds: Kinds, known: _Induction) -> Typed:
-    """A function, operators in place resolved, and the kinds of its names by what is known."""
-    typed = _assumed(_prepared(fn, kinds), kinds, known, {fn: known.of(fn, kinds)})
-    lent = frozenset(p.name for p in typed.function.params)
-    return typed.then(webs(inplace(typed.function, typed.kinds, lent)))
 
 
 def _prepared(fn: Any, kinds: Kinds) -> ir.Function:

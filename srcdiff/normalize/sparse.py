@@ -5,25 +5,27 @@ every definition of such a matrix comes one of its entries, and what is computed
 computed with both: of `a = csr_array((x, i, p)); y = a @ z` is made `a_data = x` and
 `y = matrix_product(a, a_data, z)`.  The matrix says where the entries stand; the derivative flows
 through the array.  What is neither a definition nor a use that is known is refused.
+
+A sparse matrix shares memory with the arrays that it is made of, which the alias analysis does not
+know: what it knows is where arrays are written that a matrix was made of before.  That is refused.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.activity import Edges, edges_of, reachable
+from srcdiff.analysis.links import groups, links_of, marked_names
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.lowering import flows
 from srcdiff.ir.builder import Rewriter
-from srcdiff.ir.frozen import replace
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
-    Array,
     Kind,
     Kinds,
     List,
@@ -32,23 +34,17 @@ from srcdiff.ir.kinds import (
     Sparse,
     Tuple,
     is_container,
+    is_scalar,
     rank_of,
 )
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.matrices import FORMATS, class_made, format_of, holds_sparse, is_matrix
-from srcdiff.normalize.sparse.memory import check_kept
-from srcdiff.primitives.effects import mutated_args, shares_entries
+from srcdiff.primitives.effects import module_of, mutated_args, shares_entries, written_into
+from srcdiff.primitives.operation import Meaning, op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import lookup
+from srcdiff.primitives.views import is_array
 from srcdiff.runtime.scipy import sparse
-
-
-def has_sparse(function: ir.Function, kinds: Kinds) -> bool:
-    """Whether there is a sparse matrix in a function, a variable or one from outside."""
-    if any(isinstance(k, Sparse) for k in kinds.values()):
-        return True
-    every = (a for s in ir.walk(function.body) for o in ir.operands(s) for a in ir.atoms(o))
-    return any(isinstance(a, ir.Ref) and sparse.is_sparse(a.value) for a in every)
 
 
 def carrying(
@@ -61,8 +57,8 @@ def carrying(
     loose = {n: UNKNOWN if holds_sparse(k) else k for n, k in kinds.items()}
 
     def held(edge: tuple[str, str, ir.Stmt]) -> bool:
-        fn = _callee(edge[2])
-        taken = fn is operator.getitem or isinstance(fn, (ir.Attr, ir.Method, type(None)))
+        call = ir.call_of(edge[2])
+        taken = call is None or is_op(call, Op.GETITEM) or isinstance(call.fn, (ir.Attr, ir.Method))
         from_one = taken and is_container(kinds.get(edge[0], UNKNOWN))
         return from_one and isinstance(kinds.get(edge[1]), Sparse)
 
@@ -76,8 +72,7 @@ def _flows(call: ir.Call, kinds: Kinds) -> tuple[ir.Atom, ...]:
     """The arguments that a derivative flows from; of a rule all that are sparse matrices."""
     known = flows(call, kinds)
     rule = lookup(call.fn)
-    beside = getattr(call.fn, "__module__", "") == sparse.__name__
-    if beside or rule is None or rule.template is None:
+    if _takes_entries(call) or rule is None or rule.template is None:
         return known
     return (*known, *(a for a in call.args if isinstance(atom_kind(a, kinds), Sparse)))
 
@@ -98,15 +93,8 @@ def _shares(call: ir.Call) -> bool:
     return isinstance(call.fn, ir.Method) and shares_entries(call.fn.name)
 
 
-def _callee(stmt: ir.Stmt) -> Any:
-    call = ir.call_of(stmt)
-    return None if call is None else call.fn
-
-
 # --- sparse matrices that carry a derivative, with the array of their entries beside them --------
 
-
-_MATMUL: tuple[Any, ...] = (Op.MATMUL, Op.DOT_METHOD)
 
 REMEDY = (
     "Make it of its entries, `sparse.csr_array((data, indices, indptr), shape=shape)` or "
@@ -119,11 +107,13 @@ def entrywise(
     function: ir.Function, kinds: Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
 ) -> ir.Function:
     """The function with the entries of sparse matrices that carry a derivative beside them."""
-    if not has_sparse(function, kinds):
+    named = any(isinstance(k, Sparse) for k in kinds.values())
+    refs = (r.value for s in ir.walk(function.body) for r in ir.refs_of(s))
+    if not named and not any(map(sparse.is_sparse, refs)):
         return function
     active = carrying(function, kinds, inputs, outputs)
     apart = _Apart(function, kinds, active)
-    check_kept(function, kinds, frozenset(apart.data))
+    _check_kept(function, kinds, frozenset(apart.data))
     return apart.function(function)
 
 
@@ -154,34 +144,24 @@ class _Apart(Rewriter):
             if held is None:
                 raise self.error("made")
             return ir.Assign(self.data[stmt.target.id], held, self.loc)
-        rhs = None
-        if isinstance(stmt, ir.Assign) and call is not None and self.flows(stmt):
-            rhs = self.use(call)
-            stmt = stmt if rhs is None else replace(stmt, rhs=rhs)
-        elif not self.reads(stmt) or not (self.flows(stmt) or self.keeps(stmt, call)):
-            rhs = call or ir.NONE
-        if rhs is None:
+        flows = not self.active.isdisjoint(ir.writes(stmt))
+        if flows and call is not None:
+            used = self.use(call)
+            if used is None:
+                raise self.error("used")
+            return ir.rebuilt(stmt, rhs=used)
+        reads = not self.data.keys().isdisjoint(ir.reads(stmt))
+        if reads and (flows or self.keeps(stmt, call)):
             raise self.error("used")
         return stmt
-
-    def flows(self, stmt: ir.Stmt) -> bool:
-        """Whether a statement binds something that carries a derivative."""
-        return any(n in self.active for n in ir.writes(stmt))
-
-    def reads(self, stmt: ir.Stmt) -> bool:
-        """Whether a statement reads a matrix that carries a derivative."""
-        return any(n in self.data for n in ir.reads(stmt))
 
     def keeps(self, stmt: ir.Stmt, call: ir.Call | None) -> bool:
         """Whether a statement keeps what it reads, or writes into it."""
         if isinstance(stmt, ir.Return):
             return True
         if isinstance(stmt, ir.SetItem):
-            return stmt.base.id in self.data or bool(self.held(stmt.value))
+            return any(n in self.data for n in (stmt.base.id, *ir.names(stmt.value)))
         return call is not None and bool(mutated_args(call, self.kinds))
-
-    def held(self, atom: ir.Atom) -> bool:
-        return any(n in self.data for n in ir.names(atom))
 
     def error(self, what: str) -> UnsupportedError:
         """The refusal of what is no known definition or use."""
@@ -240,17 +220,13 @@ class _Apart(Rewriter):
         """The entries of a matrix that is made of another one."""
         if not isinstance(call, ir.Call) or len(call.args) != 1 or call.kwargs:
             return self.scaled(call)
-        fn, base = call.fn, call.args[0]
+        op, base = op_of(call.fn), call.args[0]
         data = self.entries(base) if self.is_sparse(base) else None
-        if data is None or fn in (ir.Attr("T"), ir.Method("transpose")):
+        if data is None or op.means(Meaning.ORDERED):
             return data
-        if fn == ir.Method("copy"):
-            return ir.Call(np.copy, (data,), text="np.copy")
-        if fn in (ir.Method("conj"), ir.Method("conjugate")):
-            return ir.Call(np.conj, (data,), text="np.conj")
-        if isinstance(fn, ir.Method) and fn.name.startswith("to"):
-            return self.converted(base, data, fn.name[2:])
-        return ir.Call(fn, (data,)) if fn is operator.neg else None
+        if op.means(Meaning.LIKE, Meaning.ELEMENTS):
+            return ir.Call(call.fn, (data,))
+        return self.converted(base, data, op.name[2:]) if op.name.startswith("to") else None
 
     def scaled(self, call: ir.Rhs) -> ir.Rhs | None:
         """The entries of a product with a number."""
@@ -284,7 +260,7 @@ class _Apart(Rewriter):
         if not items or to not in FORMATS or len(call.args) > 2:
             return None
         listed = isinstance(items[0], (List, Tuple))
-        if not set(kwargs) <= {"shape", "dtype", "copy"} or not (listed or _is_vector(items[0])):
+        if not set(kwargs) <= {"shape", "dtype", "copy"} or not (listed or _is_dense(items[0], 1)):
             return None
         data = self.entries_given(self.part(call.args[0], 0), listed, kwargs)
         if len(items) == 3 or to == "coo":
@@ -301,9 +277,9 @@ class _Apart(Rewriter):
         dtype = kwargs.get("dtype", ir.NONE)
         if listed or not isinstance(self.kind(dtype), NoneKind):
             args = (data,) if dtype == ir.NONE else (data, dtype)
-            return self.temp(ir.Call(np.array, args, text="np.array"))
+            return self.call(np.array, *args)
         if kwargs.get("copy", ir.Const(False)) != ir.Const(False):
-            return self.temp(ir.Call(np.copy, (data,), text="np.copy"))
+            return self.call(np.copy, data)
         return data
 
     def part(self, atom: ir.Atom, k: int) -> ir.Atom:
@@ -317,18 +293,19 @@ class _Apart(Rewriter):
         """A call through which a derivative flows, that may be of sparse matrices."""
         found = call
         if any(map(self.is_sparse, call.args)):
-            if getattr(call.fn, "__module__", "").startswith("numpy"):
+            if module_of(call.fn).startswith("numpy"):
                 return None  # which does not know them
             if is_op(call, Op.MUL) and len(call.args) == 2:
-                product = self.product_of(call)
-                if product is None:
+                matrices = self.product_of(call)
+                if matrices is None:
                     return None
-                found = product
+                found = matrices
         if not any(n in self.data for n in ir.names(found)):
             return found
         first = found.args[0] if found.args else ir.NONE
         data = self.entries(first) if self.is_sparse(first) else None
-        if is_op(found, *_MATMUL) and len(found.args) == 2 and not found.kwargs:
+        product = op_of(found.fn).means(Meaning.PRODUCT)
+        if product and len(found.args) == 2 and not found.kwargs:
             return self.product(first, data, found.args[1])
         return None if data is None else self.read(found, first, data)
 
@@ -358,10 +335,9 @@ class _Apart(Rewriter):
 
     def read(self, call: ir.Call, a: ir.Atom, data: ir.Atom) -> ir.Call | ir.Atom | None:
         """What is read of one matrix, or solved with it."""
-        fn, more = call.fn, (*call.args[1:], *(v for _, v in call.kwargs))
-        name = fn.name if isinstance(fn, (ir.Attr, ir.Method)) else getattr(fn, "__name__", "")
+        name, more = op_of(call.fn).name, (*call.args[1:], *(v for _, v in call.kwargs))
         matrix = is_matrix(self.kind(a))
-        if name == "spsolve" and len(call.args) == 2 and not call.kwargs:
+        if name == "scipy.sparse.linalg.spsolve" and len(call.args) == 2 and not call.kwargs:
             dense = _is_dense(self.kind(more[0]))
             return ir.Call(sparse.matrix_solution, (a, data, more[0])) if dense else None
         if name == "sum" and len(more) == 1 and not matrix and _is_axis(call, more[0]):
@@ -371,8 +347,8 @@ class _Apart(Rewriter):
         if name == "toarray" or (name == "todense" and not matrix):
             return ir.Call(sparse.full_matrix, (a, data))
         if name == "sum":
-            return ir.Call(np.sum, (data,), text="np.sum")
-        return data if fn == ir.Attr("data") else None
+            return ir.Call(np.sum, (data,))
+        return data if name == "data" else None
 
 
 def _is_axis(call: ir.Call, given: ir.Atom) -> bool:
@@ -380,10 +356,89 @@ def _is_axis(call: ir.Call, given: ir.Atom) -> bool:
     return known and all(k == "axis" for k, _ in call.kwargs)
 
 
-def _is_vector(kind: Kind) -> bool:
-    return isinstance(kind, Array) and not kind.maybe_scalar and rank_of(kind) == 1
+def _is_dense(kind: Kind, most: int = 2) -> bool:
+    """Whether a value is certainly a vector or, with two axes at the most, a dense matrix."""
+    return is_array(kind) and rank_of(kind) in range(1, most + 1)
 
 
-def _is_dense(kind: Kind) -> bool:
-    """Whether a value is certainly a vector or a dense matrix."""
-    return isinstance(kind, Array) and not kind.maybe_scalar and rank_of(kind) in (1, 2)
+# --- arrays that constant matrices keep, and that are written into afterwards ---------------------
+
+
+@frozen
+class _Event:
+    """A statement, when it comes, and the loops around it."""
+
+    stmt: ir.Stmt
+    order: int
+    loops: tuple[ir.Stmt, ...]
+
+
+def _check_kept(function: ir.Function, kinds: Kinds, apart: frozenset[str]) -> None:
+    """Refuse writes into what matrices keep; the entries of those in `apart` stand beside them.
+
+    Raises:
+        UnsupportedError: an array is written into after a matrix has been made of it.
+    """
+    every = enumerate(ir.walk_in_loops(function.body))
+    events = [_Event(stmt, order, loops) for order, (stmt, loops) in every]
+    made = [e for e in events if class_made(ir.callee_of(e.stmt))]
+    if not made:
+        return
+    plain = _used_plainly(function, kinds) - apart
+    made = [e for e in made if plain & {*ir.writes(e.stmt)}]
+    same = groups(links_of(function.body, kinds, False))
+    written = [(same.get(n, n), e) for e in events for n in _written(e.stmt, kinds)]
+    for event in made:
+        kept = {same.get(n, n) for n in (*ir.reads(event.stmt), *ir.writes(event.stmt))}
+        for group, write in written:
+            if group in kept and _may_follow(write, event, group, same, events):
+                raise UnsupportedError(
+                    "a sparse matrix keeps the arrays that it is made of, and one of them is "
+                    "written into afterwards",
+                    event.stmt.loc,
+                    "Make the matrix of a copy, `data.copy()`.",
+                )
+
+
+def _used_plainly(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+    """The matrices of which not only the places of the entries are used."""
+    read: set[str] = set()
+    derived: list[tuple[str, tuple[str, ...]]] = []
+    for stmt in ir.walk(function.body):
+        found = tuple(n for n in ir.reads(stmt) if holds_sparse(kinds.get(n, UNKNOWN)))
+        targets = [*ir.writes(stmt), *(found if isinstance(stmt, ir.Effect) else ())]
+        targets = [n for n in targets if holds_sparse(kinds.get(n, UNKNOWN))]
+        derived += [(target, found) for target in targets]
+        if not targets and not _takes_entries(ir.call_of(stmt)):
+            read |= {*found}
+    for _ in derived:
+        read |= {n for target, found in derived if target in read for n in found}
+    return frozenset(read)
+
+
+def _takes_entries(call: ir.Call | None) -> bool:
+    """Whether a call is of a function that takes the entries beside a matrix."""
+    return call is not None and module_of(call.fn) == sparse.__name__
+
+
+def _written(stmt: ir.Stmt, kinds: Kinds) -> tuple[str, ...]:
+    """The arrays and matrices that a statement writes into."""
+    found = marked_names(stmt) if isinstance(stmt, ir.Assign) else written_into(stmt, kinds)
+    known = ((n, kinds.get(n, UNKNOWN)) for n in found)
+    return tuple(n for n, kind in known if not is_container(kind) and not is_scalar(kind))
+
+
+def _may_follow(
+    write: _Event, made: _Event, group: str, same: Mapping[str, str], events: list[_Event]
+) -> bool:
+    """Whether a write may come after a matrix was made, of an array that is not made anew."""
+    if write.order > made.order:
+        return True
+    around = [loop for loop in made.loops if any(loop is other for other in write.loops)]
+    if not around:
+        return False
+    anew = [
+        e for e in events
+        if any(same.get(n, n) == group for n in ir.writes(e.stmt)) and e.order < write.order
+    ]  # fmt: skip
+    return not all(any(loop is around[-1] for loop in e.loops) for e in anew) or not anew
