@@ -435,6 +435,12 @@ def class_if_any(kind: Kind | None) -> type | None:
     return None if kind is None else class_of(sure(kind))
 
 
+def is_none(kind: Kind) -> bool | None:
+    """Whether a value is None; None where its kind does not tell."""
+    open_ = isinstance(kind, (Unknown, Object)) or (isinstance(kind, Array) and kind.maybe_scalar)
+    return None if open_ else isinstance(kind, NoneKind)
+
+
 def contents(kind: List | Dict) -> tuple[Kind, ...]:
     """The kinds of what a list or dict holds."""
     known = () if kind.item is None else (kind.item,)

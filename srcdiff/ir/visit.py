@@ -14,7 +14,7 @@ The ways to go over a program:
 `rewriter.Rewriter`   the same where what has been seen before decides, or where new statements
                       are needed
 `map_blocks`          a statement with its inner blocks mapped, where a state follows the paths
-`map_stmt`, `rename`  names replaced
+`map_stmt`, `rename`  names replaced; `substituted`: by atoms
 
 How often names are mentioned is counted by `binding_counts`, `use_counts` (every read),
 `reader_counts` and `mention_counts` (statements).
@@ -33,7 +33,6 @@ import re
 import tokenize
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from functools import partial
 from itertools import chain, groupby
 from typing import Any, TypeVar, Union
 
@@ -368,6 +367,12 @@ def bound_in(stmt: Stmt) -> Collection[str]:
     return found
 
 
+def rebound(block: Block) -> frozenset[str]:
+    """Every name bound anywhere in a block, also by `x += y`, which binds a number anew."""
+    whole = (s for s in walk(block) if type(s) is SetItem and s.index is None)
+    return bound(block).union(s.base.id for s in whole)
+
+
 def used(block: Block) -> frozenset[str]:
     """Every name read anywhere in a block, tests and stop flags included."""
     found: set[str] = set()
@@ -620,17 +625,38 @@ def _are_items(new: Any, old: Any) -> bool:
 
 def rename(block: Block, new: Mapping[str, str]) -> Block:
     """A block with names replaced, where they are read and where they are bound."""
-    made = {old: Name(name) for old, name in new.items()}
-
-    def one(n: Name) -> Name:
-        return made.get(n.id, n)
-
-    return _renamed(block, one)
+    return substituted(block, {old: Name(name) for old, name in new.items()})
 
 
-def _renamed(block: Block, one: Callable[[Name], Name]) -> Block:
-    inner = partial(_renamed, one=one)
-    return tuple([map_stmt(s, one, one, inner) for s in block])
+def substituted(block: Block, new: Mapping[str, Atom]) -> Block:
+    """A block with atoms for names where they are read, and with names where they are bound."""
+
+    def read(n: Name) -> Atom:
+        return new.get(n.id, n)
+
+    def write(n: Name) -> Name:
+        found = new.get(n.id)
+        return found if type(found) is Name else n
+
+    def inside(inner: Block) -> Block:
+        return tuple([map_stmt(s, read, write, inside) for s in inner])
+
+    return inside(block)
+
+
+def assignments(block: Block) -> Iterator[Assign]:
+    """Every assignment of a block, wherever it stands."""
+    return (s for s in walk(block) if type(s) is Assign)
+
+
+def calls(block: Block) -> Iterator[Call]:
+    """Every call that a block makes, wherever it stands."""
+    return (call for call in map(call_of, walk(block)) if call is not None)
+
+
+def with_values(function: Function, one: Callable[[Assign], Rhs]) -> Function:
+    """A function with what `one` gives for the value of every assignment."""
+    return replaced_in(function, lambda s: with_rhs(s, one(s)) if type(s) is Assign else s)
 
 
 def without(block: Block, gone: Set[str]) -> Block:

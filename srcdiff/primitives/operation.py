@@ -148,7 +148,8 @@ class Operation:
     `root`: it may give the root of a sum of squares, whose square has a derivative at zero.
     `turns_complex`: of real numbers it may give complex ones, which their values decide.  `asks`:
     the place of the argument of which it looks at the shape and dtype alone.  `symbol`: how an
-    operator of Python is written between its operands; `-x` where there is a single one.
+    operator of Python is written between its operands; `-x` where there is a single one.  `holds`:
+    its result holds what it is given, or is an item of that, and it looks at no item.
     """
 
     name: str
@@ -165,6 +166,7 @@ class Operation:
     turns_complex: bool = False
     asks: int | None = None
     symbol: str = ""
+    holds: bool = False
     axes: Axes | None = None
 
     @property
@@ -655,6 +657,12 @@ _MEMORY: tuple[tuple[str, str, dict[str, Any]], ...] = (
         inverse_axes negated other_axes inside einsum_plain einsum_subscripts swapped_norm last_axes
         all_axes pad_mode
     """, {"folded": True}),
+    ("srcdiff.ir.nodes", """
+        make_list make_dict make_function is_function captured new_object set_attr set_item
+    """, {"holds": True}),
+    ("builtins", "list tuple dict reversed zip enumerate", {"holds": True}),
+    ("operator", "getitem", {"holds": True}),
+    ("copy", "copy", {"holds": True}),
     ("builtins", "range", {"made_again": True}),
     ("builtins", "abs", {"root": True}),
     ("operator", "abs", {"root": True}),
@@ -805,7 +813,8 @@ def op_of(callee: ir.Callee) -> Operation:
     kind = type(callee)
     if kind is ir.Method:
         found = _of_method(callee.name)  # type: ignore[union-attr]
-        return replace(found, effect=Effect.ANY) if callee.foreign else found  # type: ignore[union-attr]
+        foreign = callee.foreign  # type: ignore[union-attr]
+        return replace(found, effect=Effect.ANY, holds=False) if foreign else found
     if kind is ir.Attr:
         return _of_attribute(callee.name)  # type: ignore[union-attr]
     if kind is ir.Name or kind is ir.Derived:
@@ -1000,6 +1009,10 @@ _SILENT_METHODS = _words("""
     append extend insert remove clear reverse sort update fill partition put itemset setfield
     setflags
 """)
+_HOLDING_METHODS = _words("""
+    append appendleft clear copy extend get insert items keys pop popleft reverse setdefault update
+    values
+""")
 _SURE_METHODS = _words("transpose swapaxes squeeze")
 _SURE_ATTRIBUTES = _words("T mT")
 _UNPLACED_METHODS = _words("getfield __array__")
@@ -1011,7 +1024,8 @@ ADDRESS_ATTRIBUTES = _words("ctypes __array_interface__ __array_struct__")
 @lru_cache(maxsize=1024)
 def _of_method(name: str) -> Operation:
     """What is known of a method of arrays, numbers, containers and sparse matrices."""
-    return replace(_memory_of_method(name), axes=AXES.get(("numpy", name)))
+    known = _memory_of_method(name)
+    return replace(known, axes=AXES.get(("numpy", name)), holds=name in _HOLDING_METHODS)
 
 
 def _memory_of_method(name: str) -> Operation:

@@ -40,7 +40,7 @@ from srcdiff.texts import line_of
 
 _KINKS = (
     Op.ABS, Op.ABSOLUTE, Op.FABS, Op.MAXIMUM, Op.MINIMUM, Op.FMAX, Op.FMIN, Op.AMAX, Op.AMIN,
-    Op.CLIP, Op.SORT, Op.MEDIAN, Op.MAX, Op.MIN,
+    Op.CLIP, Op.NP_SORT, Op.MEDIAN, Op.MAX, Op.MIN,
 )  # fmt: skip
 _STEPS = (
     Op.SIGN, Op.FLOOR, Op.CEIL, Op.NP_ROUND, Op.TRUNC, Op.RINT, Op.ARGMAX, Op.ARGMIN, Op.ARGSORT,

@@ -16,9 +16,7 @@ from srcdiff.analysis.aliases import Aliases
 from srcdiff.analysis.links import links_of
 from srcdiff.frontend.lowering import flows
 from srcdiff.primitives.effects import makes_object
-from srcdiff.primitives.ops import Op, is_op
-
-_HOLDING = (Op.MAKE_LIST, Op.MAKE_DICT, Op.SET_ATTR, Op.GETITEM, Op.LIST, Op.TUPLE, Op.DICT)
+from srcdiff.primitives.operation import op_of
 
 
 def met_calls(
@@ -40,8 +38,8 @@ def met_calls(
 def varied(function: ir.Function, inputs: Iterable[str]) -> frozenset[str]:
     """The names that may depend on an input, or share memory with what does."""
     found = edges(function.body, {}, Aliases(), flows)
-    for stmt in ir.walk(function.body):
-        if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Opaque):
+    for stmt in ir.assignments(function.body):
+        if isinstance(stmt.rhs, ir.Opaque):
             found += [(n, stmt.target.id, stmt) for n in ir.names(stmt.rhs)]
     for link in links_of(function.body, {}, False):
         found.append((link.target, link.source, link.stmt))
@@ -50,34 +48,26 @@ def varied(function: ir.Function, inputs: Iterable[str]) -> frozenset[str]:
 
 def _meets(function: ir.Function, made: frozenset[str], varied: frozenset[str]) -> bool:
     """Whether an object, or what holds it, is called together with what depends on an input."""
-    named, held = set(made), set[str]()
-    before = -1
-    while len(named) + len(held) > before:
-        before = len(named) + len(held)
+    named, held, size = set(made), set[str](), -1
+    while size != len(named) + len(held):
+        size = len(named) + len(held)
         for stmt in ir.walk(function.body):
             _follow(stmt, named, held)
-    calls = [c for s in ir.walk(function.body) if (c := _used(s)) is not None]
-    every = named | held
-    return any(not every.isdisjoint(c) and not varied.isdisjoint(c) for c in calls)
+    calls = (set(ir.reads(s)) for s in ir.walk(function.body) if _computes(s))
+    return any(not named.isdisjoint(c) and not varied.isdisjoint(c) for c in calls)
 
 
 def _follow(stmt: ir.Stmt, named: set[str], held: set[str]) -> None:
-    """Add the names that a statement gives an object, and those of what holds it."""
-    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    reads = set(ir.reads(stmt))
+    """Add the names of an object and of what holds it; `held` are of the latter alone."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if isinstance(rhs, ir.Name):
-        if rhs.id in named:
-            named.update(ir.writes(stmt))
-        if rhs.id in held:
-            held.update(ir.writes(stmt))
-    elif isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Attr):
-        if reads & held:  # of the object itself, it is a value
-            named.update(ir.writes(stmt))
-            held.update(ir.writes(stmt))
-    elif reads & (named | held) and not isinstance(stmt, (ir.Return, ir.If, ir.While)):
-        if _used(stmt) is None:
-            named.update(n for n in ir.writes(stmt) if rhs is not None)
-            held.update({*ir.writes(stmt), *_written(stmt)})
+        for names in (named, held):
+            names.update(ir.writes(stmt) if rhs.id in names else ())
+        return
+    read = isinstance(ir.callee_of(stmt), ir.Attr)  # of the object itself, it is a value
+    if not _computes(stmt) and not (held if read else named).isdisjoint(ir.reads(stmt)):
+        named.update(ir.writes(stmt), _written(stmt))
+        held.update(ir.writes(stmt), _written(stmt))
 
 
 def _written(stmt: ir.Stmt) -> tuple[str, ...]:
@@ -88,14 +78,9 @@ def _written(stmt: ir.Stmt) -> tuple[str, ...]:
     return ir.names(call.args[0]) if call is not None and call.args else ()
 
 
-def _used(stmt: ir.Stmt) -> frozenset[str] | None:
-    """The names in a call that may compute with an object; None of one that only holds it."""
-    call = ir.call_of(stmt)
-    if call is None or isinstance(call.fn, ir.Attr):
-        return None
-    if is_op(call, *_HOLDING) or makes_object(call.fn):
-        return None
-    if isinstance(call.fn, ir.Method) and call.fn.name in ("append", "extend", "insert"):
-        return None
-    callee = {call.fn.id} if isinstance(call.fn, ir.Name) else set()
-    return frozenset({*callee, *ir.names(call)})
+def _computes(stmt: ir.Stmt) -> bool:
+    """Whether a statement may compute with an object, and not only hold it."""
+    fn = ir.callee_of(stmt)
+    if fn is None or isinstance(fn, ir.Attr):
+        return False
+    return not op_of(fn).holds and not makes_object(fn)

@@ -13,6 +13,7 @@ import inspect
 import math
 import operator
 import types
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -54,15 +55,16 @@ from srcdiff.ir.kinds import (
     is_big,
     is_filled,
     is_float,
+    is_none,
     rank_of,
 )
+from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.indexing import item_kind
-from srcdiff.kinds.lattice import kind_of
 from srcdiff.kinds.probing import is_number_type
 from srcdiff.primitives import notation
 from srcdiff.primitives.arguments import as_atom
 from srcdiff.primitives.operation import op_of
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.runtime import arrays
 from srcdiff.runtime.devices import on_device
 
@@ -76,15 +78,11 @@ def plainer(folder: Folder, call: Call) -> Any:
     return UNSET if form is None else form(folder, call)
 
 
-def _is_array(folder: Folder, atom: Atom) -> bool:
-    return bool(folder.ask(notation.isarray, (atom,)))
-
-
 def _attribute(name: str) -> Any:
     """`np.shape(x)` as `x.shape` where `x` is an array."""
 
     def form(folder: Folder, call: Call) -> Any:
-        if len(call.args) == 1 and not call.kwargs and _is_array(folder, call.args[0]):
+        if len(call.args) == 1 and not call.kwargs and folder.is_array(call.args[0]):
             return Call(Attr(name), call.args)
         return UNSET
 
@@ -186,10 +184,8 @@ def _is_none(same: bool) -> Any:
             return UNSET
         if isinstance(a, (Tup, Slice, Const, Ref)):
             return Const((getattr(a, "value", 0) is None) == same)
-        kind = folder.kind(a)
-        if isinstance(kind, (Unknown, Object)) or (isinstance(kind, Array) and kind.maybe_scalar):
-            return UNSET
-        return Const(isinstance(kind, NoneKind) == same)
+        none = is_none(folder.kind(a))
+        return UNSET if none is None else Const(none == same)
 
     return form
 
@@ -302,10 +298,10 @@ def _is_everything(index: Any) -> bool:
 _SAFE_NUMBERS = (np.inf, -np.inf, np.pi, np.e)
 
 # Where the user's function is of `math`, so are those in its derivative.
-_MATH = {
-    f"numpy.{name}": getattr(math, name)
-    for name in ("sin", "cos", "sinh", "cosh", "exp", "log", "trunc")
-}
+_MATH: Mapping[Op | None, Any] = {
+    Op.SIN: math.sin, Op.COS: math.cos, Op.SINH: math.sinh, Op.COSH: math.cosh,
+    Op.EXP: math.exp, Op.LOG: math.log, Op.TRUNC: math.trunc,
+}  # fmt: skip
 
 
 class Folder:
@@ -318,8 +314,7 @@ class Folder:
         scalar_math: bool = False,
         mixed: bool = False,
     ) -> None:
-        self.known = kinds
-        self.kinds: dict[str, Kind] = {}  # what is found here: it goes before what was known
+        self.kinds = ChainMap[str, Kind]({}, kinds)  # type: ignore[arg-type]  # it is only read
         self.emit = emit
         self.scalar_math = scalar_math
         self.mixed = mixed  # what has no known dtype may be complex
@@ -329,15 +324,7 @@ class Folder:
 
     def kind(self, atom: Atom) -> Kind:
         """The kind of an atom."""
-        if isinstance(atom, Name):
-            return self.kinds.get(atom.id) or self.known.get(atom.id, UNKNOWN)
-        if isinstance(atom, Tup):
-            return Tuple(tuple(map(self.kind, atom.items)))
-        if isinstance(atom, Slice):
-            return SliceKind(self.kind(atom.lower), self.kind(atom.upper), self.kind(atom.step))
-        if isinstance(atom, (Const, Ref)):
-            return kind_of(atom.value, getattr(atom, "text", ""))
-        return UNKNOWN
+        return atom_kind(atom, self.kinds)
 
     def static(self, atom: Atom) -> Any:
         """The value of an atom that is known now, else UNSET."""
@@ -370,7 +357,7 @@ class Folder:
             return is_complex_kind(self.kind(atom))
         if atom.id in self.complex:
             return True
-        kind = self.kinds.get(atom.id) or self.known.get(atom.id)
+        kind = self.kinds.get(atom.id)
         if kind is None:
             return False  # of the template: `note` has seen what it is made from
         return is_complex_kind(kind) or (self.mixed and _is_open(kind))
@@ -392,7 +379,7 @@ class Folder:
 
     def call(self, call: Call) -> Rhs:
         """A call as an atom where it is known now, else in its plainest form."""
-        args = _spliced(call.args)
+        args = spliced(call.args)
         call = Call(call.fn, args, call.kwargs, call.text, call.role)
         if notation.asks(call.fn):
             return Const(self.ask(call.fn, args))
@@ -402,7 +389,7 @@ class Folder:
         if found is not UNSET:
             rhs: Rhs = found
             return rhs
-        plain = _MATH.get(op_of(call.fn).name) if self.scalar_math else None
+        plain = _MATH.get(which_op(call)) if self.scalar_math else None
         if plain is not None:
             return Call(plain, args, call.kwargs, f"math.{plain.__name__}")
         return _without_defaults(call)
@@ -443,16 +430,20 @@ class Folder:
         kind = self.kind(atom)
         return isinstance(kind, Scalar) and kind.dtype is not None and "int" in kind.dtype
 
-    def mask(self, atom: Atom) -> bool:
-        """Whether an index is known as an array of bools."""
+    def is_array(self, atom: Atom) -> bool:
+        """Whether a value is known as an array."""
         kind = self.kind(atom)
-        return isinstance(kind, Array) and not kind.maybe_scalar and kind.dtype == "bool"
+        return isinstance(kind, Array) and not kind.maybe_scalar
 
     def distinct(self, atom: Atom) -> bool:
         """Whether an index is known to select no element twice."""
         items = atom.items if isinstance(atom, Tup) else (atom,)
         others = [i for i in items if not self.basic(i)]
-        return len(others) <= 1 and all(self.mask(i) or self.places(i) for i in others)
+        return len(others) <= 1 and all(self.is_mask(i) or self.places(i) for i in others)
+
+    def is_mask(self, atom: Atom) -> bool:
+        """Whether an index is known as an array of bools."""
+        return self.is_array(atom) and getattr(self.kind(atom), "dtype", None) == "bool"
 
     def places(self, atom: Atom) -> bool:
         """Whether an index is known as a list of different places, counted from the front."""
@@ -502,15 +493,15 @@ class Folder:
 def _defaults(fn: Any) -> tuple[tuple[str, Any], ...]:
     """The parameters of a function written in Python with their defaults; () for others."""
     plain = getattr(fn, "_implementation", fn)  # what NumPy's dispatcher calls
-    # An axis has a default since NumPy 2.3: the text is to be the same with every version.
-    if not isinstance(plain, types.FunctionType) or fn is np.take_along_axis:
+    if not isinstance(plain, types.FunctionType):
         return ()
     return tuple((p.name, p.default) for p in inspect.signature(plain).parameters.values())
 
 
 def _without_defaults(call: Call) -> Call:
     """A call without the last arguments that only repeat a default."""
-    if isinstance(call.fn, (Name, Method, Attr)):
+    # An axis has a default since NumPy 2.3: the text is to be the same with every version.
+    if isinstance(call.fn, (Name, Method, Attr)) or is_op(call, Op.TAKE_ALONG_AXIS):
         return call
     params = _defaults(call.fn)
     given = dict(params)
@@ -542,7 +533,7 @@ def _short(value: float) -> float:
     return rounded if abs(rounded - value) < 1e-15 else value
 
 
-def _spliced(args: tuple[Atom, ...]) -> tuple[Atom, ...]:
+def spliced(args: tuple[Atom, ...]) -> tuple[Atom, ...]:
     """Arguments with `*(a, b)` written out."""
     out: list[Atom] = []
     for arg in args:
@@ -551,9 +542,6 @@ def _spliced(args: tuple[Atom, ...]) -> tuple[Atom, ...]:
         else:
             out.append(arg)
     return tuple(out)
-
-
-spliced = _spliced
 
 
 def _sum_plan(x: Kind, z: Kind) -> tuple[tuple[str, Atom], ...] | None:
@@ -580,8 +568,8 @@ ANSWERS: Mapping[Any, Any] = {
     notation.weak_in_quantiles: lambda f, q: (
         rank_of(f.kind(q)) == 0 and notation.quantiles_are_as_data()
     ),
-    notation.iscomplex: lambda f, x: f.is_complex(x),
-    notation.isarray: lambda f, x: isinstance(k := f.kind(x), Array) and not k.maybe_scalar,
+    notation.iscomplex: Folder.is_complex,
+    notation.isarray: Folder.is_array,
     notation.known: lambda f, x: f.static(x) is not UNSET,
     notation.basic: Folder.basic,
     notation.picks_one: Folder.picks_one,

@@ -35,7 +35,7 @@ from srcdiff.primitives.effects import is_pure, returns_view, written_into
 from srcdiff.primitives.registry import find
 from srcdiff.runtime.records import FOREIGN
 from srcdiff.specialize.closures.lifting import with_lifted
-from srcdiff.specialize.nested.derivatives import is_transform, makes_matrix
+from srcdiff.specialize.nested.derivatives import makes_derivative
 from srcdiff.specialize.nested.transforms import (
     at_call,
     direct,
@@ -60,40 +60,22 @@ from srcdiff.specialize.static_values import (
 
 def without_unused(function: ir.Function) -> ir.Function:
     """The function without the functions that it makes and nobody uses."""
-    made = {
-        s.target.id
-        for s in ir.walk(function.body)
-        if isinstance(s, ir.Assign) and (isinstance(s.rhs, Closure) or _makes_derivative(s))
-    }
-    while made:
-        used = ir.used(function.body)
-        aliases = {
-            s.target.id
-            for s in ir.walk(function.body)
-            if isinstance(s, ir.Assign)
-            and isinstance(s.rhs, (ir.Name, ir.Tup))
-            and not made.isdisjoint(ir.names(s.rhs))
-        }
-        gone = (made | aliases) - used
-        if not gone:
-            break
-        made |= aliases
-        function = ir.replaced_in(function, functools.partial(_without_function, gone=gone))
-        made -= gone
+    made: set[str] = set()
+    for stmt in ir.assignments(function.body):
+        alias = isinstance(stmt.rhs, (ir.Name, ir.Tup)) and made.intersection(ir.names(stmt.rhs))
+        if alias or isinstance(stmt.rhs, Closure) or makes_derivative(stmt.rhs):
+            made.add(stmt.target.id)
+    before = None
+    while made and function is not before:
+        before, gone = function, made - ir.used(function.body)
+
+        def kept(stmt: ir.Stmt, gone: set[str] = gone) -> ir.Stmt | ir.Block:
+            rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+            named = isinstance(rhs, (Closure, ir.Name, ir.Tup)) or makes_derivative(rhs)
+            return () if named and gone.issuperset(ir.writes(stmt)) else stmt
+
+        function = ir.replaced_in(function, kept)
     return function
-
-
-def _without_function(stmt: ir.Stmt, gone: set[str]) -> ir.Stmt | ir.Block:
-    """A statement, but for what binds some names to functions."""
-    if not isinstance(stmt, ir.Assign) or stmt.target.id not in gone:
-        return stmt
-    named = isinstance(stmt.rhs, (Closure, ir.Name, ir.Tup)) or _makes_derivative(stmt)
-    return () if named else stmt
-
-
-def _makes_derivative(stmt: ir.Stmt) -> bool:
-    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    return isinstance(rhs, ir.Call) and (is_transform(rhs.fn) or makes_matrix(rhs.fn))
 
 
 # --- `x[i] += f(x)`: Python reads `x[i]` before it calls `f` -------------------------------------
@@ -140,9 +122,8 @@ def _end(block: list[ir.Stmt], start: int) -> int:
 
 def _writes(inner: ir.Block) -> bool:
     """Whether statements may write into something that they did not make."""
-    own = {
-        s.target.id for s in ir.walk(inner) if isinstance(s, ir.Assign) and _makes_new(s.rhs)
-    } - {s.target.id for s in ir.walk(inner) if isinstance(s, ir.Assign) and not _makes_new(s.rhs)}
+    new = {s.target.id for s in ir.assignments(inner) if _makes_new(s.rhs)}
+    own = new - {s.target.id for s in ir.assignments(inner) if not _makes_new(s.rhs)}
     return any(n not in own for s in ir.walk(inner) for n in _written(s))
 
 
@@ -363,7 +344,7 @@ class _Inline(Rewriter):
         body = settled(callee.body, own, taken, (p.name for p in callee.params))
         callee = replace(callee, body=body)
         args, kwargs = _passed_on(callee, bound)
-        changed = ir.bound(callee.body) | _rebound(callee.body) | _captured(callee.body)
+        changed = ir.rebound(callee.body) | _captured(callee.body)
         stored = _stored_bases(callee.body)
         start: list[ir.Stmt] = []
         new: dict[str, ir.Atom] = dict(outer or {})
@@ -379,8 +360,7 @@ class _Inline(Rewriter):
         for name in sorted(ir.bound(callee.body) - set(bound)):
             new[name] = self.fresh(name if not name.startswith("_") else "_t")
         # The names of the caller come in last: the callee may have the same ones.
-        body = _substituted(callee.body, new)
-        body = spread(body, _renamed(args, new), _renamed(kwargs, new))
+        body = spread(ir.substituted(callee.body, new), _renamed(args, new), _renamed(kwargs, new))
         for param in (*args, *kwargs):
             held = new[param]
             if isinstance(held, ir.Name) and held.id in ir.used(body):
@@ -401,18 +381,18 @@ def is_written_out(call: ir.Call) -> bool:
 def inherited(function: ir.Function, closure: Closure) -> ir.Function:
     """The body of a closure whose own closures hold what it holds."""
 
-    def stmt(s: ir.Stmt) -> ir.Stmt:
-        rhs = s.rhs if isinstance(s, ir.Assign) else None
-        if isinstance(s, ir.Assign) and isinstance(rhs, Closure):
-            pairs = [*zip(rhs.captured, rhs.reads)]
-            held = {n for n, v in pairs if v.id in closure.held}
-            late = {n: closure.marks[v.id] for n, v in pairs if v.id in closure.marks}
-            names = (*rhs.captured, *(f"{MARK}{n}" for n in late))
-            rhs = replace(rhs, reads=(*rhs.reads, *late.values()), captured=names)
-            return replace(s, rhs=replace(rhs, held=rhs.held | held))
-        return s
+    def one(stmt: ir.Assign) -> ir.Rhs:
+        made = stmt.rhs
+        if not isinstance(made, Closure):
+            return made
+        pairs = [*zip(made.captured, made.reads)]
+        held = {n for n, v in pairs if v.id in closure.held}
+        late = {n: closure.marks[v.id] for n, v in pairs if v.id in closure.marks}
+        names = (*made.captured, *(f"{MARK}{n}" for n in late))
+        reads = (*made.reads, *late.values())
+        return replace(made, reads=reads, captured=names, held=made.held | held)
 
-    return ir.replaced_in(function, stmt)
+    return ir.with_values(function, one)
 
 
 def _renamed(found: Mapping[str, _T], new: Mapping[str, ir.Atom]) -> dict[str, _T]:
@@ -424,7 +404,7 @@ def _passed_on(
     callee: ir.Function, bound: Mapping[str, ir.Atom | ir.Call]
 ) -> tuple[dict[str, ir.Tup], dict[str, ir.Call]]:
     """The `*args` and `**kwargs` of a callee that it does not bind anew, and does not change."""
-    again = ir.bound(callee.body) | _rebound(callee.body)
+    again = ir.rebound(callee.body)
     styles = {p.name: p.style for p in callee.params if p.name not in again}
     args, kwargs = {}, {}
     for param, value in bound.items():
@@ -437,46 +417,20 @@ def _passed_on(
 
 def _only_spread(callee: ir.Function, param: str) -> bool:
     """Whether a parameter occurs only as `**kwargs` of calls."""
-    calls = (s.rhs for s in ir.walk(callee.body) if isinstance(s, (ir.Assign, ir.Effect)))
-    spread_out = sum(
-        (None, ir.Name(param)) in c.kwargs for c in calls if isinstance(c, ir.Call)
-    )
+    spread_out = sum((None, ir.Name(param)) in c.kwargs for c in ir.calls(callee.body))
     read = (a for s in ir.walk(callee.body) for o in ir.operands(s) for a in ir.atoms(o))
     return spread_out == sum(a == ir.Name(param) for a in read)
 
 
 def _captured(block: ir.Block) -> frozenset[str]:
     """The variables that functions made in a block read when they are called."""
-    made = (s.rhs for s in ir.walk(block) if isinstance(s, ir.Assign))
-    return frozenset(n.id for rhs in made if isinstance(rhs, Closure) for n in rhs.reads)
+    made = (s.rhs for s in ir.assignments(block) if isinstance(s.rhs, Closure))
+    return frozenset(n.id for closure in made for n in closure.reads)
 
 
 def _stored_bases(block: ir.Block) -> frozenset[str]:
     """The names that a block stores into (they must stay names)."""
     return frozenset(s.base.id for s in ir.walk(block) if isinstance(s, ir.SetItem))
-
-
-def _rebound(block: ir.Block) -> frozenset[str]:
-    """The names that `y += x` may bind anew, if they are numbers."""
-    found = (s for s in ir.walk(block) if isinstance(s, ir.SetItem) and s.index is None)
-    return frozenset(s.base.id for s in found)
-
-
-def _substituted(block: ir.Block, new: Mapping[str, ir.Atom]) -> ir.Block:
-    """A block with names replaced by atoms."""
-
-    def read(n: ir.Name) -> ir.Atom:
-        return new.get(n.id, n)
-
-    def write(n: ir.Name) -> ir.Name:
-        found = new.get(n.id, n)
-        assert isinstance(found, ir.Name)
-        return found
-
-    def many(inner: ir.Block) -> ir.Block:
-        return tuple(ir.map_stmt(s, read, write, many) for s in inner)
-
-    return many(block)
 
 
 def lowered(fn: object) -> ir.Function | None:

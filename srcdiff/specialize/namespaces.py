@@ -27,7 +27,7 @@ def passes_modules(function: ir.Function, params: Kinds) -> bool:
     """Whether a variable of a function may hold a module."""
     if any(_holds_module(k) for k in params.values()):
         return True
-    atoms = (a for s in ir.walk(function.body) if isinstance(s, ir.Assign) for a in _atoms(s.rhs))
+    atoms = (a for s in ir.assignments(function.body) for a in _atoms(s.rhs))
     return any(isinstance(a, ir.Ref) and isinstance(a.value, types.ModuleType) for a in atoms)
 
 
@@ -51,14 +51,13 @@ def read_of_modules(function: ir.Function, kinds: Kinds) -> ir.Function:
             or the module is one of the user's.
     """
 
-    def stmt(s: ir.Stmt) -> ir.Stmt:
-        call = s.rhs if isinstance(s, (ir.Assign, ir.Effect)) else None
-        if isinstance(call, ir.Call) and call.args:
-            assert isinstance(s, (ir.Assign, ir.Effect))
-            return ir.with_rhs(s, _read(call, kinds, s.loc))
-        return s
+    def one(stmt: ir.Stmt) -> ir.Stmt:
+        call = ir.call_of(stmt)
+        if call is None or not call.args:
+            return stmt
+        return ir.rebuilt(stmt, rhs=_read(call, kinds, stmt.loc))
 
-    return ir.replaced_in(function, stmt)
+    return ir.replaced_in(function, one)
 
 
 def without_modules(function: ir.Function, params: Kinds) -> ir.Function:
@@ -82,7 +81,7 @@ def _read(call: ir.Call, kinds: Kinds, loc: ir.Loc) -> Any:
     if not isinstance(kind, Module):
         return call
     _check_fixed(kind.name, loc)
-    text = f"{_SHORT.get(kind.name, kind.name)}.{call.fn.name}".replace("numpy.", "np.", 1)
+    text = f"{kind.name}.{call.fn.name}".replace("numpy.", "np.", 1)
     value = canonical(looked_up(sys.modules.get(kind.name), call.fn.name))
     if value is MISSING:
         raise UnsupportedError(
@@ -91,9 +90,6 @@ def _read(call: ir.Call, kinds: Kinds, loc: ir.Loc) -> Any:
     if isinstance(call.fn, ir.Attr):
         return ir.Ref(text, value)
     return replace(call, fn=value, args=call.args[1:], text=text)
-
-
-_SHORT = {"numpy": "np"}
 
 
 def _check_fixed(module: str, loc: ir.Loc) -> None:

@@ -9,7 +9,8 @@ for a call of which nothing is known what is missing.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable as Function
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -23,6 +24,7 @@ from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Callable, Kind, Kinds, List, Tuple, class_of, is_numeric
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import find, lookup
 from srcdiff.runtime import records
@@ -38,7 +40,7 @@ def _is_declined(call: ir.Call | None) -> bool:
 
 def declined(function: ir.Function) -> dict[str, ir.Assign]:
     """The calls that have no derivative, for a declared reason, by the names of their results."""
-    made = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
+    made = ir.assignments(function.body)
     return {s.target.id: s for s in made if _is_declined(ir.call_of(s))}
 
 
@@ -77,7 +79,7 @@ def refuse_strange(call: ir.Call, loc: ir.Loc, function: ir.Function, kinds: Kin
             remedy="Call functions by their names, with `if` to choose between them; or pass the "
             "function as an argument of its own.",
         )
-    if fn is list:
+    if is_op(call, Op.LIST):
         raise UnsupportedError(
             "what is iterated here is known only when the program runs",
             loc,
@@ -102,6 +104,7 @@ def refuse_strange(call: ir.Call, loc: ir.Loc, function: ir.Function, kinds: Kin
 
 
 Attributes = frozenset[tuple[type, str]]
+Step = Function[[ir.Function], ir.Function]
 
 _ROUNDS = 60
 """How deep methods may lie in each other that are found by the kinds of objects."""
@@ -115,9 +118,9 @@ def resolved(function: ir.Function, params: Kinds, origin: object) -> ir.Functio
     """
     own: Attributes = frozenset()
     while True:
-        taken: set[tuple[type, str]] = set()
-        done = _resolved(function, params, origin, own, taken)
-        more = taken & _stored(done, params) if taken else set()
+        rounds = _Rounds(params, origin, own)
+        done = rounds.run(function)
+        more = rounds.taken & _stored(done, params) if rounds.taken else set()
         if not more:
             return done
         own |= more
@@ -131,40 +134,91 @@ def _stored(function: ir.Function, params: Kinds) -> set[tuple[type, str]]:
     return {(cls, name) for cls, name in classes if cls is not None}
 
 
-def _resolved(
-    function: ir.Function,
-    params: Kinds,
-    origin: object,
-    own: Attributes,
-    taken: set[tuple[type, str]],
-) -> ir.Function:
-    """The function after all rounds; `taken` takes what is read from classes."""
-    objects = any(map(has_objects, params.values())) or mentions_objects(function.body)
-    modules = _passes_modules(function, params)
-    plain = not any(map(_is_open, _calls(function.body))) and not _has_data(function)
-    if plain and not objects and not modules:
+class _Rounds:
+    """All rounds over a function; `own` are attributes of classes that objects have as well.
+
+    `taken` is what was read from classes, `assumed` what was only hoped of the classes of objects.
+    """
+
+    def __init__(self, params: Kinds, origin: object, own: Attributes) -> None:
+        self.params = params
+        self.origin = origin
+        self.own = own
+        self.taken: set[tuple[type, str]] = set()
+        self.assumed: dict[str, tuple[type, ir.Loc]] = {}
+
+    def run(self, function: ir.Function) -> ir.Function:
+        """The function after all rounds."""
+        objects = any(map(has_objects, self.params.values())) or mentions_objects(function.body)
+        modules = _passes_modules(function, self.params)
+        if not _has_open(function) and not _has_data(function) and not objects and not modules:
+            _refuse_closures(function)
+            return function
+        from srcdiff.specialize.closures import defunctionalize
+
+        for _ in range(_ROUNDS):
+            objects = objects or mentions_objects(function.body)
+            if not objects and not modules and not _has_open(function):
+                break
+            function = defunctionalize.marked_closures(function)
+            new = self.round(function, objects)
+            if new == function:
+                break
+            function = inline(new, self.origin)
+        if _has_data(function):
+            kinds = infer(function, self.params)
+            _refuse_open(function, kinds)
+            defunctionalize.check_data(function, kinds)
+            function = defunctionalize.plain(function, kinds)
+        self.check_assumed(function)
         _refuse_closures(function)
         return function
-    from srcdiff.specialize.closures import defunctionalize
 
-    assumed: dict[str, tuple[type, ir.Loc]] = {}
-    for _ in range(_ROUNDS):
-        objects = objects or mentions_objects(function.body)
-        if not objects and not modules and not any(_is_open(c) for c in _calls(function.body)):
-            break
-        function = defunctionalize.marked_closures(function)
-        new = _round(function, params, origin, objects, assumed, own, taken)
-        if new == function:
-            break
-        function = inline(new, origin)
-    if _has_data(function):
-        kinds = infer(function, params)
-        _refuse_open(function, kinds)
-        defunctionalize.check_data(function, kinds)
-        function = defunctionalize.plain(function, kinds)
-    _check_assumed(function, params, assumed)
-    _refuse_closures(function)
-    return function
+    def round(self, function: ir.Function, objects: bool) -> ir.Function:
+        """The function with what is known of its callees now, by the first step that knows more."""
+        from srcdiff.specialize.closures.defunctionalize import calls_as_choices, closures_as_data
+        from srcdiff.specialize.namespaces import read_of_modules
+        from srcdiff.specialize.unroll import fixed_dicts
+
+        kinds = infer(function, self.params)
+        function = read_of_modules(function, kinds)
+        steps: tuple[Step, ...] = (
+            lambda f: _Resolve(f, kinds, fixed_dicts(f, self.params)).function(f),
+            lambda f: self.members(f, kinds, {}) if objects else f,
+            lambda f: inline(f, self.origin, rest=True),
+            lambda f: closures_as_data(f, kinds),
+            lambda f: calls_as_choices(f, kinds),
+        )
+        for step in steps:
+            if (new := step(function)) != function:
+                return new
+        if not objects:
+            return function
+        hoped = infer(function, self.params, hope=True)
+        new = self.members(function, kinds, hoped)
+        return closures_as_data(function, hoped) if new == function else new
+
+    def members(self, function: ir.Function, kinds: Kinds, hoped: Kinds) -> ir.Function:
+        """The function with what is known of the methods of its objects."""
+        from srcdiff.specialize.objects.methods import Members
+
+        members = Members(function, kinds, hoped, self.own, self.params)
+        new = members.function(function)
+        self.taken |= members.taken
+        self.assumed.update(members.assumed)
+        return new
+
+    def check_assumed(self, function: ir.Function) -> None:
+        """Refuse methods that were looked up in a class that need not be that of the object."""
+        kinds = infer(function, self.params) if self.assumed else {}
+        for name, (cls, loc) in self.assumed.items():
+            if name in kinds and class_of(kinds[name]) is not cls:
+                raise UnsupportedError(
+                    f"{ir.said(name)} is an object of `{cls.__name__}` here, but may be something "
+                    "else at other times",
+                    loc,
+                    remedy="Let one variable hold objects of one class.",
+                )
 
 
 def _passes_modules(function: ir.Function, params: Kinds) -> bool:
@@ -178,8 +232,13 @@ def _passes_modules(function: ir.Function, params: Kinds) -> bool:
 
 def _has_data(function: ir.Function) -> bool:
     """Whether functions are kept as data."""
-    made = (s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign))
-    return any(is_op(rhs, Op.MAKE_FUNCTION, Op.IS_FUNCTION, Op.CAPTURED) for rhs in made)
+    kept = (Op.MAKE_FUNCTION, Op.IS_FUNCTION, Op.CAPTURED)
+    return any(is_op(call, *kept) for call in ir.calls(function.body))
+
+
+def _has_open(function: ir.Function) -> bool:
+    """Whether callees or arguments of calls are known only by their kinds."""
+    return any(map(_is_open, ir.calls(function.body)))
 
 
 def _refuse_open(function: ir.Function, kinds: Kinds) -> None:
@@ -191,72 +250,6 @@ def _refuse_open(function: ir.Function, kinds: Kinds) -> None:
         if call is not None and isinstance(call.fn, ir.Name):
             if not known_choices(kinds.get(call.fn.id)) or not is_written_out(call):
                 refuse_strange(call, stmt.loc, function, kinds)
-
-
-def _round(
-    function: ir.Function,
-    params: Kinds,
-    origin: object,
-    objects: bool,
-    assumed: dict[str, tuple[type, ir.Loc]],
-    own: Attributes,
-    taken: set[tuple[type, str]],
-) -> ir.Function:
-    """The function with what is known of its callees now; `assumed` takes what is only hoped."""
-    kinds = infer(function, params)
-    from srcdiff.specialize.closures import defunctionalize
-    from srcdiff.specialize.namespaces import read_of_modules
-    from srcdiff.specialize.unroll import fixed_dicts
-
-    function = read_of_modules(function, kinds)
-    new = _Resolve(function, kinds, fixed_dicts(function, params)).function(function)
-    if new == function and objects:
-        from srcdiff.specialize.objects.methods import Members
-
-        members = Members(function, kinds, {}, own, params)
-        new = members.function(function)
-        taken |= members.taken
-    if new == function:
-        new = inline(function, origin, rest=True)
-    if new == function:
-        new = defunctionalize.closures_as_data(function, kinds)
-    if new == function:
-        new = defunctionalize.calls_as_choices(function, kinds)
-    if new == function and objects:
-        from srcdiff.specialize.objects.methods import Members
-
-        hoped = infer(function, params, hope=True)
-        members = Members(function, kinds, hoped, own, params)
-        new = members.function(function)
-        taken |= members.taken
-        assumed.update(members.assumed)
-        if new == function:
-            new = defunctionalize.closures_as_data(function, hoped)
-    return new
-
-
-def _check_assumed(
-    function: ir.Function, params: Kinds, assumed: Mapping[str, tuple[type, ir.Loc]]
-) -> None:
-    """Refuse methods that were looked up in a class that need not be that of the object."""
-    if not assumed:
-        return
-    kinds = infer(function, params)
-    for name, (cls, loc) in assumed.items():
-        if name in kinds and class_of(kinds[name]) is not cls:
-            raise UnsupportedError(
-                f"{ir.said(name)} is an object of `{cls.__name__}` here, but may be something else "
-                "at other times",
-                loc,
-                remedy="Let one variable hold objects of one class.",
-            )
-
-
-def _calls(block: ir.Block) -> Iterator[ir.Call]:
-    for stmt in ir.walk(block):
-        call = ir.call_of(stmt)
-        if call is not None:
-            yield call
 
 
 def _is_open(call: ir.Call) -> bool:
@@ -356,9 +349,9 @@ def _refuse_closures(function: ir.Function) -> None:
     last: dict[str, ir.Stmt] = {}
     for stmt in ir.walk(function.body):
         last.update((n, stmt) for n in ir.reads(stmt))
-    for stmt in ir.walk(function.body):
-        made = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if not isinstance(made, Closure) or not isinstance(stmt, ir.Assign):
+    for stmt in ir.assignments(function.body):
+        made = stmt.rhs
+        if not isinstance(made, Closure):
             continue
         if not made.whole:
             refuse_receiver(stmt.target.id, function, {})
@@ -387,5 +380,5 @@ def _used_at_once(stmt: ir.Stmt | None) -> bool:
     if call is None or isinstance(call.fn, (ir.Name, ir.Derived, ir.Attr)):
         return False
     if isinstance(call.fn, ir.Method):
-        return call.fn.name == "sort"
-    return not is_op(call, Op.MAKE_LIST, Op.MAKE_DICT, Op.LIST, Op.TUPLE, Op.MAP, Op.FILTER, Op.ZIP)
+        return is_op(call, Op.SORT)
+    return not op_of(call.fn).holds and not is_op(call, Op.MAP, Op.FILTER)

@@ -15,7 +15,7 @@ from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.arguments import FUNCTIONS, called_by_name, named_constant
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.vectorize import as_partial
-from srcdiff.specialize.nested.derivatives import is_transform, makes_matrix
+from srcdiff.specialize.nested.derivatives import is_transform, makes_derivative
 
 
 @frozen
@@ -61,12 +61,11 @@ def meaning(rhs: ir.Rhs, known: Names, stack: tuple[object, ...]) -> Known | Non
         return ir.NONE
     if isinstance(rhs, ir.Tup) and any(_is_function(a, known) for a in rhs.items):
         return rhs
-    if isinstance(rhs, ir.Call) and is_transform(rhs.fn):
-        return derivative(rhs, known)
-    if isinstance(rhs, ir.Call) and makes_matrix(rhs.fn):
-        found = derivative(rhs, known)  # of what captures nothing it may stay what it is
-        return found if isinstance(found, Derived) and found.closure.variables else None
-    return None
+    if not makes_derivative(rhs):
+        return None
+    found = derivative(rhs, known)
+    captures = isinstance(found, Derived) and found.closure.variables
+    return found if captures or is_transform(rhs.fn) else None  # a Jacobian may stay what it is
 
 
 def _is_function(atom: ir.Atom, known: Names) -> bool:
@@ -146,14 +145,11 @@ def truth(rhs: ir.Rhs, known: Names) -> ir.Const | None:
         return None
     atom = rhs.args[0]
     found = known.get(atom.id) if isinstance(atom, ir.Name) else atom
-    if found is None or isinstance(found, ir.Const) and found != ir.NONE:
-        return None
-    if isinstance(found, (ir.Tup, ir.Slice, ir.Star, ir.Name)):
-        return None
-    if isinstance(found, ir.Ref) and not (found.value is None or callable(found.value)):
-        return None  # a variable of the module, or of a class, is looked at when it runs
     none = found == ir.NONE or (isinstance(found, ir.Ref) and found.value is None)
-    return ir.Const(none == (is_op(rhs, Op.IS)))
+    given = isinstance(found, ir.Ref) and callable(found.value)
+    # Any other variable of the module, or of a class, is looked at when it runs.
+    answered = none or given or isinstance(found, (Made, Derived))
+    return ir.Const(none == is_op(rhs, Op.IS)) if answered else None
 
 
 # --- functools.partial ---------------------------------------------------------------------------
@@ -217,10 +213,7 @@ def applied(call: ir.Call) -> ir.Call:
 
 def _as_partial(fn: Any) -> Any:
     """A callee; an object of `np.vectorize` as a partial object of what it does."""
-    if not isinstance(fn, np.vectorize):
-        return fn
-
-    return as_partial(fn)
+    return as_partial(fn) if isinstance(fn, np.vectorize) else fn
 
 
 def _constant(value: Any, fn: functools.partial[Any]) -> ir.Atom:
@@ -236,9 +229,7 @@ def _constant(value: Any, fn: functools.partial[Any]) -> ir.Atom:
 def spread(block: ir.Block, args: Mapping[str, ir.Tup], kwargs: Mapping[str, ir.Call]) -> ir.Block:
     """A block with `*args` and `**kwargs` in its calls written out."""
 
-    def rhs(old: Any) -> Any:
-        if not isinstance(old, ir.Call):
-            return old
+    def written_out(old: ir.Call) -> ir.Call:
         positional: list[ir.Atom] = []
         for arg in old.args:
             starred = arg.value if isinstance(arg, ir.Star) else None
@@ -256,8 +247,7 @@ def spread(block: ir.Block, args: Mapping[str, ir.Tup], kwargs: Mapping[str, ir.
         return replace(old, args=tuple(positional), kwargs=tuple(keywords))
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
-        if isinstance(s, (ir.Assign, ir.Effect)):
-            return ir.with_rhs(s, rhs(s.rhs))
-        return s
+        call = ir.call_of(s)
+        return s if call is None else ir.rebuilt(s, rhs=written_out(call))
 
     return ir.replaced(block, stmt)

@@ -8,6 +8,7 @@ over objects and functions that have nothing in common written out.
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -30,14 +31,17 @@ from srcdiff.ir.kinds import (
     sure,
 )
 from srcdiff.kinds.calls import atom_kind
+from srcdiff.primitives.operation import Which, op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
 from srcdiff.specialize.objects import attributes
 from srcdiff.specialize.objects.places import item_at, read_key, stores
 
-_LOOKS = (Op.GETITEM, Op.CONTAINS, Op.LEN, Op.LIST, Op.SORTED)
-_ASKS = ("get", "keys", "values", "items", "copy")
+_LOOKS = (
+    Op.GETITEM, Op.CONTAINS, Op.LEN, Op.LIST, Op.SORTED, Op.GET, Op.KEYS, Op.VALUES, Op.ITEMS,
+    Op.COPY_METHOD,
+)  # fmt: skip
 
 
 def fixed_dicts(function: ir.Function, params: Kinds) -> dict[str, tuple[str, ...]]:
@@ -47,22 +51,31 @@ def fixed_dicts(function: ir.Function, params: Kinds) -> dict[str, tuple[str, ..
         kind = params.get(param.name)
         if isinstance(kind, Dict) and kind.item is None and kind.cls is None:
             _add(found, param.name, [k for k, _ in kind.items])
-    for stmt in ir.walk(function.body):
-        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Call):
-            if is_op(rhs, Op.MAKE_DICT):
-                keys = [k.value if isinstance(k, ir.Const) else None for k in rhs.args[::2]]
-                _add(found, stmt.target.id, keys)
-            elif is_op(rhs, Op.DICT) and not rhs.args:
-                _add(found, stmt.target.id, [k for k, _ in rhs.kwargs])
+    for stmt in ir.assignments(function.body):
+        rhs = stmt.rhs
+        if is_op(rhs, Op.MAKE_DICT):
+            keys = [k.value if isinstance(k, ir.Const) else None for k in rhs.args[::2]]
+            _add(found, stmt.target.id, keys)
+        elif is_op(rhs, Op.DICT) and not rhs.args:
+            _add(found, stmt.target.id, [k for k, _ in rhs.kwargs])
     if not found and not any(_holds_dict(params.get(p.name)) for p in function.params):
         return {}
     count = ir.binding_counts(function.body, function.params, True)
-    other = {n for stmt in ir.walk(function.body) for n in _looks_not_only(stmt)}
+    kept = (a for stmt in ir.walk(function.body) for a in _kept(stmt))
+    other = {a.id for a in kept if isinstance(a, ir.Name)}
     own = {n: k for n, k in found.items() if count[n] == 1 and n not in other}
     given = [p.name for p in function.params if count[p.name] == 1]
-    items = list(_calls(function.body))
-    return {**{n: k for p in given for n, k in _inner(items, p, params.get(p), other)}, **own}
+    items, spread = list(_calls(function.body)), _spread(function.body)
+    inner = (_inner(items, p, params.get(p), other, spread) for p in given)
+    return {**{n: k for found in inner for n, k in found}, **own}
+
+
+def _spread(body: ir.Block) -> frozenset[str]:
+    """The names of which a call that may write into them gets what they hold."""
+    calls = [c for c in ir.calls(body) if op_of(c.fn).writes is not Which.NO]
+    stars = (a for c in calls for a in c.args if isinstance(a, ir.Star))
+    given = (v for c in calls for k, v in c.kwargs if k is None)
+    return frozenset(n for atom in (*stars, *given) for n in ir.names(atom))
 
 
 def _holds_dict(kind: Kind | None) -> bool:
@@ -72,11 +85,10 @@ def _holds_dict(kind: Kind | None) -> bool:
 
 def _calls(body: ir.Block) -> Iterator[tuple[str, str, ir.Call]]:
     """The names of what calls bind, those of their first arguments, and the calls."""
-    for stmt in ir.walk(body):
-        call = ir.call_of(stmt)
-        base = call.args[0] if call is not None and call.args else None
-        if call is not None and isinstance(stmt, ir.Assign) and isinstance(base, ir.Name):
-            yield stmt.target.id, base.id, call
+    for stmt in ir.assignments(body):
+        call = stmt.rhs
+        if isinstance(call, ir.Call) and call.args and isinstance(call.args[0], ir.Name):
+            yield stmt.target.id, call.args[0].id, call
 
 
 def _inner(
@@ -84,19 +96,33 @@ def _inner(
     param: str,
     kind: Kind | None,
     other: Container[str],
+    spread: Container[str],
 ) -> list[tuple[str, tuple[str, ...]]]:
-    """The dicts in a parameter, where nobody writes into it or into what comes out of it."""
+    """The dicts in a parameter, where nobody writes into it or into what comes out of it.
+
+    Whoever gets what one of `spread` holds may write into a dict in it.
+    """
     kinds: dict[str, Kind | None] = {param: kind}
     for name, base, call in items:  # a name is bound before it is read
         if base in kinds and looks(call) and not is_op(call, Op.LEN, Op.CONTAINS):
             kinds[name] = None if name in kinds else _taken(call, kinds[base])
     found: dict[str, tuple[str, ...]] = {}
+    held = [part for name, inner in kinds.items() if name in spread for part in _parts(inner)]
     for name, inner in kinds.items():
         if name in other and not isinstance(inner, (Scalar, Array, Text, NoneKind)):
             return []
+        if inner in held:
+            continue
         if name != param and isinstance(inner, Dict) and inner.item is None and inner.cls is None:
             _add(found, name, [k for k, _ in inner.items])
     return list(found.items())
+
+
+def _parts(kind: Kind | None) -> Iterator[Kind]:
+    """The kinds of all that a value holds."""
+    for part in inside(kind):
+        yield part
+        yield from _parts(part)
 
 
 def _taken(call: ir.Call, kind: Kind | None) -> Kind | None:
@@ -125,20 +151,6 @@ def _add(found: dict[str, tuple[str, ...]], name: str, keys: list[Any]) -> None:
         found[name] = tuple(dict.fromkeys(keys))
 
 
-_UPDATE = ir.Method("update")
-
-
-def _looks_not_only(stmt: ir.Stmt) -> tuple[str, ...]:
-    """The names in a statement that it may write into or keep, were they dicts."""
-    call = ir.call_of(stmt)
-    if call is None:
-        return ir.reads(stmt)
-    rest = [*call.args, *(v for k, v in call.kwargs if k is not None)]
-    if is_op(call, Op.UPDATE):
-        return tuple(n for a in (call.args[0], *rest[len(call.args) :]) for n in ir.names(a))
-    return tuple(n for a in (rest[1:] if looks(call) else rest) for n in ir.names(a))
-
-
 def outside_keys(atom: ir.Atom, function: ir.Function) -> tuple[str, ...] | None:
     """The keys of a dict from outside, where the function only looks at it; else None.
 
@@ -165,17 +177,17 @@ def _only_looked_at(atom: ir.Atom, function: ir.Function) -> Any:
 def _kept(stmt: ir.Stmt) -> tuple[ir.Atom, ...]:
     """The atoms in a statement that it may write into or keep, were they dicts."""
     call = ir.call_of(stmt)
-    if call is None:
-        return tuple(a for o in ir.operands(stmt) for a in ir.atoms(o))
-    positional = [a for a in call.args if not isinstance(a, ir.Star)]
-    rest = [*positional, *(v for k, v in call.kwargs if k is not None)]
-    return tuple(a for o in (rest[1:] if looks(call) else rest) for a in ir.atoms(o))
+    given: tuple[ir.Rhs, ...] = ir.operands(stmt)
+    if call is not None:
+        args = tuple(a for a in call.args if not isinstance(a, ir.Star))
+        args = args[1:] if looks(call) else args[:1] if is_op(call, Op.UPDATE) else args
+        given = (*args, *(v for k, v in call.kwargs if k is not None))
+    return tuple(a for o in given for a in ir.atoms(o))
 
 
 def looks(call: ir.Call) -> bool:
     """Whether a call only looks at its first argument, or takes something out of it."""
-    asks = isinstance(call.fn, ir.Method) and call.fn.name in _ASKS
-    return asks or isinstance(call.fn, ir.Attr) or is_op(call, *_LOOKS)
+    return isinstance(call.fn, ir.Attr) or is_op(call, *_LOOKS)
 
 
 class Names:
@@ -186,8 +198,8 @@ class Names:
         self.dicts = fixed_dicts(function, kinds)
         count = ir.binding_counts(function.body, function.params, True)
         self.made = {
-            s.target.id: s.rhs for s in ir.walk(function.body)
-            if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call) and count[s.target.id] == 1
+            s.target.id: s.rhs for s in ir.assignments(function.body)
+            if isinstance(s.rhs, ir.Call) and count[s.target.id] == 1
         }  # fmt: skip
 
     def of(self, atom: ir.Atom) -> tuple[str, ...] | None:
@@ -276,6 +288,16 @@ class Known(Rewriter):
         cls = self.cls(atom)
         return MISSING if cls is None else records.member(cls, name, after)
 
+    def written(self, atom: ir.Atom, name: str) -> types.FunctionType | None:
+        """The method, written in Python, that the class of an object has under a name."""
+        own = self.member(atom, name)
+        return own if isinstance(own, types.FunctionType) else None
+
+    def truth(self, atom: ir.Atom) -> ir.Atom:
+        """Whether an object counts as true."""
+        own = self.written(atom, "__bool__") or self.written(atom, "__len__")
+        return ir.Const(True) if own is None else self.apply(own, atom)
+
     def has(self, atom: ir.Atom, name: str) -> bool:
         """Whether an object has an attribute of its own."""
         for kind in (self.kind(atom), atom_kind(atom, self.hopes)):
@@ -311,20 +333,20 @@ class Unroller(Known):
             new = {n: self.fresh(n).id for n in sorted(last if k == counts[-1] else own)}
             known = {n: ir.Const(names[k]) for n, names in keyed.items()}
             self.assign(stmt.target, ir.Const(k))
-            self.out += ir.rename(_at(stmt.body, {stmt.target.id: ir.Const(k), **known}), new)
+            body = ir.substituted(stmt.body, {stmt.target.id: ir.Const(k), **known})
+            self.out += ir.rename(body, new)
         return ()
 
     def unrolled(self, stmt: ir.For) -> range | None:
         """What a loop over items of different kinds counts, None for any other loop."""
-        if stmt.stop is not None or not isinstance(stmt.iter, ir.Call):
+        asked = stmt.iter
+        if stmt.stop is not None or not is_op(asked, Op.RANGE):
             return None
-        if not is_op(stmt.iter, Op.RANGE) or stmt.target.id in ir.bound(stmt.body):
-            return None
-        bounds = [self.bound(a) for a in stmt.iter.args]
-        if not all(isinstance(b, int) for b in bounds):
+        bounds = [self.bound(a) for a in asked.args]
+        if stmt.target.id in ir.bound(stmt.body) or not all(isinstance(b, int) for b in bounds):
             return None
         counts = range(*bounds)  # type: ignore[arg-type]
-        items = [self.items_at(inner, stmt.target) for inner in ir.walk(stmt.body)]
+        items = [self.items_at(inner, stmt.target) for inner in ir.assignments(stmt.body)]
         if any(_differ(k) for k in items if k is not None) or self.stores_into_items(stmt):
             return counts
         return counts if self.asks_by_name(stmt.body, self.keyed(stmt)) else None
@@ -332,9 +354,8 @@ class Unroller(Known):
     def stores_into_items(self, stmt: ir.For) -> bool:
         """Whether a loop assigns attributes of objects in a list that the function is given."""
         items = {
-            inner.target.id for inner in ir.walk(stmt.body)
-            if isinstance(inner, ir.Assign) and self.items_at(inner, stmt.target) is not None
-            and self.cls(inner.target) is not None
+            inner.target.id for inner in ir.assignments(stmt.body)
+            if self.items_at(inner, stmt.target) is not None and self.cls(inner.target) is not None
         }  # fmt: skip
         return bool(items) and any(
             isinstance(base, ir.Name) and base.id in items for _, base, _ in stores(stmt.body)
@@ -354,8 +375,8 @@ class Unroller(Known):
         """What in a loop is a string: one of these in turn."""
         found: dict[str, tuple[str, ...]] = {}
         count = ir.binding_counts(stmt.body, repeated=True)
-        for inner in ir.walk(stmt.body):
-            if isinstance(inner, ir.Assign) and count[inner.target.id] == 1:
+        for inner in ir.assignments(stmt.body):
+            if count[inner.target.id] == 1:
                 texts = self.texts(inner.rhs, stmt.target, found)
                 if texts is not None:
                     found[inner.target.id] = texts
@@ -374,43 +395,23 @@ class Unroller(Known):
 
     def asks_by_name(self, block: ir.Block, keyed: Mapping[str, object]) -> bool:
         """Whether attributes of objects are read or stored by the names that a loop gives."""
-        for stmt in ir.walk(block):
-            call = ir.call_of(stmt)
-            if is_op(call, *BY_NAME):
-                key = call.args[1] if len(call.args) > 1 else None
-                if isinstance(key, ir.Name) and key.id in keyed:
-                    return self.cls(call.args[0]) is not None
+        for call in ir.calls(block):
+            key = call.args[1] if is_op(call, *_BY_NAME) and len(call.args) > 1 else None
+            if isinstance(key, ir.Name) and key.id in keyed:
+                return self.cls(call.args[0]) is not None
         return False
 
-    def items_at(self, stmt: ir.Stmt, target: ir.Name) -> tuple[Kind, ...] | None:
+    def items_at(self, stmt: ir.Assign, target: ir.Name) -> tuple[Kind, ...] | None:
         """The kinds of the items of which a statement takes one, where they are all known."""
-        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if not is_op(rhs, Op.GETITEM):
-            return None
-        if rhs.args[1] != target:
+        rhs = stmt.rhs
+        if not is_op(rhs, Op.GETITEM) or rhs.args[1] != target:
             return None
         kind = self.kind(rhs.args[0])
         return kind.items if isinstance(kind, (Tuple, List)) else None
 
 
-def _same(name: ir.Name) -> ir.Name:
-    return name
-
-
-BY_NAME = (Op.GETATTR, Op.HASATTR, Op.SETATTR, Op.OBJECT_SETATTR, Op.DELATTR)
+_BY_NAME = (Op.GETATTR, Op.HASATTR, Op.SETATTR, Op.OBJECT_SETATTR, Op.DELATTR)
 """What takes an object and the name of an attribute."""
-
-
-def _at(block: ir.Block, known: Mapping[str, ir.Const]) -> ir.Block:
-    """A block for one value of a loop's target, and of what that decides."""
-
-    def read(n: ir.Name) -> ir.Atom:
-        return known.get(n.id, n)
-
-    def many(inner: ir.Block) -> ir.Block:
-        return tuple(ir.map_stmt(s, read, _same, many) for s in inner)
-
-    return many(block)
 
 
 def _differ(items: tuple[Kind, ...]) -> bool:

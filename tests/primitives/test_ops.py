@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import dataclasses
 import functools
 import importlib
 import itertools
@@ -28,8 +29,8 @@ def found(spelling):
     parts = spelling.split(".")
     if spelling.startswith(("srcdiff.", "scipy.")):
         return getattr(importlib.import_module(".".join(parts[:-1])), parts[-1])
-    homes = {m.__name__: m for m in (np, operator, math, copy, functools, itertools)}
-    held = homes.get(parts[0])
+    homes = (np, operator, math, copy, functools, itertools, dataclasses)
+    held = {home.__name__.strip("_"): home for home in homes}.get(parts[0])
     if held is None:
         held, parts = importlib.import_module("builtins"), ["", *parts]
     for part in parts[1:]:

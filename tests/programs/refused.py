@@ -585,6 +585,27 @@ for _function, _line, _reason in (
     refused(_function, lambda r: (r.uniform(0.3, 0.9, 3),), line=_line, reason=_reason)
 
 
+def keywords_that_another_function_adds(x, settings):
+    def adds(inner, more):
+        inner["more"] = more
+
+    def product(t, **factors):
+        for name in factors:
+            t = t * factors[name]
+        return t
+
+    adds(**settings)
+    return product(x, **settings["inner"])
+
+
+refused(
+    keywords_that_another_function_adds,
+    lambda r: (r.uniform(0.3, 0.9, 3), {"inner": {"scale": 2.0}, "more": 3.0}),
+    line='return product(x, **settings["inner"])',
+    reason="the keys of the dict are not known here",
+)
+
+
 def selection_of_what_is_turned(x):
     y = np.select([x.T > 0.5], [x.T])
     z = y.ravel()

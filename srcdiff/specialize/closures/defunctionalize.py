@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.analysis.activity import reachable
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, free
 from srcdiff.ir.frozen import replace
@@ -35,6 +36,7 @@ from srcdiff.ir.kinds import (
     inside,
 )
 from srcdiff.kinds.calls import atom_kind
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
 from srcdiff.runtime.devices import on_device
@@ -47,16 +49,14 @@ def plain(function: ir.Function, kinds: Kinds) -> ir.Function:
     """The function with strings and tuples for the functions that it makes."""
     layout = _Layout(function, kinds)
 
-    def one(stmt: ir.Stmt) -> ir.Block:
-        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Call):
-            if is_op(rhs, Op.MAKE_FUNCTION):
-                return (replace(stmt, rhs=layout.made(rhs)),)
-            if is_op(rhs, Op.CAPTURED):
-                return (replace(stmt, rhs=layout.item(rhs)),)
-            if is_op(rhs, Op.IS_FUNCTION):
-                return layout.test(stmt, rhs)
-        return (stmt,)
+    def one(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        call = ir.call_of(stmt)
+        if isinstance(stmt, ir.Assign) and is_op(call, Op.IS_FUNCTION):
+            return layout.test(stmt, call)
+        if is_op(call, Op.MAKE_FUNCTION, Op.CAPTURED):
+            known = layout.made(call) if is_op(call, Op.MAKE_FUNCTION) else layout.item(call)
+            return ir.rebuilt(stmt, rhs=known)
+        return stmt
 
     return ir.replaced_in(function, one)
 
@@ -66,7 +66,7 @@ class _Layout:
 
     def __init__(self, function: ir.Function, kinds: Kinds) -> None:
         self.fresh = ir.Fresh(ir.all_names(function))
-        sites = [site_of(s) for s in ir.walk(function.body)]
+        sites = map(site_of, ir.assignments(function.body))
         self.group: dict[int, list[ir.Site]] = {id(s): [s] for s in sites if s is not None}
         for kind in kinds.values():
             for meeting in _meetings(kind):
@@ -142,13 +142,12 @@ def _value(atom: ir.Atom) -> Any:
     return atom.value
 
 
-def site_of(stmt: ir.Stmt) -> ir.Site | None:
+def site_of(stmt: ir.Assign) -> ir.Site | None:
     """The site of a statement that makes a function."""
-    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if is_op(rhs, Op.MAKE_FUNCTION):
-        found: ir.Site = _value(rhs.args[0])
-        return found
-    return None
+    found: ir.Site | None = None
+    if is_op(stmt.rhs, Op.MAKE_FUNCTION):
+        found = _value(stmt.rhs.args[0])
+    return found
 
 
 def _meetings(kind: Kind | None) -> Iterator[list[Any]]:
@@ -162,22 +161,19 @@ def _meetings(kind: Kind | None) -> Iterator[list[Any]]:
         yield from _meetings(inner)
 
 
-# --- functions that are kept as values: in variables, lists and dicts, chosen by a test ----------
-
-
 # --- functions become data -----------------------------------------------------------------------
 
 
 def marked_closures(function: ir.Function) -> ir.Function:
     """The function whose closures know the place where they are made."""
 
-    def stmt(s: ir.Stmt) -> ir.Stmt:
-        if isinstance(s, ir.Assign) and isinstance(s.rhs, Closure) and s.rhs.site is None:
-            made = s.rhs
-            return replace(s, rhs=replace(made, site=ir.Site(made.name, made)))
-        return s
+    def one(stmt: ir.Assign) -> ir.Rhs:
+        made = stmt.rhs
+        if not isinstance(made, Closure) or made.site is not None:
+            return made
+        return replace(made, site=ir.Site(made.name, made))
 
-    return ir.replaced_in(function, stmt)
+    return ir.with_values(function, one)
 
 
 def closures_as_data(function: ir.Function, kinds: Kinds) -> ir.Function:
@@ -185,14 +181,13 @@ def closures_as_data(function: ir.Function, kinds: Kinds) -> ir.Function:
     count = ir.binding_counts(function.body, function.params, True)
     opened = _opened(function, kinds)
 
-    def stmt(s: ir.Stmt) -> ir.Stmt:
-        made = s.rhs if isinstance(s, ir.Assign) else None
-        if isinstance(s, ir.Assign) and isinstance(made, Closure) and made.site not in opened:
-            data = _data(made, count)
-            return s if data is None else replace(s, rhs=data)
-        return s
+    def one(stmt: ir.Assign) -> ir.Rhs:
+        made = stmt.rhs
+        if not isinstance(made, Closure) or made.site in opened:
+            return made
+        return _data(made, count) or made
 
-    return ir.replaced_in(function, stmt)
+    return ir.with_values(function, one)
 
 
 def _data(made: Closure, count: Mapping[str, int]) -> ir.Call | None:
@@ -227,7 +222,7 @@ def _late(made: Closure, name: str) -> UnsupportedError:
 def check_data(function: ir.Function, kinds: Kinds) -> None:
     """Refuse functions that are data by now, and that something unknown may call after all."""
     opened = _opened(function, kinds)
-    for stmt in ir.walk(function.body):
+    for stmt in ir.assignments(function.body):
         site = site_of(stmt)
         if site is not None and site in opened:
             raise UnsupportedError(
@@ -240,15 +235,6 @@ def check_data(function: ir.Function, kinds: Kinds) -> None:
 
 # --- what else is done with them -----------------------------------------------------------------
 
-_CARRY = frozenset((
-    "append", "insert", "extend", "pop", "get", "items", "values", "keys", "setdefault", "update",
-    "copy", "reverse",
-))  # fmt: skip
-_CARRIERS = (
-    Op.MAKE_LIST, Op.MAKE_DICT, Op.MAKE_FUNCTION, Op.IS_FUNCTION, Op.CAPTURED, Op.GETITEM,
-    Op.IS, Op.IS_NOT, Op.ADD, Op.LIST, Op.TUPLE, Op.DICT, Op.LEN,
-)  # fmt: skip
-
 
 def _opened(function: ir.Function, kinds: Kinds) -> set[object]:
     """The sites whose functions come to where it is not known what is done with them."""
@@ -256,7 +242,7 @@ def _opened(function: ir.Function, kinds: Kinds) -> set[object]:
     given = {c for p in function.params for c in classes_in(kinds.get(p.name))}
     found = {s for name, sites in held.items() if _hides(kinds.get(name)) for s in sites}
     for stmt in ir.walk(function.body):
-        for name in (*_open_uses(stmt, kinds), *_given_to(stmt, kinds, given)):
+        for name in _open_uses(stmt, kinds, given):
             found |= {*_sites(kinds.get(name)), *held.get(name, ())}
     return found
 
@@ -264,20 +250,18 @@ def _opened(function: ir.Function, kinds: Kinds) -> set[object]:
 def _held(function: ir.Function, kinds: Kinds) -> dict[str, set[object]]:
     """The names that may hold functions of each site, whatever their kinds say."""
     held: dict[str, set[object]] = {}
-    flows = [pair for s in ir.walk(function.body) for pair in _carried(s)]
-    for stmt in ir.walk(function.body):
-        made = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        site = made.site if isinstance(made, Closure) else site_of(stmt)
-        if isinstance(stmt, ir.Assign) and site is not None:
-            held.setdefault(stmt.target.id, set()).add(site)
-    size = -1
-    while size != sum(map(len, held.values())):
-        size = sum(map(len, held.values()))
-        for source, target in flows:
-            kind = kinds.get(target)
-            if source in held and (_hides(kind) or any(_sites(kind))):
-                held.setdefault(target, set()).update(held[source])
+    stmts = ir.walk(function.body)
+    flows = [(a, b, s) for s in stmts for a, b in _carried(s) if _may_hold(kinds.get(b))]
+    for stmt in ir.assignments(function.body):
+        site = stmt.rhs.site if isinstance(stmt.rhs, Closure) else site_of(stmt)
+        for name in reachable((stmt.target.id,), flows) if site is not None else ():
+            held.setdefault(name, set()).add(site)
     return held
+
+
+def _may_hold(kind: Kind | None) -> bool:
+    """Whether a value may be or hold a function that is kept as data."""
+    return _hides(kind) or any(_sites(kind))
 
 
 def _carried(stmt: ir.Stmt) -> Iterator[tuple[str, str]]:
@@ -311,8 +295,8 @@ def _hides(kind: Kind | None) -> bool:
     return isinstance(kind, (List, Dict)) and any(map(_hides, contents(kind)))
 
 
-def _open_uses(stmt: ir.Stmt, kinds: Kinds) -> tuple[str, ...]:
-    """The names that a statement hands on to something unknown."""
+def _open_uses(stmt: ir.Stmt, kinds: Kinds, given: Container[type]) -> tuple[str, ...]:
+    """The names that a statement hands on to something unknown, or that the caller has."""
     if isinstance(stmt, (ir.Return, ir.Verbatim)):
         return ir.reads(stmt)
     rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
@@ -320,35 +304,21 @@ def _open_uses(stmt: ir.Stmt, kinds: Kinds) -> tuple[str, ...]:
         return () if isinstance(rhs, Closure) and rhs.function is not None else ir.names(rhs)
     if not isinstance(rhs, ir.Call):
         return ()
-    if isinstance(rhs.fn, ir.Method):
-        return () if rhs.fn.name in _CARRY else ir.names(rhs)
-    if is_op(rhs, *_CARRIERS) or isinstance(rhs.fn, ir.Attr) or records.plain_fields(rhs.fn):
-        return ()
     if is_op(rhs, Op.SET_ATTR):
-        return () if class_of(atom_kind(rhs.args[0], kinds)) is not None else ir.names(rhs)
+        cls = class_of(atom_kind(rhs.args[0], kinds))
+        return ir.names(rhs) if cls is None else ir.names(rhs.args[2]) if cls in given else ()
+    if op_of(rhs.fn).holds or is_op(rhs, Op.ADD, Op.LEN, Op.IS, Op.IS_NOT):
+        return ()
+    if isinstance(rhs.fn, ir.Attr) or records.plain_fields(rhs.fn):
+        return ()
     if isinstance(rhs.fn, ir.Name) and known_choices(kinds.get(rhs.fn.id)):
         return ()  # written out here
     return ir.names(rhs)
 
 
-def _given_to(stmt: ir.Stmt, kinds: Kinds, given: Container[type]) -> tuple[str, ...]:
-    """What a statement stores into an object that may be the caller's."""
-    call = ir.call_of(stmt)
-    if not is_op(call, Op.SET_ATTR):
-        return ()
-    return ir.names(call.args[2]) if class_of(atom_kind(call.args[0], kinds)) in given else ()
-
-
 def _sites(kind: Kind | None) -> Iterator[ir.Site]:
     """The sites of the functions that a value is or holds."""
-    if isinstance(kind, Callable):
-        for value, kinds in kind.choices:
-            if isinstance(value, ir.Site):
-                yield value
-            for held in kinds:
-                yield from _sites(held)
-    for inner in inside(kind):
-        yield from _sites(inner)
+    return (f for meeting in _meetings(kind) for f in meeting if isinstance(f, ir.Site))
 
 
 def known_choices(kind: Kind | None) -> tuple[Any, ...]:

@@ -165,7 +165,7 @@ def returned(function: ir.Function, variables: Variables) -> ir.Function:
     if not variables:
         return function
     params = tuple(p for p in function.params if p.name not in variables)
-    return replace(function, params=params, body=_substituted(function.body, variables))
+    return replace(function, params=params, body=ir.substituted(function.body, variables))
 
 
 def check_kept(written: tuple[str, ...], variables: Variables, loc: ir.Loc) -> None:
@@ -226,15 +226,3 @@ def _name_of_method(fn: Any) -> str:
     if made is None or getattr(cls, own, None) is made:
         return own
     return next(n for n in dir(cls) if getattr(cls, n, None) is made)
-
-
-def _substituted(block: ir.Block, variables: Variables) -> ir.Block:
-    """A block that reads the variables, which are no names of it any more."""
-
-    def read(n: ir.Name) -> ir.Atom:
-        return variables.get(n.id, n)
-
-    def many(inner: ir.Block) -> ir.Block:
-        return tuple(ir.map_stmt(s, read, lambda n: n, many) for s in inner)
-
-    return many(block)

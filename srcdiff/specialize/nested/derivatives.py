@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
@@ -30,6 +30,11 @@ def makes_matrix(fn: Any) -> bool:
     return hasattr(fn, "__srcdiff_matrix__")
 
 
+def makes_derivative(rhs: ir.Rhs | None) -> TypeGuard[ir.Call]:
+    """Whether an expression makes a derivative or a Jacobian."""
+    return isinstance(rhs, ir.Call) and (is_transform(rhs.fn) or makes_matrix(rhs.fn))
+
+
 def generated(
     function: ir.Function, kinds: Mapping[str, Kind], by_tangent: bool = False
 ) -> ir.Function:
@@ -38,35 +43,7 @@ def generated(
     With `by_tangent` those of gradients stay calls, where they can.
     """
     fresh = ir.Fresh(ir.all_names(function))
-    return replace(function, body=_generated(function.body, kinds, fresh, by_tangent))
 
-
-def has_derivatives(function: ir.Function) -> bool:
-    """Whether a function calls a derivative."""
-    for stmt in ir.walk(function.body):
-        call = ir.call_of(stmt)
-        if call is not None and is_derivative(call.fn):
-            return True
-    return False
-
-
-def detached(function: ir.Function) -> ir.Function:
-    """The function with its result as a constant."""
-    last = function.body[-1]
-    assert isinstance(last, ir.Return)
-    held = ir.Fresh(ir.all_names(function))("_held")
-    value = ir.Assign(held, ir.Call(stop_gradient, (last.value,)), last.loc)
-    return replace(function, body=(*function.body[:-1], value, replace(last, value=held)))
-
-
-def is_detached(fn: Any) -> bool:
-    """Whether the result of a derivative is to be a constant (`create_graph=False`)."""
-    return getattr(getattr(fn, "options", None), "create_graph", None) is False
-
-
-def _generated(
-    block: ir.Block, kinds: Mapping[str, Kind], fresh: ir.Fresh, by_tangent: bool
-) -> ir.Block:
     def one(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         call = ir.call_of(stmt)
         if call is None or not is_derivative(call.fn):
@@ -82,7 +59,26 @@ def _generated(
         stopped = replace(stmt, rhs=ir.Call(stop_gradient, (held,)))
         return (replace(stmt, target=held), stopped)
 
-    return ir.replaced(block, one)
+    return ir.replaced_in(function, one)
+
+
+def has_derivatives(function: ir.Function) -> bool:
+    """Whether a function calls a derivative."""
+    return any(is_derivative(call.fn) for call in ir.calls(function.body))
+
+
+def detached(function: ir.Function) -> ir.Function:
+    """The function with its result as a constant."""
+    last = function.body[-1]
+    assert isinstance(last, ir.Return)
+    held = ir.Fresh(ir.all_names(function))("_held")
+    value = ir.Assign(held, ir.Call(stop_gradient, (last.value,)), last.loc)
+    return replace(function, body=(*function.body[:-1], value, replace(last, value=held)))
+
+
+def is_detached(fn: Any) -> bool:
+    """Whether the result of a derivative is to be a constant (`create_graph=False`)."""
+    return getattr(getattr(fn, "options", None), "create_graph", None) is False
 
 
 def _kept(

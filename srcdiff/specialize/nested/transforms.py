@@ -27,7 +27,7 @@ from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import trees
 from srcdiff.runtime.service import is_jacobian
-from srcdiff.specialize.nested.derivatives import is_transform, makes_matrix
+from srcdiff.specialize.nested.derivatives import makes_derivative
 from srcdiff.specialize.static_values import Derived, Known, Made, derivative
 
 _PACKAGE = str(Path(__file__).parents[2])
@@ -97,7 +97,7 @@ def with_first_kept(
 
 def with_copies_of_now(function: ir.Function, params: Mapping[str, Kind]) -> ir.Function:
     """The function with copies of what was to be as it is now and is written into later."""
-    if not any(_is_now(s) for s in ir.walk(function.body)):
+    if not any(is_op(call, Op.AS_NOW) for call in ir.calls(function.body)):
         return function
     kinds = infer(function, params)
     links = list(links_of(_each(function, lambda name: name).body, kinds, False))
@@ -118,9 +118,8 @@ def _without_aliases(function: ir.Function, change: Callable[[ir.Atom], ir.Rhs])
     """The function without names for what stays as it is, where both names are bound once."""
     count = ir.binding_counts(function.body, function.params, True)
     same: dict[str, str] = {}
-    for stmt in ir.walk(function.body):
-        if isinstance(stmt, ir.Assign) and _is_now(stmt):
-            assert isinstance(stmt.rhs, ir.Call)
+    for stmt in ir.assignments(function.body):
+        if is_op(stmt.rhs, Op.AS_NOW):
             rhs = change(stmt.rhs.args[0])
             if isinstance(rhs, ir.Name) and count[stmt.target.id] == count.get(rhs.id) == 1:
                 same[stmt.target.id] = same.get(rhs.id, rhs.id)
@@ -128,21 +127,13 @@ def _without_aliases(function: ir.Function, change: Callable[[ir.Atom], ir.Rhs])
     return replace(function, body=body)
 
 
-def _is_now(stmt: ir.Stmt) -> bool:
-    call = ir.call_of(stmt)
-    return is_op(call, Op.AS_NOW)
-
-
 def _each(function: ir.Function, change: Callable[[ir.Atom], ir.Rhs]) -> ir.Function:
     """The function with something else for what is to be as it is now."""
 
-    def stmt(s: ir.Stmt) -> ir.Stmt:
-        if isinstance(s, ir.Assign) and _is_now(s):
-            assert isinstance(s.rhs, ir.Call)
-            return replace(s, rhs=change(s.rhs.args[0]))
-        return s
+    def one(stmt: ir.Assign) -> ir.Rhs:
+        return change(stmt.rhs.args[0]) if is_op(stmt.rhs, Op.AS_NOW) else stmt.rhs
 
-    return ir.replaced_in(function, stmt)
+    return ir.with_values(function, one)
 
 
 # --- functions that are written for a call -------------------------------------------------------
@@ -150,13 +141,8 @@ def _each(function: ir.Function, change: Callable[[ir.Atom], ir.Rhs]) -> ir.Func
 
 def at_call(function: ir.Function, fn: Any, loc: ir.Loc) -> ir.Function:
     """A function of ours, or written for one call, as if it stood at the place of the call."""
-    ours = is_written(fn) or function.loc.file.startswith(_PACKAGE)
+    ours = hasattr(fn, "__srcdiff_keeps_first__") or function.loc.file.startswith(_PACKAGE)
     return replace(function, body=_at(function.body, loc)) if ours else function
-
-
-def is_written(fn: Any) -> bool:
-    """Whether a callee was written for calls of a transform."""
-    return hasattr(fn, "__srcdiff_keeps_first__")
 
 
 def _at(block: ir.Block, loc: ir.Loc) -> ir.Block:
@@ -176,40 +162,37 @@ def _at(block: ir.Block, loc: ir.Loc) -> ir.Block:
 def with_columns(function: ir.Function, inputs: Iterable[str]) -> ir.Function:
     """The function with the Jacobians that depend on an input as calls of Python functions."""
     own: dict[str, Any] = {}
-    for statement in ir.walk(function.body):
-        found = _made(statement, own)
-        if found is not None and isinstance(statement, ir.Assign):
-            own[statement.target.id] = found
+    for stmt in ir.assignments(function.body):
+        found = _made(stmt.rhs, own)
+        if found is not None:
+            own[stmt.target.id] = found
     made = {n: v for n, v in own.items() if is_jacobian(v)}
-    if not made and not any(_calls_jacobian(s) for s in ir.walk(function.body)):
+    if not made and not any(is_jacobian(call.fn) for call in ir.calls(function.body)):
         return function
     from srcdiff.specialize.early_activity import varied
 
     changing = varied(function, inputs)
 
-    def stmt(s: ir.Stmt) -> ir.Stmt:
-        call = ir.call_of(s)
-        meets = call is not None and (changing & {*ir.names(call)} or _is_of_text(call))
-        if isinstance(s, ir.Assign) and call is not None and meets:
-            return replace(s, rhs=_written(call, made, s.loc))
-        return s
+    def one(stmt: ir.Assign) -> ir.Rhs:
+        call = stmt.rhs
+        if not isinstance(call, ir.Call):
+            return call
+        meets = not changing.isdisjoint(ir.names(call)) or _is_of_text(call)
+        return _written(call, made, stmt.loc) if meets else call
 
-    body = ir.replaced(function.body, stmt)
+    body = ir.with_values(function, one).body
     return replace(function, body=ir.without(body, made.keys() - ir.used(body)))
 
 
-def _made(stmt: ir.Stmt, own: Mapping[str, Any]) -> Any:
-    """The function that a statement makes, if that is known, None for anything else.
+def _made(rhs: ir.Rhs, own: Mapping[str, Any]) -> Any:
+    """The function that an expression makes, if that is known, None for anything else.
 
     That is one which captures nothing, a derivative or a Jacobian; `own` are those made before.
     """
-    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if isinstance(rhs, Closure):
         return lifted_closure(rhs) if rhs.function is not None and rhs.variables == {} else None
-    if not isinstance(rhs, ir.Call) or not (makes_matrix(rhs.fn) or is_transform(rhs.fn)):
-        return None
     refs = {n: ir.Ref(n, value) for n, value in own.items()}
-    found = derivative(rhs, refs)
+    found = derivative(rhs, refs) if makes_derivative(rhs) else None
     return found.value if isinstance(found, ir.Ref) else None
 
 
@@ -229,11 +212,6 @@ def written_columns(made: Any, loc: ir.Loc | None = None) -> Any:
             "function whose parameters have no defaults or stars.",
         )
     return found
-
-
-def _calls_jacobian(stmt: ir.Stmt) -> bool:
-    call = ir.call_of(stmt)
-    return call is not None and is_jacobian(call.fn)
 
 
 def _is_of_text(call: ir.Call) -> bool:

@@ -8,7 +8,6 @@ refused.
 
 from __future__ import annotations
 
-import copy
 import functools
 import types
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.kinds import Dict, Kind, Kinds, class_of
 from srcdiff.kinds.calls import atom_kind
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
 from srcdiff.specialize.objects.places import has_objects, item_at, read_key, stores
@@ -38,8 +38,7 @@ def _given_kind(function: ir.Function, params: Kinds, base: ir.Name) -> Kind | N
     """The kind of a parameter, or of a part of one that nothing assigns; None for other names."""
     if ir.binding_counts(function.body, function.params, True).get(base.id) != 1:
         return None
-    made = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
-    rhs = next((s.rhs for s in made if s.target == base), None)
+    rhs = next((s.rhs for s in ir.assignments(function.body) if s.target == base), None)
     if rhs is None or isinstance(rhs, ir.Name):
         return params.get(base.id) if rhs is None else _given_kind(function, params, rhs)
     key = read_key(rhs) if isinstance(rhs, ir.Call) else None
@@ -52,35 +51,27 @@ def _given_kind(function: ir.Function, params: Kinds, base: ir.Name) -> Kind | N
 
 def is_pending(function: ir.Function, kinds: Kinds) -> bool:
     """Whether there are calls that may assign attributes, and are not written out yet."""
-    calls = map(ir.call_of, ir.walk(function.body))
-    return any(_may_assign(call, kinds) for call in calls if call is not None)
+    return any(_may_assign(call, kinds) for call in ir.calls(function.body))
 
 
 def _may_assign(call: ir.Call, kinds: Kinds) -> bool:
     """Whether a call may assign attributes of objects."""
     fn = call.fn
-    if any(fn is known for known in _KNOWN):
-        return False
     if isinstance(fn, ir.Name) or (isinstance(fn, type) and records.is_record(fn)):
         return records.plain_fields(fn) is None
     given = (*call.args, *(v for _, v in call.kwargs))
     objects = any(has_objects(atom_kind(a, kinds)) for a in given)
     if isinstance(fn, ir.Method):
         return objects and class_of(atom_kind(call.args[0], kinds)) is not None
-    return objects and (isinstance(fn, types.FunctionType) or fn is setattr)
-
-
-_KNOWN: tuple[Any, ...] = (
-    ir.set_attr, ir.new_object, ir.make_list, ir.make_dict, ir.make_function, ir.is_function,
-    ir.captured, copy.copy, copy.deepcopy,
-)  # fmt: skip
+    if op_of(fn).holds or is_op(call, Op.DEEPCOPY):
+        return False
+    return objects and (isinstance(fn, types.FunctionType) or is_op(call, Op.SETATTR))
 
 
 # --- what reads or stores attributes by other ways -----------------------------------------------
 
 
 DICT = "__dict__"
-_STORES = (Op.SETATTR, Op.OBJECT_SETATTR, Op.DELATTR)
 
 
 def check_ways(function: ir.Function, kinds: Mapping[str, Any]) -> None:
@@ -90,9 +81,10 @@ def check_ways(function: ir.Function, kinds: Mapping[str, Any]) -> None:
         if call is None or not call.args:
             continue
         kind = kinds.get(getattr(call.args[0], "id", ""))
-        if class_of(kind) is not None and isinstance(call.fn, ir.Attr):
+        known = class_of(kind) is not None
+        if known and isinstance(call.fn, ir.Attr):
             _check_kept(call.fn.name, kind, stmt.loc)
-        if class_of(kind) is not None and is_op(call, *_STORES):
+        if known and is_op(call, Op.SETATTR, Op.OBJECT_SETATTR, Op.DELATTR):
             raise UnsupportedError(
                 "the name of an attribute that is assigned is known only when the program runs, or "
                 "an attribute is deleted",

@@ -12,14 +12,14 @@ with; it returns the block with a dict display in place of each constructor and 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator
-from typing import Any
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import Dict, Kind, Kinds, class_if_any, class_of, inside, sure
+from srcdiff.ir.kinds import Dict, Kind, Kinds, class_if_any, class_of, classes_in, inside, sure
 from srcdiff.kinds.lattice import kind_of
-from srcdiff.primitives.ops import Op, is_op, op_named
+from srcdiff.primitives.operation import op_of
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
 
 Stored = list[tuple[ir.Atom, ir.Const]]
@@ -58,21 +58,6 @@ def _holders(kind: Kind, classes: set[type]) -> Iterator[type]:
         yield from _holders(part, classes)
 
 
-def _classes(kind: Kind) -> Iterator[type]:
-    """The classes of the objects that a value is or holds."""
-    for part in _within(kind):
-        cls = class_of(part)
-        if cls is not None:
-            yield cls
-
-
-def _within(kind: Kind) -> Iterator[Kind]:
-    """A kind and those of all that it holds."""
-    yield kind
-    for part in inside(kind):
-        yield from _within(part)
-
-
 # --- attributes that nobody reads ----------------------------------------------------------------
 
 _LOOKS = (Op.VARS, Op.HASATTR, Op.GETATTR, Op.SHALLOW_COPY, Op.DEEPCOPY)
@@ -85,7 +70,7 @@ def is_unread(key: ir.Const, function: ir.Function, kinds: Kinds) -> bool:
 
 def _may_read(stmt: ir.Stmt, key: ir.Const, kinds: Kinds) -> bool:
     """Whether a statement reads an attribute of any object, or hands one on to who may."""
-    objects = any(any(_classes(kinds[n])) for n in ir.reads(stmt) if n in kinds)
+    objects = any(any(classes_in(kinds.get(n))) for n in ir.reads(stmt))
     call = ir.call_of(stmt)
     if call is None:
         text = isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Opaque)
@@ -96,36 +81,24 @@ def _may_read(stmt: ir.Stmt, key: ir.Const, kinds: Kinds) -> bool:
     read = isinstance(call.fn, ir.Attr) and call.fn.name == key.value
     if read or call.args[1:2] == (key,):
         return True
-    return objects and (is_op(call, *_LOOKS) or not _is_known(call.fn))
+    return objects and (is_op(call, *_LOOKS) or not _is_known(call))
 
 
-_MAKING = (Op.SET_ATTR, Op.NEW_OBJECT, Op.MAKE_LIST, Op.MAKE_DICT)
-
-
-def _is_known(fn: Any) -> bool:
+def _is_known(call: ir.Call) -> bool:
     """Whether a callee does not look into objects: it is of Python, or of ours."""
-    if isinstance(fn, (ir.Name, ir.Derived)):
+    if isinstance(call.fn, (ir.Name, ir.Derived)):
         return False
-    ours = op_named(fn) in _MAKING or fn is records.instance
-    return isinstance(fn, (ir.Attr, ir.Method)) or ours or not hasattr(fn, "__code__")
+    holds = op_of(call.fn).holds or is_op(call, Op.INSTANCE)
+    return holds or isinstance(call.fn, (ir.Attr, ir.Method)) or not hasattr(call.fn, "__code__")
 
 
 # --- what they may be used for -------------------------------------------------------------------
 
-_HOLDING = (
-    Op.GETITEM, Op.IS, Op.IS_NOT, Op.NEW_OBJECT, Op.SET_ATTR, Op.MAKE_LIST, Op.MAKE_DICT,
-    Op.SHALLOW_COPY, Op.LIST, Op.TUPLE, Op.DICT, Op.ZIP, Op.ENUMERATE, Op.REVERSED, Op.LEN,
-)  # fmt: skip
-_METHODS = frozenset((
-    "append", "appendleft", "clear", "copy", "extend", "get", "insert", "items", "keys", "pop",
-    "popleft", "reverse", "setdefault", "update", "values",
-))  # fmt: skip
-
 
 def check_uses(function: ir.Function, kinds: Kinds, kept: frozenset[type]) -> None:
     """Refuse what tells such objects from dicts, and functions that would have to know of them."""
-    names = {n for n, k in kinds.items() if not kept.isdisjoint(_classes(k))}
-    shared = {n for n in names if any(_is_shared(k, kept) for k in _within(kinds[n]))}
+    names = {n for n, k in kinds.items() if not kept.isdisjoint(classes_in(k))}
+    shared = {n for n in names if _is_shared(kinds[n], kept)}
     for stmt in ir.walk(function.body):
         if isinstance(stmt, (ir.If, ir.While)):
             asked = (class_if_any(kinds.get(n)) for n in ir.names(stmt.test))
@@ -139,8 +112,9 @@ def check_uses(function: ir.Function, kinds: Kinds, kept: frozenset[type]) -> No
 
 
 def _is_shared(kind: Kind, kept: frozenset[type]) -> bool:
-    """Whether something of which nothing is known may hold an object as well."""
-    return isinstance(kind, Dict) and kind.cls in kept and kind.item is not None
+    """Whether something of which nothing is known may hold an object in a value as well."""
+    shared = isinstance(kind, Dict) and kind.cls in kept and kind.item is not None
+    return shared or any(_is_shared(part, kept) for part in inside(kind))
 
 
 def _only_holds(stmt: ir.Stmt) -> bool:
@@ -150,10 +124,8 @@ def _only_holds(stmt: ir.Stmt) -> bool:
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
         plain = isinstance(stmt, (ir.SetItem, ir.Permute))
         return plain or isinstance(rhs, (ir.Name, ir.Tup, ir.Const))
-    if isinstance(call.fn, ir.Method):
-        return call.fn.name in _METHODS
     makes = isinstance(call.fn, ir.Attr) or records.plain_fields(call.fn) is not None
-    return makes or is_op(call, *_HOLDING)
+    return makes or op_of(call.fn).holds or is_op(call, Op.LEN, Op.IS, Op.IS_NOT)
 
 
 def _refused(loc: ir.Loc) -> UnsupportedError:
@@ -174,7 +146,7 @@ def outside(function: ir.Function) -> dict[str, Kind]:
 def check_given(kept: frozenset[type], given: Kinds, loc: ir.Loc) -> None:
     """Refuse stores into objects that are, or may be, those of an argument or from outside."""
     for name, kind in given.items():
-        if not kept.isdisjoint(_classes(kind)):
+        if not kept.isdisjoint(classes_in(kind)):
             raise UnsupportedError(
                 "an attribute is assigned of an object that was taken from a container, and may be "
                 f"one that the caller has, in {ir.said(name)}",
@@ -206,10 +178,11 @@ def as_dicts(block: ir.Block, names: Container[str], start: Start) -> ir.Block:
                 continue
             if isinstance(stmt, ir.Assign):
                 stmt = replace(stmt, rhs=mine.attribute(call))
-        changed = ir.bound((stmt,)) | _stored(stmt)
+        changed = ir.rebound((stmt,))
         used = ir.used((stmt,)) | changed
         finish(n for n, p in pending.items() if n in used or changed & p.reads())
-        if isinstance(stmt, ir.Assign) and _makes(stmt.rhs) and stmt.target.id in names:
+        made = isinstance(stmt, ir.Assign) and is_op(stmt.rhs, Op.NEW_OBJECT)
+        if isinstance(stmt, ir.Assign) and made and stmt.target.id in names:
             pending[stmt.target.id] = _Pending(stmt, start(stmt.target.id), set())
             continue
         stmt = _with_fields(stmt, names)
@@ -217,15 +190,6 @@ def as_dicts(block: ir.Block, names: Container[str], start: Start) -> ir.Block:
     if not out or not isinstance(out[-1], ir.Return):
         finish(pending)
     return tuple(out)
-
-
-def _makes(rhs: ir.Rhs) -> bool:
-    return is_op(rhs, Op.NEW_OBJECT)
-
-
-def _stored(stmt: ir.Stmt) -> frozenset[str]:
-    """The names that are stored into: `x += y` binds them anew, if they are numbers."""
-    return frozenset(s.base.id for s in ir.walk((stmt,)) if isinstance(s, ir.SetItem))
 
 
 @frozen

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import inspect
-import operator
 import types
 from typing import Any
 
@@ -56,7 +55,8 @@ def construct(m: Known, cls: type, call: ir.Call) -> ir.Rhs | None:
         return made
     init = records.member(cls, "__init__")
     if isinstance(init, types.FunctionType):
-        m.out.append(ir.Effect(replace_callee(call, init, (made, *call.args)), m.loc))
+        called = replace(call, fn=init, args=(made, *call.args), text=None)
+        m.out.append(ir.Effect(called, m.loc))
         return made
     if init is not object.__dict__["__init__"]:
         raise _refused(cls, "its `__init__` is not written in Python", m.loc)
@@ -68,13 +68,7 @@ def _takes_rest(cls: type, call: ir.Call) -> bool:
     """Whether an `__init__` takes what `*xs` stands for as it is: in its own `*args`."""
     init = records.member(cls, "__init__")
     callee = lowered(init) if isinstance(init, types.FunctionType) else None
-    made = replace_callee(call, init, (ir.NONE, *call.args))
-    return callee is not None and takes_rest(callee, made)
-
-
-def replace_callee(call: ir.Call, fn: Any, args: tuple[ir.Atom, ...]) -> ir.Call:
-    """A call with another callee and other positional arguments."""
-    return dataclasses.replace(call, fn=fn, args=args, text=None)
+    return callee is not None and takes_rest(callee, replace(call, args=(ir.NONE, *call.args)))
 
 
 def _refused(cls: type, why: str, loc: ir.Loc) -> UnsupportedError:
@@ -109,7 +103,7 @@ def _fill(m: Known, cls: type, made: ir.Name, given: dict[str, ir.Atom]) -> None
         elif value is None and field.default is not dataclasses.MISSING:
             value = named_constant(f"{cls.__name__}_{field.name}", field.default)
         if value is not None:
-            m.out.append(ir.Effect(_store(made, field.name, value), m.loc))
+            _store(m, made, field.name, value)
     names = {f.name for f in dataclasses.fields(cls)}
     later = [v for k, v in given.items() if k not in names]  # what is for `__post_init__` alone
     post = records.member(cls, "__post_init__")
@@ -123,8 +117,10 @@ def _is_given(value: ir.Atom | None) -> bool:
     return value is not None and not mark
 
 
-def _store(base: ir.Atom, name: str, value: ir.Atom) -> ir.Call:
-    return ir.Call(ir.set_attr, (base, ir.Const(name), value), role=ir.Role.MADE)
+def _store(m: Known, base: ir.Name, name: str, value: ir.Atom) -> None:
+    """An attribute of a new object."""
+    stored = ir.Call(ir.set_attr, (base, ir.Const(name), value), role=ir.Role.MADE)
+    m.out.append(ir.Effect(stored, m.loc))
 
 
 # --- new objects from old ones --------------------------------------------------------------------
@@ -138,9 +134,7 @@ def replaced(m: Known, call: ir.Call) -> ir.Rhs | None:
         return None
     given = {str(k): v for k, v in call.kwargs}
     names = [f.name for f in dataclasses.fields(cls) if f.init]
-    for name in names:
-        if name not in given:
-            given[name] = m.attribute(base, name)
+    given.update({n: m.attribute(base, n) for n in names if n not in given})
     rest = tuple((k, v) for k, v in given.items())
     return ir.Call(cls, (), rest, text=cls.__name__)
 
@@ -163,8 +157,7 @@ def copied(m: Known, call: ir.Call) -> ir.Rhs | None:
         return ir.Call(ir.Method("__copy__"), (base,))
     if records.is_named_tuple(cls):
         return base
-    reads = ((name, ir.Call(ir.Attr(name), (base,))) for name, _ in kind.items)
-    return _object(m, cls, {name: m.temp(read) for name, read in reads})
+    return _object(m, cls, {name: m.attribute(base, name) for name, _ in kind.items})
 
 
 def _object(m: Known, cls: type, values: dict[str, ir.Atom]) -> ir.Rhs:
@@ -173,7 +166,7 @@ def _object(m: Known, cls: type, values: dict[str, ir.Atom]) -> ir.Rhs:
         return ir.Call(cls, tuple(values.values()), text=cls.__name__)
     made = m.temp(ir.Call(ir.new_object, (ir.Ref(cls.__name__, cls),)), "_new")
     for name, value in values.items():
-        m.out.append(ir.Effect(_store(made, name, value), m.loc))
+        _store(m, made, name, value)
     return made
 
 
@@ -183,12 +176,10 @@ def _deep_copy(m: Known, base: ir.Atom, kind: Dict) -> ir.Rhs | None:
     if not parts.found(base, kind):
         return None
     if len(parts.copies) == 1:
-        parts.copies = [m.temp(ir.Call(copy.deepcopy, (parts.copies[0],)))]
+        parts.copies = [m.apply(copy.deepcopy, parts.copies[0])]
     elif parts.copies:
         whole = m.temp(ir.Call(trees.deep_copy, (ir.Tup(tuple(parts.copies)),)))
-        places = map(ir.Const, range(len(parts.copies)))
-        items = (ir.Call(operator.getitem, (whole, k)) for k in places)
-        parts.copies = [m.temp(item) for item in items]
+        parts.copies = [m.item(whole, ir.Const(k)) for k in range(len(parts.copies))]
     return parts.object(base, kind)
 
 
@@ -259,10 +250,8 @@ def named_tuple_method(m: Known, cls: type, own: Any, call: ir.Call) -> ir.Rhs |
     if not isinstance(call.fn, ir.Method) or call.fn.name not in ("_replace", "_asdict"):
         return None
     base, given = call.args[0], dict(call.kwargs)
-    values: list[ir.Atom] = []
     fields: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
-    for name in fields:
-        values.append(given.get(name) or m.attribute(base, name))
+    values = [given.get(name) or m.attribute(base, name) for name in fields]
     if call.fn.name == "_replace":
         return ir.Call(cls, tuple(values), text=cls.__name__)
     items = tuple(a for k, v in zip(fields, values) for a in (ir.Const(k), v))
@@ -284,20 +273,20 @@ def named_tuple_item(m: Known, call: ir.Call) -> ir.Rhs | None:
     return replace(call, args=(plain, key))
 
 
-def takes_sequences(fn: Any) -> bool:
-    """Whether a callee takes a named tuple for the tuple that it is."""
+def takes_sequences(call: ir.Call) -> bool:
+    """Whether a call takes a named tuple for the tuple that it is."""
+    fn = call.fn
     if not callable(fn) or module_of(fn).split(".")[0] not in _SEQUENCES:
         return False
-    return fn not in _OBJECTS and not isinstance(fn, types.MethodType)
+    return not is_op(call, *_OBJECTS) and not isinstance(fn, types.MethodType)
 
 
 _SEQUENCES = ("numpy", "scipy", "math", "builtins", "functools", "operator", "_operator")
-
-
-_OBJECTS: tuple[Any, ...] = (
-    operator.getitem, isinstance, type, getattr, hasattr, setattr, print, str, repr, id,
-    operator.is_, operator.is_not, operator.not_,
+_OBJECTS = (
+    Op.GETITEM, Op.ISINSTANCE, Op.TYPE, Op.GETATTR, Op.HASATTR, Op.SETATTR, Op.PRINT, Op.STR,
+    Op.REPR, Op.ID, Op.IS, Op.IS_NOT, Op.NOT,
 )  # fmt: skip
+"""What is asked of the object itself, or of its class."""
 
 
 def named_tuple_display(m: Known, base: ir.Atom) -> ir.Tup:

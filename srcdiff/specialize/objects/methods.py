@@ -23,7 +23,7 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import Array, Dict, Kind, Kinds, class_of, classes_in
-from srcdiff.kinds.calls import atom_kind, is_hashable
+from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
@@ -80,13 +80,11 @@ def _is_of_object(stmt: ir.Stmt, kinds: Kinds) -> bool:
 def _given(stmt: ir.Stmt, mine: Set[type | None], kinds: Kinds) -> tuple[str, ...]:
     """The names of what a statement puts into an object of some classes."""
     call = ir.call_of(stmt)
-    if call is None or not call.args:
-        return ()
     if is_op(call, Op.SET_ATTR):
         known = class_of(atom_kind(call.args[0], kinds)) in mine
         return ir.names(call.args[2]) if known else ()
-    made = call.fn
-    return ir.names(call) if any(made is cls for cls in mine) else ()
+    made = ir.callee_of(stmt)
+    return ir.names(call) if made is not None and any(made is cls for cls in mine) else ()
 
 
 def _stored(function: ir.Function, kinds: Kinds) -> Iterator[str]:
@@ -110,10 +108,10 @@ def _in_order(block: ir.Block, name: str, loop: bool = False) -> Iterator[tuple[
 
 def _attribute(stmt: ir.Stmt) -> tuple[str, str]:
     """The object and the attribute that a statement reads."""
-    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    if not isinstance(rhs, ir.Call) or not isinstance(rhs.fn, ir.Attr):
+    call = ir.call_of(stmt)
+    if call is None or not isinstance(call.fn, ir.Attr):
         return "", ""
-    return next(iter(ir.names(rhs.args[0])), ""), rhs.fn.name
+    return next(iter(ir.names(call.args[0])), ""), call.fn.name
 
 
 # --- objects that say by `__iter__` what a loop, an unpacking or `list` takes of them ------------
@@ -134,47 +132,42 @@ class InTurn(Unroller):
         if not asks or not isinstance(call.args[0], ir.Name):
             return call
         base = call.args[0]
-        own = self.member(base, "__iter__")
-        if not isinstance(own, types.FunctionType):
+        own = self.written(base, "__iter__")
+        if own is None:
             return call
         if first or base.id not in self.items:
-            given = self.temp(ir.Call(own, (base,)))
-            self.items[base.id] = self.temp(ir.Call(list, (given,), text="list"))
+            self.items[base.id] = self.call(list, self.apply(own, base))
         return replace(call, args=(self.items[base.id], *call.args[1:]))
 
     def starred(self, atom: ir.Atom) -> ir.Atom:
         """`*x` of an object in a list."""
         base = atom.value if isinstance(atom, ir.Star) else ir.NONE
-        own = self.member(base, "__iter__") if isinstance(base, ir.Name) else None
-        if not isinstance(own, types.FunctionType):
-            return atom
-        given = self.temp(ir.Call(own, (base,)))
-        return ir.Star(self.temp(ir.Call(list, (given,), text="list")))
+        own = self.written(base, "__iter__") if isinstance(base, ir.Name) else None
+        return atom if own is None else ir.Star(self.call(list, self.apply(own, base)))
 
     def taken_in_turn(self, call: ir.Call) -> ir.Rhs | None:
         """`list(x)` of an object, and of `iter(ys)`, which nothing else takes items of."""
-        if not is_hashable(call.fn) or not is_op(call, *_TAKING) or len(call.args) != 1:
+        if not is_op(call, *_TAKING) or len(call.args) != 1:
             return None
         base = call.args[0]
         behind = self.behind_iterator(base)
         if behind is not None:
             return replace(call, args=(behind, *call.args[1:]))
-        own = self.member(base, "__iter__")
-        if isinstance(self.member(base, "__next__"), types.FunctionType):
+        if self.written(base, "__next__") is not None:
             raise UnsupportedError(
                 "an object that gives one item after the other is iterated", self.loc,
                 remedy="Give a list of the items.",
             )  # fmt: skip
-        if records.is_named_tuple(self.cls(base)):
-            return None
-        if not isinstance(own, types.FunctionType):
-            if isinstance(self.member(base, "__getitem__"), types.FunctionType):
+        own = self.written(base, "__iter__")
+        if own is None and self.written(base, "__getitem__") is not None:
+            if not records.is_named_tuple(self.cls(base)):
                 raise UnsupportedError(
                     "the items of an object that has no `__iter__` are taken in turn", self.loc,
                     remedy="Take them one by one: `[x[k] for k in range(len(x))]`.",
                 )  # fmt: skip
+        if own is None or records.is_named_tuple(self.cls(base)):
             return None
-        return replace(call, args=(self.temp(ir.Call(own, (base,))),))
+        return replace(call, args=(self.apply(own, base),))
 
     def behind_iterator(self, atom: ir.Atom) -> ir.Atom | None:
         """What `iter` was given to make a value that is read once."""
@@ -214,7 +207,7 @@ _DOES_NOTHING = ("__init__", "__init_subclass__")
 """Methods of `object` that `super()` may lead to."""
 
 
-class Members(InTurn, reflection.Truthful):
+class Members(InTurn):
     """One round over a function."""
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
@@ -242,17 +235,14 @@ class Members(InTurn, reflection.Truthful):
         if stmt.index is None:
             assert stmt.op is not None
             name = _BINARY[ir.OPERATORS[stmt.op]]
-            own = self.member(stmt.base, f"__i{name}__")
-            call = ir.Call(ir.OPERATORS[stmt.op], (stmt.base, value))
-            if isinstance(own, types.FunctionType):
-                call = ir.Call(own, (stmt.base, value))
-            return ir.Assign(stmt.base, call, stmt.loc)
+            own = self.written(stmt.base, f"__i{name}__") or ir.OPERATORS[stmt.op]
+            return ir.Assign(stmt.base, ir.Call(own, (stmt.base, value)), stmt.loc)
         if stmt.op is not None:
             old = self.item(stmt.base, stmt.index)
             self.out.append(ir.SetItem(old, None, value, stmt.op, stmt.loc))
             value = old
-        own = self.member(stmt.base, "__setitem__")
-        if not isinstance(own, types.FunctionType):
+        own = self.written(stmt.base, "__setitem__")
+        if own is None:
             raise _no_member(self.cls(stmt.base), "__setitem__", stmt.loc)
         index = self.index(stmt.index)
         return ir.Effect(ir.Call(own, (stmt.base, index, value)), stmt.loc)
@@ -267,21 +257,12 @@ class Members(InTurn, reflection.Truthful):
             return self.block(stmt.body if known else stmt.orelse)
         return self.inside(ir.rebuilt(stmt, test=test))
 
-    def truth(self, atom: ir.Atom) -> ir.Atom:
-        """Whether an object counts as true."""
-        for name in ("__bool__", "__len__"):
-            own = self.member(atom, name)
-            if isinstance(own, types.FunctionType):
-                return self.temp(ir.Call(own, (atom,)))
-        return ir.Const(True)
-
     # --- calls -----------------------------------------------------------------------------------
 
     def plainer(self, call: ir.Call) -> ir.Rhs | None:
         """A call in plainer form, None if there is none."""
         fn = call.fn
-        taken = self.taken_in_turn(call)
-        if taken is not None:
+        if (taken := self.taken_in_turn(call)) is not None:
             return taken
         if isinstance(fn, ir.Attr):
             return self.read(call.args[0], fn)
@@ -289,15 +270,15 @@ class Members(InTurn, reflection.Truthful):
             return self.called_method(call, fn)
         if isinstance(fn, ir.Name):
             return self.called(fn, call) if self.cls(fn) is not None else None
-        if fn is ir.set_attr:
+        if is_op(call, Op.SET_ATTR):
             return self.stored(call)
-        if construct.takes_sequences(fn) and any(map(self.is_named_tuple, call.args)):
+        if construct.takes_sequences(call) and any(map(self.is_named_tuple, call.args)):
             return self.plain(call)
         if isinstance(fn, type) and records.is_record(fn):
             return construct.construct(self, fn, call)
         if records.is_record(type(fn)):
             return self.called(ir.Ref(call.text or "constant", fn), call)
-        rule = reflection.RULES.get(fn) if is_hashable(fn) else None
+        rule = reflection.RULES.get(which_op(call))
         if rule is not None:
             return rule(self, call)
         return self.overloaded(call)
@@ -309,24 +290,21 @@ class Members(InTurn, reflection.Truthful):
 
     def plain(self, call: ir.Call) -> ir.Rhs:
         """A call that takes its named tuples as plain ones."""
-        args: list[ir.Atom] = []
-        for arg in call.args:
-            inner = arg.value if isinstance(arg, ir.Star) else arg
-            if not self.is_named_tuple(arg):
-                args.append(arg)
-                continue
-            display = construct.named_tuple_display(self, inner)
-            args.append(ir.Star(display) if isinstance(arg, ir.Star) else display)
+        args = tuple(self.as_tuple(a) if self.is_named_tuple(a) else a for a in call.args)
         if is_op(call, Op.LEN) and isinstance(args[0], ir.Tup):
             return ir.Const(len(args[0].items))
-        return replace(call, args=tuple(args))
+        return replace(call, args=args)
+
+    def as_tuple(self, atom: ir.Atom) -> ir.Atom:
+        """A named tuple, or the items of one, as those of a plain tuple."""
+        if isinstance(atom, ir.Star):
+            return ir.Star(self.as_tuple(atom.value))
+        return construct.named_tuple_display(self, atom)
 
     def called(self, base: ir.Atom, call: ir.Call) -> ir.Rhs | None:
         """`x(*args)` of an object."""
-        own = self.member(base, "__call__")
-        if not isinstance(own, types.FunctionType):
-            return None
-        return replace(call, fn=own, args=(base, *call.args), text=None)
+        own = self.written(base, "__call__")
+        return own and replace(call, fn=own, args=(base, *call.args), text=None)
 
     def read(self, base: ir.Atom, fn: ir.Attr) -> ir.Rhs | None:
         """`x.name`: of what the class has; what the object itself has stays as it is."""
@@ -424,8 +402,8 @@ class Members(InTurn, reflection.Truthful):
         own = ir.Name(callee.params[0].name)
         for stmt in ir.walk(callee.body):
             call = ir.call_of(stmt)
-            again = call is not None and call.args[:1] == (own,)
-            if again and ir.callee_of(stmt) == ir.Method(name):
+            again = ir.callee_of(stmt) == ir.Method(name)
+            if again and call is not None and call.args[:1] == (own,):
                 raise UnsupportedError(
                     f"the method `{name}` calls itself on the same object", stmt.loc,
                     remedy="Write a loop, or a recursive function of numbers and arrays.",
@@ -478,14 +456,10 @@ class Members(InTurn, reflection.Truthful):
         if op in _COMPARE:
             one, other = _COMPARE[op]
             return self.binary(call, f"__{one}__", f"__{other}__")
-        name = _UNARY.get(op)
-        own = self.member(call.args[0], f"__{name}__") if name else MISSING
         if op is Op.GETITEM and records.is_named_tuple(self.cls_if_any(call.args[0])):
             return construct.named_tuple_item(self, call)
-        if isinstance(own, types.FunctionType):
-            args = tuple(self.index(a) for a in call.args)
-            return ir.Call(own, args)
-        return None
+        own = self.written(call.args[0], f"__{_UNARY[op]}__") if op in _UNARY else None
+        return own and ir.Call(own, tuple(map(self.index, call.args)))
 
     def binary(self, call: ir.Call, name: str, swapped: str) -> ir.Rhs | None:
         """`x + y` where one of them is an object."""
@@ -522,9 +496,7 @@ class Members(InTurn, reflection.Truthful):
 
     def index(self, atom: ir.Atom) -> ir.Atom:
         """An index as an argument."""
-        if isinstance(atom, ir.Slice):
-            return self.temp(ir.Call(slice, (atom.lower, atom.upper, atom.step), text="slice"))
-        return atom
+        return self.call(slice, *ir.parts(atom)) if isinstance(atom, ir.Slice) else atom
 
 
 def _is_generated(fn: Any) -> bool:

@@ -3,14 +3,15 @@
 Takes a function and the kinds of its names.  A place is a variable and the attributes and keys that
 lead from it to a value.  A variable that always names one place of a parameter is an alias of it;
 one that takes objects out of containers or calls is boxed: its object stays an object.  The
-invariant, which `check_stores` holds: an object that is stored into has one name when a store runs.
+invariant, for which `shared_store` looks: an object that is stored into has one name when a store
+runs.
 """
 
 from __future__ import annotations
 
-import copy
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import reduce
 from typing import Any
 
 from srcdiff import ir
@@ -39,15 +40,25 @@ def _is_of_class(value: object) -> bool:
 
 def mentions_objects(block: ir.Block) -> bool:
     """Whether a block calls a class, reads an object from outside, or copies what may be one."""
-    for stmt in ir.walk(block):
-        call = ir.call_of(stmt)
-        if call is not None:
-            fn = call.fn
-            if fn in (ir.new_object, ir.set_attr, copy.copy, copy.deepcopy) or _is_of_class(fn):
-                return True
-            if any(_is_of_class(a.value) for a in call.args if isinstance(a, ir.Ref)):
-                return True
+    for call in ir.calls(block):
+        if is_op(call, Op.NEW_OBJECT, Op.SET_ATTR, Op.SHALLOW_COPY, Op.DEEPCOPY):
+            return True
+        outside = (a.value for a in call.args if isinstance(a, ir.Ref))
+        if any(map(_is_of_class, (call.fn, *outside))):
+            return True
     return False
+
+
+def _grown(
+    block: ir.Block, start: Iterable[str], adds: Callable[[ir.Stmt, set[str]], Iterable[str]]
+) -> frozenset[str]:
+    """Some names, with those that statements add to them, until there are no more."""
+    found, size = set(start), -1
+    while size != len(found):
+        size = len(found)
+        for stmt in ir.walk(block):
+            found.update(adds(stmt, found))
+    return frozenset(found)
 
 
 class Places:
@@ -78,16 +89,13 @@ class Places:
 
     def _rooted(self) -> frozenset[str]:
         """The variables that may be a parameter, or a part of one by a known key."""
-        found = set(self.params)
-        size = -1
-        while size != len(found):
-            size = len(found)
-            for stmt in ir.walk(self.whole_function.body):
-                rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-                if isinstance(stmt, ir.Assign) and set(ir.names(rhs)) <= found and rhs is not None:
-                    if isinstance(rhs, ir.Name) or (isinstance(rhs, ir.Call) and _reads(rhs)):
-                        found.add(stmt.target.id)
-        return frozenset(found)
+
+        def parts(stmt: ir.Stmt, found: set[str]) -> tuple[str, ...]:
+            rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+            part = isinstance(rhs, ir.Name) or read_key(rhs) is not None
+            return ir.writes(stmt) if part and found.issuperset(ir.names(rhs)) else ()
+
+        return _grown(self.whole_function.body, self.params, parts)
 
     def _kept(self, more: frozenset[type]) -> frozenset[type]:
         """The classes of objects that are stored into after they came out of a container."""
@@ -105,15 +113,13 @@ class Places:
 
     def _boxed(self, kept: frozenset[type]) -> frozenset[str]:
         """The objects that come out of containers and calls, and all of some classes."""
-        found = {n for n in self.kinds if self.cls(n) in kept}
-        size = -1
-        while size != len(found):
-            size = len(found)
-            for stmt in ir.walk(self.whole_function.body):
-                for name in ir.writes(stmt):
-                    if self.cls(name) is not None and not self._makes(stmt, found):
-                        found.add(name)
-        return frozenset(found)
+
+        def taken(stmt: ir.Stmt, found: set[str]) -> list[str]:
+            objects = [n for n in ir.writes(stmt) if self.cls(n) is not None]
+            return [] if self._makes(stmt, found) else objects
+
+        start = (n for n in self.kinds if self.cls(n) in kept)
+        return _grown(self.whole_function.body, start, taken)
 
     def _makes(self, stmt: ir.Stmt, boxed: set[str]) -> bool:
         """Whether a statement makes an object or gives a known one another name."""
@@ -128,7 +134,7 @@ class Places:
             return True
         if isinstance(rhs.fn, ir.Attr):
             return isinstance(rhs.args[0], ir.Name) and self.cls(rhs.args[0].id) is not None
-        return _reads(rhs) and set(ir.names(rhs)) <= self.rooted
+        return read_key(rhs) is not None and self.rooted.issuperset(ir.names(rhs))
 
     def _stored(self) -> frozenset[tuple[str, str]]:
         """(variable, attribute) of every store."""
@@ -168,14 +174,12 @@ class Places:
     def _alias(self, name: str, stmt: ir.Stmt, made: bool) -> Place | None:
         """The place that a statement gives a name, None where that may come to be another one."""
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if isinstance(rhs, ir.Name):
-            place = self.place(rhs)
-            return place if place is not None and self.order.holds(name, place[0]) else None
-        read = self.read_place(rhs) if isinstance(rhs, ir.Call) else None
-        if read is None or not self.order.holds(name, read[0]):
+        same = self.place(rhs) if isinstance(rhs, ir.Name) else None
+        place = self.read_place(rhs) if isinstance(rhs, ir.Call) else same
+        if place is None or not self.order.holds(name, place[0]):
             return None
         part = made and self.cls(name) is not None
-        return read if read[0] in self.params or part else None
+        return place if place == same or place[0] in self.params or part else None
 
     def _lasts(self, name: str, place: Place) -> bool:
         """Whether no attribute on the way to a place is assigned once it has another name."""
@@ -193,10 +197,9 @@ class Places:
 
     def is_stored(self, place: Place) -> bool:
         """Whether a place, or one on the way to it, is assigned anywhere."""
-        names = [n for n, p in self.aliases.items()]
         for k in range(len(place[1])):
             base = (place[0], place[1][:k])
-            same = [n for n in (*names, base[0]) if self.place(ir.Name(n)) == base]
+            same = [n for n in (*self.aliases, base[0]) if self.place(ir.Name(n)) == base]
             if any((n, place[1][k]) in self.stored for n in same):
                 return True
         return False
@@ -217,39 +220,46 @@ class Places:
         base = self.place(call.args[0]) if call.args else None
         if base is None:
             return None
-        kind = self.kind_at(base)
-        if isinstance(call.fn, ir.Attr) and class_if_any(kind) is not None:
-            return base[0], (*base[1], Member(call.fn.name))
-        item = is_op(call, Op.GETITEM) and isinstance(call.args[1], ir.Const)
-        if item and base[0] in self.params and self.kind_at(base) is not None:
-            key = call.args[1]
-            assert isinstance(key, ir.Const)
-            found = (base[0], (*base[1], _from_start(key.value, self.kind_at(base))))
-            return found if self.kind_at(found) is not None else None
-        return None
+        key, kind = read_key(call), self.kind_at(base)
+        if isinstance(call.fn, ir.Attr):
+            return below(base, call.fn.name) if class_if_any(kind) is not None else None
+        if key is None or kind is None or base[0] not in self.params:
+            return None
+        found = (base[0], (*base[1], _from_start(key.value, kind)))
+        return found if self.kind_at(found) is not None else None
 
     def kind_at(self, place: Place) -> Kind | None:
         """The kind of what is at a place, None if nothing is known of it."""
-        kind = self.kinds.get(place[0])
-        for key in place[1]:
-            kind = item_at(kind, key)
-        return kind
+        return reduce(item_at, place[1], self.kinds.get(place[0]))
 
     def kind_given(self, place: Place) -> Kind | None:
         """The kind of what is at a place when the function is called."""
-        kind = self.given.get(place[0])
-        for key in place[1]:
-            kind = item_at(kind, key)
-        return kind
+        return reduce(item_at, place[1], self.given.get(place[0]))
+
+    def owner(self, place: Place) -> type | None:
+        """The class of the object of which an attribute is at a place."""
+        return class_of(self.kind_at(above(place)))
+
+    def attributes(self, place: Place) -> list[tuple[Place, Kind]]:
+        """Where the attributes of an object are, and their kinds; [] of anything else."""
+        kind = self.kind_at(place)
+        own = kind.items if isinstance(kind, Dict) and kind.cls is not None else ()
+        return [(below(place, name), inner) for name, inner in own]
 
     def stores_below(self, place: Place) -> bool:
         """Whether anything in an object is assigned."""
-        size = len(place[1])
-        return any(
-            p is not None and p[0] == place[0] and p[1][:size] == place[1]
-            for n, _ in self.stored
-            for p in [self.place(ir.Name(n))]
-        )
+        bases = (self.place(ir.Name(name)) for name, _ in self.stored)
+        return any(base is not None and _is_inside(base, place) for base in bases)
+
+
+def below(place: Place, name: str) -> Place:
+    """The place of an attribute of an object."""
+    return place[0], (*place[1], Member(name))
+
+
+def above(place: Place) -> Place:
+    """The place of that of which a place is an attribute or item."""
+    return place[0], place[1][:-1]
 
 
 def _from_start(key: Any, kind: Kind | None) -> Any:
@@ -262,29 +272,16 @@ def _from_start(key: Any, kind: Kind | None) -> Any:
 def stores(block: ir.Block) -> Iterator[tuple[ir.Stmt, ir.Atom, ir.Const]]:
     """Every store into an attribute: the statement, the object and the name."""
     for stmt in ir.walk(block):
-        if isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call) and is_store(stmt.rhs):
-            key = stmt.rhs.args[1]
+        call = ir.call_of(stmt)
+        if is_op(call, Op.SET_ATTR):
+            key = call.args[1]
             assert isinstance(key, ir.Const)
-            yield stmt, stmt.rhs.args[0], key
+            yield stmt, call.args[0], key
 
 
-def without_same(function: ir.Function) -> ir.Function:
-    """The function without `s = s`, which is what `s = s.step()` is where `step` returns `self`."""
-    return ir.replaced_in(function, lambda s: () if _is_same(s) else s)
-
-
-def _is_same(stmt: ir.Stmt) -> bool:
-    return isinstance(stmt, ir.Assign) and stmt.rhs == stmt.target
-
-
-def _reads(rhs: ir.Call) -> bool:
-    """Whether a call reads an attribute, or an item with a known key."""
-    return read_key(rhs) is not None
-
-
-def read_key(rhs: ir.Call) -> ir.Const | None:
-    """The attribute that a call reads, or the known key of an item; None for any other call."""
-    if isinstance(rhs.fn, ir.Attr):
+def read_key(rhs: ir.Rhs | None) -> ir.Const | None:
+    """The attribute that a call reads, or the known key of an item; None for anything else."""
+    if isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Attr):
         return ir.Const(rhs.fn.name)
     key = rhs.args[1] if is_op(rhs, Op.GETITEM) else None
     return key if isinstance(key, ir.Const) else None
@@ -292,14 +289,8 @@ def read_key(rhs: ir.Call) -> ir.Const | None:
 
 def is_made(rhs: ir.Rhs | None) -> bool:
     """Whether an expression makes a new object."""
-    if not isinstance(rhs, ir.Call):
-        return False
-    return is_op(rhs, Op.NEW_OBJECT) or records.plain_fields(rhs.fn) is not None
-
-
-def is_store(rhs: ir.Rhs) -> bool:
-    """Whether an expression is a store into an attribute."""
-    return is_op(rhs, Op.SET_ATTR)
+    fields = isinstance(rhs, ir.Call) and records.plain_fields(rhs.fn) is not None
+    return fields or is_op(rhs, Op.NEW_OBJECT)
 
 
 def item_at(kind: Kind | None, key: Any) -> Kind | None:
@@ -328,13 +319,22 @@ class Holder:
     target: Place | None
 
 
-def check_stores(
+@frozen
+class Shared:
+    """A store into the object at a place, which something else may hold; `error` says so."""
+
+    into: Place
+    error: UnsupportedError
+
+
+def shared_store(
     function: ir.Function, order: Order, place: Find, aliases: Mapping[str, Place]
-) -> None:
-    """Refuse stores into objects that something else may hold at that time."""
-    stored = list(_stores(function.body, place))
+) -> Shared | None:
+    """The first store into an object that something else may hold at that time."""
+    found = ((stmt, place(base)) for stmt, base, _ in stores(function.body))
+    stored = [(stmt, into) for stmt, into in found if into is not None]
     if not stored:
-        return
+        return None
     holders = list(_holders(function.body, place, aliases))
     for stmt, into in stored:
         places = _origins(into, holders)
@@ -345,7 +345,8 @@ def check_stores(
                     stmt, holder.stmt, where[0]
                 ):
                     if not _moved(function, holder, aliases, where):
-                        raise _refusal(stmt, holder.stmt, into)
+                        return Shared(into, _refusal(stmt, holder.stmt))
+    return None
 
 
 def _origins(into: Place, holders: list[Holder]) -> list[Place]:
@@ -376,69 +377,40 @@ def _concerns(holder: Holder, into: Place, inside: set[str]) -> bool:
     return _is_inside(into, holder.held) and not (goes_on and target != (into[0], ()))
 
 
-PASSIVE = (
+_PASSIVE = (
     Op.PRINT, Op.ISINSTANCE, Op.HASATTR, Op.ID, Op.STR, Op.REPR, Op.FORMAT, Op.CALLABLE, Op.LEN,
     Op.LIKE_OBJECT, Op.EQ, Op.NE, Op.IS, Op.IS_NOT,
 )  # fmt: skip
-"""What only looks at objects, to print or to describe them."""
 
 
-def is_text(rhs: ir.Rhs | None) -> bool:
-    """Whether an expression only makes text of what it reads."""
-    return isinstance(rhs, ir.Opaque) and rhs.harmless
-
-
-def _stores(block: ir.Block, place: Find) -> Iterator[tuple[ir.Stmt, Place]]:
-    """Every store into an attribute and the object that it goes into."""
-    for stmt in ir.walk(block):
-        call = stmt.rhs if isinstance(stmt, ir.Effect) else None
-        if is_op(call, Op.SET_ATTR):
-            found = place(call.args[0])
-            if found is not None:
-                yield stmt, found
+def is_passive(stmt: ir.Stmt) -> bool:
+    """Whether a statement only looks at objects, to print or to describe them."""
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    return is_op(rhs, *_PASSIVE) or (isinstance(rhs, ir.Opaque) and rhs.harmless)
 
 
 def _holders(block: ir.Block, place: Find, aliases: Mapping[str, Place]) -> Iterator[Holder]:
     """Every statement after which an object has one holder more."""
     for stmt in ir.walk(block):
-        rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        if isinstance(stmt, ir.Assign) and stmt.target.id in aliases:
-            continue
-        if isinstance(rhs, ir.Call):
-            yield from _by_call(stmt, rhs, place)
-        elif isinstance(stmt, ir.Assign) and not is_text(rhs):
-            yield from (
-                Holder(stmt, p, place(stmt.target)) for n in ir.names(rhs) if (p := _at(place, n))
-            )
-        elif isinstance(stmt, ir.SetItem):
-            yield from (Holder(stmt, p, None) for n in ir.names(stmt.value) if (p := _at(place, n)))
+        if not is_passive(stmt) and aliases.keys().isdisjoint(ir.writes(stmt)):
+            target, held = _handed_on(stmt, place)
+            yield from (Holder(stmt, p, target) for p in held if p is not None)
 
 
-def _at(place: Find, name: str) -> Place | None:
-    return place(ir.Name(name))
-
-
-def _by_call(stmt: ir.Stmt, call: ir.Call, place: Find) -> Iterator[Holder]:
-    """The objects that a call hands on."""
-    if isinstance(call.fn, ir.Attr):
+def _handed_on(stmt: ir.Stmt, place: Find) -> tuple[Place | None, Iterable[Place | None]]:
+    """The place of what holds something after a statement, and the places of what it holds."""
+    call = ir.call_of(stmt)
+    target = place(stmt.target) if isinstance(stmt, ir.Assign) else None
+    if call is not None and isinstance(call.fn, ir.Attr):
         base = place(call.args[0])
-        target = place(stmt.target) if isinstance(stmt, ir.Assign) else None
-        if base is not None and target is not None:
-            yield Holder(stmt, (base[0], (*base[1], call.fn.name)), target)
-        return
-    if is_op(call, *PASSIVE):
-        return
+        return target, [] if base is None or target is None else [below(base, call.fn.name)]
     if is_op(call, Op.SET_ATTR):
-        base, held = place(call.args[0]), place(call.args[2])
-        if base is not None and held is not None:
-            key = call.args[1]
-            assert isinstance(key, ir.Const)
-            yield Holder(stmt, held, (base[0], (*base[1], key.value)))
-        return
-    for name in ir.names(call):
-        found = _at(place, name)
-        if found is not None:
-            yield Holder(stmt, found, None)
+        base, key = place(call.args[0]), call.args[1]
+        assert isinstance(key, ir.Const)
+        return (None, []) if base is None else (below(base, key.value), [place(call.args[2])])
+    value = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    value = stmt.value if isinstance(stmt, ir.SetItem) else value
+    return None if call is not None else target, map(place, map(ir.Name, ir.names(value)))
 
 
 def _is_inside(one: Place, other: Place) -> bool:
@@ -458,27 +430,17 @@ def _moved(
     return not names & live and holder.held[0] not in params
 
 
-class HeldElsewhereError(Exception):
-    """A store into the object at a place, which something else holds; `error` says so."""
-
-    def __init__(self, into: Place, error: UnsupportedError) -> None:
-        super().__init__(into, error)
-        self.into = into
-        self.error = error
-
-
-def _refusal(stmt: ir.Stmt, since: ir.Stmt, into: Place) -> HeldElsewhereError:
+def _refusal(stmt: ir.Stmt, since: ir.Stmt) -> UnsupportedError:
     call, line = ir.call_of(since), since.loc.line
     held = "has another name, or is in a container"
     if is_op(call, Op.VARS):
         held = "`vars` looks at"
-    error = UnsupportedError(
+    return UnsupportedError(
         f"an attribute is assigned of an object that {held}, at that time"
         + (f" (since line {line})" if line else ""),
         stmt.loc,
         remedy="Make a new object with the new value, or copy it first with copy.copy.",
     )
-    return HeldElsewhereError(into, error)
 
 
 def step(base: ir.Name, key: object) -> ir.Call:

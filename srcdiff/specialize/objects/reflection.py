@@ -6,31 +6,19 @@ None where the kinds do not tell.
 
 from __future__ import annotations
 
-import copy
-import dataclasses
-import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Union
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir.kinds import Array, Kind, NoneKind, Object, Scalar, Sparse, Unknown, class_of
+from srcdiff.ir.kinds import Kind, Object, Scalar, Sparse, Unknown, class_of, is_none
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import is_in_template
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
 from srcdiff.specialize.objects import construct
 from srcdiff.specialize.unroll import Known
-
-
-class Truthful(Known):
-    """What is known of values, whether they count as true included."""
-
-    def truth(self, atom: ir.Atom) -> ir.Atom:
-        """Whether an object counts as true."""
-        raise NotImplementedError
-
 
 Rule = Callable[[Any, ir.Call], Union[ir.Rhs, None]]
 
@@ -42,7 +30,7 @@ def known_condition(kind: Kind) -> bool | None:
     return bool(kind.value)
 
 
-def _isinstance(m: Truthful, call: ir.Call) -> ir.Rhs | None:
+def _isinstance(m: Known, call: ir.Call) -> ir.Rhs | None:
     """`isinstance(x, Model)`."""
     if len(call.args) != 2:
         return None
@@ -88,19 +76,15 @@ def check_descriptor(own: object, name: str, loc: ir.Loc) -> None:
 def _is(same: bool) -> Rule:
     """`x is None`, `x is not None`."""
 
-    def rule(m: Truthful, call: ir.Call) -> ir.Rhs | None:
+    def rule(m: Known, call: ir.Call) -> ir.Rhs | None:
         a, b = call.args
-        kind = m.kind(a)
-        if b != ir.NONE or isinstance(kind, (Unknown, Object)):
-            return None
-        if isinstance(kind, Array) and kind.maybe_scalar:
-            return None
-        return ir.Const(isinstance(kind, NoneKind) == same)
+        none = is_none(m.kind(a)) if b == ir.NONE else None
+        return None if none is None else ir.Const(none == same)
 
     return rule
 
 
-def _not(m: Truthful, call: ir.Call) -> ir.Rhs | None:
+def _not(m: Known, call: ir.Call) -> ir.Rhs | None:
     """`not x` of what is known."""
     atom = call.args[0]
     if m.cls(atom) is not None:
@@ -110,14 +94,14 @@ def _not(m: Truthful, call: ir.Call) -> ir.Rhs | None:
     return None if found is None else ir.Const(not found)
 
 
-def _type(m: Truthful, call: ir.Call) -> ir.Rhs | None:
+def _type(m: Known, call: ir.Call) -> ir.Rhs | None:
     """`type(x)`."""
     cls = m.cls(call.args[0]) if len(call.args) == 1 else None
     check_own(cls, m.loc)
     return None if cls is None else ir.Ref(cls.__name__, cls)
 
 
-def _getattr(m: Truthful, call: ir.Call) -> ir.Rhs | None:
+def _getattr(m: Known, call: ir.Call) -> ir.Rhs | None:
     """`getattr(x, "name")`, with a default or without."""
     found = _named(m, call)
     if found is None:
@@ -129,14 +113,13 @@ def _getattr(m: Truthful, call: ir.Call) -> ir.Rhs | None:
     there = m.is_there(base, name)
     if there is not None:
         return read if there else None if m.is_pending() else call.args[2]
-    has = m.temp(ir.Call(hasattr, (base, ir.Const(name)), text="hasattr"))
     result = m.fresh("_t")
-    body = ir.Assign(result, read, m.loc), ir.Assign(result, call.args[2], m.loc)
-    m.out.append(ir.If(has, body[:1], body[1:], m.loc))
+    has = m.call(hasattr, base, ir.Const(name))
+    m.branch(has, lambda b: b.assign(result, read), lambda b: b.assign(result, call.args[2]))
     return result
 
 
-def _hasattr(m: Truthful, call: ir.Call) -> ir.Rhs | None:
+def _hasattr(m: Known, call: ir.Call) -> ir.Rhs | None:
     """`hasattr(x, "name")`."""
     found = _named(m, call)
     if found is None:
@@ -147,7 +130,7 @@ def _hasattr(m: Truthful, call: ir.Call) -> ir.Rhs | None:
     return None if there is None or (not there and m.is_pending()) else ir.Const(there)
 
 
-def _setattr(m: Truthful, call: ir.Call) -> ir.Rhs | None:
+def _setattr(m: Known, call: ir.Call) -> ir.Rhs | None:
     """`setattr(x, "name", v)`."""
     found = _named(m, call)
     if found is None:
@@ -156,7 +139,7 @@ def _setattr(m: Truthful, call: ir.Call) -> ir.Rhs | None:
     return ir.Call(ir.set_attr, (found[0], ir.Const(found[1]), call.args[2]), role=role)
 
 
-def _named(m: Truthful, call: ir.Call) -> tuple[ir.Atom, str] | None:
+def _named(m: Known, call: ir.Call) -> tuple[ir.Atom, str] | None:
     """The object and the name that `getattr` and its like are given."""
     if len(call.args) < 2 or m.cls(call.args[0]) is None:
         return None
@@ -165,17 +148,17 @@ def _named(m: Truthful, call: ir.Call) -> tuple[ir.Atom, str] | None:
     return (call.args[0], value) if isinstance(value, str) else None
 
 
-RULES: dict[Any, Rule] = {
-    isinstance: _isinstance,
-    operator.is_: _is(True),
-    operator.is_not: _is(False),
-    operator.not_: _not,
-    type: _type,
-    getattr: _getattr,
-    hasattr: _hasattr,
-    setattr: _setattr,
-    object.__setattr__: _setattr,
-    dataclasses.replace: construct.replaced,
-    copy.copy: construct.copied,
-    copy.deepcopy: construct.copied,
+RULES: Mapping[Op | None, Rule] = {
+    Op.ISINSTANCE: _isinstance,
+    Op.IS: _is(True),
+    Op.IS_NOT: _is(False),
+    Op.NOT: _not,
+    Op.TYPE: _type,
+    Op.GETATTR: _getattr,
+    Op.HASATTR: _hasattr,
+    Op.SETATTR: _setattr,
+    Op.OBJECT_SETATTR: _setattr,
+    Op.DATACLASS_REPLACE: construct.replaced,
+    Op.SHALLOW_COPY: construct.copied,
+    Op.DEEPCOPY: construct.copied,
 }

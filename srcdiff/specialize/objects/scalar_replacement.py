@@ -29,7 +29,6 @@ from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
-    Dict,
     Kind,
     Kinds,
     Object,
@@ -43,18 +42,22 @@ from srcdiff.runtime import records
 from srcdiff.specialize.objects import attributes
 from srcdiff.specialize.objects.boxes import as_dicts, check_uses
 from srcdiff.specialize.objects.places import (
-    PASSIVE,
-    HeldElsewhereError,
     Place,
-    Places,
-    check_stores,
-    is_store,
-    is_text,
+    Shared,
+    above,
+    below,
+    is_passive,
+    shared_store,
     step,
     stores,
-    without_same,
 )
-from srcdiff.specialize.objects.variables import Variables, below, part, strange
+from srcdiff.specialize.objects.variables import (
+    Variables,
+    identity_refusal,
+    is_taken_apart,
+    part,
+    strange,
+)
 
 
 def forwarded(function: ir.Function) -> ir.Function:
@@ -76,8 +79,8 @@ def _block(block: ir.Block, defined: Counter[str], used: Counter[str]) -> ir.Blo
             name = stmt.target.id
             span = max((k + 1 for k, s in enumerate(todo) if name in ir.used_in(s)), default=0)
             part = tuple(todo[:span])
-            written = _changes(part, source) or _changes(part, name)
-            if ir.reader_counts(part)[name] == used[name] and not written:
+            steady = ir.rebound(part).isdisjoint((source, name))
+            if ir.reader_counts(part)[name] == used[name] and steady:
                 todo[:span] = ir.rename(part, {name: source})
                 continue
         out.append(stmt)
@@ -90,12 +93,6 @@ def _repeated(stmt: ir.Stmt, defined: Counter[str]) -> str | None:
         return None
     once = defined[stmt.target.id] == 1 and stmt.target.id.startswith("_")
     return stmt.rhs.id if once else None
-
-
-def _changes(block: ir.Block, name: str) -> bool:
-    """Whether a block binds a variable anew, or applies an operator in place to it."""
-    whole = (s for s in ir.walk(block) if isinstance(s, ir.SetItem) and s.index is None)
-    return name in ir.bound(block) or any(s.base.id == name for s in whole)
 
 
 # --- objects taken apart: every attribute that a function reads or stores is a variable ----------
@@ -127,36 +124,35 @@ class Split:
 class Attempt(Variables):
     """One attempt at taking the objects apart."""
 
-    def run(self) -> ir.Block:
-        """The body without attributes."""
+    def run(self) -> ir.Block | Shared:
+        """The body without attributes, or why an object has to be a dict."""
         if self.kept:
             check_uses(self.whole_function, self.kinds, self.kept)
         names = frozenset(n for n in self.boxed if self.cls(n) in self.kept)
         body = self.block(as_dicts(self.whole_function.body, names, self.starts))
-        self.check_compared()
-        check_stores(self.whole_function, self.order, self.place, self.aliases)
-        return body
+        if self.copies and self.compares:  # of what came out of containers that hold copies
+            raise identity_refusal(self.compares[0])
+        return shared_store(self.whole_function, self.order, self.place, self.aliases) or body
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """One statement."""
         if isinstance(stmt, ir.Assign):
             return self.assignment(stmt)
-        if isinstance(stmt, ir.Effect) and is_store(stmt.rhs):
-            assert isinstance(stmt.rhs, ir.Call)
-            self.stores(stmt.rhs)
+        if isinstance(stmt, ir.Effect) and is_op(stmt.rhs, Op.SET_ATTR):
+            self.put_attribute(stmt.rhs)
             return ()
         return self.other(stmt)
 
     def other(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement that may use objects as a whole."""
-        passive = isinstance(stmt, ir.Verbatim) or _is_passive(stmt)
+        passive = isinstance(stmt, ir.Verbatim) or is_passive(stmt)
         if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call):
             known: int | None = self.compared(stmt.rhs)
             known = self.length(stmt.rhs) if known is None else known
             if known is not None:
                 return replace(stmt, rhs=ir.Const(known))
         if not passive and not isinstance(stmt, ir.Return):
-            self.note_copies(ir.reads(stmt))
+            self.copies |= any(is_taken_apart(self, ir.Name(n)) for n in ir.reads(stmt))
 
         def read(name: ir.Name) -> ir.Atom:
             return self.used(name, passive)
@@ -175,18 +171,18 @@ class Attempt(Variables):
             place = self.read_place(rhs)
             if place is not None:
                 return self.taken(stmt, place)
-            if self.reads_boxed(rhs):
-                assert isinstance(rhs.fn, ir.Attr)
-                kept = self.cls(getattr(rhs.args[0], "id", "")) in self.kept
-                item = part(rhs.args[0], rhs.fn.name if kept else Member(rhs.fn.name))
-                return replace(stmt, rhs=item)
+            base = rhs.args[0] if isinstance(rhs.fn, ir.Attr) else None
+            if isinstance(base, ir.Name) and base.id in self.boxed:
+                name = rhs.fn.name  # type: ignore[union-attr]
+                kept = self.cls(base.id) in self.kept
+                return replace(stmt, rhs=part(base, name if kept else Member(name)))
         return self.other(stmt)
 
     def taken(self, stmt: ir.Assign, place: Place) -> ir.Stmt | ir.Block:
         """`x = y.name`: the variable of that place; a temporary is just another name of it."""
         if place[1] and self.kind_at(place) is None and (first := self.class_value(place)):
             return replace(stmt, rhs=first)
-        if class_of(self.kind_at((place[0], place[1][:-1]))) is not None:
+        if self.owner(place) is not None:
             self.check_there(place)
         rhs = self.value(place)
         name = stmt.target.id
@@ -196,13 +192,6 @@ class Attempt(Variables):
             self.renamed[name] = rhs.id
             return ()
         return replace(stmt, rhs=rhs)
-
-    def reads_boxed(self, call: ir.Call) -> bool:
-        """Whether a call reads an attribute of an object that came out of a container."""
-        base = call.args[0] if call.args else None
-        return isinstance(call.fn, ir.Attr) and isinstance(base, ir.Name) and (
-            base.id in self.boxed
-        )
 
     # --- objects ---------------------------------------------------------------------------------
 
@@ -218,15 +207,21 @@ class Attempt(Variables):
             for name, value in zip(fields, rhs.args):
                 self.put((place[0], (Member(name),)), value, None)
             return
-        source = self.place(rhs) if isinstance(rhs, ir.Name) else None
-        if isinstance(rhs, ir.Call):
-            source = self.read_place(rhs)
+        source = self.read_place(rhs) if isinstance(rhs, ir.Call) else None
         if source is not None:
             self.copy(source, place)
-        elif isinstance(rhs, ir.Name):  # an object out of a container
-            self.unpacked(rhs, place)
         else:
-            raise strange(stmt.loc)
+            self.object_at(place, rhs)
+
+    def object_at(self, place: Place, value: ir.Rhs) -> None:
+        """An object at a place."""
+        source = self.place(value) if isinstance(value, ir.Name) else None
+        if source is not None:
+            self.copy(source, place)
+        elif isinstance(value, ir.Name):  # an object out of a container
+            self.unpacked(value, place)
+        else:
+            raise strange(self.loc)
 
     def copy(self, source: Place, target: Place) -> None:
         """Every attribute of an object under another name."""
@@ -234,13 +229,10 @@ class Attempt(Variables):
             return
         if source[0] != target[0]:
             self.gone(target)
-        kind = self.kind_at(target)
-        assert isinstance(kind, Dict)
-        have = self.kind_at(source)
-        assert isinstance(have, Dict)
-        for key, inner in kind.items:
-            one, two = below(source, key), below(target, key)
-            if key not in dict(have.items) or not self.is_there(one):
+        have = {where for where, _ in self.attributes(source)}
+        for two, inner in self.attributes(target):
+            one = below(source, two[1][-1])
+            if one not in have or not self.is_there(one):
                 continue  # an attribute that only the other one has
             self.there.add(two)
             if class_of(inner) is not None:
@@ -250,18 +242,15 @@ class Attempt(Variables):
 
     def unpacked(self, source: ir.Name, target: Place) -> None:
         """The attributes of an object that came out of a container."""
-        kind = self.kind_at(target)
-        assert isinstance(kind, Dict)
-        for key, inner in kind.items:
-            taken = self.temp(part(source, Member(key)))
-            place = below(target, key)
+        for place, inner in self.attributes(target):
+            taken = self.temp(part(source, place[1][-1]))
             self.there.add(place)
             if class_of(inner) is not None:
                 self.unpacked(taken, place)
             else:
                 self.assign(self.variable(place), taken)
 
-    def stores(self, call: ir.Call) -> None:
+    def put_attribute(self, call: ir.Call) -> None:
         """`x.name = v`, `x.name op= v`."""
         base, key, value = call.args[:3]
         assert isinstance(key, ir.Const)
@@ -282,23 +271,16 @@ class Attempt(Variables):
 
     def put(self, place: Place, value: ir.Atom, op: str | None) -> None:
         """A value at a place."""
-        source = self.place(value)
         self.there.add(place)
         if class_of(self.kind_at(place)) is not None:
-            if source is not None:
-                self.copy(source, place)
-            elif isinstance(value, ir.Name):
-                self.unpacked(value, place)
-            else:
-                raise strange(self.loc)
+            self.object_at(place, value)
             return
         atom = ir.map_atom(lambda n: self.used(n, False), value)
         target = self.variable(place)
-        if op is not None:
-            self.in_place.add(place)
         if op is None:
             self.assign(target, atom)
         else:
+            self.in_place.add(place)
             self.out.append(ir.SetItem(target, None, atom, op, self.loc))
 
     # --- the result ------------------------------------------------------------------------------
@@ -354,19 +336,15 @@ class Attempt(Variables):
     def written_back(self) -> list[ir.Stmt]:
         """Attributes of parameters without a derivative (counts, flags) are stored, once."""
         out: list[ir.Stmt] = []
-        outer = {id(s) for s in self.whole_function.body}
+        outer = tuple(s for s in self.whole_function.body if type(s) in ir.PLAIN)
+        always = {below(where, k.value) for _, b, k in stores(outer) if (where := self.place(b))}
         for place, name in self.variables.items():
             kind = self.kind_at(place)
             if place[0] not in self.params or kind is None or _has_derivative(kind):
                 continue
-            always = any(
-                id(s) in outer and self.place(b) == (place[0], place[1][:-1])
-                and k.value == place[1][-1]
-                for s, b, k in stores(self.whole_function.body)
-            )  # fmt: skip
             given = self.kind_given(place) is not None or self.class_value(place) is not None
-            if always or given:
-                base = (place[0], place[1][:-1])
+            if place in always or given:
+                base = above(place)
                 dotted = spelled(*base)
                 self.passive[dotted] = base
                 self.changed.add(dotted)
@@ -399,12 +377,6 @@ def _has_derivative(kind: Kind) -> bool:
     return is_active_kind(kind) or is_container(kind) or isinstance(kind, Array)
 
 
-def _is_passive(stmt: ir.Stmt) -> bool:
-    """Whether a statement only looks at objects to print or describe them."""
-    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    return is_text(rhs) or is_op(rhs, *PASSIVE)
-
-
 def _no_store(base: ir.Atom, name: str, loc: ir.Loc) -> UnsupportedError:
     """The error for a store into what is no known object of this function."""
     if isinstance(base, ir.Ref):
@@ -426,32 +398,43 @@ def _no_store(base: ir.Atom, name: str, loc: ir.Loc) -> UnsupportedError:
 
 def take_apart(function: ir.Function, params: Kinds, request: Request) -> Split:
     """The function with its objects taken apart."""
-    function = without_same(function)
+    # `s = s.step()` where `step` returns `self`
+    function = ir.replaced_in(function, lambda s: () if _is_same(s) else s)
     kinds = infer(function, params)
     attributes.check_ways(function, kinds)
     first: UnsupportedError | None = None
     kept: frozenset[type] = frozenset()
     while True:
         try:
-            return _taken_apart(function, params, kinds, request, kept)
-        except HeldElsewhereError as found:
-            first = first or found.error
-            cls = class_of(Places(function, params, kinds).kind_at(found.into))
-            if cls is None or cls in kept:
-                raise first from None
-            kept |= {cls}
+            done = _taken_apart(function, params, kinds, request, kept)
         except UnsupportedError as error:
             raise first or error from None
+        if isinstance(done, Split):
+            return done
+        cls, found = done
+        first = first or found
+        if cls is None or cls in kept:
+            raise first
+        kept |= {cls}
+
+
+def _is_same(stmt: ir.Stmt) -> bool:
+    return isinstance(stmt, ir.Assign) and stmt.rhs == stmt.target
 
 
 def _taken_apart(
     function: ir.Function, params: Kinds, kinds: Kinds, request: Request, kept: frozenset[type]
-) -> Split:
-    """The function with dicts for the objects of some classes, and the others taken apart."""
+) -> Split | tuple[type | None, UnsupportedError]:
+    """The function with dicts for the objects of some classes, and the others taken apart.
+
+    Or another class, of which an object is stored into that something else holds, and the error.
+    """
     whole: frozenset[Place] = frozenset()
     while True:
         work = Attempt(function, params, kinds, whole, kept)
         body = work.run()
+        if isinstance(body, Shared):
+            return class_of(work.kind_at(body.into)), body.error
         if work.whole == whole:
             return work.finished(body, params, request)
         whole = work.whole

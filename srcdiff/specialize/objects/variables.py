@@ -17,15 +17,17 @@ from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.request import Member, spelled
 from srcdiff.ir.builder import Rewriter
-from srcdiff.ir.kinds import Dict, Kind, Kinds, List, Object, Tuple, Unknown, class_of
+from srcdiff.ir.kinds import Dict, Kinds, List, Object, Tuple, Unknown, class_of
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
-from srcdiff.specialize.objects.places import Place, Places, is_made, stores
+from srcdiff.specialize.objects.places import Place, Places, above, below, is_made, stores
 
 _SAME = (Op.IS, Op.EQ)
 _COMPARED = (*_SAME, Op.IS_NOT, Op.NE)
-_SEARCHES = ("index", "remove", "count", "get", "setdefault", "pop")
+_SEARCHES = (
+    Op.CONTAINS, Op.INDEX, Op.REMOVE, Op.COUNT, Op.GET, Op.SETDEFAULT, Op.POP,
+)  # fmt: skip
 
 
 def same_object(o: Variables, call: ir.Call, loc: ir.Loc) -> bool | None:
@@ -66,13 +68,9 @@ def compares_boxed(o: Variables, call: ir.Call) -> bool:
 
 def _compared(call: ir.Call) -> tuple[ir.Atom, ...]:
     """The arguments that a call compares with others, or of which it takes the identity."""
-    if is_op(call, *_COMPARED) or is_op(call, Op.ID, Op.HASH):
+    if is_op(call, *_COMPARED, Op.ID, Op.HASH):
         return call.args
-    if is_op(call, Op.CONTAINS) or (
-        isinstance(call.fn, ir.Method) and call.fn.name in _SEARCHES
-    ):
-        return call.args[1:2]
-    return ()
+    return call.args[1:2] if is_op(call, *_SEARCHES) else ()
 
 
 def _by_identity(o: Variables, call: ir.Call, atom: ir.Atom) -> bool:
@@ -85,11 +83,10 @@ def _by_identity(o: Variables, call: ir.Call, atom: ir.Atom) -> bool:
 
 def _may_meet(o: Variables, call: ir.Call) -> bool:
     """Whether both sides of a comparison may be one object."""
-    return len(call.args) == 2 and all(_may_be_object(atom_kind(a, o.kinds)) for a in call.args)
-
-
-def _may_be_object(kind: Kind) -> bool:
-    return class_of(kind) is not None or isinstance(kind, (Unknown, Object, Tuple, List, Dict))
+    kinds = [atom_kind(a, o.kinds) for a in call.args]
+    return len(kinds) == 2 and all(
+        isinstance(k, (Unknown, Object, Tuple, List, Dict)) for k in kinds
+    )
 
 
 def is_taken_apart(o: Variables, atom: ir.Atom) -> bool:
@@ -103,8 +100,8 @@ def _are_new(o: Variables, a: ir.Atom, b: ir.Atom) -> bool:
     places = [o.place(x) for x in (a, b)]
     if None in places or any(p[1] for p in places if p is not None):
         return False
-    makers = [o.makers(p[0]) for p in places if p is not None]
-    new = all(len(m) == 1 and is_made(getattr(m[0], "rhs", None)) for m in makers)
+    makers = [o.order.once.get(p[0]) for p in places if p is not None]
+    new = all(is_made(getattr(made, "rhs", None)) for made in makers)
     return new and places[0] != places[1]
 
 
@@ -151,10 +148,6 @@ class Variables(Rewriter, Places):
             self.compares.append(self.loc)
         return same_object(self, call, self.loc)
 
-    def makers(self, name: str) -> list[ir.Stmt]:
-        """The statements that bind a name."""
-        return self.order.defined.get(name, [])
-
     def length(self, call: ir.Call) -> int | None:
         """How many items a sequence in a parameter has, where that is known."""
         place = self.place(call.args[0]) if is_op(call, Op.LEN) and call.args else None
@@ -162,15 +155,6 @@ class Variables(Rewriter, Places):
         if not isinstance(kind, (List, Tuple)) or kind.items is None:
             return None
         return len(kind.items)
-
-    def note_copies(self, names: tuple[str, ...]) -> None:
-        """Note whether objects are made where they go on to something else."""
-        self.copies |= any(is_taken_apart(self, ir.Name(n)) for n in names)
-
-    def check_compared(self) -> None:
-        """Refuse comparisons of what came out of containers where those hold copies."""
-        if self.copies and self.compares:
-            raise identity_refusal(self.compares[0])
 
     # --- what there is ---------------------------------------------------------------------------
 
@@ -204,10 +188,7 @@ class Variables(Rewriter, Places):
 
     def parts_of(self, place: Place) -> set[Place]:
         """Every attribute of an object, and those of its own objects."""
-        kind = self.kind_at(place)
-        if not isinstance(kind, Dict) or kind.cls is None:
-            return set()
-        found = {below(place, key) for key, _ in kind.items}
+        found = {inside for inside, _ in self.attributes(place)}
         return found.union(*map(self.parts_of, found))
 
     def gone(self, place: Place) -> None:
@@ -218,13 +199,12 @@ class Variables(Rewriter, Places):
         """Whether an attribute may be there by now."""
         if place in self.there or self.kind_given(place) is not None:
             return True
-        given = place[0] in self.params and self.kind_given((place[0], place[1][:-1])) is not None
+        given = place[0] in self.params and self.kind_given(above(place)) is not None
         return given and self.class_value(place) is not None
 
     def class_value(self, place: Place) -> ir.Ref | None:
         """What an attribute is while the class alone has it; None where that is no plain value."""
-        cls = class_of(self.kind_at((place[0], place[1][:-1])))
-        name = str(place[1][-1])
+        cls, name = self.owner(place), str(place[1][-1])
         if cls is None or records.default(cls, name) is records.MISSING:
             return None
         return ir.Ref(f"{cls.__name__}.{name}", records.default(cls, name))
@@ -232,25 +212,21 @@ class Variables(Rewriter, Places):
     def defaults(self, place: Place) -> None:
         """The attributes of a new object start with the values that its class has."""
         self.gone(place)
-        kind = self.kind_at(place)
-        assert isinstance(kind, Dict)
-        for key, inner in kind.items:
-            value = self.class_value(below(place, key))
-            if value is not None and class_of(inner) is None:
-                self.there.add(below(place, key))
-                self.assign(self.variable(below(place, key)), value)
+        for inside, kind in self.attributes(place):
+            value = self.class_value(inside)
+            if value is not None and class_of(kind) is None:
+                self.there.add(inside)
+                self.assign(self.variable(inside), value)
 
     def starts(self, name: str) -> dict[str, ir.Atom]:
         """The attributes that a new object starts with, as its class has values for them."""
-        kind = self.kind_at((name, ()))
-        assert isinstance(kind, Dict)
-        found = {key: self.class_value(below((name, ()), key)) for key, _ in kind.items}
-        return {key: value for key, value in found.items() if value is not None}
+        found = {p[1][-1]: self.class_value(p) for p, _ in self.attributes((name, ()))}
+        return {str(key): value for key, value in found.items() if value is not None}
 
     def check_there(self, place: Place) -> None:
         """Refuse an attribute that the object does not have."""
         if self.kind_at(place) is None:
-            cls = class_of(self.kind_at((place[0], place[1][:-1])))
+            cls = self.owner(place)
             raise UnsupportedError(
                 f"`{cls.__name__ if cls else place[0]}` has no attribute `{place[1][-1]}` that is "
                 "known here",
@@ -262,9 +238,9 @@ class Variables(Rewriter, Places):
     def value(self, place: Place) -> ir.Rhs:
         """What is at a place, as an expression."""
         for k in range(len(place[1])):
-            above = (place[0], place[1][:k])
-            if above in self.known and not self.is_stored(place):
-                found: ir.Atom = self.leaf(above)
+            whole = (place[0], place[1][:k])
+            if whole in self.known and not self.is_stored(place):
+                found: ir.Atom = self.leaf(whole)
                 for key in place[1][k:-1]:
                     found = self.temp(part(found, key))
                 return part(found, place[1][-1])
@@ -309,21 +285,12 @@ class Variables(Rewriter, Places):
         if not isinstance(kind, Dict) or kind.cls is None:
             raise strange(self.loc)
         values: dict[str, ir.Atom] = {}
-        for key, inner in kind.items:
-            inside = below(place, key)
-            if not self.is_there(inside):
-                continue
-            if class_of(inner) is not None:
-                values[key] = self.made(inside)
-            else:
-                rhs = self.value(inside)
-                values[key] = rhs if isinstance(rhs, ir.Name) else self.temp(rhs)
+        for inside, inner in self.attributes(place):
+            if self.is_there(inside):
+                rhs = self.made(inside) if class_of(inner) is not None else self.value(inside)
+                value = rhs if isinstance(rhs, ir.Name) else self.temp(rhs)
+                values[str(inside[1][-1])] = value
         return self.temp(built(kind.cls, values))
-
-
-def below(place: Place, name: str) -> Place:
-    """The place of an attribute of an object."""
-    return place[0], (*place[1], Member(name))
 
 
 def part(base: ir.Atom, key: Any) -> ir.Call:
