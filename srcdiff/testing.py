@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.api.gradcheck import gradcheck, gradgradcheck, inner, random_like
+from srcdiff.api.gradcheck import gradcheck, gradgradcheck
 from srcdiff.api.jvp import jvp
-from srcdiff.api.point import leaves
 from srcdiff.api.run import active_parameters
 from srcdiff.api.vjp import vjp
 from srcdiff.backends.loader import compile_text
+from srcdiff.driver.structures import inner, leaves, random_like
 from srcdiff.errors import GradcheckError, MissingRuleError, entry
 from srcdiff.primitives.registry import Rule, lookup
 from srcdiff.runtime.trees import kept

@@ -37,7 +37,7 @@ MODULES = {module_of(p): p for p in sorted(PACKAGE.rglob("*.py"))}
 
 
 def imported(module, tree):
-    """The modules of the package that a file imports, inside functions as well."""
+    """The modules of the package that a file imports, inside functions and by name as well."""
     own = module.split(".") if module else []
     inside = own if MODULES[module].name == "__init__.py" else own[:-1]
     found = set()
@@ -53,6 +53,8 @@ def imported(module, tree):
         elif isinstance(node, ast.Import):
             named = [alias.name.split(".") for alias in node.names]
             found |= {".".join(parts[1:]) for parts in named if parts[0] == "srcdiff"}
+        elif isinstance(node, ast.Constant) and "." in str(node.value):
+            found |= {node.value} & MODULES.keys()
     return found - {module}
 
 

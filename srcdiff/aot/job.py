@@ -34,7 +34,7 @@ from srcdiff.codegen.printer import wrap
 from srcdiff.driver.arguments import check_read
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options, check_compile
-from srcdiff.driver.pipeline import derive, derive_pair
+from srcdiff.driver.pipeline import derive
 from srcdiff.errors import TargetError, TransformError
 from srcdiff.frontend.request import Input, items_of, spelled
 from srcdiff.frontend.signatures import named, place_of, signature_of
@@ -289,8 +289,8 @@ class Job:
 
     def _derived(self, kinds: Mapping[str, Kind], **more: Any) -> Made:
         """The generated functions for some kinds; `more` of the request."""
-        make = derive_pair if self.wanted.split else derive
-        made = make(self.made.origin, replace(self.request, **more), kinds)
+        request = replace(self.request, **more)
+        made = derive(self.made.origin, request, kinds, self.wanted.split)
         check_read(made.emitted.refs)
         if on_device():
             helpers.check_names(made.emitted.refs)

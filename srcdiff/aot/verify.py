@@ -16,13 +16,14 @@ import numpy as np
 from srcdiff.aot.dependencies import differs, is_gone, sources_of
 from srcdiff.aot.files import Head, current, meaning, read_head, rules_hash
 from srcdiff.aot.job import Job, Wanted
-from srcdiff.api.gradcheck import gradcheck, random_like
+from srcdiff.api.gradcheck import gradcheck
 from srcdiff.api.jvp import Forward
-from srcdiff.api.point import Point, leaves
+from srcdiff.api.point import Point
 from srcdiff.backends.loader import compile_module
 from srcdiff.backends.numba import jit
 from srcdiff.driver.native import in_memory, places_in
 from srcdiff.driver.options import Options, at
+from srcdiff.driver.structures import leaves, random_like
 from srcdiff.errors import GradcheckError
 from srcdiff.frontend.signatures import place_of
 from srcdiff.runtime.trees import kept

@@ -15,7 +15,7 @@ from srcdiff.driver.callables import Transformed, offers, with_keywords
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options, parameter_names
 from srcdiff.errors import CotangentError, CotangentTypeError, entry
-from srcdiff.frontend.request import Input, spelled
+from srcdiff.frontend.request import spelled
 from srcdiff.frontend.signatures import signature_of
 from srcdiff.runtime.devices import is_any_array
 from srcdiff.runtime.trees import kept
@@ -126,7 +126,8 @@ class Backward(Transformed):
         signature = with_keywords(signature_of(primal), into=..., grad_outputs=None)
         super().__init__(primal, options, signature)
         self.derivative = Derivative(primal, options)
-        self.keys = store_keys(self.derivative.request.inputs, parameter_names(primal))
+        inputs, names = self.derivative.request.inputs, parameter_names(primal)
+        self.keys = [store_key(item.param, item.path, names) for item in inputs]
 
     @entry
     def __call__(self, *args: Any, into: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
@@ -140,11 +141,6 @@ class Backward(Transformed):
     def source(self) -> str:
         """The text that computes the value and the gradients."""
         return self.derivative.source
-
-
-def store_keys(inputs: tuple[Input, ...], names: tuple[str, ...]) -> list[tuple[Any, ...]]:
-    """The keys under which a store may have the gradient of each input: its name, its position."""
-    return [store_key(item.param, item.path, names) for item in inputs]
 
 
 def store_key(name: str, path: tuple[Any, ...], names: Sequence[str]) -> tuple[Any, ...]:
@@ -188,4 +184,4 @@ def backward(
     array([6., 8.])
     """
     options = Options(inputs, outputs, allow_unused, materialize_grads, has_aux, value=True)
-    return (lambda g: Backward(g, options)) if f is None else Backward(f, options)
+    return Backward.of(f, options)

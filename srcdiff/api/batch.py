@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.api.point import Point, leaves, with_leaves, zeros
+from srcdiff.api.point import Point
 from srcdiff.backends.loader import compile_text
 from srcdiff.driver.callables import offers
 from srcdiff.driver.derivative import Derivative, Reusing
@@ -25,7 +25,7 @@ from srcdiff.driver.executable import CANNOT
 from srcdiff.driver.options import Options, Path, at, part_of
 from srcdiff.driver.pipeline import analysed
 from srcdiff.driver.pullback import Pullback
-from srcdiff.driver.second_order import check_repeatable
+from srcdiff.driver.structures import leaves, with_leaves, zeros
 from srcdiff.errors import CotangentError, UnsupportedError, entry, placed
 from srcdiff.frontend.request import Input, spelled
 from srcdiff.frontend.signatures import place_of, signature_of
@@ -45,6 +45,7 @@ from srcdiff.ir.kinds import (
 from srcdiff.runtime.batched import by_attribute, taken
 from srcdiff.runtime.devices import is_device_array
 from srcdiff.runtime.implicit import with_source
+from srcdiff.runtime.service import made_once
 
 _HELD = 1 << 21
 """More numbers than these do not stay with the process: they get memory of their own each time."""
@@ -65,16 +66,12 @@ def batched(
         there = {path for path, _ in leaves(pull(zeros(output)))}
         return stacked(inputs, [], there)
     arrays = as_arrays(grad_outputs, output)
-    found = in_parts(pull, arrays, inputs, size, widest(inputs, output), retain_graph)
+    width = max((np.size(leaf) for tree in (inputs, output) for _, leaf in leaves(tree)), default=1)
+    found = in_parts(pull, arrays, inputs, size, width or 1, retain_graph)
     if found is CANNOT:
-        rows_ = (pull(item(grad_outputs, output, k)) for k in range(size))
-        return stacked(inputs, [dict(leaves(row)) for row in rows_])
+        rows = (pull(taken(arrays, k)) for k in range(size))
+        return stacked(inputs, [dict(leaves(row)) for row in rows])
     return found
-
-
-def widest(*trees: Any) -> int:
-    """The size of the largest array in some structures."""
-    return max((np.size(leaf) for tree in trees for _, leaf in leaves(tree)), default=1) or 1
 
 
 def in_parts(
@@ -138,26 +135,16 @@ def _checked(gradient: Any, leaf: Any, size: int) -> Any:
     return gradient
 
 
-def _each(fn: Callable[[Any], Any], given: Any, output: Any) -> Any:
-    """A function of every array of a batch of cotangents, in the structure of the output."""
+def as_arrays(given: Any, output: Any) -> Any:
+    """A batch of cotangents with arrays for leaves, in the structure of the output."""
     if given is None:
         return None
     given, output = by_attribute(given, output)
     if isinstance(output, dict):
-        return {key: _each(fn, given[key], value) for key, value in output.items()}
+        return {key: as_arrays(given[key], value) for key, value in output.items()}
     if isinstance(output, (list, tuple)):
-        return [_each(fn, g, value) for g, value in zip(given, output)]
-    return fn(given if is_device_array(given) else np.asarray(given))
-
-
-def as_arrays(given: Any, output: Any) -> Any:
-    """A batch of cotangents with arrays for leaves, in the structure of the output."""
-    return _each(lambda array: array, given, output)
-
-
-def item(given: Any, output: Any, k: int) -> Any:
-    """The cotangent of one item of the batch."""
-    return _each(lambda array: array[k], given, output)
+        return [as_arrays(g, value) for g, value in zip(given, output)]
+    return given if is_device_array(given) else np.asarray(given)
 
 
 def stacked(inputs: Any, rows: list[dict[Path, Any]], there: Any = None) -> Any:
@@ -259,18 +246,15 @@ def _with_star(params: list[inspect.Parameter], heads: list[str]) -> list[str]:
 
 def reached(made: Derivative, outputs: Any, kinds: Mapping[str, Kind]) -> frozenset[str]:
     """The parameters of which some of the selected outputs are functions, by the source."""
-    table: dict[Any, frozenset[str]] = made.__dict__.setdefault("_reached", {})
-    key = repr(outputs), *sorted((n, repr(k)) for n, k in kinds.items())
-    if key not in table:
-        table[key] = _reached(made, outputs, kinds)
-    return table[key]
 
+    def reach() -> frozenset[str]:
+        request = replace(made.request, outputs=outputs, allow_unused=True)
+        state = analysed(made.primal, request, kinds)
+        assert state.facts is not None
+        return state.facts.active & {i.param for i in request.inputs}
 
-def _reached(made: Derivative, outputs: Any, kinds: Mapping[str, Kind]) -> frozenset[str]:
-    request = replace(made.request, outputs=outputs, allow_unused=True)
-    state = analysed(made.primal, request, kinds)
-    assert state.facts is not None
-    return state.facts.active & {i.param for i in request.inputs}
+    key = "reached", repr(outputs), *sorted((n, repr(k)) for n, k in kinds.items())
+    return made_once(made, key, reach)
 
 
 # --- the gradients as a plain function ------------------------------------------------------------
@@ -458,8 +442,8 @@ class Batched(Derivative):
                 place_of(self.primal),
                 remedy="Let the function return its output alone.",
             )
-        single = Derivative(self.primal, replace(self._single, workspace=False))
-        check_repeatable(single.for_kinds(kinds), self.primal)
+        single = Derivative(self.primal, replace(self._single, workspace=False, again=True))
+        single.for_kinds(kinds)
         keep = self.options.materialize_grads or not self.options.allow_unused
         params = frozenset(i.param for i in single.request.inputs)
         completed = single.completed(kinds)

@@ -10,12 +10,12 @@ from srcdiff.api.grad import grad, value_and_grad
 from srcdiff.api.jacobian import hessian, jacobian
 from srcdiff.api.jvp import jvp
 from srcdiff.api.vjp import vjp
-from srcdiff.driver.callables import Bound, found_as, offers, parts
+from srcdiff.driver.callables import Transformed, offers
 from srcdiff.errors import entry
 
 
 @offers("grad", "hessian", "jacobian", "jvp", "primal", "source", "value_and_grad", "vjp")
-class Differentiable:
+class Differentiable(Transformed):
     """A function, called as it is, with `.grad`, `.value_and_grad`, `.vjp`, `.jvp`, `.jacobian`,
     `.hessian` and `.source`.
     """
@@ -31,12 +31,8 @@ class Differentiable:
         """The function itself."""
         return self.primal(*args, **kwargs)
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        """The function as a method."""
-        return self if instance is None else Bound(self, instance)
-
     @property
-    def __srcdiff_primal__(self) -> Callable[..., Any]:
+    def __srcdiff_primal__(self) -> Any:
         """What a differentiated function that calls this one looks into."""
         return self.primal
 
@@ -77,10 +73,6 @@ class Differentiable:
         text: str = self.grad.source
         return text
 
-    def __reduce__(self) -> Any:
-        """Pickled by reference, like a function."""
-        return found_as(self) or parts(Differentiable, self.primal, self.options)
-
 
 def _vjp_options(options: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in options.items() if k in ("inputs", "outputs")}
@@ -99,6 +91,4 @@ def differentiable(f: Callable[..., Any] | None = None, **options: Any) -> Any:
     >>> f(3.0), f.grad(3.0)
     (9.0, 6.0)
     """
-    if f is None:
-        return lambda g: Differentiable(g, options)
-    return Differentiable(f, options)
+    return Differentiable.of(f, options)

@@ -159,12 +159,7 @@ def grad(
     >>> srcdiff.grad(f)(3.0, 2.0)
     12.0
     """
-    options = Options(
-        inputs, outputs, allow_unused, materialize_grads, has_aux, False, "reverse",
-        create_graph, is_grads_batched, check_nan, check_inf, strong_zeros, compile,
-        workspace=workspace,
-    )  # fmt: skip
-    return _made(f, options)
+    return _transformed(**locals())
 
 
 @entry
@@ -192,12 +187,12 @@ def value_and_grad(
     >>> srcdiff.value_and_grad(f)(2.0)
     (8.0, 12.0)
     """
-    options = Options(
-        inputs, outputs, allow_unused, materialize_grads, has_aux, True, "reverse",
-        create_graph, is_grads_batched, check_nan, check_inf, strong_zeros, compile,
-        workspace=workspace,
-    )  # fmt: skip
-    return _made(f, options)
+    return _transformed(**locals(), value=True)
+
+
+def _transformed(f: Any, **options: Any) -> Any:
+    """What `grad` makes of a function, all of whose other parameters are options."""
+    return _made(f, Options(**options))
 
 
 def _made(f: Any, options: Options) -> Any:

@@ -14,11 +14,21 @@ import numpy as np
 
 from srcdiff.api.batch import batched, with_cotangent
 from srcdiff.api.matrices import pushed
-from srcdiff.api.point import Point, leaves, unit, with_leaf, with_leaves, zeros
+from srcdiff.api.point import Point
 from srcdiff.api.run import active_parameters
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options, Path, at
 from srcdiff.driver.pullback import Pullback
+from srcdiff.driver.structures import (
+    inner,
+    leaves,
+    plus,
+    random_like,
+    unit,
+    with_leaf,
+    with_leaves,
+    zeros,
+)
 from srcdiff.errors import GradcheckError, entry
 from srcdiff.frontend.request import spelled
 from srcdiff.ir.frozen import frozen
@@ -64,17 +74,13 @@ class Check:
         self.columns = list(_columns(self.at))
         self.labels = [spelled(i.param, i.path) for i in self.point.request.inputs]
 
-    def output(self, inputs: Any) -> Any:
-        """The selected outputs of the function itself at other inputs."""
-        return self.point.outputs_at(inputs)
-
     def moved(self, path: Path, unit: Any, step: float) -> Any:
         """The outputs where one element of the inputs is moved."""
         old = dict(leaves(self.at))
         new = old[path] + step * unit
         if not isinstance(old[path], np.ndarray):
             new = type(old[path])(new)
-        return self.output(with_leaf(self.at, path, new))
+        return self.point.outputs_at(with_leaf(self.at, path, new))
 
     def slope(self, path: Path, unit: Any) -> dict[Path, Any]:
         """The central difference of the outputs along a direction of one leaf of the inputs."""
@@ -84,7 +90,7 @@ class Check:
 
     def kink(self, path: Path, unit: Any, place: Path, index: tuple[int, ...]) -> str:
         """What the differences to both sides say, where they do not agree."""
-        here = at(self.output(self.at), place)
+        here = at(self.point.outputs_at(self.at), place)
         sides = [
             (at(self.moved(path, unit, step), place) - here) / step
             for step in (-self.eps, self.eps)
@@ -165,12 +171,7 @@ def _reverse(check: Check, numeric: list[dict[Path, Any]], tol: Tolerance) -> It
 
 def _entry(gradient: Any, index: tuple[int, ...], unit: Any) -> float:
     """The element of a gradient that a unit vector selects: its real or its imaginary part."""
-    return float(_inner(np.asarray(gradient)[index], np.asarray(unit)[index]))
-
-
-def _inner(gradient: Any, unit: Any) -> Any:
-    """The real inner product."""
-    return np.real(np.sum(np.conj(gradient) * unit))
+    return inner(np.asarray(gradient)[index], np.asarray(unit)[index])
 
 
 def _forward(check: Check, numeric: list[dict[Path, Any]], tol: Tolerance) -> Iterator[Wrong]:
@@ -193,16 +194,12 @@ def _along(check: Check, tol: Tolerance, modes: Sequence[str]) -> list[Wrong]:
     """Both modes along one random direction, between random cotangents and tangents."""
     rng = np.random.default_rng(0)
     direction = random_like(rng, check.at)
-    moved = [check.output(plus(check.at, s * check.eps, direction)) for s in (1.0, 0.0, -1.0)]
-    right, here, left = (dict(leaves(m)) for m in moved)
+    inputs = (plus(check.at, s * check.eps, direction) for s in (1.0, 0.0, -1.0))
+    moved = list(map(check.point.outputs_at, inputs))
     cotangent = random_like(rng, moved[0])
-    weights = dict(leaves(cotangent))
-
-    def slope(one: dict[Path, Any], two: dict[Path, Any], step: float) -> float:
-        return float(sum(_inner(w, (one[p] - two[p]) / step) for p, w in weights.items()))
-
-    expected = slope(right, left, 2.0 * check.eps)
-    kink = _kink(slope(here, left, check.eps), slope(right, here, check.eps))
+    right, here, left = (inner(m, cotangent) for m in moved)
+    expected = (right - left) / (2.0 * check.eps)
+    kink = _kink((here - left) / check.eps, (right - here) / check.eps)
     found: dict[str, float] = {}
     if "reverse" in modes:
         gradient = check.point.pullback()[1](cotangent)
@@ -214,37 +211,6 @@ def _along(check: Check, tol: Tolerance, modes: Sequence[str]) -> list[Wrong]:
     return [Wrong(m, *names, a, expected, kink) for m, a in wrong.items()]
 
 
-def random_like(rng: np.random.Generator, tree: Any) -> Any:
-    """Random numbers in a structure, None where it holds no floating point number."""
-    new: dict[Path, Any] = {}
-    for path, leaf in leaves(tree):
-        one = rng.standard_normal(np.shape(leaf))
-        if np.iscomplexobj(leaf):
-            one = one + 1j * rng.standard_normal(np.shape(leaf))
-        array = isinstance(leaf, np.ndarray)
-        new[path] = np.asarray(one).astype(leaf.dtype) if array else type(leaf)(one)
-    return with_leaves(tree, new)
-
-
-def plus(tree: Any, step: float, direction: Any) -> Any:
-    """A structure moved along a direction."""
-    moves = dict(leaves(direction))
-    for path, leaf in leaves(tree):
-        new = leaf + step * moves[path]
-        if isinstance(leaf, np.ndarray):
-            out = np.empty_like(leaf)  # in the layout of the argument
-            out[...] = new
-            new = out
-        tree = with_leaf(tree, path, new if isinstance(leaf, np.ndarray) else type(leaf)(new))
-    return tree
-
-
-def inner(a: Any, b: Any) -> float:
-    """The real inner product of two structures."""
-    others = dict(leaves(b))
-    return float(sum(_inner(leaf, others[path]) for path, leaf in leaves(a)))
-
-
 def _everything(check: Check, tol: Tolerance, modes: Sequence[str]) -> list[Wrong]:
     """Every element of the Jacobian."""
     numeric = [check.slope(path, unit) for path, _, unit in check.columns]
@@ -254,11 +220,6 @@ def _everything(check: Check, tol: Tolerance, modes: Sequence[str]) -> list[Wron
     if "forward" in modes:
         wrong += _forward(check, numeric, tol)
     return wrong
-
-
-def compared(check: Check, tol: Tolerance, modes: Sequence[str], fast: bool) -> list[Wrong]:
-    """What differs from differences: of every element, or along one random direction."""
-    return _along(check, tol, modes) if fast else _everything(check, tol, modes)
 
 
 # --- the checks -----------------------------------------------------------------------------------
@@ -321,7 +282,7 @@ def gradcheck(
     _warn_single(check)
     tol = Tolerance(atol, rtol)
     modes = [m for m, on in (("reverse", check_backward_ad), ("forward", check_forward_ad)) if on]
-    wrong = compared(check, tol, modes, fast_mode)
+    wrong = (_along if fast_mode else _everything)(check, tol, modes)
     report = [_title(f, wrong), *map(str, wrong[:MOST])] if wrong else []
     if len(wrong) > MOST:
         report.append(f"  and {len(wrong) - MOST} more")

@@ -127,7 +127,7 @@ class Hessian(Jacobian):
         self, primal: Any, options: Options, mode: str | None = "forward", sparsity: Any = None
     ) -> None:
         super().__init__(primal, options, mode, sparsity)
-        self.gradient = _gradient(primal, options)
+        self.gradient = gradient(primal, options.inputs, options.outputs)
 
     @entry
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -152,16 +152,10 @@ def _columns(f: Any, made: Derivative) -> Forward:
     return forward_of(f, params, made.request.outputs if f is not made else None)
 
 
-def _gradient(f: Any, options: Options) -> Derivative:
-    """The gradient of a function, zero where there is none, made once."""
-    options = Options(options.inputs, options.outputs, materialize_grads=True)
-    made: Derivative = derivative_of(f, options)
+def gradient(f: Any, inputs: Any, outputs: Any = None) -> Derivative:
+    """The gradient whose derivatives are those of a Hessian, zero where there is none."""
+    made: Derivative = derivative_of(f, Options(inputs, outputs, materialize_grads=True))
     return made
-
-
-def gradient(f: Any, inputs: Any) -> Derivative:
-    """The gradient whose derivatives are those of a Hessian."""
-    return _gradient(f, Options(inputs))
 
 
 gradient.__srcdiff_transform__ = True  # type: ignore[attr-defined]
@@ -208,9 +202,7 @@ def jacobian(
     if mode not in MODES:
         raise ValueError(f"mode: expected 'reverse', 'forward' or None, given {mode!r}")
     options = Options(inputs, outputs, materialize_grads=True)
-    if f is None:
-        return lambda g: Jacobian(g, options, mode, sparsity)
-    return Jacobian(f, options, mode, sparsity)
+    return Jacobian.of(f, options, mode, sparsity)
 
 
 @entry
@@ -232,8 +224,7 @@ def hessian(f: Callable[..., Any] | None = None, inputs: Any = 0, outputs: Any =
     >>> srcdiff.hessian(lambda x: x ** 3)(2.0)
     12.0
     """
-    options = Options(inputs, outputs)
-    return (lambda g: Hessian(g, options)) if f is None else Hessian(f, options)
+    return Hessian.of(f, Options(inputs, outputs))
 
 
 for _matrix in (jacobian, hessian):
@@ -259,8 +250,7 @@ def hvp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **k
     >>> srcdiff.hvp(lambda x: np.sum(x ** 3), (np.array([1.0, 2.0]),), np.array([1.0, 1.0]))
     array([ 6., 12.])
     """
-    options = Options(inputs)
-    point = Point(_gradient(f, options), options, tuple(args), kwargs)
+    point = Point(gradient(f, inputs), Options(inputs), tuple(args), kwargs)
     return point.along(_one(point) if v is None else v)[1]
 
 
@@ -290,6 +280,4 @@ def vhp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **k
     array([ 6., 12.])
     """
     options = Options(inputs, materialize_grads=True)
-    gradient = _gradient(f, Options(inputs))
-    point = Point(gradient, options, tuple(args), kwargs)
-    return point.pullback()[1](v)
+    return Point(gradient(f, inputs), options, tuple(args), kwargs).pullback()[1](v)

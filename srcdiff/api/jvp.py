@@ -11,10 +11,8 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.diagnostics import add_place
-from srcdiff.driver.executable import CANNOT
+from srcdiff.driver.executable import CANNOT, with_place
 from srcdiff.driver.options import Options, parameter_names, star_of, tangent_of
-from srcdiff.driver.second_order import check_repeatable
 from srcdiff.errors import CotangentError, CotangentTypeError, entry
 from srcdiff.ir import TANGENT
 from srcdiff.ir.kinds import Kind, is_active_kind
@@ -35,11 +33,7 @@ class Forward(Derivative):
         primals = (*self.receiver, *primals)
         function = self._found(primals, kwargs).function
         names = _last_params(function, len(tangents))
-        try:
-            return function(*primals, **kwargs, **dict(zip(names, tangents)))
-        except Exception as error:
-            add_place(error)
-            raise
+        return with_place(None, function, *primals, **kwargs, **dict(zip(names, tangents)))
 
     def along_many(
         self, primals: tuple[Any, ...], kwargs: dict[str, Any], tangents: tuple[Any, ...], size: int
@@ -75,21 +69,7 @@ class Forward(Derivative):
         return [f"{TANGENT}{i.param}" for i in self.request.inputs]
 
 
-class ForwardAgain(Forward):
-    """The same of a function that runs more than once."""
-
-    def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
-        """The generated function for arguments of these kinds.
-
-        Raises:
-            UnsupportedError: the function may give something else each time that it runs.
-        """
-        function = super().for_kinds(kinds)
-        check_repeatable(function, self.primal)
-        return function
-
-
-def _direct(f: Any, call: ir.Call, kind: type[Forward] = Forward) -> ir.Call | None:
+def _direct(f: Any, call: ir.Call, again: bool = False) -> ir.Call | None:
     """`jvp(f, (x, n), (v, None))` in a differentiated function as a call of what it generates."""
     given = dict(call.kwargs)
     sequences = [*call.args[1:], *(given.pop(k, None) for k in ("primals", "tangents"))]
@@ -104,7 +84,7 @@ def _direct(f: Any, call: ir.Call, kind: type[Forward] = Forward) -> ir.Call | N
         if ir.NONE in tangents.items[star:]:
             return None
         pairs.append((names[star], ir.Tup(tangents.items[star:])))
-    made = forward_of(f, tuple(n for n, _ in pairs), kind=kind)
+    made = forward_of(f, tuple(n for n, _ in pairs), again=again)
     kwargs = tuple((k, t) for k, (_, t) in zip(made._tangents(), pairs))
     return ir.Call(made, primals.items, kwargs)
 
@@ -116,11 +96,14 @@ def _last_params(function: Any, count: int) -> list[str]:
 
 
 def forward_of(
-    f: Any, inputs: tuple[Any, ...], outputs: Any = None, kind: type[Forward] = Forward
+    f: Any, inputs: tuple[Any, ...], outputs: Any = None, again: bool = False
 ) -> Forward:
     """The forward-mode function of `f`, made once as long as `f` lives."""
-    key = kind.__name__, inputs, repr(outputs)
-    return made_once(f, key, lambda: kind(f, Options(inputs, outputs, mode="forward")))
+
+    def make() -> Forward:
+        return Forward(f, Options(inputs, outputs, mode="forward", again=again))
+
+    return made_once(f, ("forward", inputs, repr(outputs), again), make)
 
 
 @entry
@@ -171,7 +154,7 @@ def jvp_again(f: Any, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[
     return jvp(f, primals, tangents)
 
 
-jvp_again.__srcdiff_direct__ = functools.partial(_direct, kind=ForwardAgain)  # type: ignore[attr-defined]
+jvp_again.__srcdiff_direct__ = functools.partial(_direct, again=True)  # type: ignore[attr-defined]
 
 
 def _checked_pair(primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

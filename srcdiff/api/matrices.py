@@ -7,19 +7,21 @@ sparse Jacobian, columns that share no row are computed together, and so are row
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from srcdiff.api.batch import batched, hold_memory, item, stacked
-from srcdiff.api.point import Point, leaves, with_leaves, zeros
+from srcdiff.api.batch import batched, hold_memory
+from srcdiff.api.point import Point
 from srcdiff.driver.executable import CANNOT
 from srcdiff.driver.options import Path, at
 from srcdiff.driver.pullback import Pullback
+from srcdiff.driver.structures import leaves, with_leaves, zeros
 from srcdiff.errors import DtypeError
 from srcdiff.frontend.request import spelled
 from srcdiff.ir.frozen import frozen
+from srcdiff.runtime.batched import stacked, taken
 from srcdiff.runtime.checkpoint import Before
 from srcdiff.runtime.devices import is_any_array, is_device_array
 
@@ -93,8 +95,8 @@ def pushed(point: Point, directions: Any, inputs: Any, size: int) -> Any:
     drawn, tangents = Before(True, *point.args), []
     for k in range(size):
         drawn.put_back(point.args)
-        tangents.append(point.along(item(directions, inputs, k))[1])
-    return stacked(tangents[0], [dict(leaves(one)) for one in tangents])
+        tangents.append(point.along(taken(directions, k))[1])
+    return stacked(tangents)
 
 
 def chunks(total: int, weight: int) -> Iterator[range]:
@@ -163,8 +165,6 @@ def _plain(block: Any, by: Any) -> Any:
 
 
 Vectors = np.ndarray[Any, Any]
-Products = Callable[[Vectors], Vectors]
-"""Of vectors, the rows of a matrix, with the Jacobian; again the rows of a matrix."""
 
 
 @frozen
@@ -255,42 +255,22 @@ class Sparse:
         Raises:
             ValueError: there are several inputs or outputs, or the pattern does not fit.
         """
-        matrix = _scipy_matrix()
-        inputs = _one(real(point.inputs, "the input"), "input")
-        value, pull = point.pullback(at_once=True)
-        output = _one(real(point.output(value), "the output"), "output")
-        forward = functools.partial(_pushed, point, inputs)
-        backward = functools.partial(_pulled, pull, output, inputs)
-        weight = pull.weight + count(inputs)
-        pattern = self._pattern(output, inputs, forward, backward, weight)
-        data = compressed(pattern, self.mode, forward, backward, weight)
-        if data is None and self.sparsity_is_detected:
-            again = detected(pattern.shape, self.mode, forward, backward, weight)
-            self.pattern = pattern = pattern.joined(again)
-            data = compressed(pattern, self.mode, forward, backward, weight)
+        matrix, products = _scipy_matrix(), Products(point, self.mode)
+        is_detected = isinstance(self.sparsity, str)
+        if self.pattern is None or self.pattern.shape != products.shape:
+            given = products.output, products.inputs
+            self.pattern = products.detected() if is_detected else pattern_of(self.sparsity, *given)
+        data = products.compressed(self.pattern)
+        if data is None and is_detected:
+            self.pattern = self.pattern.joined(products.detected())
+            data = products.compressed(self.pattern)
         if data is None:
             raise ValueError(
                 "sparsity: the Jacobian has entries at places that the pattern leaves out; pass a "
                 "larger pattern, or sparsity='detect'"
             )
-        return matrix((data, (pattern.rows, pattern.columns)), shape=pattern.shape)
-
-    @property
-    def sparsity_is_detected(self) -> bool:
-        """Whether no pattern is given."""
-        return isinstance(self.sparsity, str)
-
-    def _pattern(
-        self, output: Any, inputs: Any, forward: Products, backward: Products, weight: int
-    ) -> Pattern:
-        """The pattern given, or detected when a Jacobian of this shape was first asked for."""
-        shape = np.size(output), np.size(inputs)
-        if self.pattern is None or self.pattern.shape != shape:
-            if self.sparsity_is_detected:
-                self.pattern = detected(shape, self.mode, forward, backward, weight)
-            else:
-                self.pattern = pattern_of(self.sparsity, output, inputs)
-        return self.pattern
+        places = self.pattern.rows, self.pattern.columns
+        return matrix((data, places), shape=self.pattern.shape)
 
 
 def _scipy_matrix() -> Any:
@@ -304,72 +284,69 @@ def _scipy_matrix() -> Any:
     return csr_matrix
 
 
+class Products:
+    """The products of the Jacobian of one output by one input, at a point, with many vectors."""
+
+    def __init__(self, point: Point, mode: str | None) -> None:
+        self.point, self.mode = point, mode
+        self.inputs = _one(real(point.inputs, "the input"), "input")
+        value, self.pull = point.pullback(at_once=True)
+        self.output = _one(real(point.output(value), "the output"), "output")
+        self.shape = np.size(self.output), np.size(self.inputs)
+        self.weight = self.pull.weight + count(self.inputs)
+
+    def taken(self, pushes: bool, vectors: Vectors) -> Vectors:
+        """The products with the rows of a matrix, as rows: with directions, or cotangents."""
+        size = len(vectors)
+        if pushes:
+            given = vectors.reshape(size, *np.shape(self.inputs))
+            given = given.astype(np.result_type(self.inputs))
+            found = pushed(self.point, given, self.inputs, size)
+        else:
+            given = vectors.reshape(size, *np.shape(self.output))
+            found = batched(self.pull, given, self.output, self.inputs)
+        return np.reshape(found, (size, -1))
+
+    def detected(self) -> Pattern:
+        """The places at which the Jacobian is not zero at the point, by products with all units."""
+        shape = self.shape
+        pushes = shape[1] < shape[0] if self.mode is None else self.mode == "forward"
+        lines, across = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
+        total = shape[1] if pushes else shape[0]
+        for part in chunks(total, self.weight):
+            line, place = np.nonzero(self.taken(pushes, units(np.zeros(total), part)))
+            lines.append(line + part.start)
+            across.append(place)
+        one, two = np.concatenate(lines), np.concatenate(across)
+        return Pattern(two, one, shape) if pushes else Pattern(one, two, shape)
+
+    def compressed(self, pattern: Pattern) -> Vectors | None:
+        """The entries of the Jacobian in the order of the pattern; None where it has others.
+
+        One product more, with a random vector, says whether it has.
+        """
+        colours = pattern.column_colours, pattern.row_colours
+        fewer = np.max(colours[0], initial=0) < np.max(colours[1], initial=0)
+        pushes = bool(fewer) if self.mode is None else self.mode == "forward"
+        lines, across = pattern.columns, pattern.rows
+        if not pushes:
+            lines, across = across, lines
+        colour = colours[0] if pushes else colours[1]
+        many = int(np.max(colour, initial=-1)) + 1
+        seeds = np.zeros((many + 1, len(colour)))
+        seeds[colour, np.arange(len(colour))] = 1.0
+        seeds[-1] = np.random.default_rng(0).uniform(0.5, 1.5, len(colour))
+        parts = chunks(len(seeds), self.weight)
+        found = np.concatenate([self.taken(pushes, seeds[p.start : p.stop]) for p in parts])
+        data = found[colour[lines], across]
+        return data if _agrees(data, seeds[-1][lines], across, found[-1]) else None
+
+
 def _one(tree: Any, what: str) -> Any:
     """A structure that is a single array or number."""
     if [path for path, _ in leaves(tree)] != [()]:
         raise ValueError(f"sparsity: expected one array as {what}, not a structure of them")
     return tree
-
-
-def _pushed(point: Point, inputs: Any, directions: Vectors) -> Vectors:
-    """The products of the Jacobian with directions."""
-    size = len(directions)
-    given = directions.reshape(size, *np.shape(inputs)).astype(np.result_type(inputs))
-    return np.reshape(pushed(point, given, inputs, size), (size, -1))
-
-
-def _pulled(pull: Pullback, output: Any, inputs: Any, cotangents: Vectors) -> Vectors:
-    """The products of cotangents with the Jacobian."""
-    size = len(cotangents)
-    given = cotangents.reshape(size, *np.shape(output))
-    return np.reshape(batched(pull, given, output, inputs), (size, -1))
-
-
-def is_forward(mode: str | None, shorter: bool) -> bool:
-    """Whether products with directions are taken, which there may be fewer of."""
-    return shorter if mode is None else mode == "forward"
-
-
-def detected(
-    shape: tuple[int, int], mode: str | None, forward: Products, backward: Products, weight: int
-) -> Pattern:
-    """The places at which the Jacobian is not zero at this point, by products with all units."""
-    pushes = is_forward(mode, shape[1] < shape[0])
-    lines, across = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
-    total = shape[1] if pushes else shape[0]
-    for part in chunks(total, weight):
-        found = (forward if pushes else backward)(units(np.zeros(total), part))
-        line, place = np.nonzero(found)
-        lines.append(line + part.start)
-        across.append(place)
-    one, two = np.concatenate(lines), np.concatenate(across)
-    return Pattern(two, one, shape) if pushes else Pattern(one, two, shape)
-
-
-def compressed(
-    pattern: Pattern, mode: str | None, forward: Products, backward: Products, weight: int
-) -> Vectors | None:
-    """The entries of the Jacobian in the order of the pattern; None where it has others.
-
-    One product more, with a random vector, says whether it has.
-    """
-    if mode is None:
-        fewer = np.max(pattern.column_colours, initial=0) < np.max(pattern.row_colours, initial=0)
-        pushes = bool(fewer)
-    else:
-        pushes = mode == "forward"
-    lines, across = pattern.columns, pattern.rows
-    if not pushes:
-        lines, across = across, lines
-    colour = pattern.column_colours if pushes else pattern.row_colours
-    many = int(np.max(colour, initial=-1)) + 1
-    seeds = np.zeros((many + 1, len(colour)))
-    seeds[colour, np.arange(len(colour))] = 1.0
-    seeds[-1] = np.random.default_rng(0).uniform(0.5, 1.5, len(colour))
-    take = forward if pushes else backward
-    found = np.concatenate([take(seeds[p.start : p.stop]) for p in chunks(len(seeds), weight)])
-    data = found[colour[lines], across]
-    return data if _agrees(data, seeds[-1][lines], across, found[-1]) else None
 
 
 def _agrees(data: Vectors, weights: Vectors, across: Vectors, expected: Vectors) -> bool:

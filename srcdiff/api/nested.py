@@ -24,7 +24,6 @@ from srcdiff.api.vjp import vjp
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options, parameter_names
 from srcdiff.driver.pullback import recorded
-from srcdiff.driver.second_order import check_repeatable
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.signatures import place_of
 from srcdiff.ir.frozen import replace
@@ -73,9 +72,7 @@ class Pulled(Derivative):
             names = parameter_names(self.primal)[self._start : self._stop]
             found = [n for n in names if n in kinds and is_active_kind(kinds[n])]
             options = replace(options, inputs=found[0] if len(found) == 1 else tuple(found))
-        function = Derivative(self.primal, options).for_kinds(kinds)
-        check_repeatable(function, self.primal)
-        return function
+        return Derivative(self.primal, replace(options, again=True)).for_kinds(kinds)
 
 
 def pulled(f: Any, count: int, inputs: Any, outputs: Any) -> Pulled:

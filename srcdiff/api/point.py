@@ -5,32 +5,27 @@ from __future__ import annotations
 import copy
 import inspect
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
-
-import numpy as np
 
 from srcdiff.api.jvp import Forward, forward_of, tangent_like
 from srcdiff.driver.derivative import Derivative, derivative_of
 from srcdiff.driver.executable import CANNOT
 from srcdiff.driver.options import (
     Options,
-    Path,
     at,
     is_object,
     names_parameter,
-    opened,
     selected,
     tangent_of,
 )
-from srcdiff.driver.pullback import Pullback, recorded
+from srcdiff.driver.pullback import Pullback
 from srcdiff.driver.snapshots import same
+from srcdiff.driver.structures import with_leaf, zeros
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.signatures import arguments, place_of, signature_of
-from srcdiff.runtime import records
 from srcdiff.runtime.batched import repeated
 from srcdiff.runtime.devices import is_any_array
-from srcdiff.runtime.trees import like_sequence
 
 
 class Point:
@@ -97,8 +92,7 @@ class Point:
 
     def pullback(self, at_once: bool = False, keep: bool = False) -> tuple[Any, Pullback]:
         """What the function returns, and the pullback of one run, as `recorded` makes it."""
-        pair = self.made.pair(*self.args, **self.kwargs)
-        return recorded(pair, (*self.made.receiver, *self.args), self.kwargs, at_once, keep)
+        return self.made.recorded(self.args, self.kwargs, at_once, keep)
 
     def at(self, given: tuple[Any, Any]) -> Point:
         """The function at other arguments, before which the object of a method stands."""
@@ -152,73 +146,3 @@ def bound_to(f: Any, values: Mapping[str, Any]) -> inspect.BoundArguments:
     bound = inspect.BoundArguments(signature_of(f), {})
     bound.arguments.update({n: values[n] for n in params if n in values})
     return bound
-
-
-# --- structures --------------------------------------------------------------------------------
-
-
-def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """The real and complex arrays and numbers of a structure, with the keys that lead to them."""
-    if type(tree) is np.ndarray:
-        if tree.dtype.kind in "fc":
-            yield path, tree
-        return
-    tree = opened(tree)
-    if isinstance(tree, dict):
-        for key, item in tree.items():
-            yield from leaves(item, (*path, key))
-    elif isinstance(tree, (list, tuple)):
-        for k, item in enumerate(tree):
-            yield from leaves(item, (*path, k))
-    elif is_any_array(tree) or isinstance(tree, (np.generic, float, complex)):
-        if np.result_type(tree).kind in "fc":
-            yield path, tree
-
-
-def with_leaves(tree: Any, new: Mapping[Path, Any], path: Path = ()) -> Any:
-    """A structure with other leaves, None where there is none."""
-    if type(tree) is np.ndarray:
-        return new.get(path)
-    if is_object(tree):
-        return records.rebuilt(tree, with_leaves(opened(tree), new, path))
-    if isinstance(tree, dict):
-        return {k: with_leaves(v, new, (*path, k)) for k, v in tree.items()}
-    if isinstance(tree, (list, tuple)):
-        return like_sequence(tree, [with_leaves(v, new, (*path, k)) for k, v in enumerate(tree)])
-    return new.get(path)
-
-
-def with_leaf(tree: Any, path: Path, new: Any) -> Any:
-    """A structure with one other part; everything else is what it was, None stays None."""
-    if not path:
-        return new
-    if tree is None:
-        return None  # as the tangent of an object, which forward mode refuses
-    if is_object(tree):
-        return records.rebuilt(tree, with_leaf(opened(tree), path, new))
-    if isinstance(tree, dict):
-        return {k: with_leaf(v, path[1:], new) if k == path[0] else v for k, v in tree.items()}
-    place = range(len(tree))[path[0]]
-    items = [with_leaf(v, path[1:], new) if k == place else v for k, v in enumerate(tree)]
-    return like_sequence(tree, items)
-
-
-def zeros(tree: Any, size: int | None = None) -> Any:
-    """Zero of a structure, or a batch; None where it holds no floating point number."""
-    return with_leaves(tree, {path: zero(leaf, size) for path, leaf in leaves(tree)})
-
-
-def zero(leaf: Any, size: int | None = None) -> Any:
-    """Zero like an array or number, or a batch of them."""
-    if size is not None:
-        return np.zeros((size, *np.shape(leaf)), np.result_type(leaf))
-    return np.zeros_like(leaf) if is_any_array(leaf) else type(leaf)(0)
-
-
-def unit(leaf: Any, index: tuple[int, ...], factor: complex = 1) -> Any:
-    """Zero like an array or number, but for a one, or `factor`, at an index."""
-    if not is_any_array(leaf):
-        return type(leaf)(factor)
-    one = np.zeros_like(leaf)
-    one[index] = factor
-    return one

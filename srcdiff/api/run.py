@@ -11,12 +11,13 @@ import numpy as np
 
 from srcdiff.api.backward import add_into, store_key
 from srcdiff.api.batch import Batched, as_arrays, batch_size, batched, reached, with_cotangent
-from srcdiff.api.point import Point, leaves, with_leaf, zeros
+from srcdiff.api.point import Point
 from srcdiff.driver.arguments import check_plain
 from srcdiff.driver.callables import offers
 from srcdiff.driver.derivative import Derivative, derivative_of
 from srcdiff.driver.options import Options, Path, at, check_unused_options
 from srcdiff.driver.pullback import Held, Pullback
+from srcdiff.driver.structures import leaves, with_leaf, zeros
 from srcdiff.errors import (
     CotangentError,
     DtypeError,
@@ -357,7 +358,118 @@ def _sum(gradients: list[Any]) -> Any:
 
 # --- gradients of outputs: what `Run.grad`, `Run.backward` and `autograd` share -------------------
 
-Seeds = list[tuple[Output, Any]]
+
+class Asked:
+    """What is asked of one run: outputs with their cotangents, or batches of them, and inputs.
+
+    `places` says where each of the inputs stands in the run.
+    """
+
+    def __init__(self, run: Run, batch: bool) -> None:
+        self.run, self.batch = run, batch
+        self.seeds: list[tuple[Output, Any]] = []
+        self.places: list[list[Place]] = []
+
+    @functools.cached_property
+    def size(self) -> int | None:
+        """The length of the batch axis of the cotangents, None where there is none."""
+        given, values = [g for _, g in self.seeds], [output.value for output, _ in self.seeds]
+        return batch_size(given, values) if self.batch else None
+
+    @functools.cached_property
+    def selection(self) -> Any:
+        """The outputs as `outputs` of a transform: None for all."""
+        paths = dict.fromkeys(Nested(output.path) for output, _ in self.seeds)
+        if any(not path for path in paths):
+            return None
+        inner = {p for p in paths if any(p[:k] in paths for k in range(1, len(p)))}
+        return tuple(p for p in paths if p not in inner)
+
+    @functools.cached_property
+    def used(self) -> frozenset[str]:
+        """The parameters that some of the outputs depend on."""
+        point = self.run.kept
+        kinds = {n: kind_of(v, n) for n, v in point.values.items()}
+        return reached(point.made, self.selection, kinds)
+
+    def checked(self, output: Output, given: Any) -> Any:
+        """A cotangent of an output, or a batch of them.
+
+        Raises:
+            CotangentError: it does not fit the output.
+        """
+        where = spelled("grad_outputs", output.path)
+        if self.size is None:
+            return cotangent(given, output.value, where)
+        if self.size == 0:
+            return zeros(output.value, 0)
+        return cotangents(as_arrays(given, output.value), output.value, self.size, where)
+
+    def seed(self) -> Any:
+        """The cotangent of all that was returned, or a batch: zero for what is not selected."""
+        total: Any = None
+        for output, given in self.seeds:
+            checked = self.checked(output, given)
+            whole = with_leaf(zeros(self.run.returned, self.size), output.path, checked)
+            total = whole if total is None else add_tree(total, whole)
+        return total
+
+    def gradients(self, create_graph: bool, materialize: bool = False) -> list[Any]:
+        """The gradients of the inputs, None for those that no output depends on.
+
+        They are outputs again with `create_graph`.
+        """
+        if create_graph:
+            return self._again(materialize)
+        used = None if self.selection is None else self.used
+        found = self._selected(self.seed())
+        return [
+            added(at(found.get(n), path) for n, path in one if used is None or n in used)
+            for one in self.places
+        ]
+
+    def _selected(self, seed: Any) -> dict[str, Any]:
+        """The gradient of every parameter, or a batch of them."""
+        run, selection = self.run, self.selection
+        with np.errstate(all="warn" if selection is None else "ignore"):
+            found = self._pulled(run.kept, run.pull, seed, run.returned)
+        finite = all(np.all(np.isfinite(leaf)) for _, leaf in leaves(found))
+        if selection is None or finite:
+            return found
+        # Zero times infinity: what was not selected must not be run through at all.
+        point = run.again()
+        options = Options(point.options.inputs, selection, allow_unused=True)
+        again = Point(point.f, options, point.args, point.kwargs)
+        value, pull = again.pullback()
+        return self._pulled(again, pull, self._part(seed), again.output(value))
+
+    def _pulled(self, point: Point, pull: Pullback, seed: Any, output: Any) -> dict[str, Any]:
+        """The gradient of every parameter by a pullback, or a batch of them."""
+        inputs = tuple(point.values[p] for p in point.params)
+        found = batched(pull, seed, output, inputs) if self.batch else pull(seed)
+        return dict(zip(point.params, found))
+
+    def _part(self, seed: Any) -> Any:
+        """What of a cotangent belongs to the outputs."""
+        return seed if self.selection is None else tuple(at(seed, p) for p in self.selection)
+
+    def _again(self, materialize: bool) -> list[Any]:
+        """The gradients as outputs of a run of the gradient function, None for unused inputs."""
+        run, point = self.run, self.run.again()
+        options = Options(
+            point.options.inputs, self.selection, True, materialize, is_grads_batched=self.batch
+        )
+        made = derivative_of(point.f, options, Batched if self.batch else Derivative)
+        key = "with cotangent", repr(options), tuple(point.values)
+        function, name = made_once(point.f, key, lambda: with_cotangent(made, point.values))
+        used = frozenset(run.inputs) if materialize else self.used
+        seed = self.seed()
+        seed = self._part(seed if self.batch else like_tree(seed, run.returned))
+        new = Run(function, point.args, {**point.kwargs, name: seed}, of=run)
+        return [
+            added(Output(new, (run.inputs.index(n), *path)) for n, path in one if n in used)
+            for one in self.places
+        ]
 
 
 def gradients(
@@ -374,219 +486,16 @@ def gradients(
     check_unused_options(allow_unused, materialize_grads)
     if not inputs:
         raise EmptyInputsError()
-    runs = _grouped(outputs, grad_outputs)
-    places = _places(runs, inputs)
+    runs = _asked(outputs, grad_outputs, is_grads_batched)
+    _place(runs, inputs)
     if not (allow_unused or materialize_grads):
-        _check_used(runs, places, inputs, is_grads_batched)
-    options = create_graph, is_grads_batched, materialize_grads
-    parts = [_of_run(run, runs[run], places[run], *options) for run in runs]
+        _check_used(runs, inputs)
+    parts = [asked.gradients(create_graph, materialize_grads) for asked in runs]
     found = [added(p[k] for p in parts) for k in range(len(inputs))]
     if materialize_grads:
-        size = max(map(_size, runs.values())) if is_grads_batched else None
-        found = [_materialized(g, k, places, size) for k, g in enumerate(found)]
-    if not (create_graph if retain_graph is None else retain_graph):
-        for run in runs:
-            run.release()
+        found = [_zero(runs, k) if g is None else g for k, g in enumerate(found)]
+    _release(runs, create_graph if retain_graph is None else retain_graph)
     return found
-
-
-def _grouped(outputs: Sequence[Output], grad_outputs: Sequence[Any]) -> dict[Run, Seeds]:
-    """The outputs of every run with their cotangents."""
-    if len(outputs) != len(grad_outputs):
-        raise CotangentError(
-            f"grad_outputs: expected {len(outputs)} items, one for each of the outputs, "
-            f"given {len(grad_outputs)}"
-        )
-    found: dict[Run, Seeds] = {}
-    for output, given in zip(outputs, grad_outputs):
-        for part in output.parts:
-            found.setdefault(part.run, []).append((part, given))
-    return found
-
-
-def _places(runs: Iterable[Run], inputs: Sequence[Any]) -> dict[Run, list[list[Place]]]:
-    """Where every input stands in each run."""
-    found: dict[Run, list[list[Place]]] = {run: [] for run in runs}
-    for one in inputs:
-        for run, places in zip(found, _places_of(one, list(found))):
-            found[run].append(places)
-    return found
-
-
-def _places_of(one: Any, runs: Sequence[Run]) -> list[list[Place]]:
-    """Where an input stands in some runs, of which one has to know it."""
-    found: list[list[Place]] = []
-    for run in runs:
-        try:
-            found.append(run.places(one))
-        except TransformError:
-            if run is runs[-1] and not any(found):
-                raise
-            found.append([])
-    return found
-
-
-# --- unused inputs -----------------------------------------------------------------------------
-
-
-def _check_used(
-    runs: dict[Run, Seeds], places: dict[Run, list[list[Place]]], inputs: Sequence[Any], batch: bool
-) -> None:
-    """Raise for an input that none of the outputs depends on; for a bad cotangent before that."""
-    used = {run: _used(run, seeds) for run, seeds in runs.items()}
-    for k, one in enumerate(inputs):
-        if not any(p in used[run] for run in runs for p, _ in places[run][k]):
-            what = f"`{one}`" if isinstance(one, str) else f"number {k}"
-            _check_cotangents(runs, batch)
-            raise UnusedInputError(
-                "One of the differentiated inputs appears to not have been used in the graph: "
-                f"no selected output depends differentiably on the input {what}",
-                remedy="Set allow_unused=True if this is the desired behavior; it gives None, "
-                "materialize_grads=True gives zeros.",
-            )
-
-
-def _check_cotangents(runs: dict[Run, Seeds], batch: bool) -> None:
-    """Raise for a cotangent that does not fit its output."""
-    for seeds in runs.values():
-        size = _size(seeds) if batch else None
-        for output, given in seeds:
-            _checked(given, output, size)
-
-
-def _checked(given: Any, output: Output, size: int | None) -> Any:
-    """A cotangent of an output, or a batch of them.
-
-    Raises:
-        CotangentError: it does not fit the output.
-    """
-    where = spelled("grad_outputs", output.path)
-    if size is None:
-        return cotangent(given, output.value, where)
-    if size == 0:
-        return zeros(output.value, size)
-    return cotangents(as_arrays(given, output.value), output.value, size, where)
-
-
-def _used(run: Run, seeds: Seeds) -> frozenset[str]:
-    """The parameters of a run that some of its selected outputs depend on."""
-    point = run.kept
-    kinds = {n: kind_of(v, n) for n, v in point.values.items()}
-    return reached(point.made, _selection(seeds), kinds)
-
-
-def _selection(seeds: Seeds) -> Any:
-    """The outputs of a run as `outputs` of a transform: None for all."""
-    paths = dict.fromkeys(Nested(output.path) for output, _ in seeds)
-    if any(not path for path in paths):
-        return None
-    inner = {p for p in paths if any(p[:k] in paths for k in range(1, len(p)))}
-    return tuple(p for p in paths if p not in inner)
-
-
-# --- one run -----------------------------------------------------------------------------------
-
-
-def _of_run(
-    run: Run,
-    seeds: Seeds,
-    places: list[list[Place]],
-    create_graph: bool,
-    batch: bool = False,
-    materialize: bool = False,
-) -> list[Any]:
-    """The gradients of one run, None for those that no selected output depends on.
-
-    They are outputs again with `create_graph`.
-    """
-    if create_graph:
-        return _again(run, seeds, places, batch, materialize)
-    selection = _selection(seeds)
-    used = _used(run, seeds) if selection is not None else None
-    found = _selected(run, _seed(run, seeds, batch), selection, batch)
-    return [_gradient(found, p, used) for p in places]
-
-
-def _selected(run: Run, seed: Any, selection: Any, batch: bool) -> dict[str, Any]:
-    """The gradient of every parameter of a run, or a batch of them."""
-    with np.errstate(all="warn" if selection is None else "ignore"):
-        found = _pulled(run.kept, run.pull, seed, run.returned, batch)
-    finite = all(np.all(np.isfinite(leaf)) for _, leaf in leaves(found))
-    if selection is None or finite:
-        return found
-    # Zero times infinity: what was not selected must not be run through at all.
-    point = run.again()
-    options = Options(point.options.inputs, selection, allow_unused=True)
-    again = Point(point.f, options, point.args, point.kwargs)
-    value, pull = again.pullback()
-    part = tuple(at(seed, path) for path in selection)
-    return _pulled(again, pull, part, again.output(value), batch)
-
-
-def _pulled(point: Point, pull: Pullback, seed: Any, output: Any, batch: bool) -> dict[str, Any]:
-    """The gradient of every parameter by a pullback, or a batch of them."""
-    inputs = tuple(point.values[p] for p in point.params)
-    return dict(zip(point.params, batched(pull, seed, output, inputs) if batch else pull(seed)))
-
-
-def _seed(run: Run, seeds: Seeds, batch: bool) -> Any:
-    """The cotangent of all that a run returned, or a batch: zero for what is not selected."""
-    size = _size(seeds) if batch else None
-    total: Any = None
-    for output, given in seeds:
-        checked = _checked(given, output, size)
-        whole = with_leaf(zeros(run.returned, size), output.path, checked)
-        total = whole if total is None else add_tree(total, whole)
-    return total
-
-
-def _size(seeds: Seeds) -> int:
-    """The length of the batch axis of the cotangents."""
-    return batch_size([given for _, given in seeds], [output.value for output, _ in seeds])
-
-
-def _gradient(found: dict[str, Any], places: list[Place], used: frozenset[str] | None) -> Any:
-    """The gradient of one input: the sum over the places at which it stands."""
-    there = [p for p in places if used is None or p[0] in used]
-    return added(at(found.get(name), path) for name, path in there)
-
-
-def _materialized(
-    gradient: Any, k: int, places: dict[Run, list[list[Place]]], size: int | None
-) -> Any:
-    """A gradient, zeros of the shape of its input where there is none."""
-    if gradient is not None:
-        return gradient
-    run, (name, path) = next((r, p[k][0]) for r, p in places.items() if p[k])
-    value = at(run.kept.values[name], path)
-    return zeros(value, size)
-
-
-# --- gradients that are outputs again ----------------------------------------------------------
-
-
-def _again(
-    run: Run, seeds: Seeds, places: list[list[Place]], batch: bool, materialize: bool
-) -> list[Any]:
-    """The gradients as outputs of a run of the gradient function, None for an unused input."""
-    point, selection = run.again(), _selection(seeds)
-    options = Options(point.options.inputs, selection, True, materialize, is_grads_batched=batch)
-    made = derivative_of(point.f, options, Batched if batch else Derivative)
-    key = "with cotangent", repr(options), tuple(point.values)
-    function, name = made_once(point.f, key, lambda: with_cotangent(made, point.values))
-    used = frozenset(run.inputs) if materialize else _used(run, seeds)
-    seed = _seed(run, seeds, batch)
-    seed = seed if batch else like_tree(seed, run.returned)
-    if selection is not None:
-        seed = tuple(at(seed, path) for path in selection)
-    new = Run(function, point.args, {**point.kwargs, name: seed}, of=run)
-    return [
-        added(Output(new, (run.inputs.index(n), *path)) for n, path in one if n in used)
-        for one in places
-    ]
-
-
-# --- accumulation ------------------------------------------------------------------------------
 
 
 def accumulate(
@@ -603,17 +512,73 @@ def accumulate(
             "create_graph=True: numbers in the buffers of `into` are no outputs of a run",
             remedy="Leave out `into`; `.grads` of the run holds gradients that are outputs again.",
         )
-    runs = _grouped(outputs, grad_outputs)
-    given = None if inputs is None else _places(runs, inputs)
-    parts = []
-    for run, seeds in runs.items():
-        places = [run.places(n) for n in run.leaves] if given is None else given[run]
-        parts.append((run, places, _of_run(run, seeds, places, create_graph)))
-    for run, places, found in parts:
-        _store(run, into, places, found)
-    if not (create_graph if retain_graph is None else retain_graph):
-        for run in runs:
-            run.release()
+    runs = _asked(outputs, grad_outputs)
+    if inputs is not None:
+        _place(runs, inputs)
+    for asked in runs if inputs is None else ():
+        asked.places = [asked.run.places(n) for n in asked.run.leaves]
+    parts = [asked.gradients(create_graph) for asked in runs]
+    for asked, found in zip(runs, parts):
+        _store(asked.run, into, asked.places, found)
+    _release(runs, create_graph if retain_graph is None else retain_graph)
+
+
+def _asked(
+    outputs: Sequence[Output], grad_outputs: Sequence[Any], batch: bool = False
+) -> list[Asked]:
+    """What is asked of each of the runs that some outputs are of."""
+    if len(outputs) != len(grad_outputs):
+        raise CotangentError(
+            f"grad_outputs: expected {len(outputs)} items, one for each of the outputs, "
+            f"given {len(grad_outputs)}"
+        )
+    found: dict[Run, Asked] = {}
+    for output, given in zip(outputs, grad_outputs):
+        for part in output.parts:
+            found.setdefault(part.run, Asked(part.run, batch)).seeds.append((part, given))
+    return list(found.values())
+
+
+def _place(runs: list[Asked], inputs: Sequence[Any]) -> None:
+    """Find the places of inputs in the runs, of which one has to know each of them."""
+    for one in inputs:
+        for asked in runs:
+            try:
+                asked.places.append(asked.run.places(one))
+            except TransformError:
+                if asked is runs[-1] and not any(r.places[-1] for r in runs[:-1]):
+                    raise
+                asked.places.append([])
+
+
+def _release(runs: list[Asked], retain_graph: bool) -> None:
+    """Free the residuals of runs, unless they are kept."""
+    for asked in () if retain_graph else runs:
+        asked.run.release()
+
+
+def _check_used(runs: list[Asked], inputs: Sequence[Any]) -> None:
+    """Raise for an input that none of the outputs depends on; for a bad cotangent before that."""
+    used = [asked.used for asked in runs]
+    for k, one in enumerate(inputs):
+        if not any(p in names for asked, names in zip(runs, used) for p, _ in asked.places[k]):
+            what = f"`{one}`" if isinstance(one, str) else f"number {k}"
+            for asked in runs:
+                for output, given in asked.seeds:
+                    asked.checked(output, given)
+            raise UnusedInputError(
+                "One of the differentiated inputs appears to not have been used in the graph: "
+                f"no selected output depends differentiably on the input {what}",
+                remedy="Set allow_unused=True if this is the desired behavior; it gives None, "
+                "materialize_grads=True gives zeros.",
+            )
+
+
+def _zero(runs: list[Asked], k: int) -> Any:
+    """Zeros of the shape of an input, or a batch of them."""
+    run, (name, path) = next((a.run, a.places[k][0]) for a in runs if a.places[k])
+    sizes = [asked.size for asked in runs if asked.size is not None]
+    return zeros(at(run.kept.values[name], path), max(sizes, default=None))
 
 
 def _store(run: Run, into: Any, places: list[list[Place]], found: list[Any]) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from srcdiff.driver.arguments import check_plain
-from srcdiff.driver.derivative import derivative_of
+from srcdiff.driver.derivative import Derivative, derivative_of
 from srcdiff.driver.options import Options
-from srcdiff.driver.pullback import Pullback, recorded
+from srcdiff.driver.pullback import Pullback
 from srcdiff.errors import entry
 from srcdiff.frontend.signatures import signature_of
 from srcdiff.ir.kinds import is_active_kind
@@ -42,7 +42,5 @@ def vjp(
         check_plain(dict(zip(names, args)))
         found = [n for n, a in zip(names, args) if is_active_kind(kind_of(a, n))]
         inputs = found[0] if len(found) == 1 else tuple(found)
-    options = Options(inputs, outputs, materialize_grads=True)
-    made = derivative_of(f, options)
-    pair = made.pair(*args, **kwargs)
-    return recorded(pair, (*made.receiver, *args), kwargs)
+    made: Derivative = derivative_of(f, Options(inputs, outputs, materialize_grads=True))
+    return made.recorded(args, kwargs)

@@ -12,6 +12,7 @@ import platform
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -94,11 +95,8 @@ def keys(words: list[str] | None) -> Any:
 
 def options_of(given: Namespace) -> dict[str, Any]:
     """The options of `srcdiff.generate` in a command."""
-    names = ["mode", "order", "name", "value", "split", "example", "inline"]
-    names += ["materialize_grads", "has_aux", "strong_zeros", "backend", "compile"]
-    found = {n: getattr(given, n) for n in names if hasattr(given, n)}
+    found = {f.name: getattr(given, f.name) for f in fields(Wanted) if hasattr(given, f.name)}
     found["allow_unused"] = given.allow_unused or None
-    found["checks"] = not getattr(given, "no_checks", False)
     return {**found, "inputs": keys(given.inputs), "outputs": keys(given.outputs)}
 
 

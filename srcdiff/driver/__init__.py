@@ -9,13 +9,13 @@ generated for the kinds of the arguments, once, and serves until something outsi
 `executable`: what was generated for one derivative, and what of it serves closures that are alike.
 `guards`: what is outside of a function, and whether it is what it was when it was generated.
 `arguments`: arguments that are refused.
+`structures`: structures of arrays and numbers, leaf by leaf.
 `pullback`: one forward run, and what it keeps for backward runs.
 `snapshots`: what a pullback reads from outside, as it was at the forward run.
 `second_order`: the gradient as one call, where its text is not accepted again.
 `native`: gradients compiled by Numba.
 `anomaly`: derivatives that check their adjoints.
 `callables`: signatures, methods, completion and pickles of derivatives.
-`diagnostics`: the user's own line that an error names.
 `validation`: every pass run before and after, which `SRCDIFF_VALIDATE=1` asks for.
 `replay`: its runs, on copies and in the world as it was.
 """

@@ -73,18 +73,10 @@ def declared_kind(param: inspect.Parameter) -> Kind:
         return Tuple(None, NUMERIC)
     if param.kind is param.VAR_KEYWORD:
         return Dict((), NUMERIC)
-    declared = {
-        float: Scalar("float64"),
-        "float": Scalar("float64"),
-        int: Scalar("int64"),
-        "int": Scalar("int64"),
-        bool: Scalar("bool"),
-        "bool": Scalar("bool"),
-    }
     annotation, default = param.annotation, param.default
-    if type(annotation) is str or any(annotation is t for t in declared):
-        if annotation in declared:
-            return declared[annotation]
+    for cls, dtype in ((float, "float64"), (int, "int64"), (bool, "bool")):
+        if annotation is cls or type(annotation) is str and annotation == cls.__name__:
+            return Scalar(dtype)
     if (
         default is inspect.Parameter.empty
         or issubclass(type(default), (int, float))
@@ -224,6 +216,11 @@ class Transformed:
         functools.update_wrapper(self, primal, updated=())
         del self.__dict__["__wrapped__"]
         self.__signature__ = signature
+
+    @classmethod
+    def of(cls, f: Any, *more: Any) -> Any:
+        """What a transform makes of a function; without one, a decorator that makes it."""
+        return cls(f, *more) if f is not None else lambda g: cls(g, *more)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """The same of a method, bound to an object."""

@@ -41,6 +41,7 @@ from srcdiff.driver.executable import (
     Compiled,
     CompiledPair,
     Specialisations,
+    add_caller,
     keep,
     key_of_call,
     made_alike,
@@ -59,6 +60,7 @@ from srcdiff.runtime.service import made_once
 
 if TYPE_CHECKING:
     from srcdiff.codegen.emit import Made
+    from srcdiff.driver.pullback import Pullback
 
 Kinds = Mapping[str, Kind]
 C = TypeVar("C", bound=Compiled)
@@ -124,11 +126,22 @@ class Derivative(Transformed):
 
     def _in_two_parts(self, args: Any, kwargs: Mapping[str, Any], grad_outputs: Any) -> Any:
         """The gradients by a forward part, which saves what it keeps, and a backward part."""
-        from srcdiff.driver.pullback import recorded
-
-        value, pull = recorded(self.pair(*args, **kwargs), args, kwargs, at_once=True)
+        value, pull = self.recorded(args, kwargs, at_once=True)
         gradients = pull(grad_outputs, retain_graph=False)
         return (value, gradients) if self.request.value else gradients
+
+    def recorded(
+        self,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        at_once: bool = False,
+        keep: bool = False,
+    ) -> tuple[Any, Pullback]:
+        """One forward run: the value and its pullback (see `pullback.recorded`)."""
+        from srcdiff.driver.pullback import recorded
+
+        pair = self.pair(*args, **kwargs)
+        return recorded(pair, (*self.receiver, *args), kwargs, at_once, keep)
 
     @functools.cached_property
     def unbound(self) -> Derivative:
@@ -155,8 +168,7 @@ class Derivative(Transformed):
             with generating_for(check_same_module(self._arguments(args, kwargs))):
                 if self.request.validate:
                     self.validate(args, kwargs, pair)
-                kinds = self.kinds(args, kwargs)
-                return self._generate_pair(kinds) if pair else self._generate(kinds)
+                return self._generate(self.kinds(args, kwargs), pair)
 
         return self._kept(table, key, make)
 
@@ -175,65 +187,57 @@ class Derivative(Transformed):
 
     def kinds(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Kind]:
         """The kinds of the arguments by parameter."""
-        values = self._arguments(args, kwargs)
+        return self._checked_kinds(self._arguments(args, kwargs))
+
+    def _checked_kinds(self, values: Mapping[str, Any]) -> dict[str, Kind]:
+        """The kinds of arguments, of which the inputs can carry a derivative."""
         check_plain(values)
         kinds = {n: kind_of(v, n) for n, v in values.items()}
-        self.check_inputs(values, kinds)
+        for item in self.request.inputs:
+            part = part_of(kinds[item.param], item, self.primal)
+            value = given_at(values[item.param], item, self.primal)
+            check_input(spelled(item.param, item.path), value, part, self.primal)
         return kinds
 
     @uncollected()
-    def _generate(self, kinds: Kinds) -> Compiled:
-        """The specialisation for some kinds."""
-        from srcdiff.driver.pipeline import derive
-
-        made, refs, known = self._generated(derive, kinds)
-        function, text = self._function(made, refs)
-        function.__srcdiff_copies__ = made.written  # for derivatives of it
-        return Compiled(function, text, _is_scalar(function), **known)
-
-    @uncollected()
-    def _generate_pair(self, kinds: Kinds) -> CompiledPair:
-        """The two parts for some kinds."""
-        from srcdiff.driver.pipeline import derive_pair
-
-        made, refs, known = self._generated(derive_pair, kinds)
+    def _generate(self, kinds: Kinds, pair: bool = False) -> Any:
+        """The specialisation for some kinds, or its two parts."""
+        watch = watched(self.origin, kinds)
+        made = self._derived(kinds, watch, pair)
+        refs = meanings(made.emitted.refs)
+        check_read(refs)
+        known: dict[str, Any] = {
+            "primal": self.primal, "origin": self.origin, "request": self.request, "kinds": kinds,
+            "watch": watch, "written": made.written, "returns": made.returns, "put": made.put,
+            "held": arrays_of(refs) if made.written else (),
+        }  # fmt: skip
+        if not pair:
+            function, text = self._function(made, refs)
+            function.__srcdiff_copies__ = made.written  # for derivatives of it
+            return Compiled(function, text, _is_scalar(function), **known)
         name, text, module = self.request.name, made.emitted.text, module_of(self.primal)
         namespace = compile_module(text, refs, name, module, made.emitted.lines)
         forward, backward = namespace[f"{name}_forward"], namespace[f"{name}_backward"]
-        more = {"backward": backward, "consumes": made.consumes}
-        return CompiledPair(forward, text, _is_scalar(backward), **known, **more)
+        known |= {"backward": backward, "consumes": made.consumes}
+        return CompiledPair(forward, text, _is_scalar(backward), **known)
 
-    def _generated(
-        self, make: Callable[..., Made], kinds: Kinds
-    ) -> tuple[Made, Mapping[str, Any], dict[str, Any]]:
-        """A text, what its global names mean, and what is known of its functions."""
-        watch = watched(self.origin, kinds)
-        made = self._derived(make, kinds, watch)
-        refs = meanings(made.emitted.refs)
-        check_read(refs)
-        held = arrays_of(refs) if made.written else ()
-        return made, refs, {
-            "primal": self.primal, "origin": self.origin, "request": self.request, "kinds": kinds,
-            "watch": watch, "written": made.written, "held": held, "returns": made.returns,
-            "put": made.put,
-        }  # fmt: skip
-
-    def _derived(self, make: Callable[..., Made], kinds: Kinds, watch: Watch | None) -> Made:
+    def _derived(self, kinds: Kinds, watch: Watch | None, pair: bool = False) -> Made:
         """What is generated for some kinds, or was for a closure like the function."""
+        from srcdiff.driver.pipeline import derive
         from srcdiff.driver.second_order import derived
+
+        make = functools.partial(derive, pair=pair)
 
         def do() -> Made:
             try:
                 return derived(make, self.origin, self.request, kinds)
             except TransformError as error:
-                from srcdiff.driver.diagnostics import add_caller
-
                 add_caller(error, self.origin)
                 raise
 
         if watch is None or self.options.compile or self.options.workspace or self.options.saves:
             return do()
-        key = make.__name__, self.request, tuple(kinds.items())
+        key = pair, self.request, tuple(kinds.items())
         return made_alike(self.origin, watch, key, do)
 
     def validate(
@@ -283,16 +287,8 @@ class Derivative(Transformed):
         """Inputs can carry a derivative; of arguments of the same kinds it is asked once."""
         key = tuple([(n, key_of(v)) for n, v in values.items()])
         if key not in self._checked:
-            check_plain(values)
-            self.check_inputs(values, {n: kind_of(v, n) for n, v in values.items()})
+            self._checked_kinds(values)
             keep(self._checked, key, True)
-
-    def check_inputs(self, values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
-        """Inputs are real or complex numbers, arrays, or containers of them."""
-        for item in self.request.inputs:
-            part = part_of(kinds[item.param], item, self.primal)
-            value = given_at(values[item.param], item, self.primal)
-            check_input(spelled(item.param, item.path), value, part, self.primal)
 
     @entry
     def specialised(self, *args: Any, **kwargs: Any) -> Any:
@@ -322,12 +318,21 @@ class Derivative(Transformed):
         return {}
 
     def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
-        """The generated Python function for arguments of these kinds, to be differentiated."""
+        """The generated Python function for arguments of these kinds, to be differentiated.
+
+        Raises:
+            UnsupportedError: it runs again, and may do something else each time.
+        """
         if not self._is_plain:
             return self._plain.for_kinds(kinds)
         kinds = self.completed(kinds)
         key = (array_module(), *((n, kinds[n]) for n in sorted(kinds)))
-        return self._kept(self._by_kinds, key, lambda: self._generate(kinds)).function
+        function = self._kept(self._by_kinds, key, lambda: self._generate(kinds)).function
+        if self.options.again:
+            from srcdiff.driver.second_order import check_repeatable
+
+            check_repeatable(function, self.primal)
+        return function
 
     def result_kind(self, args: tuple[Kind, ...], kwargs: Mapping[str, Kind]) -> Kind:
         """The kind of the result for arguments of some kinds: gradients are like their inputs."""
@@ -344,15 +349,14 @@ class Derivative(Transformed):
 
     def text(self, example: tuple[Any, ...] | None) -> str:
         """The generated text for the array module at hand, which is not compiled."""
-        from srcdiff.driver.pipeline import derive
-
         args = None if example is None else (*self.receiver, *example)
         kinds = self._declared_inputs() if args is None else self.kinds(args, {})
-        return self._derived(derive, kinds, None).emitted.text
+        return self._derived(kinds, None).emitted.text
 
     def generic(self) -> Compiled:
         """The specialisation for parameters of which nothing is known but annotations."""
-        return self._generate(self._declared_inputs())
+        made: Compiled = self._generate(self._declared_inputs())
+        return made
 
     def _declared_inputs(self) -> dict[str, Kind]:
         """The declared kinds, among which no input is declared to be an integer."""

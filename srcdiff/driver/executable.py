@@ -14,25 +14,31 @@ arrays, numbers, texts, modules and functions, they are generated for one by one
 from __future__ import annotations
 
 import functools
+import sys
 import threading
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from srcdiff.backends.loader import compile_module, meanings, seed_check
+from srcdiff import ir
+from srcdiff.backends.loader import compile_module, meanings, place_in, seed_check
 from srcdiff.driver.guards import Watch, unchanged
-from srcdiff.errors import CotangentError, placed
+from srcdiff.errors import CotangentError, TransformError, placed
 from srcdiff.frontend.request import Request
 from srcdiff.frontend.signatures import module_of
 from srcdiff.ir import Loc
 from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.ir.kinds import Kind
 from srcdiff.kinds.lattice import key_of
+from srcdiff.runtime import records
+from srcdiff.runtime.copies import PLAIN
 from srcdiff.runtime.devices import array_module
+from srcdiff.specialize.inline import lowered
+from srcdiff.texts import find, line_of
 
 if TYPE_CHECKING:
     from srcdiff.codegen.emit import Made
@@ -42,11 +48,110 @@ CANNOT: Any = object()
 """In place of derivatives: a batch goes through one by one."""
 
 
-def with_place(error: Exception) -> None:
-    """Let an error name the user's line."""
-    from srcdiff.driver.diagnostics import add_place
+# --- errors in generated code: the line of the user's that the generated one comes from ----------
 
-    add_place(error)
+
+def with_place(
+    returns: Sequence[Loc] | None, run: Callable[..., Any], *args: Any, **kwargs: Any
+) -> Any:
+    """What something gives that runs generated functions; its errors name the user's line."""
+    try:
+        return run(*args, **kwargs)
+    except Exception as error:
+        add_place(error, returns)
+        raise
+
+
+_BY_ZERO = (
+    "numbers of Python are not divided by zero: a derivative that is infinite there has its value "
+    "where the argument is given as `np.float64(x)`"
+)
+
+
+def add_place(error: Exception, returns: Sequence[Loc] | None) -> None:
+    """Add a note with the user's line to an error in generated code, from Python 3.11 on.
+
+    `returns` are the lines that a cotangent which does not fit is about; None: it is any error.
+    """
+    if isinstance(error, CotangentError) and returns is not None:
+        raise placed(error, returns) from None
+    found = _place_of(error)
+    if found is not None:
+        text = line_of(found.file, found.line).strip()
+        _add(error, f"in the derivative of {found.file}:{found.line}: {text}")
+    if isinstance(error, ZeroDivisionError):
+        _add(error, _BY_ZERO)
+
+
+def _add(error: BaseException, note: str) -> None:
+    if hasattr(error, "add_note") and note not in getattr(error, "__notes__", ()):
+        error.add_note(note)
+
+
+def _place_of(error: BaseException) -> Loc | None:
+    """The user's line of the innermost generated one."""
+    step, found = error.__traceback__, None
+    while step is not None:
+        file = step.tb_frame.f_code.co_filename
+        find(file)
+        place = place_in(file, step.tb_lineno)
+        found = found if place is None else place
+        step = step.tb_next
+    return found
+
+
+# --- refusals in packages that the function calls: the line of the user's that leads there --------
+
+
+_LOOKED_THROUGH = 400
+"""How many functions are looked through."""
+
+
+def add_caller(error: TransformError, f: Any) -> None:
+    """Let a refusal in another package name the line of the user's that leads there."""
+    loc = error.loc
+    if not isinstance(f, types.FunctionType) or not isinstance(loc, Loc) or loc.line <= 0:
+        return
+    if loc.file.startswith(ir.GENERATED) or _is_own(loc.file, f):
+        return
+    own = [step for step in _steps(f, loc, set()) or () if _is_own(step.file, f)]
+    if own:
+        text = line_of(own[-1].file, own[-1].line).strip()
+        said = f"Called from your line {own[-1].file}:{own[-1].line}: {text}"
+        error.remedy = "\n".join(filter(None, (error.remedy, said)))
+        error.args = error.reason, loc, error.remedy, error.line
+
+
+def _is_own(file: str, f: types.FunctionType) -> bool:
+    """Whether a file is that of a function, or of its package."""
+    package = sys.modules.get(str(f.__module__).partition(".")[0])
+    folders = getattr(package, "__path__", ())
+    return file == f.__code__.co_filename or any(file.startswith(str(p)) for p in folders)
+
+
+def _steps(f: types.FunctionType, loc: Loc, seen: set[Any]) -> tuple[Loc, ...] | None:
+    """The calls that lead from a function to a line; None if none are found."""
+    lines = [line for *_, line in f.__code__.co_lines() if line]
+    if f.__code__.co_filename == loc.file and min(lines) <= loc.line <= max(lines):
+        return ()
+    if f in seen or len(seen) >= _LOOKED_THROUGH:
+        return None
+    seen.add(f)
+    function = lowered(f)
+    for stmt in () if function is None else ir.walk(function.body):
+        call = ir.call_of(stmt)
+        callee = None if call is None else _python_function(call.fn)
+        rest = None if callee is None else _steps(callee, loc, seen)
+        if rest is not None:
+            return (stmt.loc, *rest)
+    return None
+
+
+def _python_function(fn: Any) -> types.FunctionType | None:
+    """The Python function that a call runs, if that can be told."""
+    made = records.member(fn, "__init__") if isinstance(fn, type) else fn
+    fn = getattr(made, "__func__", made)
+    return fn if isinstance(fn, types.FunctionType) else None
 
 
 # --- specialisations ------------------------------------------------------------------------------
@@ -84,10 +189,8 @@ class Compiled:
             if self.scalar:
                 grad_outputs = self.seeded(grad_outputs)
             return self.function(*args, grad_outputs=grad_outputs, **kwargs)
-        except CotangentError as error:
-            raise placed(error, self.returns) from None
-        except Exception as error:
-            with_place(error)
+        except Exception as error:  # as `with_place` does, which would take a tenth longer
+            add_place(error, self.returns)
             raise
 
     @functools.cached_property
@@ -126,13 +229,7 @@ class Compiled:
 
             count = 0 if self.request.mode == "reverse" else len(self.request.inputs)
             validate_batch(self._derive_many, args, kwargs, count)
-        try:
-            return self.many[0](*args, **kwargs)
-        except CotangentError:
-            raise
-        except Exception as error:
-            with_place(error)
-            raise
+        return with_place((), self.many[0], *args, **kwargs)
 
 
 @frozen(eq=False)
@@ -181,8 +278,6 @@ def key_of_call(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
 
 
 _MOST_ALIKE = 64
-_NUMBERS = (bool, int, float, complex, str, type(None))
-_FIXED = (types.ModuleType, type, types.BuiltinFunctionType, np.ufunc, type(np.sum))
 _lock = threading.Lock()
 
 
@@ -265,7 +360,7 @@ class _Look:
 
     def value(self, value: Any) -> Hashable:
         """What is read: arrays by what they are like, in the order in which they are met."""
-        if type(value) in _NUMBERS or isinstance(value, (np.number, np.bool_)):
+        if _is_number(value):
             return type(value), repr(value)
         place = self.place(value)
         if place is not None:
@@ -274,8 +369,7 @@ class _Look:
             self.arrays.append(value)
             layout = value.shape, value.strides, value.flags.writeable
             return "array", len(self.arrays) - 1, value.dtype, *layout
-        if not isinstance(value, _FIXED) and not _is_library(value):
-            self.plain = False
+        self.plain = self.plain and _is_fixed(value)
         return self.same(value)
 
     def place(self, value: Any) -> tuple[str, int] | None:
@@ -291,7 +385,7 @@ class _Look:
         refs = made.emitted.refs
         places = {n: place for n, v in refs.items() if (place := self.place(v)) is not None}
         others = {n: v for n, v in refs.items() if n not in places}
-        known = (isinstance(v, (*_FIXED, *_NUMBERS)) or _is_library(v) for v in others.values())
+        known = (_is_number(v) or _is_fixed(v) for v in others.values())
         if made.emitted.derived or not all(known):
             return None
         emitted = replace(made.emitted, refs=others)
@@ -305,11 +399,18 @@ class _Look:
         return replace(kept.made, emitted=replace(emitted, refs={**emitted.refs, **own}))
 
 
-def _is_library(value: Any) -> bool:
-    """Whether a value is a plain function of ours or of NumPy's or SciPy's."""
-    if not isinstance(value, types.FunctionType) or value.__closure__:
-        return False
-    return str(value.__module__).partition(".")[0] in ("srcdiff", "numpy", "scipy")
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number or a text, which its representation says all of."""
+    return type(value) in PLAIN or isinstance(value, (np.number, np.bool_))
+
+
+def _is_fixed(value: Any) -> bool:
+    """Whether a value is a module, a class, or a plain function of a library or of ours."""
+    if not isinstance(value, types.FunctionType):
+        compiled = types.BuiltinFunctionType, np.ufunc, type(np.sum)
+        return isinstance(value, (types.ModuleType, type, *compiled))
+    ours = str(value.__module__).partition(".")[0] in ("srcdiff", "numpy", "scipy")
+    return ours and not value.__closure__
 
 
 def _is_empty(cell: types.CellType) -> bool:

@@ -13,7 +13,6 @@ from srcdiff.backends.standalone import Standalone, spaces_of
 from srcdiff.codegen.emit import Made
 from srcdiff.driver.arguments import arrays_of
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.executable import Compiled
 from srcdiff.driver.snapshots import same
 from srcdiff.errors import CotangentError, DtypeError
 from srcdiff.frontend.signatures import module_of, place_of
@@ -42,13 +41,13 @@ class Native(Derivative):
         space = compile_module(in_memory(text), {}, name, module_of(self.primal), places)
         return Called(space[name], places, [v for _, v in arrays_of(file.names)]), text
 
-    def _generate(self, kinds: Mapping[str, Kind]) -> Compiled:
+    def _generate(self, kinds: Mapping[str, Kind], pair: bool = False) -> Any:
         """The specialisation for some kinds, for as long as the arrays outside hold the same.
 
         They are constants of a compiled function.
         """
-        found = super()._generate(kinds)
-        held = found.function.held
+        found = super()._generate(kinds, pair)
+        held = [] if pair else found.function.held
         if not held:
             return found
         then = copied(held)

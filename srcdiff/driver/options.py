@@ -41,6 +41,7 @@ class Options:
     compile: str | None = None
     saves: bool = False
     workspace: bool = False
+    again: bool = False  # where it is differentiated the function runs more than once
 
     def __post_init__(self) -> None:
         check_compile(self.compile)

@@ -12,6 +12,7 @@ import functools
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from srcdiff import ir
@@ -142,26 +143,15 @@ def polished(
     typed = (typed.by(items_in_reverse) if counts else typed).by(sink, kinds)
     typed = typed.by(read_at_once, kinds).by(returned_at_once, kinds)
     typed = typed.by(with_first_names, kinds)
-    typed = _with_fitting(typed, facts.kinds)
+    typed = by_rare(typed, "with_fitting", params, facts.kinds)
     typed = typed.by(in_order, facts.adjoints.values()).by(shorten, facts.theirs)
-    return typed.by(placed_calls, params).function
+    return by_rare(typed, "placed_calls", params).function
 
 
 def _counts(function: ir.Function, kinds: Mapping[str, Kind]) -> bool:
     """Whether a function has loops, or whole numbers of Python."""
     whole = (isinstance(k, Scalar) and k.python and k.dtype == "int64" for k in kinds.values())
     return any(whole) or any(isinstance(s, ir.For) for s in ir.walk(function.body))
-
-
-def _with_fitting(typed: Typed, primal: Mapping[str, Kind]) -> Typed:
-    """The function with checks of lengths that the primal needs, if its arguments have several."""
-    found = [primal[p.name] for p in typed.function.params if p.name in primal]
-    axes = [d for kind in found if isinstance(kind, Array) for d in kind.dims or ()]
-    if all(map(is_numeric, found)) and len(axes) < 2 and not any(isinstance(d, int) for d in axes):
-        return typed
-    from srcdiff.autodiff.argument_shapes import with_fitting
-
-    return typed.by(with_fitting, typed.params, primal)
 
 
 def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
@@ -186,12 +176,12 @@ def primal_part(origin: Any, request: Request, params: Kinds) -> ir.Function:
     function = resolved(inline(function_of(origin), origin), params, origin)
     function = steady_params(webs(prepare(function)))
     typed = Typed(function, params)
-    typed = plain_loops(typed)
-    typed = settled(typed.then(user_calls(typed)))
-    function = webs(typed.function)
+    typed = by_rare(typed, "iterated", typed.kinds, params)
+    function = webs(settled(typed.then(user_calls(typed))).function)
     doc = f"The function `{function.name}` itself."
     function = replace(function, name=request.name, doc=doc, body=unmarked(function.body))
-    return name(placed_calls(unpacked(simplify(function, params)), params))
+    typed = Typed(function, params).by(simplify, params).by(unpacked)
+    return by_rare(typed, "placed_calls", params).by(name).function
 
 
 def itself(origin: Any, request: Request) -> ir.Function:
@@ -202,7 +192,7 @@ def itself(origin: Any, request: Request) -> ir.Function:
 
 def settled(typed: Typed) -> Typed:
     """Operators in place resolved until what is in place makes nothing else so."""
-    typed = _without_overlaps(typed)
+    typed = by_rare(typed, "without_overlaps", typed.kinds)
     while True:
         new = inplace(typed.function, typed.kinds)
         same = new == typed.function
@@ -211,98 +201,96 @@ def settled(typed: Typed) -> Typed:
             return typed
 
 
-def plain_loops(typed: Typed) -> Typed:
-    """The function with loops and unpackings that are right for what they run over."""
-    if is_of_numbers(typed):
-        return typed
-    from srcdiff.normalize.iteration import iterated
-
-    return typed.then(iterated(typed.function, typed.kinds, typed.params))
-
-
-def _plain_containers(typed: Typed) -> Typed:
-    """The function with containers in their plain form, where there may be any."""
-    if is_of_numbers(typed):
-        return typed
-    from srcdiff.normalize.containers.methods import plain_containers
-
-    return plain_containers(typed)
-
-
-def is_of_numbers(typed: Typed) -> bool:
-    """Whether a function has no loops and takes nothing apart, and has numbers and arrays alone."""
-    if not all(map(is_numeric, typed.kinds.values())):
-        return False
-    *stmts, last = ir.walk(typed.function.body)  # it returns a tuple
-    if any(isinstance(c.role, ir.Unpacks) for c in map(ir.call_of, stmts) if c is not None):
-        return False
-    found = (a for s in stmts for o in ir.operands(s) for a in ir.atoms(o))
-    plain = all(isinstance(a, (ir.Name, ir.Const, ir.Slice)) for a in found)
-    plain = plain and not ir.refs_of(last)
-    return plain and all(isinstance(s, (ir.Assign, ir.SetItem)) for s in stmts)
-
-
-def _without_modes(typed: Typed, inputs: tuple[str, ...]) -> Typed:
-    """The function with what is computed in regions without derivatives as constants."""
-    if not any(is_op(ir.call_of(s), *MODES) for s in ir.walk(typed.function.body)):
-        return typed
-    from srcdiff.normalize.no_grad import without_modes
-
-    return typed.by(without_modes, typed.params, inputs)
-
-
-def _put_outside(state: State, recursive: bool) -> tuple[Any, ...]:
-    """The containers from outside that values with a derivative are put into."""
-    if not any(map(ir.refs_of, ir.walk(state.function.body))):
-        return ()
-    from srcdiff.check.outside import check_outside
-
-    return check_outside(state.function, state.kinds, state.outside.values(), recursive)
-
-
-def _without_overlaps(typed: Typed) -> Typed:
-    """The function with copies of what it reads and writes at once, where it may."""
-    calls = (c.fn for c in map(ir.call_of, ir.walk(typed.function.body)) if c is not None)
-    stores = any(isinstance(s, ir.SetItem) for s in ir.walk(typed.function.body))
-    if not stores and all(op_of(fn).writing is Writing.AT_ONCE for fn in calls):
-        return typed
-    from srcdiff.normalize.overlaps import without_overlaps
-
-    return typed.by(without_overlaps, typed.kinds)
-
-
-def _with_squares(typed: Typed, inputs: list[str]) -> Typed:
-    """The function with the derivatives of squares said apart from their values."""
-    calls = filter(None, map(ir.call_of, ir.walk(typed.function.body)))
-    if not any(op_of(call.fn).root for call in calls):
-        return typed
-    from srcdiff.optimize.squares import with_squares
-
-    return typed.then(with_squares(typed, inputs), "with_squares")
-
-
 def steady_params(function: ir.Function) -> ir.Function:
     """Parameters that are bound again in a loop are copied to a variable first."""
     changed = [p.name for p in function.params if p.name in ir.bound(function.body)]
     return bound_first(function, {p: ir.Name(p) for p in changed}) if changed else function
 
 
-def placed_calls(function: ir.Function, params: Kinds) -> ir.Function:
-    """The function with its calls on the host marked, where it is for arrays of a device."""
-    if not on_device():
-        return function
-    from srcdiff.backends.cupy import calls
-
-    return calls.placed_calls(function, params)
+# --- passes for what few functions have ----------------------------------------------------------
 
 
-def fetched(function: ir.Function, params: Kinds) -> ir.Function:
-    """The function with what is asked on the host there, where it is for arrays of a device."""
-    if not on_device():
-        return function
-    from srcdiff.backends.cupy import transfers
+def by_rare(typed: Typed, name: str, *more: Any) -> Typed:
+    """The function after a pass for what few have, which is given `more` beside it."""
+    one = rare(typed, name, *more)
+    return typed if one is None else typed.by(one, *more)
 
-    return transfers.fetched(function, params)
+
+def rare(typed: Typed, name: str, *more: Any) -> Callable[..., Any] | None:
+    """A pass that is read where a function has what it is for; None elsewhere."""
+    home, occurs = _RARE[name]
+    if not occurs(typed, *more):
+        return None
+    found: Callable[..., Any] = getattr(import_module(f"srcdiff.{home}"), name)
+    return found
+
+
+def _holds_more(typed: Typed, *_: Any) -> bool:
+    """Whether a function has loops, takes something apart, or has more than numbers and arrays."""
+    if not all(map(is_numeric, typed.kinds.values())):
+        return True
+    *stmts, last = ir.walk(typed.function.body)  # it returns a tuple
+    if any(isinstance(c.role, ir.Unpacks) for c in map(ir.call_of, stmts) if c is not None):
+        return True
+    found = (a for s in stmts for o in ir.operands(s) for a in ir.atoms(o))
+    plain = all(isinstance(a, (ir.Name, ir.Const, ir.Slice)) for a in found)
+    plain = plain and not ir.refs_of(last)
+    return not plain or not all(isinstance(s, (ir.Assign, ir.SetItem)) for s in stmts)
+
+
+def _has_modes(typed: Typed, *_: Any) -> bool:
+    """Whether a function has regions with or without derivatives."""
+    return any(is_op(ir.call_of(s), *MODES) for s in ir.walk(typed.function.body))
+
+
+def _mentions(typed: Typed, *_: Any) -> bool:
+    """Whether a function mentions what is outside of it."""
+    return any(map(ir.refs_of, ir.walk(typed.function.body)))
+
+
+def _writes_as_it_reads(typed: Typed, *_: Any) -> bool:
+    """Whether a function stores, or calls what may write before it has read all its operands."""
+    stores = any(isinstance(s, ir.SetItem) for s in ir.walk(typed.function.body))
+    return stores or any(op_of(c.fn).writing is not Writing.AT_ONCE for c in _calls(typed))
+
+
+def _takes_roots(typed: Typed, *_: Any) -> bool:
+    """Whether a function calls what may give the root of a sum of squares."""
+    return any(op_of(call.fn).root for call in _calls(typed))
+
+
+def _calls(typed: Typed) -> Iterator[ir.Call]:
+    """The calls of a function."""
+    return filter(None, map(ir.call_of, ir.walk(typed.function.body)))
+
+
+def _has_several_axes(typed: Typed, _: Kinds, primal: Kinds) -> bool:
+    """Whether the arguments of the primal have lengths that it may need to fit together."""
+    found = [primal[p.name] for p in typed.function.params if p.name in primal]
+    axes = [d for kind in found if isinstance(kind, Array) for d in kind.dims or ()]
+    known = any(isinstance(d, int) for d in axes)
+    return not all(map(is_numeric, found)) or len(axes) > 1 or known
+
+
+def _is_for_device(*_: Any) -> bool:
+    """Whether a text is for arrays of a device."""
+    return on_device()
+
+
+_RARE: Mapping[str, tuple[str, Callable[..., bool]]] = {
+    "check_outside": ("check.outside", _mentions),
+    "entrywise": ("normalize.sparse", lambda *_: "scipy.sparse" in sys.modules),
+    "fetched": ("backends.cupy.transfers", _is_for_device),
+    "iterated": ("normalize.iteration", _holds_more),
+    "placed_calls": ("backends.cupy.calls", _is_for_device),
+    "plain_containers": ("normalize.containers.methods", _holds_more),
+    "restored": ("specialize.objects.scalar_replacement", lambda _, fields: fields is not None),
+    "with_fitting": ("autodiff.argument_shapes", _has_several_axes),
+    "with_squares": ("optimize.squares", _takes_roots),
+    "without_modes": ("normalize.no_grad", _has_modes),
+    "without_overlaps": ("normalize.overlaps", _writes_as_it_reads),
+}
+"""The modules of such passes, and whether a function has what they are for."""
 
 
 # --- the row of passes ----------------------------------------------------------------------------
@@ -332,6 +320,11 @@ class State:
     def kinds(self) -> Kinds:
         """The kinds of the names of the function as it is now."""
         return self.typed.kinds
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The parameters whose adjoints are asked for."""
+        return tuple(p for i in self.request.inputs for p in i.params)
 
 
 Pass = Callable[[State], State]
@@ -370,10 +363,9 @@ def inline_pass(state: State) -> State:
     """Bodies for calls."""
     function, params, outside = lent(state.function, state.params)
     state = replace(state, function=function, params=params, outside=outside)
-    inputs = tuple(p for i in state.request.inputs for p in i.params)
-    given = state.params, state.origin, inputs, state.request.by_tangent
+    given = state.params, state.origin, state.inputs, state.request.by_tangent
     typed = state.typed.then(with_bodies(state.function, *given), "with_bodies").by(seed_free)
-    state = _typed(state, _without_modes(typed, inputs))
+    state = _typed(state, by_rare(typed, "without_modes", typed.params, state.inputs))
     given_objects = any(map(has_objects, state.params.values()))
     if not given_objects and not mentions_objects(state.function.body):
         return state
@@ -406,12 +398,16 @@ def compose_pass(state: State) -> State:
     outputs = selected_names(state.function)
     check_arrays(state.function, state.kinds)
     typed = state.typed.by(without_idle_outs, state.kinds)
-    if "scipy.sparse" in sys.modules:
-        from srcdiff.normalize.sparse import entrywise
-
-        typed = typed.by(entrywise, typed.kinds, inputs, outputs)
+    typed = by_rare(typed, "entrywise", typed.kinds, inputs, outputs)
     typed = compose(typed, state.request)
     return _typed(state, typed.by(steady_params))
+
+
+def _plain_containers(typed: Typed) -> Typed:
+    """The function with containers in their plain form, by several passes."""
+    passes = rare(typed, "plain_containers")
+    plain: Typed = typed if passes is None else passes(typed)
+    return plain
 
 
 def inplace_pass(state: State) -> State:
@@ -425,17 +421,18 @@ def inplace_pass(state: State) -> State:
     check_changes(state.function, state.kinds)
     changed = ir.bound(state.function.body) - before  # lists among the parameters
     if state.request.mode == "reverse":
-        inputs = [p for i in state.request.inputs for p in i.params]
-        state = _typed(state, state.typed.by(at_run_time, state.kinds, inputs))
+        state = _typed(state, state.typed.by(at_run_time, state.kinds, state.inputs))
     recursive = state.request.internal or any(
         is_user_call(c) for s in ir.walk(state.function.body) if (c := ir.call_of(s))
     )
-    put = _put_outside(state, recursive)
+    check = rare(state.typed, "check_outside")
+    outside = state.function, state.kinds, state.outside.values(), recursive
+    put: tuple[Any, ...] = () if check is None else check(*outside)
     # Of `x += y`, which may become `x_1 = x + y`, the caller has to see as much as of `x[:] += y`.
     said = said_to_be_written(state.function, state.kinds, state.params)
     state = _typed(state, settled(state.typed))
     function, copied = entered(state.function, state.kinds, state.params)
-    typed = state.typed.then(function, "entered").by(fetched, state.params)
+    typed = by_rare(state.typed.then(function, "entered"), "fetched", state.params)
     stored = () if state.fields is None else state.fields.stored
     check_kept(stored, state.outside, function.loc)
     lists = (p.name for p in function.params if p.name in changed)
@@ -443,17 +440,14 @@ def inplace_pass(state: State) -> State:
     inner = state.extra.get("inner", ())
     written = tuple(dict.fromkeys((*said, *lists, *copied, *stored, *inner)))
     state = _typed(state, typed.by(webs), extra={"written": written, "put": put})
-    inputs = [p for i in state.request.inputs for p in i.params]
-    state = _typed(state, _with_squares(state.typed, inputs))
-    return _typed(state, state.typed.by(with_foreign_methods, state.kinds))
+    typed = by_rare(state.typed, "with_squares", state.kinds, state.inputs)
+    return _typed(state, typed.by(with_foreign_methods, typed.kinds))
 
 
 def analyse_pass(state: State) -> State:
     """Kinds, aliases and activity, and names for the adjoints."""
     function, kinds = state.function, state.kinds
-    inputs = {p for i in state.request.inputs for p in i.params}
-    outputs = selected_names(function)
-    check_callees(function, kinds, tuple(inputs), outputs)
+    check_callees(function, kinds, state.inputs, selected_names(function))
     shared = aliases(function, kinds)
     if shared.shadows:
         function, copied = own_memory(function, state.params)
@@ -462,7 +456,7 @@ def analyse_pass(state: State) -> State:
         kinds = state.kinds
         shared = aliases(function, kinds)
     found = edges(function.body, kinds, shared, flows)
-    active = activity(inputs, selected_names(function), found)
+    active = activity(state.inputs, selected_names(function), found)
     check_used(function, active)
     check_strong(function, active, kinds, state.request)
     unused = [i for i in state.request.inputs if not active & set(i.params)]
@@ -510,12 +504,7 @@ def _facts(state: State) -> Facts:
 def accumulate_pass(state: State) -> State:
     """How each adjoint is added to."""
     facts = _facts(state)
-    wanted = {
-        facts.adjoints[p]: ir.Name(p)
-        for i in state.request.inputs
-        for p in i.params
-        if p in facts.adjoints
-    }
+    wanted = {facts.adjoints[p]: ir.Name(p) for p in state.inputs if p in facts.adjoints}
     function, final = accumulate(state.function, facts, wanted)
     typed = state.typed.then(function, "accumulate")
     typed = typed.by(simplify_pairs, facts.kinds, facts.adjoints, wanted, facts.fresh)
@@ -544,16 +533,7 @@ def simplify_pass(state: State) -> State:
     """Without what nobody needs."""
     function = polished(state.function, state.params, _facts(state), state.seen)
     typed = state.typed.then(function, "polished").by(reused, state.params, state.request)
-    return _typed(state, typed.by(restored, state.fields))
-
-
-def restored(function: ir.Function, fields: Fields | None) -> ir.Function:
-    """A finished function with the objects that were taken apart as parameters."""
-    if fields is None:
-        return function
-    from srcdiff.specialize.objects import scalar_replacement
-
-    return scalar_replacement.restored(function, fields)
+    return _typed(state, by_rare(typed, "restored", state.fields))
 
 
 def name_pass(state: State) -> State:
@@ -596,9 +576,10 @@ def pair_pass(state: State) -> State:
         backward = alone(backward, infer(backward, residuals))
     parts_of = one, two
     one = polished(one, state.params, facts, state.seen)
-    one = restored(reused(one, state.params, state.request), state.fields)
-    one = _native(one, state.params, state.request)
-    forward = returned(name(one), state.outside)
+    plain = reused(one, state.params, state.request)
+    typed = by_rare(Typed(plain, state.params), "restored", state.fields)
+    typed = typed.by(_native, state.params, state.request).by(name)
+    forward = returned(typed.function, state.outside)
     more = {"backward": backward, "residuals": residuals, "consumes": consumes(two, facts)}
     more["parts"] = parts_of
     return _with(state, forward, "forward", facts=facts, extra={**state.extra, **more})
@@ -641,34 +622,10 @@ Watch = Callable[[str, str, ir.Function, ir.Function], None]
 
 
 def run(
-    origin: Any, request: Request, params: Kinds, watch: Watch | None = None
+    origin: Any, request: Request, params: Kinds, watch: Watch | None = None, pair: bool = False
 ) -> Iterator[tuple[str, State]]:
-    """The state after every pass."""
-    passes = FORWARD_PASSES if request.mode == "forward" else PASSES
-    return _run(passes, origin, request, params, watch)
-
-
-def analysed(origin: Any, request: Request, params: Kinds) -> State:
-    """The function with what is known of its values."""
-    found = (s for name, s in run(origin, request, params) if name in ("analyse", "tangents"))
-    return next(found)
-
-
-def run_pair(
-    origin: Any, request: Request, params: Kinds, watch: Watch | None = None
-) -> Iterator[tuple[str, State]]:
-    """The state after every pass, of which the last makes a forward and a backward part."""
-    return _run(PAIR_PASSES, origin, request, params, watch)
-
-
-def _run(
-    passes: tuple[tuple[str, Pass], ...],
-    origin: Any,
-    request: Request,
-    params: Kinds,
-    watch: Watch | None,
-) -> Iterator[tuple[str, State]]:
-    """The state after every pass of a row: the one place that they go through."""
+    """The state after every pass; with `pair` the last makes a forward and a backward part."""
+    passes = FORWARD_PASSES if request.mode == "forward" else PAIR_PASSES if pair else PASSES
     state = State(ir.Function("", (), ()), request, params, origin)
     for label, step in passes:
         if watch is None:
@@ -680,24 +637,29 @@ def _run(
         yield label, state
 
 
+def analysed(origin: Any, request: Request, params: Kinds) -> State:
+    """The function with what is known of its values."""
+    found = (s for name, s in run(origin, request, params) if name in ("analyse", "tangents"))
+    return next(found)
 
 
-def derive(origin: Any, request: Request, params: Kinds) -> Made:
-    """The text of a derivative, with the parts of the recursive functions that it calls."""
-    *_, (_, last) = run(origin, request, params)
-    text = module_text([last.function], pair_of, origin, request)
-    made, put = ((last.function, last.params),), last.extra["put"]
-    return Made(text, last.extra["written"], last.function.returns, made, put=put)
+def finished(origin: Any, request: Request, params: Kinds, pair: bool = False) -> State:
+    """The state after all passes; with `pair` its function is the forward part."""
+    *_, (_, last) = run(origin, request, params, pair=pair)
+    return last
 
 
-def derive_pair(origin: Any, request: Request, params: Kinds) -> Made:
-    """The text of the forward and the backward part."""
-    state = pair_state(origin, request, params)
-    extra = state.extra
-    emitted = module_text([state.function, extra["backward"]], pair_of, origin, request)
-    made = (state.function, state.params), (extra["backward"], extra["residuals"])
-    consumes, put = extra["consumes"], extra["put"]
-    return Made(emitted, extra["written"], state.function.returns, made, consumes, put)
+def derive(origin: Any, request: Request, params: Kinds, pair: bool = False) -> Made:
+    """The text of a derivative, or of its two parts, with those of the functions that it calls."""
+    state = finished(origin, request, params, pair)
+    extra, made = state.extra, [(state.function, state.params)]
+    if pair:
+        made.append((extra["backward"], extra["residuals"]))
+    text = module_text([function for function, _ in made], pair_of, origin, request)
+    consumes = extra.get("consumes", False)
+    return Made(
+        text, extra["written"], state.function.returns, tuple(made), consumes, extra["put"]
+    )
 
 
 def _residuals(backward: ir.Function, facts: Facts) -> dict[str, Kind]:
@@ -716,16 +678,9 @@ def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, 
         return (_native(itself(origin, request), {}, request),)
     if request.mode in ("forward", "whole"):
         mode = "reverse" if request.mode == "whole" else "forward"
-        *_, (_, last) = run(origin, replace(request, mode=mode), params)
-        return (last.function,)
-    state = pair_state(origin, request, params)
+        return (finished(origin, replace(request, mode=mode), params).function,)
+    state = finished(origin, request, params, pair=True)
     return state.function, state.extra["backward"]
-
-
-def pair_state(origin: Any, request: Request, params: Kinds) -> State:
-    """The state whose function is the forward part, the backward part beside it."""
-    *_, (_, last) = run_pair(origin, request, params)
-    return last
 
 
 # --- functions for a batch of cotangents or of directions --------------------------------------
@@ -742,7 +697,7 @@ def derive_backward(
     from srcdiff.autodiff.batch.transform import batch_backward, with_axis
     from srcdiff.specialize.objects.scalar_replacement import residual_kinds
 
-    state = pair_state(origin, request, params)
+    state = finished(origin, request, params, pair=True)
     one, two = state.extra["parts"]
     facts = state.facts
     assert facts is not None

@@ -6,23 +6,20 @@ whether its residuals share memory, or containers and objects, with what somebod
 
 from __future__ import annotations
 
-import collections
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from srcdiff.driver.callables import offers
-from srcdiff.driver.diagnostics import add_place
-from srcdiff.driver.executable import CANNOT, CompiledPair
+from srcdiff.driver.executable import CANNOT, CompiledPair, with_place
 from srcdiff.driver.guards import unchanged
-from srcdiff.driver.snapshots import Snapshot
-from srcdiff.errors import CotangentError, ReleasedError, entry, placed
+from srcdiff.driver.snapshots import Snapshot, held_by
+from srcdiff.errors import ReleasedError, entry
 from srcdiff.ir.frozen import state
-from srcdiff.runtime.copies import PLAIN, Memo, attributes, copied, is_open
+from srcdiff.runtime.copies import PLAIN, Memo, copied
 from srcdiff.runtime.devices import is_any_array
-from srcdiff.runtime.scipy.sparse import is_sparse
 from srcdiff.runtime.trees import cotangent
 
 
@@ -38,11 +35,11 @@ class Held:
         if is_any_array(value):
             self.arrays.append(value)
         elif id(value) not in self.others:
-            parts = _parts(value)
+            parts = held_by(value)
             if parts is not None:
                 if type(value) is not tuple:
                     self.others[id(value)] = value
-                for part in parts:
+                for part in parts.values():
                     if type(part) not in PLAIN:
                         self.add(part)
         return self
@@ -52,17 +49,6 @@ class Held:
         if is_any_array(item):
             return any(a is item for a in self.arrays)
         return not isinstance(item, (list, dict)) or id(item) in self.others
-
-
-def _parts(value: Any) -> Iterable[Any] | None:
-    """What a container, an object or a sparse matrix holds, None for other values."""
-    if isinstance(value, (list, tuple, collections.deque)):
-        return value
-    if isinstance(value, Mapping):
-        return list(value.values())
-    if is_sparse(value):
-        return list(vars(value).values())
-    return list(attributes(value).values()) if is_open(value) else None
 
 
 def shares(mine: Any, theirs: Any) -> bool:
@@ -89,27 +75,24 @@ class Pullback:
         self, made: CompiledPair, residuals: Any, then: Snapshot = _NOTHING, given: Any = None
     ) -> None:
         self._made, self._then, self.given = made, then, given
-        self._backward: Callable[..., Any] | None = made.backward
-        self._residuals = residuals
+        self._residuals, self._is_released = residuals, False
 
     @entry
     def __call__(self, grad_outputs: Any = None, retain_graph: bool = True) -> Any:
         """The gradients for one cotangent; `retain_graph=False` frees the residuals after it."""
-        if self._backward is None:
-            raise _released()
-        try:
-            if self._made.scalar:
-                grad_outputs = 1.0 if grad_outputs is None else self._made.seeded(grad_outputs)
-            backward = self._made.outside.as_then(self._then) if self._then else self._backward
-            result = backward(self._own_residuals(retain_graph), grad_outputs)
-        except CotangentError as error:
-            raise placed(error, self._made.returns) from None
-        except Exception as error:
-            add_place(error)
-            raise
+        self._check()
+        result = with_place(self._made.returns, self._run, grad_outputs, retain_graph)
         if not retain_graph:
             self.release()
         return result
+
+    def _run(self, grad_outputs: Any, retain_graph: bool) -> Any:
+        """What the backward part gives, reading what was outside at the forward run."""
+        if self._made.scalar:
+            grad_outputs = 1.0 if grad_outputs is None else self._made.seeded(grad_outputs)
+        made = self._made
+        backward = made.outside.as_then(self._then) if self._then else made.backward
+        return backward(self._own_residuals(retain_graph), grad_outputs)
 
     def many(self, grad_outputs: Any, size: int, retain_graph: bool = True) -> Any:
         """The gradients for a batch of cotangents, each with the batch axis in front.
@@ -117,8 +100,7 @@ class Pullback:
         They may share memory with the cotangents.  `retain_graph=False` lets them have the
         residuals.  `CANNOT` where the function has no backward part for batches.
         """
-        if self._backward is None:
-            raise _released()
+        self._check()
         if self._made.many is None or not self._is_as_then:
             return CANNOT  # one by one, with what was there then
         if self._made.scalar:
@@ -179,17 +161,18 @@ class Pullback:
 
     def release(self) -> None:
         """Free the residuals; a later call raises ReleasedError."""
-        self._backward = self._residuals = None
+        self._residuals, self._is_released = None, True
 
-
-def _released() -> ReleasedError:
-    return ReleasedError(
-        "Trying to backward through the graph a second time (or directly access saved "
-        "tensors after they have already been freed). Saved intermediate values of the "
-        "graph are freed when you call .backward() or autograd.grad(). Specify "
-        "retain_graph=True if you need to backward through the graph a second time or if "
-        "you need to access saved tensors after calling backward."
-    )
+    def _check(self) -> None:
+        """Raise if the residuals have been freed."""
+        if self._is_released:
+            raise ReleasedError(
+                "Trying to backward through the graph a second time (or directly access saved "
+                "tensors after they have already been freed). Saved intermediate values of the "
+                "graph are freed when you call .backward() or autograd.grad(). Specify "
+                "retain_graph=True if you need to backward through the graph a second time or if "
+                "you need to access saved tensors after calling backward."
+            )
 
 
 def recorded(
@@ -203,11 +186,7 @@ def recorded(
 
     `at_once`: it is used before anyone can write; `keep`: it keeps what the function was given.
     """
-    try:
-        value, residuals = pair.function(*args, **kwargs)
-    except Exception as error:
-        add_place(error)
-        raise
+    value, residuals = with_place(None, pair.function, *args, **kwargs)
     if at_once and not pair.consumes:
         return value, Pullback(pair, residuals)
     outside, memo = pair.outside, Memo()

@@ -4,7 +4,7 @@ Takes a function of the IR and values for its parameters; gives what it returns,
 its arguments and what it prints, which nobody else sees.  Random numbers are the same in every run,
 and what is outside is put back after it.  `effect` says what must not be run more than once.
 
-First comes what values are made of, leaf by leaf: whether two are the same, random ones, slopes.
+First comes what values are made of, leaf by leaf: the largest numbers, whether two are the same.
 """
 
 from __future__ import annotations
@@ -13,10 +13,8 @@ import contextlib
 import copy
 import functools
 import io
-import operator
 import random
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, MappingView
 from typing import Any
 
@@ -27,36 +25,22 @@ from srcdiff.analysis.links import is_marked
 from srcdiff.backends.loader import compile_text, meanings
 from srcdiff.codegen.link import module_text
 from srcdiff.driver.pipeline import pair_of
+from srcdiff.driver.snapshots import held_by
 from srcdiff.errors import ValidationError
 from srcdiff.frontend.closures.closures import Lifted
 from srcdiff.frontend.request import Request
 from srcdiff.frontend.signatures import signature_of
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.interpreter import IN_PLACE, Env, Interpreter
-from srcdiff.primitives.effects import is_pure, is_ufunc_at, module_of, only_writes
-from srcdiff.primitives.operation import MUTATORS
-from srcdiff.primitives.ops import Op, is_op
-from srcdiff.runtime import records, trees
-from srcdiff.runtime.arrays import with_slope
+from srcdiff.primitives.effects import is_pure, module_of, only_writes
+from srcdiff.primitives.ops import Op, is_op, op_named
+from srcdiff.runtime import trees
 from srcdiff.runtime.copies import attributes, copied, is_open
-from srcdiff.runtime.scipy.sparse import is_sparse
 from srcdiff.runtime.sequences import zeros_of
 from srcdiff.runtime.service import made_once
-from srcdiff.runtime.trees import like_sequence
 from srcdiff.specialize.inline import function_of, is_user_function
 
 Values = Mapping[str, Any]
-
-def items_of(value: Any) -> Mapping[Any, Any] | None:
-    """What a container or object holds by key; None of anything else."""
-    if isinstance(value, dict):
-        return value
-    if isinstance(value, (list, tuple, deque)) and not records.is_record(type(value)):
-        return dict(enumerate(value))
-    if is_sparse(value):
-        return {k: v for k, v in vars(value).items() if isinstance(v, np.ndarray)}
-    return attributes(value) if is_open(value) else None
-
 
 def is_float(value: Any) -> bool:
     """Whether a leaf is a real or complex floating point number, or an array of them."""
@@ -67,7 +51,7 @@ def is_float(value: Any) -> bool:
 
 def leaves(value: Any) -> Iterator[Any]:
     """The floating point leaves of a value."""
-    items = items_of(value)
+    items = held_by(value)
     if items is not None:
         for item in items.values():
             yield from leaves(item)
@@ -82,7 +66,7 @@ def size(leaf: Any) -> float:
 
 def containers(value: Any) -> Iterator[Any]:
     """The containers and objects in a value, as often as they are reached."""
-    items = items_of(value)
+    items = held_by(value)
     if items is not None:
         if not isinstance(value, tuple):
             yield value
@@ -90,70 +74,17 @@ def containers(value: Any) -> Iterator[Any]:
             yield from containers(item)
 
 
-def inner(value: Any, along: Any) -> float:
-    """The real inner product of a value with something of its structure; None is zero."""
-    items = items_of(value)
-    if along is None or items is None and not is_float(value):
-        return 0.0
-    if items is None:
-        return float(np.real(np.vdot(np.asarray(along), np.asarray(value))))
-    held = items_of(along)
-    assert held is not None, "a gradient has the structure of its input"
-    return sum(inner(item, held.get(key)) for key, item in items.items())
-
-
-def random_like(value: Any, rng: np.random.Generator) -> Any:
-    """Random numbers in the structure of a value: None for what has no derivative."""
-    items = items_of(value)
-    if items is not None:
-        new = [random_like(item, rng) for item in items.values()]
-        if isinstance(value, tuple) and not records.is_record(type(value)):
-            return tuple(new)
-        return new if isinstance(value, list) else dict(zip(items, new))
-    if not is_float(value):
-        return None
-    drawn: Any = rng.standard_normal(np.shape(value))
-    if np.iscomplexobj(value):
-        drawn = drawn + 1j * rng.standard_normal(np.shape(value))
-    if isinstance(value, np.ndarray):
-        return np.asarray(drawn, value.dtype)
-    return type(value)(drawn)
-
-
-def moved(value: Any, along: Any, step: float) -> Any:
-    """A value some way along a direction, moved in place where it can be."""
-    if along is None:
-        return value
-    items, held = items_of(value), items_of(along)
-    if items is None:
-        if isinstance(value, np.ndarray):
-            value[...] += step * along
-            return value
-        return type(value)(value + step * along)
-    assert held is not None
-    new = {key: moved(item, held.get(key), step) for key, item in items.items()}
-    if isinstance(value, tuple):
-        return like_sequence(value, list(new.values()))
-    for key, item in new.items():
-        if isinstance(value, (dict, list, deque)):
-            value[key] = item
-        else:
-            object.__setattr__(value, key, item)
-    return value
-
-
 def difference(one: Any, two: Any, slack: float | None) -> tuple[Any, Any] | None:
     """The first parts in which two values differ, None if there are none.
 
     Numbers may differ by `slack`; bit by bit they are the same where that is None.
     """
-    a, b = items_of(one), items_of(two)
+    a, b = held_by(one), held_by(two)
     if a is not None and b is not None:
         if list(a) != list(b) or isinstance(one, (list, tuple)) != isinstance(two, (list, tuple)):
             return one, two
         return next((d for key in a if (d := difference(a[key], b[key], slack))), None)
-    numbers = (np.ndarray, np.generic, int, float, complex)
-    if not isinstance(one, numbers) or not isinstance(two, numbers):
+    if not isinstance(one, _NUMBERS) or not isinstance(two, _NUMBERS):
         plain = isinstance(one, _PLAIN) or isinstance(two, _PLAIN)
         same = bool(one == two) if plain else type(one) is type(two) or callable(one)
         return None if same else (one, two)
@@ -161,7 +92,8 @@ def difference(one: Any, two: Any, slack: float | None) -> tuple[Any, Any] | Non
     return None if same and _is_near(one, two, slack) else (one, two)
 
 
-_PLAIN = (str, bytes, type(None), np.ndarray, np.generic, int, float, complex)
+_NUMBERS = (np.ndarray, np.generic, int, float, complex)
+_PLAIN = (str, bytes, type(None), *_NUMBERS)
 """Types of which a value equals none of another type."""
 
 
@@ -227,7 +159,7 @@ class Runner(Interpreter):
             one, two = (self.atom(a, env) for a in call.args)
             return IN_PLACE[ir.SYMBOLS[call.fn]](one, two)
         first = call.args[0] if call.args else None
-        if isinstance(first, ir.Name) and (is_op(call, Op.LEN) or is_op(call, Op.GETITEM)):
+        if isinstance(first, ir.Name) and is_op(call, Op.LEN, Op.GETITEM):
             held = self.atom(first, env)
             keys = is_op(call, Op.GETITEM) and call.role is ir.Role.LOOP
             if keys and isinstance(held, (dict, set, frozenset)):
@@ -243,13 +175,14 @@ class Runner(Interpreter):
             return self.derived(fn, args)
         if isinstance(fn, Lifted):
             return self.lifted(fn)(*args, **kwargs)
-        if fn is np.block:
+        op = op_named(fn)
+        if op is Op.BLOCK:
             return fn(_as_lists(args[0]))  # as it is printed
-        if fn is trees.zero_tree and _is_list_of_numbers(args[0]):
+        if op is Op.ZERO_TREE and _is_list_of_numbers(args[0]):
             return zeros_of(args[0])  # as it is spelled: the sum of an empty list is an integer
-        if fn is with_slope:
+        if op is Op.WITH_SLOPE:
             return args[1 if self.slopes else 0]
-        if fn is operator.getitem and is_open(args[0]) and isinstance(args[1], str):
+        if op is Op.GETITEM and is_open(args[0]) and isinstance(args[1], str):
             return getattr(args[0], args[1])  # of an object that is taken apart
         return super().apply(fn, args, kwargs)
 
@@ -365,7 +298,7 @@ def _held(roots: Any) -> list[Callable[[], None]]:
         if id(value) in seen:
             continue
         seen.add(id(value))
-        items = items_of(value)
+        items = held_by(value)
         if items is not None:
             todo += items.values()
         back = _put_back(value)
@@ -407,11 +340,10 @@ def _set_attributes(value: Any, items: Mapping[str, Any]) -> None:
 # --- what may not be run twice -------------------------------------------------------------------
 
 
-_HARMLESS = (print, warnings.warn, next, iter, map, filter, zip, enumerate, setattr, getattr)
-_OURS = (
-    ir.make_function, ir.is_function, ir.captured, ir.set_attr, ir.set_item, operator.setitem,
-    operator.delitem,
+_HARMLESS = (
+    Op.PRINT, Op.WARN, Op.NEXT, Op.ITER, Op.MAP, Op.FILTER, Op.SETATTR, Op.SETITEM, Op.DELITEM,
 )  # fmt: skip
+"""What does more than a call that is pure does, of which nobody sees anything after a run."""
 
 
 def effect(function: ir.Function, seen: frozenset[Any] = frozenset()) -> str | None:
@@ -435,7 +367,7 @@ def _effect_of_call(call: ir.Call, seen: frozenset[Any]) -> str | None:
         return "calls a local function"
     if isinstance(fn, ir.Method):
         drawn = hasattr(np.random.Generator, fn.name) or hasattr(np.random.RandomState, fn.name)
-        return None if is_pure(fn) or fn.name in MUTATORS or drawn else said
+        return None if is_pure(fn) or only_writes(fn) or drawn else said
     hashable = getattr(type(fn), "__hash__", None) is not None
     if isinstance(fn, ir.Name) or not hashable or "file" in dict(call.kwargs):
         return said  # whatever it stands for
@@ -444,8 +376,8 @@ def _effect_of_call(call: ir.Call, seen: frozenset[Any]) -> str | None:
         return said if function is None else _effect_of(function, seen)
     if is_user_function(fn):
         return _effect_of(fn, seen)
-    own = is_ufunc_at(fn) or any(fn is f for f in (*_HARMLESS, *_OURS)) or only_writes(fn)
-    if own or is_pure(fn) or module_of(fn).startswith(("srcdiff.", "numpy.random")):
+    own = is_op(call, *_HARMLESS) or only_writes(fn) or is_pure(fn)
+    if own or module_of(fn).startswith(("srcdiff.", "numpy.random")):
         return None
     owner = getattr(fn, "__self__", None)
     return None if isinstance(owner, (np.random.Generator, np.random.RandomState)) else said

@@ -28,6 +28,7 @@ from srcdiff.ir.kinds import Kind, Object, is_active_kind
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.arguments import spelling
 from srcdiff.primitives.effects import is_pure, module_of, only_writes
+from srcdiff.primitives.operation import op_of
 from srcdiff.runtime.service import is_derivative
 from srcdiff.runtime.trees import hooked
 
@@ -70,13 +71,16 @@ def _is_generated(fn: Any) -> bool:
     return isinstance(fn, types.FunctionType) and fn.__code__.co_filename.startswith(ir.GENERATED)
 
 
+_CHECKPOINTS = ("srcdiff.runtime.checkpoint.Before", "srcdiff.runtime.checkpoint.run_again")
+
+
 def _is_repeatable(call: ir.Call) -> bool:
     """Whether a call computes, or writes into what the generated function has made."""
     own = is_pure(call.fn) or only_writes(call.fn)
     if isinstance(call.fn, (ir.Name, ir.Method)):
         return own
-    if getattr(call.fn, "__name__", "") in ("Before", "run_again"):
-        return False  # a checkpoint, which puts back random generators
+    if op_of(call.fn).name in _CHECKPOINTS:
+        return False  # which puts back random generators
     return own or module_of(call.fn).startswith("srcdiff.")
 
 
@@ -154,7 +158,7 @@ def _is_plain(made: Any, call: ir.Call) -> bool:
     if made.receiver or not call.args:
         return False
     own = Options(made.options.inputs, allow_unused=made.options.allow_unused)
-    options = replace(made.options, materialize_grads=False, create_graph=None)
+    options = replace(made.options, materialize_grads=False, create_graph=None, again=False)
     plain = not any(isinstance(a, ir.Star) for a in call.args) and None not in dict(call.kwargs)
     plain = plain and isinstance(made.primal, types.FunctionType)
     complete = made.options.materialize_grads or made.options.allow_unused is None

@@ -35,7 +35,7 @@ def same(now: Any, then: Any, words: Words = None, seen: Seen | None = None) -> 
         return True
     if type(now) is not type(then) and not (is_any_array(now) and is_any_array(then)):
         return False
-    one, two = _parts(now, words), _parts(then, words)
+    one, two = held_by(now, words), held_by(then, words)
     if one is None or two is None:
         return _same_leaf(now, then)
     seen = set() if seen is None else seen
@@ -46,15 +46,17 @@ def same(now: Any, then: Any, words: Words = None, seen: Seen | None = None) -> 
     return list(one) == list(two) and all(same(one[k], v, words, seen) for k, v in two.items())
 
 
-def _parts(value: Any, words: Words) -> Mapping[Any, Any] | None:
-    """What a container, an object or a sparse matrix holds, None for other values."""
-    if isinstance(value, dict):
+def held_by(value: Any, words: Words = None) -> Mapping[Any, Any] | None:
+    """What a container, a sparse matrix or an object holds, by key; None for other values.
+
+    Of objects these are the attributes among words.
+    """
+    if isinstance(value, Mapping):
         return value
     if isinstance(value, (list, tuple, collections.deque)):
         return dict(enumerate(value))
     if is_sparse(value):
-        held = {k: v for k, v in vars(value).items() if isinstance(v, (np.ndarray, dict))}
-        return {**held, "shape": value.shape}
+        return {k: v for k, v in vars(value).items() if isinstance(v, (np.ndarray, dict, tuple))}
     if not is_open(value):
         return None
     found = attributes(value)

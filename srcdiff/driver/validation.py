@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,8 +24,8 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.codegen.link import part_request
-from srcdiff.driver.options import at_path, given_at
-from srcdiff.driver.pipeline import PRIMAL_PASSES, State, Watch, pair_of, run, run_pair
+from srcdiff.driver.options import at, at_path, given_at
+from srcdiff.driver.pipeline import PRIMAL_PASSES, State, Watch, pair_of, run
 from srcdiff.driver.replay import (
     Look,
     Outcome,
@@ -36,22 +36,19 @@ from srcdiff.driver.replay import (
     containers,
     difference,
     effect,
-    inner,
-    items_of,
     leaves,
-    moved,
-    random_like,
     size,
 )
-from srcdiff.errors import InternalError, TransformError, ValidationError
+from srcdiff.driver.snapshots import held_by
+from srcdiff.driver.structures import inner, plus, random_like, with_leaf
+from srcdiff.errors import TransformError, ValidationError
 from srcdiff.frontend.closures.closures import Lifted
 from srcdiff.frontend.request import Input, Request
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.interpreter import Env, Interpreter, bound_arguments
 from srcdiff.ir.kinds import Kind
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import is_builtin, lookup
-from srcdiff.runtime import trees
-from srcdiff.runtime.arrays import stop_gradient
 from srcdiff.runtime.copies import copied
 from srcdiff.runtime.devices import is_device_array
 from srcdiff.runtime.trees import like_sequence
@@ -168,8 +165,7 @@ class _Validation:
         def watch(row: str, name: str, before: ir.Function, after: ir.Function) -> None:
             self.steps.append(Step(row, name, before, after))
 
-        row = run_pair if pair else run
-        for _, state in row(self.origin, self.request, self.kinds, watch):
+        for _, state in run(self.origin, self.request, self.kinds, watch, pair):
             self.state = state
 
     # --- what is run
@@ -265,14 +261,14 @@ class _Validation:
         facts, rng = self.state.facts, np.random.default_rng(1)
         assert facts is not None
         names = {i.param: facts.adjoints[i.param] for i in self.request.inputs}
-        moves = {n: random_like(self.values[n], rng) for n in names}
+        moves = {n: random_like(rng, self.values[n]) for n in names}
         self.world.values.update({names[n]: along for n, along in moves.items()})
-        weights = random_like(out.value[1], rng)
+        weights = random_like(rng, out.value[1])
         made = self.row("tangents")
         found = self.outcome(made.after)
         self.compare(made, out, found, False, lambda _, value: value[0])
         if found is not None and found.error is None:
-            slope = _weighted(found.value[1], out.value[1], weights)
+            slope = inner(found.value[1], weights)
             self.check_slope([(Input(n), d) for n, d in moves.items()], weights, slope, made)
         self.compare_all("simplify", "name")
 
@@ -320,7 +316,7 @@ class _Validation:
         value = out.value[1]
         if type(value) is int:  # the sum of no numbers
             value = float(value)
-        return random_like(value, np.random.default_rng(1))
+        return random_like(np.random.default_rng(1), value)
 
     def row(self, label: str) -> Step:
         """A pass of the row."""
@@ -434,10 +430,9 @@ class _Validation:
         """Compare a gradient along a random direction with differences."""
         rng, moves, slope = np.random.default_rng(2), [], 0.0
         for item, part in zip(self.request.inputs, self.request.listed(gradient)):
-            at = given_at(self.values[item.param], item, self.origin)
-            along = random_like(at, rng)
+            along = random_like(rng, given_at(self.values[item.param], item, self.origin))
             moves.append((item, along))
-            slope += _weighted(part, at, along)
+            slope += inner(part, along)
         self.check_slope(moves, weights, slope, step)
 
     def check_slope(
@@ -468,7 +463,8 @@ class _Validation:
         held = [id(v) for v in containers(dict(self.values))]
         if shared or len(held) != len(set(held)):
             return "arguments share memory"
-        if self.request.strong_zeros or any(map(_is_declared, _callees(self.primal))):
+        calls = filter(None, map(ir.call_of, ir.walk(self.primal.body)))
+        if self.request.strong_zeros or any(map(_is_declared, calls)):
             return "a derivative that is declared"
         return None
 
@@ -495,7 +491,9 @@ class _Validation:
         """The weighted outputs, some way along a direction; None where they are not finite."""
         def run(values: dict[str, Any]) -> Any:
             for item, along in moves:
-                values[item.param] = _moved_at(values[item.param], item.path, along, step)
+                value = values[item.param]
+                new = plus(at(value, item.path), step, along)
+                values[item.param] = with_leaf(value, item.path, new)
             runner = Runner(self.part, None, False, True)
             return runner.run(self.primal, self.env(self.primal, values))
 
@@ -558,52 +556,18 @@ def _no_part(fn: ir.Derived, args: list[Any]) -> ir.Function:
 
 def _item(value: Any, k: int) -> Any:
     """What a structure whose leaves have a batch axis in front holds for one item."""
-    items = items_of(value)
+    items = held_by(value)
     if items is None:
         return None if value is None else value[k]
     new = {key: _item(item, k) for key, item in items.items()}
     return like_sequence(value, list(new.values())) if isinstance(value, (list, tuple)) else new
 
 
-def _weighted(part: Any, like: Any, weights: Any) -> float:
-    """The inner product of a derivative, None where it is zero, with weights like a value."""
-    if part is None or weights is None:
-        return 0.0
-    items, held, along = items_of(like), items_of(part), items_of(weights)
-    if items is None and np.shape(part) == np.shape(like):
-        return float(np.real(np.vdot(weights, part)))
-    if items is None or held is None or along is None:
-        raise InternalError("a derivative is not like its value", (part, like))
-    return sum(_weighted(held.get(key), item, along.get(key)) for key, item in items.items())
-
-
-def _moved_at(value: Any, path: tuple[Any, ...], along: Any, step: float) -> Any:
-    """A value with what is at a path in it moved."""
-    if not path:
-        return moved(value, along, step)
-    key, *rest = path
-    new = _moved_at(at_path(value, (key,)), tuple(rest), along, step)
-    if isinstance(value, tuple):
-        return like_sequence(value, [new if k == key else v for k, v in enumerate(value)])
-    if isinstance(value, (list, dict)):
-        value[key] = new
-    else:
-        object.__setattr__(value, key, new)
-    return value
-
-
-def _callees(function: ir.Function) -> Iterator[Any]:
-    """The functions that a function calls."""
-    for call in map(ir.call_of, ir.walk(function.body)):
-        if call is not None:
-            yield call.fn
-
-
-def _is_declared(fn: Any) -> bool:
+def _is_declared(call: ir.Call) -> bool:
     """Whether the derivative of a function is what somebody has said, whatever it computes."""
-    if fn is stop_gradient or fn is trees.hook:
+    if is_op(call, Op.STOP_GRADIENT, Op.HOOK):
         return True
-    rule = None if isinstance(fn, (ir.Name, ir.Derived)) else lookup(fn)
+    rule = None if isinstance(call.fn, (ir.Name, ir.Derived)) else lookup(call.fn)
     return rule is not None and not is_builtin(rule)
 
 

@@ -18,9 +18,8 @@ from srcdiff.analysis.activity import activity, edges_of
 from srcdiff.frontend.lowering import flows
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import rank_of
+from srcdiff.ir.kinds import Kinds, rank_of
 from srcdiff.kinds.calls import atom_kind
-from srcdiff.kinds.interpreter import Typed
 from srcdiff.normalize.outputs import selected_names
 from srcdiff.optimize.memory import Available, Memory
 from srcdiff.primitives.operation import op_of
@@ -40,14 +39,13 @@ Steps = tuple[tuple[ir.Callee, tuple[ir.Atom, ...]], ...]
 """What makes a multiple of a value: operators, with their other operands."""
 
 
-def with_squares(typed: Typed, inputs: Iterable[str]) -> ir.Function:
+def with_squares(function: ir.Function, kinds: Kinds, inputs: Iterable[str]) -> ir.Function:
     """The function with the derivatives of squares said apart from their values."""
-    function = typed.function
     if not any(_is_root(s.rhs) for s in ir.walk(function.body) if isinstance(s, ir.Assign)):
         return function
-    found = edges_of(function, typed.kinds, flows)
+    found = edges_of(function, kinds, flows)
     active = activity(inputs, selected_names(function), found)
-    return _Squares(typed, active).function(function)
+    return _Squares(function, kinds, active).function(function)
 
 
 def _is_root(rhs: ir.Rhs) -> bool:
@@ -80,11 +78,11 @@ def _is_two(key: str | None, value: ir.Atom) -> bool:
 class _Squares(Rewriter):
     """The walk through one function, with what its names are known to equal."""
 
-    def __init__(self, typed: Typed, active: frozenset[str]) -> None:
-        super().__init__(ir.Fresh(ir.all_names(typed.function)))
-        self.kinds = typed.kinds
+    def __init__(self, function: ir.Function, kinds: Kinds, active: frozenset[str]) -> None:
+        super().__init__(ir.Fresh(ir.all_names(function)))
+        self.kinds = kinds
         self.active = active
-        self.available = Available(Memory(typed.function, dict(typed.kinds)))
+        self.available = Available(Memory(function, dict(kinds)))
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """Control flow: what a loop changes is not known in it, what is bound inside not after."""

@@ -92,6 +92,7 @@ class Op(Enum):
     MATH_POW = "math.pow"
     MAX = "max"
     MIN = "min"
+    NEXT = "next"
     OBJECT_SETATTR = "object.__setattr__"
     PAIRWISE = "itertools.pairwise"
     PARTIAL = "functools.partial"
@@ -114,6 +115,7 @@ class Op(Enum):
     TUPLE = "tuple"
     TYPE = "type"
     VARS = "vars"
+    WARN = "warnings.warn"
     ZIP = "zip"
 
     # methods and attributes

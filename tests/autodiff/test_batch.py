@@ -10,12 +10,13 @@ import pytest
 import srcdiff
 from srcdiff import ir
 from srcdiff.api import matrices
-from srcdiff.api.batch import batched, item, stacked
-from srcdiff.api.point import Point, leaves, with_leaves
+from srcdiff.api.batch import batched, stacked
+from srcdiff.api.point import Point
 from srcdiff.autodiff.batch import forms
 from srcdiff.driver import pullback
 from srcdiff.driver.executable import CANNOT
 from srcdiff.driver.options import Options
+from srcdiff.driver.structures import leaves, with_leaves
 from srcdiff.ir.interpreter import Interpreter
 from srcdiff.ir.kinds import Array
 from srcdiff.kinds.lattice import kind_of
@@ -49,7 +50,7 @@ def assert_same_as_one_by_one(f, args, inputs=0, outputs=None, size=3):
     rng = np.random.default_rng(5)
     many = [dict(leaves(st.random_like(rng, output))) for _ in range(size)]
     together = with_leaves(output, {p: np.stack([m[p] for m in many]) for p in many[0]})
-    rows = [dict(leaves(pull(item(together, output, k)))) for k in range(size)]
+    rows = [dict(leaves(pull(runtime_batched.taken(together, k)))) for k in range(size)]
     expected = dict(leaves(stacked(at, rows)))
     found = dict(leaves(batched(pull, together, output, at)))
     assert set(found) == set(expected)

@@ -37,7 +37,8 @@ from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options
 from srcdiff.driver.pipeline import State
 from srcdiff.driver.pullback import recorded
-from srcdiff.driver.replay import difference, leaves, random_like, size
+from srcdiff.driver.replay import difference, leaves, size
+from srcdiff.driver.structures import random_like
 from srcdiff.errors import SrcdiffError
 from srcdiff.ir.frozen import replace
 from srcdiff.ir.nodes import Reader, Statement
@@ -227,14 +228,14 @@ def found(program: Program, mode: str) -> Any:
     """The value and a derivative of a program at its arguments."""
     problem = Problem(program.function, program.arguments(), program.inputs, program.outputs)
     rng = np.random.default_rng(1)
-    weights = random_like(problem.output(), rng)
+    weights = random_like(rng, problem.output())
     args, kwargs = positional(program.function, problem.arguments())
     options = Options(program.inputs, program.outputs, materialize_grads=True, value=mode == "grad")
     if mode == "jvp":
         inputs = tuple(st.paths(program.function, program.inputs))
         if not set(inputs) <= set(problem.names):
             raise SrcdiffError("a part of an argument is an input")
-        tangents = tuple(random_like(problem.names[n], rng) for n in inputs)
+        tangents = tuple(random_like(rng, problem.names[n]) for n in inputs)
         return forward_of(program.function, inputs, program.outputs).along(args, kwargs, tangents)
     made = Derivative(program.function, options)
     if mode == "grad":

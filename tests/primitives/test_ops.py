@@ -8,6 +8,7 @@ import importlib
 import itertools
 import math
 import operator
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ def found(spelling):
     parts = spelling.split(".")
     if spelling.startswith(("srcdiff.", "scipy.")):
         return getattr(importlib.import_module(".".join(parts[:-1])), parts[-1])
-    homes = (np, operator, math, copy, functools, itertools, dataclasses)
+    homes = (np, operator, math, copy, functools, itertools, dataclasses, warnings)
     held = {home.__name__.strip("_"): home for home in homes}.get(parts[0])
     if held is None:
         held, parts = importlib.import_module("builtins"), ["", *parts]
@@ -101,3 +102,20 @@ def test_passes_ask_for_operations_and_compare_no_callees():
         and node.left.attr == "fn"
     ]
     assert not compared
+
+
+def tables_of(path):
+    """What stands behind a `*` in the questions of a file whether a call is one of some."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "is_op":
+            tables = [a.value for a in node.args if isinstance(a, ast.Starred)]
+            yield from (t.id for t in tables if isinstance(t, ast.Name))
+
+
+def test_tables_hold_operations():
+    """A function among them would never be found, and nothing would say so."""
+    for path in PACKAGE.rglob("*.py"):
+        for name in tables_of(path):
+            parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+            table = vars(importlib.import_module(".".join(parts)))[name]
+            assert all(isinstance(op, Op) for op in table), (path, name)
