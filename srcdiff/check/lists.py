@@ -19,6 +19,7 @@ from srcdiff.analysis.links import is_copy, links_of
 from srcdiff.analysis.liveness import live_before
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.kinds import UNKNOWN, Kinds, List
+from srcdiff.kinds.calls import atom_kind
 from srcdiff.normalize.summaries.effects import Names, is_value, marked_arguments
 from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, is_op
@@ -27,7 +28,11 @@ _CHANGES_LENGTH = frozenset({"append", "extend", "insert", "pop", "remove", "cle
 
 
 def check_loops(function: ir.Function, kinds: Kinds) -> None:
-    """Refuse loops whose body changes how many items there are in what they run over."""
+    """Refuse loops whose body changes how many items there are in what they run over.
+
+    Also those whose count would be computed in a small or unsigned dtype of NumPy.
+    """
+    _check_counts(function, kinds)
     if not any(isinstance(s, ir.For) and _looped_over(s) for s in ir.walk(function.body)):
         return
     slots = Slots(links_of(function.body, kinds, False), kinds)
@@ -40,6 +45,25 @@ def check_loops(function: ir.Function, kinds: Kinds) -> None:
                     stmt.loc,
                     remedy="Loop over a copy, or by index.",
                 )
+
+
+def _check_counts(function: ir.Function, kinds: Kinds) -> None:
+    """Refuse bounds of loops that are no numbers as Python counts: `uint8(0) - 1` is 255."""
+    for stmt in ir.walk(function.body):
+        call = ir.call_of(stmt)
+        if call is not None and call.role is ir.Role.COUNT:
+            dtypes = [getattr(atom_kind(a, kinds), "dtype", None) for a in call.args]
+            narrow = next((d for d in dtypes if d in _NARROW), None)
+            if narrow is not None:
+                raise UnsupportedError(
+                    f"a loop counts with a number of dtype {narrow}, which may overflow or go "
+                    "below zero",
+                    stmt.loc,
+                    remedy="Convert it first: `int(n)`.",
+                )
+
+
+_NARROW = ("uint8", "uint16", "uint32", "uint64", "int8", "int16")
 
 
 def _looped_over(loop: ir.For) -> set[str]:

@@ -184,6 +184,7 @@ class Role(Enum):
 
     IN_PLACE = "an operator in place on a name: `x += y` is `x = x + y` in this role"
     LOOP = "takes what a loop iterates over, of a dict a key, or asks how often it runs"
+    COUNT = "computes how often a loop runs, or at what place it is, as Python counts"
     OLD = "reads `x[i]` before the value of `x[i] += value`"
     MADE = "stores an attribute while the object is made, which a frozen class lets pass"
     ATTRIBUTE = "takes an attribute of an object that is kept as a container"

@@ -313,7 +313,7 @@ def test_bugs_keep_their_frames(monkeypatch):
     monkeypatch.delenv("SRCDIFF_TRACEBACK", raising=False)
     bug = srcdiff.errors.InternalError("broken")
 
-    def broken(*args):
+    def broken(*args, **options):
         raise bug
 
     monkeypatch.setattr(pipeline, "derive", broken)

@@ -53,7 +53,10 @@ def shared_passes() -> Iterator[None]:
     known: list[Any] = []
     run = pipeline.run
 
-    def shared(origin: Any, request: Request, params: Any) -> Iterator[tuple[str, State]]:
+    def shared(
+        origin: Any, request: Request, params: Any, watch: Any = None, pair: bool = False
+    ) -> Iterator[tuple[str, State]]:
+        assert watch is None and not pair
         plain = replace(request, native=False)
         if known[:1] != [origin] or known[1:3] != [plain, params]:
             known[:] = origin, plain, params, next(

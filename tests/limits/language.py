@@ -29,6 +29,14 @@ def f(x, shape):
 
 srcdiff.grad(f)(2.0, (2, 3))
 """,
+    "A loop that counts back from an unsigned number of NumPy": """
+def f(x, k):
+    for _ in reversed(range(k)):
+        x = x * x
+    return x
+
+srcdiff.grad(f, inputs="x")(0.5, np.uint8(0))
+""",
     "A class inside": """
 def f(x):
     class Scaled:

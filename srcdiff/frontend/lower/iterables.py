@@ -157,7 +157,7 @@ def _arithmetic(b: Builder, op: Any, x: Atom, y: Atom, loc: Loc) -> Atom:
     """`x op y` of whole numbers; of two literals, the literal."""
     if isinstance(x, Const) and isinstance(y, Const):
         return Const(op(x.value, y.value))
-    return b.temp(Call(op, (x, y)), loc)
+    return b.temp(Call(op, (x, y), role=Role.COUNT), loc)
 
 
 @frozen
@@ -191,7 +191,9 @@ class Range:
 
     def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
         """The item at an index."""
-        return k if len(self.args) == 1 else Call(operator.add, (self.args[0], k))
+        if len(self.args) == 1:
+            return k
+        return Call(operator.add, (self.args[0], k), role=Role.COUNT)
 
 
 @frozen
@@ -229,7 +231,9 @@ class Enumerated:
 
     def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
         """The number and the item at an index."""
-        number: Rhs = k if self.start is None else Call(operator.add, (k, self.start))
+        number: Rhs = k
+        if self.start is not None:
+            number = Call(operator.add, (k, self.start), role=Role.COUNT)
         return number, self.inner.at(b, k, loc)
 
 
@@ -249,8 +253,8 @@ class Reverse:
             after = _arithmetic(b, operator.add, k, _ONE, loc)
             return self.inner.at(b, b.temp(Call(operator.neg, (after,)), loc), loc)
         top = self.inner.args[-1]  # of a range
-        below = b.temp(Call(operator.sub, (top, _ONE)), loc)
-        return Call(operator.sub, (below, k))
+        below = _arithmetic(b, operator.sub, top, _ONE, loc)
+        return Call(operator.sub, (below, k), role=Role.COUNT)
 
 
 @frozen

@@ -234,8 +234,8 @@ class Members(InTurn):
         value: ir.Atom = stmt.value
         if stmt.index is None:
             assert stmt.op is not None
-            name = _BINARY[ir.OPERATORS[stmt.op]]
-            own = self.written(stmt.base, f"__i{name}__") or ir.OPERATORS[stmt.op]
+            plain = ir.OPERATORS[stmt.op]
+            own = self.written(stmt.base, f"__i{plain.__name__.strip('_')}__") or plain
             return ir.Assign(stmt.base, ir.Call(own, (stmt.base, value)), stmt.loc)
         if stmt.op is not None:
             old = self.item(stmt.base, stmt.index)
