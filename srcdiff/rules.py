@@ -42,6 +42,7 @@ from srcdiff.primitives.registry import (
     linear,
     load_rules,
     lookup,
+    made_of,
     nondifferentiable,
     registry,
     rule,
@@ -53,7 +54,7 @@ from srcdiff.primitives.registry import (
 __all__ = [
     "active", "Store", "basic", "composed", "conj", "d", "discrete", "distinct", "divisor",
     "elementwise", "find", "forward", "ignored", "inlined", "isarray", "iscomplex", "isscalar",
-    "known", "linear", "load_rules", "lookup", "nondifferentiable", "picks_one", "rank", "refuse",
-    "registry", "reshapes", "rule", "samples", "scalar_rule", "spelling", "stretchable",
+    "known", "linear", "load_rules", "lookup", "made_of", "nondifferentiable", "picks_one", "rank",
+    "refuse", "registry", "reshapes", "rule", "samples", "scalar_rule", "spelling", "stretchable",
     "unsupported", "weak_in_quantiles", "z",
 ]  # fmt: skip

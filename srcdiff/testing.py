@@ -93,7 +93,7 @@ _STARS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 def _unread(rule: Rule) -> list[str]:
     """Names that the template computes and never reads."""
     assert rule.template is not None
-    if rule.scalar:
+    if rule.expression:
         return []
     tree = ast.parse(textwrap.dedent(inspect.getsource(rule.template)))
     names = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id != "_"]

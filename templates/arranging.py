@@ -9,16 +9,13 @@ from srcdiff.runtime.arrays import along, inside, negated, positions, scatter, u
 @linear(np.concatenate, np.concat)
 @samples("(A(2), A(3))", "(A(2, 3), A(2, 1)), 1", "[A(2, 3), A(1, 3)]", "(A(2, 3), A(2, 1)), -1")
 def concatenate(arrays, axis=0):
-    if axis is None:
-        stop = 0
-        for k in range(len(arrays)):
-            start = stop
+    stop = 0
+    for k in range(len(arrays)):
+        start = stop
+        if axis is None:
             stop = start + np.size(arrays[k])
             d[arrays][k] += np.reshape(d[z][start:stop], np.shape(arrays[k]))
-    else:
-        stop = 0
-        for k in range(len(arrays)):
-            start = stop
+        else:
             stop = start + np.shape(arrays[k])[axis]
             d[arrays][k] += d[z][along(axis, start, stop)]
 

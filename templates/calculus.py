@@ -140,9 +140,3 @@ def outer(of, signed):
 
 outer(np.add.outer, operator.pos)
 outer(np.subtract.outer, operator.neg)
-
-
-@linear(np.add.reduce)
-@samples("A(3, 4)", "A(3, 4), 1", "A(3, 4), None", "A(3, 4), 0, keepdims=True")
-def add_reduce(array, axis=0, *, keepdims=False):
-    d[array] += spread(d[z], array, axis, keepdims)

@@ -113,28 +113,20 @@ def select(condlist, choicelist, default=0):
     return z
 
 
-@composed(getattr(np, "vecdot", None), np.linalg.vecdot)
-@samples("A(3), A(3)", "A(2, 3), A(3)", "C(2, 3), C(2, 3)", "A(3, 2), A(3, 2), axis=0")
-def vecdot(x1, x2, *, axis=-1):
-    return np.sum(conj(x1) * x2, axis=axis)
-
-
-@composed(getattr(np, "matvec", None))
-@samples("A(2, 3), A(3)", "A(2, 3, 4), A(2, 4)")
-def matvec(x1, x2):
-    return (x1 @ x2[..., None])[..., 0]
-
-
-@composed(getattr(np, "vecmat", None))
-@samples("A(3), A(3, 2)", "A(2, 3), A(2, 3, 4)", "C(3), C(3, 2)")
-def vecmat(x1, x2):
-    return (conj(x1)[..., None, :] @ x2)[..., 0, :]
-
-
-@composed(np.diagflat)
-@samples("A(3)", "A(2, 2), 1")
-def diagflat(v, k=0):
-    return np.diag(np.ravel(v), k)
+made_of(
+    getattr(np, "vecdot", None), np.linalg.vecdot,
+    value=lambda x1, x2, *, axis=-1: np.sum(conj(x1) * x2, axis=axis),
+    samples=("A(3), A(3)", "A(2, 3), A(3)", "C(2, 3), C(2, 3)", "A(3, 2), A(3, 2), axis=0"),
+)
+made_of(
+    getattr(np, "matvec", None), value=lambda x1, x2: (x1 @ x2[..., None])[..., 0],
+    samples=("A(2, 3), A(3)", "A(2, 3, 4), A(2, 4)"),
+)
+made_of(
+    getattr(np, "vecmat", None), value=lambda x1, x2: (conj(x1)[..., None, :] @ x2)[..., 0, :],
+    samples=("A(3), A(3, 2)", "A(2, 3), A(2, 3, 4)", "C(3), C(3, 2)"),
+)
+made_of(np.diagflat, value=lambda v, k=0: np.diag(np.ravel(v), k), samples=("A(3)", "A(2, 2), 1"))
 
 
 @composed(np.block)
@@ -218,24 +210,21 @@ def unwrap(p, discont=None, axis=-1, *, period=6.283185307179586):
     d[p] += d[z]
 
 
-@composed(getattr(np, "cumulative_sum", None))
-@samples(
-    "A(4)", "A(2, 3), axis=1", "A(4), include_initial=True",
-    "C(2, 3), axis=-1, include_initial=True",
-)  # fmt: skip
-def cumulative_sum(x, *, axis=None, include_initial=False):
-    z = np.cumsum(x, axis)
-    return np.insert(z, 0, 0.0, -1 if axis is None else axis) if include_initial else z
+def cumulative(of, plain, start):
+    """The definition of running sums or products, which may begin with that of nothing."""
+
+    @composed(of)
+    @samples(
+        "A(4)", "A(2, 3), axis=1", "A(4), include_initial=True",
+        "C(2, 3), axis=-1, include_initial=True",
+    )  # fmt: skip
+    def running(x, *, axis=None, include_initial=False):
+        z = plain(x, axis)
+        return np.insert(z, 0, start, -1 if axis is None else axis) if include_initial else z
 
 
-@composed(getattr(np, "cumulative_prod", None))
-@samples(
-    "A(4)", "A(2, 3), axis=1", "A(4), include_initial=True",
-    "C(2, 3), axis=-1, include_initial=True",
-)  # fmt: skip
-def cumulative_prod(x, *, axis=None, include_initial=False):
-    z = np.cumprod(x, axis)
-    return np.insert(z, 0, 1.0, -1 if axis is None else axis) if include_initial else z
+cumulative(getattr(np, "cumulative_sum", None), np.cumsum, 0.0)
+cumulative(getattr(np, "cumulative_prod", None), np.cumprod, 1.0)
 
 
 @linear(getattr(np, "unstack", None), view="x")
@@ -244,43 +233,25 @@ def unstack(x, *, axis=0):
     d[x] += np.stack(d[z], axis)
 
 
-@composed(np.asarray_chkfinite, np.require)
-@samples("A(3)", "A(2, 3), float")
-def asarray(a, dtype=None):
-    return np.asarray(a, dtype)
-
-
-@composed(np.linalg.trace)
-@samples("A(3, 3)", "A(2, 3, 4), offset=1")
-def linalg_trace(x, *, offset=0):
-    return np.trace(x, offset, -2, -1)
-
-
-@composed(np.linalg.diagonal)
-@samples("A(3, 3)", "A(2, 3, 4), offset=1")
-def linalg_diagonal(x, *, offset=0):
-    return np.diagonal(x, offset, -2, -1)
-
-
-@composed(np.linalg.outer)
-@samples("A(3), A(4)")
-def linalg_outer(x1, x2):
-    return np.outer(x1, x2)
-
-
-@composed(np.linalg.cross)
-@samples("A(3), A(3)", "A(4, 3), A(4, 3)")
-def linalg_cross(x1, x2, *, axis=-1):
-    return np.cross(x1, x2, axis=axis)
-
-
-@composed(np.linalg.matmul)
-@samples("A(2, 3), A(3, 4)")
-def linalg_matmul(x1, x2):
-    return x1 @ x2
-
-
-@composed(np.linalg.tensordot)
-@samples("A(2, 3, 4), A(3, 4, 5)", "A(3, 4), A(4, 2), axes=1")
-def linalg_tensordot(x1, x2, *, axes=2):
-    return np.tensordot(x1, x2, axes)
+made_of(
+    np.asarray_chkfinite, np.require, value=lambda a, dtype=None: np.asarray(a, dtype),
+    samples=("A(3)", "A(2, 3), float"),
+)
+made_of(
+    np.linalg.trace, value=lambda x, *, offset=0: np.trace(x, offset, -2, -1),
+    samples=("A(3, 3)", "A(2, 3, 4), offset=1"),
+)
+made_of(
+    np.linalg.diagonal, value=lambda x, *, offset=0: np.diagonal(x, offset, -2, -1),
+    samples=("A(3, 3)", "A(2, 3, 4), offset=1"),
+)
+made_of(np.linalg.outer, value=lambda x1, x2: np.outer(x1, x2), samples=("A(3), A(4)",))
+made_of(
+    np.linalg.cross, value=lambda x1, x2, *, axis=-1: np.cross(x1, x2, axis=axis),
+    samples=("A(3), A(3)", "A(4, 3), A(4, 3)"),
+)
+made_of(np.linalg.matmul, value=lambda x1, x2: x1 @ x2, samples=("A(2, 3), A(3, 4)",))
+made_of(
+    np.linalg.tensordot, value=lambda x1, x2, *, axes=2: np.tensordot(x1, x2, axes),
+    samples=("A(2, 3, 4), A(3, 4, 5)", "A(3, 4), A(4, 2), axes=1"),
+)

@@ -79,10 +79,9 @@ def full(shape, fill_value, dtype=None):
         d[fill_value] += unbroadcast(uncut(d[z], z), fill_value)
 
 
-@linear(np.full_like)
+@linear(np.full_like, constant="a")
 @samples("A(2, 3), A()", "A(2, 3), A(3)")
 def full_like(a, fill_value, dtype=None):
-    d[a] += 0.0
     if not discrete(dtype):
         d[fill_value] += unbroadcast(uncut(d[z], z), fill_value)
 
@@ -107,10 +106,9 @@ def linspace_step(start, stop, num=50, endpoint=True, retstep=False):
     return z, (stop - start) / (num - 1 if endpoint else num)
 
 
-@linear(np.arange)
+@linear(np.arange, constant="stop")
 @samples("A(), 3.0", "A(), 4.0, 0.3")
 def arange(start, stop=None, step=1):
-    d[stop] += 0.0
     if stop is None:
         d[start] += 0.0
     else:
@@ -134,10 +132,7 @@ def meshgrid(*xi, indexing="xy"):
         d[xi][k] += np.reshape(total, np.shape(xi[k]))
 
 
-@composed(np.complex64)
-@samples("C(1)[0]", "A()")
-def single_complex(x):
-    return np.asarray(x, np.complex64)[()]
+made_of(np.complex64, value=lambda x: np.asarray(x, np.complex64)[()], samples=("C(1)[0]", "A()"))
 
 
 @linear(np.complex128, complex)

@@ -21,11 +21,7 @@ def einsum(subscripts, *operands):
     for k in range(len(operands)):
         if not known(subscripts) or not einsum_plain(subscripts, k):
             d[operands][k] += conj(einsum_back(conj(d[z]), k, subscripts, *operands))
-        elif stretchable(operands[k]):
-            others = (*operands[:k], *operands[k + 1 :])
-            g = np.einsum(einsum_subscripts(subscripts, k), conj(d[z]), *others)
-            d[operands][k] += unbroadcast(conj(g), operands[k])
         else:
             others = (*operands[:k], *operands[k + 1 :])
-            g = np.einsum(einsum_subscripts(subscripts, k), conj(d[z]), *others)
-            d[operands][k] += conj(g)
+            g = conj(np.einsum(einsum_subscripts(subscripts, k), conj(d[z]), *others))
+            d[operands][k] += unbroadcast(g, operands[k]) if stretchable(operands[k]) else g

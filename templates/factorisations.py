@@ -33,10 +33,10 @@ def eigh_tangent(a, UPLO):
     d[z] += linalg.values_along(z[0], z[1], e), linalg.vectors_along(z[0], z[1], e)
 
 
-@composed(np.linalg.eigvalsh)
-@samples("S(3)", "np.stack([S(3), S(3)])", "H(3)")
-def eigvalsh(a, UPLO="L"):
-    return np.linalg.eigh(a, UPLO)[0]
+made_of(
+    np.linalg.eigvalsh, value=lambda a, UPLO="L": np.linalg.eigh(a, UPLO)[0],
+    samples=("S(3)", "np.stack([S(3), S(3)])", "H(3)"),
+)
 
 
 @rule(np.linalg.eig)
@@ -50,10 +50,10 @@ def eig(a):
         d[a] += np.real(linalg.eig_back(w, v, d[w], d[v]))
 
 
-@composed(np.linalg.eigvals)
-@samples("S(3)", "V([[1.0, -2.0, 0.5], [2.0, 1.0, 1.0], [0.1, 0.2, 7.0]])", "C(3, 3)")
-def eigvals(a):
-    return np.linalg.eig(a)[0]
+made_of(
+    np.linalg.eigvals, value=lambda a: np.linalg.eig(a)[0],
+    samples=("S(3)", "V([[1.0, -2.0, 0.5], [2.0, 1.0, 1.0], [0.1, 0.2, 7.0]])", "C(3, 3)"),
+)
 
 
 @rule(np.linalg.svd)
@@ -89,10 +89,10 @@ def svd_values(a, full_matrices=True, compute_uv=True, hermitian=False):
     return np.linalg.svd(a, False, hermitian=hermitian)[1]
 
 
-@composed(np.linalg.svdvals)
-@samples("A(4, 3)", "A(2, 3, 4)", "C(3, 2)")
-def svdvals(x):
-    return np.linalg.svd(x, False)[1]
+made_of(
+    np.linalg.svdvals, value=lambda x: np.linalg.svd(x, False)[1],
+    samples=("A(4, 3)", "A(2, 3, 4)", "C(3, 2)"),
+)
 
 
 @rule(np.linalg.qr)

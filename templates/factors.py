@@ -64,19 +64,17 @@ inlined(linalg.left_along, "A(4, 4), P(2) + np.arange(2.0), A(2, 2), A(4, 2)")
 inlined(linalg.right_along, "A(2, 2), P(2) + np.arange(2.0), A(4, 4), A(2, 4)")
 
 
-@rule(linalg.turned)
+@rule(linalg.turned, constant="w")
 @samples("A(3), A(3, 3), S(3)", "A(2, 3), A(2, 3, 3), A(2, 3, 3)")
 def turned_(w, v, e):
     d[v] += d[z] * linalg.whole(w)
     d[e] += d[z] * (linalg.whole(w) - 1.0)
-    d[w] += 0.0
 
 
-@linear(linalg.fitted)
+@linear(linalg.fitted, constant="x")
 @samples("A(4), A(3)", "A(2, 3), A(3, 2)")
 def fitted_(g, x):
     d[g] += linalg.fitted(d[z], g)
-    d[x] += 0.0
 
 
 @linear(linalg.band_transposed)
@@ -93,14 +91,12 @@ def between_(x, gap):
 
 
 # Of the vectors `v` and values `w` of `a`: they follow it, and have no say of their own.
-@rule(linalg.eigvalsh_back)
+@rule(linalg.eigvalsh_back, constant="w v")
 def eigvalsh_back_(a, w, v, d_w, upper=False):
     vh = conj(v.mT)
     inner = vh @ linalg.from_triangle(d[z], upper) @ v
     d[d_w] += np.real(np.diagonal(inner, 0, -2, -1))
     d[a] += linalg.to_triangle(v @ linalg.eigvalsh_back_turn(w, d_w, inner) @ vh, upper)
-    d[w] += 0.0
-    d[v] += 0.0
 
 
 @forward(linalg.eigvalsh_back)
@@ -109,13 +105,10 @@ def eigvalsh_back_tangent(a, w, v, d_w, upper):
     d[z] += linalg.to_triangle(along, upper)
 
 
-@rule(linalg.svdvals_back)
+@rule(linalg.svdvals_back, constant="u s vh")
 def svdvals_back_(a, u, s, vh, d_s):
     d[d_s] += linalg.svdvals_back_part(u, s, vh, d[z])
     d[a] += linalg.svdvals_back_turn(u, s, vh, d_s, d[z])
-    d[u] += 0.0
-    d[s] += 0.0
-    d[vh] += 0.0
 
 
 @forward(linalg.svdvals_back)
@@ -141,27 +134,22 @@ def determined_(g, k):
     d[g][..., :k] += d[z]
 
 
-@linear(linalg.off_the_cut)
+@linear(linalg.off_the_cut, constant="image")
 @samples("S(3), A(3, 3)")
 def off_the_cut_(a, image):
     d[a] += d[z]
-    d[image] += 0.0
 
 
-@linear(linalg.as_full)
+@linear(linalg.as_full, constant="x y")
 @samples("A(3), A(3), A(2), 'same'", "A(2, 3), A(3, 4), A(2, 2), 'valid'")
 def as_full_(g, x, y, mode):
     d[g] += linalg.cut(d[z], x, y, mode)
-    d[x] += 0.0
-    d[y] += 0.0
 
 
-@linear(linalg.cut)
+@linear(linalg.cut, constant="x y")
 @samples("A(4), A(3), A(2), 'same'", "A(4, 5), A(3, 4), A(2, 2), 'valid'")
 def cut_(g, x, y, mode):
     d[g] += linalg.as_full(d[z], x, y, mode)
-    d[x] += 0.0
-    d[y] += 0.0
 
 
 @linear(linalg.scaled_ends)
@@ -170,11 +158,10 @@ def scaled_ends_(g, axis, first, last):
     d[g] += linalg.scaled_ends(d[z], axis, first, last)
 
 
-@linear(linalg.unreduced)
+@linear(linalg.unreduced, constant="x")
 @samples("A(3), [0, 2, 3], A(5), 0", "A(2, 2), [3, 1], A(2, 5), 1")
 def unreduced_(g, indices, x, axis):
     d[g] += np.add.reduceat(d[z], indices, axis)
-    d[x] += 0.0
 
 
 @linear(linalg.regular)

@@ -77,11 +77,10 @@ along_axes(np.fft.ifftn, np.fft.fftn, np.fft.ifft)
 
 def of_matrices(of, plain, *calls):
     """The definition of a transform along the last two axes."""
-
-    @composed(of)
-    @samples(*calls)
-    def transform(a, s=None, axes=(-2, -1), norm=None):
-        return plain(a, s, axes, norm)
+    made_of(
+        of, value=lambda a, s=None, axes=(-2, -1), norm=None: plain(a, s, axes, norm),
+        samples=calls,
+    )
 
 
 FULL = ("A(3, 4)", "C(3, 4)", "A(2, 3, 4), (2, 6)", "A(3, 4), None, (1, 0), 'forward'")
@@ -155,13 +154,12 @@ shifted(np.fft.fftshift, np.fft.ifftshift)
 shifted(np.fft.ifftshift, np.fft.fftshift)
 
 
-@composed(np.fft.fftfreq)
-@samples("5, A()", "4, d=A()")
-def fftfreq(n, d=1.0):
-    return np.fft.ifftshift(np.arange(-(n // 2), (n + 1) // 2)) * (1.0 / (n * d))
-
-
-@composed(np.fft.rfftfreq)
-@samples("5, A()", "4, d=A()")
-def rfftfreq(n, d=1.0):
-    return np.arange(n // 2 + 1) * (1.0 / (n * d))
+made_of(
+    np.fft.fftfreq,
+    value=lambda n, d=1.0: np.fft.ifftshift(np.arange(-(n // 2), (n + 1) // 2)) * (1.0 / (n * d)),
+    samples=("5, A()", "4, d=A()"),
+)
+made_of(
+    np.fft.rfftfreq, value=lambda n, d=1.0: np.arange(n // 2 + 1) * (1.0 / (n * d)),
+    samples=("5, A()", "4, d=A()"),
+)

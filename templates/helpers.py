@@ -1,5 +1,7 @@
 """Rules of the helpers that generated code calls, so that it can be differentiated again."""
 
+import operator
+
 import numpy as np
 
 from srcdiff.rules import *
@@ -7,21 +9,19 @@ from srcdiff.runtime import arrays
 from srcdiff.runtime.linalg import cofactor_slope
 
 
-@linear(arrays.unbroadcast, view="g")
+@linear(arrays.unbroadcast, view="g", constant="x")
 @samples("A(2, 3), A(3)", "A(2, 3), A(2, 1)", "A(2, 3), A()", "A(3), A(3)")
 def unbroadcast_(g, x):
     d[g] += np.broadcast_to(d[z], np.shape(g))
-    d[x] += 0.0
 
 
-@linear(arrays.spread, view="g")
+@linear(arrays.spread, view="g", constant="x")
 @samples("A(), A(3)", "A(3), A(2, 3), 0", "A(2, 1), A(2, 3), 1, True", "A(2), A(4, 2, 3), (0, 2)")
 def spread_(g, x, axis=None, keepdims=False):
     if axis is None:
         d[g] += np.reshape(np.sum(d[z]), np.shape(g))
     else:
         d[g] += np.sum(d[z], axis=axis, keepdims=keepdims)
-    d[x] += 0.0
 
 
 @linear(arrays.keep_axes, view="g")
@@ -30,11 +30,10 @@ def keep_axes_(g, axis=None, keepdims=False):
     d[g] += np.reshape(d[z], np.shape(g))
 
 
-@linear(arrays.scatter)
+@linear(arrays.scatter, constant="x")
 @samples("A(3), np.array([0, 2, 2]), A(4)", "A(2, 1), np.array([[0, 1], [3, 3]]), A(2, 3)")
 def scatter_(g, index, x):
     d[g] += arrays.unbroadcast(np.take(d[z], index), g)
-    d[x] += 0.0
 
 
 @linear(arrays.shift)
@@ -43,11 +42,10 @@ def shift_(x, k, axis):
     d[x] += arrays.shift(d[z], -k, axis)
 
 
-@linear(arrays.undiff)
+@linear(arrays.undiff, constant="x")
 @samples("A(4), A(5), 1, -1", "A(3, 4), A(5, 4), 2, 0")
 def undiff_(g, x, n, axis):
     d[g] += np.diff(d[z], n, axis)
-    d[x] += 0.0
 
 
 @elementwise(arrays.power_slope)
@@ -114,11 +112,10 @@ def rows_(x, axis=None):
     d[x] += arrays.unrows(d[z], x, axis)
 
 
-@linear(arrays.unrows, view="r")
+@linear(arrays.unrows, view="r", constant="x")
 @samples("A(12), A(3, 4)", "A(4, 3), A(3, 4), 0", "A(3, 8), A(2, 3, 4), (0, 2)")
 def unrows_(r, x, axis=None):
     d[r] += arrays.rows(d[z], axis)
-    d[x] += 0.0
 
 
 @rule(arrays.recur)
@@ -137,52 +134,44 @@ def recur_back_(b, a, axis):
     d[a] += arrays.shift(g, 1, axis) * conj(z)
 
 
-@rule(arrays.matmul_left)
-@samples("A(3, 2), A(3, 4), A(4, 2)", "A(3), A(3, 4), A(4)", "A(2, 3, 5), A(3, 4), A(2, 4, 5)")
-def matmul_left_(g, x, y):
-    d[g] += d[z] @ conj(y)
-    d[x] += 0.0
-    d[y] += arrays.matmul_right(conj(g), d[z], y)
+def product_parts(of, left, right, *calls):
+    """The rules of the adjoints of the operands of a product: each is made of it and the other."""
+
+    @rule(left, constant="x")
+    @samples("A(3, 2), A(3, 4), A(4, 2)", *calls)
+    def left_(g, x, y):
+        d[g] += of(d[z], conj(y))
+        d[y] += right(conj(g), d[z], y)
+
+    @rule(right, constant="y")
+    @samples("A(3, 2), A(3, 4), A(4, 2)", *calls)
+    def right_(g, x, y):
+        d[g] += of(conj(x), d[z])
+        d[x] += left(conj(g), x, d[z])
 
 
-@rule(arrays.matmul_right)
-@samples("A(3, 2), A(3, 4), A(4, 2)", "A(3), A(3, 4), A(4)", "A(2, 3, 5), A(3, 4), A(2, 4, 5)")
-def matmul_right_(g, x, y):
-    d[g] += conj(x) @ d[z]
-    d[x] += arrays.matmul_left(conj(g), x, d[z])
-    d[y] += 0.0
+product_parts(
+    operator.matmul, arrays.matmul_left, arrays.matmul_right,
+    "A(3), A(3, 4), A(4)", "A(2, 3, 5), A(3, 4), A(2, 4, 5)",
+)
+product_parts(
+    np.dot, arrays.dot_left, arrays.dot_right, "A(3), A(), A(3)",
+    "A(2, 3, 2, 5), A(2, 3, 4), A(2, 4, 5)",
+)
 
 
-@rule(arrays.dot_left)
-@samples("A(3, 2), A(3, 4), A(4, 2)", "A(3), A(), A(3)", "A(2, 3, 2, 5), A(2, 3, 4), A(2, 4, 5)")
-def dot_left_(g, x, y):
-    d[g] += np.dot(d[z], conj(y))
-    d[x] += 0.0
-    d[y] += arrays.dot_right(conj(g), d[z], y)
-
-
-@rule(arrays.dot_right)
-@samples("A(3, 2), A(3, 4), A(4, 2)", "A(3), A(), A(3)", "A(2, 3, 2, 5), A(2, 3, 4), A(2, 4, 5)")
-def dot_right_(g, x, y):
-    d[g] += np.dot(conj(x), d[z])
-    d[x] += arrays.dot_left(conj(g), x, d[z])
-    d[y] += 0.0
-
-
-@rule(arrays.tensordot_left)
+@rule(arrays.tensordot_left, constant="a")
 @samples("A(2, 5), A(2, 3, 4), A(3, 4, 5), 2", "A(2, 5), A(2, 3, 4), A(4, 5, 3), ((1, 2), (2, 0))")
 def tensordot_left_(g, a, b, axes=2):
     d[g] += np.tensordot(d[z], conj(b), axes)
-    d[a] += 0.0
     d[b] += arrays.tensordot_right(conj(g), d[z], b, axes)
 
 
-@rule(arrays.tensordot_right)
+@rule(arrays.tensordot_right, constant="b")
 @samples("A(2, 5), A(2, 3, 4), A(3, 4, 5), 2", "A(2, 5), A(2, 3, 4), A(4, 5, 3), ((1, 2), (2, 0))")
 def tensordot_right_(g, a, b, axes=2):
     d[g] += np.tensordot(conj(a), d[z], axes)
     d[a] += arrays.tensordot_left(conj(g), a, d[z], axes)
-    d[b] += 0.0
 
 
 @rule(arrays.einsum_back)
@@ -217,10 +206,9 @@ def squared_modulus_(x):
     d[x] += 2.0 * x * d[z]
 
 
-@rule(arrays.with_slope)
+@rule(arrays.with_slope, constant="x")
 @samples("np.ones(3), A(3)")
 def with_slope_(x, y):
-    d[x] += 0.0
     d[y] += d[z]
 
 

@@ -176,16 +176,17 @@ def diag(v, k=0):
         d[v] += scatter(d[z], np.diagonal(positions(v), k), v)
 
 
-@linear(np.triu)
-@samples("A(3, 3)", "A(3, 4), 1", "A(2, 3, 3)", "A(3)", "A(3), 1")
-def triu(m, k=0):
-    d[m] += unbroadcast(np.triu(d[z], k), m)  # a vector is every row of a matrix
+def triangle(of, *calls):
+    """The rule of a function that keeps a triangle; a vector is every row of a matrix."""
+
+    @linear(of)
+    @samples("A(3, 3)", "A(2, 3, 3)", "A(3)", *calls)
+    def kept(m, k=0):
+        d[m] += unbroadcast(of(d[z], k), m)
 
 
-@linear(np.tril)
-@samples("A(3, 3)", "A(3, 4), -1", "A(2, 3, 3)", "A(3)", "A(3), -1")
-def tril(m, k=0):
-    d[m] += unbroadcast(np.tril(d[z], k), m)  # a vector is every row of a matrix
+triangle(np.triu, "A(3, 4), 1", "A(3), 1")
+triangle(np.tril, "A(3, 4), -1", "A(3), -1")
 
 
 @rule(np.linalg.solve)

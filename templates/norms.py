@@ -66,13 +66,14 @@ def _spectral_norm(x, ord, row, column, keepdims):
     return np.expand_dims(z, (row, column)) if keepdims else z
 
 
-@composed(np.linalg.matrix_norm)
-@samples(
-    "A(3, 4)", "A(2, 3, 4), ord=1", "A(2, 3, 4), keepdims=True, ord='nuc'", "A(3, 3), ord=-2",
-    "C(3, 4), ord='nuc'",
-)  # fmt: skip
-def matrix_norm(x, *, keepdims=False, ord="fro"):
-    return _matrix_norm(x, ord, -2, -1, keepdims)
+made_of(
+    np.linalg.matrix_norm,
+    value=lambda x, *, keepdims=False, ord="fro": _matrix_norm(x, ord, -2, -1, keepdims),
+    samples=(
+        "A(3, 4)", "A(2, 3, 4), ord=1", "A(2, 3, 4), keepdims=True, ord='nuc'", "A(3, 3), ord=-2",
+        "C(3, 4), ord='nuc'",
+    ),
+)
 
 
 @rule(np.linalg.vector_norm)

@@ -108,11 +108,11 @@ joined(np.stack)
 
 def stacked(of):
     """`dtype` of what stacks arrays."""
-
-    @composed(of, given="dtype")
-    @samples("(A(3), A(3)), dtype=float")
-    def stacked_dtype(tup, *, dtype=None, casting="same_kind"):
-        return np.asarray(of(tup), dtype)
+    made_of(
+        of, given="dtype",
+        value=lambda tup, *, dtype=None, casting="same_kind": np.asarray(of(tup), dtype),
+        samples=("(A(3), A(3)), dtype=float",),
+    )
 
 
 stacked(np.vstack)
@@ -140,10 +140,11 @@ def _within(indices, n, mode):
     return np.clip(indices, 0, n - 1)
 
 
-@composed(np.angle, given="deg")
-@samples("C(3), True", "C(3), deg=False")
-def angle_degrees(z, deg=False):
-    return np.rad2deg(np.angle(z)) if deg else np.angle(z)
+made_of(
+    np.angle, given="deg",
+    value=lambda z, deg=False: np.rad2deg(np.angle(z)) if deg else np.angle(z),
+    samples=("C(3), True", "C(3), deg=False"),
+)
 
 
 @composed(np.linalg.cholesky, given="upper")

@@ -22,10 +22,10 @@ def partition_method(a, kth, axis=-1):
     a[...] = np.partition(a, kth, axis)
 
 
-@composed(np.sort_complex)
-@samples("C(4)", "C(4).astype(np.complex64)")
-def sort_complex(a):
-    return np.sort(a if iscomplex(a) else np.asarray(a, complex))
+made_of(
+    np.sort_complex, value=lambda a: np.sort(a if iscomplex(a) else np.asarray(a, complex)),
+    samples=("C(4)", "C(4).astype(np.complex64)"),
+)
 
 
 @composed(np.trim_zeros)
@@ -87,13 +87,11 @@ def place(arr, mask, vals):
     arr[chosen] = np.resize(vals, int(np.count_nonzero(chosen)))
 
 
-@composed(np.ndarray.choose)
-@samples("np.array([0, 1, 0]), (A(3), A(3))")
-def choose_method(a, choices):
-    return np.choose(a, choices)
-
-
-@composed(np.ndarray.compress)
-@samples("A(3), [True, False, True]", "A(3, 2), [True, False, True], 0")
-def compress_method(a, condition, axis=None):
-    return np.compress(condition, a, axis)
+made_of(
+    np.ndarray.choose, value=lambda a, choices: np.choose(a, choices),
+    samples=("np.array([0, 1, 0]), (A(3), A(3))",),
+)
+made_of(
+    np.ndarray.compress, value=lambda a, condition, axis=None: np.compress(condition, a, axis),
+    samples=("A(3), [True, False, True]", "A(3, 2), [True, False, True], 0"),
+)

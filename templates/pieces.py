@@ -49,7 +49,7 @@ inlined(
 )  # fmt: skip
 
 
-@linear(unsplit)
+@linear(unsplit, constant="x")
 @samples(
     "[A(3), A(0), A(3)], [3, 1], A(4), 0", "[A(2, 1), A(2, 1)], 2, A(2, 2), 1",
     "[A(2, 1), A(2, 2)], [1], A(2, 3), 1",
@@ -57,17 +57,15 @@ inlined(
 def unsplit_(parts, places, x, axis):
     for k in range(len(parts)):
         d[parts][k] += np.split(d[z], places, axis)[k]
-    d[x] += 0.0
 
 
-@linear(paired)
+@linear(paired, constant="roots")
 @samples("C(3), np.array([1j, -1j])", "C(3), np.array([1j, 1.0])", "A(3), np.array([2.0, 1.0])")
 def paired_(c, roots):
     if iscomplex(c):
         d[c] += d[z] + np.zeros_like(c)
     else:
         d[c] += d[z]
-    d[roots] += 0.0
 
 
 nondifferentiable(axes_from, conditions, nonzero_ends)

@@ -1,5 +1,7 @@
 """Rules of polynomials, given by their coefficients or their roots."""
 
+import operator
+
 import numpy as np
 
 from srcdiff.rules import *
@@ -49,18 +51,18 @@ def polyint(p, m=1, k=None):
     return z
 
 
-@composed(np.polyadd)
-@samples("A(3), A(3)", "A(2), A(4)", "A(4), A(2)", "A(3), 2.0", "A(), A(3)", "A(), A()")
-def polyadd(a1, a2):
-    left, right = _aligned(_terms(a1), _terms(a2))
-    return left + right
+def by_terms(of, joined):
+    """The definition of a sum or difference of polynomials."""
+
+    @composed(of)
+    @samples("A(3), A(3)", "A(2), A(4)", "A(4), A(2)", "A(3), 2.0", "A(), A(3)", "A(), A()")
+    def polynomial(a1, a2):
+        left, right = _aligned(_terms(a1), _terms(a2))
+        return joined(left, right)
 
 
-@composed(np.polysub)
-@samples("A(3), A(3)", "A(2), A(4)", "A(4), A(2)", "A(3), 2.0", "A(), A(3)", "A(), A()")
-def polysub(a1, a2):
-    left, right = _aligned(_terms(a1), _terms(a2))
-    return left - right
+by_terms(np.polyadd, operator.add)
+by_terms(np.polysub, operator.sub)
 
 
 def _terms(p):
@@ -72,13 +74,13 @@ def _aligned(a1, a2):
     return np.pad(a1, (n - len(a1), 0)), np.pad(a2, (n - len(a2), 0))
 
 
-@composed(np.polymul)
-@samples(
-    "A(3), A(2)", "np.append(0.0, A(3)), np.append([0.0, 0.0], A(2))", "A(3), 2.0", "A(), A(3)",
-    "A(), A()",
-)  # fmt: skip
-def polymul(a1, a2):
-    return np.convolve(_leading(_terms(a1)), _leading(_terms(a2)))
+made_of(
+    np.polymul, value=lambda a1, a2: np.convolve(_leading(_terms(a1)), _leading(_terms(a2))),
+    samples=(
+        "A(3), A(2)", "np.append(0.0, A(3)), np.append([0.0, 0.0], A(2))", "A(3), 2.0", "A(), A(3)",
+        "A(), A()",
+    ),
+)
 
 
 def _leading(p):

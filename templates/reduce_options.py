@@ -106,8 +106,12 @@ def nanmean_where(a, axis=None, dtype=None, out=None, keepdims=False, *, where=T
 
 
 def reduced(of, plain, start, far=None):
-    """The options of `reduce` of a ufunc, which `plain` does too; those of some need a start."""
+    """`reduce` of a ufunc and its options, which `plain` does too; those of some need a start."""
     masked = f"A(2, 3), where={MASK}"
+    made_of(
+        of, samples=("A(3)", "A(2, 3), 1", "A(2, 3), None, keepdims=True"),
+        value=lambda array, axis=0, *, keepdims=False: plain(array, axis, keepdims=keepdims),
+    )
 
     @composed(of, given="dtype")
     @samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
@@ -154,11 +158,11 @@ converted(np.divide.reduce)
 
 def running(of, method):
     """`dtype` of running sums or products."""
-
-    @composed(of, method, given="dtype")
-    @samples("A(3), dtype=np.float64", "A(2, 3), 0, float")
-    def running_dtype(a, axis=None, dtype=None, out=None):
-        return of(np.asarray(a, dtype), axis)
+    made_of(
+        of, method, given="dtype",
+        value=lambda a, axis=None, dtype=None, out=None: of(np.asarray(a, dtype), axis),
+        samples=("A(3), dtype=np.float64", "A(2, 3), 0, float"),
+    )
 
 
 running(np.cumsum, np.ndarray.cumsum)
@@ -166,12 +170,13 @@ running(np.cumprod, np.ndarray.cumprod)
 
 
 def accumulated(of, plain):
-    """`dtype` of the `accumulate` of a ufunc, which `plain` does too."""
-
-    @composed(of, given="dtype")
-    @samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
-    def accumulate_dtype(array, axis=0, dtype=None, out=None):
-        return plain(np.asarray(array, dtype), axis)
+    """The `accumulate` of a ufunc and its `dtype`, which `plain` does too."""
+    made_of(of, value=lambda array, axis=0: plain(array, axis), samples=("A(3)", "A(2, 3), 1"))
+    made_of(
+        of, given="dtype",
+        value=lambda array, axis=0, dtype=None, out=None: plain(np.asarray(array, dtype), axis),
+        samples=("A(3), dtype=np.float64", "A(2, 3), 1, float"),
+    )
 
 
 accumulated(np.add.accumulate, np.cumsum)

@@ -66,19 +66,6 @@ def var(a, axis=None, *, ddof=0, keepdims=False):
         d[a] += 2.0 * keep_axes(d[z], axis, keepdims) * (a - center) / n
 
 
-@forward(np.var, np.ndarray.var)
-def var_tangent(a, axis, ddof, keepdims):
-    center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
-    part = d[a] * conj(a - center)
-    if iscomplex(a):
-        part = np.real(part)
-    total = np.sum(part, axis=axis, keepdims=keepdims)
-    n = axis_size(a, axis) - ddof
-    if not known(ddof) or ddof > 1:
-        n = max(n, 0)
-    d[z] += 2.0 * total / n
-
-
 @rule(np.std, np.ndarray.std)
 @samples(
     "A(5)", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True", "A(2, 3, 4), axis=(0, 2)", "C(4)",
@@ -93,17 +80,24 @@ def std(a, axis=None, *, ddof=0, keepdims=False):
     d[a] += keep_axes(slope, axis, keepdims) * (a - center)
 
 
-@forward(np.std, np.ndarray.std)
-def std_tangent(a, axis, ddof, keepdims):
-    center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
-    part = d[a] * conj(a - center)
-    if iscomplex(a):
-        part = np.real(part)
-    total = np.sum(part, axis=axis, keepdims=keepdims)
-    n = axis_size(a, axis) - ddof
-    if not known(ddof) or ddof > 1:
-        n = max(n, 0)
-    d[z] += divide_or_zero(total, z * n)
+def spread_tangent(*functions, is_root):
+    """The tangent of `np.var`, or of `np.std`, which is its root."""
+
+    @forward(*functions)
+    def tangent(a, axis, ddof, keepdims):
+        center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
+        part = d[a] * conj(a - center)
+        if iscomplex(a):
+            part = np.real(part)
+        total = np.sum(part, axis=axis, keepdims=keepdims)
+        n = axis_size(a, axis) - ddof
+        if not known(ddof) or ddof > 1:
+            n = max(n, 0)
+        d[z] += divide_or_zero(total, z * n) if is_root else 2.0 * total / n
+
+
+spread_tangent(np.var, np.ndarray.var, is_root=False)
+spread_tangent(np.std, np.ndarray.std, is_root=True)
 
 
 @rule(np.prod, np.ndarray.prod)

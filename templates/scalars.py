@@ -72,11 +72,10 @@ def frexp(x):
     d[x] += np.ldexp(d[m], -e)
 
 
-@rule(math.nextafter, np.nextafter)
+@rule(math.nextafter, np.nextafter, constant="y")
 @samples("A(), 3.0", "A(3), 5.0")
 def nextafter(x, y):
     d[x] += d[z]
-    d[y] += 0.0
 
 
 scalar_rule(
@@ -98,23 +97,18 @@ def modf_tangent(x):
     d[z] += (d[x], 0.0)
 
 
-@composed(divmod, np.divmod)
-@samples("A(), P()", "A(3), P(3)", "A(3), P()", "A(), P(2, 1)")
-def divmod_(x, y):
-    return x // y, x % y
+made_of(
+    divmod, np.divmod, value=lambda x, y: (x // y, x % y),
+    samples=("A(), P()", "A(3), P(3)", "A(3), P()", "A(), P(2, 1)"),
+)
 
 
 # Of later versions of Python.
-@composed(getattr(math, "fma", None))
-@samples("A(), A(), A()")
-def fma(x, y, z):
-    return x * y + z
-
-
-@composed(getattr(math, "sumprod", None))
-@samples("A(3), A(3)")
-def sumprod(p, q):
-    return np.sum(np.asarray(p) * np.asarray(q))
+made_of(getattr(math, "fma", None), value=lambda x, y, z: x * y + z, samples=("A(), A(), A()",))
+made_of(
+    getattr(math, "sumprod", None), value=lambda p, q: np.sum(np.asarray(p) * np.asarray(q)),
+    samples=("A(3), A(3)",),
+)
 
 
 nondifferentiable(

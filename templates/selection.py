@@ -142,15 +142,13 @@ scalar_rule(
 )
 
 
-@linear(real_like, view="g")
+@linear(real_like, view="g", constant="x")
 @samples("A(3), A(3)", "C(3), A(3)", "C(3), C(3)")
 def real_like_(g, x):
     d[g] += d[z]
-    d[x] += 0.0
 
 
-@linear(uncut, view="d_")
+@linear(uncut, view="d_", constant="x")
 @samples("A(3), A(3)", "C(3), A(3)")
 def uncut_(d_, x):
     d[d_] += uncut(d[z], x)
-    d[x] += 0.0

@@ -127,11 +127,10 @@ def nanprod(a, axis=None, *, keepdims=False):
 
 def running_without_nan(of, plain, fill):
     """The definition of a running sum or product that leaves out nan."""
-
-    @composed(of)
-    @samples("V([1.0, np.nan, 2.0])", "A(3, 4), 0")
-    def running(a, axis=None):
-        return plain(np.where(np.isnan(a), fill, a), axis)
+    made_of(
+        of, value=lambda a, axis=None: plain(np.where(np.isnan(a), fill, a), axis),
+        samples=("V([1.0, np.nan, 2.0])", "A(3, 4), 0"),
+    )
 
 
 running_without_nan(np.nancumsum, np.cumsum, 0.0)
@@ -252,10 +251,10 @@ def _unique(ar, return_index, return_inverse, return_counts, axis):
     return (values, counts) if return_counts else values
 
 
-@composed(np.union1d)
-@samples("A(3), A(2)")
-def union1d(ar1, ar2):
-    return np.unique(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
+made_of(
+    np.union1d, value=lambda ar1, ar2: np.unique(np.concatenate((np.ravel(ar1), np.ravel(ar2)))),
+    samples=("A(3), A(2)",),
+)
 
 
 @composed(np.intersect1d)

@@ -20,10 +20,7 @@ def same(x):
     d[x] += d[z]
 
 
-@composed(copy.deepcopy)
-@samples("A(3)", "A()")
-def deepcopy_(x):
-    return trees.deep_copy(x)
+made_of(copy.deepcopy, value=lambda x: trees.deep_copy(x), samples=("A(3)", "A()"))
 
 
 @rule(laid_copy)
@@ -37,19 +34,15 @@ def laid_copy_tangent(x):
     d[z] += laid_like(d[x], x)
 
 
-@linear(laid_like)
+@linear(laid_like, constant="x")
 @samples("A(2, 3), A(2, 3)", "A(2, 3), A(4, 3)[::2]")
 def laid_like_(values, x):
     d[values] += d[z]
-    d[x] += 0.0
 
 
-@rule(view_like)
+@rule(view_like, constant="base x old")
 @samples("A(2, 3), A(3), A(2, 3), A(3)")
 def view_like_(base, x, old, other):
-    d[base] += 0.0
-    d[x] += 0.0
-    d[old] += 0.0
     d[other] += d[z]
 
 
@@ -76,11 +69,10 @@ def as_array_(x):
     d[x] += sequences.as_items(d[z], x)
 
 
-@linear(sequences.as_items)
+@linear(sequences.as_items, constant="x")
 @samples("A(3), A(3)", "A(), A()")
 def as_items_(y, x):
     d[y] += sequences.as_array(d[z])
-    d[x] += 0.0
 
 
 @linear(trees.add_tree)
@@ -129,21 +121,19 @@ def put_back_(x, old):
     trees.put_back(d[x], trees.zero_tree(x))
 
 
-@linear(trees.like_tree)
+@linear(trees.like_tree, constant="x")
 @samples("A(3), A(3)", "A(), A()")
 def like_tree_(g, x):
     if isscalar(x) or isarray(x):
         d[g] += d[z]
     else:
         d[g] += trees.add_tree(trees.zero_tree(g), d[z])
-    d[x] += 0.0
 
 
-@linear(trees.cotangent)
+@linear(trees.cotangent, constant="x")
 @samples("A(3), A(3)", "A(), A()")
 def cotangent_(g, x):
     d[g] += d[z]
-    d[x] += 0.0
 
 
 @elementwise(trees.where_nonzero)

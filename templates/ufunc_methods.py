@@ -8,20 +8,6 @@ from srcdiff.runtime.indexing import leads, segments
 from srcdiff.runtime.linalg import latest, unreduced
 
 
-def reduced(of, plain):
-    """The definition of a `reduce` that NumPy has a function for."""
-
-    @composed(of)
-    @samples("A(3)", "A(2, 3), 1", "A(2, 3), None, keepdims=True")
-    def reduce(array, axis=0, *, keepdims=False):
-        return plain(array, axis, keepdims=keepdims)
-
-
-reduced(np.multiply.reduce, np.prod)
-reduced(np.maximum.reduce, np.max)
-reduced(np.minimum.reduce, np.min)
-
-
 @rule(np.fmax.reduce, np.fmin.reduce)
 @samples("A(3)", "A(2, 3), 1", "A(2, 3), None, keepdims=True", "V([1.0, np.nan, 2.0])")
 def extreme_reduce(array, axis=0, *, keepdims=False):
@@ -67,23 +53,11 @@ def _along(array, axis):
     return np.moveaxis(array, axis, 0)
 
 
-def accumulated(of, plain):
-    """The definition of an `accumulate` that NumPy has a function for."""
-
-    @composed(of)
-    @samples("A(3)", "A(2, 3), 1")
-    def accumulate(array, axis=0):
-        return plain(array, axis)
-
-
-accumulated(np.add.accumulate, np.cumsum)
-accumulated(np.multiply.accumulate, np.cumprod)
-
-
-@composed(np.subtract.accumulate)
-@samples("A(3)", "A(2, 3), 1", "A(2, 3), -1", "C(3)")
-def subtract_accumulate(array, axis=0):
-    return np.cumsum(np.where(leads(array, axis), array, -array), axis)
+made_of(
+    np.subtract.accumulate,
+    value=lambda array, axis=0: np.cumsum(np.where(leads(array, axis), array, -array), axis),
+    samples=("A(3)", "A(2, 3), 1", "A(2, 3), -1", "C(3)"),
+)
 
 
 @rule(np.divide.accumulate)

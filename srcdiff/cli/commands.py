@@ -258,8 +258,8 @@ def _rule_text(rule: Rule) -> str:
     """The source of a rule."""
     import inspect
 
-    if rule.scalar:
-        return _statement_of(rule.template)
+    if rule.expression:
+        return _statement_of(rule.template or rule.definition)
     parts = (rule.template, rule.definition, rule.tangent)
     return "\n\n".join(inspect.getsource(p).rstrip() for p in parts if p is not None)
 

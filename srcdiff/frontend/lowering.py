@@ -241,7 +241,7 @@ def template_of(rule: Rule) -> Template:
     """The template of a rule, lowered at the first use."""
     assert rule.template is not None, f"{rule.name} has no template"
     source = rule.template
-    if rule.scalar:
+    if rule.expression:
         return _once(rule, "template", lambda: lower_slopes(parse(source), rule))
     return _once(rule, "template", lambda: lower_template(parse(source), rule.mutates))
 
@@ -259,10 +259,10 @@ def differentiable(rule: Rule) -> frozenset[str]:
 
 
 def mentioned(rule: Rule) -> frozenset[str]:
-    """The parameters whose adjoint the template of a rule writes."""
+    """The parameters whose adjoint the template of a rule writes, or whose is zero on purpose."""
     return _once(
         rule, "mentioned", lambda: frozenset(s.like.id for s in walk(template_of(rule).below)
-        if isinstance(s, (Accum, Demand))),
+        if isinstance(s, (Accum, Demand))) | {*rule.constant.split()},
     )
 
 

@@ -262,7 +262,7 @@ FUNCTIONS: dict[Any, Rule] = {
     ),
     **dict.fromkeys((linalg.turned, implicit.of_reals), like(1)),
     linalg.band_product: lambda args, kwargs: _double(*args[:2]),
-    **dict.fromkeys((curves.spline, curves.interpolant), _curve),
+    curves.interpolant: _curve,
     integrals.ivp_values: always(Tuple((_TIMES, _VALUES))),
     integrals.ode_adjoint: lambda args, kwargs: _adjoint_of_ode(args[3], args[1], args[5]),
     integrals.slope_of: always(Object("equation")),

@@ -24,6 +24,7 @@ from srcdiff import ir
 from srcdiff.errors import MissingRuleError
 from srcdiff.ir import NONE, Atom, Attr, Call, Const, Loc, Method, Ref, Slice, Star, Tup
 from srcdiff.ir.frozen import remember, replace
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.records import is_ours
 
 Params = tuple[Parameter, ...]
@@ -90,9 +91,10 @@ def spelling(call: Call) -> str:
 
 
 def bind(params: Params, gather: str | None, call: Call, loc: Loc) -> dict[str, Atom]:
-    """The argument for every parameter of the template."""
+    """The argument for every parameter of the template; for `**options`, all others as a dict."""
     args = _gathered(gather, call)
     names = {p.name for p in params}
+    options, others = next((p.name for p in params if p.kind is p.VAR_KEYWORD), None), list[Atom]()
     if any(isinstance(a, Star) for a in args) or any(k is None for k, _ in call.kwargs):
         raise _misfit(call, loc, "`*` and `**` arguments")
     bound, rest = _positional(params, args)
@@ -103,8 +105,12 @@ def bind(params: Params, gather: str | None, call: Call, loc: Loc) -> dict[str, 
         assert name is not None
         if name in names and name not in bound:
             bound[name] = value
+        elif options is not None:
+            others += [Const(key), value]
         elif not is_neutral(name, value):
             raise _misfit(call, loc, f"the argument `{key}`")
+    if options is not None:  # of definitions alone, which are written out with it
+        bound[options] = Call(ir.make_dict, tuple(others))  # type: ignore[assignment]
     return _with_defaults(params, call, bound, loc)
 
 
@@ -122,7 +128,7 @@ def _positional(params: Params, args: tuple[Atom, ...]) -> tuple[dict[str, Atom]
         if param.kind is param.VAR_POSITIONAL:
             bound[param.name] = Tup(args)
             return bound, ()
-        if param.kind is param.KEYWORD_ONLY or not args:
+        if param.kind in (param.KEYWORD_ONLY, param.VAR_KEYWORD) or not args:
             break
         bound[param.name], args = args[0], args[1:]
     return bound, args
@@ -207,30 +213,16 @@ _T = TypeVar("_T")
 KEYS = ("out", "output")
 """How the parameter is called that is written into; in `scipy.ndimage` by the second name."""
 
-_METHODS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+_METHODS: Mapping[str, str] = MappingProxyType(
     {
-        name: ("self", *names.split())
-        for name, names in {
-            "all": "axis out keepdims", "any": "axis out keepdims",
-            "argmax": "axis out keepdims", "argmin": "axis out keepdims",
-            "choose": "choices out mode", "clip": "min max out", "compress": "condition axis out",
-            "conj": "out", "conjugate": "out", "cumprod": "axis dtype out",
-            "cumsum": "axis dtype out", "dot": "b out",
-            "max": "axis out keepdims initial where", "min": "axis out keepdims initial where",
-            "mean": "axis dtype out keepdims where",
-            "prod": "axis dtype out keepdims initial where",
-            "sum": "axis dtype out keepdims initial where",
-            "std": "axis dtype out ddof keepdims where",
-            "var": "axis dtype out ddof keepdims where",
-            "ptp": "axis out keepdims", "round": "decimals out",
-            "take": "indices axis out mode", "trace": "offset axis1 axis2 dtype out",
-            # Of generators of random numbers.
-            "random": "size dtype out", "standard_normal": "size dtype out",
-            "standard_exponential": "size dtype method out",
-            "standard_gamma": "shape size dtype out",
-        }.items()
+        "conj": "self out", "conjugate": "self out", "copy": "self order", "ravel": "self order",
+        # Of generators of random numbers.
+        "random": "self size dtype out", "standard_normal": "self size dtype out",
+        "standard_exponential": "self size dtype method out",
+        "standard_gamma": "self shape size dtype out",
     }
 )  # fmt: skip
+"""The parameters of methods that are not those of the function of NumPy of that name."""
 
 _UFUNC_METHODS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -242,21 +234,36 @@ _UFUNC_METHODS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 # Functions written in C that may come without a signature.
 _WITHOUT_SIGNATURE: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"dot": ("a", "b", "out"), "concatenate": ("arrays", "axis", "out")}
-)
+    {
+        "dot": ("a", "b", "out"), "concatenate": ("arrays", "axis", "out"),
+        "zeros": ("shape", "dtype", "order"), "empty": ("shape", "dtype", "order"),
+        "empty_like": ("prototype", "dtype", "order"),
+    }
+)  # fmt: skip
+
 
 def parameters(fn: ir.Callee) -> tuple[str, ...]:
-    """The parameters of a function that can be given by position, as far as `out` is one of them.
+    """The parameters of a function that can be given by position, as far as they are known.
 
-    Of a method of an array the first is the array.
+    Of a method of an array the first is the array; the others are those of NumPy's function.
     """
     if isinstance(fn, ir.Method):
-        return _METHODS.get(fn.name, ())
+        return _of_method(fn.name)
     if isinstance(fn, np.ufunc) or getattr(fn, "__module__", None) == "_operator":
         return ()
     if isinstance(getattr(fn, "__self__", None), np.ufunc):
         return _UFUNC_METHODS.get(fn.__name__, ())  # type: ignore[union-attr]
     return () if getattr(type(fn), "__hash__", None) is None or not _is_library(fn) else _names(fn)
+
+
+@lru_cache(maxsize=1024)
+def _of_method(name: str) -> tuple[str, ...]:
+    """The parameters of a method of arrays, or of a generator of random numbers."""
+    if name in _METHODS:
+        return tuple(_METHODS[name].split())
+    function = getattr(np, name, None) if hasattr(np.ndarray, name) else None
+    found = () if function is None else parameters(function)
+    return found if "out" in found else ()
 
 
 def _is_library(fn: Any) -> bool:
@@ -281,7 +288,7 @@ def named(call: ir.Call) -> ir.Call:
     """A call with `out` and all that follows it given by name; one of a ufunc as a tuple."""
     if isinstance(call.fn, np.ufunc):
         return _named_of_ufunc(call)
-    if call.fn is np.nan_to_num:
+    if is_op(call, Op.NAN_TO_NUM):
         return _named_of_nan_to_num(call)
     if len(call.args) < 2:
         return call

@@ -14,7 +14,6 @@ effect alone: they write into an operand, and return None.
 
 from __future__ import annotations
 
-import operator
 from types import ModuleType
 from typing import Any
 
@@ -24,6 +23,7 @@ from srcdiff import ir
 from srcdiff.ir.frozen import remember
 from srcdiff.ir.kinds import (
     Array,
+    Kind,
     Kinds,
     List,
     Object,
@@ -38,25 +38,22 @@ from srcdiff.ir.kinds import (
 )
 from srcdiff.primitives.arguments import outs, overwrites
 from srcdiff.primitives.operation import (
-    ELEMENT_METHODS,
-    MUTATORS,
-    PURE_METHODS,
     SPARSE_MUTATORS,
     TELLING_METHODS,
-    VIEW_METHODS,
     Effect,
     Result,
     Which,
     op_of,
 )
-from srcdiff.runtime import layout, records, trees
+from srcdiff.primitives.ops import Op, is_op, op_named, which_op
+from srcdiff.runtime import records
 from srcdiff.runtime.devices import is_device_array, on_device
 
 
 def is_foreign(call: ir.Call) -> bool:
     """Whether what a call returns may be a view that no rule describes, if there is no rule."""
     unplaced = op_of(call.fn).result is Result.UNPLACED
-    return unplaced and (call.fn is not np.ndarray or bool(buffer_of(call)))
+    return unplaced and (not is_op(call, Op.NDARRAY) or bool(buffer_of(call)))
 
 
 def buffer_of(call: ir.Call) -> tuple[ir.Atom, ...]:
@@ -67,16 +64,13 @@ def buffer_of(call: ir.Call) -> tuple[ir.Atom, ...]:
 # --- functions that give an array back that they are given, where they have nothing to do --------
 
 
-_TIMES: dict[Any, tuple[str, int, int]] = {
-    np.diff: ("n", 1, 0),
-    np.polyder: ("m", 1, 0),
-    np.polyint: ("m", 1, 0),
-    np.linalg.matrix_power: ("n", 0, 1),
+_TIMES: dict[Op | None, tuple[str, int, int]] = {
+    Op.DIFF: ("n", 1, 0),
+    Op.POLYDER: ("m", 1, 0),
+    Op.POLYINT: ("m", 1, 0),
+    Op.LINALG_MATRIX_POWER: ("n", 0, 1),
 }
 """How often something is done, its default, and the number for which nothing is."""
-
-
-_ROUNDING = (np.round, np.around, ir.Method("round"))
 
 
 def may_give_back(call: ir.Call, kinds: Kinds | None) -> bool:
@@ -93,19 +87,24 @@ def gives_back(call: ir.Call, kinds: Kinds) -> bool:
     return _times(call) is True
 
 
+def _kind(atom: ir.Atom | None, kinds: Kinds | None) -> Kind | None:
+    """What is known of a variable."""
+    return kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
+
+
 def _dtype(call: ir.Call, kinds: Kinds | None) -> str | None:
     """The dtype of the first argument of a call, if that certainly is an array with axes."""
-    first = call.args[0] if call.args else None
-    kind = (kinds or {}).get(first.id) if isinstance(first, ir.Name) else None
+    kind = _kind(call.args[0] if call.args else None, kinds)
     known = isinstance(kind, Array) and not kind.maybe_scalar and rank_of(kind)
     return kind.dtype if known else None  # type: ignore[union-attr]
 
 
 def _times(call: ir.Call) -> bool | None:
     """Whether something is certainly done no times, None where that is not known."""
-    if isinstance(call.fn, (ir.Method, ir.Attr, ir.Name, ir.Derived)) or call.fn not in _TIMES:
+    times = _TIMES.get(which_op(call))
+    if times is None:
         return False
-    name, default, nothing = _TIMES[call.fn]
+    name, default, nothing = times
     number = dict(call.kwargs).get(name, call.args[1] if len(call.args) > 1 else ir.Const(default))
     return number.value == nothing if isinstance(number, ir.Const) else None
 
@@ -117,7 +116,7 @@ def asks_copy(call: ir.Call) -> bool:
 
 def copies(call: ir.Call) -> bool:
     """Whether what may give a view is told to copy, as `np.array` is unless told otherwise."""
-    return asks_copy(call) or (call.fn is np.array and not asks_no_copy(call))
+    return asks_copy(call) or (is_op(call, Op.ARRAY) and not asks_no_copy(call))
 
 
 def asks_no_copy(call: ir.Call) -> bool:
@@ -141,13 +140,13 @@ def _is_array_index(atom: ir.Atom, kinds: Kinds | None) -> bool:
     """Whether an index item is certainly an array, be it without axes, or a list."""
     if isinstance(atom, ir.Ref):  # of the module
         return isinstance(atom.value, (np.ndarray, list)) or is_device_array(atom.value)
-    kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
+    kind = _kind(atom, kinds)
     return kind is not None and indexes_as_array(kind)
 
 
 def _picks_one(base: ir.Atom, items: tuple[ir.Atom, ...], kinds: Kinds | None) -> bool:
     """Whether an index certainly selects one number; on a device it would be a view."""
-    kind = kinds.get(base.id) if kinds is not None and isinstance(base, ir.Name) else None
+    kind = _kind(base, kinds)
     rank = None if kind is None else rank_of(kind)
     return rank == len(items) and not on_device() and all(_is_integer(i, kinds) for i in items)
 
@@ -156,13 +155,13 @@ def _is_integer(atom: ir.Atom, kinds: Kinds | None) -> bool:
     """Whether an index item is certainly one integer."""
     if isinstance(atom, ir.Const):
         return isinstance(atom.value, int) and not isinstance(atom.value, bool)
-    kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
+    kind = _kind(atom, kinds)
     return isinstance(kind, Scalar) and kind.dtype is not None and "int" in kind.dtype
 
 
 def is_array_or_number(atom: ir.Atom, kinds: Kinds | None) -> bool:
     """Whether an atom is certainly an array or a number, not a container; it may be None."""
-    kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
+    kind = _kind(atom, kinds)
     return kind is not None and isinstance(sure(kind), (Array, Scalar))
 
 
@@ -173,7 +172,7 @@ def makes_object(fn: Any) -> bool:
     """Whether a callee makes an object out of the values of its attributes."""
     if isinstance(fn, type):
         return records.plain_fields(fn) is not None
-    return fn is records.instance or fn is trees.like_object
+    return op_named(fn) in (Op.INSTANCE, Op.LIKE_OBJECT)
 
 
 def object_parts(call: ir.Call) -> tuple[tuple[str, ...], tuple[ir.Atom, ...]]:
@@ -204,7 +203,7 @@ def only_writes(callee: ir.Callee) -> bool:
 
 def asks_form(call: ir.Call) -> int | None:
     """Which argument a call asks for its shape and dtype, and for nothing that it holds."""
-    return None if call.fn is np.zeros_like and call.kwargs else op_of(call.fn).asks
+    return None if is_op(call, Op.ZEROS_LIKE) and call.kwargs else op_of(call.fn).asks
 
 
 def asked(call: ir.Call | None) -> frozenset[str]:
@@ -277,9 +276,8 @@ def only_computes(rhs: ir.Rhs) -> bool:
 
 def _reads_sparse(call: ir.Call, kinds: Kinds | None) -> bool:
     """Whether a call is of a method of a sparse matrix that writes into nothing."""
-    if kinds is None or not isinstance(call.fn, ir.Method):
-        return False
-    return _is_sparse(call.args[0], kinds) and call.fn.name not in SPARSE_MUTATORS
+    sparse = isinstance(call.fn, ir.Method) and isinstance(_kind(call.args[0], kinds), Sparse)
+    return sparse and call.fn.name not in SPARSE_MUTATORS  # type: ignore[union-attr]
 
 
 def _tells(call: ir.Call, kinds: Kinds | None) -> bool:
@@ -290,13 +288,8 @@ def _tells(call: ir.Call, kinds: Kinds | None) -> bool:
     if isinstance(receiver, ir.Ref):
         cls = type(receiver.value)
         return f"{cls.__module__}.{cls.__qualname__}" in _LOGGERS
-    kind = kinds.get(receiver.id) if kinds is not None and isinstance(receiver, ir.Name) else None
+    kind = _kind(receiver, kinds)
     return isinstance(kind, Object) and kind.type in _LOGGERS
-
-
-def _is_sparse(atom: ir.Atom, kinds: Kinds | None) -> bool:
-    known = kinds is not None and isinstance(atom, ir.Name)
-    return known and isinstance(kinds.get(atom.id), Sparse)  # type: ignore[union-attr]
 
 
 def _mutated_positional(call: ir.Call) -> tuple[ir.Atom, ...]:
@@ -313,7 +306,7 @@ def _has_memory(atom: ir.Atom, kinds: Kinds | None) -> bool:
     """Whether an atom may be something that can be written into."""
     if isinstance(atom, (ir.Const, ir.Slice)):
         return False
-    kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
+    kind = _kind(atom, kinds)
     return kind is None or is_mutable(kind)
 
 
@@ -336,22 +329,20 @@ def gives_array(callee: ir.Callee) -> bool:
 
 def _is_sequence(atom: ir.Atom, kinds: Kinds | None) -> bool:
     """Whether an argument is certainly a list or tuple."""
-    if kinds is None or not isinstance(atom, ir.Name):
-        return isinstance(atom, ir.Tup)
-    return isinstance(kinds.get(atom.id), (List, Tuple))
+    return isinstance(atom, ir.Tup) or isinstance(_kind(atom, kinds), (List, Tuple))
 
 
 def _viewed(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
     """What the result may share memory with."""
     if into := outs(call):
         return into
-    if call.fn in _ROUNDING and (_dtype(call, kinds) or "").startswith(("int", "uint")):
+    if is_op(call, Op.NP_ROUND) and (_dtype(call, kinds) or "").startswith(("int", "uint")):
         return call.args[:1]  # of whole numbers NumPy may give back the array itself
     if isinstance(call.fn, ir.Method):
         return _viewed_by_method(call, call.fn.name, kinds)
-    if call.fn is operator.getitem:
+    if is_op(call, Op.GETITEM):
         return () if copies_items(call, kinds) else call.args[:1]
-    if call.fn in (operator.add, operator.mul):  # a longer list of the same items
+    if is_op(call, Op.ADD, Op.MUL):  # a longer list of the same items
         return tuple([a for a in call.args if _is_sequence(a, kinds)])
     if may_give_back(call, kinds):
         return () if _is_sequence(call.args[0], kinds) else call.args[:1]
@@ -373,15 +364,15 @@ def _viewed_by_callee(call: ir.Call) -> tuple[ir.Atom, ...]:
         return tuple(a for (p, _), a in zip(fn.key.kinds, args) if p in fn.key.returned)
     if isinstance(fn, np.ufunc):
         return args[fn.nin :]
-    if fn is np.einsum and len(args) > 2 and isinstance(args[0], ir.Const):
+    if is_op(call, Op.EINSUM) and len(args) > 2 and isinstance(args[0], ir.Const):
         return ()  # of one operand it may be a view
     if makes_object(fn):
         return object_parts(call)[1]
-    if fn is np.ndarray:
+    if is_op(call, Op.NDARRAY):
         return buffer_of(call)
-    if fn is layout.view_like:
+    if is_op(call, Op.VIEW_LIKE):
         return (args[0], args[3])
-    if fn is sum and len(args) == 1 and not call.kwargs:
+    if is_op(call, Op.SUM) and len(args) == 1 and not call.kwargs:
         return ()  # 0 + the first item is new memory
     if overwrites(call):
         return _chosen(call, Which.EVERY)
@@ -396,33 +387,26 @@ def _viewed_by_method(call: ir.Call, name: str, kinds: Kinds | None) -> tuple[ir
         return call.args[:1] if asks_no_copy(call) else ()
     if _is_generator(call.args[0], kinds):
         return ()
-    if _is_sparse(call.args[0], kinds):
+    if isinstance(_kind(call.args[0], kinds), Sparse):
         return call.args[:1] if shares_entries(name) else ()
-    if copies(call):
-        return ()
-    held = name in ELEMENT_METHODS and not is_array_or_number(call.args[0], kinds)
-    if held or name in VIEW_METHODS:
-        return call.args[:1]
-    return () if name in PURE_METHODS or name in MUTATORS else call.args
-
-
-_NEW_HELPERS = frozenset(
-    {
-        "scatter", "shift", "undiff", "power_slope", "log_or_zero", "divide_or_zero", "winners",
-        "before", "after", "recur", "recur_back", "cofactor", "zeros_like",
-    }
-)  # fmt: skip
+    made = op_of(call.fn)
+    item = made.result is Result.PART and made.shares is Which.FIRST  # of a container
+    alone = copies(call) or (item and is_array_or_number(call.args[0], kinds))
+    return () if alone else _chosen(call, made.shares)
 
 
 def makes_new(fn: ir.Callee) -> bool:
-    """Whether what a callee returns, where it is no view, is memory that can be written into."""
-    helper = getattr(fn, "__module__", "") == "srcdiff.runtime.arrays"
-    return not helper or getattr(fn, "__name__", "") in _NEW_HELPERS
+    """Whether what a callee returns, where it is no view, is memory that can be written into.
+
+    Our own helpers may give what `np.broadcast_to` makes of a number.
+    """
+    made = op_of(fn)
+    return not made.gives_array or not made.name.startswith("srcdiff.runtime.arrays.")
 
 
 def _is_generator(atom: ir.Atom, kinds: Kinds | None) -> bool:
     """Whether an atom is a generator of random numbers, which returns new arrays."""
-    kind = kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
+    kind = _kind(atom, kinds)
     return isinstance(kind, Object) and kind.type.startswith("numpy.random.")
 
 
@@ -441,6 +425,5 @@ def returns_nothing(rhs: ir.Rhs, kinds: Kinds) -> bool:
         return False
     if not isinstance(rhs.fn, ir.Method):
         return True
-    base = rhs.args[0]
-    kind = kinds.get(base.id) if isinstance(base, ir.Name) else None
+    kind = _kind(rhs.args[0], kinds)
     return kind is not None and (isinstance(kind, Array) or is_container(kind))

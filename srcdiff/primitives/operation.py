@@ -84,6 +84,8 @@ class Writing(Enum):
     AT_ONCE = "when it has read its operands"
     IN_PARTS = "when a part of its operands may be still to be read"
     UNSURE = "or not, which depends on the version of NumPy"
+
+
 class Meaning(Enum):
     """What the axes of the operands mean."""
 
@@ -300,66 +302,16 @@ _RUN: dict[str, str] = {
         upper zfill
     """,
     "numpy.ma": """
-        MaskedArray abs absolute add all allclose allequal alltrue angle anom anomalies
-        any arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin
-        argsort around array asanyarray asarray atleast_1d atleast_2d atleast_3d average
-        bitwise_and bitwise_or bitwise_xor ceil choose clip clump_masked clump_unmasked
-        column_stack common_fill_value compress compress_cols compress_nd compress_rowcols
-        compress_rows compressed concatenate conjugate convolve copy corrcoef correlate
-        cos cosh count count_masked cov cumprod cumsum default_fill_value diag diagflat
-        diagonal diff divide dot dstack ediff1d empty empty_like equal exp fabs filled
-        fix_invalid flatnotmasked_contiguous flatnotmasked_edges flatten_mask
-        flatten_structured_array floor floor_divide fmod getdata getmask getmaskarray
-        greater greater_equal hsplit hstack hypot identity in1d indices inner innerproduct
-        intersect1d isMA isMaskedArray is_mask is_masked isarray isin left_shift less
-        less_equal log log10 log2 logical_and logical_not logical_or logical_xor make_mask
-        make_mask_descr make_mask_none mask_cols mask_or mask_rowcols mask_rows masked_all
-        masked_all_like masked_array masked_equal masked_greater masked_greater_equal
-        masked_inside masked_invalid masked_less masked_less_equal masked_not_equal
-        masked_object masked_outside masked_values masked_where max maximum
-        maximum_fill_value mean median min minimum minimum_fill_value mod multiply mvoid
-        ndenumerate ndim negative nonzero not_equal notmasked_contiguous notmasked_edges
-        ones ones_like outer outerproduct polyfit power prod product ptp ravel remainder
-        repeat reshape right_shift round round_ row_stack setdiff1d setxor1d shape sin
-        sinh size sometrue sort sqrt squeeze stack std subtract sum swapaxes take tan tanh
-        trace transpose true_divide union1d unique vander var vstack where zeros
-        zeros_like
-    """,
-    "numpy.polynomial.polynomial": """
-        ABCPolyBase Polynomial polyadd polycompanion polyder polydiv polyfit polyfromroots
-        polygrid2d polygrid3d polyint polyline polymul polymulx polypow polyroots polysub
-        polytrim polyval polyval2d polyval3d polyvalfromroots polyvander polyvander2d
-        polyvander3d
-    """,
-    "numpy.polynomial.chebyshev": """
-        ABCPolyBase Chebyshev cheb2poly chebadd chebcompanion chebder chebdiv chebfit
-        chebfromroots chebgauss chebgrid2d chebgrid3d chebint chebline chebmul chebmulx
-        chebpow chebpts1 chebpts2 chebroots chebsub chebtrim chebval chebval2d chebval3d
-        chebvander chebvander2d chebvander3d chebweight poly2cheb
-    """,
-    "numpy.polynomial.legendre": """
-        ABCPolyBase Legendre leg2poly legadd legcompanion legder legdiv legfit
-        legfromroots leggauss leggrid2d leggrid3d legint legline legmul legmulx legpow
-        legroots legsub legtrim legval legval2d legval3d legvander legvander2d legvander3d
-        legweight poly2leg
-    """,
-    "numpy.polynomial.hermite": """
-        ABCPolyBase Hermite herm2poly hermadd hermcompanion hermder hermdiv hermfit
-        hermfromroots hermgauss hermgrid2d hermgrid3d hermint hermline hermmul hermmulx
-        hermpow hermroots hermsub hermtrim hermval hermval2d hermval3d hermvander
-        hermvander2d hermvander3d hermweight poly2herm
-    """,
-    "numpy.polynomial.hermite_e": """
-        ABCPolyBase HermiteE herme2poly hermeadd hermecompanion hermeder hermediv hermefit
-        hermefromroots hermegauss hermegrid2d hermegrid3d hermeint hermeline hermemul
-        hermemulx hermepow hermeroots hermesub hermetrim hermeval hermeval2d hermeval3d
-        hermevander hermevander2d hermevander3d hermeweight poly2herme
-    """,
-    "numpy.polynomial.laguerre": """
-        ABCPolyBase Laguerre lag2poly lagadd lagcompanion lagder lagdiv lagfit
-        lagfromroots laggauss laggrid2d laggrid3d lagint lagline lagmul lagmulx lagpow
-        lagroots lagsub lagtrim lagval lagval2d lagval3d lagvander lagvander2d lagvander3d
-        lagweight poly2lag
+        MaskedArray allequal alltrue anom anomalies clump_masked clump_unmasked common_fill_value
+        compress_cols compress_nd compress_rowcols compress_rows compressed count count_masked
+        default_fill_value filled fix_invalid flatnotmasked_contiguous flatnotmasked_edges
+        flatten_mask flatten_structured_array getdata getmask getmaskarray innerproduct isMA
+        isMaskedArray is_mask is_masked isarray make_mask make_mask_descr make_mask_none mask_cols
+        mask_or mask_rowcols mask_rows masked_all masked_all_like masked_array masked_equal
+        masked_greater masked_greater_equal masked_inside masked_invalid masked_less
+        masked_less_equal masked_not_equal masked_object masked_outside masked_values masked_where
+        maximum_fill_value minimum_fill_value mvoid ndenumerate notmasked_contiguous
+        notmasked_edges outerproduct product round_ sometrue
     """,
     "numpy.polynomial.polyutils": """
         as_series format_float mapdomain mapparms trimcoef trimseq
@@ -520,6 +472,19 @@ _RUN: dict[str, str] = {
 }  # fmt: skip
 """What has no effect and may be run on stand-ins."""
 
+_RUN["numpy.ma"] += _RUN["numpy"]  # under the same names
+_SERIES = """
+    2poly add companion der div fit fromroots gauss grid2d grid3d int line mul mulx pow pts1 pts2
+    roots sub trim val val2d val3d valfromroots vander vander2d vander3d weight
+"""
+for _module, _short, _class in (
+    ("polynomial", "poly", "Polynomial"), ("chebyshev", "cheb", "Chebyshev"),
+    ("legendre", "leg", "Legendre"), ("hermite", "herm", "Hermite"),
+    ("hermite_e", "herme", "HermiteE"), ("laguerre", "lag", "Laguerre"),
+):  # fmt: skip
+    _own = (f"{_short}{name}" for name in _SERIES.split())
+    _RUN[f"numpy.polynomial.{_module}"] = " ".join(("ABCPolyBase", _class, f"poly2{_short}", *_own))
+
 _QUIET: dict[str, str] = {
     "builtins": """
         ascii bin bytes callable chr dict enumerate format frozenset getattr hasattr hash hex
@@ -592,6 +557,37 @@ _ACTING = _words("""
 """)
 """Helpers that write into what they are given, that run code nobody has seen, or that refuse."""
 
+# --- what methods do, by their names --------------------------------------------------------------
+
+
+ARRAY_MUTATORS = _words("fill sort partition put itemset resize setfield setflags")
+LIST_MUTATORS = _words("append extend insert pop remove clear reverse sort")
+DICT_MUTATORS = _words("update setdefault pop popitem clear")
+MUTATORS = ARRAY_MUTATORS | LIST_MUTATORS | DICT_MUTATORS | {"add", "discard", "write"}
+SPARSE_MUTATORS = _words("""
+    setdiag sum_duplicates eliminate_zeros sort_indices prune resize update check_format clear pop
+    popitem setdefault
+""")
+"""The methods of sparse matrices that write into them."""
+
+ELEMENT_METHODS = _words("get pop setdefault popitem items values copy")
+ADDRESS_ATTRIBUTES = _words("ctypes __array_interface__ __array_struct__")
+"""Attributes that give the address of an array's memory."""
+
+PURE_METHODS = _words("""
+    T all any argmax argmin argpartition argsort as_integer_ratio astype base bit_count bit_length
+    capitalize casefold center choose clip compress conj conjugate copy count ctypes cumprod cumsum
+    data denominator device diagonal dot dtype dumps encode endswith expandtabs find flags flat
+    flatten format format_map from_bytes fromhex fromkeys get getfield hex imag index is_integer
+    isalnum isalpha isascii isdecimal isdigit isidentifier islower isnumeric isprintable isspace
+    istitle isupper item items itemsize join keys ljust lower lstrip mT maketrans max mean min
+    nbytes ndim newbyteorder nonzero numerator prod ptp ravel real removeprefix removesuffix repeat
+    replace reshape rfind rindex rjust round rpartition rsplit rstrip searchsorted shape size split
+    splitlines squeeze startswith std strides strip sum swapaxes swapcase take title to_bytes
+    to_device tobytes tolist tostring trace translate transpose upper values var view zfill
+""")
+"""Methods of arrays, numbers and containers that have no effect."""
+
 _MEMORY: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("numpy", """
         transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis squeeze expand_dims flip
@@ -622,6 +618,19 @@ _MEMORY: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("builtins", "memoryview", {"result": Result.UNPLACED, "shares": Which.EVERY}),
     ("numpy", "copyto put place putmask put_along_axis fill_diagonal",
      {"effect": Effect.WRITES, "writes": Which.FIRST, "returns_none": True}),
+    ("methods", " ".join(MUTATORS), {"effect": Effect.WRITES, "writes": Which.FIRST}),
+    ("methods", """
+        append extend insert remove clear reverse sort update fill partition put itemset setfield
+        setflags
+    """, {"returns_none": True}),
+    ("methods", "view conj conjugate", {"result": Result.VIEW, "shares": Which.FIRST}),
+    ("methods", " ".join(ELEMENT_METHODS), {"result": Result.PART, "shares": Which.FIRST}),
+    ("methods", "astype", {"result": Result.NEW, "shares": Which.NO}),  # or it is told not to copy
+    ("methods", "getfield __array__", {"result": Result.UNPLACED, "shares": Which.FIRST}),
+    ("attributes", "T mT", {"result": Result.SURE_VIEW}),
+    ("attributes", "real", {"result": Result.STEADY_VIEW}),  # `imag` of real numbers is no view
+    ("attributes", "data flat base", {"result": Result.UNPLACED}),
+    ("attributes", "shape size ndim", {"asks": 0}),
     ("logging", "debug info warning error critical exception log", {}),
     ("warnings", "warn", {}),
     ("srcdiff.ir.nodes", "make_list make_dict make_function is_function captured",
@@ -646,7 +655,7 @@ _MEMORY: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("srcdiff.runtime", """
         hook stop_gradient unbroadcast real_like uncut spread keep_axes rows unrows matmul_left
         matmul_right dot_left dot_right beside own_numbers unbroadcast_each broadcast_each
-        spread_each cut determined numbers of_items one_value paired
+        spread_each cut determined numbers of_items one_value paired einsum_back
     """, {"result": Result.VIEW, "shares": Which.FIRST}),
     ("srcdiff.runtime", "with_slope", {"result": Result.VIEW, "shares": Which.EVERY}),
     ("operator", """
@@ -707,7 +716,7 @@ _LIKE = Axes(Meaning.LIKE)
 _CONVERTED = Axes(Meaning.CONVERTED)
 _MATRICES = Axes(Meaning.STACKED)
 _FIRST, _SECOND = Axis("axis", 1), Axis("axis", 2)
-_TRANSFORM, _TRANSFORMS = _along(Bare.NEVER, Axis("axis", 2, -1)), Axis("axes", 2)
+_TRANSFORM = _along(Bare.NEVER, Axis("axis", 2, -1))
 
 _DECLARED: tuple[tuple[str, str, Axes], ...] = (
     ("operator", """
@@ -768,13 +777,14 @@ _DECLARED: tuple[tuple[str, str, Axes], ...] = (
     ("numpy", "dot", Axes(Meaning.PRODUCT, least=1, most=2)),
 )  # fmt: skip
 
-AXES: Mapping[tuple[str, str], Axes] = {
-    (home, name): axes for home, names, axes in _DECLARED for name in names.split()
-}
-"""What is declared, by the module, or `"attributes"`, and the name.
+_FACTS: dict[tuple[str, str], dict[str, Any]] = {}
+"""What is said in both tables, by the module, `"methods"` or `"attributes"`, and the name.
 
 Methods of arrays are as the functions of NumPy of their names, which take the array first.
 """
+for _module, _names, _said_of in (*_MEMORY, *((h, n, {"axes": axes}) for h, n, axes in _DECLARED)):
+    for _name in _names.split():
+        _FACTS[_module, _name] = {**_FACTS.get((_module, _name), {}), **_said_of}
 
 # --- all others, by their modules -----------------------------------------------------------------
 
@@ -805,7 +815,7 @@ _REDUCTIONS = frozenset(("reduce", "accumulate", "outer", "reduceat"))
 # By identity: no object is asked for a hash.
 _found: dict[int, tuple[Any, Operation]] = {}
 _listed: dict[int, tuple[Any, str, dict[str, Any]]] = {}  # the object, its name, what is said of it
-_missing = list(dict.fromkeys((*_RUN, *_QUIET, *(module for module, _, _ in _MEMORY))))
+_missing = list(dict.fromkeys((*_RUN, *_QUIET, *(home for home, _ in _FACTS))))
 
 
 def op_of(callee: ir.Callee) -> Operation:
@@ -867,13 +877,9 @@ def _said(module: str) -> Iterator[tuple[str, dict[str, Any]]]:
         more = {"effect": Effect.NONE, "probed": probed, **writing}
         for name in table.get(module, "").split():
             yield name, more
-    for name, axes in ((n, a) for (home, n), a in AXES.items() if home == module):
-        yield name, {"axes": axes}
     for fn, symbol in _SYMBOLS.items() if module == "operator" else ():
         yield fn.__name__, {"symbol": symbol}
-    for place, names, more in _MEMORY:
-        for name in names.split() if place == module else ():
-            yield name, more
+    yield from ((name, facts) for (home, name), facts in _FACTS.items() if home == module)
 
 
 def _axes_of_ufunc(fn: Any) -> Axes | None:
@@ -919,12 +925,11 @@ def _of_helper(fn: Any) -> Operation | None:
     checks, acts = name in _CHECKS, name in _ACTING
     effect = Effect.CHECKS if checks else Effect.ANY if acts else Effect.NONE
     known: dict[str, Any] = {"effect": effect, "probed": module in _HELPERS}
-    for place, names, more in _MEMORY:
-        known |= more if place == "srcdiff.runtime" and name in names.split() else {}
+    known |= _FACTS.get(("srcdiff.runtime", name), {})
     known["probed"] = known["probed"] and known["effect"] is Effect.NONE
     if module == "workspace":  # arrays that are there for the next call as well
         known |= {"writes": Which.EVERY, "result": Result.PART, "shares": Which.EVERY}
-    found = Operation(f"{home}.{name}", **known, axes=AXES.get(("srcdiff.runtime", name)))
+    found = Operation(f"{home}.{name}", **known)
     _found[id(fn)] = fn, found
     return found
 
@@ -959,11 +964,6 @@ def _home(fn: Any) -> str:
     return str(cls.__module__) if known else ""
 
 
-# --- methods and attributes, by their names -------------------------------------------------------
-
-
-
-
 def _is_of_distribution(fn: MethodType) -> bool:
     """Whether a method is one of a distribution of SciPy's own that draws nothing."""
     owner = getattr(fn.__self__, "dist", fn.__self__) if _is_of_stats(fn.__self__) else None
@@ -974,95 +974,34 @@ def _is_of_stats(value: Any) -> bool:
     """Whether the class of an object is one of `scipy.stats`."""
     return str(getattr(type(value), "__module__", "")).startswith("scipy.stats.")
 
+
 # --- methods and attributes, by their names -------------------------------------------------------
 
 
-ARRAY_MUTATORS = _words("fill sort partition put itemset resize setfield setflags")
-LIST_MUTATORS = _words("append extend insert pop remove clear reverse sort")
-DICT_MUTATORS = _words("update setdefault pop popitem clear")
-MUTATORS = ARRAY_MUTATORS | LIST_MUTATORS | DICT_MUTATORS | {"add", "discard", "write"}
-SPARSE_MUTATORS = _words("""
-    setdiag sum_duplicates eliminate_zeros sort_indices prune resize update check_format clear pop
-    popitem setdefault
-""")
-"""The methods of sparse matrices that write into them."""
-
-PURE_METHODS = _words("""
-    T all any argmax argmin argpartition argsort as_integer_ratio astype base bit_count bit_length
-    capitalize casefold center choose clip compress conj conjugate copy count ctypes cumprod cumsum
-    data denominator device diagonal dot dtype dumps encode endswith expandtabs find flags flat
-    flatten format format_map from_bytes fromhex fromkeys get getfield hex imag index is_integer
-    isalnum isalpha isascii isdecimal isdigit isidentifier islower isnumeric isprintable isspace
-    istitle isupper item items itemsize join keys ljust lower lstrip mT maketrans max mean min
-    nbytes ndim newbyteorder nonzero numerator prod ptp ravel real removeprefix removesuffix repeat
-    replace reshape rfind rindex rjust round rpartition rsplit rstrip searchsorted shape size split
-    splitlines squeeze startswith std strides strip sum swapaxes swapcase take title to_bytes
-    to_device tobytes tolist tostring trace translate transpose upper values var view zfill
-""")
-"""Methods of arrays, numbers and containers that have no effect."""
-
-VIEW_METHODS = _words("""
-    reshape ravel transpose swapaxes squeeze diagonal view conj conjugate __array__ getfield
-""")
-ELEMENT_METHODS = _words("get pop setdefault popitem items values copy")
-_SILENT_METHODS = _words("""
-    append extend insert remove clear reverse sort update fill partition put itemset setfield
-    setflags
-""")
 _HOLDING_METHODS = _words("""
     append appendleft clear copy extend get insert items keys pop popleft reverse setdefault update
     values
 """)
-_SURE_METHODS = _words("transpose swapaxes squeeze")
-_SURE_ATTRIBUTES = _words("T mT")
-_UNPLACED_METHODS = _words("getfield __array__")
-_UNPLACED_ATTRIBUTES = _words("data flat base")
-ADDRESS_ATTRIBUTES = _words("ctypes __array_interface__ __array_struct__")
-"""Attributes that give the address of an array's memory."""
 
 
 @lru_cache(maxsize=1024)
 def _of_method(name: str) -> Operation:
     """What is known of a method of arrays, numbers, containers and sparse matrices."""
-    known = _memory_of_method(name)
-    return replace(known, axes=AXES.get(("numpy", name)), holds=name in _HOLDING_METHODS)
+    facts = {"effect": Effect.NONE} if name in PURE_METHODS or name in MUTATORS else _ANY_METHOD
+    as_function = _FACTS.get(("numpy", name), {}) if hasattr(np.ndarray, name) else {}
+    axes = _FACTS.get(("numpy", name), {}).get("axes")
+    own = {**_FACTS.get(("methods", name), {}), "holds": name in _HOLDING_METHODS}
+    return Operation(name, **{**facts, **as_function, **own, "probed": False, "axes": axes})
 
 
-def _memory_of_method(name: str) -> Operation:
-    """What is known of a method but for the axes of its operands."""
-    silent = name in _SILENT_METHODS
-    writing = Writing.IN_PARTS if name in ("ptp", "put") else Writing.AT_ONCE
-    if name in MUTATORS:
-        shares = Which.FIRST if name in ELEMENT_METHODS else Which.NO
-        result = Result.PART if name in ELEMENT_METHODS else Result.NEW
-        return Operation(
-            name, Effect.WRITES, False, Which.FIRST, result, shares, silent, writing=writing
-        )
-    if name in _UNPLACED_METHODS:
-        effect = Effect.NONE if name in PURE_METHODS else Effect.ANY
-        return Operation(name, effect, False, Which.NO if name in PURE_METHODS else Which.PLACED,
-                         Result.UNPLACED, Which.FIRST)  # fmt: skip
-    if name not in PURE_METHODS:
-        shares = Which.FIRST if name in VIEW_METHODS else Which.PLACED
-        return replace(UNKNOWN, name=name, writes=Which.PLACED, shares=shares)
-    shared = name in VIEW_METHODS or name in ELEMENT_METHODS
-    result = Result.VIEW if name in VIEW_METHODS else Result.PART if shared else Result.NEW
-    result = Result.SURE_VIEW if name in _SURE_METHODS else result
-    shares = Which.FIRST if shared else Which.NO
-    return Operation(
-        name, Effect.NONE, result=result, shares=shares, writing=writing, root=name == "std"
-    )
+_ANY_METHOD = {"writes": Which.PLACED, "result": Result.PART, "shares": Which.PLACED}
 
 
 @lru_cache(maxsize=1024)
 def _of_attribute(name: str) -> Operation:
     """What is known of an attribute."""
-    axes = AXES.get(("attributes", name)) or AXES.get(("numpy", name))
-    if axes is not None and axes.meaning is Meaning.ASKED:
-        asks = 0 if name in ("shape", "size", "ndim") else None
-        return Operation(name, Effect.NONE, asks=asks, axes=axes)
-    result = Result.UNPLACED if name in _UNPLACED_ATTRIBUTES else Result.PART
-    result = Result.SURE_VIEW if name in _SURE_ATTRIBUTES else result
-    if name == "real":  # `imag` of real numbers is no view
-        result = Result.STEADY_VIEW
-    return Operation(name, Effect.NONE, result=result, shares=Which.FIRST, axes=axes)
+    own = _FACTS.get(("attributes", name), {})
+    axes = own.get("axes") or _FACTS.get(("numpy", name), {}).get("axes")
+    asked = axes is not None and axes.meaning is Meaning.ASKED
+    shared = {} if asked else {"result": Result.PART, "shares": Which.FIRST}
+    return Operation(name, Effect.NONE, **{**shared, **own, "axes": axes})

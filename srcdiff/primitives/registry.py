@@ -53,9 +53,11 @@ class Rule:
 
     `view` names the parameter whose memory the result may share, `mutates` the one that is written
     into, `gather` the one that takes all remaining positional arguments of a method call; `calls`
-    those that are functions, and last the one that holds what these get behind their arguments.
+    those that are functions, and last the one that holds what these get behind their arguments;
+    `constant` those whose derivative is zero on purpose.
 
-    The template of a `scalar` rule is the lambda of its slopes, whose last parameter is the result.
+    What is an `expression` is a lambda: a template of slopes, whose last parameter is the result,
+    or a definition of the value.
     """
 
     name: str
@@ -71,7 +73,8 @@ class Rule:
     reason: str = ""  # why no derivative is given, where that is on purpose
     calls: tuple[str, ...] | None = None
     tangent: Callable[..., Any] | None = field(default=None, repr=False)
-    scalar: bool = False
+    expression: bool = False
+    constant: str = ""
     lowered: dict[str, Any] = field(default_factory=dict, repr=False)  # `lower.template` keeps it
 
     @functools.cached_property
@@ -79,7 +82,7 @@ class Rule:
         """The parameters of the template or the definition."""
         source = self.template or self.definition
         found = () if source is None else tuple(inspect.signature(source).parameters.values())
-        return found[:-1] if self.scalar else found
+        return found[:-1] if self.expression and self.template is not None else found
 
 
 def key_of(function: Any) -> Any:
@@ -174,7 +177,7 @@ def samples(*calls: str) -> Callable[[Any], Any]:
 
 def _decorator(flavour: str, functions: tuple[Any, ...], **options: Any) -> Callable[..., Rule]:
     """The decorator that makes a rule of a template and hands it to whoever is loading."""
-    functions = tuple(f for f in functions if f is not None)  # what this NumPy does not have
+    functions = _known(functions)
     if not functions:
         raise TypeError(f"@{flavour} needs the functions that the template is the rule of")
 
@@ -197,6 +200,11 @@ def _own_name(template: Callable[..., Any], functions: tuple[Any, ...]) -> str:
     """The name of a rule: of one that a family has made, that of its function."""
     if not is_in_template(template) or "<locals>" not in template.__qualname__ or not functions:
         return template.__name__
+    return _name_for(functions)
+
+
+def _name_for(functions: tuple[Any, ...]) -> str:
+    """The name of the rule of some functions, by the first of them."""
     function, option = functions[0], ""
     if isinstance(function, Given):
         function, option = function.function, f"_{function.argument}"
@@ -211,9 +219,12 @@ def rule(
     mutates: str | None = None,
     gather: str | None = None,
     calls: tuple[str, ...] | None = None,
+    constant: str = "",
 ) -> Callable[..., Rule]:
     """Declare the template below as the general rule of `functions`."""
-    return _decorator("rule", functions, view=view, mutates=mutates, gather=gather, calls=calls)
+    return _decorator(
+        "rule", functions, view=view, mutates=mutates, gather=gather, calls=calls, constant=constant
+    )
 
 
 def elementwise(*functions: Any) -> Callable[..., Rule]:
@@ -243,20 +254,26 @@ def scalar_rule(
     >>> print(srcdiff.grad(softsign, inputs="x")(1.0))
     0.25
     """
-    functions = tuple(f for f in functions if f is not None)
+    functions = _known(functions)
     if not functions:
         raise TypeError("a scalar rule needs the functions that it is the rule of")
     if getattr(slope, "__name__", "") != "<lambda>":
         raise TypeError("the slope of a scalar rule is a lambda of its operands and its result")
     name = getattr(functions[0], "__name__", "scalar")
-    return _announce(Rule(name, "elementwise", functions, slope, samples=samples, scalar=True))
+    return _announce(Rule(name, "elementwise", functions, slope, samples=samples, expression=True))
 
 
 def linear(
-    *functions: Any, view: str | None = None, mutates: str | None = None, gather: str | None = None
+    *functions: Any,
+    view: str | None = None,
+    mutates: str | None = None,
+    gather: str | None = None,
+    constant: str = "",
 ) -> Callable[..., Rule]:
     """Declare the rule of functions that are linear in all their differentiable arguments."""
-    return _decorator("linear", functions, view=view, mutates=mutates, gather=gather)
+    return _decorator(
+        "linear", functions, view=view, mutates=mutates, gather=gather, constant=constant
+    )
 
 
 def nondifferentiable(*functions: Any) -> Rule:
@@ -276,9 +293,7 @@ def composed(
     With `given` the definition is for calls that have this argument; `early` ones call functions
     that they are given, and are written out before kinds are known.
     """
-    known = tuple(f for f in functions if f is not None)
-    if given is not None:
-        known = tuple(Given(key_of(f), given) for f in known)
+    known = _known(functions, given)
 
     def make(definition: Callable[..., Any]) -> Rule:
         made = Rule(
@@ -290,6 +305,43 @@ def composed(
     return make
 
 
+def _known(functions: tuple[Any, ...], given: str | None = None) -> tuple[Any, ...]:
+    """The functions that there are; where an argument is given, those with it."""
+    known = tuple(f for f in functions if f is not None)  # what this NumPy does not have
+    return known if given is None else tuple(Given(key_of(f), given) for f in known)
+
+
+def made_of(
+    *functions: Any,
+    value: Callable[..., Any],
+    samples: tuple[str, ...] = (),
+    given: str | None = None,
+    mutates: str | None = None,
+) -> Rule:
+    """Declare by one expression what calls of `functions` are made of.
+
+    Args:
+        functions: those that it is the definition of.
+        value: a lambda of their arguments, whose body stands in place of an active call.
+        samples: arguments of sample calls, as for `samples`.
+        given: the argument of the calls that it is for, as for `composed`.
+        mutates: the argument that is written into.
+
+    >>> import srcdiff
+    >>> from srcdiff.rules import made_of
+    >>> def cube(x):
+    ...     return pow(x, 3)
+    >>> made = made_of(cube, value=lambda x: x * x * x)
+    >>> print(srcdiff.grad(cube, inputs="x")(2.0))
+    12.0
+    """
+    known = _known(functions, given)
+    name = _name_for(known) if known else "unknown"
+    return _announce(Rule(
+        name, "composed", known, samples=samples, definition=value, mutates=mutates, expression=True
+    ))  # fmt: skip
+
+
 def inlined(function: Callable[..., Any], *calls: str) -> Rule:
     """Declare that calls of a function are made of what its own source says, with sample calls."""
     name = function.__name__
@@ -298,7 +350,7 @@ def inlined(function: Callable[..., Any], *calls: str) -> Rule:
 
 def unsupported(reason: str, *functions: Any) -> Rule:
     """Declare that no derivative is given for `functions`, and what to do instead."""
-    known = tuple(f for f in functions if f is not None)
+    known = _known(functions)
     return _announce(Rule("unsupported", "unsupported", known, reason=reason))
 
 

@@ -6,24 +6,20 @@ in C order: of a new one-dimensional array, or of an array that was made in that
 
 from __future__ import annotations
 
-import operator
 from typing import Any
-
-import numpy as np
 
 from srcdiff import ir
 from srcdiff.ir.kinds import UNKNOWN, Array, Kind, Kinds, is_basic, is_real, rank_of, sure
+from srcdiff.primitives.arguments import argument
 from srcdiff.primitives.effects import asks_copy, gives_back, returns_view
 from srcdiff.primitives.operation import Meaning, Result, op_of
+from srcdiff.primitives.ops import Op, is_op
 
-_SAME: tuple[Any, ...] = (np.asarray, np.asanyarray)
-_REAL_PARTS: tuple[Any, ...] = (np.real, ir.Attr("real"))
-_IN_C_ORDER: frozenset[Any] = frozenset(
-    {np.zeros, np.ones, np.empty, np.full, np.arange, np.linspace, np.eye}
-)
-
-
-_LIKE_ANOTHER = frozenset({np.zeros_like, np.ones_like, np.empty_like, np.full_like})
+_SAME = (Op.ASARRAY, Op.ASANYARRAY)
+_IN_C_ORDER = (
+    Op.ARANGE, Op.COPY_METHOD, Op.EMPTY, Op.EYE, Op.FULL, Op.LINSPACE, Op.ONES, Op.ZEROS,
+)  # fmt: skip
+_LIKE_ANOTHER = (Op.EMPTY_LIKE, Op.FULL_LIKE, Op.ONES_LIKE, Op.ZEROS_LIKE)
 
 
 def is_sure_view(rhs: ir.Rhs, kinds: Kinds, function: ir.Function) -> bool:
@@ -32,14 +28,14 @@ def is_sure_view(rhs: ir.Rhs, kinds: Kinds, function: ir.Function) -> bool:
         return True
     if not isinstance(rhs, ir.Call):
         return False
-    if rhs.fn in _REAL_PARTS:  # of a complex array it is a part
+    if is_op(rhs, Op.REAL, Op.REAL_PART):  # of a complex array it is a part
         return isinstance(rhs.args[0], ir.Name) and is_real(kinds.get(rhs.args[0].id, UNKNOWN))
-    if rhs.fn is operator.getitem:
+    if is_op(rhs, Op.GETITEM):
         return _is_basic(rhs.args[1], kinds)
     if op_of(rhs.fn).result is Result.SURE_VIEW:
         return True
-    if rhs.fn in _SAME or rhs.fn is np.array:
-        plain = len(rhs.args) == 1 and not rhs.kwargs and rhs.fn in _SAME
+    if is_op(rhs, Op.ARRAY, *_SAME):
+        plain = len(rhs.args) == 1 and not rhs.kwargs and is_op(rhs, *_SAME)
         return plain or ("copy", ir.Const(False)) in rhs.kwargs  # a view, or an error
     if gives_back(rhs, kinds):
         return True
@@ -64,18 +60,9 @@ def is_reshaping(rhs: ir.Rhs) -> bool:
     return not asks_order(rhs) and not asks_copy(rhs)
 
 
-_BEFORE_ORDER: dict[Any, int] = {
-    np.reshape: 2, np.ravel: 1, ir.Method("ravel"): 1, ir.Method("copy"): 1,
-    np.zeros: 2, np.ones: 2, np.empty: 2, np.full: 3, np.eye: 4,
-    np.zeros_like: 2, np.ones_like: 2, np.empty_like: 2, np.full_like: 3,
-}  # fmt: skip
-"""How many arguments stand before the order of the elements."""
-
-
 def asks_order(call: ir.Call) -> bool:
     """Whether a call is given an order of the elements, by name or by position."""
-    most = _BEFORE_ORDER.get(call.fn, len(call.args))
-    return len(call.args) > most or any(k == "order" for k, _ in call.kwargs)
+    return argument(call, "order") is not None
 
 
 def _in_c_order(
@@ -103,14 +90,14 @@ def _makes_c_order(
         return False
     if makes_c_order(rhs):
         return True
-    if rhs.fn in _LIKE_ANOTHER:
+    if is_op(rhs, *_LIKE_ANOTHER):
         return _in_c_order(rhs.args[0], kinds, function, seen)
     return flat and not returns_view(rhs, kinds) and _is_known(rhs.fn)
 
 
 def makes_c_order(call: ir.Call) -> bool:
     """Whether a call makes a new array in C order, whatever it is given."""
-    return not asks_order(call) and (call.fn in _IN_C_ORDER or call.fn == ir.Method("copy"))
+    return not asks_order(call) and is_op(call, *_IN_C_ORDER)
 
 
 def _is_known(fn: Any) -> bool:

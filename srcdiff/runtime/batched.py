@@ -82,17 +82,6 @@ def own_numbers(d: Any) -> Any:
 # --- structures --------------------------------------------------------------------------------
 
 
-def mapped(fn: Any, x: Any, *others: Any) -> Any:
-    """`fn` of each number and array in a structure, and of those at its place in others of it."""
-    if isinstance(x, dict):
-        return {key: mapped(fn, value, *(o[key] for o in others)) for key, value in x.items()}
-    if isinstance(x, (list, tuple)):
-        return like_sequence(x, [mapped(fn, *values) for values in zip(x, *others)])
-    if records.is_record(type(x)):
-        return records.rebuilt(x, mapped(fn, *map(records.attributes, (x, *others))))
-    return fn(x, *others)
-
-
 def repeated(x: Any, batch: int) -> Any:
     """A value without batch axis, with one; each number and array in new memory."""
     numbers = (float, int, complex, np.generic, np.ndarray)
@@ -101,7 +90,7 @@ def repeated(x: Any, batch: int) -> Any:
         known = isinstance(x, numbers) and not isinstance(x, bool)
         return np.full((batch, *np.shape(x)), x) if known else x
 
-    return mapped(one, x)
+    return trees.mapped(one, x)
 
 
 def add_each(a: Any, b: Any) -> Any:
@@ -174,8 +163,7 @@ def by_attribute(given: Any, output: Any) -> tuple[Any, Any]:
     """A cotangent and its output; of a dataclass or object both by the names of attributes."""
     if not records.is_record(type(output)):
         return given, output
-    known = records.is_record(type(given))
-    return (records.attributes(given) if known else given), records.attributes(output)
+    return trees.as_dict(given), records.attributes(output)
 
 
 def given_cotangents(grad_outputs: Any, output: Any, batch: int) -> Any:
@@ -185,7 +173,7 @@ def given_cotangents(grad_outputs: Any, output: Any, batch: int) -> Any:
 
 def stacked(items: Sequence[Any]) -> Any:
     """What is computed for each item of a batch, together."""
-    return mapped(lambda *parts: None if parts[0] is None else np.stack(parts), *items)
+    return trees.mapped(lambda *parts: None if parts[0] is None else np.stack(parts), *items)
 
 
 def taken(batch: Any, k: Any) -> Any:
@@ -194,7 +182,7 @@ def taken(batch: Any, k: Any) -> Any:
     >>> taken((np.arange(2.0), [np.eye(2)]), 1)
     (np.float64(1.0), [array([0., 1.])])
     """
-    return mapped(lambda part: None if part is None else part[k], batch)
+    return trees.mapped(lambda part: None if part is None else part[k], batch)
 
 
 def shadows(batch: int, *values: Any) -> list[Any]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import math
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -216,7 +217,7 @@ def again(before: Before | None) -> Before | None:
 
 def absent(tangents: tuple[Any, ...]) -> tuple[Any, ...]:
     """Tangents, None in place of zeros that have no shape."""
-    return tuple(None if isinstance(t, float) and t == 0.0 else t for t in tangents)
+    return tuple(None if _is_nothing(t) else t for t in tangents)
 
 
 def absent_inside(tangents: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -228,7 +229,7 @@ def _absent(t: Any) -> Any:
     if isinstance(t, (list, tuple)):
         items = [_absent(one) for one in t]
         return None if all(one is None for one in items) else like_sequence(t, items)
-    return absent((t,))[0]
+    return None if _is_nothing(t) else t
 
 
 @contextmanager
@@ -258,19 +259,20 @@ Kept = tuple[int, tuple[int, ...]]  # how many steps run, and the places
 
 def split(n: int, slots: int) -> int:
     """How far the next state to keep is from the first of `n` steps, with that one in a slot."""
-    r = 0
-    while math.comb(slots + r, slots) < n:
-        r += 1
+    r = _repetitions(n, slots)
     # The bounds of Griewank and Walther: every place between them is optimal.
     low = max(math.comb(slots + r - 2, slots) if r > 1 else 0, n - math.comb(slots - 1 + r, r))
     return max(1, low)
 
 
+def _repetitions(n: int, slots: int) -> int:
+    """How often any of `n` steps is run at the most."""
+    return next(r for r in itertools.count() if math.comb(slots + r, slots) >= n)
+
+
 def fewest_steps(n: int, slots: int) -> int:
     """The fewest steps that reverse `n` steps, but for those that are differentiated: Griewank."""
-    r = 0
-    while math.comb(slots + r, slots) < n:
-        r += 1
+    r = _repetitions(n, slots)
     return r * n - math.comb(slots + r, r - 1) if r else 0
 
 

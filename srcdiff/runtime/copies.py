@@ -24,22 +24,9 @@ from srcdiff.runtime.trees import like_sequence
 def kept_together(x: Any) -> Any:
     """A copy of `x` as `kept` makes it, of which parts share memory where those of `x` do."""
     arrays: list[Any] = []
-    _with_arrays(x, arrays.append)
+    trees.mapped(lambda part: arrays.append(part) if trees.is_array(part) else part, x)
     copies = iter(laid_copies(arrays))
-    return _with_arrays(x, lambda _: next(copies))
-
-
-def _with_arrays(x: Any, new: Callable[[Any], Any]) -> Any:
-    """Something of the structure of `x` with what `new` gives for its arrays."""
-    if records.is_record(type(x)):
-        values = {k: _with_arrays(v, new) for k, v in records.attributes(x).items()}
-        return records.rebuilt(x, values)
-    if isinstance(x, dict):
-        return {key: _with_arrays(value, new) for key, value in x.items()}
-    if isinstance(x, (list, tuple)):
-        items = [_with_arrays(value, new) for value in x]
-        return items if isinstance(x, list) else tuple(items)
-    return new(x) if trees.is_array(x) else x
+    return trees.mapped(lambda part: next(copies) if trees.is_array(part) else part, x)
 
 
 def laid_copies(arrays: list[Any]) -> list[Any]:

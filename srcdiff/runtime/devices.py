@@ -80,11 +80,6 @@ def is_any_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) or is_device_array(value)
 
 
-def copy_of(array: Any) -> Any:
-    """A copy of an array, in the module that it is of."""
-    return np.array(array) if isinstance(array, np.ndarray) else array.copy()
-
-
 # --- objects of CuPy that stand for NumPy's ----------------------------------------------------
 
 _twins: dict[int, Any] = {}

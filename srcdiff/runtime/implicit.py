@@ -283,29 +283,16 @@ def _check(f: Any, value: Any, x: Any) -> None:
 
 def _solved(apply: Callable[[Any], Any], b: Any) -> Any:
     """The solution of a system that is linear in real and imaginary parts."""
-    right = _as_real(b)
+    right = as_reals(b, b)
 
     def matrix(v: Any) -> Any:
-        return _as_real(apply(_like(v, b)))
+        return as_reals(apply(of_reals(v, b)), b)
 
     found = None if right.size <= DENSE else gmres(matrix, right)
     if found is None:
         columns = [matrix(e) for e in np.eye(right.size, dtype=right.dtype)]
         found = np.linalg.solve(np.stack(columns, axis=1), right) if columns else right
-    return _like(found, b)
-
-
-def _as_real(x: Any) -> Any:
-    """A number or array as a vector of real numbers."""
-    flat = np.ravel(np.asarray(x))
-    return flat.view(flat.real.dtype) if np.iscomplexobj(flat) else flat
-
-
-def _like(v: Any, x: Any) -> Any:
-    """A vector of real numbers as a number or array like `x`."""
-    dtype = np.result_type(x)
-    full = np.ascontiguousarray(v, np.zeros((), dtype).real.dtype).view(dtype)
-    return full.reshape(np.shape(x)) if isinstance(x, np.ndarray) else type(x)(full[0])
+    return of_reals(found, b)
 
 
 def gmres(apply: Callable[[Any], Any], b: Any, most: int = 200) -> Any:

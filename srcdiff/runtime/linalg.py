@@ -45,8 +45,11 @@ def gaps(w: Any) -> Any:
 
 
 def alike(w: Any) -> Any:
-    """Which of `n` values differ by rounding alone: by `n` units in the place of the largest."""
-    least = w.shape[-1] * np.finfo(w.dtype).eps * _largest(w)
+    """Which of `n` values differ by rounding alone: by `4 n` units in the place of the largest.
+
+    Equal values of a small matrix may come out more than `2 n` of them apart.
+    """
+    least = 4.0 * w.shape[-1] * np.finfo(w.dtype).eps * _largest(w)
     return np.abs(w[..., None, :] - w[..., :, None]) <= least[..., None, None]
 
 

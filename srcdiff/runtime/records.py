@@ -9,7 +9,6 @@ from __future__ import annotations
 import abc
 import contextlib
 import dataclasses
-import inspect
 import sys
 import types
 from collections.abc import Iterable, Mapping
@@ -312,11 +311,6 @@ def is_dataclass_made(cls: Any) -> bool:
 def _is_generated(code: types.CodeType) -> bool:
     """Whether code stands in no file."""
     return code.co_filename.startswith("<string>")
-
-
-def signature(cls: type) -> inspect.Signature:
-    """How a class is called."""
-    return inspect.signature(cls)
 
 
 def instance(cls: Any, /, **values: Any) -> Any:

@@ -20,14 +20,18 @@ def one_value(d: Any, file: str, line: int) -> Any:
             it is not known where the gradient is generated what they are.
     """
     if isinstance(d, (list, tuple, dict)):
-        place: Any = SimpleNamespace(file=file, line=line, col=0)  # generated files have no `Loc`
-        raise UnsupportedError(
+        raise _refused(
             "`+` or `*` makes a list or tuple here, of items that are lists or tuples in one step "
             "and something else in another",
-            place,
-            remedy="Keep lists and numbers in containers of their own.",
-        )
+            file, line, "Keep lists and numbers in containers of their own.",
+        )  # fmt: skip
     return d
+
+
+def _refused(reason: str, file: str, line: int, remedy: str) -> UnsupportedError:
+    """The error at a place, for which generated files have no `Loc`."""
+    place: Any = SimpleNamespace(file=file, line=line, col=0)
+    return UnsupportedError(reason, place, remedy=remedy)
 
 
 def of_items(d: Any, x: Any, file: str, line: int) -> Any:
@@ -38,12 +42,10 @@ def of_items(d: Any, x: Any, file: str, line: int) -> Any:
             where the gradient was generated.
     """
     if not isinstance(x, (list, tuple)):
-        place: Any = SimpleNamespace(file=file, line=line, col=0)
-        raise UnsupportedError(
+        raise _refused(
             "`+` adds a list or tuple to an array here, of which it was not known that it is one",
-            place,
-            remedy="Add an array: `x + np.array([...])`.",
-        )
+            file, line, "Add an array: `x + np.array([...])`.",
+        )  # fmt: skip
     return d
 
 
@@ -58,13 +60,11 @@ def repeats(n: Any, file: str, line: int) -> Any:
     2
     """
     if not isinstance(n, (int, np.integer)):
-        place: Any = SimpleNamespace(file=file, line=line, col=0)
-        raise UnsupportedError(
+        raise _refused(
             "`*` multiplies a list or tuple with an array here, of which it was not known that it "
             "is one",
-            place,
-            remedy="Multiply an array: `x * np.array([...])`.",
-        )
+            file, line, "Multiply an array: `x * np.array([...])`.",
+        )  # fmt: skip
     return n
 
 

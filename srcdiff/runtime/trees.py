@@ -121,17 +121,20 @@ def copy_tree(d: Any) -> Any:
     return np.copy(d) if is_array(d) else d
 
 
+def mapped(fn: Any, x: Any, *others: Any) -> Any:
+    """`fn` of each number and array in a structure, and of those at its place in others of it."""
+    if records.is_record(type(x)):
+        return records.rebuilt(x, mapped(fn, *map(records.attributes, (x, *others))))
+    if isinstance(x, dict):
+        return {key: mapped(fn, value, *(o[key] for o in others)) for key, value in x.items()}
+    if isinstance(x, (list, tuple)):
+        return like_sequence(x, [mapped(fn, *values) for values in zip(x, *others)])
+    return fn(x, *others)
+
+
 def kept(x: Any) -> Any:
     """A copy of `x` of the same structure and layout, whose contents nobody else can change."""
-    if records.is_record(type(x)):
-        return records.rebuilt(x, {k: kept(v) for k, v in records.attributes(x).items()})
-    if isinstance(x, dict):
-        return {key: kept(value) for key, value in x.items()}
-    if isinstance(x, list):
-        return [kept(value) for value in x]
-    if isinstance(x, tuple):
-        return tuple([kept(value) for value in x])
-    return layout.laid_copy(x) if is_array(x) else x
+    return mapped(lambda part: layout.laid_copy(part) if is_array(part) else part, x)
 
 
 def deep_copy(x: Any) -> Any:
@@ -291,7 +294,7 @@ def cotangent(grad_outputs: Any, output: Any, path: str = "grad_outputs") -> Any
         given = items_like(grad_outputs, output, path, "output")
         return {k: cotangent(given.get(k), v, f"{path}[{k!r}]") for k, v in output.items()}
     if records.is_record(type(output)):
-        return cotangent(_as_dict(grad_outputs), records.attributes(output), path)
+        return cotangent(as_dict(grad_outputs), records.attributes(output), path)
     if isinstance(output, (list, tuple)):
         given = items_like(grad_outputs, output, path, "output")
         return [cotangent(g, v, f"{path}[{k}]") for k, (g, v) in enumerate(zip(given, output))]
@@ -321,7 +324,7 @@ def items_like(given: Any, x: Any, path: str, whose: str) -> Any:
     return given
 
 
-def _as_dict(given: Any) -> Any:
+def as_dict(given: Any) -> Any:
     """The attributes of an object that is a cotangent."""
     return records.attributes(given) if records.is_record(type(given)) else given
 

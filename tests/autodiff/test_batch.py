@@ -21,7 +21,7 @@ from srcdiff.ir.interpreter import Interpreter
 from srcdiff.ir.kinds import Array
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.primitives.arguments import as_atom
-from srcdiff.primitives.operation import AXES, Meaning, op_of
+from srcdiff.primitives.operation import _FACTS, Meaning, op_of
 from srcdiff.primitives.registry import Given, Store
 from srcdiff.runtime import arrays, linalg, trees
 from srcdiff.runtime import batched as runtime_batched
@@ -746,7 +746,8 @@ def test_what_operations_say_of_their_axes_is_true():
                 print(whole.name, {n: np.shape(x) for n, x in whole.env.items()}, name)
                 if whole.check(name, ranks):
                     tried.add((whole.name, whole.axes))
-    assert not [n for (_, n), axes in AXES.items() if (n, axes) not in tried]
+    declared = {(n, facts["axes"]) for (_, n), facts in _FACTS.items() if "axes" in facts}
+    assert not declared - tried
 
 
 def test_what_is_made_at_once_and_what_by_rows():

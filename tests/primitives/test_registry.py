@@ -333,6 +333,52 @@ def test_a_function_of_a_file_makes_the_rules_of_a_family(own_rules, tmp_path):
         assert made.params[-1].default == Const(start)
 
 
+DECLARED = """
+import numpy as np
+from srcdiff.rules import composed, d, linear, made_of, z
+from tests.primitives import test_registry as functions
+
+
+@linear(functions.like, constant="x")
+def like(g, x):
+    d[g] += d[z]
+
+
+made_of(functions.cube, getattr(functions, "of_later_versions", None), value=lambda x: x * x * x)
+
+
+@composed(functions.total)
+def total(x, **options):
+    return np.sum(x, **options)
+"""
+
+
+def like(g, x):
+    return g + 0.0 * x
+
+
+def cube(x):
+    return x**3
+
+
+def total(x, axis=None, keepdims=False):
+    return np.sum(x, axis, keepdims=keepdims)
+
+
+def test_what_is_declared_beside_templates(own_rules, tmp_path):
+    """Arguments without a derivative, definitions of one expression, options that are passed on."""
+    (tmp_path / "declared.py").write_text(DECLARED)
+    srcdiff.load_rules(tmp_path / "declared.py")
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    found = srcdiff.grad(lambda g, x: np.sum(like(g, x * x)), inputs=("g", "x"))(x.copy(), x)
+    np.testing.assert_array_equal(found, [np.ones((2, 2)), np.zeros((2, 2))])
+    assert registry.find(cube).name == "cube" and srcdiff.grad(lambda x: cube(x))(2.0) == 12.0
+    rows = srcdiff.grad(lambda x: np.sum(total(x, axis=1, keepdims=True) * x))(x)
+    np.testing.assert_array_equal(rows, 2.0 * np.sum(x, axis=1, keepdims=True) + 0.0 * x)
+    with pytest.raises(MissingRuleError, match="positional"):
+        srcdiff.grad(lambda x: np.sum(total(x, 1)))(x)
+
+
 def test_ref_arguments_are_kept():
     dtype = Ref("np.float32", np.float32)
     assert bound(Method("astype"), X, dtype)["dtype"] == dtype

@@ -50,11 +50,11 @@ def _line(title: str, count: Counter[str]) -> str:
 def lengths() -> list[int]:
     """The lines of every template: from `def` on, without empty ones and comments, or a slope."""
     found = {id(r.template): r for r in registry.builtin().rules if r.template is not None}
-    return [_length(r.template, r.scalar) for r in found.values()]
+    return [_length(r.template, r.expression) for r in found.values()]
 
 
-def _length(template: Callable[..., Any], scalar: bool) -> int:
-    if scalar:
+def _length(template: Callable[..., Any], expression: bool) -> int:
+    if expression:
         slope = locate.definition(template, locate.lines_of(template))
         return slope.end_lineno - slope.lineno + 1
     text = textwrap.dedent(inspect.getsource(template))

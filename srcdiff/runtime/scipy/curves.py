@@ -10,21 +10,18 @@ from typing import Any
 import numpy as np
 
 
-def spline(bc_type: Any, x: Any, y: Any, t: Any, nu: int = 0) -> Any:
-    """The values at `t` of the `nu`-th derivative of `CubicSpline(x, y, bc_type=bc_type)`."""
-    from scipy.interpolate import CubicSpline
-
-    return CubicSpline(x, y, bc_type=bc_type)(t, nu)
-
-
-def interpolant(k: int, x: Any, y: Any, t: Any, nu: int = 0, *, inside: bool = False) -> Any:
+def interpolant(k: Any, x: Any, y: Any, t: Any, nu: int = 0, *, inside: bool = False) -> Any:
     """The values at `t` of the `nu`-th derivative of `make_interp_spline(x, y, k)`.
+
+    Where `k` is a text, that of `CubicSpline(x, y, bc_type=k)`.
 
     Raises:
         ValueError: `inside`, and some of `t` are not between the points.
     """
-    from scipy.interpolate import make_interp_spline
+    from scipy.interpolate import CubicSpline, make_interp_spline
 
+    if isinstance(k, str):
+        return CubicSpline(x, y, bc_type=k)(t, nu)
     if inside and (np.min(t, initial=x[0]) < np.min(x) or np.max(t, initial=x[0]) > np.max(x)):
         raise ValueError("a value is outside of the points that are interpolated")
     if nu > k:  # of which SciPy 1.15 writes into memory that is not its own

@@ -56,12 +56,7 @@ def ivp_adjoint(
     y0: Any,
     t: Any,
     args: Args,
-    *,
-    method: Any = "RK45",
-    rtol: Any = 1e-3,
-    atol: Any = 1e-6,
-    first_step: float | None = None,
-    max_step: float = np.inf,
+    **options: Any,
 ) -> tuple[Any, ...]:
     """The gradients of `ivp_values` by the start, the times and some of `args`.
 
@@ -69,11 +64,7 @@ def ivp_adjoint(
     """
     times = np.concatenate((np.reshape(t_span[0], (1,)), t))
     rows = np.concatenate((np.zeros((1, np.size(y0))), np.transpose(d)))
-    found: tuple[Any, ...] = ode_adjoint(
-        f, places, rows, y0, times, args, method=method, rtol=rtol, atol=atol,
-        first_step=first_step, max_step=max_step,
-    )  # fmt: skip
-    return found
+    return ode_adjoint(f, places, rows, y0, times, args, **options)
 
 
 def ivp_along(
@@ -84,20 +75,11 @@ def ivp_along(
     t: Any,
     args: Args,
     moved: tuple[Any, ...],
-    *,
-    method: Any = "RK45",
-    rtol: Any = 1e-3,
-    atol: Any = 1e-6,
-    first_step: float | None = None,
-    max_step: float = np.inf,
+    **options: Any,
 ) -> Any:
     """The tangent of the values of `ivp_values` along those of the start and of some of `args`."""
     times = np.concatenate((np.reshape(t_span[0], (1,)), t))
-    found = ode_along(
-        f, places, y0, times, args, moved, method=method, rtol=rtol, atol=atol,
-        first_step=first_step, max_step=max_step,
-    )  # fmt: skip
-    return np.transpose(found[1:])
+    return np.transpose(ode_along(f, places, y0, times, args, moved, **options)[1:])
 
 
 def ode_values(
@@ -159,11 +141,7 @@ def ode_along(
     moved: tuple[Any, ...],
     *,
     first: str = "t",
-    method: Any = "RK45",
-    rtol: Any = 1e-3,
-    atol: Any = 1e-6,
-    first_step: float | None = None,
-    max_step: float = np.inf,
+    **options: Any,
 ) -> Any:
     """The tangent of a solution along those of its start, of `t` and of some of `args`.
 
@@ -174,10 +152,7 @@ def ode_along(
         return np.zeros((0, n))
     way, given = along_of(f, places, len(args), first), args + moved[2:]
     t, ahead, w, both = widened(plain, y0, t, args, moved)
-    z = ode_values(
-        way, both, t, given, method=method, rtol=rtol, atol=atol, first_step=first_step,
-        max_step=max_step,
-    )  # fmt: skip
+    z = ode_values(way, both, t, given, **options)
     return z[:, n:] + np.reshape(w, (-1, 1)) * at_rows(plain, (t, z[:, :n]), args)
 
 
@@ -192,11 +167,7 @@ def ode_curved(
     by: tuple[int, ...],
     *,
     first: str = "t",
-    method: Any = "RK45",
-    rtol: Any = 1e-3,
-    atol: Any = 1e-6,
-    first_step: float | None = None,
-    max_step: float = np.inf,
+    **options: Any,
 ) -> tuple[Any, ...]:
     """The gradients of the sum of `d * ode_along(...)`: by the start, `t` and `args` at `by`.
 
@@ -208,16 +179,10 @@ def ode_curved(
     if not len(t):
         return np.zeros(np.shape(y0))[()], np.zeros(0), *(0.0 * given[k] for k in by)
     t, ahead, w, both = widened(plain, y0, t, args, moved)
-    z = ode_values(
-        way, both, t, given, method=method, rtol=rtol, atol=atol, first_step=first_step,
-        max_step=max_step,
-    )  # fmt: skip
+    z = ode_values(way, both, t, given, **options)
     rows, c = (t, z[:, :n]), (np.reshape(w, (-1, 1)) * d,)
     pulled = np.concatenate((at_rows(vjp_by(plain, 1), rows, args, c), d), axis=1)
-    found = ode_adjoint(
-        way, by, pulled, both, t, given, method=method, rtol=rtol, atol=atol,
-        first_step=first_step, max_step=max_step,
-    )  # fmt: skip
+    found = ode_adjoint(way, by, pulled, both, t, given, **options)
     back = (-w[0] * np.reshape(found[0][n:], (1, -1)),)
     by_start = found[0][:n] + at_rows(vjp_by(plain, 1), ahead, args, back)[0]
     by_time = at_rows(vjp_by(plain, 0), ahead, args, back)

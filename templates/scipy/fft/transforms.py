@@ -9,11 +9,9 @@ from srcdiff.runtime.linalg import back_type, last_axes, scaled_ends, swapped_no
 
 def along_an_axis(of, plain, *calls):
     """The definition of a transform along an axis by that of NumPy."""
-
-    @composed(of)
-    @samples(*calls)
-    def transform(x, n=None, axis=-1, norm=None):
-        return plain(x, n, axis, norm)
+    made_of(
+        of, value=lambda x, n=None, axis=-1, norm=None: plain(x, n, axis, norm), samples=calls,
+    )
 
 
 along_an_axis(fft.fft, np.fft.fft, "A(4)", "A(3, 4), 6, 0", "C(4), norm='ortho'")
@@ -24,11 +22,10 @@ along_an_axis(fft.irfft, np.fft.irfft, "A(4)", "C(3, 4), 6, 0")
 
 def of_matrices(of, plain, call):
     """The definition of a transform along the last two axes by that of NumPy."""
-
-    @composed(of)
-    @samples(call)
-    def transform(x, s=None, axes=(-2, -1), norm=None):
-        return plain(x, s, axes, norm)
+    made_of(
+        of, value=lambda x, s=None, axes=(-2, -1), norm=None: plain(x, s, axes, norm),
+        samples=(call,),
+    )
 
 
 of_matrices(fft.fft2, np.fft.fft2, "A(3, 4)")
@@ -39,11 +36,9 @@ of_matrices(fft.irfft2, np.fft.irfft2, "C(3, 3)")
 
 def along_axes(of, plain, *calls):
     """The definition of a transform along several axes by that of NumPy."""
-
-    @composed(of)
-    @samples(*calls)
-    def transform(x, s=None, axes=None, norm=None):
-        return plain(x, s, axes, norm)
+    made_of(
+        of, value=lambda x, s=None, axes=None, norm=None: plain(x, s, axes, norm), samples=calls,
+    )
 
 
 along_axes(fft.fftn, np.fft.fftn, "A(3, 4)", "A(2, 3, 4), axes=(0, 2)", "A(2, 3, 4), (2, 5)")
@@ -54,11 +49,7 @@ along_axes(fft.irfftn, np.fft.irfftn, "C(3, 3)")
 
 def shifted(of, plain):
     """The definition of a shift by that of NumPy."""
-
-    @composed(of)
-    @samples("A(5)")
-    def shift(x, axes=None):
-        return plain(x, axes)
+    made_of(of, value=lambda x, axes=None: plain(x, axes), samples=("A(5)",))
 
 
 shifted(fft.fftshift, np.fft.fftshift)

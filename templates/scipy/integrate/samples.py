@@ -5,11 +5,10 @@ from scipy import integrate
 
 from srcdiff.rules import *
 
-
-@composed(integrate.trapezoid)
-@samples("A(4)", "A(3, 4), None, 0.5, 0", "A(4), A(4)", "A(3, 4), A(4)", "A(4), dx=A()")
-def trapezoid(y, x=None, dx=1.0, axis=-1):
-    return np.trapezoid(y, x, dx, axis)
+made_of(
+    integrate.trapezoid, value=lambda y, x=None, dx=1.0, axis=-1: np.trapezoid(y, x, dx, axis),
+    samples=("A(4)", "A(3, 4), None, 0.5, 0", "A(4), A(4)", "A(3, 4), A(4)", "A(4), dx=A()"),
+)
 
 
 @composed(integrate.cumulative_trapezoid)

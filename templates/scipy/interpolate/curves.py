@@ -9,25 +9,13 @@ from scipy import interpolate
 
 from srcdiff.rules import *
 from srcdiff.runtime.linalg import all_axes, last_axes
-from srcdiff.runtime.scipy.curves import interpolant, spline
+from srcdiff.runtime.scipy.curves import interpolant
 
 KNOTS = "np.array([0.0, 0.4, 1.0, 1.7, 2.0])"
 
 
-class Spline:
-    """What `scipy.interpolate.CubicSpline` makes, as far as it is known."""
-
-    def __init__(self, bc_type, x, y):
-        self.bc_type = bc_type
-        self.x = x
-        self.y = y
-
-    def __call__(self, t, nu=0):
-        return spline(self.bc_type, self.x, self.y, t, nu)
-
-
 class Interpolant:
-    """What `scipy.interpolate.make_interp_spline` makes, as far as it is known."""
+    """What `make_interp_spline` and `CubicSpline` of `scipy.interpolate` make, as far as known."""
 
     def __init__(self, k, x, y):
         self.k = k
@@ -55,7 +43,7 @@ def cubic_spline(x, y, axis=0, bc_type="not-a-knot", extrapolate=None):
         refuse("`axis` and `extrapolate` other than 0 and None")
     if bc_type not in ("not-a-knot", "natural", "clamped"):
         refuse("`bc_type` other than 'not-a-knot', 'natural' and 'clamped'")
-    return Spline(bc_type, x, y)
+    return Interpolant(bc_type, x, y)
 
 
 @composed(interpolate.make_interp_spline, early=True)
@@ -74,26 +62,13 @@ def interp1d(x, y, kind="linear"):
     return Interpolated(2, x, y)
 
 
-@rule(spline)
-@samples(
-    f"'not-a-knot', {KNOTS}, A(5), P(3)", f"'natural', {KNOTS}, A(5, 2), P(3)",
-    f"'clamped', {KNOTS}, A(5), P()", f"'natural', {KNOTS}, A(5), P(2, 2), 1",
-    f"'natural', {KNOTS}, C(5), V([0.2, 0.7, 1.9])",
-)  # fmt: skip
-def spline_(bc_type, x, y, t, nu=0):
-    basis = spline(bc_type, x, np.eye(len(x)), t, nu)
-    if rank(y) == 1 and rank(t) == 1:
-        d[y] += d[z] @ basis
-    else:
-        d[y] += np.tensordot(np.moveaxis(basis, -1, 0), d[z], np.ndim(t))
-    slope = d[z] * conj(spline(bc_type, x, y, t, nu + 1))
-    d[t] += slope if rank(y) == 1 else np.sum(slope, axis=tuple(range(np.ndim(t), np.ndim(slope))))
-
-
 @rule(interpolant)
 @samples(
     f"3, {KNOTS}, A(5), P(3)", f"2, {KNOTS}, A(5, 2), P(3)", f"1, {KNOTS}, A(5), P(3), inside=True",
     f"3, {KNOTS}, C(5), V([0.2, 0.7, 1.9])",
+    f"'not-a-knot', {KNOTS}, A(5), P(3)", f"'natural', {KNOTS}, A(5, 2), P(3)",
+    f"'clamped', {KNOTS}, A(5), P()", f"'natural', {KNOTS}, A(5), P(2, 2), 1",
+    f"'natural', {KNOTS}, C(5), V([0.2, 0.7, 1.9])",
 )  # fmt: skip
 def interpolant_(k, x, y, t, nu=0, *, inside=False):
     basis = interpolant(k, x, np.eye(len(x)), t, nu, inside=inside)

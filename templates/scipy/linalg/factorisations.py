@@ -40,10 +40,10 @@ def cholesky(a, lower=False):
 
 
 # What SciPy leaves undefined in the other triangle is zero here.
-@composed(linalg.cho_factor)
-@samples("np.diag(P(3))", "np.diag(P(3)), True")
-def cho_factor(a, lower=False):
-    return linalg.cholesky(a, lower), lower
+made_of(
+    linalg.cho_factor, value=lambda a, lower=False: (linalg.cholesky(a, lower), lower),
+    samples=("np.diag(P(3))", "np.diag(P(3)), True"),
+)
 
 
 @rule(linalg.lu)
@@ -148,10 +148,7 @@ def svd_values(a, full_matrices=True, compute_uv=True):
     return linalg.svd(a, False)[1]
 
 
-@composed(linalg.svdvals)
-@samples("A(4, 3)", "C(3, 2)")
-def svdvals(a):
-    return linalg.svd(a, False)[1]
+made_of(linalg.svdvals, value=lambda a: linalg.svd(a, False)[1], samples=("A(4, 3)", "C(3, 2)"))
 
 
 @rule(linalg.eigh)
@@ -219,19 +216,9 @@ def polar_tangent(a, side):
         d[z] += d_u, d[a] @ conj(u.mT) + a @ conj(d_u.mT)
 
 
-@composed(polar_slope)
-@samples("A(3, 3) + 3.0 * np.eye(3), A(3, 3), A(3, 3)", "A(4, 3), A(4, 3), A(4, 3)")
-def polar_slope_(a, u, e):
-    if np.shape(a)[0] < np.shape(a)[1]:
-        return conj(_tall_slope(conj(a.mT), conj(u.mT), conj(e.mT)).mT)
-    return _tall_slope(a, u, e)
-
-
-def _tall_slope(a, u, e):
-    uh = conj(u.mT)
-    p, inner = uh @ a, uh @ e
-    turn = linalg.solve_sylvester(p, p, inner - conj(inner.mT))
-    return u @ turn + np.linalg.solve(p.mT, (e - u @ inner).mT).mT
+inlined(
+    polar_slope, "A(3, 3) + 3.0 * np.eye(3), A(3, 3), A(3, 3)", "A(4, 3), A(4, 3), A(4, 3)"
+)  # fmt: skip
 
 
 @composed(linalg.orthogonal_procrustes)

@@ -62,13 +62,11 @@ analytic(linalg.coshm)
 analytic(linalg.sinhm)
 
 
-@composed(linalg.tanm)
-@samples("0.3 * A(3, 3)")
-def tanm(a):
-    return np.linalg.solve(linalg.cosm(a), linalg.sinm(a))
-
-
-@composed(linalg.tanhm)
-@samples("A(3, 3)")
-def tanhm(a):
-    return np.linalg.solve(linalg.coshm(a), linalg.sinhm(a))
+made_of(
+    linalg.tanm, value=lambda a: np.linalg.solve(linalg.cosm(a), linalg.sinm(a)),
+    samples=("0.3 * A(3, 3)",),
+)
+made_of(
+    linalg.tanhm, value=lambda a: np.linalg.solve(linalg.coshm(a), linalg.sinhm(a)),
+    samples=("A(3, 3)",),
+)

@@ -49,10 +49,11 @@ def circulant(c):
     return c[(np.arange(len(c))[:, None] - np.arange(len(c))) % len(c)]
 
 
-@composed(linalg.khatri_rao)
-@samples("A(2, 3), A(4, 3)")
-def khatri_rao(a, b):
-    return np.reshape(a[:, None, :] * b[None, :, :], (len(a) * len(b), np.shape(a)[1]))
+made_of(
+    linalg.khatri_rao,
+    value=lambda a, b: np.reshape(a[:, None, :] * b[None, :, :], (len(a) * len(b), np.shape(a)[1])),
+    samples=("A(2, 3), A(4, 3)",),
+)
 
 
 @composed(linalg.norm)

@@ -133,10 +133,11 @@ def solve_sylvester(a, b, q):
     d[b] += -conj(z.mT) @ g
 
 
-@composed(linalg.solve_continuous_lyapunov, linalg.solve_lyapunov)
-@samples("S(3), A(3, 3)")
-def solve_continuous_lyapunov(a, q):
-    return linalg.solve_sylvester(a, conj(a.mT), q)
+made_of(
+    linalg.solve_continuous_lyapunov, linalg.solve_lyapunov,
+    value=lambda a, q: linalg.solve_sylvester(a, conj(a.mT), q),
+    samples=("S(3), A(3, 3)",),
+)
 
 
 @composed(linalg.solve_discrete_lyapunov)
@@ -166,26 +167,26 @@ def solve_banded_tangent(l_and_u, ab, b):
     d[z] += linalg.solve_banded(l_and_u, ab, d[b] - moved)
 
 
-@composed(linalg.solve_toeplitz)
-@samples("P(3) + 6.0 * np.eye(3)[0], A(3)", "(P(3) + 6.0 * np.eye(3)[0], A(3)), A(3, 2)")
-def solve_toeplitz(c_or_cr, b):
+def _toeplitz(c_or_cr):
     if isinstance(c_or_cr, tuple):
-        return np.linalg.solve(linalg.toeplitz(c_or_cr[0], c_or_cr[1]), b)
-    return np.linalg.solve(linalg.toeplitz(c_or_cr), b)
+        return linalg.toeplitz(c_or_cr[0], c_or_cr[1])
+    return linalg.toeplitz(c_or_cr)
 
 
-@composed(linalg.matmul_toeplitz)
-@samples("A(3), A(3)", "(A(3), A(2)), A(2, 4)")
-def matmul_toeplitz(c_or_cr, x):
-    if isinstance(c_or_cr, tuple):
-        return linalg.toeplitz(c_or_cr[0], c_or_cr[1]) @ x
-    return linalg.toeplitz(c_or_cr) @ x
-
-
-@composed(linalg.solve_circulant)
-@samples("P(3) + 6.0 * np.eye(3)[0], A(3)")
-def solve_circulant(c, b):
-    return np.linalg.solve(linalg.circulant(c), b)
+made_of(
+    linalg.solve_toeplitz, value=lambda c_or_cr, b: np.linalg.solve(_toeplitz(c_or_cr), b),
+    samples=(
+        "P(3) + 6.0 * np.eye(3)[0], A(3)", "(P(3) + 6.0 * np.eye(3)[0], A(3)), A(3, 2)",
+    ),
+)
+made_of(
+    linalg.matmul_toeplitz, value=lambda c_or_cr, x: _toeplitz(c_or_cr) @ x,
+    samples=("A(3), A(3)", "(A(3), A(2)), A(2, 4)"),
+)
+made_of(
+    linalg.solve_circulant, value=lambda c, b: np.linalg.solve(linalg.circulant(c), b),
+    samples=("P(3) + 6.0 * np.eye(3)[0], A(3)",),
+)
 
 
 @rule(linalg.pinv)

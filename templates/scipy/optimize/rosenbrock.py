@@ -5,11 +5,11 @@ from scipy import optimize
 
 from srcdiff.rules import *
 
-
-@composed(optimize.rosen)
-@samples("A(4)", "A(3, 2)")
-def rosen(x):
-    return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2, axis=0)
+made_of(
+    optimize.rosen,
+    value=lambda x: np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2, axis=0),
+    samples=("A(4)", "A(3, 2)"),
+)
 
 
 @composed(optimize.rosen_der)
@@ -29,7 +29,7 @@ def rosen_hess(x):
     return beside + beside.T + np.diag(np.append(first, 0.0) + last)
 
 
-@composed(optimize.rosen_hess_prod)
-@samples("A(4), A(4)")
-def rosen_hess_prod(x, p):
-    return optimize.rosen_hess(x) @ p
+made_of(
+    optimize.rosen_hess_prod, value=lambda x, p: optimize.rosen_hess(x) @ p,
+    samples=("A(4), A(4)",),
+)

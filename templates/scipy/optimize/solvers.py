@@ -18,7 +18,8 @@ SLOPE = "lambda x, a, b: 3.0 * x * x + a"
 
 
 @rule(
-    optimize.brentq, optimize.brenth, optimize.bisect, optimize.ridder, calls=("f", "args")
+    optimize.brentq, optimize.brenth, optimize.bisect, optimize.ridder, calls=("f", "args"),
+    constant="a b",
 )  # fmt: skip
 @samples(f"{EQUATION}, 0.0, 3.0, args=(P(), P())", f"{EQUATION}, 0.0, 3.0, (P(), 2.0), 1e-13")
 def bracketed(f, a, b, args=(), xtol=2e-12, rtol=8.9e-16, maxiter=100, full_output=False):
@@ -27,18 +28,19 @@ def bracketed(f, a, b, args=(), xtol=2e-12, rtol=8.9e-16, maxiter=100, full_outp
     adjoint = solve_adjoint(f, z, d[z], *args)
     for k in range(len(args)):
         d[args][k] += -pulled(f, k + 1, adjoint, z, *args)
-    d[a] += 0.0
-    d[b] += 0.0
 
 
-@forward(optimize.brentq, optimize.brenth, optimize.bisect, optimize.ridder)
-def bracketed_tangent(f, args):
+@forward(
+    optimize.brentq, optimize.brenth, optimize.bisect, optimize.ridder, optimize.toms748,
+    found_root_scalar,
+)  # fmt: skip
+def root_tangent(f, args):
     for k in range(len(args)):
         if not known(d[args][k]):
             d[z] += -solve_tangent(f, z, pushed(f, k + 1, d[args][k], z, *args), *args)
 
 
-@rule(optimize.toms748, calls=("f", "args"))
+@rule(optimize.toms748, calls=("f", "args"), constant="a b")
 @samples(f"{EQUATION}, 0.0, 3.0, args=(P(), P())", f"{EQUATION}, 0.0, 3.0, (P(), 2.0)")
 def toms748(f, a, b, args=(), k=1, xtol=2e-12, rtol=8.9e-16, maxiter=100, full_output=False):
     if full_output:
@@ -46,18 +48,9 @@ def toms748(f, a, b, args=(), k=1, xtol=2e-12, rtol=8.9e-16, maxiter=100, full_o
     adjoint = solve_adjoint(f, z, d[z], *args)
     for i in range(len(args)):
         d[args][i] += -pulled(f, i + 1, adjoint, z, *args)
-    d[a] += 0.0
-    d[b] += 0.0
 
 
-@forward(optimize.toms748)
-def toms748_tangent(f, args):
-    for i in range(len(args)):
-        if not known(d[args][i]):
-            d[z] += -solve_tangent(f, z, pushed(f, i + 1, d[args][i], z, *args), *args)
-
-
-@rule(optimize.newton, calls=("func", "fprime", "fprime2", "args"))
+@rule(optimize.newton, calls=("func", "fprime", "fprime2", "args"), constant="x0 x1")
 @samples(
     f"{EQUATION}, 1.0, {SLOPE}, (P(), P())", f"{EQUATION}, np.ones(3), args=(P(3), P())",
     f"{EQUATION}, 1.0, args=(P(), P())",
@@ -66,18 +59,9 @@ def newton(func, x0, fprime=None, args=(), tol=1.48e-08, maxiter=50, fprime2=Non
     adjoint = solve_adjoint(func, z, d[z], *args)
     for k in range(len(args)):
         d[args][k] += -pulled(func, k + 1, adjoint, z, *args)
-    d[x0] += 0.0
-    d[x1] += 0.0
 
 
-@forward(optimize.newton)
-def newton_tangent(func, args):
-    for k in range(len(args)):
-        if not known(d[args][k]):
-            d[z] += -solve_tangent(func, z, pushed(func, k + 1, d[args][k], z, *args), *args)
-
-
-@rule(optimize.fsolve, calls=("func", "fprime", "args"))
+@rule(optimize.fsolve, calls=("func", "fprime", "args"), constant="x0")
 @samples(
     f"{EQUATION}, np.ones(3), args=(P(3), P())",
     f"{EQUATION}, np.ones(1), (P(), P()), lambda x, a, b: np.reshape(3.0 * x * x + a, (1, 1))",
@@ -88,23 +72,21 @@ def fsolve(func, x0, args=(), fprime=None, full_output=False, col_deriv=False, x
     adjoint = solve_adjoint(func, z, d[z], *args)
     for k in range(len(args)):
         d[args][k] += -pulled(func, k + 1, adjoint, z, *args)
-    d[x0] += 0.0
 
 
-@forward(optimize.fsolve)
-def fsolve_tangent(func, args):
+@forward(optimize.newton, optimize.fsolve)
+def solver_tangent(func, args):
     for k in range(len(args)):
         if not known(d[args][k]):
             d[z] += -solve_tangent(func, z, pushed(func, k + 1, d[args][k], z, *args), *args)
 
 
-@rule(optimize.fixed_point, calls=("func", "args"))
+@rule(optimize.fixed_point, calls=("func", "args"), constant="x0")
 @samples("lambda x, a: np.cos(a * x), np.full(3, 0.5), (U(3),)")
 def fixed_point(func, x0, args=(), xtol=1e-08, maxiter=500, method="del2"):
     adjoint = fixed_adjoint(func, z, d[z], *args)
     for k in range(len(args)):
         d[args][k] += pulled(func, k + 1, adjoint, z, *args)
-    d[x0] += 0.0
 
 
 @forward(optimize.fixed_point)
@@ -152,7 +134,7 @@ def root_scalar(
     return ScalarRoot(found)
 
 
-@rule(found_root, calls=("fun", "jac", "args"))
+@rule(found_root, calls=("fun", "jac", "args"), constant="x0")
 @samples(
     f"{EQUATION}, np.ones(3), (P(3), P())", f"{EQUATION}, np.ones(3), (P(3), P()), method='lm'"
 )
@@ -160,7 +142,6 @@ def found_root_(fun, x0, args=(), jac=None, *, method="hybr", tol=None, options=
     adjoint = solve_adjoint(fun, z, d[z], *args)
     for k in range(len(args)):
         d[args][k] += -pulled(fun, k + 1, adjoint, z, *args)
-    d[x0] += 0.0
 
 
 @forward(found_root)
@@ -170,7 +151,7 @@ def found_root_tangent(fun, args):
             d[z] += -solve_tangent(fun, z, pushed(fun, k + 1, d[args][k], z, *args), *args)
 
 
-@rule(found_root_scalar, calls=("f", "fprime", "fprime2", "args"))
+@rule(found_root_scalar, calls=("f", "fprime", "fprime2", "args"), constant="x0 x1 bracket")
 @samples(f"{EQUATION}, (P(), P()), bracket=(0.0, 3.0)", f"{EQUATION}, (P(), 2.0), {SLOPE}, x0=1.0")
 def found_root_scalar_(
     f, args=(), fprime=None, fprime2=None, *, method=None, bracket=None, x0=None, x1=None,
@@ -179,16 +160,6 @@ def found_root_scalar_(
     adjoint = solve_adjoint(f, z, d[z], *args)
     for k in range(len(args)):
         d[args][k] += -pulled(f, k + 1, adjoint, z, *args)
-    d[x0] += 0.0
-    d[x1] += 0.0
-    d[bracket] += 0.0
-
-
-@forward(found_root_scalar)
-def found_root_scalar_tangent(f, args):
-    for k in range(len(args)):
-        if not known(d[args][k]):
-            d[z] += -solve_tangent(f, z, pushed(f, k + 1, d[args][k], z, *args), *args)
 
 
 unsupported(

@@ -50,7 +50,7 @@ def _lengthened(x, n):
     return np.concatenate((x, np.zeros(np.shape(x)[:-1] + (n,), np.result_type(x))), axis=-1)
 
 
-@rule(lagged)
+@rule(lagged, constant="like")
 @samples(
     "A(4), A(4), A(3), 0", "A(2, 3), A(2, 3), A(5), 1", "C(3), C(3), A(2), -1",
     "A(3), A(3), 1.0, 0",
@@ -59,7 +59,6 @@ def lagged_(g, v, like, axis):
     one = np.ones(1, np.result_type(v))
     d[g] += signal.lfilter(d[z], one, conj(v), axis)
     d[v] += np.flip(signal.lfilter(d[z], one, np.flip(conj(g), axis), axis), axis)
-    d[like] += 0.0
 
 
 def _settled(b, a, x):

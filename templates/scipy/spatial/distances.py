@@ -24,31 +24,24 @@ def cdist(XA, XB, metric="euclidean"):
         refuse("the metric must be 'euclidean', 'sqeuclidean' or 'cityblock'")
 
 
-@composed(distance.pdist)
-@samples("A(4, 2)", "A(3, 2), 'cityblock'")
-def pdist(X, metric="euclidean"):
-    return distance.cdist(X, X, metric)[np.triu_indices(len(X), 1)]
-
-
-@composed(distance.euclidean)
-@samples("A(3), A(3)")
-def euclidean(u, v):
-    return np.linalg.norm(np.asarray(u) - np.asarray(v))
-
-
-@composed(distance.sqeuclidean)
-@samples("A(3), A(3)")
-def sqeuclidean(u, v):
-    return np.sum((np.asarray(u) - np.asarray(v)) ** 2)
-
-
-@composed(distance.cityblock)
-@samples("A(3), A(3)")
-def cityblock(u, v):
-    return np.sum(np.abs(np.asarray(u) - np.asarray(v)))
-
-
-@composed(distance.cosine)
-@samples("A(3), A(3)")
-def cosine(u, v):
-    return 1.0 - np.dot(u, v) / np.sqrt(np.dot(u, u) * np.dot(v, v))
+made_of(
+    distance.pdist,
+    value=lambda X, metric="euclidean": distance.cdist(X, X, metric)[np.triu_indices(len(X), 1)],
+    samples=("A(4, 2)", "A(3, 2), 'cityblock'"),
+)
+made_of(
+    distance.euclidean, value=lambda u, v: np.linalg.norm(np.asarray(u) - np.asarray(v)),
+    samples=("A(3), A(3)",),
+)
+made_of(
+    distance.sqeuclidean, value=lambda u, v: np.sum((np.asarray(u) - np.asarray(v)) ** 2),
+    samples=("A(3), A(3)",),
+)
+made_of(
+    distance.cityblock, value=lambda u, v: np.sum(np.abs(np.asarray(u) - np.asarray(v))),
+    samples=("A(3), A(3)",),
+)
+made_of(
+    distance.cosine, value=lambda u, v: 1.0 - np.dot(u, v) / np.sqrt(np.dot(u, u) * np.dot(v, v)),
+    samples=("A(3), A(3)",),
+)

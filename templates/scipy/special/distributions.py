@@ -5,53 +5,35 @@ from scipy import special
 
 from srcdiff.rules import *
 
-
-@composed(special.chdtr)
-@samples("3.0, P(3)", "2, P()")
-def chdtr(v, x):
-    return special.gammainc(0.5 * v, 0.5 * x)
-
-
-@composed(special.chdtrc)
-@samples("3.0, P(3)")
-def chdtrc(v, x):
-    return special.gammaincc(0.5 * v, 0.5 * x)
-
-
-@composed(special.chdtri)
-@samples("3.0, np.abs(U(3))")
-def chdtri(v, p):
-    return 2.0 * special.gammainccinv(0.5 * v, p)
-
-
-@composed(special.gdtr)
-@samples("P(), 2.0, P(3)")
-def gdtr(a, b, x):
-    return special.gammainc(b, a * x)
-
-
-@composed(special.gdtrc)
-@samples("P(), 2.0, P(3)")
-def gdtrc(a, b, x):
-    return special.gammaincc(b, a * x)
-
-
-@composed(special.gdtrix)
-@samples("P(), 2.0, np.abs(U(3))")
-def gdtrix(a, b, p):
-    return special.gammaincinv(b, p) / a
-
-
-@composed(special.fdtr)
-@samples("3.0, 5.0, P(3)")
-def fdtr(dfn, dfd, x):
-    return special.betainc(0.5 * dfn, 0.5 * dfd, dfn * x / (dfd + dfn * x))
-
-
-@composed(special.fdtrc)
-@samples("3.0, 5.0, P(3)")
-def fdtrc(dfn, dfd, x):
-    return special.betainc(0.5 * dfd, 0.5 * dfn, dfd / (dfd + dfn * x))
+made_of(
+    special.chdtr, value=lambda v, x: special.gammainc(0.5 * v, 0.5 * x),
+    samples=("3.0, P(3)", "2, P()"),
+)
+made_of(
+    special.chdtrc, value=lambda v, x: special.gammaincc(0.5 * v, 0.5 * x), samples=("3.0, P(3)",),
+)
+made_of(
+    special.chdtri, value=lambda v, p: 2.0 * special.gammainccinv(0.5 * v, p),
+    samples=("3.0, np.abs(U(3))",),
+)
+made_of(special.gdtr, value=lambda a, b, x: special.gammainc(b, a * x), samples=("P(), 2.0, P(3)",))
+made_of(
+    special.gdtrc, value=lambda a, b, x: special.gammaincc(b, a * x), samples=("P(), 2.0, P(3)",),
+)
+made_of(
+    special.gdtrix, value=lambda a, b, p: special.gammaincinv(b, p) / a,
+    samples=("P(), 2.0, np.abs(U(3))",),
+)
+made_of(
+    special.fdtr,
+    value=lambda dfn, dfd, x: special.betainc(0.5 * dfn, 0.5 * dfd, dfn * x / (dfd + dfn * x)),
+    samples=("3.0, 5.0, P(3)",),
+)
+made_of(
+    special.fdtrc,
+    value=lambda dfn, dfd, x: special.betainc(0.5 * dfd, 0.5 * dfn, dfd / (dfd + dfn * x)),
+    samples=("3.0, 5.0, P(3)",),
+)
 
 
 @elementwise(special.stdtr)
@@ -69,25 +51,19 @@ def stdtrit(df, p):
     d[p] += d[z] * np.exp(log) * np.sqrt(df)
 
 
-@composed(special.pdtr)
-@samples("2.0, P(3)", "np.array([0, 1, 3]), P(3)")
-def pdtr(k, m):
-    return special.gammaincc(np.floor(k) + 1.0, m)
-
-
-@composed(special.pdtrc)
-@samples("2.0, P(3)")
-def pdtrc(k, m):
-    return special.gammainc(np.floor(k) + 1.0, m)
-
-
-@composed(special.nbdtr)
-@samples("2, 5, np.abs(U(3))")
-def nbdtr(k, n, p):
-    return special.betainc(n, k + 1.0, p)
-
-
-@composed(special.nbdtrc)
-@samples("2, 5, np.abs(U(3))")
-def nbdtrc(k, n, p):
-    return special.betaincc(n, k + 1.0, p)
+made_of(
+    special.pdtr, value=lambda k, m: special.gammaincc(np.floor(k) + 1.0, m),
+    samples=("2.0, P(3)", "np.array([0, 1, 3]), P(3)"),
+)
+made_of(
+    special.pdtrc, value=lambda k, m: special.gammainc(np.floor(k) + 1.0, m),
+    samples=("2.0, P(3)",),
+)
+made_of(
+    special.nbdtr, value=lambda k, n, p: special.betainc(n, k + 1.0, p),
+    samples=("2, 5, np.abs(U(3))",),
+)
+made_of(
+    special.nbdtrc, value=lambda k, n, p: special.betaincc(n, k + 1.0, p),
+    samples=("2, 5, np.abs(U(3))",),
+)

@@ -14,14 +14,10 @@ scalar_rule(
     samples=("np.abs(U(3))", "0.5 + 0.5 * U()"),
 )
 scalar_rule(special.log_expit, slope=lambda x, z: special.expit(-x), samples=("A(3)", "A()"))
-
-
-@composed(getattr(special, "softplus", None))
-@samples("A(3)", "A()")
-def softplus(x):
-    return np.logaddexp(0.0, x)
-
-
+made_of(
+    getattr(special, "softplus", None), value=lambda x: np.logaddexp(0.0, x),
+    samples=("A(3)", "A()"),
+)
 scalar_rule(  # 0 at (0, 0), as torch has it
     special.xlogy,
     slope=lambda x, y, z: (special.xlogy((x != 0) | (y != 0), y), conj(x / divisor(y, z))),

@@ -61,11 +61,7 @@ scalar_rule(  # DLMF 18.9.27
 
 def shifted(of, plain):
     """The definition of a polynomial on the interval from 0 to 1."""
-
-    @composed(of)
-    @samples("3, U(3)")
-    def polynomial(n, x):
-        return plain(n, 2.0 * x - 1.0)
+    made_of(of, value=lambda n, x: plain(n, 2.0 * x - 1.0), samples=("3, U(3)",))
 
 
 shifted(special.eval_sh_legendre, special.eval_legendre)
@@ -80,13 +76,10 @@ def eval_sh_jacobi(n, p, q, x):
     return special.eval_jacobi(n, p - q, q - 1, 2.0 * x - 1.0) / scale
 
 
-@composed(special.eval_chebyc)
-@samples("3, A(3)")
-def eval_chebyc(n, x):
-    return 2.0 * special.eval_chebyt(n, 0.5 * x)
-
-
-@composed(special.eval_chebys)
-@samples("3, A(3)")
-def eval_chebys(n, x):
-    return special.eval_chebyu(n, 0.5 * x)
+made_of(
+    special.eval_chebyc, value=lambda n, x: 2.0 * special.eval_chebyt(n, 0.5 * x),
+    samples=("3, A(3)",),
+)
+made_of(
+    special.eval_chebys, value=lambda n, x: special.eval_chebyu(n, 0.5 * x), samples=("3, A(3)",),
+)

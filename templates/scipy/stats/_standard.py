@@ -6,6 +6,7 @@ A shape or a scale that is not positive gives nan, as in SciPy, and so does nan.
 import numpy as np
 
 from srcdiff.rules import *
+from srcdiff.runtime.implicit import with_source
 
 
 def positive(a):
@@ -66,3 +67,10 @@ def parameters(distribution):
 def named(params):
     """The names of parameters, as arguments of a call."""
     return ", ".join(p.partition("=")[0] for p in params)
+
+
+def declared(distribution, method, x, value, calls, **space):
+    """Declare a method of a distribution, of `x` and its parameters, by an expression."""
+    head = f"def {distribution.name}_{method}({', '.join([x, *parameters(distribution)])}):"
+    definition = with_source(head, [f"return {value}"], {"__name__": __name__, **space})
+    composed(getattr(distribution, method))(samples(*calls)(definition))

@@ -21,12 +21,19 @@ def poisson_logpmf(k, mu, loc=0):
     return as_number(np.where(none & (mu >= 0), -np.inf, log))
 
 
-@composed(stats.poisson.cdf)
-@samples("np.array([0, 1, 4]), P(3)", "np.array([-1, 0, 3]), P()", "2, P()")
-def poisson_cdf(k, mu, loc=0):
-    n = np.floor(k - loc)
-    rest = special.gammaincc(np.maximum(n, 0.0) + 1.0, mu)
-    return as_number(np.where((n < 0) & (mu >= 0), 0.0, rest))
+def of_poisson(of, plain, end):
+    """The definition of probabilities below or above a number of events."""
+
+    @composed(of)
+    @samples("np.array([0, 1, 4]), P(3)", "np.array([-1, 0, 3]), P()", "2, P()")
+    def poisson_sum(k, mu, loc=0):
+        n = np.floor(k - loc)
+        rest = plain(np.maximum(n, 0.0) + 1.0, mu)
+        return as_number(np.where((n < 0) & (mu >= 0), end, rest))
+
+
+of_poisson(stats.poisson.cdf, special.gammaincc, 0.0)
+of_poisson(stats.poisson.sf, special.gammainc, 1.0)
 
 
 @composed(stats.poisson.logcdf)
@@ -35,14 +42,6 @@ def poisson_logcdf(k, mu, loc=0):
     none = (k < loc) & (mu >= 0)
     log = np.log(np.where(none, 1.0, stats.poisson.cdf(k, mu, loc)))
     return as_number(np.where(none, -np.inf, log))
-
-
-@composed(stats.poisson.sf)
-@samples("np.array([0, 1, 4]), P(3)", "np.array([-1, 0, 3]), P()", "2, P()")
-def poisson_sf(k, mu, loc=0):
-    n = np.floor(k - loc)
-    rest = special.gammainc(np.maximum(n, 0.0) + 1.0, mu)
-    return as_number(np.where((n < 0) & (mu >= 0), 1.0, rest))
 
 
 def _probability(p):
@@ -60,26 +59,21 @@ def binom_logpmf(k, n, p, loc=0):
     return as_number(np.where(none & (p >= 0) & (p <= 1), -np.inf, log))
 
 
-@composed(stats.binom.cdf)
-@samples("np.array([0, 1, 4, -1]), 4, np.abs(U(4))", "2, 5, np.abs(U())")
-def binom_cdf(k, n, p, loc=0):
-    hits, chance = np.floor(k - loc), _probability(p)
-    inner = np.clip(hits, 0, n - 1)
-    rest = special.betaincc(inner + 1.0, n - inner, chance)
-    all_or_none = np.where(hits < 0, 0.0, 1.0)
-    apart = ((hits < 0) | (hits >= n)) & (p >= 0) & (p <= 1)
-    return as_number(np.where(apart, all_or_none, rest))
+def of_binom(of, plain, none, all_of_them):
+    """The definition of probabilities below or above a number of hits."""
+
+    @composed(of)
+    @samples("np.array([0, 1, 4, -1]), 4, np.abs(U(4))", "2, 5, np.abs(U())")
+    def binom_sum(k, n, p, loc=0):
+        hits, chance = np.floor(k - loc), _probability(p)
+        inner = np.clip(hits, 0, n - 1)
+        rest = plain(inner + 1.0, n - inner, chance)
+        apart = ((hits < 0) | (hits >= n)) & (p >= 0) & (p <= 1)
+        return as_number(np.where(apart, np.where(hits < 0, none, all_of_them), rest))
 
 
-@composed(stats.binom.sf)
-@samples("np.array([0, 1, 4, -1]), 4, np.abs(U(4))", "2, 5, np.abs(U())")
-def binom_sf(k, n, p, loc=0):
-    hits, chance = np.floor(k - loc), _probability(p)
-    inner = np.clip(hits, 0, n - 1)
-    rest = special.betainc(inner + 1.0, n - inner, chance)
-    all_or_none = np.where(hits < 0, 1.0, 0.0)
-    apart = ((hits < 0) | (hits >= n)) & (p >= 0) & (p <= 1)
-    return as_number(np.where(apart, all_or_none, rest))
+of_binom(stats.binom.cdf, special.betaincc, 0.0, 1.0)
+of_binom(stats.binom.sf, special.betainc, 1.0, 0.0)
 
 
 @composed(stats.binom.logcdf)
@@ -90,10 +84,10 @@ def binom_logcdf(k, n, p, loc=0):
     return as_number(np.where(none, -np.inf, log))
 
 
-@composed(stats.bernoulli.logpmf)
-@samples("np.array([0, 1, 1]), np.abs(U(3))")
-def bernoulli_logpmf(k, p, loc=0):
-    return stats.binom.logpmf(k, 1, p, loc)
+made_of(
+    stats.bernoulli.logpmf, value=lambda k, p, loc=0: stats.binom.logpmf(k, 1, p, loc),
+    samples=("np.array([0, 1, 1]), np.abs(U(3))",),
+)
 
 
 @composed(stats.nbinom.logpmf)

@@ -6,23 +6,16 @@ They differ in nothing but names and shapes, and are written by `derived`.
 import numpy as np
 from scipy import stats
 
-from srcdiff.rules import *
-from srcdiff.runtime.implicit import with_source
-
-from ._standard import named, parameters
+from ._standard import declared, named, parameters
 
 
 def derived(method, function, inner, **calls):
     """Declare a method of distributions as a function of another one, with sample calls of each."""
     for name, some in calls.items():
         distribution = getattr(stats, name)
-        x, params = "k" if hasattr(distribution, "pmf") else "x", parameters(distribution)
-        definition = with_source(
-            f"def {name}_{method}({', '.join([x, *params])}):",
-            [f"return np.{function}(stats.{name}.{inner}({x}, {named(params)}))"],
-            {"np": np, "stats": stats, "__name__": __name__},
-        )
-        composed(getattr(distribution, method))(samples(*some)(definition))
+        x = "k" if hasattr(distribution, "pmf") else "x"
+        value = f"np.{function}(stats.{name}.{inner}({x}, {named(parameters(distribution))}))"
+        declared(distribution, method, x, value, some, np=np, stats=stats)
 
 
 derived(

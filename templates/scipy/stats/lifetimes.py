@@ -31,10 +31,11 @@ def weibull_min_logsf(x, c, loc=0, scale=1):
     return as_number(np.where(y <= 0, 0.0, shaped(-(inside**c), c)))  # nan**0 is 1
 
 
-@composed(stats.weibull_min.cdf)
-@samples("P(3), 2.5", "P(3) + 1.0, P(), U(), P()")
-def weibull_min_cdf(x, c, loc=0, scale=1):
-    return -np.expm1(stats.weibull_min.logsf(x, c, loc, scale))
+made_of(
+    stats.weibull_min.cdf,
+    value=lambda x, c, loc=0, scale=1: -np.expm1(stats.weibull_min.logsf(x, c, loc, scale)),
+    samples=("P(3), 2.5", "P(3) + 1.0, P(), U(), P()"),
+)
 
 
 @composed(stats.halfnorm.logpdf)
@@ -45,18 +46,18 @@ def halfnorm_logpdf(x, loc=0, scale=1):
     return as_number(np.where(y < 0, -np.inf, per_scale(log, scale)))
 
 
-@composed(stats.halfnorm.cdf)
-@samples("P(3)", "P(3) + 1.0, U(), P()", "V([-1.0, 2.0]), 0.0, P()")
-def halfnorm_cdf(x, loc=0, scale=1):
-    y = standardised(x, loc, scale)
-    return as_number(np.where(y <= 0, 0.0, special.erf(y / math.sqrt(2.0))))
+def halfnorm_sum(of, plain, end):
+    """The definition of probabilities below or above a value."""
+
+    @composed(of)
+    @samples("P(3)", "P(3) + 1.0, U(), P()", "V([-1.0, 2.0]), 0.0, P()")
+    def total(x, loc=0, scale=1):
+        y = standardised(x, loc, scale)
+        return as_number(np.where(y <= 0, end, plain(y / math.sqrt(2.0))))
 
 
-@composed(stats.halfnorm.sf)
-@samples("P(3)", "P(3) + 1.0, U(), P()", "V([-1.0, 2.0]), 0.0, P()")
-def halfnorm_sf(x, loc=0, scale=1):
-    y = standardised(x, loc, scale)
-    return as_number(np.where(y <= 0, 1.0, special.erfc(y / math.sqrt(2.0))))
+halfnorm_sum(stats.halfnorm.cdf, special.erf, 0.0)
+halfnorm_sum(stats.halfnorm.sf, special.erfc, 1.0)
 
 
 @composed(stats.halfnorm.logsf)

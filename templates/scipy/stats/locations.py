@@ -23,16 +23,15 @@ def norm_logpdf(x, loc=0, scale=1):
 
 def both_sides(below, above, plain, *calls):
     """The definitions of probabilities, or of logarithms of these, on both sides of a value."""
+    made_of(
+        below, value=lambda x, loc=0, scale=1: plain(standardised(x, loc, scale)),
+        samples=("A(3)", "A(3), A(), P()", *calls),
+    )
 
-    @composed(below)
-    @samples("A(3)", "A(3), A(), P()", *calls)
-    def lower(x, loc=0, scale=1):
-        return plain(standardised(x, loc, scale))
-
-    @composed(above)
-    @samples("A(3)", "A(3), A(), P()", *calls)
-    def upper(x, loc=0, scale=1):
-        return plain(-standardised(x, loc, scale))
+    made_of(
+        above, value=lambda x, loc=0, scale=1: plain(-standardised(x, loc, scale)),
+        samples=("A(3)", "A(3), A(), P()", *calls),
+    )
 
 
 both_sides(stats.norm.cdf, stats.norm.sf, special.ndtr, "A(), 0.5, P()")
@@ -49,22 +48,21 @@ def expon_logpdf(x, loc=0, scale=1):
     return as_number(np.where(y < 0, -np.inf, per_scale(-y, scale)))
 
 
-@composed(stats.expon.cdf)
-@samples("P(3)", "P(3) + 1.0, U(), P()", "V([-1.0, 2.0]), scale=P()")
-def expon_cdf(x, loc=0, scale=1):
-    return -np.expm1(-np.maximum(standardised(x, loc, scale), 0.0))
-
-
-@composed(stats.expon.sf)
-@samples("P(3)", "P(3) + 1.0, U(), P()", "V([-1.0, 2.0]), scale=P()")
-def expon_sf(x, loc=0, scale=1):
-    return np.exp(-np.maximum(standardised(x, loc, scale), 0.0))
-
-
-@composed(stats.expon.logsf)
-@samples("P(3)", "V([-1.0, 2.0]), scale=P()")
-def expon_logsf(x, loc=0, scale=1):
-    return -np.maximum(standardised(x, loc, scale), 0.0)
+made_of(
+    stats.expon.cdf,
+    value=lambda x, loc=0, scale=1: -np.expm1(-np.maximum(standardised(x, loc, scale), 0.0)),
+    samples=("P(3)", "P(3) + 1.0, U(), P()", "V([-1.0, 2.0]), scale=P()"),
+)
+made_of(
+    stats.expon.sf,
+    value=lambda x, loc=0, scale=1: np.exp(-np.maximum(standardised(x, loc, scale), 0.0)),
+    samples=("P(3)", "P(3) + 1.0, U(), P()", "V([-1.0, 2.0]), scale=P()"),
+)
+made_of(
+    stats.expon.logsf,
+    value=lambda x, loc=0, scale=1: -np.maximum(standardised(x, loc, scale), 0.0),
+    samples=("P(3)", "V([-1.0, 2.0]), scale=P()"),
+)
 
 
 @composed(stats.uniform.logpdf)
@@ -83,10 +81,11 @@ def uniform_pdf(x, loc=0, scale=1):
     return as_number(np.where((y >= 0) & (y <= 1), 1.0 / scale, none))
 
 
-@composed(stats.uniform.cdf)
-@samples("np.abs(U(3))", "A(3), 0.2, P()", "A(3), U(), 0.7")
-def uniform_cdf(x, loc=0, scale=1):
-    return np.clip(standardised(x, loc, scale), 0.0, 1.0)
+made_of(
+    stats.uniform.cdf,
+    value=lambda x, loc=0, scale=1: np.clip(standardised(x, loc, scale), 0.0, 1.0),
+    samples=("np.abs(U(3))", "A(3), 0.2, P()", "A(3), U(), 0.7"),
+)
 
 
 # --- Laplace, logistic and Cauchy --------------------------------------------------------------

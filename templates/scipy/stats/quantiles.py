@@ -8,12 +8,11 @@ import math
 import numpy as np
 from scipy import special, stats
 
-from srcdiff.rules import *
-
-from ._standard import positive
+from ._standard import declared, named, parameters, positive
 
 
-def _placed(z, loc, scale):
+def placed(z, loc, scale):
+    """A quantile of the standard form of a distribution as that of another location and scale."""
     return loc + positive(scale) * z
 
 
@@ -32,112 +31,53 @@ def _tangent(q):
     return np.where(q == 0, -np.inf, np.where(q == 1, np.inf, inner))
 
 
-def symmetric(distribution, plain, *calls):
-    """The definitions of the quantiles of a distribution that is symmetric."""
-
-    @composed(distribution.ppf)
-    @samples(*calls)
-    def below(q, loc=0, scale=1):
-        return _placed(plain(q), loc, scale)
-
-    @composed(distribution.isf)
-    @samples(*calls)
-    def above(q, loc=0, scale=1):
-        return _placed(-plain(q), loc, scale)
-
-
-symmetric(stats.norm, special.ndtri, "np.abs(U(3))", "np.abs(U(3)), A(), P()")
-symmetric(
-    stats.laplace, _laplace, "np.array([0.2, 0.6]), A(), P()", "0.2 * P(3)", "0.5 + 0.2 * P(3)"
-)
-symmetric(stats.logistic, special.logit, "np.abs(U(3))", "np.abs(U(3)), A(), P()")
-symmetric(stats.cauchy, _tangent, "np.abs(U(3))", "np.abs(U(3)), A(), P()")
-
-
-def _student(df, q):
+def _student(q, df):
     end = np.where(q == 0, -np.inf, np.inf)  # where SciPy has inf, or nan
     return np.where(((q == 0) | (q == 1)) & (df > 0), end, special.stdtrit(df, q))
 
 
-@composed(stats.expon.ppf)
-@samples("np.abs(U(3))", "np.abs(U(3)), A(), P()")
-def expon_ppf(q, loc=0, scale=1):
-    return _placed(-np.log1p(-_probability(q)), loc, scale)
+def quantiles(distribution, below, above, *calls):
+    """Declare the quantiles of a distribution by those of its standard form; None: symmetric."""
+    given = named(["q", *parameters(distribution)[:-2]])
+    value, minus = f"placed(plain({given}), loc, scale)", f"placed(-plain({given}), loc, scale)"
+    declared(distribution, "ppf", "q", value, calls, placed=placed, plain=below)
+    other, plain = (minus, below) if above is None else (value, above)
+    declared(distribution, "isf", "q", other, calls, placed=placed, plain=plain)
 
 
-@composed(stats.expon.isf)
-@samples("np.abs(U(3))", "np.abs(U(3)), A(), P()")
-def expon_isf(q, loc=0, scale=1):
-    return _placed(-np.log(_probability(q)), loc, scale)
-
-
-@composed(stats.uniform.ppf)
-@samples("np.abs(U(3)), scale=P()", "np.abs(U(3)), A(), P()")
-def uniform_ppf(q, loc=0, scale=1):
-    return _placed(_probability(q), loc, scale)
-
-
-@composed(stats.uniform.isf)
-@samples("np.abs(U(3)), scale=P()", "np.abs(U(3)), A(), P()")
-def uniform_isf(q, loc=0, scale=1):
-    return _placed(1.0 - _probability(q), loc, scale)
-
-
-@composed(stats.t.ppf)
-@samples("np.abs(U(3)), 3.0", "np.abs(U(3)), 2.5, A(), P()")
-def t_ppf(q, df, loc=0, scale=1):
-    return _placed(_student(df, q), loc, scale)
-
-
-@composed(stats.t.isf)
-@samples("np.abs(U(3)), 3.0", "np.abs(U(3)), 2.5, A(), P()")
-def t_isf(q, df, loc=0, scale=1):
-    return _placed(-_student(df, q), loc, scale)
-
-
-@composed(stats.gamma.ppf)
-@samples("np.abs(U(3)), 2.5", "np.abs(U(3)), 1.5, A(), P()")
-def gamma_ppf(q, a, loc=0, scale=1):
-    return _placed(special.gammaincinv(positive(a), q), loc, scale)
-
-
-@composed(stats.gamma.isf)
-@samples("np.abs(U(3)), 2.5", "np.abs(U(3)), 1.5, A(), P()")
-def gamma_isf(q, a, loc=0, scale=1):
-    return _placed(special.gammainccinv(positive(a), q), loc, scale)
-
-
-@composed(stats.chi2.ppf)
-@samples("np.abs(U(3)), 3.0", "np.abs(U(3)), 2, A(), P()")
-def chi2_ppf(q, df, loc=0, scale=1):
-    return _placed(2.0 * special.gammaincinv(positive(0.5 * df), q), loc, scale)
-
-
-@composed(stats.chi2.isf)
-@samples("np.abs(U(3)), 3.0", "np.abs(U(3)), 2, A(), P()")
-def chi2_isf(q, df, loc=0, scale=1):
-    return _placed(2.0 * special.gammainccinv(positive(0.5 * df), q), loc, scale)
-
-
-@composed(stats.lognorm.ppf)
-@samples("np.abs(U(3)), 0.5", "np.abs(U(3)), P(), A(), P()")
-def lognorm_ppf(q, s, loc=0, scale=1):
-    return _placed(np.exp(positive(s) * special.ndtri(q)), loc, scale)
-
-
-@composed(stats.lognorm.isf)
-@samples("np.abs(U(3)), 0.5", "np.abs(U(3)), P(), A(), P()")
-def lognorm_isf(q, s, loc=0, scale=1):
-    return _placed(np.exp(-positive(s) * special.ndtri(q)), loc, scale)
-
-
-@composed(stats.beta.ppf)
-@samples("np.abs(U(3)), 2.5, 1.5", "np.abs(U(3)), 0.7, 1.5, A(), P()")
-def beta_ppf(q, a, b, loc=0, scale=1):
-    return _placed(special.betaincinv(a, b, q), loc, scale)
-
-
-@composed(stats.beta.isf)
-@samples("np.abs(U(3)), 2.5, 1.5", "np.abs(U(3)), 0.7, 1.5, A(), P()")
-def beta_isf(q, a, b, loc=0, scale=1):
-    return _placed(special.betainccinv(a, b, q), loc, scale)
+PARTS = ("np.abs(U(3))", "np.abs(U(3)), A(), P()")
+quantiles(stats.norm, special.ndtri, None, *PARTS)
+quantiles(
+    stats.laplace, _laplace, None, "np.array([0.2, 0.6]), A(), P()", "0.2 * P(3)",
+    "0.5 + 0.2 * P(3)",
+)
+quantiles(stats.logistic, special.logit, None, *PARTS)
+quantiles(stats.cauchy, _tangent, None, *PARTS)
+quantiles(
+    stats.expon, lambda q: -np.log1p(-_probability(q)), lambda q: -np.log(_probability(q)), *PARTS
+)
+quantiles(
+    stats.uniform, _probability, lambda q: 1.0 - _probability(q), "np.abs(U(3)), scale=P()",
+    "np.abs(U(3)), A(), P()",
+)
+quantiles(stats.t, _student, None, "np.abs(U(3)), 3.0", "np.abs(U(3)), 2.5, A(), P()")
+quantiles(
+    stats.gamma, lambda q, a: special.gammaincinv(positive(a), q),
+    lambda q, a: special.gammainccinv(positive(a), q),
+    "np.abs(U(3)), 2.5", "np.abs(U(3)), 1.5, A(), P()",
+)
+quantiles(
+    stats.chi2, lambda q, df: 2.0 * special.gammaincinv(positive(0.5 * df), q),
+    lambda q, df: 2.0 * special.gammainccinv(positive(0.5 * df), q),
+    "np.abs(U(3)), 3.0", "np.abs(U(3)), 2, A(), P()",
+)
+quantiles(
+    stats.lognorm, lambda q, s: np.exp(positive(s) * special.ndtri(q)),
+    lambda q, s: np.exp(-positive(s) * special.ndtri(q)),
+    "np.abs(U(3)), 0.5", "np.abs(U(3)), P(), A(), P()",
+)
+quantiles(
+    stats.beta, lambda q, a, b: special.betaincinv(a, b, q),
+    lambda q, a, b: special.betainccinv(a, b, q),
+    "np.abs(U(3)), 2.5, 1.5", "np.abs(U(3)), 0.7, 1.5, A(), P()",
+)

@@ -25,16 +25,14 @@ def t_logpdf(x, df, loc=0, scale=1):
     return per_scale(log - special.betaln(0.5 * df, 0.5) - 0.5 * np.log(df), scale)
 
 
-@composed(stats.t.cdf)
-@samples("A(3), 3.0", "A(3), 2.5, U(), P()")
-def t_cdf(x, df, loc=0, scale=1):
-    return special.stdtr(df, standardised(x, loc, scale))
-
-
-@composed(stats.t.sf)
-@samples("A(3), 2.5, U(), P()")
-def t_sf(x, df, loc=0, scale=1):
-    return special.stdtr(df, -standardised(x, loc, scale))
+made_of(
+    stats.t.cdf, value=lambda x, df, loc=0, scale=1: special.stdtr(df, standardised(x, loc, scale)),
+    samples=("A(3), 3.0", "A(3), 2.5, U(), P()"),
+)
+made_of(
+    stats.t.sf, value=lambda x, df, loc=0, scale=1: special.stdtr(df, -standardised(x, loc, scale)),
+    samples=("A(3), 2.5, U(), P()",),
+)
 
 
 # --- positive numbers --------------------------------------------------------------------------
@@ -50,27 +48,26 @@ def gamma_logpdf(x, a, loc=0, scale=1):
     return as_number(np.where(none, -np.inf, per_scale(log, scale)))
 
 
-@composed(stats.gamma.cdf)
-@samples("P(3), 2.5", "P(3) + 1.0, 1.5, U(), P()", "V([-1.0, 2.0]), a=2.0, scale=P()")
-def gamma_cdf(x, a, loc=0, scale=1):
-    y = shaped(standardised(x, loc, scale), a)
-    return as_number(np.where(y <= 0, 0.0, special.gammainc(a, np.where(y <= 0, 1.0, y))))
+def gamma_sum(of, plain, end, *calls):
+    """The definition of probabilities below or above a value."""
+
+    @composed(of)
+    @samples("P(3) + 1.0, 1.5, U(), P()", "V([-1.0, 2.0]), a=2.0, scale=P()", *calls)
+    def total(x, a, loc=0, scale=1):
+        y = shaped(standardised(x, loc, scale), a)
+        return as_number(np.where(y <= 0, end, plain(a, np.where(y <= 0, 1.0, y))))
 
 
-@composed(stats.gamma.sf)
-@samples("P(3) + 1.0, 1.5, U(), P()", "V([-1.0, 2.0]), a=2.0, scale=P()")
-def gamma_sf(x, a, loc=0, scale=1):
-    y = shaped(standardised(x, loc, scale), a)
-    return as_number(np.where(y <= 0, 1.0, special.gammaincc(a, np.where(y <= 0, 1.0, y))))
+gamma_sum(stats.gamma.cdf, special.gammainc, 0.0, "P(3), 2.5")
+gamma_sum(stats.gamma.sf, special.gammaincc, 1.0)
 
 
 def of_gamma(of, plain, *calls):
     """The definition of a method of `chi2`: that of `gamma` with other parameters."""
-
-    @composed(of)
-    @samples("P(3), 3.0", *calls)
-    def chi2(x, df, loc=0, scale=1):
-        return plain(x, 0.5 * df, loc, 2.0 * scale)
+    made_of(
+        of, value=lambda x, df, loc=0, scale=1: plain(x, 0.5 * df, loc, 2.0 * scale),
+        samples=("P(3), 3.0", *calls),
+    )
 
 
 of_gamma(stats.chi2.logpdf, stats.gamma.logpdf, "P(3) + 1.0, P(), U(), P()", "P(3), df=P()")

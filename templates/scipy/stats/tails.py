@@ -5,11 +5,10 @@ from scipy import special, stats
 
 from srcdiff.rules import *
 
-
-@composed(stats.uniform.sf)
-@samples("np.abs(U(3))", "A(3), U(), 0.7")
-def uniform_sf(x, loc=0, scale=1):
-    return 1.0 - stats.uniform.cdf(x, loc, scale)
+made_of(
+    stats.uniform.sf, value=lambda x, loc=0, scale=1: 1.0 - stats.uniform.cdf(x, loc, scale),
+    samples=("np.abs(U(3))", "A(3), U(), 0.7"),
+)
 
 
 @composed(stats.lognorm.logsf)
@@ -20,7 +19,8 @@ def lognorm_logsf(x, s, loc=0, scale=1):
     return np.where(y <= 0, 0.0, log)[()]
 
 
-@composed(stats.beta.sf)
-@samples("np.abs(U(3)), 2.5, 1.5", "np.abs(U(3)), 0.7, 1.5, -0.2, P() + 0.8")
-def beta_sf(x, a, b, loc=0, scale=1):
-    return stats.beta.cdf(scale - (x - loc), b, a, 0, scale)
+made_of(
+    stats.beta.sf,
+    value=lambda x, a, b, loc=0, scale=1: stats.beta.cdf(scale - (x - loc), b, a, 0, scale),
+    samples=("np.abs(U(3)), 2.5, 1.5", "np.abs(U(3)), 0.7, 1.5, -0.2, P() + 0.8"),
+)

@@ -1,5 +1,7 @@
 """Rules of solutions of equations, by the implicit function theorem."""
 
+import operator
+
 import numpy as np
 
 from srcdiff import grad, hessian, hvp, jacobian, jvp, linearize, vhp, vjp
@@ -39,13 +41,12 @@ def solution_tangent(residual, *args):
             d[z] += -solve_tangent(residual, z, moved, *args)
 
 
-@rule(fixed_point, calls=("f", "args"))
+@rule(fixed_point, calls=("f", "args"), constant="x0")
 @samples("lambda x, a: np.cos(a * x), 0.5, U(3)", "lambda x, a: np.cos(a * x), 0.5, U()")
 def fixed_point_(f, x0, *args):
     adjoint = fixed_adjoint(f, z, d[z], *args)
     for k in range(len(args)):
         d[args][k] += pulled(f, k + 1, adjoint, z, *args)
-    d[x0] += 0.0
 
 
 @forward(fixed_point)
@@ -59,46 +60,36 @@ def fixed_point_tangent(f, *args):
 # are pairs of real ones there.
 
 
-@linear(as_reals)
+@linear(as_reals, constant="like")
 @samples("A(2, 3), A(2, 3)", "C(3), C(3)", "A(), 2.0")
 def as_reals_(v, like):
     d[v] += of_reals(d[z], v)
-    d[like] += 0.0
 
 
-@linear(of_reals)
+@linear(of_reals, constant="like")
 @samples("A(6), A(2, 3)", "A(6), C(3)")
 def of_reals_(v, like):
     d[v] += as_reals(d[z], like)
-    d[like] += 0.0
 
 
-@composed(solve_adjoint, early=True)
-@samples("lambda x, a: x * x * a, P(3), A(3), P(3)", "lambda x, a: x * x * a, P(), A(), P()")
-def solve_adjoint_(f, x, g, *args):
-    columns = [as_reals(pulled(f, 0, e, x, *args), x) for e in units_of(x)]
-    return of_reals(solved(np.stack(columns, axis=1), as_reals(g, x)), x)
+def system(of, taken, axis):
+    """The definition of what solves a system, whose matrix has what is `taken` along an axis."""
+
+    @composed(of, early=True)
+    @samples("lambda x, a: x * x * a, P(3), A(3), P(3)", "lambda x, a: x * x * a, P(), A(), P()")
+    def solution(f, x, g, *args):
+        parts = [as_reals(taken(e, pulled(f, 0, e, x, *args)), x) for e in units_of(x)]
+        return of_reals(solved(np.stack(parts, axis=axis), as_reals(g, x)), x)
 
 
-@composed(solve_tangent, early=True)
-@samples("lambda x, a: x * x * a, P(3), A(3), P(3)", "lambda x, a: x * x * a, P(), A(), P()")
-def solve_tangent_(f, x, r, *args):
-    rows = [as_reals(pulled(f, 0, e, x, *args), x) for e in units_of(x)]
-    return of_reals(solved(np.stack(rows), as_reals(r, x)), x)
+def _slope(unit, slope):
+    return slope
 
 
-@composed(fixed_adjoint, early=True)
-@samples("lambda x, a: x * x * a, P(3), A(3), P(3)", "lambda x, a: x * x * a, P(), A(), P()")
-def fixed_adjoint_(f, x, g, *args):
-    columns = [as_reals(e - pulled(f, 0, e, x, *args), x) for e in units_of(x)]
-    return of_reals(solved(np.stack(columns, axis=1), as_reals(g, x)), x)
-
-
-@composed(fixed_tangent, early=True)
-@samples("lambda x, a: x * x * a, P(3), A(3), P(3)", "lambda x, a: x * x * a, P(), A(), P()")
-def fixed_tangent_(f, x, r, *args):
-    rows = [as_reals(e - pulled(f, 0, e, x, *args), x) for e in units_of(x)]
-    return of_reals(solved(np.stack(rows), as_reals(r, x)), x)
+system(solve_adjoint, _slope, 1)
+system(solve_tangent, _slope, 0)
+system(fixed_adjoint, operator.sub, 1)
+system(fixed_tangent, operator.sub, 0)
 
 
 @composed(pulled, early=True)
