@@ -92,27 +92,7 @@ from srcdiff.frontend.lower import calls, expressions, jumps, loops, statements,
 from srcdiff.frontend.lower.builder import Adjoint, Builder, Node, Table
 from srcdiff.frontend.scopes import declared, scan_function
 from srcdiff.frontend.source.parse import Source, parse, shallow
-from srcdiff.ir import (
-    Accum,
-    Assign,
-    Atom,
-    Block,
-    Call,
-    Const,
-    Demand,
-    Effect,
-    Function,
-    Loc,
-    Name,
-    Opaque,
-    Param,
-    Ref,
-    Return,
-    Rhs,
-    SetItem,
-    bound,
-    walk,
-)
+from srcdiff.ir import bound
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import Kind, is_float
 from srcdiff.primitives.registry import Bound, Rule, find, is_in_template, lookup
@@ -145,21 +125,21 @@ def builder(
     return b
 
 
-def lower(source: Source) -> Function:
+def lower(source: Source) -> ir.Function:
     """The IR of a function."""
     with shallow(source.function):
         return _lower(flattened(plain_collections(plain_getters(present_attributes(source)))))
 
 
-def _lower(source: Source) -> Function:
+def _lower(source: Source) -> ir.Function:
     b = builder(source)
     tree = source.tree
     doc, body = _docstring(tree.body)
     b.frame = jumps.frame_of(b, body)
     last = tree.body[-1]
     value = b.as_atom(jumps.function_body(b, body), last)
-    b.emit(Return(value, b.frame.returns[-1] if b.frame.returns else b.loc(last)))
-    return Function(
+    b.emit(ir.Return(value, b.frame.returns[-1] if b.frame.returns else b.loc(last)))
+    return ir.Function(
         source.name, params(source), tuple(b.out), doc, b.loc(tree), source.comments,
         tuple(b.frame.returns),
     )  # fmt: skip
@@ -174,7 +154,7 @@ def _docstring(nodes: Sequence[Node]) -> tuple[str | None, Sequence[Node]]:
     return None, nodes
 
 
-def params(source: Source) -> tuple[Param, ...]:
+def params(source: Source) -> tuple[ir.Param, ...]:
     """The parameters of a function, with the defaults that its `def` computed."""
     if source.wrapped is not None:
         return params(source.wrapped)
@@ -186,22 +166,22 @@ def params(source: Source) -> tuple[Param, ...]:
     for node, style, said in own:
         default = _default(source, node, said, held[node.id]) if node.id in held else None
         annotation = None if node.annotation is None else source.text(node.annotation)
-        found.append(Param(node.id, default, style, annotation))
+        found.append(ir.Param(node.id, default, style, annotation))
     return tuple(found)
 
 
-def _default(source: Source, param: Node, node: Node | None, value: object) -> Atom:
+def _default(source: Source, param: Node, node: Node | None, value: object) -> ir.Atom:
     """A default: a literal, or the object with its spelling, if that is a name."""
     if node is None:  # it was given later
-        return Ref(f"{param.id}_default", value)
+        return ir.Ref(f"{param.id}_default", value)
     if type(node).__name__ == "Constant" and type(value) is type(node.value):
-        return Const(value)
+        return ir.Const(value)
     number = type(value) is int or type(value) is float
     if number and (type(node).__name__ == "UnaryOp" or _is_made_for(source, node)):
-        return Const(value)
+        return ir.Const(value)
     text = source.text(node)
     plain = all(part.isidentifier() for part in text.split("."))
-    return Ref(text if plain else f"{param.id}_default", value)
+    return ir.Ref(text if plain else f"{param.id}_default", value)
 
 
 def _is_made_for(source: Source, node: Node) -> bool:
@@ -221,11 +201,11 @@ class Template:
     """
 
     name: str
-    params: tuple[Param, ...]
-    above: Block
-    result: Atom | None
-    below: Block
-    loc: Loc
+    params: tuple[ir.Param, ...]
+    above: ir.Block
+    result: ir.Atom | None
+    below: ir.Block
+    loc: ir.Loc
     doc: str | None = None
 
     @property
@@ -261,8 +241,16 @@ def differentiable(rule: Rule) -> frozenset[str]:
 def mentioned(rule: Rule) -> frozenset[str]:
     """The parameters whose adjoint the template of a rule writes, or whose is zero on purpose."""
     return _once(
-        rule, "mentioned", lambda: frozenset(s.like.id for s in walk(template_of(rule).below)
-        if isinstance(s, (Accum, Demand))) | {*rule.constant.split()},
+        rule,
+        "mentioned",
+        lambda: (
+            frozenset(
+                s.like.id
+                for s in ir.walk(template_of(rule).below)
+                if isinstance(s, (ir.Accum, ir.Demand))
+            )
+            | {*rule.constant.split()}
+        ),
     )
 
 
@@ -277,15 +265,15 @@ def _once(rule: Rule, key: str, make: Callable[[], T]) -> T:
 def _differentiable(rule: Rule) -> frozenset[str]:
     if rule.template is None:
         return frozenset()
-    below = tuple(walk(template_of(rule).below))
-    zero = {s for s in below if isinstance(s, Accum) and isinstance(s.value, Const)}
-    found = (s for s in below if isinstance(s, (Accum, Demand)) and s not in zero)
+    below = tuple(ir.walk(template_of(rule).below))
+    zero = {s for s in below if isinstance(s, ir.Accum) and isinstance(s.value, ir.Const)}
+    found = (s for s in below if isinstance(s, (ir.Accum, ir.Demand)) and s not in zero)
     return frozenset(s.like.id for s in found)
 
 
-def adjoint_name(name: str) -> Name:
+def adjoint_name(name: str) -> ir.Name:
     """The name that stands for `d[name]` in a template."""
-    return Name(f"d[{name}]")
+    return ir.Name(f"d[{name}]")
 
 
 def adjoint_of(name: str) -> str | None:
@@ -305,7 +293,7 @@ def lower_template(source: Source, mutates: str | None = None) -> Template:
     if at is None:
         return _backwards(b, source, mutates, doc)
     above = jumps.block(b, body[:at], tail=False)
-    found: list[Atom | None] = []
+    found: list[ir.Atom | None] = []
     ending = b.collect(lambda: found.append(_result(b, body[at].value)))
     below = jumps.block(b, body[at + 1 :], tail=False)
     above += ending
@@ -318,10 +306,10 @@ def lower_template(source: Source, mutates: str | None = None) -> Template:
 def _backwards(b: Builder, source: Source, mutates: str | None, doc: str | None) -> Template:
     """A template without a `yield`: of the call itself, whose result is `z`."""
     loc = source.loc(source.tree)
-    undone: Block = ()
-    result = Name("z") if mutates is None else None
+    undone: ir.Block = ()
+    result = ir.Name("z") if mutates is None else None
     if result is None:
-        undone = (SetItem(Name(str(mutates)), None, Name(str(mutates)), loc=loc),)
+        undone = (ir.SetItem(ir.Name(str(mutates)), None, ir.Name(str(mutates)), loc=loc),)
     elif "z" in b.scope:
         reason = "`z` is the result in a template without a `yield`, and cannot be bound"
         _refuse(source, source.tree, reason)
@@ -359,21 +347,21 @@ def lower_slopes(source: Source, rule: Rule) -> Template:
     if len(slopes) != len(operands):
         count = f"{len(slopes)} slopes of {len(operands)} operands"
         _refuse(source, value, f"the scalar rule of `{rule.name}` has {count} and a result")
-    call = Call(rule.functions[0], tuple(Name(p.name) for p in operands))
+    call = ir.Call(rule.functions[0], tuple(ir.Name(p.name) for p in operands))
     for operand, slope in zip(operands, slopes, strict=True):
         _slope(b, operand, result, slope)
-    z = Name(result.name)
-    return Template(rule.name, tuple(operands), (Assign(z, call, loc),), z, tuple(b.out), loc)
+    z = ir.Name(result.name)
+    return Template(rule.name, tuple(operands), (ir.Assign(z, call, loc),), z, tuple(b.out), loc)
 
 
-def _slope(b: Builder, operand: Param, result: Param, slope: Node) -> None:
+def _slope(b: Builder, operand: ir.Param, result: ir.Param, slope: Node) -> None:
     """Write the line that adds to the adjoint of an operand, unless its slope is None."""
     if not _is_constant(slope, None):
         names = {getattr(n, "id", getattr(n, "attr", "")) for n in gast.walk(slope)}
         adjoint = gast.Subscript(_name("d"), _name(result.name), gast.Load())
         term = gast.copy_location(_times(adjoint, slope, "conj" in names), slope)
         value = b.atom(gast.fix_missing_locations(term))
-        b.emit(Accum(adjoint_name(operand.name), value, Name(operand.name), b.loc(slope)))
+        b.emit(ir.Accum(adjoint_name(operand.name), value, ir.Name(operand.name), b.loc(slope)))
 
 
 def _times(adjoint: Node, slope: Node, conjugated: bool) -> Node:
@@ -427,7 +415,7 @@ def _refuse(source: Source, node: Node, reason: str) -> NoReturn:
     raise UnsupportedError(reason, loc, remedy, source.line(loc.line))
 
 
-def _result(b: Builder, node: Node) -> Atom | None:
+def _result(b: Builder, node: Node) -> ir.Atom | None:
     """The atom that the `yield` gives, if any."""
     return None if node.value is None else b.atom(node.value)
 
@@ -442,12 +430,12 @@ def _primal(b: Builder, node: Node) -> str | None:
     if not isinstance(b.scope.get(node.value.id), Adjoint):
         return None
     meaning = b.scope.get(getattr(node.slice, "id", ""))
-    if not isinstance(meaning, Name):
+    if not isinstance(meaning, ir.Name):
         b.refuse(node, "`d[...]` takes a name of the template", "Name the value above the `yield`.")
     return meaning.id
 
 
-def _subscript(b: Builder, node: Node) -> Rhs:
+def _subscript(b: Builder, node: Node) -> ir.Rhs:
     """`x[i]`, or the adjoint `d[x]`."""
     primal = _primal(b, node)
     return expressions.subscript(b, node) if primal is None else adjoint_name(primal)
@@ -463,11 +451,11 @@ def _buffer(b: Builder, node: Node) -> str | None:
     return None
 
 
-def _demand(b: Builder, node: Node, loc: Loc) -> None:
+def _demand(b: Builder, node: Node, loc: ir.Loc) -> None:
     """Ask for a buffer where a part of `d[x]` is written."""
     primal = _buffer(b, node)
     if primal is not None:
-        b.emit(Demand(adjoint_name(primal), Name(primal), loc))
+        b.emit(ir.Demand(adjoint_name(primal), ir.Name(primal), loc))
 
 
 def _assign(b: Builder, node: Node) -> None:
@@ -476,7 +464,7 @@ def _assign(b: Builder, node: Node) -> None:
     target = node.targets[0]
     primal = _primal(b, target)
     if primal is not None:
-        b.emit(Assign(adjoint_name(primal), b.rhs(node.value), loc))
+        b.emit(ir.Assign(adjoint_name(primal), b.rhs(node.value), loc))
         return
     _demand(b, target, loc)
     statements.assign(b, node)
@@ -494,11 +482,11 @@ def _augmented(b: Builder, node: Node) -> None:
     value, adjoint = b.atom(node.value), adjoint_name(primal)
     if op in "+-":
         if op == "-":
-            value = b.temp(Call(operator.neg, (value,)), loc)
-        b.emit(Accum(adjoint, value, Name(primal), loc))
+            value = b.temp(ir.Call(operator.neg, (value,)), loc)
+        b.emit(ir.Accum(adjoint, value, ir.Name(primal), loc))
     else:
-        b.emit(Demand(adjoint, Name(primal), loc))
-        b.emit(SetItem(adjoint, None, value, op, loc))
+        b.emit(ir.Demand(adjoint, ir.Name(primal), loc))
+        b.emit(ir.SetItem(adjoint, None, value, op, loc))
 
 
 def _expression(b: Builder, node: Node) -> None:
@@ -509,8 +497,8 @@ def _expression(b: Builder, node: Node) -> None:
     if type(node.value).__name__ == "Call" and args:
         _demand(b, args[0], b.loc(node))
     rhs = b.rhs(node.value)
-    if isinstance(rhs, (Call, Opaque)):
-        b.emit(Effect(rhs, b.loc(node)))
+    if isinstance(rhs, (ir.Call, ir.Opaque)):
+        b.emit(ir.Effect(rhs, b.loc(node)))
 
 
 TEMPLATE_EXPRESSIONS: Table = {**EXPRESSIONS, "Subscript": _subscript}

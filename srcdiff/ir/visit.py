@@ -256,7 +256,7 @@ def walk(block: Block) -> Sequence[Stmt]:
     found: list[Stmt] = []
     for stmt in block:
         found.append(stmt)
-        if isinstance(stmt, Nested):
+        if type(stmt) not in PLAIN and isinstance(stmt, Nested):
             found += _inside(stmt)
     return found
 
@@ -293,6 +293,8 @@ def walk_blocks(block: Block) -> Iterator[Block]:
 def itself_reads(stmt: Stmt) -> tuple[str, ...]:
     """The names that a statement itself reads, as often as they occur, tests and stop flags too."""
     found = reads_of(stmt)
+    if type(stmt) in PLAIN:
+        return found
     if isinstance(stmt, While):
         found += occurrences(stmt.test)
     if isinstance(stmt, (For, While)) and stmt.stop is not None:

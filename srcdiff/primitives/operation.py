@@ -820,6 +820,9 @@ _missing = list(dict.fromkeys((*_RUN, *_QUIET, *(home for home, _ in _FACTS))))
 
 def op_of(callee: ir.Callee) -> Operation:
     """What is known of a callee."""
+    held = _found.get(id(callee))
+    if held is not None and held[0] is callee:
+        return held[1]
     kind = type(callee)
     if kind is ir.Method:
         found = _of_method(callee.name)  # type: ignore[union-attr]

@@ -361,13 +361,16 @@ def which_op(call: ir.Call) -> Op | None:
 
 def op_named(callee: object) -> Op | None:
     """The operation of a callee, None of all others."""
+    found = _FOUND.get(id(callee))
+    if found is not None:
+        return found
     if isinstance(callee, ir.Method):
         plain = callee.after is None and not callee.foreign
         return _NAMED.get(f".{callee.name}()") if plain else None
     if isinstance(callee, ir.Attr):
         return _NAMED.get(f".{callee.name}") if callee.after is None else None
-    if isinstance(callee, FunctionType) and str(callee.__module__).startswith(_LATER):
-        return _of_later(callee)
+    if isinstance(callee, FunctionType):
+        return _of_later(callee) if str(callee.__module__).startswith(_LATER) else None
     return _FOUND.get(_key(callee))
 
 

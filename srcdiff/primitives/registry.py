@@ -587,8 +587,24 @@ _LISTED = frozenset({"numpy", "math", "builtins", "_operator"})
 """The packages for whose functions the project's own files are."""
 
 
+_complete: dict[object, Any] = {}
+"""What has rules that were all read: functions by identity, members by what they are and name."""
+
+
 def _registry_of(function: Any) -> Registry:
     """A registry that has all rules of a function."""
+    member = type(function) in (Method, Attr)
+    key = (type(function), function.name) if member else id(function)
+    if key in _complete:
+        return _so_far()
+    now = _with_rules_of(function)
+    if now.find(function) is not None:
+        _complete[key] = None if member else function  # which keeps its identity
+    return now
+
+
+def _with_rules_of(function: Any) -> Registry:
+    """A registry for which the files were read that may have rules of a function."""
     index = _index()
     listed = () if index is None else index.get(place_of(function), ())
     _reading(files_of(folder()) if index is None else [folder() / name for name in listed])

@@ -19,23 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff import ir
 from srcdiff.analysis.facts import is_complex_kind
-from srcdiff.ir import (
-    NONE,
-    Atom,
-    Attr,
-    Call,
-    Const,
-    Method,
-    Name,
-    Ref,
-    Rhs,
-    Slice,
-    Star,
-    Tup,
-    atoms,
-    make_list,
-)
 from srcdiff.ir.kinds import (
     UNKNOWN,
     Array,
@@ -72,83 +57,83 @@ UNSET: Any = object()
 """The static value of what is known only when running."""
 
 
-def plainer(folder: Folder, call: Call) -> Any:
+def plainer(folder: Folder, call: ir.Call) -> Any:
     """The plainer form of a call, or UNSET."""
-    form = None if isinstance(call.fn, Name) else _FORMS.get(call.fn)
+    form = None if isinstance(call.fn, ir.Name) else _FORMS.get(call.fn)
     return UNSET if form is None else form(folder, call)
 
 
 def _attribute(name: str) -> Any:
     """`np.shape(x)` as `x.shape` where `x` is an array."""
 
-    def form(folder: Folder, call: Call) -> Any:
+    def form(folder: Folder, call: ir.Call) -> Any:
         if len(call.args) == 1 and not call.kwargs and folder.is_array(call.args[0]):
-            return Call(Attr(name), call.args)
+            return ir.Call(ir.Attr(name), call.args)
         return UNSET
 
     return form
 
 
-def _shape(folder: Folder, call: Call) -> Any:
+def _shape(folder: Folder, call: ir.Call) -> Any:
     if isinstance(folder.kind(call.args[0]), Scalar):
-        return Tup(())
+        return ir.Tup(())
     return _attribute("shape")(folder, call)
 
 
-def _ndim(folder: Folder, call: Call) -> Any:
+def _ndim(folder: Folder, call: ir.Call) -> Any:
     rank = rank_of(folder.kind(call.args[0]))
-    return UNSET if rank is None else Const(rank)
+    return UNSET if rank is None else ir.Const(rank)
 
 
-def _len(folder: Folder, call: Call) -> Any:
+def _len(folder: Folder, call: ir.Call) -> Any:
     arg = call.args[0]
     kind = folder.kind(arg)
-    if isinstance(arg, Tup):
-        return Const(len(arg.items))
+    if isinstance(arg, ir.Tup):
+        return ir.Const(len(arg.items))
     if isinstance(kind, (Tuple, List)) and kind.items is not None:
-        return Const(len(kind.items))
+        return ir.Const(len(kind.items))
     return UNSET
 
 
-def _display(folder: Folder, call: Call) -> Any:
+def _display(folder: Folder, call: ir.Call) -> Any:
     """A display of a template, and `tuple` of one, as a tuple of atoms."""
     if is_op(call, Op.TUPLE):
-        return call.args[0] if call.args and isinstance(call.args[0], Tup) else UNSET
-    return UNSET if any(isinstance(a, Star) for a in call.args) else Tup(call.args)
+        return call.args[0] if call.args and isinstance(call.args[0], ir.Tup) else UNSET
+    return UNSET if any(isinstance(a, ir.Star) for a in call.args) else ir.Tup(call.args)
 
 
-def _getitem(folder: Folder, call: Call) -> Any:
+def _getitem(folder: Folder, call: ir.Call) -> Any:
     base, index = call.args
     at = folder.static(index)
-    if not isinstance(base, Tup) or not isinstance(at, (int, slice)):
+    if not isinstance(base, ir.Tup) or not isinstance(at, (int, slice)):
         return UNSET
     known = base.items
-    if any(isinstance(item, Star) for item in known):  # how many it stands for is not known
-        known = known[: [isinstance(item, Star) for item in known].index(True)]
+    if any(isinstance(item, ir.Star) for item in known):  # how many it stands for is not known
+        known = known[: [isinstance(item, ir.Star) for item in known].index(True)]
         end = at.stop if isinstance(at, slice) else at
         if not isinstance(end, int) or not 0 <= end < len(known) + isinstance(at, slice):
             return UNSET
-    return Tup(known[at]) if isinstance(at, slice) else known[at]
+    return ir.Tup(known[at]) if isinstance(at, slice) else known[at]
 
 
-def _conj(folder: Folder, call: Call) -> Any:
+def _conj(folder: Folder, call: ir.Call) -> Any:
     x = call.args[0]
-    if isinstance(x, Const) and isinstance(x.value, complex):
-        return Const(x.value.conjugate())
-    return Call(np.conj, (x,), text="np.conj") if folder.is_complex(x) else x
+    if isinstance(x, ir.Const) and isinstance(x.value, complex):
+        return ir.Const(x.value.conjugate())
+    return ir.Call(np.conj, (x,), text="np.conj") if folder.is_complex(x) else x
 
 
-def _divisor(folder: Folder, call: Call) -> Any:
+def _divisor(folder: Folder, call: ir.Call) -> Any:
     """`np.float64(x)` where `x` may be a number of Python, and Python did not divide by it."""
     x, *result = call.args
     kind = folder.kind(x)
     apart = all(map(_is_of_numpy, map(folder.kind, result)))
-    if isinstance(x, Const) or not isinstance(kind, Scalar) or kind.python is False:
+    if isinstance(x, ir.Const) or not isinstance(kind, Scalar) or kind.python is False:
         return x
     if not apart or on_device():
         return x
     made = _NUMBERS.get(kind.dtype)
-    return x if made is None else Call(made, (x,), text=f"np.{made.__name__}")
+    return x if made is None else ir.Call(made, (x,), text=f"np.{made.__name__}")
 
 
 def _is_of_numpy(kind: Kind) -> bool:
@@ -161,106 +146,106 @@ _NUMBERS: Mapping[str | None, Any] = {
 }  # fmt: skip
 
 
-def _add(folder: Folder, call: Call) -> Any:
+def _add(folder: Folder, call: ir.Call) -> Any:
     a, b = call.args
-    if a == Const(0) or b == Const(0):
-        return b if a == Const(0) else a
-    if isinstance(a, Tup) and isinstance(b, Tup):
-        return Tup((*a.items, *b.items))
+    if a == ir.Const(0) or b == ir.Const(0):
+        return b if a == ir.Const(0) else a
+    if isinstance(a, ir.Tup) and isinstance(b, ir.Tup):
+        return ir.Tup((*a.items, *b.items))
     return UNSET
 
 
-def _sub(folder: Folder, call: Call) -> Any:
+def _sub(folder: Folder, call: ir.Call) -> Any:
     a, b = call.args
-    return a if b == Const(0) else UNSET
+    return a if b == ir.Const(0) else UNSET
 
 
 def _is_none(same: bool) -> Any:
     """`x is None` where the kind of `x` tells."""
 
-    def form(folder: Folder, call: Call) -> Any:
+    def form(folder: Folder, call: ir.Call) -> Any:
         a, b = call.args
-        if b != NONE:
+        if b != ir.NONE:
             return UNSET
-        if isinstance(a, (Tup, Slice, Const, Ref)):
-            return Const((getattr(a, "value", 0) is None) == same)
+        if isinstance(a, (ir.Tup, ir.Slice, ir.Const, ir.Ref)):
+            return ir.Const((getattr(a, "value", 0) is None) == same)
         none = is_none(folder.kind(a))
-        return UNSET if none is None else Const(none == same)
+        return UNSET if none is None else ir.Const(none == same)
 
     return form
 
 
-def _isinstance(folder: Folder, call: Call) -> Any:
+def _isinstance(folder: Folder, call: ir.Call) -> Any:
     arg, cls = call.args
     kind, wanted = folder.kind(arg), folder.static(cls)
     known: Mapping[Any, tuple[type[Kind], ...]] = {
         tuple: (Tuple,), list: (List,), (tuple, list): (Tuple, List), slice: (SliceKind,),
         dict: (Dict,),
     }  # fmt: skip
-    if isinstance(arg, Const) or wanted is UNSET or wanted not in known:
+    if isinstance(arg, ir.Const) or wanted is UNSET or wanted not in known:
         return UNSET
     if isinstance(kind, (Unknown, Object)):
         return UNSET
-    return Const(isinstance(kind, known[wanted]) and class_of(kind) is None)
+    return ir.Const(isinstance(kind, known[wanted]) and class_of(kind) is None)
 
 
-def _keep_axes(folder: Folder, call: Call) -> Any:
-    value, axis, keepdims = (*call.args, NONE, Const(False))[:3]
+def _keep_axes(folder: Folder, call: ir.Call) -> Any:
+    value, axis, keepdims = (*call.args, ir.NONE, ir.Const(False))[:3]
     if folder.static(axis) is None or folder.static(keepdims) is True:
         return value
     if folder.static(axis) is UNSET or folder.static(keepdims) is UNSET:
         return UNSET
-    return Call(np.expand_dims, (value, axis), text="np.expand_dims")
+    return ir.Call(np.expand_dims, (value, axis), text="np.expand_dims")
 
 
-def _uncut(folder: Folder, call: Call) -> Any:
+def _uncut(folder: Folder, call: ir.Call) -> Any:
     """`uncut(d, x)` as `d` where `x` is known to have fractions."""
     return call.args[0] if is_float(folder.kind(call.args[1])) else UNSET
 
 
-def _spread(folder: Folder, call: Call) -> Any:
-    value, x, axis, keepdims = (*call.args, NONE, Const(False))[:4]
+def _spread(folder: Folder, call: ir.Call) -> Any:
+    value, x, axis, keepdims = (*call.args, ir.NONE, ir.Const(False))[:4]
     if isinstance(folder.kind(x), Scalar):
         return value
-    kept = _keep_axes(folder, Call(arrays.keep_axes, (value, axis, keepdims)))
+    kept = _keep_axes(folder, ir.Call(arrays.keep_axes, (value, axis, keepdims)))
     if kept is UNSET:
         return UNSET
-    kept = folder.emit(kept) if isinstance(kept, Call) else kept
-    shape = folder.emit(folder.call(Call(np.shape, (x,), text="np.shape")))
-    return Call(np.broadcast_to, (kept, shape), text="np.broadcast_to")
+    kept = folder.emit(kept) if isinstance(kept, ir.Call) else kept
+    shape = folder.emit(folder.call(ir.Call(np.shape, (x,), text="np.shape")))
+    return ir.Call(np.broadcast_to, (kept, shape), text="np.broadcast_to")
 
 
-def _axis_size(folder: Folder, call: Call) -> Any:
+def _axis_size(folder: Folder, call: ir.Call) -> Any:
     """`x.size` or `x.shape[axis]`, where they are known not to be 0."""
-    x, axis = (*call.args, NONE)[:2]
+    x, axis = (*call.args, ir.NONE)[:2]
     at, dims = folder.static(axis), dims_of(folder.kind(x))
     if dims is None:
         return UNSET
     if not all(map(is_filled, dims[at : at + 1 or None] if isinstance(at, int) else dims)):
         return UNSET
     if at is None:
-        return folder.call(Call(np.size, (x,), text="np.size"))
+        return folder.call(ir.Call(np.size, (x,), text="np.size"))
     if not isinstance(at, int):
         return UNSET
-    shape = folder.emit(folder.call(Call(np.shape, (x,), text="np.shape")))
-    return Call(operator.getitem, (shape, Const(at)))
+    shape = folder.emit(folder.call(ir.Call(np.shape, (x,), text="np.shape")))
+    return ir.Call(operator.getitem, (shape, ir.Const(at)))
 
 
-def part_of(lower: Atom, upper: Atom, step: Atom = NONE) -> Slice:
+def part_of(lower: ir.Atom, upper: ir.Atom, step: ir.Atom = ir.NONE) -> ir.Slice:
     """`lower:upper:step`; a start that turned out to be 0 is left out."""
-    first = lower == Const(0) and step == NONE
-    return Slice(NONE if first else lower, upper, step)
+    first = lower == ir.Const(0) and step == ir.NONE
+    return ir.Slice(ir.NONE if first else lower, upper, step)
 
 
-def _along(folder: Folder, call: Call) -> Any:
+def _along(folder: Folder, call: ir.Call) -> Any:
     axis, part = folder.static(call.args[0]), call.args[1:]
     if not isinstance(axis, int):
         return UNSET
     item = part[0] if len(part) == 1 else part_of(part[0], part[1])
-    whole = Slice(NONE, NONE, NONE)
+    whole = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
     if axis >= 0:
-        return Tup((*[whole] * axis, item)) if axis else item
-    return Tup((Const(...), item, *[whole] * (-1 - axis)))
+        return ir.Tup((*[whole] * axis, item)) if axis else item
+    return ir.Tup((ir.Const(...), item, *[whole] * (-1 - axis)))
 
 
 _FORMS: Mapping[Any, Any] = {
@@ -268,7 +253,7 @@ _FORMS: Mapping[Any, Any] = {
     np.ndim: _ndim,
     np.size: _attribute("size"),
     np.result_type: _attribute("dtype"),
-    make_list: _display,
+    ir.make_list: _display,
     tuple: _display,
     len: _len,
     isinstance: _isinstance,
@@ -310,7 +295,7 @@ class Folder:
     def __init__(
         self,
         kinds: Mapping[str, Kind],
-        emit: Callable[[Rhs], Name],
+        emit: Callable[[ir.Rhs], ir.Name],
         scalar_math: bool = False,
         mixed: bool = False,
     ) -> None:
@@ -322,21 +307,21 @@ class Folder:
 
     # --- atoms ---
 
-    def kind(self, atom: Atom) -> Kind:
+    def kind(self, atom: ir.Atom) -> Kind:
         """The kind of an atom."""
         return atom_kind(atom, self.kinds)
 
-    def static(self, atom: Atom) -> Any:
+    def static(self, atom: ir.Atom) -> Any:
         """The value of an atom that is known now, else UNSET."""
-        if isinstance(atom, Const):
+        if isinstance(atom, ir.Const):
             return atom.value
-        if isinstance(atom, Ref):
+        if isinstance(atom, ir.Ref):
             number = isinstance(atom.value, (int, float, complex, np.ndarray, np.generic))
             return UNSET if number and not _is_safe(atom.value) else atom.value
-        if isinstance(atom, Tup):
+        if isinstance(atom, ir.Tup):
             items = tuple(map(self.static, atom.items))
             return UNSET if any(i is UNSET for i in items) else items
-        if isinstance(atom, Slice):
+        if isinstance(atom, ir.Slice):
             parts = [self.static(a) for a in (atom.lower, atom.upper, atom.step)]
             return UNSET if any(p is UNSET for p in parts) else slice(*parts)
         return self._static_kind(self.kind(atom))
@@ -351,9 +336,9 @@ class Folder:
             return kind.value
         return UNSET
 
-    def is_complex(self, atom: Atom) -> bool:
+    def is_complex(self, atom: ir.Atom) -> bool:
         """Whether a value may be complex."""
-        if not isinstance(atom, Name):
+        if not isinstance(atom, ir.Name):
             return is_complex_kind(self.kind(atom))
         if atom.id in self.complex:
             return True
@@ -362,7 +347,7 @@ class Folder:
             return False  # of the template: `note` has seen what it is made from
         return is_complex_kind(kind) or (self.mixed and _is_open(kind))
 
-    def note(self, name: Name, rhs: Rhs) -> None:
+    def note(self, name: ir.Name, rhs: ir.Rhs) -> None:
         """Remember whether a new temporary may be complex, and what an item of a tuple is."""
         if is_op(rhs, Op.GETITEM):
             base = self.kind(rhs.args[0])
@@ -371,30 +356,30 @@ class Folder:
                 self.kinds.update({} if found == UNKNOWN else {name.id: found})
         if is_op(rhs, Op.ABSOLUTE, Op.REAL, Op.IMAG, Op.NP_SHAPE):
             return
-        read = [a for a in atoms(rhs) if isinstance(a, (Name, Const, Ref))]
+        read = [a for a in ir.atoms(rhs) if isinstance(a, (ir.Name, ir.Const, ir.Ref))]
         if any(map(self.is_complex, read)):
             self.complex.add(name.id)
 
     # --- calls ---
 
-    def call(self, call: Call) -> Rhs:
+    def call(self, call: ir.Call) -> ir.Rhs:
         """A call as an atom where it is known now, else in its plainest form."""
         args = spliced(call.args)
-        call = Call(call.fn, args, call.kwargs, call.text, call.role)
+        call = ir.Call(call.fn, args, call.kwargs, call.text, call.role)
         if notation.asks(call.fn):
-            return Const(self.ask(call.fn, args))
+            return ir.Const(self.ask(call.fn, args))
         found = plainer(self, call)
         if found is UNSET:
             found = self._folded(call)
         if found is not UNSET:
-            rhs: Rhs = found
+            rhs: ir.Rhs = found
             return rhs
         plain = _MATH.get(which_op(call)) if self.scalar_math else None
         if plain is not None:
-            return Call(plain, args, call.kwargs, f"math.{plain.__name__}")
+            return ir.Call(plain, args, call.kwargs, f"math.{plain.__name__}")
         return _without_defaults(call)
 
-    def _folded(self, call: Call) -> Any:
+    def _folded(self, call: ir.Call) -> Any:
         """The result of a call whose arguments are all known."""
         if call.kwargs or not op_of(call.fn).folded:
             return UNSET
@@ -411,41 +396,41 @@ class Folder:
 
     # --- questions ---
 
-    def ask(self, question: Any, args: tuple[Atom, ...]) -> Any:
+    def ask(self, question: Any, args: tuple[ir.Atom, ...]) -> Any:
         """The answer to a question; what is not known for certain is denied."""
         return ANSWERS[question](self, *args)
 
-    def basic(self, atom: Atom) -> bool:
+    def basic(self, atom: ir.Atom) -> bool:
         """Whether an index is known as basic."""
-        if isinstance(atom, Tup):
+        if isinstance(atom, ir.Tup):
             return all(map(self.basic, atom.items))
-        if isinstance(atom, Slice):
+        if isinstance(atom, ir.Slice):
             return True
-        if isinstance(atom, Const):
+        if isinstance(atom, ir.Const):
             return isinstance(atom.value, (str, type(None), type(...))) or self.integer(atom)
         return self.integer(atom) or isinstance(self.kind(atom), (SliceKind, NoneKind, Text))
 
-    def integer(self, atom: Atom) -> bool:
+    def integer(self, atom: ir.Atom) -> bool:
         """Whether an index is known as one integer."""
         kind = self.kind(atom)
         return isinstance(kind, Scalar) and kind.dtype is not None and "int" in kind.dtype
 
-    def is_array(self, atom: Atom) -> bool:
+    def is_array(self, atom: ir.Atom) -> bool:
         """Whether a value is known as an array."""
         kind = self.kind(atom)
         return isinstance(kind, Array) and not kind.maybe_scalar
 
-    def distinct(self, atom: Atom) -> bool:
+    def distinct(self, atom: ir.Atom) -> bool:
         """Whether an index is known to select no element twice."""
-        items = atom.items if isinstance(atom, Tup) else (atom,)
+        items = atom.items if isinstance(atom, ir.Tup) else (atom,)
         others = [i for i in items if not self.basic(i)]
         return len(others) <= 1 and all(self.is_mask(i) or self.places(i) for i in others)
 
-    def is_mask(self, atom: Atom) -> bool:
+    def is_mask(self, atom: ir.Atom) -> bool:
         """Whether an index is known as an array of bools."""
         return self.is_array(atom) and getattr(self.kind(atom), "dtype", None) == "bool"
 
-    def places(self, atom: Atom) -> bool:
+    def places(self, atom: ir.Atom) -> bool:
         """Whether an index is known as a list of different places, counted from the front."""
         kind = self.kind(atom)
         items = kind.items if isinstance(kind, List) and kind.items else (UNKNOWN,)
@@ -453,40 +438,42 @@ class Folder:
         plain = all(type(v) is int and v >= 0 for v in found)
         return plain and len(set(found)) == len(found)
 
-    def picks_one(self, base: Atom, index: Atom) -> bool:
+    def picks_one(self, base: ir.Atom, index: ir.Atom) -> bool:
         """Whether an index is known to select one number; on a device it would be a view."""
         if on_device():
             return False
-        items = index.items if isinstance(index, Tup) else (index,)
+        items = index.items if isinstance(index, ir.Tup) else (index,)
         return rank_of(self.kind(base)) == len(items) and all(map(self.integer, items))
 
-    def reshapes(self, atom: Atom) -> bool:
+    def reshapes(self, atom: ir.Atom) -> bool:
         """Whether an index is known to select everything, with more axes."""
-        items = atom.items if isinstance(atom, Tup) else (atom,)
+        items = atom.items if isinstance(atom, ir.Tup) else (atom,)
         return all(_is_everything(self.static(i)) for i in items)
 
-    def discrete(self, dtype: Atom) -> bool:
+    def discrete(self, dtype: ir.Atom) -> bool:
         """Whether a dtype is known to have no derivative."""
         value = self.static(dtype)
         known = type(value) is str or isinstance(value, np.dtype) or is_number_type(value)
         return known and np.dtype(value).kind not in "fcO"  # objects may have one
 
-    def stretchable(self, atom: Atom) -> bool:
+    def stretchable(self, atom: ir.Atom) -> bool:
         """Whether an operand may have been broadcast along an axis of length 1."""
         dims = dims_of(self.kind(atom))
         return dims is None or not all(map(is_big, dims))
 
     # --- broadcasting ---
 
-    def unbroadcast(self, value: Atom, x: Atom, z: Kind, others: list[Kind] | None) -> Atom:
+    def unbroadcast(
+        self, value: ir.Atom, x: ir.Atom, z: Kind, others: list[Kind] | None
+    ) -> ir.Atom:
         """`value`, which has the shape of `z`, summed to the shape of its operand `x`."""
         kind = self.kind(x)
         if broadcasts_to_itself(kind, z, others):
             return value
         plan = _sum_plan(kind, z)
         if plan is None:
-            return self.emit(Call(arrays.unbroadcast, (value, x), text="unbroadcast"))
-        return self.emit(Call(np.sum, (value,), plan, text="np.sum"))
+            return self.emit(ir.Call(arrays.unbroadcast, (value, x), text="unbroadcast"))
+        return self.emit(ir.Call(np.sum, (value,), plan, text="np.sum"))
 
 
 @functools.cache
@@ -498,10 +485,10 @@ def _defaults(fn: Any) -> tuple[tuple[str, Any], ...]:
     return tuple((p.name, p.default) for p in inspect.signature(plain).parameters.values())
 
 
-def _without_defaults(call: Call) -> Call:
+def _without_defaults(call: ir.Call) -> ir.Call:
     """A call without the last arguments that only repeat a default."""
     # An axis has a default since NumPy 2.3: the text is to be the same with every version.
-    if isinstance(call.fn, (Name, Method, Attr)) or is_op(call, Op.TAKE_ALONG_AXIS):
+    if isinstance(call.fn, (ir.Name, ir.Method, ir.Attr)) or is_op(call, Op.TAKE_ALONG_AXIS):
         return call
     params = _defaults(call.fn)
     given = dict(params)
@@ -509,12 +496,12 @@ def _without_defaults(call: Call) -> Call:
     args = call.args
     while args and len(args) <= len(params) and _is(args[-1], params[len(args) - 1][1]):
         args = args[:-1]
-    return Call(call.fn, args, kwargs, call.text, call.role)
+    return ir.Call(call.fn, args, kwargs, call.text, call.role)
 
 
-def _is(atom: Atom, default: Any) -> bool:
+def _is(atom: ir.Atom, default: Any) -> bool:
     """Whether an atom is the same constant as a default."""
-    return isinstance(atom, Const) and atom == as_atom(default)
+    return isinstance(atom, ir.Const) and atom == as_atom(default)
 
 
 def _is_safe(value: Any) -> bool:
@@ -533,18 +520,18 @@ def _short(value: float) -> float:
     return rounded if abs(rounded - value) < 1e-15 else value
 
 
-def spliced(args: tuple[Atom, ...]) -> tuple[Atom, ...]:
+def spliced(args: tuple[ir.Atom, ...]) -> tuple[ir.Atom, ...]:
     """Arguments with `*(a, b)` written out."""
-    out: list[Atom] = []
+    out: list[ir.Atom] = []
     for arg in args:
-        if isinstance(arg, Star) and isinstance(arg.value, Tup):
+        if isinstance(arg, ir.Star) and isinstance(arg.value, ir.Tup):
             out += arg.value.items
         else:
             out.append(arg)
     return tuple(out)
 
 
-def _sum_plan(x: Kind, z: Kind) -> tuple[tuple[str, Atom], ...] | None:
+def _sum_plan(x: Kind, z: Kind) -> tuple[tuple[str, ir.Atom], ...] | None:
     """The keywords of the `np.sum` that undoes a broadcast from `x` to `z`; None if unknown."""
     small, large = dims_of(x), dims_of(z)
     if small == () and (isinstance(x, Scalar) or large is not None):
@@ -557,7 +544,7 @@ def _sum_plan(x: Kind, z: Kind) -> tuple[tuple[str, Atom], ...] | None:
         return None
     axes = (*range(extra), *ones)
     axis = as_atom(axes[0] if len(axes) == 1 else axes)
-    return (("axis", axis), ("keepdims", Const(True))) if ones else (("axis", axis),)
+    return (("axis", axis), ("keepdims", ir.Const(True))) if ones else (("axis", axis),)
 
 
 # --- answers -----------------------------------------------------------------------------------

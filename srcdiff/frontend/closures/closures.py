@@ -26,34 +26,6 @@ from srcdiff.frontend.lower import jumps
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Meaning, Node
 from srcdiff.frontend.scopes import Scan, declared, scan_function
 from srcdiff.frontend.signatures import bind, bind_displays
-from srcdiff.ir import (
-    NOWHERE,
-    SEED,
-    TANGENT,
-    Assign,
-    Atom,
-    Block,
-    Call,
-    Effect,
-    Fresh,
-    Function,
-    Loc,
-    Name,
-    Opaque,
-    Param,
-    Return,
-    Rhs,
-    Site,
-    Star,
-    Stmt,
-    all_names,
-    map_atom,
-    rebuilt,
-    rename,
-    replaced,
-    used,
-)
-from srcdiff.ir import bound as bound_names
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.runtime import records
 
@@ -68,7 +40,7 @@ class Lifted:
         self.__module__ = module
         self.own = own
         self.captured: tuple[str, ...] = ()
-        self.function: Function | None = None
+        self.function: ir.Function | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Lifted functions are only compiled."""
@@ -91,7 +63,7 @@ class Head:
     `keywords` are the parameters' names in the IR by those in the source.
     """
 
-    params: tuple[Param, ...]
+    params: tuple[ir.Param, ...]
     keywords: Mapping[str, str]
     scope: dict[str, Meaning]
     scan: Scan
@@ -114,18 +86,18 @@ def head(b: Builder, fn: LocalFunction) -> Head:
         made = b.fresh(name)
         scope[name], new[name] = made, made.id
     params = {
-        n.id: Param(new[n.id], fn.defaults.get(n.id), style)
+        n.id: ir.Param(new[n.id], fn.defaults.get(n.id), style)
         for n, style, _ in declared(fn.node.args)
     }
     return Head(tuple(params.values()), {n: p.name for n, p in params.items()}, scope, scan)
 
 
-def lifted_function(b: Builder, fn: LocalFunction, top: Head) -> Function:
+def lifted_function(b: Builder, fn: LocalFunction, top: Head) -> ir.Function:
     """A local function by itself."""
-    values: list[Atom] = []
+    values: list[ir.Atom] = []
     body = b.collect(lambda: values.append(local_functions.body_of(b, fn, top.scope, top.scan)))
-    block: Block = (*body, Return(values[0], b.loc(fn.node)))
-    return Function(fn.name, top.params, block, loc=b.loc(fn.node))
+    block: ir.Block = (*body, ir.Return(values[0], b.loc(fn.node)))
+    return ir.Function(fn.name, top.params, block, loc=b.loc(fn.node))
 
 
 # --- derivatives of nested functions -------------------------------------------------------------
@@ -135,7 +107,7 @@ class Captures(Protocol):
     """A closure."""
 
     @property
-    def function(self) -> Function | None:
+    def function(self) -> ir.Function | None:
         """What it runs."""
 
     @property
@@ -143,7 +115,7 @@ class Captures(Protocol):
         """The names in it of its parameters."""
 
     @property
-    def variables(self) -> dict[str, Atom] | None:
+    def variables(self) -> dict[str, ir.Atom] | None:
         """What it captures: the names in it, and outside."""
 
 
@@ -152,45 +124,47 @@ def lifted_closure(closure: Captures) -> Lifted:
     inner = closure.function
     assert inner is not None
     captured = closure.variables or {}
-    names = _source_names(closure, all_names(inner) | set(captured))
+    names = _source_names(closure, ir.all_names(inner) | set(captured))
     own = tuple(names[p.name] for p in inner.params)
     made = Lifted(inner.name, own, "nested")
     made.captured = tuple(names[n] for n in captured)
-    params = tuple(Param(n) for n in (*own, *made.captured))
-    made.function = replace(inner, params=params, body=rename(inner.body, names))
+    params = tuple(ir.Param(n) for n in (*own, *made.captured))
+    made.function = replace(inner, params=params, body=ir.rename(inner.body, names))
     return made
 
 
 def _source_names(closure: Captures, names: frozenset[str]) -> dict[str, str]:
     """Names of a closure by those that it has here; its parameters are called as in the source."""
     new = {name: source for source, name in closure.keywords.items() if name in names}
-    fresh = Fresh(names | set(new.values()))
+    fresh = ir.Fresh(names | set(new.values()))
     taken = set(new.values())
     for name in sorted(names - set(new)):
         new[name] = name if name not in taken else fresh(name).id
     return new
 
 
-def passing(closure: Captures, callee: Any, call: Call) -> Call:
+def passing(closure: Captures, callee: Any, call: ir.Call) -> ir.Call:
     """A call of a derivative of a closure, with what the closure captures as arguments."""
     inner, variables = closure.function, closure.variables
     assert inner is not None and variables is not None
-    seed = tuple((k, v) for k, v in call.kwargs if str(k).startswith((SEED, TANGENT)))
+    seed = tuple((k, v) for k, v in call.kwargs if str(k).startswith((ir.SEED, ir.TANGENT)))
     rest = tuple(kv for kv in call.kwargs if kv not in seed)
     kwargs = tuple((closure.keywords.get(str(k), k), v) for k, v in rest)
-    head_of = Function(inner.name, defaults_now(inner.params, variables), ())
+    head_of = ir.Function(inner.name, defaults_now(inner.params, variables), ())
     bound = bind(head_of, replace(call, kwargs=kwargs), inner.loc)
-    return Call(callee, (*bound.values(), *variables.values()), seed)
+    return ir.Call(callee, (*bound.values(), *variables.values()), seed)
 
 
-def defaults_now(params: tuple[Param, ...], variables: Mapping[str, Atom]) -> tuple[Param, ...]:
+def defaults_now(
+    params: tuple[ir.Param, ...], variables: Mapping[str, ir.Atom]
+) -> tuple[ir.Param, ...]:
     """Parameters of a closure whose defaults read the variables by their names outside."""
 
-    def now(n: Name) -> Atom:
+    def now(n: ir.Name) -> ir.Atom:
         return variables.get(n.id, n)
 
     return tuple(
-        p if p.default is None else replace(p, default=map_atom(now, p.default)) for p in params
+        p if p.default is None else replace(p, default=ir.map_atom(now, p.default)) for p in params
     )
 
 
@@ -216,17 +190,17 @@ def _reached(fn: LocalFunction) -> list[LocalFunction]:
     return found
 
 
-def call(b: Builder, fn: LocalFunction, given: Call, loc: Loc) -> Call:
+def call(b: Builder, fn: LocalFunction, given: ir.Call, loc: ir.Loc) -> ir.Call:
     """A call of a recursive local function; `given` has the arguments as they were written."""
     made = _known(b, fn) or _lift(b, fn)
     top = b.heads[id(made)]
     kwargs = tuple((None if k is None else top.keywords.get(k, k), v) for k, v in given.kwargs)
-    signature = Function(fn.name, top.params, ())
-    bound = bind_displays(signature, Call(made, given.args, kwargs), loc)
-    args: list[Atom] = []
+    signature = ir.Function(fn.name, top.params, ())
+    bound = bind_displays(signature, ir.Call(made, given.args, kwargs), loc)
+    args: list[ir.Atom] = []
     for value in bound.values():
-        args.append(b.temp(value, loc) if isinstance(value, Call) else value)
-    return Call(made, (*args, *map(Name, made.captured)), text=fn.name)
+        args.append(b.temp(value, loc) if isinstance(value, ir.Call) else value)
+    return ir.Call(made, (*args, *map(ir.Name, made.captured)), text=fn.name)
 
 
 def _known(b: Builder, fn: LocalFunction) -> Lifted | None:
@@ -247,8 +221,8 @@ def _lift(b: Builder, fn: LocalFunction) -> Lifted:
     captured = tuple(dict.fromkeys(n for f in bodies.values() for n in free(f)))
     for k, (_, made) in members.items():
         made.captured = captured
-        params = (*bodies[k].params, *map(Param, captured))
-        plain = tuple(Param(p.name) for p in params)
+        params = (*bodies[k].params, *map(ir.Param, captured))
+        plain = tuple(ir.Param(p.name) for p in params)
         body = _passing(bodies[k].body, captured, set(members))
         made.function = replace(bodies[k], params=plain, body=body)
     known = _known(b, fn)
@@ -256,28 +230,28 @@ def _lift(b: Builder, fn: LocalFunction) -> Lifted:
     return known
 
 
-def _passing(block: Block, captured: tuple[str, ...], group: set[int]) -> Block:
+def _passing(block: ir.Block, captured: tuple[str, ...], group: set[int]) -> ir.Block:
     """A block whose calls inside a group pass on what the group captures."""
 
-    def rhs(old: Rhs) -> Rhs:
-        if isinstance(old, Call) and id(old.fn) in group:
-            return replace(old, args=(*old.args, *map(Name, captured)))
+    def rhs(old: ir.Rhs) -> ir.Rhs:
+        if isinstance(old, ir.Call) and id(old.fn) in group:
+            return replace(old, args=(*old.args, *map(ir.Name, captured)))
         return old
 
-    def stmt(s: Stmt) -> Stmt:
-        if isinstance(s, (Assign, Effect)):
-            return rebuilt(s, rhs=rhs(s.rhs))
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, (ir.Assign, ir.Effect)):
+            return ir.rebuilt(s, rhs=rhs(s.rhs))
         return s
 
-    return replaced(block, stmt)
+    return ir.replaced(block, stmt)
 
 
-def free(fn: Function) -> tuple[str, ...]:
+def free(fn: ir.Function) -> tuple[str, ...]:
     """The names that a function reads from outside."""
-    own = bound_names(fn.body) | {p.name for p in fn.params}
-    read = set(used(fn.body))
+    own = ir.bound(fn.body) | {p.name for p in fn.params}
+    read = set(ir.used(fn.body))
     for param in fn.params:
-        if isinstance(param.default, Name):
+        if isinstance(param.default, ir.Name):
             read.add(param.default.id)
     return tuple(sorted(read - own))
 
@@ -286,7 +260,7 @@ def free(fn: Function) -> tuple[str, ...]:
 
 
 @frozen(slots=True)
-class Closure(Opaque):
+class Closure(ir.Opaque):
     """A function made here: its text, and what to inline where it is called.
 
     `reads` are the variables of the enclosing function that it reads when it is called, and
@@ -296,13 +270,13 @@ class Closure(Opaque):
     """
 
     name: str = field(default="lambda", compare=False)
-    function: Function | None = field(default=None, compare=False, repr=False)
+    function: ir.Function | None = field(default=None, compare=False, repr=False)
     captured: tuple[str, ...] = field(default=(), compare=False)
     keywords: Mapping[str, str] = field(default_factory=dict, compare=False)
     whole: bool = field(default=True, compare=False)
-    loc: Loc = field(default=NOWHERE, compare=False, repr=False)
+    loc: ir.Loc = field(default=ir.NOWHERE, compare=False, repr=False)
     held: frozenset[str] = field(default=frozenset(), compare=False)
-    site: Site | None = field(default=None, compare=False, repr=False)
+    site: ir.Site | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_pure(self) -> bool:
@@ -310,20 +284,20 @@ class Closure(Opaque):
         return True
 
     @property
-    def variables(self) -> dict[str, Atom] | None:
+    def variables(self) -> dict[str, ir.Atom] | None:
         """What each captured name is called now; None if that is not known any more."""
         if len(self.captured) != len(self.reads):
             return None
         return {n: v for n, v in zip(self.captured, self.reads) if not n.startswith(MARK)}
 
     @property
-    def marks(self) -> dict[str, Name]:
+    def marks(self) -> dict[str, ir.Name]:
         """The marks of captured names whose variables may be bound after the function is made."""
         pairs = zip(self.captured, self.reads)
         return {n[len(MARK) :]: v for n, v in pairs if n.startswith(MARK)}
 
 
-def anonymous(b: Builder, node: Node) -> Opaque:
+def anonymous(b: Builder, node: Node) -> ir.Opaque:
     """A lambda that is passed on; one that cannot be lowered stays text."""
     from srcdiff.frontend.lower import purity
 
@@ -340,16 +314,16 @@ def anonymous(b: Builder, node: Node) -> Opaque:
         return text
 
 
-def named(b: Builder, fn: LocalFunction, node: Node) -> Opaque:
+def named(b: Builder, fn: LocalFunction, node: Node) -> ir.Opaque:
     """A nested function that is used as a value; a lambda is the same wherever it stands."""
     if type(fn.node).__name__ == "Lambda" and not fn.defaults:
         return anonymous(b, fn.node)
     return _closure(b, fn, node, None)
 
 
-def decorated(b: Builder, fn: LocalFunction, node: Node) -> Rhs:
+def decorated(b: Builder, fn: LocalFunction, node: Node) -> ir.Rhs:
     """A nested function as its decorators make it."""
-    value: Rhs = named(b, fn, node)
+    value: ir.Rhs = named(b, fn, node)
     for decorator in reversed(node.decorator_list):
         if jumps.is_transparent(b, decorator):
             continue
@@ -362,7 +336,7 @@ def decorated(b: Builder, fn: LocalFunction, node: Node) -> Rhs:
     return value
 
 
-def _closure(b: Builder, fn: LocalFunction, node: Node, text: Opaque | None) -> Closure:
+def _closure(b: Builder, fn: LocalFunction, node: Node, text: ir.Opaque | None) -> Closure:
     """The value of a local function; `text` makes it too."""
     top = head(b, fn)
     if is_recursive(fn):
@@ -370,29 +344,29 @@ def _closure(b: Builder, fn: LocalFunction, node: Node, text: Opaque | None) -> 
     else:
         function = lifted_function(b, fn, top)
     before = text.reads if text is not None else ()
-    reads = tuple(dict.fromkeys((*before, *map(Name, free(function)))))
+    reads = tuple(dict.fromkeys((*before, *map(ir.Name, free(function)))))
     return Closure(
         fn.name if text is None else text.text, reads, () if text is None else text.refs,
         name=fn.name, function=function, captured=tuple(n.id for n in reads),
         keywords=top.keywords, whole=text is not None, loc=b.loc(node),
-        held=frozenset(a.id for a in fn.defaults.values() if isinstance(a, Name)),
+        held=frozenset(a.id for a in fn.defaults.values() if isinstance(a, ir.Name)),
     )  # fmt: skip
 
 
-def _calling(b: Builder, fn: LocalFunction, top: Head, node: Node) -> Function:
+def _calling(b: Builder, fn: LocalFunction, top: Head, node: Node) -> ir.Function:
     """A function that calls a recursive one."""
     loc = b.loc(node)
-    args = tuple(Name(p.name) for p in top.params if p.style in ("pos", "any"))
-    rest = tuple(Star(Name(p.name)) for p in top.params if p.style == "*")
+    args = tuple(ir.Name(p.name) for p in top.params if p.style in ("pos", "any"))
+    rest = tuple(ir.Star(ir.Name(p.name)) for p in top.params if p.style == "*")
     kwargs = tuple(
-        (None if p.style == "**" else name, Name(p.name))
+        (None if p.style == "**" else name, ir.Name(p.name))
         for name, p in zip(_sources(top), top.params, strict=True)
         if p.style in ("kw", "**")
     )
-    given = Call(fn.name, (*args, *rest), kwargs)  # type: ignore[arg-type]
+    given = ir.Call(fn.name, (*args, *rest), kwargs)  # type: ignore[arg-type]
     result = b.fresh("_t")
-    body = b.collect(lambda: b.emit(Assign(result, call(b, fn, given, loc), loc)))
-    return Function(fn.name, top.params, (*body, Return(result, loc)), loc=loc)
+    body = b.collect(lambda: b.emit(ir.Assign(result, call(b, fn, given, loc), loc)))
+    return ir.Function(fn.name, top.params, (*body, ir.Return(result, loc)), loc=loc)
 
 
 def _sources(top: Head) -> list[str]:

@@ -15,42 +15,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from srcdiff import ir
 from srcdiff.frontend.lower import jumps
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Meaning, Node, Spread
 from srcdiff.frontend.scopes import Scan, declared, scan_function
-from srcdiff.ir import (
-    NONE,
-    NOWHERE,
-    Assign,
-    Atom,
-    Block,
-    Call,
-    Const,
-    For,
-    Fresh,
-    Name,
-    Opaque,
-    Param,
-    Ref,
-    Rhs,
-    Star,
-    Stmt,
-    Tup,
-    While,
-    make_dict,
-    replaced,
-    walk,
-    walk_in_loops,
-    writes,
-)
 from srcdiff.ir.frozen import replace
 
 MARK = "~"
 
 
-def settled(block: Block, own: frozenset[str], fresh: Fresh, params: Iterable[str] = ()) -> Block:
+def settled(
+    block: ir.Block, own: frozenset[str], fresh: ir.Fresh, params: Iterable[str] = ()
+) -> ir.Block:
     """A block of a call, whose variables are `own`, with the closures in it told what they hold."""
-    made = [s for s in walk(block) if _captures(s, own)]
+    made = [s for s in ir.walk(block) if _captures(s, own)]
     if not made:
         return block
     params = tuple(params)
@@ -58,10 +36,10 @@ def settled(block: Block, own: frozenset[str], fresh: Fresh, params: Iterable[st
     mark = fresh("_mark")
     marked = False
 
-    def stmt(s: Stmt) -> Stmt:
+    def stmt(s: ir.Stmt) -> ir.Stmt:
         nonlocal marked
         if _captures(s, own):
-            assert isinstance(s, Assign)
+            assert isinstance(s, ir.Assign)
             rhs: Any = s.rhs
             now = lasting[id(s)]
             held = {n for n, v in zip(rhs.captured, rhs.reads) if v.id in now}
@@ -75,27 +53,27 @@ def settled(block: Block, own: frozenset[str], fresh: Fresh, params: Iterable[st
         return s
 
     # A statement is the same object in `walk` and here: what is looked up is not rebuilt before.
-    found = replaced(block, stmt)
-    return (Assign(mark, NONE, NOWHERE), *found) if marked else found
+    found = ir.replaced(block, stmt)
+    return (ir.Assign(mark, ir.NONE, ir.NOWHERE), *found) if marked else found
 
 
-def _captures(stmt: Stmt, own: frozenset[str]) -> bool:
+def _captures(stmt: ir.Stmt, own: frozenset[str]) -> bool:
     """Whether a statement makes a closure that reads some variables."""
-    rhs: Any = stmt.rhs if isinstance(stmt, Assign) else None
+    rhs: Any = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if not hasattr(rhs, "held"):
         return False
     return any(n.id in own for n in rhs.reads)
 
 
 def _lasting(
-    block: Block, own: frozenset[str], params: tuple[str, ...]
+    block: ir.Block, own: frozenset[str], params: tuple[str, ...]
 ) -> dict[int, frozenset[str]]:
     """For every closure the variables that are bound before it, and never again."""
-    closures: list[tuple[int, Stmt, set[int]]] = []
+    closures: list[tuple[int, ir.Stmt, set[int]]] = []
     bound: list[tuple[int, str, set[int]]] = [(0, p, set()) for p in params]
-    for place, (stmt, around) in enumerate(walk_in_loops(block), 1):
-        loops = {*map(id, around), *([id(stmt)] if isinstance(stmt, (For, While)) else ())}
-        bound += [(place, name, loops) for name in writes(stmt) if name in own]
+    for place, (stmt, around) in enumerate(ir.walk_in_loops(block), 1):
+        loops = {*map(id, around), *([id(stmt)] if isinstance(stmt, (ir.For, ir.While)) else ())}
+        bound += [(place, name, loops) for name in ir.writes(stmt) if name in own]
         if _captures(stmt, own):
             closures.append((place, stmt, loops))
     found: dict[int, frozenset[str]] = {}
@@ -109,7 +87,7 @@ def _lasting(
 # --- wrappers: `def wrapper(*args, **kwargs)` around a function whose parameters are known -------
 
 
-def declare(b: Builder, scan: Scan, params: tuple[Param, ...]) -> None:
+def declare(b: Builder, scan: Scan, params: tuple[ir.Param, ...]) -> None:
     """Let `*args` and `**kwargs` stand for the parameters of the wrapped function."""
     inner, args = b.source.wrapped, b.source.tree.args
     assert inner is not None
@@ -118,7 +96,7 @@ def declare(b: Builder, scan: Scan, params: tuple[Param, ...]) -> None:
     for local in scan.bound:
         if local in taken:
             b.scope[local] = b.fresh(local)
-    positional = [Ref(name, value) for name, value in inner.bound.items()]
+    positional = [ir.Ref(name, value) for name, value in inner.bound.items()]
     spread = Spread((*positional, *_positional(params)))
     _declare(b, scan, args.vararg, spread)
     if args.kwarg is not None:
@@ -131,30 +109,30 @@ def _declare(b: Builder, scan: Scan, node: Node, spread: Spread) -> None:
     b.scope[node.id] = spread
 
 
-def _positional(params: tuple[Param, ...]) -> tuple[Atom, ...]:
+def _positional(params: tuple[ir.Param, ...]) -> tuple[ir.Atom, ...]:
     """What the wrapped function gets by position."""
-    plain: list[Atom] = [Name(p.name) for p in params if p.style in ("pos", "any")]
-    return (*plain, *(Star(Name(p.name)) for p in params if p.style == "*"))
+    plain: list[ir.Atom] = [ir.Name(p.name) for p in params if p.style in ("pos", "any")]
+    return (*plain, *(ir.Star(ir.Name(p.name)) for p in params if p.style == "*"))
 
 
-def _keywords(params: tuple[Param, ...]) -> tuple[tuple[str | None, Atom], ...]:
+def _keywords(params: tuple[ir.Param, ...]) -> tuple[tuple[str | None, ir.Atom], ...]:
     """What the wrapped function gets by keyword."""
     by_name = {"kw": False, "**": True}
     found = [(p, by_name[p.style]) for p in params if p.style in by_name]
-    return tuple((None if rest else p.name, Name(p.name)) for p, rest in found)
+    return tuple((None if rest else p.name, ir.Name(p.name)) for p, rest in found)
 
 
-def value(b: Builder, node: Node, spread: Spread) -> Rhs:
+def value(b: Builder, node: Node, spread: Spread) -> ir.Rhs:
     """The arguments of a wrapper as a tuple or dict."""
     keys = [k for k, _ in spread.kwargs]
-    if None in keys or any(isinstance(a, Star) for a in spread.args):
+    if None in keys or any(isinstance(a, ir.Star) for a in spread.args):
         b.refuse(
             node, f"`{node.id}` is used as a value, and the wrapped function takes `*` or `**`",
             "Name the parameters of the wrapped function.",
         )  # fmt: skip
     if not spread.mapping:
-        return Tup(spread.args)
-    return Call(make_dict, tuple(a for k, v in spread.kwargs for a in (Const(k), v)))
+        return ir.Tup(spread.args)
+    return ir.Call(ir.make_dict, tuple(a for k, v in spread.kwargs for a in (ir.Const(k), v)))
 
 
 def without_spread(b: Builder, node: Node) -> tuple[list[Node], list[Node], Spread]:
@@ -183,7 +161,7 @@ def _meaning(b: Builder, node: Node | None) -> Spread | None:
 
 def arguments(
     b: Builder, before: Sequence[Node], node: Node
-) -> tuple[tuple[Atom, ...], tuple[tuple[str | None, Atom], ...]]:
+) -> tuple[tuple[ir.Atom, ...], tuple[tuple[str | None, ir.Atom], ...]]:
     """The positional and keyword arguments of a call, evaluated in Python's order."""
     positional, keywords, spread = without_spread(b, node)
     nodes = [*before, *positional, *(k.value for k in keywords)]
@@ -193,10 +171,10 @@ def arguments(
     return (*_flat(atoms[:count]), *spread.args), (*kwargs, *spread.kwargs)
 
 
-def _flat(atoms: Sequence[Atom]) -> Iterator[Atom]:
+def _flat(atoms: Sequence[ir.Atom]) -> Iterator[ir.Atom]:
     """Positional arguments, those of a tuple that is written out by themselves."""
     for atom in atoms:
-        if isinstance(atom, Star) and isinstance(atom.value, Tup):
+        if isinstance(atom, ir.Star) and isinstance(atom.value, ir.Tup):
             yield from _flat(atom.value.items)
         else:
             yield atom
@@ -204,11 +182,11 @@ def _flat(atoms: Sequence[Atom]) -> Iterator[Atom]:
 
 def local_function(b: Builder, node: Node, name: str) -> LocalFunction:
     """A nested definition, its defaults evaluated here."""
-    defaults: dict[str, Atom] = {}
+    defaults: dict[str, ir.Atom] = {}
     for param, _, default in declared(node.args):
         if default is not None:
             atom = b.atom(default)
-            held = atom if isinstance(atom, (Const, Ref)) else b.temp(atom, b.loc(default))
+            held = atom if isinstance(atom, (ir.Const, ir.Ref)) else b.temp(atom, b.loc(default))
             defaults[param.id] = held
     return LocalFunction(name, node, defaults, b.scope)
 
@@ -220,7 +198,7 @@ def needs_binding(node: Node, fn: LocalFunction) -> bool:
     return starred or any(k.arg is None for k in node.keywords) or bool(args.vararg or args.kwarg)
 
 
-def inline(b: Builder, node: Node, fn: LocalFunction) -> Rhs:
+def inline(b: Builder, node: Node, fn: LocalFunction) -> ir.Rhs:
     """The body of a nested function in place of a call of it, its locals renamed apart."""
     given = _bound_arguments(b, node, fn)
     scan = scan_function(fn.node)
@@ -232,22 +210,22 @@ def inline(b: Builder, node: Node, fn: LocalFunction) -> Rhs:
     start = len(b.out)
     for param, value in given.items():
         target = scope[param]
-        assert isinstance(target, Name)
-        b.emit(Assign(target, value, b.loc(node)))
+        assert isinstance(target, ir.Name)
+        b.emit(ir.Assign(target, value, b.loc(node)))
     result = _inlined(b, fn, scope, scan)
-    if isinstance(result, Opaque):  # a function, which is to be among the statements
+    if isinstance(result, ir.Opaque):  # a function, which is to be among the statements
         result = b.temp(result, b.loc(node))
     own = frozenset(b.ir_name_in(scope, n) for n in scan.bound)
     b.out[start:] = settled(tuple(b.out[start:]), own, b.fresh)
     return result
 
 
-def body_of(b: Builder, fn: LocalFunction, scope: dict[str, Meaning], scan: Any) -> Atom:
+def body_of(b: Builder, fn: LocalFunction, scope: dict[str, Meaning], scan: Any) -> ir.Atom:
     """The value of a nested function's body as an atom."""
     return b.as_atom(_inlined(b, fn, scope, scan), fn.node)
 
 
-def _inlined(b: Builder, fn: LocalFunction, scope: dict[str, Meaning], scan: Any) -> Rhs:
+def _inlined(b: Builder, fn: LocalFunction, scope: dict[str, Meaning], scan: Any) -> ir.Rhs:
     """The value of a nested function's body, lowered in its scope."""
     saved = b.scope, b.frame, b.inlining
     b.scope, b.inlining = scope, (*b.inlining, fn.node)
@@ -261,7 +239,7 @@ def _inlined(b: Builder, fn: LocalFunction, scope: dict[str, Meaning], scan: Any
         b.scope, b.frame, b.inlining = saved
 
 
-def _bound_arguments(b: Builder, node: Node, fn: LocalFunction) -> dict[str, Atom]:
+def _bound_arguments(b: Builder, node: Node, fn: LocalFunction) -> dict[str, ir.Atom]:
     """The value of each parameter at a call, evaluated in Python's order."""
     everything = {param.id: style for param, style, _ in declared(fn.node.args)}
     positional = [n for n, style in everything.items() if style in ("pos", "any")]

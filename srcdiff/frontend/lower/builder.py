@@ -20,28 +20,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.scopes import Scan, read_names, scan_nodes
 from srcdiff.frontend.source.parse import EmptyCellError, Source
-from srcdiff.ir import (
-    NOWHERE,
-    Assign,
-    Atom,
-    Block,
-    Call,
-    Const,
-    Fresh,
-    Loc,
-    Name,
-    Opaque,
-    Ref,
-    Rhs,
-    Slice,
-    Star,
-    Stmt,
-    names,
-    rename_text,
-)
 from srcdiff.ir.frozen import frozen, state
 from srcdiff.primitives.operation import distribution
 from srcdiff.runtime import records
@@ -67,7 +49,7 @@ class LocalFunction:
 
     name: str
     node: Node
-    defaults: Mapping[str, Atom]
+    defaults: Mapping[str, ir.Atom]
     scope: Mapping[str, Any]
 
 
@@ -87,21 +69,21 @@ class Adjoint:
 class Spread:
     """The `*args` or `**kwargs` of a wrapper, which are the parameters of what it wraps."""
 
-    args: tuple[Atom, ...] = ()
-    kwargs: tuple[tuple[str | None, Atom], ...] = ()
+    args: tuple[ir.Atom, ...] = ()
+    kwargs: tuple[tuple[str | None, ir.Atom], ...] = ()
     mapping: bool = False
 
 
-Meaning = Name | Static | LocalFunction | Pending | Adjoint | Spread
+Meaning = ir.Name | Static | LocalFunction | Pending | Adjoint | Spread
 
 
 @state
 class LoopFrame:
     """The flags of a loop being lowered, made when first needed."""
 
-    stop: Name | None = None
+    stop: ir.Name | None = None
     own: bool = False  # whether `stop` belongs to this loop alone (it has a `break`)
-    skip: Name | None = None
+    skip: ir.Name | None = None
 
 
 @state
@@ -109,11 +91,11 @@ class Frame:
     """The function being lowered: how it returns, and the loops around the current statement."""
 
     single: bool  # the only `return` is the last statement
-    result: Name | None  # where values of returns go, if there are several
-    value: Rhs | None = None  # of the single return
-    flag: Name | None = None  # set by a `return` that something has to be skipped after
+    result: ir.Name | None  # where values of returns go, if there are several
+    value: ir.Rhs | None = None  # of the single return
+    flag: ir.Name | None = None  # set by a `return` that something has to be skipped after
     loops: list[LoopFrame] = field(default_factory=list)
-    returns: list[Loc] = field(default_factory=list)
+    returns: list[ir.Loc] = field(default_factory=list)
 
 
 Table = Mapping[str, Callable[["Builder", Node], Any]]
@@ -133,9 +115,9 @@ class Builder:
         self.loaded = read_names(source.tree)
         self.rebinding = set(scan.rebound)
         self.scope: dict[str, Meaning] = {}
-        self.fresh = Fresh(set(scan.identifiers) | set(source.bound))
+        self.fresh = ir.Fresh(set(scan.identifiers) | set(source.bound))
         self.frame = Frame(single=True, result=None)
-        self.out: list[Stmt] = []
+        self.out: list[ir.Stmt] = []
         self.eager: set[int] = set()  # generators (by id) whose call uses them up at once
         self.memo: dict[int, Any] = {}
         self.made: list[Node] = []  # nodes that stand in no tree, so that their ids stay theirs
@@ -147,11 +129,11 @@ class Builder:
 
     # --- writing ---
 
-    def emit(self, stmt: Stmt) -> None:
+    def emit(self, stmt: ir.Stmt) -> None:
         """Append a statement to the block being written."""
         self.out.append(stmt)
 
-    def collect(self, action: Callable[[], None]) -> Block:
+    def collect(self, action: Callable[[], None]) -> ir.Block:
         """The statements that an action emits."""
         saved, self.out = self.out, []
         try:
@@ -160,19 +142,19 @@ class Builder:
         finally:
             self.out = saved
 
-    def loc(self, node: Node) -> Loc:
+    def loc(self, node: Node) -> ir.Loc:
         """Where a node begins."""
-        return self.source.loc(node) if getattr(node, "lineno", None) else NOWHERE
+        return self.source.loc(node) if getattr(node, "lineno", None) else ir.NOWHERE
 
-    def temp(self, rhs: Rhs, loc: Loc, base: str = "_t") -> Name:
+    def temp(self, rhs: ir.Rhs, loc: ir.Loc, base: str = "_t") -> ir.Name:
         """A new name for a value."""
         name = self.fresh(base)
-        self.emit(Assign(name, rhs, loc))
+        self.emit(ir.Assign(name, rhs, loc))
         return name
 
     # --- expressions ---
 
-    def rhs(self, node: Node) -> Rhs:
+    def rhs(self, node: Node) -> ir.Rhs:
         """Lower an expression; what it needs first is emitted, its last step is returned."""
         handler = self.expressions.get(type(node).__name__)
         if handler is None:
@@ -182,25 +164,25 @@ class Builder:
             )  # fmt: skip
         return handler(self, node)  # type: ignore[no-any-return]
 
-    def atom(self, node: Node) -> Atom:
+    def atom(self, node: Node) -> ir.Atom:
         """Lower an expression to an atom; a temporary holds what is not one."""
         return self.as_atom(self.rhs(node), node)
 
-    def as_atom(self, rhs: Rhs, node: Node) -> Atom:
+    def as_atom(self, rhs: ir.Rhs, node: Node) -> ir.Atom:
         """An atom with the value of a right-hand side."""
-        if isinstance(rhs, (Call, Opaque)):
+        if isinstance(rhs, (ir.Call, ir.Opaque)):
             return self.temp(rhs, self.loc(node))
         return rhs
 
-    def name(self, node: Node) -> Name:
+    def name(self, node: Node) -> ir.Name:
         """Lower an expression to a name."""
         return self.as_name(self.rhs(node), node)
 
-    def as_name(self, rhs: Rhs, node: Node) -> Name:
+    def as_name(self, rhs: ir.Rhs, node: Node) -> ir.Name:
         """A name with the value of a right-hand side."""
-        return rhs if isinstance(rhs, Name) else self.temp(rhs, self.loc(node))
+        return rhs if isinstance(rhs, ir.Name) else self.temp(rhs, self.loc(node))
 
-    def operands(self, nodes: Sequence[Node]) -> list[Atom]:
+    def operands(self, nodes: Sequence[Node]) -> list[ir.Atom]:
         """Lower expressions from left to right to atoms that can all be read afterwards."""
         if not self.walrus:
             return [self.atom(n) for n in nodes]
@@ -229,15 +211,15 @@ class Builder:
     def ir_name_in(scope: Mapping[str, Meaning], name: str) -> str:
         """The spelling in the IR of a source name of a scope."""
         meaning = scope.get(name)
-        return meaning.id if isinstance(meaning, Name) else name
+        return meaning.id if isinstance(meaning, ir.Name) else name
 
-    def held(self, atom: Atom, rebound: Iterable[str], node: Node) -> Atom:
+    def held(self, atom: ir.Atom, rebound: Iterable[str], node: Node) -> ir.Atom:
         """An atom that keeps its value while names are rebound."""
-        if not rebound or not set(names(atom)) & set(rebound):
+        if not rebound or not set(ir.names(atom)) & set(rebound):
             return atom
-        if isinstance(atom, Star):
-            return Star(self.held(atom.value, rebound, node))
-        if isinstance(atom, Slice):
+        if isinstance(atom, ir.Star):
+            return ir.Star(self.held(atom.value, rebound, node))
+        if isinstance(atom, ir.Slice):
             self.refuse(
                 node, "a name in this slice is rebound by `:=` further on",
                 "Assign the name on a line of its own before.",
@@ -246,10 +228,10 @@ class Builder:
 
     # --- names ---
 
-    def target(self, name: str) -> Name:
+    def target(self, name: str) -> ir.Name:
         """The name that a store to a source name binds."""
         meaning = self.scope.get(name)
-        return meaning if isinstance(meaning, Name) else Name(name)
+        return meaning if isinstance(meaning, ir.Name) else ir.Name(name)
 
     def resolve(self, name: str, node: Node) -> Any:
         """The object of a name from outside the function."""
@@ -263,13 +245,13 @@ class Builder:
         except NameError as error:
             self.refuse(node, str(error), "Define or import it before making the derivative.")
 
-    def static(self, node: Node) -> Ref | None:
+    def static(self, node: Node) -> ir.Ref | None:
         """The object that a name or a chain of attributes of modules means, if known."""
         kind = type(node).__name__
         if kind == "Name":
             meaning = self.scope.get(node.id)
             if isinstance(meaning, Static):
-                return Ref(node.id, meaning.value)
+                return ir.Ref(node.id, meaning.value)
             return None if meaning is not None else self._outer(node)
         if kind != "Attribute":
             return None
@@ -280,11 +262,11 @@ class Builder:
             return None
         return self._attribute(base, node)
 
-    def _outer(self, node: Node) -> Ref:
+    def _outer(self, node: Node) -> ir.Ref:
         """The object of a name from outside, with no text where a rule was made for it."""
-        return Ref("" if self.source.made_for(node.id) else node.id, self.resolve(node.id, node))
+        return ir.Ref("" if self.source.made_for(node.id) else node.id, self.resolve(node.id, node))
 
-    def _attribute(self, base: Ref, node: Node) -> Ref:
+    def _attribute(self, base: ir.Ref, node: Node) -> ir.Ref:
         """An attribute of a module, class or ufunc."""
         value = records.looked_up(base.value, node.attr)
         text = f"{base.text}.{node.attr}"
@@ -292,9 +274,9 @@ class Builder:
             self._refuse_missing(base, node)
         if records.is_closed(value):
             self._refuse_closed(text, node)
-        return Ref(text, canonical(value))
+        return ir.Ref(text, canonical(value))
 
-    def _refuse_missing(self, base: Ref, node: Node) -> NoReturn:
+    def _refuse_missing(self, base: ir.Ref, node: Node) -> NoReturn:
         """Refuse an attribute that is not there, or only when code of the user's makes it up."""
         if records.is_made_up(base.value, node.attr):
             reason = f"`{base.text}.{node.attr}` is what code makes up when it is read"
@@ -310,14 +292,14 @@ class Builder:
 
     # --- text ---
 
-    def opaque(self, node: Node, harmless: bool = False) -> Opaque:
+    def opaque(self, node: Node, harmless: bool = False) -> ir.Opaque:
         """An expression kept as text."""
         text, reads, refs = self.kept([node], self.source.text(node))
-        return Opaque(text, reads, refs, harmless)
+        return ir.Opaque(text, reads, refs, harmless)
 
     def kept(
         self, nodes: Sequence[Node], text: str
-    ) -> tuple[str, tuple[Name, ...], tuple[tuple[str, Any], ...]]:
+    ) -> tuple[str, tuple[ir.Name, ...], tuple[tuple[str, Any], ...]]:
         """Text that holds some expressions: renamed, with the names it reads and the globals."""
         scan = scan_nodes(nodes)
         if scan.walrus:
@@ -325,14 +307,14 @@ class Builder:
                 nodes[0], "`:=` is not supported inside of an expression that is kept as it is",
                 "Assign the name on a line of its own before.",
             )  # fmt: skip
-        new: dict[str, Name] = {}
+        new: dict[str, ir.Name] = {}
         refs: list[tuple[str, Any]] = []
         for name in scan.free:
             meaning = self.scope.get(name)
             if meaning is None:
                 refs += self._reference(name, nodes[0])
-            elif isinstance(meaning, (Name, Static)):
-                new[name] = meaning if isinstance(meaning, Name) else Name(name)
+            elif isinstance(meaning, (ir.Name, Static)):
+                new[name] = meaning if isinstance(meaning, ir.Name) else ir.Name(name)
             else:
                 self.refuse(
                     nodes[0],
@@ -340,7 +322,7 @@ class Builder:
                     "Assign what it gives to a name on a line of its own before.",
                 )  # fmt: skip
         if any(n.id != k for k, n in new.items()):
-            text = rename_text(text, new)
+            text = ir.rename_text(text, new)
         return text, tuple(new.values()), tuple(refs)
 
     def _reference(self, name: str, node: Node) -> list[tuple[str, Any]]:
@@ -456,10 +438,10 @@ def _outer(b: Builder, node: Node) -> object:
     return b.source.namespace.resolve(node.id)
 
 
-def check_compared(b: Builder, operands: tuple[Atom, ...], node: Node) -> None:
+def check_compared(b: Builder, operands: tuple[ir.Atom, ...], node: Node) -> None:
     """Refuse a comparison with NumPy or CuPy, which are one to the compiler."""
-    known = any(isinstance(a, Ref) and a.value is np for a in operands)
-    if known and Const(None) not in operands:
+    known = any(isinstance(a, ir.Ref) and a.value is np for a in operands)
+    if known and ir.Const(None) not in operands:
         b.refuse(
             node, "the module of arrays is compared: NumPy and CuPy are one here",
             "Decide outside of the function, and pass it as an argument.",

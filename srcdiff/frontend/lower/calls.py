@@ -18,27 +18,13 @@ from typing import Any
 import gast
 import numpy as np
 
+from srcdiff import ir
 from srcdiff.frontend.closures import closures, local_functions
 from srcdiff.frontend.closures.local_functions import arguments
 from srcdiff.frontend.lower import expressions, iterables, loops
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node, Pending, Table
 from srcdiff.frontend.lower.iterables import Element, Sequence, element_rhs
 from srcdiff.frontend.scopes import at
-from srcdiff.ir import (
-    NONE,
-    Assign,
-    Atom,
-    Call,
-    Const,
-    Effect,
-    Method,
-    Name,
-    Ref,
-    Rhs,
-    Slice,
-    called,
-    make_list,
-)
 from srcdiff.ir.frozen import replace
 from srcdiff.runtime import sequences
 
@@ -52,7 +38,7 @@ _EAGER = (
 )  # fmt: skip
 
 
-def direct_call(b: Builder, node: Node) -> Rhs:
+def direct_call(b: Builder, node: Node) -> ir.Rhs:
     """A call."""
     func = node.func
     if _gets_method(b, func):
@@ -83,13 +69,13 @@ def _gets_method(b: Builder, node: Node) -> bool:
     return known is not None and known.value is getattr and literal
 
 
-def _lambda_call(b: Builder, node: Node) -> Rhs:
+def _lambda_call(b: Builder, node: Node) -> ir.Rhs:
     """`(lambda y: ...)(x)`."""
     fn = local_functions.local_function(b, node.func, "lambda")
     return _local_call(b, node, fn)
 
 
-def _known_call(b: Builder, node: Node, known: Ref) -> Rhs:
+def _known_call(b: Builder, node: Node, known: ir.Ref) -> ir.Rhs:
     """A call of an object that is known now."""
     fn = known.value
     if any(fn is f for f in _FRAME_READERS) or (fn is vars and not node.args):
@@ -111,10 +97,10 @@ def _known_call(b: Builder, node: Node, known: Ref) -> Rhs:
     if any(iterables.is_lazy(b, a) for a in node.args):
         return _generator_call(b, node, known)
     args, kwargs = arguments(b, (), node)
-    return called(known, Call(fn, args, kwargs))
+    return ir.called(known, ir.Call(fn, args, kwargs))
 
 
-def _generator_call(b: Builder, node: Node, known: Ref) -> Rhs:
+def _generator_call(b: Builder, node: Node, known: ir.Ref) -> ir.Rhs:
     """`sum(f(x) for x in xs)`: the items are collected first; `any` and `all` stop early."""
     fn = known.value
     if (fn is any or fn is all) and len(node.args) == 1:
@@ -124,32 +110,32 @@ def _generator_call(b: Builder, node: Node, known: Ref) -> Rhs:
     if any(fn is f for f in _EAGER):
         b.eager.update(map(id, node.args))
     args, kwargs = arguments(b, (), node)
-    return called(known, Call(fn, args, kwargs))
+    return ir.called(known, ir.Call(fn, args, kwargs))
 
 
-def _method_call(b: Builder, node: Node) -> Rhs:
+def _method_call(b: Builder, node: Node) -> ir.Rhs:
     """`x.sum(axis=0)`."""
     if node.func.attr in ("join", "extend", "update"):  # these use up their argument at once
         b.eager.update(map(id, node.args))
     found = expressions.resolve_super(b, node.func.value)
     if found is not None:
         args, kwargs = arguments(b, (found[0],), node)
-        return Call(Method(b.source.attribute(node.func.attr), found[1]), args, kwargs)
+        return ir.Call(ir.Method(b.source.attribute(node.func.attr), found[1]), args, kwargs)
     args, kwargs = arguments(b, (node.func.value,), node)
-    return Call(Method(b.source.attribute(node.func.attr)), args, kwargs)
+    return ir.Call(ir.Method(b.source.attribute(node.func.attr)), args, kwargs)
 
 
-def _unknown_call(b: Builder, node: Node) -> Rhs:
+def _unknown_call(b: Builder, node: Node) -> ir.Rhs:
     """A call of a local value."""
     args, kwargs = arguments(b, (node.func,), node)
     fn, rest = args[0], args[1:]
-    if isinstance(fn, Ref):
-        return called(replace(fn, text=""), Call(fn.value, rest, kwargs))
-    text = fn.id if isinstance(fn, Name) else None
-    return Call(b.as_name(fn, node.func), rest, kwargs, text)
+    if isinstance(fn, ir.Ref):
+        return ir.called(replace(fn, text=""), ir.Call(fn.value, rest, kwargs))
+    text = fn.id if isinstance(fn, ir.Name) else None
+    return ir.Call(b.as_name(fn, node.func), rest, kwargs, text)
 
 
-def _local_call(b: Builder, node: Node, meaning: LocalFunction | Pending) -> Rhs:
+def _local_call(b: Builder, node: Node, meaning: LocalFunction | Pending) -> ir.Rhs:
     """A call of a nested function by its name."""
     if isinstance(meaning, Pending):
         b.refuse(
@@ -159,21 +145,21 @@ def _local_call(b: Builder, node: Node, meaning: LocalFunction | Pending) -> Rhs
     loc = b.loc(node)
     if closures.is_recursive(meaning):
         args, kwargs = arguments(b, (), node)
-        return closures.call(b, meaning, Call(meaning.name, args, kwargs), loc)  # type: ignore[arg-type]
+        return closures.call(b, meaning, ir.Call(meaning.name, args, kwargs), loc)  # type: ignore[arg-type]
     if local_functions.needs_binding(node, meaning):
         callee = b.temp(closures.named(b, meaning, node), loc)
         args, kwargs = arguments(b, (), node)
-        return Call(callee, args, kwargs, meaning.name)
+        return ir.Call(callee, args, kwargs, meaning.name)
     return local_functions.inline(b, node, meaning)
 
 
 # --- calls that stand for others: `accumulate`, `max` and `min` with `key=`, `einsum` of lists ---
 
 
-Apply = Callable[..., Rhs]
+Apply = Callable[..., ir.Rhs]
 
 
-def call(b: Builder, node: Node) -> Rhs:
+def call(b: Builder, node: Node) -> ir.Rhs:
     """A call."""
     done = None
     if type(node.func).__name__ in ("Name", "Attribute"):
@@ -182,7 +168,7 @@ def call(b: Builder, node: Node) -> Rhs:
     return direct_call(b, node) if done is None else done
 
 
-def _applied(b: Builder, node: Node, fn: Any) -> Rhs | None:
+def _applied(b: Builder, node: Node, fn: Any) -> ir.Rhs | None:
     """A call of one of these functions as a loop, None for any other."""
     if any(type(a).__name__ == "Starred" for a in node.args):
         return None
@@ -202,15 +188,15 @@ def _function(b: Builder, node: Node, count: int, call: Node) -> Apply:
     names = [iterables.variable(b, "item") for _ in range(count)]
     step = iterables.call_of(b, node, names, call)
 
-    def apply(*values: Atom) -> Rhs:
+    def apply(*values: ir.Atom) -> ir.Rhs:
         for name, value in zip(names, values, strict=True):
-            b.emit(Assign(Name(name), value, b.loc(call)))
+            b.emit(ir.Assign(ir.Name(name), value, b.loc(call)))
         return b.rhs(step)
 
     return apply
 
 
-def _accumulate(b: Builder, node: Node) -> Rhs | None:
+def _accumulate(b: Builder, node: Node) -> ir.Rhs | None:
     """`itertools.accumulate(xs, f, initial=v)`: a list."""
     start = next((k.value for k in node.keywords if k.arg == "initial"), None)
     given = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "func")]
@@ -218,49 +204,49 @@ def _accumulate(b: Builder, node: Node) -> Rhs | None:
         return None
     apply = _function(b, given[0], 2, node) if given else _plus
     loc = b.loc(node)
-    source: Atom = b.name(node.args[0])
+    source: ir.Atom = b.name(node.args[0])
     total = b.fresh("_total")
     if start is not None:
-        b.emit(Assign(total, b.rhs(start), loc))
+        b.emit(ir.Assign(total, b.rhs(start), loc))
     else:
-        b.emit(Assign(total, Call(operator.getitem, (source, Const(0))), loc))
-        rest = Slice(Const(1), NONE, NONE)
-        source = b.temp(Call(operator.getitem, (source, rest)), loc)
-    result = b.temp(Call(make_list, (total,)), loc)
+        b.emit(ir.Assign(total, ir.Call(operator.getitem, (source, ir.Const(0))), loc))
+        rest = ir.Slice(ir.Const(1), ir.NONE, ir.NONE)
+        source = b.temp(ir.Call(operator.getitem, (source, rest)), loc)
+    result = b.temp(ir.Call(ir.make_list, (total,)), loc)
 
     def step(element: Element) -> None:
         value = b.as_atom(element_rhs(b, element, node), node)
-        b.emit(Assign(total, apply(total, value), loc))
-        b.emit(Effect(Call(Method("append"), (result, total)), loc))
+        b.emit(ir.Assign(total, apply(total, value), loc))
+        b.emit(ir.Effect(ir.Call(ir.Method("append"), (result, total)), loc))
 
     loops.loop_through(b, Sequence(source), step, loc)
     return result
 
 
-def _plus(*values: Atom) -> Rhs:
-    return Call(operator.add, values)
+def _plus(*values: ir.Atom) -> ir.Rhs:
+    return ir.Call(operator.add, values)
 
 
-def _extreme(b: Builder, node: Node, fn: Any) -> Rhs:
+def _extreme(b: Builder, node: Node, fn: Any) -> ir.Rhs:
     """`max(xs, key=f)`, `max(a, b, key=f)`: the first item of which `f` is greatest."""
     apply = _function(b, node.keywords[0].value, 1, node)
     loc = b.loc(node)
     several = len(node.args) > 1
     items = at(gast.Tuple(node.args, gast.Load()), node) if several else node.args[0]
     source = _with_places(b, items, node)
-    keys = b.temp(Call(make_list), loc)
+    keys = b.temp(ir.Call(ir.make_list), loc)
 
     def append(element: Element) -> None:
         value = b.as_atom(apply(b.as_atom(element_rhs(b, element, node), node)), node)
-        b.emit(Effect(Call(Method("append"), (keys, value)), loc))
+        b.emit(ir.Effect(ir.Call(ir.Method("append"), (keys, value)), loc))
 
     loops.loop_through(b, Sequence(source), append, loc)
     first = sequences.first_greatest if fn is max else sequences.first_least
-    place = b.temp(Call(first, (keys,)), loc)
-    return Call(operator.getitem, (source, place))
+    place = b.temp(ir.Call(first, (keys,)), loc)
+    return ir.Call(operator.getitem, (source, place))
 
 
-def _with_places(b: Builder, items: Node, node: Node) -> Name:
+def _with_places(b: Builder, items: Node, node: Node) -> ir.Name:
     """What is iterated, as a sequence: a dict has keys in the place of positions."""
     if iterables.is_lazy(b, items):
         made = loops.list_comprehension(b, iterables.generator(b, items))
@@ -268,10 +254,10 @@ def _with_places(b: Builder, items: Node, node: Node) -> Name:
     known = b.static(items.func) if type(items).__name__ == "Call" else None
     if type(items).__name__ in ("List", "Tuple", "ListComp") or (known and known.value is range):
         return b.name(items)
-    return b.temp(Call(list, (b.name(items),), (), "list"), b.loc(node))
+    return b.temp(ir.Call(list, (b.name(items),), (), "list"), b.loc(node))
 
 
-def _einsum(b: Builder, node: Node) -> Rhs | None:
+def _einsum(b: Builder, node: Node) -> ir.Rhs | None:
     """`np.einsum(x, [0, 1], y, [1, 2], [0, 2])` as `np.einsum("ab,bc->ac", x, y)`."""
     pairs, out = node.args[: len(node.args) // 2 * 2], node.args[len(node.args) // 2 * 2 :]
     labels = [_labels(n) for n in (*pairs[1::2], *out)]
@@ -281,10 +267,10 @@ def _einsum(b: Builder, node: Node) -> Rhs | None:
     text = ",".join(map(str, labels[:count])) + "".join(f"->{after}" for after in labels[count:])
     operands = b.operands(pairs[::2])
     kwargs = tuple((k.arg, b.atom(k.value)) for k in node.keywords)
-    return Call(np.einsum, (Const(text), *operands), kwargs, "np.einsum")
+    return ir.Call(np.einsum, (ir.Const(text), *operands), kwargs, "np.einsum")
 
 
-def _vectorize(b: Builder, node: Node) -> Rhs | None:
+def _vectorize(b: Builder, node: Node) -> ir.Rhs | None:
     """`np.vectorize(f, otypes=[dtype])`."""
     keywords = {k.arg: k.value for k in node.keywords}
     otypes = node.args[1] if len(node.args) == 2 else keywords.get("otypes")
@@ -296,8 +282,8 @@ def _vectorize(b: Builder, node: Node) -> Rhs | None:
     from srcdiff.runtime.vectorize import each
 
     fn, *given = b.operands([node.args[0], *(d for d in dtype if d is not None)])
-    made = given[0] if given else NONE
-    return Call(functools.partial, (Ref("each", each), fn, made), (), "np.vectorize")
+    made = given[0] if given else ir.NONE
+    return ir.Call(functools.partial, (ir.Ref("each", each), fn, made), (), "np.vectorize")
 
 
 def _only(node: Node) -> tuple[Node] | None:

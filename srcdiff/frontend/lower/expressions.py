@@ -14,6 +14,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from srcdiff import ir
 from srcdiff.frontend.closures import closures, local_functions
 from srcdiff.frontend.lower import builder
 from srcdiff.frontend.lower.builder import (
@@ -26,27 +27,6 @@ from srcdiff.frontend.lower.builder import (
     Table,
 )
 from srcdiff.frontend.scopes import declared
-from srcdiff.ir import (
-    NONE,
-    OPERATORS,
-    Assign,
-    Atom,
-    Attr,
-    Call,
-    Const,
-    Effect,
-    If,
-    Method,
-    Name,
-    Ref,
-    Rhs,
-    SetItem,
-    Slice,
-    Star,
-    Tup,
-    make_dict,
-    make_list,
-)
 
 
 def resolve_super(b: Builder, node: Node) -> tuple[Node, type] | None:
@@ -99,15 +79,15 @@ _NUMBERS = (int, float, complex)
 _JOINERS = (type(np.r_), type(np.c_))
 
 
-def constant(b: Builder, node: Node) -> Rhs:
+def constant(b: Builder, node: Node) -> ir.Rhs:
     """A literal."""
-    return Const(node.value)
+    return ir.Const(node.value)
 
 
-def name(b: Builder, node: Node) -> Rhs:
+def name(b: Builder, node: Node) -> ir.Rhs:
     """A local variable, or an object from outside."""
     meaning = b.scope.get(node.id)
-    if isinstance(meaning, Name):
+    if isinstance(meaning, ir.Name):
         return meaning
     if isinstance(meaning, LocalFunction):
         return closures.named(b, meaning, node)
@@ -122,10 +102,10 @@ def name(b: Builder, node: Node) -> Rhs:
         return local_functions.value(b, node, meaning)
     found = b.static(node)
     assert found is not None
-    return found if found.text or callable(found.value) else Const(found.value)
+    return found if found.text or callable(found.value) else ir.Const(found.value)
 
 
-def binary(b: Builder, node: Node) -> Rhs:
+def binary(b: Builder, node: Node) -> ir.Rhs:
     """`x + y`; a long sum is taken from the left in a loop, not by recursion."""
     spine = [node]
     while type(spine[-1].left).__name__ == "BinOp":
@@ -133,34 +113,34 @@ def binary(b: Builder, node: Node) -> Rhs:
     rhs = b.rhs(spine[-1].left)
     for step in reversed(spine):
         left = b.held(b.as_atom(rhs, step.left), b.rebound([step.right]), step.left)
-        rhs = Call(OPERATORS[BINARY[type(step.op).__name__]], (left, b.atom(step.right)))
+        rhs = ir.Call(ir.OPERATORS[BINARY[type(step.op).__name__]], (left, b.atom(step.right)))
     return rhs
 
 
-def unary(b: Builder, node: Node) -> Rhs:
+def unary(b: Builder, node: Node) -> ir.Rhs:
     """`-x`; a negative number is a literal, and so is `-np.inf`."""
     kind, operand = type(node.op).__name__, node.operand
     if kind == "USub" and type(operand).__name__ == "Constant" and type(operand.value) in _NUMBERS:
-        return Const(-operand.value)
+        return ir.Const(-operand.value)
     atom = b.atom(operand)
-    value = atom.value if isinstance(atom, Ref) else None
+    value = atom.value if isinstance(atom, ir.Ref) else None
     if kind == "USub" and type(value) is float and value == math.inf:
-        return Const(-math.inf)
-    return Call(UNARY[kind], (atom,))
+        return ir.Const(-math.inf)
+    return ir.Call(UNARY[kind], (atom,))
 
 
-def attribute(b: Builder, node: Node) -> Rhs:
+def attribute(b: Builder, node: Node) -> ir.Rhs:
     """`x.T`; of a module or class, the object itself."""
     found = b.static(node)
     if found is not None:
         return found
     behind = resolve_super(b, node.value)
     if behind is not None:
-        return Call(Attr(b.source.attribute(node.attr), behind[1]), (b.atom(behind[0]),))
-    return Call(Attr(b.source.attribute(node.attr)), (b.atom(node.value),))
+        return ir.Call(ir.Attr(b.source.attribute(node.attr), behind[1]), (b.atom(behind[0]),))
+    return ir.Call(ir.Attr(b.source.attribute(node.attr)), (b.atom(node.value),))
 
 
-def subscript(b: Builder, node: Node) -> Rhs:
+def subscript(b: Builder, node: Node) -> ir.Rhs:
     """`x[i]`; `np.r_[x, y]` and `np.c_[x, y]` are functions that are called with brackets."""
     known = b.static(node.value)
     if known is not None and isinstance(known.value, _JOINERS):
@@ -169,96 +149,100 @@ def subscript(b: Builder, node: Node) -> Rhs:
         return _index(b, node, bool(known.value.maketuple))
     value, index = b.operands((node.value, node.slice))
     # A display has a name: which of its items this is says who shares memory with whom.
-    value = b.temp(value, b.loc(node)) if isinstance(value, Tup) else value
-    return Call(operator.getitem, (value, index))
+    value = b.temp(value, b.loc(node)) if isinstance(value, ir.Tup) else value
+    return ir.Call(operator.getitem, (value, index))
 
 
-def _index(b: Builder, node: Node, in_tuple: bool) -> Rhs:
+def _index(b: Builder, node: Node, in_tuple: bool) -> ir.Rhs:
     """The index that `np.s_[i:j, k]` is."""
     index = b.atom(node.slice)
-    if isinstance(index, Tup):
+    if isinstance(index, ir.Tup):
         loc = b.loc(node)
-        made = (b.temp(_slice(a), loc) if isinstance(a, Slice) else a for a in index.items)
-        return Tup(tuple(made))
-    alone: Rhs = _slice(index) if isinstance(index, Slice) else index
-    return Tup((b.temp(alone, b.loc(node)),)) if in_tuple else alone
+        made = (b.temp(_slice(a), loc) if isinstance(a, ir.Slice) else a for a in index.items)
+        return ir.Tup(tuple(made))
+    alone: ir.Rhs = _slice(index) if isinstance(index, ir.Slice) else index
+    return ir.Tup((b.temp(alone, b.loc(node)),)) if in_tuple else alone
 
 
-def _slice(atom: Slice) -> Call:
+def _slice(atom: ir.Slice) -> ir.Call:
     """`slice(i, j, k)`."""
-    return Call(slice, (atom.lower, atom.upper, atom.step), text="slice")
+    return ir.Call(slice, (atom.lower, atom.upper, atom.step), text="slice")
 
 
-def _joined(b: Builder, node: Node, joiner: Ref) -> tuple[Atom, ...]:
+def _joined(b: Builder, node: Node, joiner: ir.Ref) -> tuple[ir.Atom, ...]:
     """A tuple of arrays and numbers, without slices beside others; and the text on how to join."""
     index = b.atom(node)
-    items = index.items if isinstance(index, Tup) else (index,)
-    texts = tuple(i for i in items if isinstance(i, Const) and isinstance(i.value, str))
-    if texts or all(isinstance(i, (Slice, Const)) and not _is_counted(i) for i in items):
-        return (Tup(items), *texts)
+    items = index.items if isinstance(index, ir.Tup) else (index,)
+    texts = tuple(i for i in items if isinstance(i, ir.Const) and isinstance(i.value, str))
+    if texts or all(isinstance(i, (ir.Slice, ir.Const)) and not _is_counted(i) for i in items):
+        return (ir.Tup(items), *texts)
 
-    def whole(item: Atom) -> Atom:
-        return b.temp(_numbers(joiner, item), b.loc(node)) if isinstance(item, Slice) else item
+    def whole(item: ir.Atom) -> ir.Atom:
+        return b.temp(_numbers(joiner, item), b.loc(node)) if isinstance(item, ir.Slice) else item
 
-    return (Tup(tuple(map(whole, items))),)
+    return (ir.Tup(tuple(map(whole, items))),)
 
 
-def _numbers(joiner: Ref, part: Slice) -> Call:
+def _numbers(joiner: ir.Ref, part: ir.Slice) -> ir.Call:
     """The numbers that a slice stands for."""
     if not _is_counted(part):
-        return _join(joiner, (Tup((part,)),))
-    assert isinstance(part.step, Const)
-    start = Const(0) if part.lower == NONE else part.lower
-    args = (start, part.upper, Const(int(abs(part.step.value))))
-    return Call(np.linspace, args, text="np.linspace")
+        return _join(joiner, (ir.Tup((part,)),))
+    assert isinstance(part.step, ir.Const)
+    start = ir.Const(0) if part.lower == ir.NONE else part.lower
+    args = (start, part.upper, ir.Const(int(abs(part.step.value))))
+    return ir.Call(np.linspace, args, text="np.linspace")
 
 
-def _is_counted(item: Atom) -> bool:
+def _is_counted(item: ir.Atom) -> bool:
     """Whether an item is a slice between ends that are computed, and `3j` says how many numbers."""
-    if not isinstance(item, Slice) or not isinstance(item.step, Const) or item.upper == NONE:
+    if (
+        not isinstance(item, ir.Slice)
+        or not isinstance(item.step, ir.Const)
+        or item.upper == ir.NONE
+    ):
         return False
-    computed = not isinstance(item.lower, Const) or not isinstance(item.upper, Const)
+    computed = not isinstance(item.lower, ir.Const) or not isinstance(item.upper, ir.Const)
     return computed and type(item.step.value) is complex
 
 
-def _join(joiner: Ref, args: tuple[Atom, ...]) -> Call:
-    return Call(joiner.value.__getitem__, args, text=f"{joiner.text}[]")
+def _join(joiner: ir.Ref, args: tuple[ir.Atom, ...]) -> ir.Call:
+    return ir.Call(joiner.value.__getitem__, args, text=f"{joiner.text}[]")
 
 
-def slice_(b: Builder, node: Node) -> Rhs:
+def slice_(b: Builder, node: Node) -> ir.Rhs:
     """`lower:upper:step` in a subscript."""
     present = [n for n in (node.lower, node.upper, node.step) if n is not None]
     found = iter(b.operands(present))
-    parts = [NONE if n is None else next(found) for n in (node.lower, node.upper, node.step)]
-    return Slice(*parts)
+    parts = [ir.NONE if n is None else next(found) for n in (node.lower, node.upper, node.step)]
+    return ir.Slice(*parts)
 
 
-def starred(b: Builder, node: Node) -> Rhs:
+def starred(b: Builder, node: Node) -> ir.Rhs:
     """`*xs` in a call or a display, which uses up an iterator at once."""
     b.eager.add(id(node.value))
-    return Star(b.atom(node.value))
+    return ir.Star(b.atom(node.value))
 
 
-def tuple_(b: Builder, node: Node) -> Rhs:
+def tuple_(b: Builder, node: Node) -> ir.Rhs:
     """`(x, y)`; with a starred item, a tuple made from a list."""
     items = tuple(b.operands(node.elts))
-    if not any(isinstance(i, Star) for i in items):
-        return Tup(items)
-    made = b.temp(Call(make_list, items), b.loc(node))
-    return Call(tuple, (made,), text="tuple")
+    if not any(isinstance(i, ir.Star) for i in items):
+        return ir.Tup(items)
+    made = b.temp(ir.Call(ir.make_list, items), b.loc(node))
+    return ir.Call(tuple, (made,), text="tuple")
 
 
-def list_(b: Builder, node: Node) -> Rhs:
+def list_(b: Builder, node: Node) -> ir.Rhs:
     """`[x, y]`."""
-    return Call(make_list, tuple(b.operands(node.elts)))
+    return ir.Call(ir.make_list, tuple(b.operands(node.elts)))
 
 
-def dict_(b: Builder, node: Node) -> Rhs:
+def dict_(b: Builder, node: Node) -> ir.Rhs:
     """`{k: v}`; with `**other` inside, or keys that may be equal, built step by step."""
     if None in node.keys or not _are_apart(node.keys):
         return _merged_dict(b, node)
     pairs = [part for pair in zip(node.keys, node.values, strict=False) for part in pair]
-    return Call(make_dict, tuple(b.operands(pairs)))
+    return ir.Call(ir.make_dict, tuple(b.operands(pairs)))
 
 
 def _are_apart(keys: Sequence[Node]) -> bool:
@@ -269,20 +253,20 @@ def _are_apart(keys: Sequence[Node]) -> bool:
     return constant and len({k.value for k in keys}) == len(keys)
 
 
-def _merged_dict(b: Builder, node: Node) -> Name:
+def _merged_dict(b: Builder, node: Node) -> ir.Name:
     """A dict display with `**other` among its items."""
     loc = b.loc(node)
-    made = b.temp(Call(make_dict), loc)
+    made = b.temp(ir.Call(ir.make_dict), loc)
     for key, value in zip(node.keys, node.values, strict=False):
         if key is None:
-            b.emit(Effect(Call(Method("update"), (made, b.atom(value))), loc))
+            b.emit(ir.Effect(ir.Call(ir.Method("update"), (made, b.atom(value))), loc))
         else:
             k, v = b.operands((key, value))
-            b.emit(SetItem(made, k, v, None, loc))
+            b.emit(ir.SetItem(made, k, v, None, loc))
     return made
 
 
-def opaque(b: Builder, node: Node) -> Rhs:
+def opaque(b: Builder, node: Node) -> ir.Rhs:
     """A set: kept as text."""
     from srcdiff.frontend.lower import purity
 
@@ -291,12 +275,12 @@ def opaque(b: Builder, node: Node) -> Rhs:
     return b.opaque(node)
 
 
-def lambda_(b: Builder, node: Node) -> Rhs:
+def lambda_(b: Builder, node: Node) -> ir.Rhs:
     """A lambda that is passed on."""
     return closures.anonymous(b, node)
 
 
-def formatted(b: Builder, node: Node) -> Rhs:
+def formatted(b: Builder, node: Node) -> ir.Rhs:
     """An f-string: text, no number."""
     from srcdiff.frontend.lower import purity
 
@@ -305,49 +289,49 @@ def formatted(b: Builder, node: Node) -> Rhs:
     return b.opaque(node, harmless=True)
 
 
-def walrus(b: Builder, node: Node) -> Rhs:
+def walrus(b: Builder, node: Node) -> ir.Rhs:
     """`(x := e)`."""
     target = b.target(node.target.id)
-    b.emit(Assign(target, b.rhs(node.value), b.loc(node)))
+    b.emit(ir.Assign(target, b.rhs(node.value), b.loc(node)))
     return target
 
 
-def conditional(b: Builder, node: Node) -> Rhs:
+def conditional(b: Builder, node: Node) -> ir.Rhs:
     """`x if c else y`: both branches assign one temporary."""
     test = b.atom(node.test)
     result = b.fresh("_t")
-    body = b.collect(lambda: b.emit(Assign(result, b.rhs(node.body), b.loc(node.body))))
-    orelse = b.collect(lambda: b.emit(Assign(result, b.rhs(node.orelse), b.loc(node.orelse))))
-    b.emit(If(test, body, orelse, b.loc(node)))
+    body = b.collect(lambda: b.emit(ir.Assign(result, b.rhs(node.body), b.loc(node.body))))
+    orelse = b.collect(lambda: b.emit(ir.Assign(result, b.rhs(node.orelse), b.loc(node.orelse))))
+    b.emit(ir.If(test, body, orelse, b.loc(node)))
     return result
 
 
-def boolean(b: Builder, node: Node) -> Rhs:
+def boolean(b: Builder, node: Node) -> ir.Rhs:
     """`x and y`, `x or y`: the later values are only computed where they are needed."""
     result = b.fresh("_t")
-    b.emit(Assign(result, b.rhs(node.values[0]), b.loc(node.values[0])))
+    b.emit(ir.Assign(result, b.rhs(node.values[0]), b.loc(node.values[0])))
     _continued(b, node, 1, result)
     return result
 
 
-def _continued(b: Builder, node: Node, i: int, result: Name) -> None:
+def _continued(b: Builder, node: Node, i: int, result: ir.Name) -> None:
     """The values of a boolean expression from the i-th on."""
     if i == len(node.values):
         return
 
     def rest() -> None:
-        b.emit(Assign(result, b.rhs(node.values[i]), b.loc(node.values[i])))
+        b.emit(ir.Assign(result, b.rhs(node.values[i]), b.loc(node.values[i])))
         _continued(b, node, i + 1, result)
 
     _only_if(b, result, b.collect(rest), type(node.op).__name__ == "And", node)
 
 
-def _only_if(b: Builder, test: Atom, block: Any, wanted: bool, node: Node) -> None:
+def _only_if(b: Builder, test: ir.Atom, block: Any, wanted: bool, node: Node) -> None:
     body, orelse = (block, ()) if wanted else ((), block)
-    b.emit(If(test, body, orelse, b.loc(node)))
+    b.emit(ir.If(test, body, orelse, b.loc(node)))
 
 
-def comparison(b: Builder, node: Node) -> Rhs:
+def comparison(b: Builder, node: Node) -> ir.Rhs:
     """`x < y`; a chain is an `and` whose middle values are computed once."""
     left, right = b.operands((node.left, node.comparators[0]))
     first = _compared(b, node.ops[0], left, right, node)
@@ -360,7 +344,7 @@ def comparison(b: Builder, node: Node) -> Rhs:
     return result
 
 
-def _chained(b: Builder, node: Node, i: int, left: Atom, result: Name) -> None:
+def _chained(b: Builder, node: Node, i: int, left: ir.Atom, result: ir.Name) -> None:
     """The comparisons of a chain from the i-th on."""
     if i == len(node.ops):
         return
@@ -368,23 +352,23 @@ def _chained(b: Builder, node: Node, i: int, left: Atom, result: Name) -> None:
     def rest() -> None:
         right = b.atom(node.comparators[i])
         right = b.held(right, b.rebound(node.comparators[i + 1 :]), node)
-        b.emit(Assign(result, _compared(b, node.ops[i], left, right, node), b.loc(node)))
+        b.emit(ir.Assign(result, _compared(b, node.ops[i], left, right, node), b.loc(node)))
         _chained(b, node, i + 1, right, result)
 
     _only_if(b, result, b.collect(rest), True, node)
 
 
-def _compared(b: Builder, op: Node, left: Atom, right: Atom, node: Node) -> Call:
+def _compared(b: Builder, op: Node, left: ir.Atom, right: ir.Atom, node: Node) -> ir.Call:
     """One comparison of two atoms."""
     kind = type(op).__name__
     if kind in COMPARE:
         builder.check_compared(b, (left, right), node)
-        return Call(COMPARE[kind], (left, right))
-    found = Call(operator.contains, (right, left))
-    return found if kind == "In" else Call(operator.not_, (b.temp(found, b.loc(node)),))
+        return ir.Call(COMPARE[kind], (left, right))
+    found = ir.Call(operator.contains, (right, left))
+    return found if kind == "In" else ir.Call(operator.not_, (b.temp(found, b.loc(node)),))
 
 
-def refuse_yield(b: Builder, node: Node) -> Rhs:
+def refuse_yield(b: Builder, node: Node) -> ir.Rhs:
     """Generators and coroutines have no derivative."""
     word = "await" if type(node).__name__ == "Await" else "yield"
     b.refuse(

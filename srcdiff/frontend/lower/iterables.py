@@ -381,9 +381,7 @@ def _is_view(node: Node) -> bool:
     return getattr(node.func, "attr", None) in _VIEWS and not node.args and not node.keywords
 
 
-def _known(
-    b: Builder, node: Node, known: Ref, bound: frozenset[str], nested: bool
-) -> Items | None:
+def _known(b: Builder, node: Node, known: Ref, bound: frozenset[str], nested: bool) -> Items | None:
     """What a call of a builtin that makes an iterator iterates over."""
     fn, args, keywords = known.value, node.args, node.keywords
     if fn is range and not keywords and 1 <= len(args) <= (2 if nested else 3):

@@ -234,9 +234,7 @@ def _loop(b: Builder, node: Node, rest: Sequence[Node], tail: bool) -> None:
         following()
 
 
-def _guarded(
-    b: Builder, kinds: frozenset[str], action: Callable[[], None], node: Node
-) -> None:
+def _guarded(b: Builder, kinds: frozenset[str], action: Callable[[], None], node: Node) -> None:
     """Statements that run unless a jump before them was taken."""
     found = b.collect(action)
     for flag in reversed(_flags(b, kinds)):

@@ -10,6 +10,7 @@ import functools
 import operator
 from collections.abc import Callable, Sequence
 
+from srcdiff import ir
 from srcdiff.frontend.closures.local_functions import settled
 from srcdiff.frontend.lower import iterables, jumps
 from srcdiff.frontend.lower.builder import Builder, LoopFrame, Meaning, Node, Table
@@ -25,27 +26,6 @@ from srcdiff.frontend.lower.iterables import (
 )
 from srcdiff.frontend.lower.targets import refuse_target, store
 from srcdiff.frontend.scopes import children, scan_nodes
-from srcdiff.ir import (
-    NONE,
-    NOWHERE,
-    Assign,
-    Atom,
-    Block,
-    Call,
-    Const,
-    Effect,
-    For,
-    If,
-    Loc,
-    Method,
-    Name,
-    Rhs,
-    SetItem,
-    Slice,
-    While,
-    make_dict,
-    make_list,
-)
 from srcdiff.ir.frozen import replace
 
 _GROWS = frozenset(
@@ -53,7 +33,7 @@ _GROWS = frozenset(
 )  # fmt: skip
 
 
-def for_(b: Builder, node: Node) -> Name | None:
+def for_(b: Builder, node: Node) -> ir.Name | None:
     """A `for` statement without its `else`; gives the flag that its `break` sets."""
     loc = b.loc(node)
     # A nested function that is called in the body may bind some by `nonlocal`.
@@ -66,14 +46,14 @@ def for_(b: Builder, node: Node) -> Name | None:
     return frame.stop if frame.own else None
 
 
-def while_(b: Builder, node: Node) -> Name | None:
+def while_(b: Builder, node: Node) -> ir.Name | None:
     """A `while` statement without its `else`; gives the flag that its `break` sets."""
     loc = b.loc(node)
     frame = _enter(b, node)
-    tests: list[Atom] = []
+    tests: list[ir.Atom] = []
     cond = b.collect(lambda: tests.append(b.atom(node.test)))
     body = b.collect(lambda: _body(b, node.body, frame))
-    b.emit(While(cond, tests[0], body, frame.stop, loc))
+    b.emit(ir.While(cond, tests[0], body, frame.stop, loc))
     return frame.stop if frame.own else None
 
 
@@ -81,7 +61,7 @@ def _enter(b: Builder, node: Node) -> LoopFrame:
     """The flags of a loop; that of its own `break` is cleared before it."""
     kinds = jumps.all_escapes(b, node.body)
     if "break" in kinds:
-        stop = b.temp(Const(False), b.loc(node), "_stop")
+        stop = b.temp(ir.Const(False), b.loc(node), "_stop")
         return LoopFrame(stop, own=True)
     return LoopFrame(jumps.return_flag(b) if "return" in kinds else None)
 
@@ -92,12 +72,17 @@ def _body(b: Builder, nodes: Sequence[Node], frame: LoopFrame) -> None:
     block = jumps.block(b, nodes, tail=True)
     b.frame.loops.pop()
     if frame.skip is not None:
-        b.emit(Assign(frame.skip, Const(False), NOWHERE))
+        b.emit(ir.Assign(frame.skip, ir.Const(False), ir.NOWHERE))
     b.out.extend(block)
 
 
 def loop_over(
-    b: Builder, target: Node, items: Items, body: Callable[[], None], stop: Name | None, loc: Loc
+    b: Builder,
+    target: Node,
+    items: Items,
+    body: Callable[[], None],
+    stop: ir.Name | None,
+    loc: ir.Loc,
 ) -> None:
     """A loop that binds `target` to each of the items."""
     counter, bind = _counter(b, target, items, loc)
@@ -107,27 +92,27 @@ def loop_over(
         bind()
         body()
 
-    block: Block = b.collect(all_of_it)
-    b.emit(For(counter, rhs, block, stop, loc))
+    block: ir.Block = b.collect(all_of_it)
+    b.emit(ir.For(counter, rhs, block, stop, loc))
 
 
 def loop_through(
-    b: Builder, items: Items, body: Callable[[Element], None], loc: Loc, start: int = 0
+    b: Builder, items: Items, body: Callable[[Element], None], loc: ir.Loc, start: int = 0
 ) -> None:
     """A loop over items that no target is bound to; with a `start`, of items with an index."""
     counted = items.inner if isinstance(items, Reverse) else items
     k = b.fresh("_k")
     if start:
-        rhs = Call(range, (Const(start), items.length(b, loc)), text="range")
+        rhs = ir.Call(range, (ir.Const(start), items.length(b, loc)), text="range")
     else:
         rhs = header(b, items, loc)
     block = b.collect(lambda: body(k if isinstance(counted, Range) else counted.at(b, k, loc)))
-    b.emit(For(k, rhs, block, None, loc))
+    b.emit(ir.For(k, rhs, block, None, loc))
 
 
 def _counter(
-    b: Builder, target: Node, items: Items, loc: Loc
-) -> tuple[Name, Callable[[], None]]:
+    b: Builder, target: Node, items: Items, loc: ir.Loc
+) -> tuple[ir.Name, Callable[[], None]]:
     """The loop variable of the IR, and what binds the target in the body."""
     counted = items.inner if isinstance(items, Reverse) else items
     if isinstance(counted, Range):
@@ -155,7 +140,7 @@ def _has_counter(target: Node) -> bool:
     )
 
 
-def bind(b: Builder, target: Node, element: Element, loc: Loc) -> None:
+def bind(b: Builder, target: Node, element: Element, loc: ir.Loc) -> None:
     """Bind a loop target to an item."""
     kind = type(target).__name__
     if isinstance(element, tuple) and kind in ("Tuple", "List"):
@@ -195,59 +180,59 @@ TABLE: Table = {"For": for_, "While": while_}
 # --- comprehensions and generator arguments: loops that append -----------------------------------
 
 
-def list_comprehension(b: Builder, node: Node) -> Rhs:
+def list_comprehension(b: Builder, node: Node) -> ir.Rhs:
     """`[e for x in xs if c]`."""
     loc = b.loc(node)
-    result = b.temp(Call(make_list), loc)
+    result = b.temp(ir.Call(ir.make_list), loc)
 
     def append() -> None:
-        b.emit(Effect(Call(Method("append"), (result, b.atom(node.elt))), loc))
+        b.emit(ir.Effect(ir.Call(ir.Method("append"), (result, b.atom(node.elt))), loc))
 
     _over(b, node, append, None)
     return result
 
 
-def dict_comprehension(b: Builder, node: Node) -> Rhs:
+def dict_comprehension(b: Builder, node: Node) -> ir.Rhs:
     """`{k: e for x in xs if c}`."""
     loc = b.loc(node)
-    result = b.temp(Call(make_dict), loc)
+    result = b.temp(ir.Call(ir.make_dict), loc)
 
     def put() -> None:
         key, value = b.operands((node.key, node.value))
-        b.emit(SetItem(result, key, value, None, loc))
+        b.emit(ir.SetItem(result, key, value, None, loc))
 
     _over(b, node, put, None)
     return result
 
 
-def search(b: Builder, node: Node, wanted: bool) -> Rhs:
+def search(b: Builder, node: Node, wanted: bool) -> ir.Rhs:
     """`any(...)` (`wanted` true) or `all(...)` of a generator: a loop that stops early."""
     loc = b.loc(node)
-    found = b.temp(Const(False), loc, "_stop")
+    found = b.temp(ir.Const(False), loc, "_stop")
 
     def test() -> None:
         value = b.atom(node.elt)
-        hit = (Assign(found, Const(True), loc),)
-        b.emit(If(value, hit, (), loc) if wanted else If(value, (), hit, loc))
+        hit = (ir.Assign(found, ir.Const(True), loc),)
+        b.emit(ir.If(value, hit, (), loc) if wanted else ir.If(value, (), hit, loc))
 
     _over(b, node, test, found)
-    return found if wanted else Call(operator.not_, (found,))
+    return found if wanted else ir.Call(operator.not_, (found,))
 
 
-def _over(b: Builder, node: Node, body: Callable[[], None], stop: Name | None) -> None:
+def _over(b: Builder, node: Node, body: Callable[[], None], stop: ir.Name | None) -> None:
     """The loops of a comprehension around a body, in a scope of their own."""
     saved = b.scope
     start = len(b.out)
     try:
         _generator(b, node, 0, body, stop)
-        own = {v.id for n, v in b.scope.items() if v is not saved.get(n) and isinstance(v, Name)}
+        own = {v.id for n, v in b.scope.items() if v is not saved.get(n) and isinstance(v, ir.Name)}
     finally:
         b.scope = saved
     b.out[start:] = settled(tuple(b.out[start:]), frozenset(own), b.fresh)
 
 
 def _generator(
-    b: Builder, node: Node, i: int, body: Callable[[], None], stop: Name | None
+    b: Builder, node: Node, i: int, body: Callable[[], None], stop: ir.Name | None
 ) -> None:
     """The loops of a comprehension from the i-th on."""
     if i == len(node.generators):
@@ -278,10 +263,10 @@ def _filtered(b: Builder, tests: list[Node], body: Callable[[], None]) -> None:
         return
     test = b.atom(tests[0])
     block = b.collect(lambda: _filtered(b, tests[1:], body))
-    b.emit(If(test, block, (), b.loc(tests[0])))
+    b.emit(ir.If(test, block, (), b.loc(tests[0])))
 
 
-def generator(b: Builder, node: Node) -> Rhs:
+def generator(b: Builder, node: Node) -> ir.Rhs:
     """A generator expression: a list, where the call that it is in uses it up at once."""
     if id(node) not in b.eager:
         b.refuse(
@@ -301,47 +286,47 @@ COMPREHENSION_TABLE: Table = {
 # --- `functools.reduce` as the loop that it is ---------------------------------------------------
 
 
-def reduced(b: Builder, node: Node) -> Rhs:
+def reduced(b: Builder, node: Node) -> ir.Rhs:
     """`functools.reduce(f, xs)` or `reduce(f, xs, start)`."""
     loc = b.loc(node)
     acc, item = iterables.variable(b, "result"), iterables.variable(b, "item")
     step = iterables.call_of(b, node.args[0], [acc, item], node)
 
     def body(element: iterables.Element) -> None:
-        if isinstance(element, Name):  # of a range
+        if isinstance(element, ir.Name):  # of a range
             b.scope[item] = element
         else:
-            b.emit(Assign(Name(item), iterables.element_rhs(b, element, step), loc))
-        b.emit(Assign(Name(acc), b.rhs(step), loc))
+            b.emit(ir.Assign(ir.Name(item), iterables.element_rhs(b, element, step), loc))
+        b.emit(ir.Assign(ir.Name(acc), b.rhs(step), loc))
 
     if len(node.args) == 3:
         over = iterables.items_of(b, node.args[1], frozenset())
-        b.emit(Assign(Name(acc), b.atom(node.args[2]), loc))
+        b.emit(ir.Assign(ir.Name(acc), b.atom(node.args[2]), loc))
         loop_through(b, over, body, loc)
     else:
         over = _indexed(b, node.args[1], loc)
-        first = iterables.element_rhs(b, over.at(b, Const(0), loc), node)
-        b.emit(Assign(Name(acc), first, loc))
+        first = iterables.element_rhs(b, over.at(b, ir.Const(0), loc), node)
+        b.emit(ir.Assign(ir.Name(acc), first, loc))
         loop_through(b, over, body, loc, start=1)
-    return Name(acc)
+    return ir.Name(acc)
 
 
-def _indexed(b: Builder, node: Node, loc: Loc) -> iterables.Items:
+def _indexed(b: Builder, node: Node, loc: ir.Loc) -> iterables.Items:
     """Items that can be taken from the second on, and of which the first may be missing."""
     over = iterables.items_of(b, node, frozenset(), nested=True)
     if not isinstance(over, iterables.Reverse):
         return _failing(b, over, loc)
     inner = _failing(b, over.inner, loc)
     assert isinstance(inner, iterables.Sequence)
-    backwards = Slice(NONE, NONE, Const(-1))
-    turned = Call(operator.getitem, (inner.base, backwards))
+    backwards = ir.Slice(ir.NONE, ir.NONE, ir.Const(-1))
+    turned = ir.Call(operator.getitem, (inner.base, backwards))
     return iterables.Sequence(b.temp(turned, loc))
 
 
-def _failing(b: Builder, over: iterables.Items, loc: Loc) -> iterables.Items:
+def _failing(b: Builder, over: iterables.Items, loc: ir.Loc) -> iterables.Items:
     """The same items, where taking one that there is not is an error, in ranges as well."""
     if isinstance(over, iterables.Range):
-        return iterables.Sequence(b.temp(Call(range, over.args, text="range"), loc))
+        return iterables.Sequence(b.temp(ir.Call(range, over.args, text="range"), loc))
     if isinstance(over, iterables.Zipped):
         return replace(over, parts=tuple(_failing(b, p, loc) for p in over.parts))
     if isinstance(over, iterables.Enumerated):

@@ -11,37 +11,12 @@ from types import FunctionType
 
 import gast
 
+from srcdiff import ir
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node
 from srcdiff.frontend.scopes import at, scan_nodes
-from srcdiff.ir import (
-    NONE,
-    Assign,
-    Atom,
-    Attr,
-    Block,
-    Call,
-    Const,
-    Effect,
-    Loc,
-    Method,
-    Name,
-    Permute,
-    Ref,
-    Rhs,
-    Role,
-    SetItem,
-    Slice,
-    Stmt,
-    Unpacks,
-    Verbatim,
-    make_dict,
-    make_list,
-    names,
-    set_attr,
-    set_item,
-    walk,
-)
+from srcdiff.ir import names
 from srcdiff.primitives.effects import is_pure
+from srcdiff.primitives.ops import Op, is_op
 
 SEQUENCES = ("Tuple", "List")
 
@@ -55,27 +30,29 @@ def has_places(target: Node) -> bool:
     return type(target).__name__ != "Name"
 
 
-def length_check(base: Name, before: int, after: int | None, unused: str, loc: Loc) -> Verbatim:
+def length_check(
+    base: ir.Name, before: int, after: int | None, unused: str, loc: ir.Loc
+) -> ir.Verbatim:
     """`_, *_ = xs`: as many items as names or, with a number of names after it, `*_` at least."""
     names = [unused] * before
     names += [] if after is None else [f"*{unused}", *[unused] * after]
     targets = ", ".join(names) + ("," if len(names) == 1 else "")
-    return Verbatim(f"{targets} = {base.id}", (base,), loc=loc)
+    return ir.Verbatim(f"{targets} = {base.id}", (base,), loc=loc)
 
 
-def rest_of(b: Builder, base: Atom, ends: tuple[int, int], loc: Loc) -> Call:
+def rest_of(b: Builder, base: ir.Atom, ends: tuple[int, int], loc: ir.Loc) -> ir.Call:
     """`*rest` of an unpacking: a list of the items between."""
-    upper = Const(-ends[1]) if ends[1] else NONE
-    lower = Const(ends[0]) if ends[0] else NONE
-    index = Slice(lower, upper, NONE)
-    between = b.temp(Call(operator.getitem, (base, index), role=Unpacks(*ends)), loc)
-    return Call(list, (between,), text="list")
+    upper = ir.Const(-ends[1]) if ends[1] else ir.NONE
+    lower = ir.Const(ends[0]) if ends[0] else ir.NONE
+    index = ir.Slice(lower, upper, ir.NONE)
+    between = b.temp(ir.Call(operator.getitem, (base, index), role=ir.Unpacks(*ends)), loc)
+    return ir.Call(list, (between,), text="list")
 
 
 # --- what can stand left of `=`: names, subscripts, tuples of those ------------------------------
 
 
-def assign(b: Builder, targets: Sequence[Node], value: Node, loc: Loc) -> None:
+def assign(b: Builder, targets: Sequence[Node], value: Node, loc: ir.Loc) -> None:
     """`a = b = value`."""
     if len(targets) == 1:
         assign_one(b, targets[0], value, loc)
@@ -85,8 +62,8 @@ def assign(b: Builder, targets: Sequence[Node], value: Node, loc: Loc) -> None:
     if type(first).__name__ == "Name" and first.id not in later:
         assign_one(b, first, value, loc)
         made = b.out[-1]
-        rhs = made.rhs if isinstance(made, Assign) else None
-        source: Atom = rhs if isinstance(rhs, Const) else b.target(first.id)
+        rhs = made.rhs if isinstance(made, ir.Assign) else None
+        source: ir.Atom = rhs if isinstance(rhs, ir.Const) else b.target(first.id)
     else:
         source = b.atom(value)
         bound = frozenset(b.ir_name(n) for n in scan_nodes(targets).bound)
@@ -95,11 +72,11 @@ def assign(b: Builder, targets: Sequence[Node], value: Node, loc: Loc) -> None:
         store(b, target, source, loc)
 
 
-def _target_name(b: Builder, node: Node) -> Name | None:
+def _target_name(b: Builder, node: Node) -> ir.Name | None:
     return b.target(node.id) if type(node).__name__ == "Name" else None
 
 
-def assign_one(b: Builder, target: Node, value: Node, loc: Loc) -> None:
+def assign_one(b: Builder, target: Node, value: Node, loc: ir.Loc) -> None:
     """`target = value`."""
     kind = type(target).__name__
     if kind in SEQUENCES:
@@ -112,14 +89,14 @@ def assign_one(b: Builder, target: Node, value: Node, loc: Loc) -> None:
         store(b, target, b.rhs(value), loc)
 
 
-def store(b: Builder, target: Node, value: Rhs, loc: Loc) -> None:
+def store(b: Builder, target: Node, value: ir.Rhs, loc: ir.Loc) -> None:
     """Bind a value that is computed already to a target."""
     kind = type(target).__name__
     if kind == "Attribute":
         given = b.as_atom(value, target)
         b.emit(_stored_attribute(b, target, b.atom(target.value), given, None))
     elif kind == "Name":
-        b.emit(Assign(b.target(target.id), value, loc))
+        b.emit(ir.Assign(b.target(target.id), value, loc))
     elif kind == "Subscript":
         given = b.as_atom(value, target)
         base, index = b.operands((target.value, target.slice))
@@ -139,55 +116,59 @@ def refuse_target(b: Builder, target: Node) -> None:
 
 
 def _stored_attribute(
-    b: Builder, target: Node, base: Atom, value: Atom, op: str | None
-) -> Stmt:
+    b: Builder, target: Node, base: ir.Atom, value: ir.Atom, op: str | None
+) -> ir.Stmt:
     """`base.name = value`, or `base.name op= value`."""
     if target.attr == "__class__":
         b.refuse(target, f"`{target.attr}` is assigned", "Assign the attributes by their names.")
-    args = (base, Const(b.source.attribute(target.attr)), value)
-    call = Call(set_attr, args if op is None else (*args, Const(op)))
-    return Effect(call, b.loc(target))
+    args = (base, ir.Const(b.source.attribute(target.attr)), value)
+    call = ir.Call(ir.set_attr, args if op is None else (*args, ir.Const(op)))
+    return ir.Effect(call, b.loc(target))
 
 
 def _augmented_attribute(b: Builder, target: Node, value: Node, op: str) -> None:
     """`x.name op= value`: the old attribute is read before a value that may store another."""
     base = b.held(b.atom(target.value), b.rebound([value]), target)
-    given: list[Atom] = []
+    given: list[ir.Atom] = []
     block = b.collect(lambda: given.append(b.atom(value)))
-    if any(_may_write(s) or _is_call(s) for s in walk(block)):
-        old = b.temp(Call(Attr(b.source.attribute(target.attr)), (base,)), b.loc(target))
+    if any(_may_write(s) or _is_call(s) for s in ir.walk(block)):
+        old = b.temp(ir.Call(ir.Attr(b.source.attribute(target.attr)), (base,)), b.loc(target))
         b.out += block
-        b.emit(SetItem(old, None, given[0], op, b.loc(target)))
+        b.emit(ir.SetItem(old, None, given[0], op, b.loc(target)))
         b.emit(_stored_attribute(b, target, base, old, None))
     else:
         b.out += block
         b.emit(_stored_attribute(b, target, base, given[0], op))
 
 
-def _is_call(stmt: Stmt) -> bool:
+def _is_call(stmt: ir.Stmt) -> bool:
     """Whether a statement calls what is found on an object."""
-    rhs = stmt.rhs if isinstance(stmt, (Assign, Effect)) else None
-    return isinstance(rhs, Call) and isinstance(rhs.fn, Method) and not is_pure(rhs.fn)
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    return isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Method) and not is_pure(rhs.fn)
 
 
 def _stored_item(
-    b: Builder, args: tuple[Atom, Atom, Atom], target: Node, loc: Loc, op: str | None = None
-) -> Stmt:
+    b: Builder,
+    args: tuple[ir.Atom, ir.Atom, ir.Atom],
+    target: Node,
+    loc: ir.Loc,
+    op: str | None = None,
+) -> ir.Stmt:
     """`base[index] = value`, or `base[index] op= value`."""
     base, index, value = args
     if _is_container(base):
-        return Effect(Call(set_item, args if op is None else (*args, Const(op))), loc)
-    return SetItem(_base(b, base, target), index, value, op, loc)
+        return ir.Effect(ir.Call(ir.set_item, args if op is None else (*args, ir.Const(op))), loc)
+    return ir.SetItem(_base(b, base, target), index, value, op, loc)
 
 
-def _is_container(atom: Atom) -> bool:
+def _is_container(atom: ir.Atom) -> bool:
     """Whether an atom is a list or dict from outside: a store into one is an effect."""
-    return isinstance(atom, Ref) and isinstance(atom.value, (MutableMapping, MutableSequence))
+    return isinstance(atom, ir.Ref) and isinstance(atom.value, (MutableMapping, MutableSequence))
 
 
-def _base(b: Builder, atom: Atom, target: Node) -> Name:
+def _base(b: Builder, atom: ir.Atom, target: Node) -> ir.Name:
     """The name of the container of a store."""
-    if isinstance(atom, Ref):
+    if isinstance(atom, ir.Ref):
         b.refuse(
             target, f"a store into `{atom.text}`, which is not local to the function",
             "Pass it as an argument.",
@@ -195,7 +176,7 @@ def _base(b: Builder, atom: Atom, target: Node) -> Name:
     return b.as_name(atom, target.value)
 
 
-def augmented(b: Builder, target: Node, value: Node, op: str, loc: Loc) -> None:
+def augmented(b: Builder, target: Node, value: Node, op: str, loc: ir.Loc) -> None:
     """`target op= value`."""
     kind = type(target).__name__
     if kind == "Name":
@@ -216,11 +197,11 @@ def augmented(b: Builder, target: Node, value: Node, op: str, loc: Loc) -> None:
 
 
 def _augmented_item(
-    b: Builder, base: Name, index: Atom, value: Node, op: str, loc: Loc
+    b: Builder, base: ir.Name, index: ir.Atom, value: Node, op: str, loc: ir.Loc
 ) -> None:
     """`x[i] op= value`: the old `x[i]` is read before a value that may write into x."""
-    old: list[Name] = []
-    given: list[Atom] = []
+    old: list[ir.Name] = []
+    given: list[ir.Atom] = []
 
     def evaluate() -> None:
         given.append(b.atom(value))
@@ -229,66 +210,66 @@ def _augmented_item(
     block = b.collect(evaluate)
     if _may_write_outside(block):
         b.out += [*before, *block]
-        b.emit(SetItem(old[0], None, given[0], op, loc))
-        b.emit(SetItem(base, index, old[0], None, loc))
+        b.emit(ir.SetItem(old[0], None, given[0], op, loc))
+        b.emit(ir.SetItem(base, index, old[0], None, loc))
     else:
         b.out += block
-        b.emit(SetItem(base, index, given[0], op, loc))
+        b.emit(ir.SetItem(base, index, given[0], op, loc))
 
 
-def _read_item(b: Builder, base: Name, index: Atom, loc: Loc) -> Name:
+def _read_item(b: Builder, base: ir.Name, index: ir.Atom, loc: ir.Loc) -> ir.Name:
     """The old item; its role lets `together` undo this where the value writes nothing."""
-    return b.temp(Call(operator.getitem, (base, index), role=Role.OLD), loc)
+    return b.temp(ir.Call(operator.getitem, (base, index), role=ir.Role.OLD), loc)
 
 
-def _may_write_outside(block: Block) -> bool:
+def _may_write_outside(block: ir.Block) -> bool:
     """Whether statements may write into anything but a list or dict made by one of them."""
     made = {
-        s.target.id for s in walk(block)
-        if isinstance(s, Assign) and isinstance(s.rhs, Call) and s.rhs.fn in (make_list, make_dict)
+        s.target.id for s in ir.walk(block)
+        if isinstance(s, ir.Assign) and is_op(s.rhs, Op.MAKE_LIST, Op.MAKE_DICT)
     }  # fmt: skip
-    return any(_may_write(s) and not _stores_into(s, made) for s in walk(block))
+    return any(_may_write(s) and not _stores_into(s, made) for s in ir.walk(block))
 
 
-def _stores_into(stmt: Stmt, made: Set[str]) -> bool:
+def _stores_into(stmt: ir.Stmt, made: Set[str]) -> bool:
     """Whether a statement does nothing but put something into one of some containers."""
-    if isinstance(stmt, SetItem):
+    if isinstance(stmt, ir.SetItem):
         return stmt.base.id in made
-    call = stmt.rhs if isinstance(stmt, Effect) else None
-    if not isinstance(call, Call) or call.fn != Method("append"):
+    call = stmt.rhs if isinstance(stmt, ir.Effect) else None
+    if not isinstance(call, ir.Call) or call.fn != ir.Method("append"):
         return False
-    return isinstance(call.args[0], Name) and call.args[0].id in made
+    return isinstance(call.args[0], ir.Name) and call.args[0].id in made
 
 
-def _may_write(stmt: Stmt) -> bool:
+def _may_write(stmt: ir.Stmt) -> bool:
     """Whether a statement may write into an array."""
-    if isinstance(stmt, SetItem):
+    if isinstance(stmt, ir.SetItem):
         return True
-    rhs = stmt.rhs if isinstance(stmt, (Assign, Effect)) else None
-    if not isinstance(rhs, Call):
+    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
+    if not isinstance(rhs, ir.Call):
         return False
-    if isinstance(rhs.fn, Method):
+    if isinstance(rhs.fn, ir.Method):
         return not is_pure(rhs.fn)
     if isinstance(rhs.fn, FunctionType) and (rhs.fn.__module__ or "").startswith("srcdiff."):
         return False  # helpers of generated code write into nothing
-    return isinstance(rhs.fn, (Name, FunctionType)) and not is_pure(rhs.fn)
+    return isinstance(rhs.fn, (ir.Name, FunctionType)) and not is_pure(rhs.fn)
 
 
-def _augmented_name(b: Builder, target: Node, value: Node, op: str, loc: Loc) -> None:
+def _augmented_name(b: Builder, target: Node, value: Node, op: str, loc: ir.Loc) -> None:
     """`y op= value`: the old `y` counts, even where the value rebinds it."""
     name = b.target(target.id)
     held = b.held(name, b.rebound([value]), target)
     given = b.atom(value)
-    assert isinstance(held, Name)
-    b.emit(SetItem(held, None, given, op, loc))
+    assert isinstance(held, ir.Name)
+    b.emit(ir.SetItem(held, None, given, op, loc))
     if held != name:
-        b.emit(Assign(name, held, loc))
+        b.emit(ir.Assign(name, held, loc))
 
 
 # --- tuples ------------------------------------------------------------------------------------
 
 
-def _assign_tuple(b: Builder, target: Node, value: Node, loc: Loc) -> None:
+def _assign_tuple(b: Builder, target: Node, value: Node, loc: ir.Loc) -> None:
     """`a, b = value`."""
     kinds = [type(e).__name__ for e in target.elts]
     if type(value).__name__ in SEQUENCES and "Starred" not in kinds and not _starred(value):
@@ -324,14 +305,14 @@ def _starred(value: Node) -> bool:
     return any(type(e).__name__ == "Starred" for e in value.elts)
 
 
-def _assign_pairwise(b: Builder, target: Node, value: Node, loc: Loc) -> None:
+def _assign_pairwise(b: Builder, target: Node, value: Node, loc: ir.Loc) -> None:
     """`a, b = e, f`: a swap, assignments in order, or through temporaries."""
     if all(type(e).__name__ == "Name" for e in target.elts):
         targets = [b.target(e.id) for e in target.elts]
         if len(set(targets)) == len(targets):
             if _is_swap(b, targets, value):
                 sources = tuple(b.target(e.id) for e in value.elts)
-                b.emit(Permute(tuple(targets), sources, loc))
+                b.emit(ir.Permute(tuple(targets), sources, loc))
             else:
                 _assign_names(b, targets, value.elts, loc)
             return
@@ -341,35 +322,41 @@ def _assign_pairwise(b: Builder, target: Node, value: Node, loc: Loc) -> None:
         store(b, part, atom, loc)
 
 
-def _is_swap(b: Builder, targets: Sequence[Name], value: Node) -> bool:
+def _is_swap(b: Builder, targets: Sequence[ir.Name], value: Node) -> bool:
     """Whether the values are the targets in another order."""
     if not all(type(e).__name__ == "Name" for e in value.elts) or len(targets) < 2:
         return False
     sources = [b.scope.get(e.id) for e in value.elts]
-    return sources != targets and len(set(map(repr, sources))) == len(targets) and all(
-        t in sources for t in targets
+    return (
+        sources != targets
+        and len(set(map(repr, sources))) == len(targets)
+        and all(t in sources for t in targets)
     )
 
 
-def _assign_names(b: Builder, targets: Sequence[Name], values: Sequence[Node], loc: Loc) -> None:
+def _assign_names(
+    b: Builder, targets: Sequence[ir.Name], values: Sequence[Node], loc: ir.Loc
+) -> None:
     """Assignments from left to right; those late whose target a later value still reads."""
-    late: list[tuple[Name, Atom]] = []
+    late: list[tuple[ir.Name, ir.Atom]] = []
     for i, (target, value) in enumerate(zip(targets, values, strict=False)):
         later = _read(b, values[i + 1 :])
         rhs = b.rhs(value)
         if target.id in later:
             late.append((target, _kept(b, rhs, target, targets, value)))
         else:
-            b.emit(Assign(target, rhs, loc))
+            b.emit(ir.Assign(target, rhs, loc))
     for target, atom in late:
-        b.emit(Assign(target, atom, loc))
+        b.emit(ir.Assign(target, atom, loc))
 
 
-def _kept(b: Builder, rhs: Rhs, target: Name, targets: Sequence[Name], node: Node) -> Atom:
+def _kept(
+    b: Builder, rhs: ir.Rhs, target: ir.Name, targets: Sequence[ir.Name], node: Node
+) -> ir.Atom:
     """The value of a late assignment, safe from the assignments before it."""
-    if isinstance(rhs, (Const, Ref)):
+    if isinstance(rhs, (ir.Const, ir.Ref)):
         return rhs
-    if isinstance(rhs, Name) and rhs not in targets:
+    if isinstance(rhs, ir.Name) and rhs not in targets:
         return b.held(rhs, b.rebound([node]), node)
     return b.temp(rhs, b.loc(node))
 
@@ -391,19 +378,19 @@ def _read(b: Builder, nodes: Sequence[Node]) -> frozenset[str]:
     return frozenset(found)
 
 
-def unpack(b: Builder, target: Node, source: Atom, loc: Loc) -> None:
+def unpack(b: Builder, target: Node, source: ir.Atom, loc: ir.Loc) -> None:
     """`a, *rest, z = source`, item by item."""
     bound = frozenset(b.ir_name(n) for n in scan_nodes([target]).bound)
     rest = [i for i, e in enumerate(target.elts) if type(e).__name__ == "Starred"]
-    if _is_thrown_away(b, target) and isinstance(source, Name) and source.id not in bound:
+    if _is_thrown_away(b, target) and isinstance(source, ir.Name) and source.id not in bound:
         before = rest[0] if rest else len(target.elts)
         after = len(target.elts) - before - 1 if rest else None
         b.emit(length_check(source, before, after, min(bound), loc))
         return
     base = b.held(source, bound, target) if set(names(source)) & bound else source
-    base = b.as_name(base, target) if not isinstance(base, (Name, Ref)) else base
+    base = b.as_name(base, target) if not isinstance(base, (ir.Name, ir.Ref)) else base
     after = len(target.elts) - rest[0] - 1 if rest else 0
-    late: list[tuple[Node, Atom]] = []  # all items are taken before one of them is stored
+    late: list[tuple[Node, ir.Atom]] = []  # all items are taken before one of them is stored
     apart = has_places(target)
     for i, part in enumerate(target.elts):
         if rest and i == rest[0]:
@@ -411,8 +398,8 @@ def unpack(b: Builder, target: Node, source: Atom, loc: Loc) -> None:
         else:
             index = i if not rest or i < rest[0] else i - len(target.elts)
             # Which tells the printer and `iteration` that these are all the items.
-            role = Unpacks(rest[0], after) if rest else Unpacks(len(target.elts))
-            rhs = Call(operator.getitem, (base, Const(index)), role=role)
+            role = ir.Unpacks(rest[0], after) if rest else ir.Unpacks(len(target.elts))
+            rhs = ir.Call(operator.getitem, (base, ir.Const(index)), role=role)
         if apart:
             late.append((part, b.temp(rhs, loc)))
         else:
