@@ -11,19 +11,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases
 from srcdiff.analysis.links import reached, written_memory
-from srcdiff.ir.kinds import Kind, carries
 from srcdiff.primitives.effects import written_into
 
 Edges = list[tuple[str, str, ir.Stmt]]
-Flows = Callable[[ir.Call, Mapping[str, Kind]], tuple[ir.Atom, ...]]
+Flows = Callable[[ir.Call, Mapping[str, ir.Kind]], tuple[ir.Atom, ...]]
 
 
-def edges(block: ir.Block, kinds: Mapping[str, Kind], aliases: Aliases, flows: Flows) -> Edges:
+def edges(block: ir.Block, kinds: Mapping[str, ir.Kind], aliases: Aliases, flows: Flows) -> Edges:
     """(source, target, statement) wherever a derivative may flow from source to target."""
     found: Edges = []
     for stmt in ir.walk(block):
         for source, target in _flows(stmt, kinds, flows):
-            if carries(source, kinds) and carries(target, kinds):
+            if ir.carries(source, kinds) and ir.carries(target, kinds):
                 found.append((source, target, stmt))
     for name, rep in aliases.classes.items():
         if name != rep:
@@ -32,12 +31,12 @@ def edges(block: ir.Block, kinds: Mapping[str, Kind], aliases: Aliases, flows: F
     return found
 
 
-def edges_of(function: ir.Function, kinds: Mapping[str, Kind], flows: Flows) -> Edges:
+def edges_of(function: ir.Function, kinds: Mapping[str, ir.Kind], flows: Flows) -> Edges:
     """The same of a function whose aliases are not known yet: whatever may share memory does."""
     return edges(function.body, kinds, Aliases(written_memory(function, kinds)), flows)
 
 
-def _flows(stmt: ir.Stmt, kinds: Mapping[str, Kind], flows: Flows) -> Iterator[tuple[str, str]]:
+def _flows(stmt: ir.Stmt, kinds: Mapping[str, ir.Kind], flows: Flows) -> Iterator[tuple[str, str]]:
     """The (source, target) names of one statement."""
     if isinstance(stmt, (ir.Assign, ir.Effect)):
         targets = [*ir.writes(stmt), *written_into(stmt, kinds)]
@@ -48,7 +47,7 @@ def _flows(stmt: ir.Stmt, kinds: Mapping[str, Kind], flows: Flows) -> Iterator[t
         yield from ((s, stmt.base.id) for s in ir.names(stmt.value))
 
 
-def _sources(rhs: ir.Rhs, kinds: Mapping[str, Kind], flows: Flows) -> tuple[str, ...]:
+def _sources(rhs: ir.Rhs, kinds: Mapping[str, ir.Kind], flows: Flows) -> tuple[str, ...]:
     """The names that a right-hand side depends on differentiably."""
     if isinstance(rhs, ir.Opaque) and rhs.harmless:
         return ()

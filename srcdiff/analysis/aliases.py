@@ -49,43 +49,31 @@ from srcdiff.analysis.liveness import live_after
 from srcdiff.analysis.shadows import Shadowed, shadowed
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Dict,
-    Kind,
-    Kinds,
-    NoneKind,
-    Text,
-    Unknown,
-    is_numeric,
-    same_shape,
-    sure,
-)
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.indexing import item_kind
 from srcdiff.primitives.operation import LIST_MUTATORS
 
 
-def keeps_shape(stmt: ir.SetItem, kinds: Kinds) -> bool:
+def keeps_shape(stmt: ir.SetItem, kinds: ir.Kinds) -> bool:
     """Whether what is stored has surely the shape of what was at its place, if anything was."""
     base = kinds.get(stmt.base.id)
     if base is None or stmt.index is None:
         return False
     old = item_kind(base, atom_kind(stmt.index, kinds))
-    return same_shape(old, atom_kind(stmt.value, kinds))
+    return ir.same_shape(old, atom_kind(stmt.value, kinds))
 
 
 _RESIZERS = LIST_MUTATORS | {"popitem"}
 """What takes items out of a container or puts them into it, other than by a store."""
 
 
-def reshaped(block: ir.Block, kinds: Kinds, classes: Mapping[str, str]) -> frozenset[str]:
+def reshaped(block: ir.Block, kinds: ir.Kinds, classes: Mapping[str, str]) -> frozenset[str]:
     """The classes of containers whose structure some statement changes (new keys apart)."""
     found: set[str] = set()
     for stmt in ir.walk(block):
         if isinstance(stmt, ir.SetItem):
             kind = kinds.get(stmt.base.id)
-            numeric = kind is not None and is_numeric(kind)
+            numeric = kind is not None and ir.is_numeric(kind)
             if not numeric and not keeps_shape(stmt, kinds):
                 found.add(stmt.base.id)
         call = ir.call_of(stmt)
@@ -94,10 +82,10 @@ def reshaped(block: ir.Block, kinds: Kinds, classes: Mapping[str, str]) -> froze
     return frozenset(classes[n] for n in found if n in classes)
 
 
-def may_be_dict(base: Kind, key: Kind) -> bool:
+def may_be_dict(base: ir.Kind, key: ir.Kind) -> bool:
     """Whether what is indexed may be a dict: what is not known is one where the index is a text."""
-    base = sure(base)
-    return isinstance(base, Dict) or (base == UNKNOWN and isinstance(key, Text))
+    base = ir.sure(base)
+    return isinstance(base, ir.Dict) or (base == ir.UNKNOWN and isinstance(key, ir.Text))
 
 
 # --- containers under names of which it is not known that they are containers --------------------
@@ -116,19 +104,19 @@ def check_veiled(links: list[Link], scene: Scene) -> None:
                 raise _refusal(link)
 
 
-def _is_veiled(link: Link, kinds: Kinds) -> bool:
+def _is_veiled(link: Link, kinds: ir.Kinds) -> bool:
     """Whether a container, or one inside of it, gets a name that may be of something else."""
     if not named_container(link.source, kinds) or not _is_open(link.target, kinds):
         return False
     return link.how == "alias" or (link.how == "element" and holds_containers(kinds[link.source]))
 
 
-def _is_open(name: str, kinds: Kinds) -> bool:
+def _is_open(name: str, kinds: ir.Kinds) -> bool:
     """Whether a name may be a container, and may be something else."""
-    return type(sure(kinds.get(name, UNKNOWN))) in (Unknown, NoneKind)
+    return type(ir.sure(kinds.get(name, ir.UNKNOWN))) in (ir.Unknown, ir.NoneKind)
 
 
-def _reached(link: Link, links: list[Link], kinds: Kinds) -> Set[str]:
+def _reached(link: Link, links: list[Link], kinds: ir.Kinds) -> Set[str]:
     """The names that show what the target of a link is: itself, other names, what holds them."""
     nested = holds_containers(kinds[link.source])
     shown = (
@@ -207,7 +195,7 @@ class Aliases:
         return self.classes.get(name) in self.unclear
 
 
-def aliases(function: ir.Function, kinds: Kinds) -> Aliases:
+def aliases(function: ir.Function, kinds: ir.Kinds) -> Aliases:
     """The aliases of a function whose memory is written in place.
 
     Raises:

@@ -27,7 +27,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import UNKNOWN, Array, Kind, Object, Scalar, inside, is_container
+from srcdiff.ir.kinds import is_container
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.operation import op_of
@@ -78,7 +78,7 @@ def once(key: Hashable, compute: Callable[[], _T]) -> _T:
 _COMPLEX_MODULES = ("numpy.fft", "numpy.lib.scimath", "scipy.fft")
 
 
-def has_complex(function: ir.Function, kinds: Mapping[str, Kind]) -> bool:
+def has_complex(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> bool:
     """Whether a complex number may occur: a constant, a known kind, or a function that makes it."""
     if any(map(is_complex_kind, kinds.values())):
         return True
@@ -88,30 +88,30 @@ def has_complex(function: ir.Function, kinds: Mapping[str, Kind]) -> bool:
     return False
 
 
-def is_complex_kind(kind: Kind) -> bool:
+def is_complex_kind(kind: ir.Kind) -> bool:
     """Whether a value is known to be able to be complex, or to hold what is."""
-    if any(map(is_complex_kind, inside(kind))):
+    if any(map(is_complex_kind, ir.inside(kind))):
         return True
     return str(getattr(kind, "dtype", None)).startswith(("complex", "clong"))
 
 
-def may_be_complex(kind: Kind) -> bool:
+def may_be_complex(kind: ir.Kind) -> bool:
     """Whether a value may be complex, or hold what is, where complex numbers occur."""
-    if isinstance(kind, (Scalar, Array)):
+    if isinstance(kind, (ir.Scalar, ir.Array)):
         return kind.dtype is None or is_complex_kind(kind)
-    return kind == UNKNOWN or any(map(may_be_complex, inside(kind)))
+    return kind == ir.UNKNOWN or any(map(may_be_complex, ir.inside(kind)))
 
 
-def _reads_object(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> bool:
+def _reads_object(stmt: ir.Stmt, kinds: Mapping[str, ir.Kind]) -> bool:
     """Whether a value of unknown dtype comes out of an object that nobody looks into."""
     call = ir.call_of(stmt)
     if call is None or not isinstance(stmt, ir.Assign) or not call.args:
         return False
-    if not may_be_complex(kinds.get(stmt.target.id, UNKNOWN)):
+    if not may_be_complex(kinds.get(stmt.target.id, ir.UNKNOWN)):
         return False
     read = call.args[0]
     kind = kinds.get(read.id) if isinstance(read, ir.Name) else None
-    return isinstance(kind_of(read.value, "") if isinstance(read, ir.Ref) else kind, Object)
+    return isinstance(kind_of(read.value, "") if isinstance(read, ir.Ref) else kind, ir.Object)
 
 
 def _constants(stmt: ir.Stmt) -> Iterator[Any]:
@@ -155,7 +155,7 @@ COPIES = (Op.LIST, Op.TUPLE, Op.DICT, Op.COPY_METHOD)
 class Facts:
     """Kinds, aliases and active names of one function, and the names of its adjoints."""
 
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, ir.Kind]
     aliases: Aliases
     active: frozenset[str]
     adjoints: Mapping[str, str]
@@ -191,9 +191,9 @@ class Facts:
         """The adjoints that the backward part makes."""
         return frozenset(a for n, a in self.adjoints.items() if n not in self.shadowed)
 
-    def kind(self, atom: ir.Atom) -> Kind:
+    def kind(self, atom: ir.Atom) -> ir.Kind:
         """What is certainly known of an atom."""
-        return self.kinds.get(atom.id, UNKNOWN) if isinstance(atom, ir.Name) else UNKNOWN
+        return self.kinds.get(atom.id, ir.UNKNOWN) if isinstance(atom, ir.Name) else ir.UNKNOWN
 
     def is_container(self, atom: ir.Atom) -> bool:
         """Whether a value is certainly a list, tuple or dict."""
@@ -209,9 +209,9 @@ class Facts:
         return ir.Name(self.adjoints[name])
 
 
-def sampled(function: ir.Function, kinds: Mapping[str, Kind]) -> bool:
+def sampled(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> bool:
     """Whether anything is known of the arguments."""
-    return any(kinds.get(p.name, UNKNOWN) != UNKNOWN for p in function.params)
+    return any(kinds.get(p.name, ir.UNKNOWN) != ir.UNKNOWN for p in function.params)
 
 
 def with_alias(facts: Facts, new: str, old: str, adjoint: str = "") -> Facts:

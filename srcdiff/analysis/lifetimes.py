@@ -28,7 +28,6 @@ from srcdiff.analysis.links import (
 )
 from srcdiff.analysis.liveness import live_after
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import Dict, Kind, Kinds, List, Tuple
 from srcdiff.primitives.effects import returns_view, written_into
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array, is_sure_view
@@ -41,7 +40,7 @@ _TAKES = (Op.GETITEM, Op.POP, Op.GET)
 class Slots:
     """The containers of a function, and what changes the items that they have at their places."""
 
-    def __init__(self, links: Iterable[Link], kinds: Kinds) -> None:
+    def __init__(self, links: Iterable[Link], kinds: ir.Kinds) -> None:
         self.kinds = kinds
         self.parent: dict[str, str] = {}
         self.inner: dict[str, str] = {}
@@ -70,7 +69,7 @@ class Slots:
             texts = isinstance(key, str) and isinstance(other, str)
             return key != other and (texts or (counted and type(other) is int and other >= 0))
         adds = is_op(ir.call_of(stmt), *_ADDS)
-        return adds and counted and not isinstance(self.kinds.get(base), Dict)
+        return adds and counted and not isinstance(self.kinds.get(base), ir.Dict)
 
     # --- nodes ---
 
@@ -120,7 +119,7 @@ def _names_item(stmt: ir.Stmt) -> bool:
     return isinstance(stmt, ir.Assign) and is_op(stmt.rhs, *_TAKES)
 
 
-def changes(block: ir.Block, kinds: Kinds) -> Iterator[tuple[str, ir.Stmt]]:
+def changes(block: ir.Block, kinds: ir.Kinds) -> Iterator[tuple[str, ir.Stmt]]:
     """The names that statements store into or change the length of, with the statement."""
     return ((n, stmt) for stmt in ir.walk(block) for n in written_into(stmt, kinds))
 
@@ -158,7 +157,7 @@ class Scene:
     """A function and the kinds of its names, to look links up in."""
 
     function: ir.Function
-    kinds: Kinds
+    kinds: ir.Kinds
 
     @cached_property
     def defs(self) -> Mapping[str, int]:
@@ -272,7 +271,7 @@ def is_taken(link: Link, scene: Scene) -> bool:
     return link.how == "element" and _taken_apart(link, scene.function, scene.kinds)
 
 
-def _taken_apart(link: Link, function: ir.Function, kinds: Kinds) -> bool:
+def _taken_apart(link: Link, function: ir.Function, kinds: ir.Kinds) -> bool:
     """Whether the container is new, and only there for each of its items to be taken once."""
     made = [s for s in ir.walk(function.body) if link.source in ir.writes(s)]
     call = ir.call_of(made[0]) if len(made) == 1 and not link.inside else None
@@ -283,11 +282,11 @@ def _taken_apart(link: Link, function: ir.Function, kinds: Kinds) -> bool:
     return len(keys) == len(uses) and _are_apart(keys, kinds.get(link.source))
 
 
-def _are_apart(keys: Sequence[Any], kind: Kind | None) -> bool:
+def _are_apart(keys: Sequence[Any], kind: ir.Kind | None) -> bool:
     """Whether keys are those of different items: of two items, 0 and -2 are the same."""
-    if isinstance(kind, (List, Tuple)) and kind.items:
+    if isinstance(kind, (ir.List, ir.Tuple)) and kind.items:
         keys = [k % len(kind.items) for k in keys]
-    elif not isinstance(kind, Dict) and len({k < 0 for k in keys if isinstance(k, int)}) > 1:
+    elif not isinstance(kind, ir.Dict) and len({k < 0 for k in keys if isinstance(k, int)}) > 1:
         return False
     return len(keys) == len(set(keys))
 

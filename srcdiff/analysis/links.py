@@ -22,19 +22,6 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import (
-    Array,
-    Dict,
-    Key,
-    Kind,
-    Kinds,
-    NoneKind,
-    Object,
-    Scalar,
-    Text,
-    is_container,
-    items_of,
-)
 from srcdiff.primitives.effects import (
     makes_object,
     mutated_args,
@@ -59,7 +46,7 @@ class Link:
 
 
 def linked_names(
-    function: ir.Function, kinds: Kinds, others: frozenset[str] = frozenset()
+    function: ir.Function, kinds: ir.Kinds, others: frozenset[str] = frozenset()
 ) -> frozenset[str]:
     """The names that may share memory with another name, or with what somebody else holds."""
     links = links_of(function.body, kinds, False)
@@ -89,7 +76,7 @@ def in_place(function: ir.Function) -> Iterator[Link]:
             yield Link(ir.writes(stmt)[0], name, "alias", stmt, (), False, 0)
 
 
-def near(function: ir.Function, kinds: Kinds) -> dict[str, str]:
+def near(function: ir.Function, kinds: ir.Kinds) -> dict[str, str]:
     """Name -> the first name of all that it may share memory with, operators in place included."""
     return groups((*links_of(function.body, kinds, False), *in_place(function)))
 
@@ -106,27 +93,27 @@ def marked_names(stmt: ir.Stmt) -> tuple[str, ...]:
     return ir.names(call.args[0]) if is_marked(call) else ()
 
 
-def named_container(name: str, kinds: Kinds) -> bool:
+def named_container(name: str, kinds: ir.Kinds) -> bool:
     """Whether a name is certainly a list, tuple or dict."""
-    return name in kinds and is_container(kinds[name])
+    return name in kinds and ir.is_container(kinds[name])
 
 
-def _arrays(rhs: ir.Rhs | None, kinds: Kinds) -> list[str]:
+def _arrays(rhs: ir.Rhs | None, kinds: ir.Kinds) -> list[str]:
     """The names in an expression that may have memory to share."""
     return [n for n in ir.names(rhs) if not _has_no_memory(kinds.get(n))]
 
 
-def _has_no_memory(kind: Kind | None) -> bool:
-    return isinstance(kind, (Scalar, Text, Key))
+def _has_no_memory(kind: ir.Kind | None) -> bool:
+    return isinstance(kind, (ir.Scalar, ir.Text, ir.Key))
 
 
-def _holds_only_values(kind: Kind | None) -> bool:
+def _holds_only_values(kind: ir.Kind | None) -> bool:
     """Whether a container certainly holds nothing that has memory to share."""
-    items = items_of(kind)
+    items = ir.items_of(kind)
     return bool(items) and all(map(_has_no_memory, items))
 
 
-def links_of(block: ir.Block, kinds: Kinds, inside: bool) -> Iterator[Link]:
+def links_of(block: ir.Block, kinds: ir.Kinds, inside: bool) -> Iterator[Link]:
     """Every way in which a statement lets two names share memory."""
     last: Mapping[str, int] | None = None
     for k, stmt in enumerate(block):
@@ -146,7 +133,7 @@ def _last_uses(block: ir.Block) -> dict[str, int]:
     return {n: k for k, stmt in enumerate(block) for n in ir.used_in(stmt)}
 
 
-def shares(stmt: ir.Stmt, kinds: Kinds) -> Iterator[tuple[str, str, str]]:
+def shares(stmt: ir.Stmt, kinds: ir.Kinds) -> Iterator[tuple[str, str, str]]:
     """(target, source, how) of one statement."""
     if isinstance(stmt, ir.Assign):
         yield from _assign_shares(stmt, kinds)
@@ -164,7 +151,7 @@ def shares(stmt: ir.Stmt, kinds: Kinds) -> Iterator[tuple[str, str, str]]:
                 yield ir.names(call.args[0])[0], name, "stored"
 
 
-def kept_outside(function: ir.Function, kinds: Kinds) -> tuple[frozenset[str], frozenset[str]]:
+def kept_outside(function: ir.Function, kinds: ir.Kinds) -> tuple[frozenset[str], frozenset[str]]:
     """The names of what is from outside, and those of what is put into that."""
     own: set[str] = set()
     put: set[str] = set()
@@ -185,7 +172,7 @@ def kept_outside(function: ir.Function, kinds: Kinds) -> tuple[frozenset[str], f
     return frozenset(own), frozenset(put)
 
 
-def _parts_of(rhs: ir.Rhs, kinds: Kinds) -> tuple[ir.Atom, ...]:
+def _parts_of(rhs: ir.Rhs, kinds: ir.Kinds) -> tuple[ir.Atom, ...]:
     """What a value may be, or may be a part of; a new container is a part of nothing."""
     if isinstance(rhs, ir.Call):
         return () if is_op(rhs, *CONTAINERS) else returns_view(rhs, kinds)
@@ -204,11 +191,11 @@ MUTABLE = (np.ndarray, MutableSequence, MutableMapping, MutableSet)
 """The classes of arrays and containers."""
 
 
-def _container(atom: ir.Atom, kinds: Kinds) -> bool:
+def _container(atom: ir.Atom, kinds: ir.Kinds) -> bool:
     return isinstance(atom, ir.Name) and named_container(atom.id, kinds)
 
 
-def _assign_shares(stmt: ir.Assign, kinds: Kinds) -> Iterator[tuple[str, str, str]]:
+def _assign_shares(stmt: ir.Assign, kinds: ir.Kinds) -> Iterator[tuple[str, str, str]]:
     """What the target of an assignment may share memory with."""
     rhs, target = stmt.rhs, stmt.target.id
     if isinstance(rhs, ir.Name):
@@ -227,11 +214,11 @@ def _assign_shares(stmt: ir.Assign, kinds: Kinds) -> Iterator[tuple[str, str, st
             yield from ((target, n, "view") for n in _arrays(viewed, kinds))
 
 
-def takes_keys(call: ir.Call, kinds: Kinds) -> bool:
+def takes_keys(call: ir.Call, kinds: ir.Kinds) -> bool:
     """Whether a call makes a sequence of the keys of a dict: they share and carry nothing."""
     takes = is_op(call, Op.LIST, Op.TUPLE, Op.SORTED, Op.REVERSED, Op.SET, Op.ITER)
     first = call.args[0] if takes and call.args else None
-    return isinstance(first, ir.Name) and isinstance(kinds.get(first.id), Dict)
+    return isinstance(first, ir.Name) and isinstance(kinds.get(first.id), ir.Dict)
 
 
 _COPYING = (Op.LIST, Op.TUPLE, Op.DICT, Op.REVERSED, Op.SORTED)
@@ -245,15 +232,15 @@ _ELEMENTS = (Op.COPY_METHOD, Op.GET, Op.GETITEM, Op.ITEMS, Op.POP, Op.VALUES)
 """What gives an item of a container, or several."""
 
 
-def _joins(call: ir.Call, kinds: Kinds) -> bool:
+def _joins(call: ir.Call, kinds: ir.Kinds) -> bool:
     """Whether an operator joins containers: the new one holds what they hold."""
     return any(isinstance(a, ir.Tup) or _container(a, kinds) for a in call.args)
 
 
-def stored_names(block: ir.Block, kinds: Kinds) -> tuple[frozenset[str], frozenset[str]]:
+def stored_names(block: ir.Block, kinds: ir.Kinds) -> tuple[frozenset[str], frozenset[str]]:
     """The arrays and the containers that some statement writes into."""
     found = {n for s in ir.walk(block) for n in written_into(s, kinds)}
-    found = {n for n in found if not isinstance(kinds.get(n), Object)}  # random generators
+    found = {n for n in found if not isinstance(kinds.get(n), ir.Object)}  # random generators
     containers = {n for n in found if named_container(n, kinds)}
     return frozenset(found - containers), frozenset(containers)
 
@@ -321,13 +308,13 @@ def _made(link: Link) -> str:
     return f"what `{call.text}` gives" if call.text else ir.said(link.target)
 
 
-def between(links: list[Link], kinds: Kinds) -> list[Link]:
+def between(links: list[Link], kinds: ir.Kinds) -> list[Link]:
     """The links of containers of which one may be the other, or a part of it."""
     both = [k for k in links if are_containers(k, kinds)]
     return [k for k in both if not is_copy(k.stmt) or holds_containers(kinds[k.source])]
 
 
-def are_containers(link: Link, kinds: Kinds) -> bool:
+def are_containers(link: Link, kinds: ir.Kinds) -> bool:
     """Whether both names of a link are certainly lists, tuples or dicts."""
     return named_container(link.target, kinds) and named_container(link.source, kinds)
 
@@ -340,25 +327,27 @@ def is_copy(stmt: ir.Stmt) -> bool:
     return is_op(rhs, *_COPYING, *JOINS, Op.COPY_METHOD)
 
 
-def holds_containers(kind: Kind) -> bool:
+def holds_containers(kind: ir.Kind) -> bool:
     """Whether a container may hold other containers."""
-    return any(not isinstance(k, (Scalar, Array, Text, NoneKind)) for k in items_of(kind))
+    return any(
+        not isinstance(k, (ir.Scalar, ir.Array, ir.Text, ir.NoneKind)) for k in ir.items_of(kind)
+    )
 
 
-def written_params(function: ir.Function, kinds: Kinds) -> tuple[str, ...]:
+def written_params(function: ir.Function, kinds: ir.Kinds) -> tuple[str, ...]:
     """The parameters whose memory the function writes into, by their own name or another."""
     written = written_classes(function, kinds)
     return tuple(p.name for p in function.params if p.name in written)
 
 
-def written_classes(function: ir.Function, kinds: Kinds) -> dict[str, str]:
+def written_classes(function: ir.Function, kinds: ir.Kinds) -> dict[str, str]:
     """The class of every name that may share memory with one that the function writes into."""
     links = list(links_of(function.body, kinds, False))
     stored, resized = stored_names(function.body, kinds)
     return {**classes_of(between(links, kinds), resized), **classes_of(links, stored)}
 
 
-def written_memory(function: ir.Function, kinds: Kinds) -> dict[str, str]:
+def written_memory(function: ir.Function, kinds: ir.Kinds) -> dict[str, str]:
     """Name -> representative, for names through which one may see what another one writes.
 
     Containers that are changed count as the memory of all that they hold, and what an operator in

@@ -30,7 +30,6 @@ from srcdiff.analysis.links import (
 )
 from srcdiff.analysis.liveness import live_after
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import UNKNOWN, Kinds, is_container, rank_of
 from srcdiff.primitives.effects import is_pure, written_into
 from srcdiff.primitives.operation import Meaning, Result, op_of
 from srcdiff.primitives.ops import CONTAINERS, Op, is_op
@@ -93,7 +92,7 @@ def _is_copy(link: Link, classes: dict[str, str], scene: Scene) -> bool:
 
 
 def as_copies(
-    function: ir.Function, kinds: Kinds, classes: Mapping[str, str], asked: Set[str]
+    function: ir.Function, kinds: ir.Kinds, classes: Mapping[str, str], asked: Set[str]
 ) -> frozenset[str]:
     """Those of some names that may be views of others, where nobody sees whether they are."""
     asked = asked & classes.keys()
@@ -118,7 +117,7 @@ def _is_alone(link: Link, classes: Mapping[str, str], function: ir.Function) -> 
 def _has_shadow(name: str, scene: Scene) -> bool:
     """Whether a name certainly stands for memory that a shadow can mirror."""
     kind = scene.kinds.get(name)
-    return is_array_if_any(kind) or (kind is not None and is_container(kind))
+    return is_array_if_any(kind) or (kind is not None and ir.is_container(kind))
 
 
 # --- what can be repeated on shadows -------------------------------------------------------------
@@ -159,7 +158,7 @@ def may_copy(rhs: ir.Rhs) -> bool:
 _BY_ORDER = (Op.ASCONTIGUOUSARRAY, Op.ASFORTRANARRAY, Op.REQUIRE)
 
 
-def laid(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+def laid(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     """The arrays of which it matters whether a part that is reshaped is a view."""
     made = list(_unsure(function, kinds))
     if not made:
@@ -184,7 +183,7 @@ def _with_stores(function: ir.Function) -> ir.Function:
     return ir.replaced_in(function, one)
 
 
-def _leaving(function: ir.Function, kinds: Kinds) -> set[str]:
+def _leaving(function: ir.Function, kinds: ir.Kinds) -> set[str]:
     """What is returned beside something that it may share memory with, to be written into then."""
     group = groups(links_of(function.body, kinds, False))
     returned = {n for s in function.body if isinstance(s, ir.Return) for n in ir.reads(s)}
@@ -192,7 +191,7 @@ def _leaving(function: ir.Function, kinds: Kinds) -> set[str]:
     return {n for n in returned if count[group.get(n, n)] > 1}
 
 
-def laid_classes(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+def laid_classes(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     """The names that may share memory with such an array."""
     bases = laid(function, kinds)
     if not bases:
@@ -202,13 +201,15 @@ def laid_classes(function: ir.Function, kinds: Kinds) -> frozenset[str]:
     return bases | {n for n, owner in classes.items() if owner in mine}
 
 
-def laid_origins(function: ir.Function, kinds: Kinds, lent: Iterable[str] = ()) -> frozenset[str]:
+def laid_origins(
+    function: ir.Function, kinds: ir.Kinds, lent: Iterable[str] = ()
+) -> frozenset[str]:
     """Such arrays, and `lent` ones, and all that they are computed from, whose order they have."""
     found = {*laid(function, kinds), *lent, *_given_away(function, kinds)}
     return reached(found, _sources(function.body) if found else ())
 
 
-def _given_away(function: ir.Function, kinds: Kinds) -> Iterator[str]:
+def _given_away(function: ir.Function, kinds: ir.Kinds) -> Iterator[str]:
     """What functions are given that nobody knows, which may reshape it and write into it."""
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)
@@ -232,7 +233,7 @@ def _orders(rhs: ir.Rhs) -> tuple[str, ...]:
     return ir.names(rhs)
 
 
-def _unsure(function: ir.Function, kinds: Kinds) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _unsure(function: ir.Function, kinds: ir.Kinds) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What is made of an array, and may be a view or a copy by how that lies in memory."""
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)
@@ -244,7 +245,7 @@ def _unsure(function: ir.Function, kinds: Kinds) -> Iterator[tuple[str, tuple[st
                 yield stmt.target.id, ir.names(call.args[0])
 
 
-def _is_flat(base: ir.Atom, kinds: Kinds) -> bool:
+def _is_flat(base: ir.Atom, kinds: ir.Kinds) -> bool:
     """Whether an array certainly has one axis at most."""
-    rank = rank_of(kinds.get(base.id, UNKNOWN)) if isinstance(base, ir.Name) else 0
+    rank = ir.rank_of(kinds.get(base.id, ir.UNKNOWN)) if isinstance(base, ir.Name) else 0
     return rank is not None and rank < 2

@@ -14,17 +14,17 @@ import types
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from srcdiff import ir
 from srcdiff.aot.fingerprint import cells, class_name, code_hash, described, sha
 from srcdiff.driver.guards import Watch, watched
 from srcdiff.ir import GENERATED
-from srcdiff.ir.kinds import Kind
 from srcdiff.runtime.records import MISSING, is_named_tuple, is_record, member
 from srcdiff.specialize.inline import is_foreign
 
 Facts = dict[str, str]
 
 
-def sources_of(f: Any, kinds: Mapping[str, Kind]) -> tuple[Facts, Facts]:
+def sources_of(f: Any, kinds: Mapping[str, ir.Kind]) -> tuple[Facts, Facts]:
     """Hashes of the functions that a derivative is made from, and of the values that they read."""
     watch = watched(f, kinds)
     users = [g for g, *_ in watch.functions if not is_foreign(g.__module__ or "")]

@@ -18,11 +18,11 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from srcdiff import ir
 from srcdiff.aot.fingerprint import function_text, sha, unformatted
 from srcdiff.driver.guards import Watch, watched
 from srcdiff.errors import HeadError
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import Kind
 from srcdiff.primitives.registry import Rule, is_builtin, registry
 from srcdiff.primitives.registry import folder as rule_folder
 from srcdiff.runtime.records import attributes, is_record
@@ -103,7 +103,7 @@ def meaning(text: str) -> str:
 # --- what a text depends on -----------------------------------------------------------------------
 
 
-def rules_hash(f: Any, kinds: Mapping[str, Kind]) -> str:
+def rules_hash(f: Any, kinds: Mapping[str, ir.Kind]) -> str:
     """A hash of the rules that a derivative may use: all of srcdiff's own, some of the user's."""
     seen = set(map(id, _reached(watched(f, kinds))))
     users = [r for r in registry().rules if not is_builtin(r) and _may_be_used(r, seen)]

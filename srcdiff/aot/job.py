@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff import ir
 from srcdiff.aot.dependencies import sources_of
 from srcdiff.aot.files import Head, rules_hash
 from srcdiff.api.jvp import Forward
@@ -39,7 +40,6 @@ from srcdiff.errors import TargetError, TransformError
 from srcdiff.frontend.request import Input, items_of, spelled
 from srcdiff.frontend.signatures import named, place_of, signature_of
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import Kind
 from srcdiff.runtime.devices import generating_for, on_device
 from srcdiff.runtime.guards import apart, checked, like, scalar
 from srcdiff.version import VERSION
@@ -246,7 +246,7 @@ class Job:
         if wanted.compile and self.example is None:
             raise ValueError("compile: needs an example, of whose types the text is")
         plain = self.example is None
-        self.kinds: Mapping[str, Kind] = (
+        self.kinds: Mapping[str, ir.Kind] = (
             self.made.declared_kinds() if plain else self.made.kinds(self.arguments, {})
         )
 
@@ -287,7 +287,7 @@ class Job:
 
     # --- kinds -----------------------------------------------------------------------------------
 
-    def _derived(self, kinds: Mapping[str, Kind], **more: Any) -> Made:
+    def _derived(self, kinds: Mapping[str, ir.Kind], **more: Any) -> Made:
         """The generated functions for some kinds; `more` of the request."""
         request = replace(self.request, **more)
         made = derive(self.made.origin, request, kinds, self.wanted.split)
@@ -298,15 +298,15 @@ class Job:
             native.check(made)
         return made
 
-    def _weakest(self, made: Made) -> Mapping[str, Kind]:
+    def _weakest(self, made: Made) -> Mapping[str, ir.Kind]:
         """The weakest kinds for which the text is the same: what else may be passed."""
-        tried: list[Mapping[str, Kind]] = [self.kinds]
+        tried: list[Mapping[str, ir.Kind]] = [self.kinds]
         for row in zip(*map(kind_checks.weaker, self.kinds.values())):
             kinds = dict(zip(self.kinds, row))
             if kinds not in tried and self._is_same(made, kinds):
                 return kinds
             tried.append(kinds)
-        found: Mapping[str, Kind] = self.kinds
+        found: Mapping[str, ir.Kind] = self.kinds
         for name, kind in self.kinds.items():
             for weak in kind_checks.weaker(kind):
                 kinds = {**found, name: weak}
@@ -316,7 +316,7 @@ class Job:
                 tried.append(kinds)
         return found
 
-    def _is_same(self, made: Made, kinds: Mapping[str, Kind], **more: Any) -> bool:
+    def _is_same(self, made: Made, kinds: Mapping[str, ir.Kind], **more: Any) -> bool:
         """Whether the text for other kinds, or `more` of the request, is the same."""
         try:
             return self._derived(kinds, **more).emitted.text == made.emitted.text

@@ -31,17 +31,6 @@ from srcdiff.frontend.request import Input, spelled
 from srcdiff.frontend.signatures import place_of, signature_of
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Dict,
-    Kind,
-    List,
-    NoneKind,
-    Object,
-    Tuple,
-    is_active_kind,
-    rank_of,
-)
 from srcdiff.runtime.batched import by_attribute, taken
 from srcdiff.runtime.devices import is_device_array
 from srcdiff.runtime.implicit import with_source
@@ -244,7 +233,7 @@ def _with_star(params: list[inspect.Parameter], heads: list[str]) -> list[str]:
 # --- parameters that lead to an output ------------------------------------------------------------
 
 
-def reached(made: Derivative, outputs: Any, kinds: Mapping[str, Kind]) -> frozenset[str]:
+def reached(made: Derivative, outputs: Any, kinds: Mapping[str, ir.Kind]) -> frozenset[str]:
     """The parameters of which some of the selected outputs are functions, by the source."""
 
     def reach() -> frozenset[str]:
@@ -261,7 +250,7 @@ def reached(made: Derivative, outputs: Any, kinds: Mapping[str, Kind]) -> frozen
 
 
 def rows_of(
-    made: Derivative, value: bool, kinds: Mapping[str, Kind], seed: Kind, used: Container[str]
+    made: Derivative, value: bool, kinds: Mapping[str, ir.Kind], seed: ir.Kind, used: Container[str]
 ) -> Any:
     """The gradients for a batch as a function of the arguments and of `grad_outputs`.
 
@@ -287,7 +276,7 @@ def rows_of(
     body += [f"    {text.g} = {own['gradient']}({', '.join([*uses, f'{SEED}={given}'])})"]
     body += [f"    {name}[{k}] = {part}" for name, part in text.parts]
     form = made.request.form
-    shown = Tuple if form == "tuple" else Dict
+    shown = ir.Tuple if form == "tuple" else ir.Dict
     found = results[0] if form == "bare" else _display(shown, form, results)
     body += [f"return {first}, {found}" if value else f"return {found}"]
     meant = {"np": np, "f": made.primal, "gradient": made, "len": len, "range": range}
@@ -304,7 +293,7 @@ class _Text:
     `seeds` are the arrays in the batch of cotangents.
     """
 
-    def __init__(self, made: Derivative, kinds: Mapping[str, Kind]) -> None:
+    def __init__(self, made: Derivative, kinds: Mapping[str, ir.Kind]) -> None:
         self.made, self.kinds = made, kinds
         self.zeros: list[tuple[str, str]] = []
         self.parts: list[tuple[str, str]] = []
@@ -318,15 +307,17 @@ class _Text:
         """A name that no parameter has."""
         return self.fresh(base).id
 
-    def built(self, what: str, kind: Kind, leaf: Callable[[str, Kind], str], path: str = "") -> str:
+    def built(
+        self, what: str, kind: ir.Kind, leaf: Callable[[str, ir.Kind], str], path: str = ""
+    ) -> str:
         """A container of a kind written out, with what `leaf` says of the kinds at paths in it.
 
         Raises:
             UnsupportedError: it is or holds an object, or a container of which nothing is known.
         """
         inner = _inner(kind)
-        open_ended = isinstance(kind, (Tuple, List, Dict)) and not inner
-        if open_ended or isinstance(kind, Object) or getattr(kind, "cls", None) is not None:
+        open_ended = isinstance(kind, (ir.Tuple, ir.List, ir.Dict)) and not inner
+        if open_ended or isinstance(kind, ir.Object) or getattr(kind, "cls", None) is not None:
             raise UnsupportedError(
                 f"`{what}` is or holds an object, or a container of unknown length, and the "
                 "gradients for a batch of cotangents (`is_grads_batched`) are differentiated again",
@@ -339,9 +330,9 @@ class _Text:
         items = [self.built(what, one, leaf, f"{path}[{key!r}]") for key, one in inner]
         return _display(type(kind), [key for key, _ in inner], items)
 
-    def cotangent(self, path: str, kind: Kind) -> str:
+    def cotangent(self, path: str, kind: ir.Kind) -> str:
         """One cotangent of a batch, that at `k`."""
-        if isinstance(kind, NoneKind):
+        if isinstance(kind, ir.NoneKind):
             return "None"
         self.seeds.append(f"{SEED}{path}")
         return f"{SEED}{path}[{self.k}]"
@@ -352,45 +343,45 @@ class _Text:
         key = k if form == "tuple" else None if form == "bare" else form[k]
         part = self.g if form == "bare" else f"{self.g}[{key!r}]"
 
-        def rows(path: str, kind: Kind) -> str:
-            if not is_active_kind(kind):
+        def rows(path: str, kind: ir.Kind) -> str:
+            if not ir.is_active_kind(kind):
                 return "None"
             name = self.name("rows")
             self.zeros.append((name, self.shape(x + path, kind) + self.dtype(x + path, kind)))
             self.parts.append((name, part + path))
             return name
 
-        kind = part_of(self.kinds.get(item.param, UNKNOWN), item, self.made.primal)
+        kind = part_of(self.kinds.get(item.param, ir.UNKNOWN), item, self.made.primal)
         is_used = item.param in used
         found = self.built(x, kind, rows if is_used else lambda *_: "None")
         return found if is_used else "None"
 
-    def shape(self, x: str, kind: Kind) -> str:
+    def shape(self, x: str, kind: ir.Kind) -> str:
         """The shape of a batch of gradients of an input."""
-        rank, size = rank_of(kind), self.size
+        rank, size = ir.rank_of(kind), self.size
         if not rank:
             return size if rank == 0 else f"({size}, *{self.own['np']}.shape({x}))"
         return f"({size}, {', '.join(f'{x}.shape[{k}]' for k in range(rank))})"
 
-    def dtype(self, x: str, kind: Kind) -> str:
+    def dtype(self, x: str, kind: ir.Kind) -> str:
         """The dtype of a gradient as another argument, if it needs one."""
         is_double = getattr(kind, "dtype", None) == "float64"
         return "" if is_double else f", {self.own['np']}.result_type({x})"
 
 
-def _inner(kind: Kind) -> list[tuple[Any, Kind]]:
+def _inner(kind: ir.Kind) -> list[tuple[Any, ir.Kind]]:
     """The items of a container by their keys."""
-    if isinstance(kind, (Tuple, List)):
+    if isinstance(kind, (ir.Tuple, ir.List)):
         return list(enumerate(kind.items or ()))
-    return list(kind.items) if isinstance(kind, Dict) else []
+    return list(kind.items) if isinstance(kind, ir.Dict) else []
 
 
-def _display(cls: type[Kind], keys: Iterable[Any], items: list[str]) -> str:
+def _display(cls: type[ir.Kind], keys: Iterable[Any], items: list[str]) -> str:
     """A container of some items."""
-    if cls is Dict:
+    if cls is ir.Dict:
         return "{" + ", ".join(f"{key!r}: {item}" for key, item in zip(keys, items)) + "}"
     listed = ", ".join(items)
-    return f"[{listed}]" if cls is List else f"({listed},)"
+    return f"[{listed}]" if cls is ir.List else f"({listed},)"
 
 
 # --- the transform --------------------------------------------------------------------------------
@@ -427,14 +418,14 @@ class Batched(Derivative):
         """The parameters of the function, and the cotangents, which have a structure."""
         return self.__signature__
 
-    def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
+    def for_kinds(self, kinds: Mapping[str, ir.Kind]) -> Any:
         """A function that takes the gradients one by one, for arguments of these kinds.
 
         Raises:
             UnsupportedError: the function may give something else each time that it runs.
         """
         kinds = dict(kinds)
-        seed = kinds.pop(SEED, NoneKind())
+        seed = kinds.pop(SEED, ir.NoneKind())
         if self.options.has_aux:
             raise UnsupportedError(
                 "gradients for a batch of cotangents (`is_grads_batched`) with `has_aux` are not "

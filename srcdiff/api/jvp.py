@@ -15,7 +15,6 @@ from srcdiff.driver.executable import CANNOT, with_place
 from srcdiff.driver.options import Options, parameter_names, star_of, tangent_of
 from srcdiff.errors import CotangentError, CotangentTypeError, entry
 from srcdiff.ir import TANGENT
-from srcdiff.ir.kinds import Kind, is_active_kind
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.runtime.copies import copied
 from srcdiff.runtime.devices import is_any_array
@@ -59,7 +58,7 @@ class Forward(Derivative):
         names = self._tangents()
         return dict(zip(names, _last_params(function, len(names))))
 
-    def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
+    def for_kinds(self, kinds: Mapping[str, ir.Kind]) -> Any:
         """The generated function for arguments of these kinds; tangents are like their inputs."""
         tangents = set(self._tangents())
         return super().for_kinds({n: k for n, k in kinds.items() if n not in tangents})
@@ -220,7 +219,7 @@ def _leaf(given: Any, like: Any, path: str) -> Any:
     if given is None:
         return np.zeros_like(like)
     check_leaf(given, like, path, "argument")
-    if not is_active_kind(kind_of(like, "x")):
+    if not ir.is_active_kind(kind_of(like, "x")):
         return np.zeros(np.shape(like))[()]
     if not is_any_array(like):
         return type(like)(given)

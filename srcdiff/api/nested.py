@@ -27,7 +27,6 @@ from srcdiff.driver.pullback import recorded
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.signatures import place_of
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Callable, Kind, Object, is_active_kind
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.runtime.copies import copied
 from srcdiff.runtime.devices import is_any_array
@@ -61,7 +60,7 @@ class Pulled(Derivative):
         options = replace(self._asked, inputs=inputs)
         return Pulled(self.origin, options, self._start + more, self._stop + more)
 
-    def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
+    def for_kinds(self, kinds: Mapping[str, ir.Kind]) -> Any:
         """The generated function for arguments of these kinds.
 
         Raises:
@@ -70,7 +69,7 @@ class Pulled(Derivative):
         options = self._asked
         if options.inputs is None:
             names = parameter_names(self.primal)[self._start : self._stop]
-            found = [n for n in names if n in kinds and is_active_kind(kinds[n])]
+            found = [n for n in names if n in kinds and ir.is_active_kind(kinds[n])]
             options = replace(options, inputs=found[0] if len(found) == 1 else tuple(found))
         return Derivative(self.primal, replace(options, again=True)).for_kinds(kinds)
 
@@ -257,8 +256,8 @@ class _Compiler:
     def active(self, f: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
         """The positions of the arguments that can carry a derivative."""
         kinds = [kind_of(arg, f"x{k}") for k, arg in enumerate(args)]
-        objects = (Object, Callable)
-        plain = [is_active_kind(kind) and not isinstance(kind, objects) for kind in kinds]
+        objects = (ir.Object, ir.Callable)
+        plain = [ir.is_active_kind(kind) and not isinstance(kind, objects) for kind in kinds]
         return tuple(k for k, is_active in enumerate(plain) if is_active)
 
 

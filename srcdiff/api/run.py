@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff import ir
 from srcdiff.api.backward import add_into, store_key
 from srcdiff.api.batch import Batched, as_arrays, batch_size, batched, reached, with_cotangent
 from srcdiff.api.point import Point
@@ -29,7 +30,6 @@ from srcdiff.errors import (
 )
 from srcdiff.frontend.request import Nested, arranged, items_of, parse_path, spelled
 from srcdiff.frontend.signatures import arguments, place_of, signature_of
-from srcdiff.ir.kinds import is_active_kind
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.runtime.batched import cotangents
 from srcdiff.runtime.devices import is_any_array
@@ -272,7 +272,7 @@ def active_parameters(f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) 
             given.update((f"{name}[{k!r}]", item) for k, item in value.items())
         else:
             given[name] = value
-    found = tuple(n for n, v in given.items() if is_active_kind(kind_of(v, n)))
+    found = tuple(n for n, v in given.items() if ir.is_active_kind(kind_of(v, n)))
     if not found:
         raise DtypeError(
             "no argument of the run is a floating point or complex number or array, or holds one"

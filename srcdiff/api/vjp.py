@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from srcdiff import ir
 from srcdiff.driver.arguments import check_plain
 from srcdiff.driver.derivative import Derivative, derivative_of
 from srcdiff.driver.options import Options
 from srcdiff.driver.pullback import Pullback
 from srcdiff.errors import entry
 from srcdiff.frontend.signatures import signature_of
-from srcdiff.ir.kinds import is_active_kind
 from srcdiff.kinds.lattice import kind_of
 
 
@@ -40,7 +40,7 @@ def vjp(
     if inputs is None:
         names = list(signature_of(f).parameters)[: len(args)]
         check_plain(dict(zip(names, args)))
-        found = [n for n, a in zip(names, args) if is_active_kind(kind_of(a, n))]
+        found = [n for n, a in zip(names, args) if ir.is_active_kind(kind_of(a, n))]
         inputs = found[0] if len(found) == 1 else tuple(found)
     made: Derivative = derivative_of(f, Options(inputs, outputs, materialize_grads=True))
     return made.recorded(args, kwargs)

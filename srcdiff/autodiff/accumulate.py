@@ -17,7 +17,6 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import Array, Kind, is_float, is_numeric, is_scalar
 from srcdiff.primitives.effects import is_pure, makes_new, returns_view
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
@@ -63,13 +62,13 @@ def loop_join(start: States, end: States) -> dict[str, State]:
     return out
 
 
-def zero_adjoint(like: ir.Name, kind: Kind) -> ir.Rhs:
+def zero_adjoint(like: ir.Name, kind: ir.Kind) -> ir.Rhs:
     """A zero adjoint for a primal of a kind."""
-    if is_scalar(kind):
+    if ir.is_scalar(kind):
         return ir.Const(0.0)
-    if is_array(kind) and is_float(kind):
+    if is_array(kind) and ir.is_float(kind):
         return ir.Call(np.zeros_like, (like,))
-    if is_numeric(kind):
+    if ir.is_numeric(kind):
         return ir.Call(trees.zeros_like, (like,))  # that of whole numbers has fractions
     return ir.Call(trees.zero_tree, (like,))
 
@@ -328,7 +327,7 @@ class _Accumulate:
         kind = self.facts.kinds.get(stmt.like.id)
         # Where there are views of it, they show what is added.
         stays = state == State.OWNED and stmt.like.id in self.viewed
-        if kind is None or not is_numeric(kind):
+        if kind is None or not ir.is_numeric(kind):
             if stays:
                 return [self.added_into(stmt)]
             now[target] = State.OWNED
@@ -348,7 +347,7 @@ class _Accumulate:
     def is_zero_dimensional(self, like: ir.Name) -> bool:
         """Whether a primal is an array without axes: sums of its adjoint would be numbers."""
         kind = self.facts.kinds.get(like.id)
-        array = isinstance(kind, Array) and not kind.maybe_scalar and kind.dims == ()
+        array = isinstance(kind, ir.Array) and not kind.maybe_scalar and kind.dims == ()
         return array and not on_device()
 
     def state_of(self, value: ir.Atom, now: States) -> State:
@@ -378,9 +377,9 @@ class _Accumulate:
     def copied(self, target: ir.Name, like: ir.Name) -> ir.Rhs:
         """A copy of an adjoint that may share memory."""
         kind = self.facts.kinds.get(like.id)
-        if kind is not None and is_scalar(kind):
+        if kind is not None and ir.is_scalar(kind):
             return target
-        if isinstance(kind, Array) and not kind.maybe_scalar:
+        if isinstance(kind, ir.Array) and not kind.maybe_scalar:
             return ir.Call(np.copy, (target,))
         return ir.Call(trees.copy_tree, (target,))
 

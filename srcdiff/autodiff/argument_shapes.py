@@ -17,7 +17,6 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace, state
-from srcdiff.ir.kinds import Array, Dict, Dim, Kind, List, Tuple, is_big, same_dim
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.kinds.lengths import Equal
@@ -29,7 +28,7 @@ Axis = tuple[Place, int]
 
 
 def with_fitting(
-    function: ir.Function, params: Mapping[str, Kind], primal: Mapping[str, Kind]
+    function: ir.Function, params: Mapping[str, ir.Kind], primal: Mapping[str, ir.Kind]
 ) -> ir.Function:
     """The function with checks of the lengths that the primal needs to be equal."""
     given = _arrays(function, params)
@@ -60,36 +59,36 @@ def _with(checks: Iterable[ir.Stmt], function: ir.Function) -> ir.Block:
 # --- what is needed ------------------------------------------------------------------------------
 
 
-def _arrays(function: ir.Function, kinds: Mapping[str, Kind]) -> dict[Place, Array]:
+def _arrays(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> dict[Place, ir.Array]:
     """The arrays that the arguments are or hold, with the names of their lengths."""
     return dict(a for p in function.params for a in _held(kinds.get(p.name), (p.name,)))
 
 
-def _held(kind: Kind | None, place: Place) -> Iterator[tuple[Place, Array]]:
+def _held(kind: ir.Kind | None, place: Place) -> Iterator[tuple[Place, ir.Array]]:
     """The arrays in a value."""
-    if isinstance(kind, Array) and kind.dims and not kind.maybe_scalar:
+    if isinstance(kind, ir.Array) and kind.dims and not kind.maybe_scalar:
         yield place, kind
-    items: Iterable[tuple[object, Kind]] = ()
-    if isinstance(kind, Dict) and kind.cls is None:
+    items: Iterable[tuple[object, ir.Kind]] = ()
+    if isinstance(kind, ir.Dict) and kind.cls is None:
         items = kind.items
-    elif isinstance(kind, (List, Tuple)) and kind.items is not None:
+    elif isinstance(kind, (ir.List, ir.Tuple)) and kind.items is not None:
         items = enumerate(kind.items)
     for key, item in items:
         yield from _held(item, (*place, key))
 
 
-def _equal(arrays: Mapping[Place, Array]) -> Iterator[tuple[Axis, Axis | int]]:
+def _equal(arrays: Mapping[Place, ir.Array]) -> Iterator[tuple[Axis, Axis | int]]:
     """The axes that have the same length as another one, or a known length."""
     axes = [((place, k), d) for place, a in arrays.items() for k, d in enumerate(a.dims or ())]
     for (one, p), (other, q) in itertools.combinations(axes, 2):
-        if not isinstance(p, int) and same_dim(p, q):
+        if not isinstance(p, int) and ir.same_dim(p, q):
             yield one, other
     for axis, dim in axes:
         if isinstance(dim, int):
             yield axis, dim
 
 
-def _dim(arrays: Mapping[Place, Array], axis: Axis | int) -> Dim:
+def _dim(arrays: Mapping[Place, ir.Array], axis: Axis | int) -> ir.Dim:
     """The length of an axis, or the length itself."""
     if isinstance(axis, int):
         return axis
@@ -97,27 +96,27 @@ def _dim(arrays: Mapping[Place, Array], axis: Axis | int) -> Dim:
     return array.dims[axis[1]] if array is not None and array.dims is not None else None
 
 
-def _are_equal(arrays: Mapping[Place, Array], one: Axis, other: Axis | int) -> bool:
+def _are_equal(arrays: Mapping[Place, ir.Array], one: Axis, other: Axis | int) -> bool:
     """Whether two lengths are known to be equal."""
-    return same_dim(_dim(arrays, one), _dim(arrays, other))
+    return ir.same_dim(_dim(arrays, one), _dim(arrays, other))
 
 
 @state
 class _Known:
     """Which lengths are equal wherever the derivative comes to its end."""
 
-    arrays: Mapping[Place, Array]
-    needed: Mapping[Place, Array]
+    arrays: Mapping[Place, ir.Array]
+    needed: Mapping[Place, ir.Array]
     equal: Equal = field(default_factory=Equal)
 
     def may_differ(self, one: Axis, other: Axis | int) -> bool:
         """Whether lengths that are not 1 are not known to be equal."""
         p, q = _dim(self.arrays, one), _dim(self.arrays, other)
-        if not (is_big(p) and is_big(q)):
+        if not (ir.is_big(p) and ir.is_big(q)):
             return False
-        a, b = self.equal.kind(Array(None, (p,))), self.equal.kind(Array(None, (q,)))
-        assert isinstance(a, Array) and isinstance(b, Array) and a.dims and b.dims
-        return not same_dim(a.dims[0], b.dims[0])
+        a, b = self.equal.kind(ir.Array(None, (p,))), self.equal.kind(ir.Array(None, (q,)))
+        assert isinstance(a, ir.Array) and isinstance(b, ir.Array) and a.dims and b.dims
+        return not ir.same_dim(a.dims[0], b.dims[0])
 
     def asked(self, one: Axis, other: Axis | int) -> list[Axis | Place | int]:
         """The lengths or shapes that have to fit; from here on they do."""
@@ -127,16 +126,16 @@ class _Known:
         self.equal.learn(operator.add, tuple(map(self._alone, (one, other))))
         return [one, other]
 
-    def _alone(self, axis: Axis | int) -> Kind:
+    def _alone(self, axis: Axis | int) -> ir.Kind:
         """An array with this axis alone."""
-        return Array(None, (_dim(self.arrays, axis),))
+        return ir.Array(None, (_dim(self.arrays, axis),))
 
     def _broadcast(self, one: Axis, other: Axis) -> bool:
         """Whether two arrays need to fit each other, and these axes meet then."""
         p, q = (self.needed[axis[0]].dims or () for axis in (one, other))
         meet = one[0] != other[0] and one[1] - len(p) == other[1] - len(q)
         pairs = zip(reversed(p), reversed(q))
-        return meet and all(a == 1 or b == 1 or same_dim(a, b) for a, b in pairs)
+        return meet and all(a == 1 or b == 1 or ir.same_dim(a, b) for a, b in pairs)
 
 
 # --- what asks for it ----------------------------------------------------------------------------

@@ -25,7 +25,6 @@ from srcdiff.autodiff.tape.split import Parts
 from srcdiff.frontend.request import Input, Request
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Array, Dict, Kind, List, Scalar, Tuple, dims_of, is_float, is_real
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.operation import Effect, op_of
 from srcdiff.primitives.views import is_array
@@ -107,9 +106,11 @@ def _held_together(value: ir.Atom, facts: Facts, b: Builder) -> dict[str, ir.Nam
 def is_plain_scalar(value: ir.Atom, facts: Facts) -> bool:
     """Whether an output is surely one real number, whose cotangent is 1.0 unless given."""
     kind = facts.kinds.get(value.id) if isinstance(value, ir.Name) else None
-    if kind is None or not is_float(kind) or not is_real(kind):
+    if kind is None or not ir.is_float(kind) or not ir.is_real(kind):
         return False
-    return isinstance(kind, Scalar) or (on_device() and is_array(kind) and dims_of(kind) == ())
+    return isinstance(kind, ir.Scalar) or (
+        on_device() and is_array(kind) and ir.dims_of(kind) == ()
+    )
 
 
 def seeds(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
@@ -145,21 +146,21 @@ def _mixes_precisions(function: ir.Function, facts: Facts) -> bool:
     if not any(_dtype(k) == "float64" for k in double):
         return False
     refs = chain.from_iterable(map(ir.refs_of, ir.walk(function.body)))
-    met: Iterator[Kind] = chain(facts.kinds.values(), (atom_kind(r, {}) for r in refs))
+    met: Iterator[ir.Kind] = chain(facts.kinds.values(), (atom_kind(r, {}) for r in refs))
     return any(_dtype(k) in _LOW for k in met)
 
 
-def _dtype(kind: Kind | None) -> str | None:
+def _dtype(kind: ir.Kind | None) -> str | None:
     """The dtype of a number or array of NumPy."""
-    if isinstance(kind, Scalar):
+    if isinstance(kind, ir.Scalar):
         return None if kind.python else kind.dtype
-    return kind.dtype if isinstance(kind, Array) else None
+    return kind.dtype if isinstance(kind, ir.Array) else None
 
 
 def _on_device(value: ir.Atom, seed: ir.Name, facts: Facts, b: Builder) -> ir.Name:
     """The cotangent of one number as an array: it may be given, and returned, as a number."""
     kind = facts.kinds.get(value.id) if isinstance(value, ir.Name) else None
-    if not isinstance(kind, (Array, Scalar)):
+    if not isinstance(kind, (ir.Array, ir.Scalar)):
         return seed
     dtype = ir.Ref(f"np.{kind.dtype}", getattr(np, str(kind.dtype)))
     return b.temp(ir.Call(np.array, (seed, dtype)), "_g")
@@ -273,7 +274,7 @@ def _object_gradient(item: Input, request: Request, facts: Facts, b: Builder) ->
 
 
 def _like(
-    base: ir.Name, kind: Kind | None, found: Mapping[tuple[Any, ...], ir.Atom], b: Builder
+    base: ir.Name, kind: ir.Kind | None, found: Mapping[tuple[Any, ...], ir.Atom], b: Builder
 ) -> ir.Atom:
     """Something like `base` with the gradients found at some paths, zeros elsewhere."""
     if () in found:
@@ -290,37 +291,37 @@ def _like(
         if () not in inner:
             b.assign(part, step(base, key))
         parts[key] = _like(part, item_at(kind, key), inner, b)
-    if isinstance(kind, Tuple):
+    if isinstance(kind, ir.Tuple):
         return ir.Tup(tuple(parts.values()))
     b.assign(made, _display(base, kind, parts))
     return made
 
 
-def _keys(kind: Kind | None, found: Mapping[tuple[Any, ...], ir.Atom]) -> list[Any]:
+def _keys(kind: ir.Kind | None, found: Mapping[tuple[Any, ...], ir.Atom]) -> list[Any]:
     """What a gradient like a value has to be given: all items of a container."""
-    if isinstance(kind, (Tuple, List)) and kind.items is not None:
+    if isinstance(kind, (ir.Tuple, ir.List)) and kind.items is not None:
         return list(range(len(kind.items)))
-    if isinstance(kind, Dict) and kind.cls is None:
+    if isinstance(kind, ir.Dict) and kind.cls is None:
         return [key for key, _ in kind.items]
     return list(dict.fromkeys(path[0] for path in found))
 
 
-def _display(base: ir.Name, kind: Kind | None, parts: Mapping[Any, ir.Atom]) -> ir.Call:
+def _display(base: ir.Name, kind: ir.Kind | None, parts: Mapping[Any, ir.Atom]) -> ir.Call:
     """A list, dict or object like `base` that holds these gradients."""
-    if isinstance(kind, List):
+    if isinstance(kind, ir.List):
         return ir.Call(ir.make_list, tuple(parts.values()))
-    if isinstance(kind, Dict) and kind.cls is None:
+    if isinstance(kind, ir.Dict) and kind.cls is None:
         items = (a for k, v in parts.items() for a in (ir.Const(k), v))
         return ir.Call(ir.make_dict, tuple(items))
     kwargs = tuple((str(k), v) for k, v in parts.items())
     return ir.Call(trees.like_object, (base,), kwargs)
 
 
-def _copied(grad: ir.Name, like: Kind | None) -> ir.Rhs:
+def _copied(grad: ir.Name, like: ir.Kind | None) -> ir.Rhs:
     """A copy of the gradient of an input of a kind."""
-    if isinstance(like, Scalar):
+    if isinstance(like, ir.Scalar):
         return grad
-    if isinstance(like, Array) and not like.maybe_scalar:
+    if isinstance(like, ir.Array) and not like.maybe_scalar:
         return ir.Call(ir.Method("copy"), (grad,))
     return ir.Call(trees.kept, (grad,))
 
@@ -379,9 +380,9 @@ def assemble_pair(
     return forward, backward
 
 
-def _unset(kind: Kind | None) -> ir.Const:
+def _unset(kind: ir.Kind | None) -> ir.Const:
     """What stands for a residual that is not computed."""
-    number = isinstance(kind, Scalar) and kind.dtype == "float64"
+    number = isinstance(kind, ir.Scalar) and kind.dtype == "float64"
     return ir.Const(0.0) if number else ir.NONE
 
 

@@ -27,20 +27,6 @@ from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.signatures import bind
 from srcdiff.ir.builder import Builder, Rewriter
 from srcdiff.ir.frozen import frozen, replace, state
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Callable,
-    Dict,
-    Kind,
-    Kinds,
-    List,
-    Object,
-    Scalar,
-    Tuple,
-    Unknown,
-    carries,
-    is_numeric,
-)
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import Typed
 from srcdiff.normalize.summaries.effects import (
@@ -71,8 +57,8 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
     assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Derived)
     key, given = active_key(call, facts)
     kinds = dict(key.kinds)
-    gradients = Tuple(tuple(_gradient_kind(kinds[p]) for p in key.active))
-    there = replace(key, result=Tuple((key.result, UNKNOWN)))
+    gradients = ir.Tuple(tuple(_gradient_kind(kinds[p]) for p in key.active))
+    there = replace(key, result=ir.Tuple((key.result, ir.UNKNOWN)))
     back = replace(key, result=gradients)
     both, kept = facts.fresh("_both"), facts.fresh(f"{call.fn.name}_residuals")
     loc = stmt.loc
@@ -106,8 +92,8 @@ def _may_be_written(name: str, key: Key, facts: Facts) -> bool:
     """Whether something may write into what a call returns, or into a part of it."""
     if name in facts.aliases.classes or key.written:
         return True
-    kind = facts.kinds.get(name, UNKNOWN)
-    return bool(facts.aliases.classes) and not is_numeric(kind)
+    kind = facts.kinds.get(name, ir.UNKNOWN)
+    return bool(facts.aliases.classes) and not ir.is_numeric(kind)
 
 
 def gradients_taken(
@@ -154,16 +140,16 @@ def _copy(name: str, facts: Facts) -> ir.Call:
     return ir.Call(layout.laid_copy if array else trees.kept, (ir.Name(name),))
 
 
-def _gradient_kind(kind: Kind) -> Kind:
+def _gradient_kind(kind: ir.Kind) -> ir.Kind:
     """The kind of the gradient of an argument: its numbers are those of Python or of NumPy."""
-    if isinstance(kind, (Tuple, List, Dict)):
+    if isinstance(kind, (ir.Tuple, ir.List, ir.Dict)):
         item = None if kind.item is None else _gradient_kind(kind.item)
-        if isinstance(kind, Dict):
+        if isinstance(kind, ir.Dict):
             known = tuple((k, _gradient_kind(v)) for k, v in kind.items)
             return replace(kind, items=known, item=item)
         items = None if kind.items is None else tuple(map(_gradient_kind, kind.items))
         return replace(kind, items=items, item=item)
-    return Scalar(kind.dtype, None) if isinstance(kind, Scalar) else kind
+    return ir.Scalar(kind.dtype, None) if isinstance(kind, ir.Scalar) else kind
 
 
 def item_of(base: ir.Name, k: int, of: int = 2) -> ir.Call:
@@ -239,7 +225,7 @@ class _Marker(Rewriter):
     """The pass over the blocks of a function; `stored`: the names of memory that is written."""
 
     whole: ir.Function
-    kinds: Kinds
+    kinds: ir.Kinds
     known: dict[Any, Summary]
     near: Near | None
     stored: frozenset[str]
@@ -378,7 +364,7 @@ def _check_apart(
                 )
 
 
-def _marked_call(call: ir.Call, kinds: Kinds, loc: ir.Loc, known: dict[Any, Summary]) -> ir.Call:
+def _marked_call(call: ir.Call, kinds: ir.Kinds, loc: ir.Loc, known: dict[Any, Summary]) -> ir.Call:
     """A call with its arguments in the order of the parameters; `known` takes its summary."""
     fn: Any = call.fn
     try:
@@ -393,11 +379,11 @@ def _marked_call(call: ir.Call, kinds: Kinds, loc: ir.Loc, known: dict[Any, Summ
     return ir.Call(mark, tuple(bound.values()), (), call.text)
 
 
-def _mark(fn: Any, given: tuple[tuple[str, Kind], ...], found: Summary) -> ir.Derived:
+def _mark(fn: Any, given: tuple[tuple[str, ir.Kind], ...], found: Summary) -> ir.Derived:
     """The callee of a marked call."""
     result = found.result
     if found.written:
-        result = Tuple((result, *(dict(given).get(p, UNKNOWN) for p in found.written)))
+        result = ir.Tuple((result, *(dict(given).get(p, ir.UNKNOWN) for p in found.written)))
     key = Key(
         fn, given, (), result, found.written, found.returned, together=found.together,
         items=found.items,
@@ -412,10 +398,10 @@ def _mark(fn: Any, given: tuple[tuple[str, Kind], ...], found: Summary) -> ir.De
 class Nothing:
     """What is known of such a function."""
 
-    result: Kind = UNKNOWN
+    result: ir.Kind = ir.UNKNOWN
 
 
-def at_run_time(function: ir.Function, kinds: Kinds, inputs: Iterable[str]) -> ir.Function:
+def at_run_time(function: ir.Function, kinds: ir.Kinds, inputs: Iterable[str]) -> ir.Function:
     """The function with calls marked whose callee is found when they run.
 
     A callee that depends on an input might hold values with a derivative that nobody sees, and so
@@ -433,7 +419,9 @@ def at_run_time(function: ir.Function, kinds: Kinds, inputs: Iterable[str]) -> i
         if isinstance(s, ir.Assign) and _is_candidate(s, kinds):
             call = s.rhs
             assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Name)
-            active = {n for n in ir.names(ir.Tup(call.args)) if n in varied and carries(n, kinds)}
+            active = {
+                n for n in ir.names(ir.Tup(call.args)) if n in varied and ir.carries(n, kinds)
+            }
             if active and call.fn.id not in unfit:
                 fn = ir.Derived(call.fn.id, AT_RUN_TIME, Nothing())
                 return replace(s, rhs=replace(call, fn=fn, args=(call.fn, *call.args)))
@@ -442,14 +430,14 @@ def at_run_time(function: ir.Function, kinds: Kinds, inputs: Iterable[str]) -> i
     return ir.replaced_in(function, stmt)
 
 
-def _is_candidate(stmt: ir.Stmt, kinds: Kinds) -> bool:
+def _is_candidate(stmt: ir.Stmt, kinds: ir.Kinds) -> bool:
     """Whether a statement keeps the result of a plain call of something that may be a function."""
     call = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if not isinstance(call, ir.Call) or not isinstance(call.fn, ir.Name) or call.kwargs:
         return False
     plain = all(isinstance(a, (ir.Name, ir.Const, ir.Ref)) for a in call.args)
-    kind = kinds.get(call.fn.id, UNKNOWN)
-    return plain and isinstance(kind, (Unknown, Object, Callable))
+    kind = kinds.get(call.fn.id, ir.UNKNOWN)
+    return plain and isinstance(kind, (ir.Unknown, ir.Object, ir.Callable))
 
 
 def is_at_run_time(rhs: ir.Rhs) -> bool:

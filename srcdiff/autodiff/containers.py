@@ -24,22 +24,6 @@ from srcdiff.analysis.links import JOINS
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.ir.builder import Builder, place_of
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Array,
-    Dict,
-    Kind,
-    List,
-    Scalar,
-    Tuple,
-    Unknown,
-    inside,
-    is_container,
-    is_float,
-    is_inexact_dtype,
-    is_numeric,
-    sure,
-)
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.indexing import item_kind
 from srcdiff.primitives.effects import makes_object, object_parts
@@ -160,7 +144,7 @@ def element_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
     kind = facts.kind(stmt.target)
     # Of an element that may be an integer there may be no adjoint.
     sure_one = getattr(kind, "dtype", None) is not None and not _holds_none(base, facts)
-    kind = kind if sure_one else UNKNOWN
+    kind = kind if sure_one else ir.UNKNOWN
     return (made, *added_item(d_base, key, d_target, kind, facts, stmt.loc))
 
 
@@ -197,10 +181,10 @@ def _add_part(base: ir.Name, part: ir.Slice, stmt: ir.Assign, facts: Facts) -> i
     return tuple(lines.out)
 
 
-def _holds_numbers(kind: Kind) -> bool:
+def _holds_numbers(kind: ir.Kind) -> bool:
     """Whether every item of a container is surely a number or array with a derivative."""
-    items = inside(kind)
-    return bool(items) and all(is_float(k) for k in items)
+    items = ir.inside(kind)
+    return bool(items) and all(ir.is_float(k) for k in items)
 
 
 def concatenation_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
@@ -208,7 +192,7 @@ def concatenation_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Bl
     source = facts.adjoint(stmt.target.id)
     lines = Builder(facts.fresh, stmt.loc)
     for atom in call.args:
-        if isinstance(atom, ir.Name) and not is_container(facts.kinds.get(atom.id, UNKNOWN)):
+        if isinstance(atom, ir.Name) and not ir.is_container(facts.kinds.get(atom.id, ir.UNKNOWN)):
             lines.assign(source, ir.Call(of_items, (source, atom, *place_of(stmt.loc))))
 
     def give(name: ir.Name, piece: ir.Name) -> None:
@@ -252,7 +236,7 @@ def checked_sum(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
     joins = is_op(call, Op.ADD, Op.MUL) and facts.sampled
     if not joins or not may_join(call, facts.kinds):
         return ()
-    by_float = any(is_float(atom_kind(a, facts.kinds)) for a in call.args)
+    by_float = any(ir.is_float(atom_kind(a, facts.kinds)) for a in call.args)
     check = numbers if by_float and is_op(call, Op.MUL) else one_value
     adjoint = facts.adjoint(stmt.target.id)
     checked = ir.Call(check, (adjoint, *place_of(stmt.loc)))
@@ -261,12 +245,12 @@ def checked_sum(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
     return (ir.Assign(adjoint, checked, stmt.loc),)
 
 
-def may_join(call: ir.Call, kinds: Mapping[str, Kind]) -> bool:
+def may_join(call: ir.Call, kinds: Mapping[str, ir.Kind]) -> bool:
     """Whether operands may be lists for all that is known."""
     found = [atom_kind(a, kinds) for a in call.args]
-    unknown = [k for k in found if not is_numeric(k) and not is_container(k)]
-    rest = [k for k in found if is_numeric(k)]
-    counts = is_op(call, Op.MUL) and all(isinstance(k, Scalar) for k in rest)
+    unknown = [k for k in found if not ir.is_numeric(k) and not ir.is_container(k)]
+    rest = [k for k in found if ir.is_numeric(k)]
+    counts = is_op(call, Op.MUL) and all(isinstance(k, ir.Scalar) for k in rest)
     return bool(unknown) and (counts or not rest)
 
 
@@ -275,16 +259,16 @@ def _count(atom: ir.Atom, facts: Facts) -> int | None:
     if isinstance(atom, ir.Tup):
         return len(atom.items)
     kind = facts.kinds.get(atom.id) if isinstance(atom, ir.Name) else None
-    items = kind.items if isinstance(kind, (List, Tuple)) else None
+    items = kind.items if isinstance(kind, (ir.List, ir.Tuple)) else None
     return None if items is None else len(items)
 
 
 def added_item(
-    base: ir.Name, key: ir.Atom, value: ir.Atom, kind: Kind, facts: Facts, loc: ir.Loc
+    base: ir.Name, key: ir.Atom, value: ir.Atom, kind: ir.Kind, facts: Facts, loc: ir.Loc
 ) -> ir.Block:
     """`base[key] += value`, leaf by leaf where the item may be itself a container."""
     b = Builder(facts.fresh, loc)
-    if is_numeric(kind):
+    if ir.is_numeric(kind):
         b.add(base, key, value)
     else:
         b.store(base, key, b.apply(add_tree, b.item(base, key), value))
@@ -294,15 +278,15 @@ def added_item(
 def _may_repeat(base: ir.Name, key: ir.Atom, facts: Facts) -> bool:
     """Whether the base may be an array and the key an array that selects an element twice."""
     parts = key.items if isinstance(key, ir.Tup) else (key,)
-    kinds = [sure(facts.kind(k)) for k in parts if isinstance(k, (ir.Name, ir.Ref))]
-    maybe = isinstance(sure(facts.kind(base)), (Unknown, Array))
-    return maybe and any(isinstance(k, (Unknown, Array, List)) for k in kinds)
+    kinds = [ir.sure(facts.kind(k)) for k in parts if isinstance(k, (ir.Name, ir.Ref))]
+    maybe = isinstance(ir.sure(facts.kind(base)), (ir.Unknown, ir.Array))
+    return maybe and any(isinstance(k, (ir.Unknown, ir.Array, ir.List)) for k in kinds)
 
 
 def _holds_none(base: ir.Name, facts: Facts) -> bool:
     """Whether a container has items without a derivative beside those that have one."""
-    known = [getattr(k, "dtype", None) for k in inside(facts.kinds.get(base.id))]
-    return any(d is not None and not is_inexact_dtype(d) for d in known)
+    known = [getattr(k, "dtype", None) for k in ir.inside(facts.kinds.get(base.id))]
+    return any(d is not None and not ir.is_inexact_dtype(d) for d in known)
 
 
 def _tuple_element_adjoint(stmt: ir.Assign, base: ir.Tup, key: ir.Atom, facts: Facts) -> ir.Block:
@@ -334,8 +318,8 @@ def store_adjoint(stmt: ir.SetItem, facts: Facts) -> ir.Block:
 
 def check_items(stmt: ir.SetItem, facts: Facts) -> None:
     """Refuse items for a part of what may be a list, whose length they change."""
-    items = isinstance(stmt.index, ir.Slice) and is_container(atom_kind(stmt.value, facts.kinds))
-    if items and not is_numeric(atom_kind(stmt.base, facts.kinds)):
+    items = isinstance(stmt.index, ir.Slice) and ir.is_container(atom_kind(stmt.value, facts.kinds))
+    if items and not ir.is_numeric(atom_kind(stmt.base, facts.kinds)):
         raise UnsupportedError(
             f"items are stored into a part of {ir.said(stmt.base.id)}, which may be an array or a "
             "list",
@@ -346,8 +330,8 @@ def check_items(stmt: ir.SetItem, facts: Facts) -> None:
 
 def _may_become_complex(stmt: ir.SetItem, facts: Facts) -> bool:
     """Whether what is stored may be complex where what was at its place is real."""
-    key = UNKNOWN if stmt.index is None else atom_kind(stmt.index, facts.kinds)
-    return facts.complex and not is_float(item_kind(facts.kind(stmt.base), key))
+    key = ir.UNKNOWN if stmt.index is None else atom_kind(stmt.index, facts.kinds)
+    return facts.complex and not ir.is_float(item_kind(facts.kind(stmt.base), key))
 
 
 def _old_item(stmt: ir.SetItem, facts: Facts) -> ir.Call:
@@ -404,7 +388,7 @@ def put_back(stmt: ir.Assign, base: ir.Name, item: ir.Name, facts: Facts) -> ir.
     call = stmt.rhs
     assert isinstance(call, ir.Call)
     owner, *place = call.args
-    if place and isinstance(facts.kind(owner), Dict):
+    if place and isinstance(facts.kind(owner), ir.Dict):
         return ir.SetItem(base, place[0], item, None, stmt.loc)
     name = "insert" if place else "append"
     return ir.Effect(ir.Call(ir.Method(name), (base, *place, item)), stmt.loc)
@@ -442,8 +426,8 @@ def cut_tangent(
 
     It may be where values with a derivative go into what may be an array of whole numbers.
     """
-    kind = sure(facts.kind(base))
-    unknown = kind == UNKNOWN or (isinstance(kind, Array) and kind.dtype is None)
+    kind = ir.sure(facts.kind(base))
+    unknown = kind == ir.UNKNOWN or (isinstance(kind, ir.Array) and kind.dtype is None)
     others = {n for n in stored if n != base.id}
     if not unknown or base.id not in facts.active or facts.active.isdisjoint(others):
         return ()

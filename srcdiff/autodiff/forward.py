@@ -37,7 +37,6 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.request import Request
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, Tuple, is_numeric, is_scalar
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.normalize.copy_in import lent_names
 from srcdiff.normalize.summaries.effects import is_user_call
@@ -48,7 +47,7 @@ from srcdiff.runtime import layout
 
 
 def laid_names(
-    function: ir.Function, kinds: Mapping[str, Kind], classes: Mapping[str, str]
+    function: ir.Function, kinds: Mapping[str, ir.Kind], classes: Mapping[str, str]
 ) -> frozenset[str]:
     """The names whose tangents have to lie in memory as they do."""
     lent = {classes[n] for n in lent_names(function) if n in classes}
@@ -78,7 +77,7 @@ def laid_tangent(stmt: ir.Assign, tangent: ir.Rhs | None, scribe: Scribe) -> ir.
 
 def tangent_facts(
     function: ir.Function,
-    kinds: Mapping[str, Kind],
+    kinds: Mapping[str, ir.Kind],
     request: Request,
     outputs: tuple[str, ...],
     theirs: frozenset[str],
@@ -102,12 +101,12 @@ def tangent_facts(
     return Facts(kinds, shared, active, names, fresh, "", theirs, mixed, known, laid=laid)
 
 
-def tangent_kinds(facts: Facts, request: Request) -> dict[str, Kind]:
+def tangent_kinds(facts: Facts, request: Request) -> dict[str, ir.Kind]:
     """The kinds of the tangents of the inputs: those of the inputs."""
-    found: dict[str, Kind] = {}
+    found: dict[str, ir.Kind] = {}
     for item in request.inputs:
-        kind = facts.kinds.get(item.param, UNKNOWN)
-        plain = Scalar(kind.dtype, kind.python) if isinstance(kind, Scalar) else kind
+        kind = facts.kinds.get(item.param, ir.UNKNOWN)
+        plain = ir.Scalar(kind.dtype, kind.python) if isinstance(kind, ir.Scalar) else kind
         found[facts.adjoints[item.param]] = plain
     return found
 
@@ -188,7 +187,7 @@ def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
         return (*_scaled(stmt, active, scribe), stmt)
     if stmt.op is not None and not active:
         return (stmt,)
-    inside = not is_numeric(facts.kind(stmt.base))  # of a container the tangent has items alike
+    inside = not ir.is_numeric(facts.kind(stmt.base))  # of a container the tangent has items alike
     value = scribe.tangent(stmt.value) if active or inside else ir.Const(0.0)
     store = ir.SetItem(facts.adjoint(stmt.base.id), stmt.index, value, stmt.op, stmt.loc)
     stored = () if stmt.op is not None else ir.names(stmt.value)
@@ -308,14 +307,14 @@ def _of_number(value: ir.Rhs, tangent: ir.Rhs, scribe: Scribe) -> ir.Rhs:
     An array of no axes would be shared where a number is not.
     """
     kinds = scribe.facts.kinds
-    kind = kind_of_call(value, kinds) if isinstance(value, ir.Call) else UNKNOWN
+    kind = kind_of_call(value, kinds) if isinstance(value, ir.Call) else ir.UNKNOWN
     kind = atom_kind(value, kinds) if isinstance(value, ir.Name) else kind
-    if is_scalar(kind):
+    if ir.is_scalar(kind):
         own = is_op(tangent, Op.ARRAY) and not tangent.kwargs
         return _as_number(tangent.args[0] if own else tangent, scribe)  # type: ignore[union-attr]
     if not isinstance(value, ir.Call) or not isinstance(tangent, ir.Call):
         return tangent
-    if not returns_view(value, kinds) or not is_scalar(atom_kind(value.args[0], kinds)):
+    if not returns_view(value, kinds) or not ir.is_scalar(atom_kind(value.args[0], kinds)):
         return tangent
     number = scribe.temp(_as_number(tangent.args[0], scribe))
     return replace(tangent, args=(number, *tangent.args[1:]))
@@ -360,9 +359,9 @@ def _call(stmt: ir.Assign, call: ir.Call, scribe: Scribe) -> ir.Rhs | None:
         return joined_tangent(call, scribe)
     if is_op(call, Op.POP):
         return _on_container(call, scribe)
-    if is_op(call, Op.GETITEM) and is_scalar(facts.kind(call.args[0])):
+    if is_op(call, Op.GETITEM) and ir.is_scalar(facts.kind(call.args[0])):
         return scribe.tangent(call.args[0])
-    if is_op(call, Op.GETITEM) and not is_numeric(facts.kind(call.args[0])):
+    if is_op(call, Op.GETITEM) and not ir.is_numeric(facts.kind(call.args[0])):
         return _element(call, scribe)
     written = stmt.target.id in facts.aliases.classes
     return call_tangent(stmt, call, scribe, written)
@@ -383,7 +382,7 @@ def _user_call(stmt: ir.Assign, facts: Facts) -> ir.Block:
     key, given = active_key(call, facts)
     if not given:
         return (stmt, *_tangent_lines(stmt, facts.adjoint(stmt.target.id), facts))
-    key = replace(key, result=Tuple((key.result, UNKNOWN)))
+    key = replace(key, result=ir.Tuple((key.result, ir.UNKNOWN)))
     args = (*call.args, *map(scribe.tangent, given))
     both = scribe.temp(ir.Call(ir.Derived(call.fn.name, "jvp", key), args))
     tangent = facts.adjoint(stmt.target.id)

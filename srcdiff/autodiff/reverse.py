@@ -33,7 +33,6 @@ from srcdiff.autodiff.containers import (
 )
 from srcdiff.autodiff.expand.adjoint import expand
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import is_numeric, is_scalar
 from srcdiff.normalize.displays import Unpacking, counts, unpacking
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.primitives.effects import written_into
@@ -194,9 +193,9 @@ def _call(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
         return _contributions(replace(stmt, rhs=call.args[0]), facts)
     if is_op(call, Op.ADD) and any(facts.is_container(a) for a in call.args):
         return concatenation_adjoint(stmt, call, facts)
-    if is_op(call, Op.GETITEM) and is_scalar(facts.kind(call.args[0])):
+    if is_op(call, Op.GETITEM) and ir.is_scalar(facts.kind(call.args[0])):
         return _contributions(replace(stmt, rhs=call.args[0]), facts)
-    if is_op(call, Op.GETITEM) and not is_numeric(facts.kind(call.args[0])):
+    if is_op(call, Op.GETITEM) and not ir.is_numeric(facts.kind(call.args[0])):
         return element_adjoint(stmt, call, facts)
     bound = find(call, facts.kinds, stmt.loc)
     return (*checked_sum(stmt, call, facts), *expand(bound, stmt, facts))

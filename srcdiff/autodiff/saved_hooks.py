@@ -13,7 +13,6 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import Tuple, is_scalar
 from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.contexts import packed, unpacked
@@ -32,7 +31,9 @@ def with_hooks(
     writer = _Writer(facts, frozenset(s for s, v in pushed.items() if v in packable))
     one, two = writer.forward(one, places), writer.backward(two, places)
     held = {k: s.target.id for k, s in enumerate(_unpacking(two)) if k in places}
-    kinds = {n: Tuple((facts.kinds[names[k]],)) for k, n in held.items() if names[k] in facts.kinds}
+    kinds = {
+        n: ir.Tuple((facts.kinds[names[k]],)) for k, n in held.items() if names[k] in facts.kinds
+    }
     return one, two, replace(facts, kinds={**facts.kinds, **kinds})
 
 
@@ -85,7 +86,7 @@ def _packable(
         kind = facts.kinds.get(name)
         if kind is None:
             return name in copies
-        return not is_scalar(kind) and written.isdisjoint((name, classes.get(name, name)))
+        return not ir.is_scalar(kind) and written.isdisjoint((name, classes.get(name, name)))
 
     return frozenset(n for n in names if n not in adjoints and is_packable(n))
 

@@ -33,20 +33,7 @@ from srcdiff.autodiff.containers import (
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Dict,
-    Kind,
-    List,
-    Tuple,
-    contents,
-    inside,
-    is_active_kind,
-    is_container,
-    is_float,
-    is_scalar,
-    sure,
-)
+from srcdiff.ir.kinds import is_container
 from srcdiff.kinds.containers import tree_kind
 from srcdiff.primitives.effects import returns_view
 from srcdiff.primitives.ops import Op, is_op
@@ -93,7 +80,7 @@ def check_part(stmt: ir.SetItem, facts: Facts) -> None:
     kind = facts.kinds.get(stmt.base.id)
     if not isinstance(stmt.index, ir.Slice) or is_array_if_any(kind):
         return
-    if any(map(_may_be_number, _items(kind or UNKNOWN))):
+    if any(map(_may_be_number, _items(kind or ir.UNKNOWN))):
         raise UnsupportedError(
             "numbers are stored in a part of a list whose memory has another name",
             stmt.loc,
@@ -110,16 +97,16 @@ def _is_copy(stmt: ir.Assign, call: ir.Call, facts: Facts) -> bool:
     return is_op(call, *COPIES, Op.ADD)
 
 
-def _items(kind: Kind) -> tuple[Kind, ...]:
+def _items(kind: ir.Kind) -> tuple[ir.Kind, ...]:
     """The kinds of the items of a container."""
-    if isinstance(kind, (List, Dict)):
-        return contents(kind)
-    return (getattr(kind, "items", None) or ()) or (getattr(kind, "item", None) or UNKNOWN,)
+    if isinstance(kind, (ir.List, ir.Dict)):
+        return ir.contents(kind)
+    return (getattr(kind, "items", None) or ()) or (getattr(kind, "item", None) or ir.UNKNOWN,)
 
 
-def _may_be_number(kind: Kind) -> bool:
+def _may_be_number(kind: ir.Kind) -> bool:
     """Whether an item of a container may be an active number."""
-    return is_active_kind(kind) and not is_array_if_any(kind) and not is_container(kind)
+    return ir.is_active_kind(kind) and not is_array_if_any(kind) and not is_container(kind)
 
 
 # --- statements on memory that nobody can follow, repeated on its shadows ------------------------
@@ -141,12 +128,12 @@ def with_shadows(facts: Facts) -> Facts:
     return replace(facts, kinds=kinds, aliases=shared)
 
 
-def _shadow_kind(kind: Kind) -> Kind:
+def _shadow_kind(kind: ir.Kind) -> ir.Kind:
     """The kind of a shadow; its dicts are made in places of their own."""
     made = tree_kind(kind)
-    if isinstance(kind, Dict) and isinstance(made, Dict):
+    if isinstance(kind, ir.Dict) and isinstance(made, ir.Dict):
         items = tuple((k, _shadow_kind(v)) for k, v in kind.items)
-        return Dict(items, made.item, f"shadow of {kind.site}")
+        return ir.Dict(items, made.item, f"shadow of {kind.site}")
     return made
 
 
@@ -250,8 +237,10 @@ class _Mirror(Builder):
 
     def is_container(self, atom: ir.Atom) -> bool:
         """Whether something is certainly a list, tuple or dict, or None."""
-        kind = self.facts.kinds.get(atom.id, UNKNOWN) if isinstance(atom, ir.Name) else UNKNOWN
-        return is_container(sure(kind))
+        kind = (
+            self.facts.kinds.get(atom.id, ir.UNKNOWN) if isinstance(atom, ir.Name) else ir.UNKNOWN
+        )
+        return is_container(ir.sure(kind))
 
     def has_memory(self, name: str) -> bool:
         """Whether a name has a shadow, kept or made where it is used."""
@@ -260,8 +249,8 @@ class _Mirror(Builder):
     def zero(self, stmt: ir.Assign) -> ir.Rhs:
         """A shadow for new memory."""
         name = stmt.target
-        kind = self.facts.kinds.get(name.id, UNKNOWN)
-        if is_array(kind) and is_float(kind) and self.may_have_gaps(stmt.rhs):
+        kind = self.facts.kinds.get(name.id, ir.UNKNOWN)
+        if is_array(kind) and ir.is_float(kind) and self.may_have_gaps(stmt.rhs):
             return ir.Call(layout.laid_like, (ir.Const(0.0), name))
         return zero_adjoint(name, kind)
 
@@ -312,13 +301,17 @@ class _Mirror(Builder):
             return self.constant(atom)
         if self.has_shadow(atom.id):
             return self.facts.adjoint(atom.id)
-        kind = self.facts.kinds.get(atom.id, UNKNOWN)
-        if is_scalar(kind):
+        kind = self.facts.kinds.get(atom.id, ir.UNKNOWN)
+        if ir.is_scalar(kind):
             return ir.Const(0.0)
         owner = self.facts.aliases.owner(atom.id)
         if atom.id in self.facts.aliases.views and self.has_shadow(owner):
             return self.view(atom)
-        if isinstance(kind, (List, Tuple)) and inside(kind) and all(map(is_scalar, inside(kind))):
+        if (
+            isinstance(kind, (ir.List, ir.Tuple))
+            and ir.inside(kind)
+            and all(map(ir.is_scalar, ir.inside(kind)))
+        ):
             return self.constant(atom)
         raise InternalError(f"`{atom.id}` may be memory, and has no shadow")
 
@@ -326,11 +319,13 @@ class _Mirror(Builder):
         """The shadow of a constant, beside which something active may come to stand."""
         if isinstance(atom, ir.Const):
             return ir.Const(0.0) if isinstance(atom.value, (float, complex)) else ir.NONE
-        kind = self.facts.kinds.get(atom.id, UNKNOWN) if isinstance(atom, ir.Name) else UNKNOWN
+        kind = (
+            self.facts.kinds.get(atom.id, ir.UNKNOWN) if isinstance(atom, ir.Name) else ir.UNKNOWN
+        )
         # A list is as long there as here: it may be joined with one that has a shadow.
-        if not is_active_kind(kind) and not self.is_container(atom):
+        if not ir.is_active_kind(kind) and not self.is_container(atom):
             return ir.NONE
-        number = is_scalar(kind)
+        number = ir.is_scalar(kind)
         return ir.Const(0.0) if number else self.temp(ir.Call(trees.zero_tree, (atom,)), "_d")
 
     def view(self, name: ir.Name) -> ir.Name:

@@ -33,22 +33,6 @@ from srcdiff.frontend.lowering import differentiable, flows, template_of
 from srcdiff.frontend.request import Request
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace, state
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Array,
-    Callable,
-    Kind,
-    NoneKind,
-    Scalar,
-    SliceKind,
-    Text,
-    Tuple,
-    broadcasts_to_itself,
-    is_container,
-    is_float,
-    is_numeric,
-    is_scalar,
-)
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.normalize.decompose import in_full, inferred
 from srcdiff.primitives.arguments import ALIASES, spelling
@@ -89,7 +73,7 @@ class _Transposition(Builder):
     parts: dict[int, list[ir.Atom]] = field(default_factory=dict)
     sums: dict[str, list[ir.Atom]] = field(default_factory=dict)
     buffers: dict[str, ir.Name] = field(default_factory=dict)
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    kinds: Mapping[str, ir.Kind] = field(default_factory=dict)
     linear: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -138,7 +122,7 @@ class _Transposition(Builder):
     def _tuple(self) -> ir.Atom:
         """The tangent of a result that is a tuple."""
         kind = self.facts.kinds.get(self.stmt.target.id)
-        if not isinstance(kind, Tuple) or kind.items is None:
+        if not isinstance(kind, ir.Tuple) or kind.items is None:
             raise InternalError(f"nobody knows how many values {self.name} gives", self.stmt)
         items: list[ir.Atom] = []
         for k in range(len(kind.items)):
@@ -200,7 +184,7 @@ class _Transposition(Builder):
 
     def _is_part(self, call: ir.Call) -> bool:
         """Whether a call takes one of several results."""
-        several = isinstance(self.kinds.get(self.result.id), Tuple)
+        several = isinstance(self.kinds.get(self.result.id), ir.Tuple)
         return several and is_op(call, Op.GETITEM) and call.args[0] == self.result
 
     def call_back(self, stmt: ir.Assign, call: ir.Call, value: ir.Atom) -> None:
@@ -229,7 +213,7 @@ class _Transposition(Builder):
     def buffer(self, name: str) -> None:
         """Zeros of the shape of a name, to be added to."""
         if name not in self.buffers:
-            several = not isinstance(self.kinds.get(name), (Array, Scalar))
+            several = not isinstance(self.kinds.get(name), (ir.Array, ir.Scalar))
             zeros = trees.zero_tree if several else np.zeros_like
             self.buffers[name] = self.temp(ir.Call(zeros, (ir.Name(name),)))
 
@@ -272,11 +256,11 @@ class Scribe(Builder):
             number = isinstance(atom.value, (int, float, complex))
             return ir.Const(0.0) if number else ir.NONE
         kind = self.facts.kind(atom)
-        if isinstance(kind, Scalar):
+        if isinstance(kind, ir.Scalar):
             return ir.Const(0.0)
-        if isinstance(kind, (NoneKind, Text, Callable, SliceKind)):
+        if isinstance(kind, (ir.NoneKind, ir.Text, ir.Callable, ir.SliceKind)):
             return ir.NONE
-        plain = isinstance(kind, Array) and not kind.maybe_scalar
+        plain = isinstance(kind, ir.Array) and not kind.maybe_scalar
         return self.temp(ir.Call(np.zeros_like if plain else trees.zeros_like, (atom,)))
 
 
@@ -285,24 +269,24 @@ def joins(call: ir.Call, facts: Facts) -> bool:
     if not is_op(call, *JOINS):
         return False
     kinds = [atom_kind(a, facts.kinds) for a in call.args]
-    if any(map(is_container, kinds)):
+    if any(map(ir.is_container, kinds)):
         return not any(_makes_array(call, k) for k in kinds)
     constant = any(not set(ir.names(a)) & facts.active for a in call.args)
     return is_op(call, Op.ADD) and constant and facts.sampled and may_join(call, facts.kinds)
 
 
-def _makes_array(call: ir.Call, kind: Kind) -> bool:
+def _makes_array(call: ir.Call, kind: ir.Kind) -> bool:
     """Whether `+` or `*` of a list and something of this kind is an array."""
-    if isinstance(kind, Scalar):
-        return is_op(call, Op.ADD) or (is_float(kind) and not kind.python)
-    return isinstance(kind, Array)
+    if isinstance(kind, ir.Scalar):
+        return is_op(call, Op.ADD) or (ir.is_float(kind) and not kind.python)
+    return isinstance(kind, ir.Array)
 
 
 def joined_tangent(call: ir.Call, scribe: Scribe) -> ir.Call:
     """The tangents of lists or tuples joined, a count as it is."""
 
     def one(atom: ir.Atom) -> ir.Atom:
-        return atom if is_numeric(atom_kind(atom, scribe.facts.kinds)) else scribe.tangent(atom)
+        return atom if ir.is_numeric(atom_kind(atom, scribe.facts.kinds)) else scribe.tangent(atom)
 
     return on_companions(call, one)
 
@@ -359,7 +343,7 @@ def _apart(
     facts, kind = scribe.facts, scribe.facts.kind(stmt.target)
     active = {n for n in ir.names(call) if n in facts.active}
     names = active if written else active & facts.aliases.classes.keys()
-    if total is None or is_scalar(kind) or names & _may_share(call, facts):
+    if total is None or ir.is_scalar(kind) or names & _may_share(call, facts):
         return total  # as the value is a view
     shared = {facts.adjoint(n).id for n in names}
     for line in scribe.out[start:]:
@@ -369,7 +353,7 @@ def _apart(
         items = (scribe.temp(_copied(a)) if shared & {*ir.names(a)} else a for a in total.items)
         return ir.Tup(tuple(items))
     copied = isinstance(total, ir.Name) and total.id in shared
-    return _copied(total) if copied and not is_container(kind) else total
+    return _copied(total) if copied and not ir.is_container(kind) else total
 
 
 def _copied(atom: ir.Atom) -> ir.Call:
@@ -467,7 +451,7 @@ def _elementwise(bound: Bound, stmt: ir.Assign, call: ir.Call, scribe: Scribe) -
     return scribe.temp(ir.Call(np.broadcast_to, (total, shape), text="np.broadcast_to"))
 
 
-Operand = Union[str, Kind]  # a name, or the kind of an array or list from outside
+Operand = Union[str, ir.Kind]  # a name, or the kind of an array or list from outside
 
 
 def _covered(lines: ir.Block, total: ir.Atom, names: Iterable[str], facts: Facts) -> set[Operand]:
@@ -491,24 +475,24 @@ def _has_result_shape(stmt: ir.Assign, call: ir.Call, covered: set[Operand], fac
     kinds = {o: facts.kinds.get(o) if isinstance(o, str) else o for o in operands}
     for name in operands:
         kind = kinds[name]
-        if name not in covered or kind is None or z is None or not is_numeric(kind):
+        if name not in covered or kind is None or z is None or not ir.is_numeric(kind):
             continue
         rest = [k for o, k in kinds.items() if o != name and k is not None]
         whole = len(rest) == len(kinds) - 1
-        if broadcasts_to_itself(kind, z, rest if whole else None):
+        if ir.broadcasts_to_itself(kind, z, rest if whole else None):
             return True
     return False
 
 
 def _operands(atom: ir.Atom) -> tuple[Operand, ...]:
     """The names in an operand, or its kind where it is an array or list from outside."""
-    kind = atom_kind(atom, {}) if isinstance(atom, (ir.Ref, ir.Const)) else UNKNOWN
-    return (kind,) if isinstance(kind, Array) or is_container(kind) else ir.names(atom)
+    kind = atom_kind(atom, {}) if isinstance(atom, (ir.Ref, ir.Const)) else ir.UNKNOWN
+    return (kind,) if isinstance(kind, ir.Array) or ir.is_container(kind) else ir.names(atom)
 
 
 def _is_scalar(operand: Operand, facts: Facts) -> bool:
     kind = facts.kinds.get(operand) if isinstance(operand, str) else operand
-    return kind is not None and (is_scalar(kind) or isinstance(kind, NoneKind))
+    return kind is not None and (ir.is_scalar(kind) or isinstance(kind, ir.NoneKind))
 
 
 # --- tangents that are written -----------------------------------------------------------------
@@ -547,7 +531,7 @@ def effect_tangent(stmt: ir.Effect, call: ir.Call, scribe: Scribe) -> tuple[bool
 
 
 def check_objects(
-    function: ir.Function, active: frozenset[str], kinds: Mapping[str, Kind], request: Request
+    function: ir.Function, active: frozenset[str], kinds: Mapping[str, ir.Kind], request: Request
 ) -> None:
     """Refuse active objects: their attributes have no tangents.
 

@@ -20,18 +20,6 @@ from srcdiff.codegen.emit import Made
 from srcdiff.codegen.printer import wrap
 from srcdiff.frontend.source.locate import definition, lines_of
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import (
-    Array,
-    Dict,
-    Kind,
-    List,
-    NoneKind,
-    Object,
-    Scalar,
-    Tuple,
-    Unknown,
-    inside,
-)
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.ops import Op, is_op
@@ -208,45 +196,49 @@ def holds_containers(made: Made) -> bool:
     return recursive or _takes_others(made, _is_number)
 
 
-def holds_records(made: Made, kinds: Mapping[str, Kind]) -> bool:
+def holds_records(made: Made, kinds: Mapping[str, ir.Kind]) -> bool:
     """Whether they may be given objects."""
     refs = made.emitted.refs.values()
     classes = any(records.is_record(v) or records.is_record(type(v)) for v in refs)
     return classes or any(map(_has_objects, kinds.values())) or _takes_others(made, _is_plain)
 
 
-def _is_number(kind: Kind) -> bool:
+def _is_number(kind: ir.Kind) -> bool:
     """Whether a value is certainly a number or an array."""
-    return isinstance(kind, (Scalar, Array))
+    return isinstance(kind, (ir.Scalar, ir.Array))
 
 
-def _is_plain(kind: Kind) -> bool:
+def _is_plain(kind: ir.Kind) -> bool:
     """Whether a value is certainly a number or an array, or a container that has no objects."""
-    if isinstance(kind, Dict) and kind.cls is not None:
+    if isinstance(kind, ir.Dict) and kind.cls is not None:
         return False
-    plain = isinstance(kind, (Scalar, Array, Tuple, List, Dict, NoneKind))
-    return plain and all(map(_is_plain, inside(kind)))
+    plain = isinstance(kind, (ir.Scalar, ir.Array, ir.Tuple, ir.List, ir.Dict, ir.NoneKind))
+    return plain and all(map(_is_plain, ir.inside(kind)))
 
 
-def _has_objects(kind: Kind) -> bool:
+def _has_objects(kind: ir.Kind) -> bool:
     """Whether an argument is an object, or may be or hold one."""
-    unknown = isinstance(kind, (Object, Unknown)) or isinstance(kind, Dict) and kind.cls is not None
-    return unknown or any(map(_has_objects, inside(kind)))
+    unknown = (
+        isinstance(kind, (ir.Object, ir.Unknown))
+        or isinstance(kind, ir.Dict)
+        and kind.cls is not None
+    )
+    return unknown or any(map(_has_objects, ir.inside(kind)))
 
 
-def _takes_others(made: Made, known: Callable[[Kind], bool]) -> bool:
+def _takes_others(made: Made, known: Callable[[ir.Kind], bool]) -> bool:
     """Whether a function gives a helper what is not certainly of the known kinds."""
     return any(_gives_others(f, infer(f, params), known) for f, params in made.functions)
 
 
 def _gives_others(
-    function: ir.Function, kinds: Mapping[str, Kind], known: Callable[[Kind], bool]
+    function: ir.Function, kinds: Mapping[str, ir.Kind], known: Callable[[ir.Kind], bool]
 ) -> bool:
     calls = [(s, c) for s in ir.walk(function.body) if (c := ir.call_of(s)) is not None]
     sure = {n for n, k in kinds.items() if known(k)}
     made = (s for s, call in calls if module_of(call.fn) == arrays.__name__)
     sure.update(n for s in made for n in ir.writes(s))  # arrays of any rank
-    tuples = known(Tuple(()))
+    tuples = known(ir.Tuple(()))
     for call in (c for _, c in calls if module_of(c.fn) == trees.__name__):
         shaped = is_op(call, Op.COTANGENT, Op.LIKE_TREE)  # as their second argument is
         for arg in call.args[1:2] if shaped else call.args:

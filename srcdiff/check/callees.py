@@ -17,20 +17,6 @@ from srcdiff.analysis.activity import edges_of, reachable
 from srcdiff.errors import DtypeError, UnsupportedError, placed
 from srcdiff.frontend.lowering import flows, mentioned
 from srcdiff.frontend.request import Request
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Array,
-    Callable,
-    Kind,
-    Kinds,
-    Object,
-    OtherArray,
-    Scalar,
-    carries,
-    class_if_any,
-    inside,
-    is_container,
-)
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.arguments import spelling
 from srcdiff.primitives.effects import is_pure, module_of, mutated_args, written_into
@@ -41,17 +27,17 @@ from srcdiff.specialize.inline import is_user_function
 from srcdiff.specialize.resolve import _is_declined, refuse_strange
 
 
-def check_boxed(function: ir.Function, kinds: Kinds, inputs: tuple[str, ...]) -> None:
+def check_boxed(function: ir.Function, kinds: ir.Kinds, inputs: tuple[str, ...]) -> None:
     """Refuse an array of objects that holds what depends on the inputs.
 
     Raises:
         UnsupportedError: a value that carries a derivative is stored in it, or it is made of one.
     """
-    boxes = {n for n, k in kinds.items() if isinstance(k, Array) and k.dtype == "object"}
+    boxes = {n for n, k in kinds.items() if isinstance(k, ir.Array) and k.dtype == "object"}
     boxes |= {n for s in ir.walk(function.body) if _makes_box(ir.call_of(s)) for n in ir.writes(s)}
     if not boxes:
         return
-    found = edges_of(function, {**kinds, **dict.fromkeys(boxes, UNKNOWN)}, flows)
+    found = edges_of(function, {**kinds, **dict.fromkeys(boxes, ir.UNKNOWN)}, flows)
     varied = reachable(inputs, found)
     for source, target, stmt in found:
         if target in boxes and source in varied and source not in boxes:
@@ -82,7 +68,7 @@ def _is_object_dtype(dtype: object) -> bool:
 
 
 def check_callees(
-    function: ir.Function, kinds: Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
+    function: ir.Function, kinds: ir.Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
 ) -> None:
     """Refuse calls through which a derivative would have to pass and of which nothing is known."""
     check_boxed(function, kinds, inputs)
@@ -91,7 +77,7 @@ def check_callees(
     found = edges_of(function, kinds, flows)
     varied = reachable(inputs, found)
     useful = reachable(outputs, found, backward=True)
-    made = _capturing(function, {n for n in varied if carries(n, kinds)})
+    made = _capturing(function, {n for n in varied if ir.carries(n, kinds)})
     methods = _methods_by_name(function, varied)
     for stmt in ir.walk(function.body):
         if isinstance(stmt, ir.SetItem) and _is_item_store(stmt, kinds) and stmt.base.id in varied:
@@ -110,13 +96,13 @@ def check_callees(
         strange = depends and _is_own_container(call)
         strange = strange or (isinstance(call.fn, ir.Name) and call.fn.id in methods)
         if not strange and _is_strange(call, kinds):
-            active = {n for n in ir.names(call) if n in varied and carries(n, kinds)}
+            active = {n for n in ir.names(call) if n in varied and ir.carries(n, kinds)}
             strange = bool(active and (result or active & useful & {*written_into(stmt, kinds)}))
         if strange:
             refuse_strange(call, stmt.loc, function, kinds)
 
 
-def _is_suspect(stmt: ir.Stmt, kinds: Kinds) -> bool:
+def _is_suspect(stmt: ir.Stmt, kinds: ir.Kinds) -> bool:
     """Whether a statement may be, or make, what `check_callees` refuses."""
     call = ir.call_of(stmt)
     if call is not None:
@@ -154,7 +140,7 @@ def _methods_by_name(function: ir.Function, varied: frozenset[str]) -> frozenset
 _HOLDING = (Op.MAKE_LIST, Op.MAKE_DICT, Op.GETITEM, Op.LIST, Op.TUPLE, Op.DICT)
 
 
-def _check_captured(call: ir.Call, made: Mapping[str, str], kinds: Kinds, loc: ir.Loc) -> None:
+def _check_captured(call: ir.Call, made: Mapping[str, str], kinds: ir.Kinds, loc: ir.Loc) -> None:
     """Refuse a function that a rule says nothing of, and that reads values with a derivative."""
     rule = None if made.keys().isdisjoint(ir.names(call)) else lookup(call.fn)
     if rule is None or rule.template is None or is_op(call, *_HOLDING):
@@ -171,16 +157,16 @@ def _check_captured(call: ir.Call, made: Mapping[str, str], kinds: Kinds, loc: i
             )
 
 
-def _is_strange(call: ir.Call, kinds: Kinds) -> bool:
+def _is_strange(call: ir.Call, kinds: ir.Kinds) -> bool:
     """Whether nothing is known of what a call does."""
     fn = call.fn
     if isinstance(fn, (ir.Name, ir.Attr, ir.Derived)):
         return isinstance(fn, ir.Name)
     first = call.args[0] if call.args else ir.NONE
     kind = kinds.get(first.id) if isinstance(first, ir.Name) else None
-    container = kind is not None and is_container(kind)
+    container = kind is not None and ir.is_container(kind)
     if is_op(call, Op.LIST):
-        return kind is not None and not isinstance(kind, (Array, Scalar)) and not container
+        return kind is not None and not isinstance(kind, (ir.Array, ir.Scalar)) and not container
     if is_pure(fn) or lookup(fn) is not None:
         return False
     return not container if isinstance(fn, ir.Method) else bool(mutated_args(call))
@@ -193,17 +179,17 @@ def _is_own_container(call: ir.Call) -> bool:
     return base is not None and bool(records.own_operators(cls, base))
 
 
-def _combines_objects(call: ir.Call, kinds: Kinds) -> bool:
+def _combines_objects(call: ir.Call, kinds: ir.Kinds) -> bool:
     """Whether a call compares or joins objects, as operators of their class say."""
     numpy = isinstance(call.fn, np.ufunc) or module_of(call.fn).startswith("numpy")
     asked = numpy or is_op(call, Op.MAX, Op.MIN, Op.SUM)
     return asked and any(_holds_object(atom_kind(a, kinds)) for a in call.args)
 
 
-def _holds_object(kind: Kind) -> bool:
+def _holds_object(kind: ir.Kind) -> bool:
     """Whether a value is, or holds, an object with attributes that is no named tuple."""
-    cls = class_if_any(kind)
-    return any(map(_holds_object, inside(kind))) if cls is None else not issubclass(cls, tuple)
+    cls = ir.class_if_any(kind)
+    return any(map(_holds_object, ir.inside(kind))) if cls is None else not issubclass(cls, tuple)
 
 
 def _refuse_objects(call: ir.Call, loc: ir.Loc) -> NoReturn:
@@ -215,10 +201,10 @@ def _refuse_objects(call: ir.Call, loc: ir.Loc) -> NoReturn:
     )
 
 
-def _is_item_store(stmt: ir.SetItem, kinds: Kinds) -> bool:
+def _is_item_store(stmt: ir.SetItem, kinds: ir.Kinds) -> bool:
     """Whether a statement stores an item into an object that is no array."""
     kind = kinds.get(stmt.base.id)
-    return isinstance(kind, Object) and kind.type != "numpy.ndarray"
+    return isinstance(kind, ir.Object) and kind.type != "numpy.ndarray"
 
 
 def _refuse_store(stmt: ir.SetItem) -> NoReturn:
@@ -233,7 +219,7 @@ def _refuse_store(stmt: ir.SetItem) -> NoReturn:
 # --- arrays of other classes than NumPy's own ----------------------------------------------------
 
 
-def check_arrays(function: ir.Function, kinds: Kinds) -> None:
+def check_arrays(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse what is done with an array of a class that is not NumPy's own.
 
     Raises:
@@ -242,7 +228,7 @@ def check_arrays(function: ir.Function, kinds: Kinds) -> None:
     for stmt in ir.walk(function.body):
         for atom in _operands(stmt):
             kind = atom_kind(atom, kinds)
-            if isinstance(kind, OtherArray):
+            if isinstance(kind, ir.OtherArray):
                 own = atom.text if isinstance(atom, ir.Ref) else next(iter(ir.names(atom)), "_")
                 said = ir.said(own)
                 name = said.strip("`") if said.startswith("`") else "x"
@@ -291,7 +277,9 @@ def _converted(cls: type, name: str) -> str:
 # --- calls of functions whose derivative `strong_zeros=True` does not reach ----------------------
 
 
-def check_strong(function: ir.Function, active: Set[str], kinds: Kinds, request: Request) -> None:
+def check_strong(
+    function: ir.Function, active: Set[str], kinds: ir.Kinds, request: Request
+) -> None:
     """With `strong_zeros`, refuse calls that differentiate the function that they are given.
 
     That derivative is generated when they run, as it is without `strong_zeros`.
@@ -311,9 +299,9 @@ def check_strong(function: ir.Function, active: Set[str], kinds: Kinds, request:
             )
 
 
-def _is_given_one(call: ir.Call, kinds: Kinds) -> bool:
+def _is_given_one(call: ir.Call, kinds: ir.Kinds) -> bool:
     """Whether a function is among the arguments of a call."""
     given = (*call.args, *(a for _, a in call.kwargs))
     made = any(isinstance(a, ir.Ref) and is_user_function(a.value) for a in given)
     names = (a.id for a in given if isinstance(a, ir.Name))
-    return made or any(isinstance(kinds.get(n), Callable) for n in names)
+    return made or any(isinstance(kinds.get(n), ir.Callable) for n in names)

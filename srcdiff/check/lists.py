@@ -18,7 +18,6 @@ from srcdiff.analysis.lifetimes import Slots
 from srcdiff.analysis.links import is_copy, links_of
 from srcdiff.analysis.liveness import live_before
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir.kinds import UNKNOWN, Kinds, List
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.normalize.summaries.effects import Names, is_value, marked_arguments
 from srcdiff.primitives.effects import written_into
@@ -27,7 +26,7 @@ from srcdiff.primitives.ops import Op, is_op
 _CHANGES_LENGTH = frozenset({"append", "extend", "insert", "pop", "remove", "clear", "popitem"})
 
 
-def check_loops(function: ir.Function, kinds: Kinds) -> None:
+def check_loops(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse loops whose body changes how many items there are in what they run over.
 
     Also those whose count would be computed in a small or unsigned dtype of NumPy.
@@ -47,7 +46,7 @@ def check_loops(function: ir.Function, kinds: Kinds) -> None:
                 )
 
 
-def _check_counts(function: ir.Function, kinds: Kinds) -> None:
+def _check_counts(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse bounds of loops that are no numbers as Python counts: `uint8(0) - 1` is 255."""
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)
@@ -80,7 +79,7 @@ class _Changes:
     `young` are the names of lists made after the list was bound: they are other lists.
     """
 
-    def __init__(self, base: str, slots: Slots, kinds: Kinds) -> None:
+    def __init__(self, base: str, slots: Slots, kinds: ir.Kinds) -> None:
         self.base = base
         self.slots = slots
         self.kinds = kinds
@@ -120,7 +119,7 @@ class _Changes:
             return True
         if isinstance(stmt, ir.SetItem):
             part = isinstance(stmt.index, ir.Slice)
-            is_list = isinstance(self.kinds.get(stmt.base.id), List)
+            is_list = isinstance(self.kinds.get(stmt.base.id), ir.List)
             return part and is_list and self.may_be(stmt.base.id, young)
         call = ir.call_of(stmt)
         method = ir.callee_of(stmt)
@@ -136,7 +135,7 @@ class _Changes:
 # --- calls that may return a list or dict that they are given, or something that holds it --------
 
 
-def check_returned(function: ir.Function, kinds: Kinds) -> None:
+def check_returned(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse changes of containers that calls, which are marked, may have returned.
 
     Raises:
@@ -147,7 +146,7 @@ def check_returned(function: ir.Function, kinds: Kinds) -> None:
     names = Names(function, kinds)
     for k, (stmt, loops) in enumerate(places):
         target = stmt.target.id if isinstance(stmt, ir.Assign) else None
-        if target is None or is_value(kinds.get(target, UNKNOWN)):
+        if target is None or is_value(kinds.get(target, ir.UNKNOWN)):
             continue
         for param in _returned(stmt, kinds):
             later = (ns for j, around, ns in changed if j > k or _in_one_loop(loops, around))
@@ -160,19 +159,19 @@ def _in_one_loop(one: tuple[ir.Stmt, ...], other: tuple[ir.Stmt, ...]) -> bool:
     return bool(one) and bool(other) and one[0] is other[0]
 
 
-def _changed(stmt: ir.Stmt, kinds: Kinds) -> list[str]:
+def _changed(stmt: ir.Stmt, kinds: ir.Kinds) -> list[str]:
     """The lists and dicts that a statement changes."""
     found = [*written_into(stmt, kinds)]
     for key, param, atom in marked_arguments(stmt):
         found += ir.names(atom) if param in key.written else ()
-    return [n for n in found if not is_value(kinds.get(n, UNKNOWN))]
+    return [n for n in found if not is_value(kinds.get(n, ir.UNKNOWN))]
 
 
-def _returned(stmt: ir.Stmt, kinds: Kinds) -> list[str]:
+def _returned(stmt: ir.Stmt, kinds: ir.Kinds) -> list[str]:
     """The parameters that get containers which the result of a call may be, or hold."""
     found: list[str] = []
     for key, param, atom in marked_arguments(stmt):
-        value = all(is_value(kinds.get(n, UNKNOWN)) for n in ir.names(atom))
+        value = all(is_value(kinds.get(n, ir.UNKNOWN)) for n in ir.names(atom))
         if param in key.returned and param not in key.items and not value:
             found.append(param)
     return found

@@ -28,7 +28,6 @@ from srcdiff.analysis.links import (
 )
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Kind, is_active_kind
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, is_op
@@ -36,7 +35,7 @@ from srcdiff.runtime.records import attributes, is_record
 
 
 def check_outside(
-    function: ir.Function, kinds: Mapping[str, Kind], others: Iterable[ir.Ref], recursive: bool
+    function: ir.Function, kinds: Mapping[str, ir.Kind], others: Iterable[ir.Ref], recursive: bool
 ) -> tuple[Any, ...]:
     """Refuse stores, and operators in place as the source says them, into what is read again.
 
@@ -98,13 +97,13 @@ def _holds_numbers(value: Any) -> bool:
 
 
 def _put_into(
-    function: ir.Function, kinds: Mapping[str, Kind]
+    function: ir.Function, kinds: Mapping[str, ir.Kind]
 ) -> tuple[tuple[ir.Stmt, ir.Ref], ...]:
     """The containers from outside that values with a derivative are put into, and by what."""
     own, _ = kept_outside(function, kinds)
     found: list[tuple[ir.Stmt, ir.Ref]] = []
     for stmt in ir.walk(function.body):
-        if all(n in kinds and not is_active_kind(kinds[n]) for n in ir.reads(stmt)):
+        if all(n in kinds and not ir.is_active_kind(kinds[n]) for n in ir.reads(stmt)):
             continue
         found += [(stmt, r) for r in _mutable(stmt) if _puts(stmt, r)]
         if not own.isdisjoint(written_into(stmt, kinds)):  # a part of one of them

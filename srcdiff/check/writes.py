@@ -30,21 +30,6 @@ from srcdiff.analysis.links import (
 )
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure
-from srcdiff.ir.kinds import (
-    Array,
-    Dict,
-    Kind,
-    Kinds,
-    List,
-    Scalar,
-    Tuple,
-    Unknown,
-    contents,
-    inside,
-    is_active_kind,
-    is_mutable,
-    sure,
-)
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.primitives.arguments import KEYS, parameters, spelling
 from srcdiff.primitives.effects import is_foreign, returns_view
@@ -53,7 +38,7 @@ from srcdiff.primitives.registry import lookup
 from srcdiff.specialize.inline import is_user_function
 
 
-def check_written(function: ir.Function, kinds: Kinds) -> None:
+def check_written(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse calls of which it is not known whether they are given an `out`."""
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)
@@ -68,7 +53,7 @@ def check_written(function: ir.Function, kinds: Kinds) -> None:
             )
 
 
-def check_views(function: ir.Function, kinds: Kinds) -> None:
+def check_views(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse views that no rule describes, if something is written into their memory meanwhile."""
     made = [s for s in ir.walk(function.body) if _is_unknown_view(s, kinds)]
     if not made:
@@ -86,7 +71,7 @@ def check_views(function: ir.Function, kinds: Kinds) -> None:
             raise refusal(link)
 
 
-def check_kept(function: ir.Function, kinds: Kinds) -> None:
+def check_kept(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse writes into what a function under `functools.cache` gives, which keeps it."""
     made = [s for s in ir.walk(function.body) if _is_kept(s)]
     if not made:
@@ -133,7 +118,7 @@ def _is_kept(stmt: ir.Stmt) -> TypeGuard[ir.Assign]:
 _MEMO = type(functools.cache(lambda: None))
 
 
-def _is_unknown_view(stmt: ir.Stmt, kinds: Kinds) -> bool:
+def _is_unknown_view(stmt: ir.Stmt, kinds: ir.Kinds) -> bool:
     """Whether a statement makes a view of which no rule says where it is."""
     call = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if not isinstance(call, ir.Call):
@@ -146,10 +131,10 @@ def _is_unknown_view(stmt: ir.Stmt, kinds: Kinds) -> bool:
     return rule is not None and rule.flavour == "composed"
 
 
-def _check_raw(call: ir.Call, kinds: Kinds, loc: ir.Loc) -> None:
+def _check_raw(call: ir.Call, kinds: ir.Kinds, loc: ir.Loc) -> None:
     """Refuse the address of an array."""
     base = call.args[0]
-    if isinstance(base, ir.Name) and isinstance(kinds.get(base.id), Array):
+    if isinstance(base, ir.Name) and isinstance(kinds.get(base.id), ir.Array):
         raise UnsupportedError(
             f"the attribute `{spelling(call).split('`')[1]}` gives the address of the memory of "
             f"{ir.said(base.id)}, into which anybody may write",
@@ -163,7 +148,7 @@ def _has_out(fn: ir.Callee) -> bool:
     return isinstance(fn, np.ufunc) or not {*KEYS}.isdisjoint(parameters(fn))
 
 
-def _spread(call: ir.Call, kinds: Kinds) -> tuple[str, ...]:
+def _spread(call: ir.Call, kinds: ir.Kinds) -> tuple[str, ...]:
     """The names of what is given as `*args` and may hold what is written into."""
     stars = [a for a in call.args if isinstance(a, ir.Star)]
     names = [n for a in stars for n in ir.names(a)]
@@ -175,9 +160,9 @@ def _spread(call: ir.Call, kinds: Kinds) -> tuple[str, ...]:
     return tuple(n for n in names if _may_hold_arrays(kinds.get(n)))
 
 
-def _count(kind: Kind | None) -> int | None:
+def _count(kind: ir.Kind | None) -> int | None:
     """How many items a list or a tuple has, if known."""
-    items = kind.items if isinstance(kind, (List, Tuple)) else None
+    items = kind.items if isinstance(kind, (ir.List, ir.Tuple)) else None
     return None if items is None else len(items)
 
 
@@ -189,22 +174,22 @@ def _place(fn: ir.Callee) -> int:
     return next(k for k, n in enumerate(names) if n in KEYS)
 
 
-def _may_hold_arrays(kind: Kind | None) -> bool:
+def _may_hold_arrays(kind: ir.Kind | None) -> bool:
     """Whether there may be an array among the items of what has this kind."""
-    if isinstance(kind, (List, Tuple, Dict)):
-        return any(map(is_mutable, inside(kind)))
-    return kind is None or is_mutable(kind)
+    if isinstance(kind, (ir.List, ir.Tuple, ir.Dict)):
+        return any(map(ir.is_mutable, ir.inside(kind)))
+    return kind is None or ir.is_mutable(kind)
 
 
-def _options(call: ir.Call, kinds: Kinds) -> tuple[str, ...]:
+def _options(call: ir.Call, kinds: ir.Kinds) -> tuple[str, ...]:
     """The names of what is given as `**options` and may have an `out`."""
     given = (n for key, value in call.kwargs if key is None for n in ir.names(value))
     return tuple(n for n in given if _may_have_out(kinds.get(n)))
 
 
-def _may_have_out(kind: Kind | None) -> bool:
-    if isinstance(kind, Dict) and kind.items and kind.item is None:
-        return any(k in KEYS and is_mutable(inner) for k, inner in kind.items)
+def _may_have_out(kind: ir.Kind | None) -> bool:
+    if isinstance(kind, ir.Dict) and kind.items and kind.item is None:
+        return any(k in KEYS and ir.is_mutable(inner) for k, inner in kind.items)
     return _may_hold_arrays(kind)
 
 
@@ -214,7 +199,7 @@ def _may_have_out(kind: Kind | None) -> bool:
 _CHANGES = MUTATORS | {"__setitem__", "__delitem__", "__iadd__"}
 
 
-def check_changes(function: ir.Function, kinds: Kinds) -> None:
+def check_changes(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse values that are methods, or lambdas, that change what may have a derivative.
 
     And loops over lists that become longer or shorter meanwhile, and calls that may be given `out`
@@ -245,7 +230,7 @@ def check_changes(function: ir.Function, kinds: Kinds) -> None:
                 )
 
 
-def _check_method(call: ir.Call, name: str, kinds: Kinds, loc: ir.Loc) -> None:
+def _check_method(call: ir.Call, name: str, kinds: ir.Kinds, loc: ir.Loc) -> None:
     """Refuse a method that changes its object, as a value."""
     for base in ir.names(call):
         if _matters(kinds.get(base)):
@@ -256,14 +241,18 @@ def _check_method(call: ir.Call, name: str, kinds: Kinds, loc: ir.Loc) -> None:
             )
 
 
-def _matters(kind: Kind | None) -> bool:
+def _matters(kind: ir.Kind | None) -> bool:
     """Whether a value may be a container or an array that something with a derivative goes into."""
-    kind = None if kind is None else sure(kind)
-    if isinstance(kind, Dict) and kind.cls is not None:
+    kind = None if kind is None else ir.sure(kind)
+    if isinstance(kind, ir.Dict) and kind.cls is not None:
         return False
-    if isinstance(kind, (List, Dict)):
-        return not contents(kind) or is_active_kind(kind)
-    return kind is None or isinstance(kind, (Array, Scalar, Unknown)) and is_active_kind(kind)
+    if isinstance(kind, (ir.List, ir.Dict)):
+        return not ir.contents(kind) or ir.is_active_kind(kind)
+    return (
+        kind is None
+        or isinstance(kind, (ir.Array, ir.Scalar, ir.Unknown))
+        and ir.is_active_kind(kind)
+    )
 
 
 def _changed(closure: Closure) -> Iterator[str]:

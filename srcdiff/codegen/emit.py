@@ -26,7 +26,6 @@ from srcdiff.codegen.printer import WIDTH, Printer, Remark
 from srcdiff.codegen.statements import Statements
 from srcdiff.codegen.structure import with_jumps, with_late_breaks, with_sequences
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import Kinds
 from srcdiff.texts import line_of
 
 _SAVES = re.compile(r" *\w+_saved(_\d+)?(\.append\(| = )")
@@ -303,6 +302,6 @@ class Made:
     emitted: Emitted
     written: tuple[str, ...]
     returns: tuple[ir.Loc, ...]
-    functions: tuple[tuple[ir.Function, Kinds], ...]
+    functions: tuple[tuple[ir.Function, ir.Kinds], ...]
     consumes: bool = False  # of a pair: the backward part uses its residuals up
     put: tuple[Any, ...] = ()  # containers outside that values with a derivative are put into

@@ -19,7 +19,6 @@ from srcdiff.errors import TransformError
 from srcdiff.frontend.closures.closures import Lifted
 from srcdiff.frontend.request import Input, Request
 from srcdiff.ir.frozen import frozen, replace, state
-from srcdiff.ir.kinds import Kinds, Scalar
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.normalize.summaries.effects import Key
 from srcdiff.normalize.summaries.induction import plain_kind
@@ -34,7 +33,7 @@ class Gradient:
 
     function: Any
     param: str
-    kinds: Kinds
+    kinds: ir.Kinds
     __srcdiff_function__ = True
 
     @property
@@ -47,7 +46,7 @@ class Gradient:
         raise NotImplementedError(f"`{self.__name__}` is known only as a part of a file")
 
 
-def alone(function: ir.Function, kinds: Kinds) -> ir.Function:
+def alone(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """A finished function that calls the gradients of integrands as functions of the text."""
     slopes = _slopes(function)
     if not slopes:
@@ -91,7 +90,7 @@ class _Alone:
     """The pass: `slopes` are names of derivatives; `made` takes what stands for them."""
 
     slopes: Mapping[str, tuple[Any, int]]
-    kinds: Kinds
+    kinds: ir.Kinds
     made: dict[Any, Gradient] = field(default_factory=dict)
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
@@ -121,7 +120,7 @@ class _Alone:
         if params is None or len(params) != len(given.items):
             return None
         kinds = [plain_kind(atom_kind(a, self.kinds)) for a in given.items[:-1]]
-        known = dict(zip(params, (Scalar("float64", None), *kinds)))
+        known = dict(zip(params, (ir.Scalar("float64", None), *kinds)))
         key = id(fn), place, tuple(known.items())
         return self.made.setdefault(key, Gradient(fn, params[place], known))
 
@@ -138,7 +137,7 @@ def _plain_params(fn: Any) -> list[str] | None:
 # --- functions put together as one text, with the recursive functions that they call -------------
 
 
-PairOf = Callable[[Any, Request, Kinds], tuple[ir.Function, ...]]
+PairOf = Callable[[Any, Request, ir.Kinds], tuple[ir.Function, ...]]
 
 
 def module_text(

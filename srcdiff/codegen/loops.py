@@ -22,7 +22,6 @@ from srcdiff import ir
 from srcdiff.analysis.liveness import live_after
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Kind, Scalar
 from srcdiff.optimize.dead_code import remove_dead
 from srcdiff.primitives.ops import Op, is_op
 
@@ -30,12 +29,12 @@ _Sums = Mapping[str, tuple[ir.Name, int]]
 """Temporaries that are `x + 1` as long as `x` stays: `x` and the number."""
 
 
-def fold(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
+def fold(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> ir.Function:
     """The function with sums of a whole number and literals as one sum."""
     return replace(function, body=_folded(function.body, kinds, {}))
 
 
-def _folded(block: ir.Block, kinds: Mapping[str, Kind], sums: _Sums) -> ir.Block:
+def _folded(block: ir.Block, kinds: Mapping[str, ir.Kind], sums: _Sums) -> ir.Block:
     """A block that begins with some sums known."""
     out: list[ir.Stmt] = []
     for stmt in block:
@@ -64,7 +63,7 @@ def _without(sums: _Sums, stmt: ir.Stmt) -> _Sums:
     return {t: s for t, s in sums.items() if t not in bound and s[0].id not in bound}
 
 
-def sum_of(rhs: ir.Rhs, kinds: Mapping[str, Kind]) -> tuple[ir.Name, int] | None:
+def sum_of(rhs: ir.Rhs, kinds: Mapping[str, ir.Kind]) -> tuple[ir.Name, int] | None:
     """`(x, c)` for `x + c` and `x - c` with a whole number x and a literal c."""
     if not is_op(rhs, Op.ADD, Op.SUB) or len(rhs.args) != 2:
         return None
@@ -72,7 +71,7 @@ def sum_of(rhs: ir.Rhs, kinds: Mapping[str, Kind]) -> tuple[ir.Name, int] | None
     if not isinstance(base, ir.Name) or not isinstance(number, ir.Const):
         return None
     kind = kinds.get(base.id)
-    whole = isinstance(kind, Scalar) and kind.dtype == "int64" and bool(kind.python)
+    whole = isinstance(kind, ir.Scalar) and kind.dtype == "int64" and bool(kind.python)
     if not whole or type(number.value) is not int:
         return None
     return base, number.value if is_op(rhs, Op.ADD) else -number.value
@@ -92,7 +91,7 @@ def sum_with(base: ir.Atom, number: int) -> ir.Rhs:
 _BACK = (ir.Const(-1),)
 
 
-def upwards(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
+def upwards(function: ir.Function, kinds: dict[str, ir.Kind]) -> ir.Function:
     """The function with these loops counting upwards; `kinds` gets those of new temporaries."""
     new = _Upwards(function, kinds).function(function)
     return function if new is function else remove_dead(fold(new, kinds), kinds)
@@ -101,7 +100,7 @@ def upwards(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
 class _Upwards(Rewriter):
     """The pass, with the function as it was, in which a variable may be read after its loop."""
 
-    def __init__(self, function: ir.Function, kinds: dict[str, Kind]) -> None:
+    def __init__(self, function: ir.Function, kinds: dict[str, ir.Kind]) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.whole, self.kinds = function, kinds
 

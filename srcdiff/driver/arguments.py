@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff import ir
 from srcdiff.errors import DtypeError, UnsupportedError, placed
 from srcdiff.frontend.request import Stored
 from srcdiff.frontend.signatures import place_of
-from srcdiff.ir.kinds import Array, Kind, Object, Scalar, Sparse, is_active_kind
 from srcdiff.runtime import records
 from srcdiff.runtime.copies import Leaf, with_memory
 from srcdiff.runtime.devices import is_any_array
@@ -51,7 +51,7 @@ def _others(path: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-def check_input(name: str, value: Any, kind: Kind, f: Any) -> None:
+def check_input(name: str, value: Any, kind: ir.Kind, f: Any) -> None:
     """Raise if an input of a function cannot carry a derivative.
 
     Raises:
@@ -62,27 +62,27 @@ def check_input(name: str, value: Any, kind: Kind, f: Any) -> None:
         raise placed(DtypeError(reason), [place_of(f)])
 
 
-def _without_derivative(name: str, value: Any, kind: Kind) -> str:
+def _without_derivative(name: str, value: Any, kind: ir.Kind) -> str:
     """Why an input cannot carry a derivative, "" if it can."""
-    if isinstance(kind, (Scalar, Array)) and not is_active_kind(kind):
+    if isinstance(kind, (ir.Scalar, ir.Array)) and not ir.is_active_kind(kind):
         return (
             f"the input `{name}` has dtype {kind.dtype}: only floating point and complex inputs "
             "have a derivative; pass a float, or `.astype(float)`"
         )
-    if isinstance(value, np.ndarray) and isinstance(kind, Object):
+    if isinstance(value, np.ndarray) and isinstance(kind, ir.Object):
         what = "with fields" if value.dtype.names else "of Python objects"
         return (
             f"the input `{name}` is an array {what}: only floating point and complex inputs have "
             "a derivative; pass arrays of floats"
         )
-    if isinstance(kind, Sparse):
+    if isinstance(kind, ir.Sparse):
         return (
             f"the input `{name}` is a sparse matrix, which has no derivative of its own: pass the "
             "array of its entries, and make the matrix of it in the function, "
             "`sparse.csr_array((data, indices, indptr), shape=shape)`"
         )
-    foreign = isinstance(kind, Object) and type(value).__module__ in _NUMBERLESS
-    if foreign or not is_active_kind(kind):
+    foreign = isinstance(kind, ir.Object) and type(value).__module__ in _NUMBERLESS
+    if foreign or not ir.is_active_kind(kind):
         return (
             f"the input `{name}` is of type {type(value).__name__}, "
             "which holds no floating point number or array"

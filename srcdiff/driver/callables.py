@@ -17,13 +17,12 @@ import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from srcdiff import texts
+from srcdiff import ir, texts
 from srcdiff.driver.guards import watched
 from srcdiff.driver.options import Options, each_input
 from srcdiff.errors import UnsupportedError, entry
 from srcdiff.frontend.source.parse import describe
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import NUMERIC, UNKNOWN, Array, Dict, Kind, Scalar, Tuple, is_float
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.runtime import records
 from srcdiff.runtime.devices import canonical, is_of_numba
@@ -49,11 +48,11 @@ def offers(*names: str) -> Callable[[C], C]:
 # --- what parameters declare, and the signatures of derivatives ----------------------------------
 
 
-def gradient_kind(kind: Kind | None, path: tuple[Any, ...]) -> Kind:
+def gradient_kind(kind: ir.Kind | None, path: tuple[Any, ...]) -> ir.Kind:
     """The kind of the gradient of an input of a kind, where that is simple."""
-    if path or not isinstance(kind, (Scalar, Array)) or not is_float(kind):
-        return UNKNOWN
-    return Scalar(kind.dtype, kind.python) if isinstance(kind, Scalar) else kind
+    if path or not isinstance(kind, (ir.Scalar, ir.Array)) or not ir.is_float(kind):
+        return ir.UNKNOWN
+    return ir.Scalar(kind.dtype, kind.python) if isinstance(kind, ir.Scalar) else kind
 
 
 def with_keywords(signature: inspect.Signature, **extra: Any) -> inspect.Signature:
@@ -67,22 +66,22 @@ def with_keywords(signature: inspect.Signature, **extra: Any) -> inspect.Signatu
     return signature.replace(parameters=everything, return_annotation=inspect.Signature.empty)
 
 
-def declared_kind(param: inspect.Parameter) -> Kind:
+def declared_kind(param: inspect.Parameter) -> ir.Kind:
     """The kind that a parameter's default or annotation declares."""
     if param.kind is param.VAR_POSITIONAL:
-        return Tuple(None, NUMERIC)
+        return ir.Tuple(None, ir.NUMERIC)
     if param.kind is param.VAR_KEYWORD:
-        return Dict((), NUMERIC)
+        return ir.Dict((), ir.NUMERIC)
     annotation, default = param.annotation, param.default
     for cls, dtype in ((float, "float64"), (int, "int64"), (bool, "bool")):
         if annotation is cls or type(annotation) is str and annotation == cls.__name__:
-            return Scalar(dtype)
+            return ir.Scalar(dtype)
     if (
         default is inspect.Parameter.empty
         or issubclass(type(default), (int, float))
         and type(default) is not bool
     ):
-        return NUMERIC
+        return ir.NUMERIC
     return kind_of(default, param.name)
 
 

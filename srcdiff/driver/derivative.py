@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable, Container, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from srcdiff import ir
 from srcdiff.analysis.facts import uncollected
 from srcdiff.backends.loader import (
     check_same_module,
@@ -53,7 +54,6 @@ from srcdiff.frontend.request import spelled
 from srcdiff.frontend.signatures import arguments, leaves_out, module_of, signature_of
 from srcdiff.ir import Call
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import UNKNOWN, Array, Kind, Scalar, Tuple
 from srcdiff.kinds.lattice import key_of, kind_of
 from srcdiff.runtime.devices import array_module, generating_for
 from srcdiff.runtime.service import made_once
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from srcdiff.codegen.emit import Made
     from srcdiff.driver.pullback import Pullback
 
-Kinds = Mapping[str, Kind]
+Kinds = Mapping[str, ir.Kind]
 C = TypeVar("C", bound=Compiled)
 
 
@@ -185,11 +185,11 @@ class Derivative(Transformed):
         """The arguments by parameter."""
         return arguments(self.origin, [i.param for i in self.request.inputs], args, kwargs)
 
-    def kinds(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Kind]:
+    def kinds(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, ir.Kind]:
         """The kinds of the arguments by parameter."""
         return self._checked_kinds(self._arguments(args, kwargs))
 
-    def _checked_kinds(self, values: Mapping[str, Any]) -> dict[str, Kind]:
+    def _checked_kinds(self, values: Mapping[str, Any]) -> dict[str, ir.Kind]:
         """The kinds of arguments, of which the inputs can carry a derivative."""
         check_plain(values)
         kinds = {n: kind_of(v, n) for n, v in values.items()}
@@ -251,7 +251,7 @@ class Derivative(Transformed):
         check = functools.partial(validate, values=values, pair=pair)
         derived(check, self.origin, self.request, kinds)
 
-    def one_call(self, call: Call, kinds: Mapping[str, Kind]) -> Any:
+    def one_call(self, call: Call, kinds: Mapping[str, ir.Kind]) -> Any:
         """A call of it as one whose derivative goes by the tangent, and which items of that."""
         from srcdiff.driver.second_order import one_call
 
@@ -317,7 +317,7 @@ class Derivative(Transformed):
         """What those parameters are called in a generated function, where it differs."""
         return {}
 
-    def for_kinds(self, kinds: Mapping[str, Kind]) -> Any:
+    def for_kinds(self, kinds: Mapping[str, ir.Kind]) -> Any:
         """The generated Python function for arguments of these kinds, to be differentiated.
 
         Raises:
@@ -334,18 +334,18 @@ class Derivative(Transformed):
             check_repeatable(function, self.primal)
         return function
 
-    def result_kind(self, args: tuple[Kind, ...], kwargs: Mapping[str, Kind]) -> Kind:
+    def result_kind(self, args: tuple[ir.Kind, ...], kwargs: Mapping[str, ir.Kind]) -> ir.Kind:
         """The kind of the result for arguments of some kinds: gradients are like their inputs."""
         try:
             bound = self.__signature__.bind(*args, **kwargs).arguments
         except TypeError:  # the call itself will say so
-            return UNKNOWN
+            return ir.UNKNOWN
         found = tuple(gradient_kind(bound.get(i.param), i.path) for i in self.request.inputs)
         if self.request.value or self.options.mode != "reverse":
-            return UNKNOWN
+            return ir.UNKNOWN
         if self.request.form == "bare":
             return found[0]
-        return Tuple(found) if self.request.form == "tuple" else UNKNOWN
+        return ir.Tuple(found) if self.request.form == "tuple" else ir.UNKNOWN
 
     def text(self, example: tuple[Any, ...] | None) -> str:
         """The generated text for the array module at hand, which is not compiled."""
@@ -358,23 +358,23 @@ class Derivative(Transformed):
         made: Compiled = self._generate(self._declared_inputs())
         return made
 
-    def _declared_inputs(self) -> dict[str, Kind]:
+    def _declared_inputs(self) -> dict[str, ir.Kind]:
         """The declared kinds, among which no input is declared to be an integer."""
         kinds = self.declared_kinds()
         for item in self.request.inputs:
-            part = part_of(kinds.get(item.param, UNKNOWN), item, self.primal)
-            if isinstance(part, (Scalar, Array)):
+            part = part_of(kinds.get(item.param, ir.UNKNOWN), item, self.primal)
+            if isinstance(part, (ir.Scalar, ir.Array)):
                 check_input(spelled(item.param, item.path), None, part, self.primal)
         return kinds
 
-    def declared_kinds(self) -> dict[str, Kind]:
+    def declared_kinds(self) -> dict[str, ir.Kind]:
         """The kinds of the parameters as far as annotations and defaults declare them."""
         params = signature_of(self.origin).parameters
         kinds = {n: declared_kind(p) for n, p in params.items() if self._has(p, ())}
         kinds.update((n, kind_of(v, n)) for n, v in zip(list(kinds), self.receiver))
         return kinds
 
-    def completed(self, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
+    def completed(self, kinds: Mapping[str, ir.Kind]) -> dict[str, ir.Kind]:
         """The kinds of given arguments and of the defaults of those that are left out."""
         found = dict(kinds)
         for name, param in signature_of(self.origin).parameters.items():

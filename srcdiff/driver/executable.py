@@ -32,7 +32,6 @@ from srcdiff.frontend.request import Request
 from srcdiff.frontend.signatures import module_of
 from srcdiff.ir import Loc
 from srcdiff.ir.frozen import frozen, replace, state
-from srcdiff.ir.kinds import Kind
 from srcdiff.kinds.lattice import key_of
 from srcdiff.runtime import records
 from srcdiff.runtime.copies import PLAIN
@@ -172,7 +171,7 @@ class Compiled:
     primal: Any
     origin: Any
     request: Request
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, ir.Kind]
     watch: Watch
     written: tuple[str, ...]
     held: tuple[tuple[str, Any], ...]

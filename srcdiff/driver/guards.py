@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff import ir
 from srcdiff.frontend.free_variables import Variable, WithFree
 from srcdiff.frontend.source.code_objects import all_codes, is_only_filled
 from srcdiff.ir import kinds as kind_types
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import Kind, classes_in, inside
 from srcdiff.kinds.lattice import key_of
 from srcdiff.primitives.registry import user_rules
 from srcdiff.runtime import records
@@ -48,7 +48,7 @@ class Watch:
     members: tuple[tuple[type, str, Any], ...]
 
 
-def watched(f: Any, kinds: Mapping[str, Kind]) -> Watch:
+def watched(f: Any, kinds: Mapping[str, ir.Kind]) -> Watch:
     """Everything outside a function that its derivative for arguments of some kinds depends on."""
     walk = _Walk()
     walk.reads.append((user_rules, user_rules()))  # ours are only read when they are needed
@@ -60,7 +60,7 @@ def watched(f: Any, kinds: Mapping[str, Kind]) -> Watch:
     for function in _passed(kinds.values()):
         walk.callable(function)
         walk.value(getattr(function, "__self__", None))
-    walk.classes.update(dict.fromkeys(c for k in kinds.values() for c in classes_in(k)))
+    walk.classes.update(dict.fromkeys(c for k in kinds.values() for c in ir.classes_in(k)))
     walk.members()
     return Watch(
         tuple(walk.functions), tuple(walk.names), tuple(walk.reads), tuple(walk.held),
@@ -86,12 +86,12 @@ def unchanged(watch: Watch) -> bool:
     return not watch.held or all(key_of(value) == key for value, key in watch.held)
 
 
-def _passed(kinds: Iterable[Kind]) -> Iterator[Any]:
+def _passed(kinds: Iterable[ir.Kind]) -> Iterator[Any]:
     """The functions among arguments of some kinds."""
     for kind in kinds:
         if isinstance(kind, kind_types.Callable):
             yield from (f for f, _ in kind.choices)
-        yield from _passed(inside(kind))
+        yield from _passed(ir.inside(kind))
 
 
 class _Walk:

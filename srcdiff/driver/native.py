@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
+from srcdiff import ir
 from srcdiff.backends.loader import compile_module
 from srcdiff.backends.numba import jit
 from srcdiff.backends.standalone import Standalone, spaces_of
@@ -18,7 +19,6 @@ from srcdiff.errors import CotangentError, DtypeError
 from srcdiff.frontend.signatures import module_of, place_of
 from srcdiff.ir import Loc
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Kind
 from srcdiff.runtime.copies import copied
 from srcdiff.runtime.devices import on_device
 
@@ -41,7 +41,7 @@ class Native(Derivative):
         space = compile_module(in_memory(text), {}, name, module_of(self.primal), places)
         return Called(space[name], places, [v for _, v in arrays_of(file.names)]), text
 
-    def _generate(self, kinds: Mapping[str, Kind], pair: bool = False) -> Any:
+    def _generate(self, kinds: Mapping[str, ir.Kind], pair: bool = False) -> Any:
         """The specialisation for some kinds, for as long as the arrays outside hold the same.
 
         They are constants of a compiled function.

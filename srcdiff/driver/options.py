@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable, Container, Mapping
 from typing import Any
 
+from srcdiff import ir
 from srcdiff.errors import EmptyInputsError, TransformError, UnsupportedError
 from srcdiff.frontend.request import Input, Member, Nested, Request, items_of, parse_path, spelled
 from srcdiff.frontend.signatures import named, place_of, signature_of
 from srcdiff.frontend.source.parse import of_ours
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import UNKNOWN, Dict, Kind
 from srcdiff.runtime import records
 from srcdiff.runtime.service import is_derivative
 from srcdiff.runtime.trees import differentiable_part
@@ -206,7 +206,7 @@ def _unknown(item: Any, names: tuple[str, ...], f: Any) -> TransformError:
     )
 
 
-def part_of(kind: Kind, item: Input, f: Any) -> Kind:
+def part_of(kind: ir.Kind, item: Input, f: Any) -> ir.Kind:
     """The kind of an input of `f` in a parameter of a kind.
 
     Raises:
@@ -214,7 +214,7 @@ def part_of(kind: Kind, item: Input, f: Any) -> Kind:
     """
     for key in item.path:
         inner = item_at(kind, key)
-        if isinstance(kind, Dict) and kind.cls is not None and inner is None:
+        if isinstance(kind, ir.Dict) and kind.cls is not None and inner is None:
             known = ", ".join(str(k) for k, _ in kind.items)
             raise TransformError(
                 f"`{kind.cls.__name__}` has no attribute `{key}`, which the input "
@@ -222,7 +222,7 @@ def part_of(kind: Kind, item: Input, f: Any) -> Kind:
                 place_of(f),
                 remedy=f"Its attributes are: {known or 'none'}.",
             )
-        kind = UNKNOWN if inner is None else inner
+        kind = ir.UNKNOWN if inner is None else inner
     return kind
 
 

@@ -36,7 +36,6 @@ from srcdiff.frontend.signatures import as_call, is_one_call
 from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import Array, Kind, Scalar, Tuple, is_numeric
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import Seen, Typed, infer
 from srcdiff.normalize.copy_in import (
@@ -87,7 +86,7 @@ if TYPE_CHECKING:
 
 def with_bodies(
     function: ir.Function,
-    params: Mapping[str, Kind],
+    params: Mapping[str, ir.Kind],
     origin: object,
     inputs: tuple[str, ...],
     by_tangent: bool = False,
@@ -103,7 +102,7 @@ def with_bodies(
 
 
 def _once(
-    function: ir.Function, params: Mapping[str, Kind], origin: object, inputs: tuple[str, ...]
+    function: ir.Function, params: Mapping[str, ir.Kind], origin: object, inputs: tuple[str, ...]
 ) -> ir.Function:
     function = inline(function, origin)
     while (written := with_columns(function, inputs)) != function:
@@ -119,7 +118,7 @@ def _once(
 
 
 def polished(
-    function: ir.Function, params: Mapping[str, Kind], facts: Facts, seen: Seen | None = None
+    function: ir.Function, params: Mapping[str, ir.Kind], facts: Facts, seen: Seen | None = None
 ) -> ir.Function:
     """A finished function in its plainest form."""
     views = {facts.adjoints[v] for v in facts.aliases.views if v in facts.adjoints}
@@ -148,9 +147,9 @@ def polished(
     return by_rare(typed, "placed_calls", params).function
 
 
-def _counts(function: ir.Function, kinds: Mapping[str, Kind]) -> bool:
+def _counts(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> bool:
     """Whether a function has loops, or whole numbers of Python."""
-    whole = (isinstance(k, Scalar) and k.python and k.dtype == "int64" for k in kinds.values())
+    whole = (isinstance(k, ir.Scalar) and k.python and k.dtype == "int64" for k in kinds.values())
     return any(whole) or any(isinstance(s, ir.For) for s in ir.walk(function.body))
 
 
@@ -168,7 +167,7 @@ def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
 # --- functions themselves, where no derivative flows through a call -------------------------------
 
 
-Kinds = Mapping[str, Kind]
+Kinds = Mapping[str, ir.Kind]
 
 
 def primal_part(origin: Any, request: Request, params: Kinds) -> ir.Function:
@@ -227,7 +226,7 @@ def rare(typed: Typed, name: str, *more: Any) -> Callable[..., Any] | None:
 
 def _holds_more(typed: Typed, *_: Any) -> bool:
     """Whether a function has loops, takes something apart, or has more than numbers and arrays."""
-    if not all(map(is_numeric, typed.kinds.values())):
+    if not all(map(ir.is_numeric, typed.kinds.values())):
         return True
     *stmts, last = ir.walk(typed.function.body)  # it returns a tuple
     if any(isinstance(c.role, ir.Unpacks) for c in map(ir.call_of, stmts) if c is not None):
@@ -267,9 +266,9 @@ def _calls(typed: Typed) -> Iterator[ir.Call]:
 def _has_several_axes(typed: Typed, _: Kinds, primal: Kinds) -> bool:
     """Whether the arguments of the primal have lengths that it may need to fit together."""
     found = [primal[p.name] for p in typed.function.params if p.name in primal]
-    axes = [d for kind in found if isinstance(kind, Array) for d in kind.dims or ()]
+    axes = [d for kind in found if isinstance(kind, ir.Array) for d in kind.dims or ()]
     known = any(isinstance(d, int) for d in axes)
-    return not all(map(is_numeric, found)) or len(axes) > 1 or known
+    return not all(map(ir.is_numeric, found)) or len(axes) > 1 or known
 
 
 def _is_for_device(*_: Any) -> bool:
@@ -662,12 +661,12 @@ def derive(origin: Any, request: Request, params: Kinds, pair: bool = False) -> 
     )
 
 
-def _residuals(backward: ir.Function, facts: Facts) -> dict[str, Kind]:
+def _residuals(backward: ir.Function, facts: Facts) -> dict[str, ir.Kind]:
     """The kind of the parameter that a backward part unpacks."""
     from srcdiff.specialize.objects.scalar_replacement import residual_kinds
 
     kinds = residual_kinds(backward, facts.kinds)
-    return {backward.params[0].name: Tuple(tuple(kinds.values()))}
+    return {backward.params[0].name: ir.Tuple(tuple(kinds.values()))}
 
 
 def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, ...]:
@@ -703,7 +702,7 @@ def derive_backward(
     assert facts is not None
     known = {**infer(one, state.params), **facts.kinds}
     residuals = residual_kinds(two, known)
-    seeds = {two.params[0].name: Tuple(tuple(residuals.values())), **_cotangent(one, two, known)}
+    seeds = {two.params[0].name: ir.Tuple(tuple(residuals.values())), **_cotangent(one, two, known)}
     plain = polished(two, seeds, facts)
     shadowed = with_axis(one, known, facts.shadows)
     shadows = frozenset(k for k, n in enumerate(residuals) if n in shadowed)
@@ -722,7 +721,7 @@ def _cotangent(one: ir.Function, two: ir.Function, kinds: Kinds) -> Kinds:
     last = one.body[-1]
     assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
     kind = atom_kind(last.value.items[0], kinds)
-    return {two.params[1].name: kind} if isinstance(kind, Scalar) else {}
+    return {two.params[1].name: kind} if isinstance(kind, ir.Scalar) else {}
 
 
 def derive_forward(

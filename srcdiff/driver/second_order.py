@@ -23,8 +23,6 @@ from srcdiff.frontend.signatures import place_of, signature_of
 from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Callable as Function
-from srcdiff.ir.kinds import Kind, Object, is_active_kind
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.arguments import spelling
 from srcdiff.primitives.effects import is_pure, module_of, only_writes
@@ -88,7 +86,7 @@ def _is_repeatable(call: ir.Call) -> bool:
 
 
 T = TypeVar("T")
-Kinds = Mapping[str, Kind]
+Kinds = Mapping[str, ir.Kind]
 Make = Callable[[Any, Request, Kinds], T]
 OneCall = tuple[ir.Call, "int | tuple[int, ...]"]
 
@@ -166,7 +164,7 @@ def _is_plain(made: Any, call: ir.Call) -> bool:
 
 
 def _goes_by_tangent(
-    made: Any, f: Any, inputs: tuple[int, ...], by_name: Kinds, found: list[Kind]
+    made: Any, f: Any, inputs: tuple[int, ...], by_name: Kinds, found: list[ir.Kind]
 ) -> bool:
     """Whether a gradient is that of the tangent, after all was generated that the call needs.
 
@@ -182,7 +180,7 @@ def _goes_by_tangent(
     tangent = tangent_along(f, inputs, len(found))
     active = tuple(
         k for k, kind in enumerate(found)
-        if is_active_kind(kind) and not isinstance(kind, (Object, Function))
+        if ir.is_active_kind(kind) and not isinstance(kind, (ir.Object, ir.Callable))
     )  # fmt: skip
     again = gradient_by(tangent, active)
     names = list(signature_of(tangent).parameters)

@@ -46,14 +46,13 @@ from srcdiff.frontend.closures.closures import Lifted
 from srcdiff.frontend.request import Input, Request
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.interpreter import Env, Interpreter, bound_arguments
-from srcdiff.ir.kinds import Kind
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import is_builtin, lookup
 from srcdiff.runtime.copies import copied
 from srcdiff.runtime.devices import is_device_array
 from srcdiff.runtime.trees import like_sequence
 
-Kinds = Mapping[str, Kind]
+Kinds = Mapping[str, ir.Kind]
 
 REORDERING = frozenset(
     {

@@ -94,7 +94,6 @@ from srcdiff.frontend.scopes import declared, scan_function
 from srcdiff.frontend.source.parse import Source, parse, shallow
 from srcdiff.ir import bound
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import Kind, is_float
 from srcdiff.primitives.registry import Bound, Rule, find, is_in_template, lookup
 
 EXPRESSIONS: Table = {**expressions.TABLE, **loops.COMPREHENSION_TABLE, **calls.TABLE}
@@ -513,7 +512,7 @@ TEMPLATE_STATEMENTS: Table = {
 # --- which arguments of a call a derivative flows from, by the template of its rule --------------
 
 
-def flows(call: ir.Call, kinds: Mapping[str, Kind]) -> tuple[ir.Atom, ...]:
+def flows(call: ir.Call, kinds: Mapping[str, ir.Kind]) -> tuple[ir.Atom, ...]:
     """The arguments of a call that a derivative flows from; all of them where no rule says."""
     everything = (*call.args, *(v for _, v in call.kwargs))
     if takes_keys(call, kinds):
@@ -533,10 +532,12 @@ def flows(call: ir.Call, kinds: Mapping[str, Kind]) -> tuple[ir.Atom, ...]:
     return tuple(atom for name, atom in bound.args.items() if name in flowing)
 
 
-def _forgotten(bound: Bound, kinds: Mapping[str, Kind]) -> frozenset[str]:
+def _forgotten(bound: Bound, kinds: Mapping[str, ir.Kind]) -> frozenset[str]:
     """The parameters that a rule says nothing of, and that are given floats: an error."""
     rule = bound.rule
     silent = (p for p in bound.args if p not in mentioned(rule) and p != rule.mutates)
     return frozenset(
-        p for p in silent if any(is_float(kinds[n]) for n in ir.names(bound.args[p]) if n in kinds)
+        p
+        for p in silent
+        if any(ir.is_float(kinds[n]) for n in ir.names(bound.args[p]) if n in kinds)
     )

@@ -21,7 +21,6 @@ from srcdiff import ir
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.source.parse import describe
 from srcdiff.ir import SEED
-from srcdiff.ir.kinds import Kind
 from srcdiff.primitives.arguments import named_constant
 from srcdiff.primitives.registry import Rule, find, is_builtin, lookup, of_class
 from srcdiff.runtime.service import is_derivative
@@ -280,7 +279,7 @@ def named(f: Any) -> str:
     return name if name.isidentifier() else "function"
 
 
-def as_call(f: Any, kinds: Mapping[str, Kind]) -> ir.Function:
+def as_call(f: Any, kinds: Mapping[str, ir.Kind]) -> ir.Function:
     """The function that makes the call; its parameters are those that have a kind."""
     params = list(signature_of(f).parameters.values())
     value, loc = ir.Fresh(set(kinds))(), place_of(f)
@@ -312,7 +311,7 @@ def _with_defaults(given: list[inspect.Parameter]) -> tuple[ir.Param, ...]:
     return tuple(reversed(made))
 
 
-def _call(f: Any, params: list[inspect.Parameter], kinds: Mapping[str, Kind]) -> ir.Call:
+def _call(f: Any, params: list[inspect.Parameter], kinds: Mapping[str, ir.Kind]) -> ir.Call:
     """`f(a, b, k=k)`; what a partial holds comes first, and keywords given anew win."""
     args: list[ir.Atom] = []
     kwargs: dict[str | None, ir.Atom] = {}

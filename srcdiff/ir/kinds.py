@@ -24,8 +24,8 @@ from collections.abc import Callable as Function
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Union
 
-from srcdiff.ir import Site
 from srcdiff.ir.frozen import frozen
+from srcdiff.ir.nodes import Site
 
 
 @frozen

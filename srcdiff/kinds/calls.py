@@ -21,34 +21,6 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Array,
-    Callable,
-    Dict,
-    Kind,
-    List,
-    Maybe,
-    NoneKind,
-    Object,
-    Range,
-    Scalar,
-    SliceKind,
-    Sparse,
-    Text,
-    Tuple,
-    Unknown,
-    class_of,
-    dims_of,
-    dtype_of,
-    inside,
-    is_inexact_dtype,
-    is_numeric,
-    items_of,
-    mapped,
-    maybe,
-    sure,
-)
 from srcdiff.kinds import containers, matrices, methods
 from srcdiff.kinds.elementwise import elementwise_kind, out_kind
 from srcdiff.kinds.indexing import item_kind, size_dim, size_scalar
@@ -106,35 +78,35 @@ _TRANSFERS = (
 _ON_HOST = ("dtype", "ellipsis", "numpy.random.Generator", "numpy.random.RandomState")
 
 
-def may_be_device(kind: Kind) -> bool:
+def may_be_device(kind: ir.Kind) -> bool:
     """Whether a value may be an array, or hold one."""
-    if isinstance(kind, Object):
+    if isinstance(kind, ir.Object):
         return kind.type not in _ON_HOST
-    if isinstance(kind, (Tuple, List, Dict, Maybe)):
-        held = items_of(kind) if isinstance(kind, Tuple) else inside(kind)
+    if isinstance(kind, (ir.Tuple, ir.List, ir.Dict, ir.Maybe)):
+        held = ir.items_of(kind) if isinstance(kind, ir.Tuple) else ir.inside(kind)
         return any(map(may_be_device, held))
-    return isinstance(kind, (Array, Unknown))
+    return isinstance(kind, (ir.Array, ir.Unknown))
 
 
-def placed(kind: Kind, fn: Any, args: Args) -> Kind:
+def placed(kind: ir.Kind, fn: Any, args: Args) -> ir.Kind:
     """The kind of a call's result, numbers that are computed on the device as arrays."""
     op = op_named(fn)
     if isinstance(fn, (ir.Derived, ir.Name)) or op in _STAY or records.is_record(fn):
         return kind
-    if op is Op.SUM and isinstance(kind, Scalar) and any(map(may_be_device, args)):
-        return Array(kind.dtype, (), maybe_scalar=True)
+    if op is Op.SUM and isinstance(kind, ir.Scalar) and any(map(may_be_device, args)):
+        return ir.Array(kind.dtype, (), maybe_scalar=True)
     if not isinstance(fn, (ir.Method, ir.Attr)) and is_of_numpy(fn):
         return as_arrays(kind, True) if any(map(may_be_device, args)) else kind
-    return as_arrays(kind) if any(isinstance(a, (Array, Unknown)) for a in args) else kind
+    return as_arrays(kind) if any(isinstance(a, (ir.Array, ir.Unknown)) for a in args) else kind
 
 
-def as_arrays(kind: Kind, flags: bool = False) -> Kind:
+def as_arrays(kind: ir.Kind, flags: bool = False) -> ir.Kind:
     """A kind with NumPy's numbers in it as arrays without axes; `flags`: bools of Python too."""
-    if isinstance(kind, Scalar):
+    if isinstance(kind, ir.Scalar):
         number = kind.python is not True or (flags and kind.dtype == "bool")
-        return Array(kind.dtype, ()) if number else kind
-    held = isinstance(kind, (Tuple, List))
-    return mapped(partial(as_arrays, flags=flags), kind) if held else kind
+        return ir.Array(kind.dtype, ()) if number else kind
+    held = isinstance(kind, (ir.Tuple, ir.List))
+    return ir.mapped(partial(as_arrays, flags=flags), kind) if held else kind
 
 
 def is_transfer(fn: Any, args: Args) -> bool:
@@ -149,7 +121,7 @@ def is_of_numpy(fn: Any) -> bool:
     return module_of(fn).partition(".")[0] in ("numpy", "scipy", "srcdiff")
 
 
-def is_host_call(fn: Any, args: Args, result: Kind) -> bool:
+def is_host_call(fn: Any, args: Args, result: ir.Kind) -> bool:
     """Whether a call of NumPy computes numbers of the host from such."""
     if isinstance(fn, (ir.Method, ir.Attr, ir.Derived, ir.Name)) or not is_of_numpy(fn):
         return False
@@ -173,27 +145,27 @@ _WORK_ON_NONE = (
 _TWINS: dict[str, Any] = {"repeat": np.repeat, "choose": np.choose, "nonzero": np.nonzero}
 
 
-def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs = ()) -> Kind:
+def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs = ()) -> ir.Kind:
     """The kind of `fn(*args, **kwargs)`; lengths that nothing is known of are None."""
     kind = out_kind(fn, args, kwargs) or _call_kind(fn, args, kwargs)
     return placed(kind, fn, args) if on_device() else kind
 
 
-def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
+def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> ir.Kind:
     """The kind of a call's result where it is computed by NumPy."""
-    if Sparse in map(type, args):
+    if ir.Sparse in map(type, args):
         return matrices.sparse_kind(fn, args, kwargs)
     if isinstance(fn, ir.Attr):
         return methods.attribute_kind(args[0], fn.name)
     if isinstance(fn, ir.Method):
-        twin = _TWINS.get(fn.name) if is_numeric(args[0]) else None
+        twin = _TWINS.get(fn.name) if ir.is_numeric(args[0]) else None
         if twin is not None:
             return _call_kind(twin, args, kwargs)
         return methods.method_kind(args, fn.name, kwargs)
     if isinstance(fn, ir.Derived):
-        return getattr(fn.key, "result", UNKNOWN)
+        return getattr(fn.key, "result", ir.UNKNOWN)
     if isinstance(fn, ir.Name):
-        return UNKNOWN
+        return ir.UNKNOWN
     known = _by_rule(_SPECIAL, fn, args, kwargs)
     if known is None and str(getattr(fn, "__module__", "")).startswith(_FURTHER):
         known = _further_kind(fn, args, kwargs)
@@ -203,11 +175,11 @@ def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> Kind:
         return elementwise_kind(fn, args, kwargs)
     fields = records.plain_fields(fn) if isinstance(fn, type) else None
     if fields is not None and len(fields) == len(args):
-        return Dict(tuple(zip(fields, args)), None, "", fn)  # type: ignore[arg-type]
+        return ir.Dict(tuple(zip(fields, args)), None, "", fn)  # type: ignore[arg-type]
     return probed_kind(fn, args, kwargs)
 
 
-def _by_rule(rules: Mapping[Any, Rule], fn: Any, args: Args, kwargs: Kwargs) -> Kind | None:
+def _by_rule(rules: Mapping[Any, Rule], fn: Any, args: Args, kwargs: Kwargs) -> ir.Kind | None:
     """What the rule for a callee says, if there is one."""
     rule = rules.get(fn) if is_hashable(fn) else None
     return None if rule is None else rule(*in_place(fn, args, dict(kwargs)))
@@ -216,7 +188,7 @@ def _by_rule(rules: Mapping[Any, Rule], fn: Any, args: Args, kwargs: Kwargs) -> 
 _FURTHER = ("scipy.", "srcdiff.runtime.")
 
 
-def _further_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind | None:
+def _further_kind(fn: Any, args: Args, kwargs: Kwargs) -> ir.Kind | None:
     """The kind of what a function of SciPy or a helper that few programs call returns."""
     from srcdiff.kinds.higher_order import FUNCTIONS, scipy_kind
 
@@ -224,9 +196,9 @@ def _further_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind | None:
     return scipy_kind(fn, args, kwargs) if found is None else found
 
 
-def surely(fn: ir.Callee, args: Sequence[Kind]) -> Sequence[Kind]:
+def surely(fn: ir.Callee, args: Sequence[ir.Kind]) -> Sequence[ir.Kind]:
     """The kinds of the operands, without None where the call would fail on it."""
-    if Maybe not in map(type, args):
+    if ir.Maybe not in map(type, args):
         return args
     count = _not_none(fn)
     # Of None in place of an array NumPy makes objects, with which nothing can be computed.
@@ -234,14 +206,14 @@ def surely(fn: ir.Callee, args: Sequence[Kind]) -> Sequence[Kind]:
     numpy = not named and module_of(fn).startswith("numpy")
     numeric = numpy and op_named(fn) not in _WORK_ON_NONE
     return [
-        sure(a) if k < count or (numeric and isinstance(sure(a), Array)) else a
+        ir.sure(a) if k < count or (numeric and isinstance(ir.sure(a), ir.Array)) else a
         for k, a in enumerate(args)
     ]
 
 
-def fails(fn: ir.Callee, args: Sequence[Kind]) -> bool:
+def fails(fn: ir.Callee, args: Sequence[ir.Kind]) -> bool:
     """Whether a call certainly fails, because an operand is None."""
-    return NoneKind in map(type, args) and NoneKind in map(type, args[: _not_none(fn)])
+    return ir.NoneKind in map(type, args) and ir.NoneKind in map(type, args[: _not_none(fn)])
 
 
 def _not_none(fn: ir.Callee) -> int:
@@ -261,167 +233,169 @@ def is_hashable(fn: Any) -> bool:
 # --- probing -----------------------------------------------------------------------------------
 
 
-def probed_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
+def probed_kind(fn: Any, args: Args, kwargs: Kwargs) -> ir.Kind:
     """The kind of a function that may be called to see what it returns."""
     if hasattr(type(fn), "for_kinds"):
         return fn.result_kind(args, dict(kwargs))  # type: ignore[no-any-return]
     if not may_be_run(fn):
-        return UNKNOWN
+        return ir.UNKNOWN
     keywords = dict(kwargs)
     op = op_named(fn)
     any_int = op in _ANY_INT or (op in (Op.ARRAY, Op.ASARRAY) and "ndmin" not in keywords)
     named = tuple((k, _anonymous(v)) for k, v in kwargs)
     result = probe(fn, tuple(map(_anonymous, args)), named, any_int)
     if result is None:
-        return UNKNOWN
+        return ir.UNKNOWN
     if op_of(fn).turns_complex:
         return _without_dtype(result)
     return with_lengths(fn, args, keywords, result)
 
 
-def _anonymous(kind: Kind) -> Kind:
+def _anonymous(kind: ir.Kind) -> ir.Kind:
     """A kind without what a probe does not look at, so that more probes are the same."""
-    if isinstance(kind, Scalar) and kind.size_of is not None:
-        return Scalar(kind.dtype, kind.python, kind.value)
-    return mapped(_anonymous, kind, new=True) if isinstance(kind, (Tuple, List)) else kind
+    if isinstance(kind, ir.Scalar) and kind.size_of is not None:
+        return ir.Scalar(kind.dtype, kind.python, kind.value)
+    return ir.mapped(_anonymous, kind, new=True) if isinstance(kind, (ir.Tuple, ir.List)) else kind
 
 
-def _without_dtype(kind: Kind) -> Kind:
+def _without_dtype(kind: ir.Kind) -> ir.Kind:
     """A kind with its dtype forgotten, unless it is complex in any case."""
-    if isinstance(kind, Array) and not str(kind.dtype).startswith("complex"):
-        return Array(None, kind.dims, kind.maybe_scalar)
-    return mapped(_without_dtype, kind)
+    if isinstance(kind, ir.Array) and not str(kind.dtype).startswith("complex"):
+        return ir.Array(None, kind.dims, kind.maybe_scalar)
+    return ir.mapped(_without_dtype, kind)
 
 
 # --- functions with a kind of their own --------------------------------------------------------
 
 
-def _item(base: Kind, index: Kind) -> Kind:
+def _item(base: ir.Kind, index: ir.Kind) -> ir.Kind:
     return grid_kind(base, index) or item_kind(base, index)
 
 
-def _len(kind: Kind) -> Kind:
+def _len(kind: ir.Kind) -> ir.Kind:
     """The result of `len`."""
-    dims = dims_of(kind)
+    dims = ir.dims_of(kind)
     if dims:
         return size_scalar(dims[0])
-    if isinstance(kind, (Tuple, List)) and kind.items is not None:
+    if isinstance(kind, (ir.Tuple, ir.List)) and kind.items is not None:
         return size_scalar(len(kind.items))
-    return size_scalar(kind.length if isinstance(kind, Range) else None)
+    return size_scalar(kind.length if isinstance(kind, ir.Range) else None)
 
 
-def _range(args: Args, kwargs: Keywords) -> Kind | None:
-    return Range(size_dim(args[0]) if len(args) == 1 else None)
+def _range(args: Args, kwargs: Keywords) -> ir.Kind | None:
+    return ir.Range(size_dim(args[0]) if len(args) == 1 else None)
 
 
-def _slice(args: Args, kwargs: Keywords) -> Kind | None:
+def _slice(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """A slice of which only is known whether it has a step."""
-    return SliceKind(UNKNOWN, UNKNOWN, args[2] if len(args) == 3 else NoneKind())
+    return ir.SliceKind(ir.UNKNOWN, ir.UNKNOWN, args[2] if len(args) == 3 else ir.NoneKind())
 
 
-def _make_dict(args: Args, kwargs: Keywords) -> Kind | None:
-    known: dict[Any, Kind] = {}
-    others: list[Kind] = []
+def _make_dict(args: Args, kwargs: Keywords) -> ir.Kind | None:
+    known: dict[Any, ir.Kind] = {}
+    others: list[ir.Kind] = []
     for key, value in zip(args[::2], args[1::2]):
-        if isinstance(key, (Text, Scalar)) and key.value is not None:
+        if isinstance(key, (ir.Text, ir.Scalar)) and key.value is not None:
             known[key.value] = value
         else:
             others.append(value)
-    return Dict(tuple(known.items()), join_all(others))
+    return ir.Dict(tuple(known.items()), join_all(others))
 
 
-def _extreme(args: Args, kwargs: Keywords) -> Kind | None:
+def _extreme(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """`min` and `max`: one of the operands."""
     if kwargs:
-        return UNKNOWN
+        return ir.UNKNOWN
     if len(args) > 1:
         found = join_all(args)
-    elif isinstance(args[0], (Tuple, List)):
-        found = join_all(inside(args[0])) or UNKNOWN
+    elif isinstance(args[0], (ir.Tuple, ir.List)):
+        found = join_all(ir.inside(args[0])) or ir.UNKNOWN
     else:
-        found = item_kind(args[0], Scalar("int64"))
-    return _forgotten(found) if isinstance(found, Scalar) else found or UNKNOWN
+        found = item_kind(args[0], ir.Scalar("int64"))
+    return _forgotten(found) if isinstance(found, ir.Scalar) else found or ir.UNKNOWN
 
 
-def _forgotten(kind: Scalar) -> Scalar:
+def _forgotten(kind: ir.Scalar) -> ir.Scalar:
     """A number of which only the type is known."""
-    return Scalar(kind.dtype, kind.python)
+    return ir.Scalar(kind.dtype, kind.python)
 
 
-def _unbroadcast(args: Args, kwargs: Keywords) -> Kind | None:
+def _unbroadcast(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """The shape of the second operand with the dtype of the first."""
     d, x = args
-    dtype = dtype_of(d)
-    if isinstance(x, Scalar):
-        return d if isinstance(d, Scalar) else Scalar(dtype, None)
-    if isinstance(x, Tuple) and x.items and all(isinstance(k, Scalar) for k in x.items):
-        return Array(dtype, (len(x.items),))  # numbers in place of an array
-    return Array(dtype, x.dims, x.maybe_scalar) if isinstance(x, Array) else UNKNOWN
+    dtype = ir.dtype_of(d)
+    if isinstance(x, ir.Scalar):
+        return d if isinstance(d, ir.Scalar) else ir.Scalar(dtype, None)
+    if isinstance(x, ir.Tuple) and x.items and all(isinstance(k, ir.Scalar) for k in x.items):
+        return ir.Array(dtype, (len(x.items),))  # numbers in place of an array
+    return ir.Array(dtype, x.dims, x.maybe_scalar) if isinstance(x, ir.Array) else ir.UNKNOWN
 
 
-def _scatter(args: Args, kwargs: Keywords) -> Kind | None:
+def _scatter(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """The shape of the third operand with the dtype of the first."""
     return _unbroadcast((args[0], args[2]), kwargs)
 
 
-def _unsplit(args: Args, kwargs: Keywords) -> Kind | None:
+def _unsplit(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """The shape of the third operand with the dtype of what the first holds."""
-    return _unbroadcast((join_all(inside(args[0])) or UNKNOWN, args[2]), kwargs)
+    return _unbroadcast((join_all(ir.inside(args[0])) or ir.UNKNOWN, args[2]), kwargs)
 
 
-def _spread(args: Args, kwargs: Keywords) -> Kind | None:
+def _spread(args: Args, kwargs: Keywords) -> ir.Kind | None:
     d, x = args[:2]
-    return Array(dtype_of(d), dims_of(x), dims_of(x) is None)
+    return ir.Array(ir.dtype_of(d), ir.dims_of(x), ir.dims_of(x) is None)
 
 
-def _zeros(kind: Kind) -> Kind:
+def _zeros(kind: ir.Kind) -> ir.Kind:
     """Zeros have the kind of what they are like, in arrays as floating numbers."""
-    if isinstance(kind, Scalar):
+    if isinstance(kind, ir.Scalar):
         return _forgotten(kind)
-    if isinstance(kind, Array):
+    if isinstance(kind, ir.Array):
         return replace(kind, dtype=_float_dtype(kind.dtype))
-    held = isinstance(kind, (Tuple, List, Dict, Maybe)) and class_of(kind) is None
-    return mapped(_zeros, kind, new=True) if held else UNKNOWN
+    held = isinstance(kind, (ir.Tuple, ir.List, ir.Dict, ir.Maybe)) and ir.class_of(kind) is None
+    return ir.mapped(_zeros, kind, new=True) if held else ir.UNKNOWN
 
 
-def _eigh(args: Args, kwargs: Keywords) -> Kind | None:
+def _eigh(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """Which triangle is read makes no difference."""
     return probed_kind(np.linalg.eigh, args[:1], ()) if len(args) > 1 or kwargs else None
 
 
-def _make_function(args: Args, kwargs: Keywords) -> Kind | None:
+def _make_function(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """A function that the program makes, with the kinds of what it captures."""
     site = getattr(args[0], "value", None)
-    return Callable(((site, tuple(map(_plain, args[1:]))),)) if site is not None else UNKNOWN
+    return ir.Callable(((site, tuple(map(_plain, args[1:]))),)) if site is not None else ir.UNKNOWN
 
 
-def _plain(kind: Kind) -> Kind:
+def _plain(kind: ir.Kind) -> ir.Kind:
     """The kind of what is captured, without the names of its lengths."""
-    if isinstance(kind, Array):
+    if isinstance(kind, ir.Array):
         dims = None if kind.dims is None else (None,) * len(kind.dims)
-        return Array(kind.dtype, dims, kind.maybe_scalar)
-    if isinstance(kind, Scalar):
+        return ir.Array(kind.dtype, dims, kind.maybe_scalar)
+    if isinstance(kind, ir.Scalar):
         return _forgotten(kind)
-    if isinstance(kind, Tuple) and kind.items is not None:
-        return Tuple(tuple(map(_plain, kind.items)))
-    return kind if isinstance(kind, (Text, NoneKind, Callable)) else UNKNOWN
+    if isinstance(kind, ir.Tuple) and kind.items is not None:
+        return ir.Tuple(tuple(map(_plain, kind.items)))
+    return kind if isinstance(kind, (ir.Text, ir.NoneKind, ir.Callable)) else ir.UNKNOWN
 
 
-def _captured(args: Args, kwargs: Keywords) -> Kind | None:
+def _captured(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """What a function of a site captures."""
     fn, site, k = args
-    if isinstance(fn, Callable) and isinstance(site, Callable) and isinstance(k, Scalar):
+    if isinstance(fn, ir.Callable) and isinstance(site, ir.Callable) and isinstance(k, ir.Scalar):
         for value, kinds in fn.choices:
             if value is site.value and k.value is not None and k.value < len(kinds):
-                found: Kind = kinds[k.value]
+                found: ir.Kind = kinds[k.value]
                 return found
-    return UNKNOWN
+    return ir.UNKNOWN
 
 
-def _open_mesh(args: Args, kwargs: Keywords) -> Kind | None:
+def _open_mesh(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """`np.ix_(i, j)`: an array of places for every axis."""
     axes = range(len(args))
-    return Tuple(tuple(Array("int64", tuple(None if i == k else 1 for i in axes)) for k in axes))
+    return ir.Tuple(
+        tuple(ir.Array("int64", tuple(None if i == k else 1 for i in axes)) for k in axes)
+    )
 
 
 _SPECIAL: dict[Any, Rule] = {
@@ -431,30 +405,30 @@ _SPECIAL: dict[Any, Rule] = {
     len: like(0, _len),
     range: _range,
     slice: _slice,
-    ir.make_list: lambda args, kwargs: List(None, args),
+    ir.make_list: lambda args, kwargs: ir.List(None, args),
     ir.make_dict: _make_dict,
     **dict.fromkeys((min, max), _extreme),
-    print: always(NoneKind()),
+    print: always(ir.NoneKind()),
     np.ix_: _open_mesh,
-    logging.getLogger: always(Object("logging.Logger")),
-    np.random.default_rng: always(Object("numpy.random.Generator")),
-    np.random.RandomState: always(Object("numpy.random.RandomState")),
-    **dict.fromkeys((str, repr, format), always(Text())),
+    logging.getLogger: always(ir.Object("logging.Logger")),
+    np.random.default_rng: always(ir.Object("numpy.random.Generator")),
+    np.random.RandomState: always(ir.Object("numpy.random.RandomState")),
+    **dict.fromkeys((str, repr, format), always(ir.Text())),
     **dict.fromkeys(
         (isinstance, hasattr, callable, issubclass, operator.not_, operator.is_, operator.is_not,
          operator.contains, operator.truth, ir.is_function),
-        always(Scalar("bool")),
+        always(ir.Scalar("bool")),
     ),
     arrays.unbroadcast: _unbroadcast,
     arrays.scatter: _scatter,
     indexing.unsplit: _unsplit,
     arrays.spread: _spread,
     trees.zeros_like: like(0, _zeros),
-    arrays.axis_size: always(Scalar("float64")),
-    sequences.as_array: always(Array(None, None, True)),
+    arrays.axis_size: always(ir.Scalar("float64")),
+    sequences.as_array: always(ir.Array(None, None, True)),
     **dict.fromkeys(
         (sequences.first_greatest, sequences.first_least, sequences.same_length),
-        always(Scalar("int64")),
+        always(ir.Scalar("int64")),
     ),
     np.linalg.eigh: _eigh,
     **methods.FUNCTIONS,
@@ -466,59 +440,59 @@ _SPECIAL: dict[Any, Rule] = {
 # --- atoms and calls, where the kinds of the names are given -------------------------------------
 
 
-def kind_of_call(call: ir.Call, kinds: Mapping[str, Kind]) -> Kind:
+def kind_of_call(call: ir.Call, kinds: Mapping[str, ir.Kind]) -> ir.Kind:
     """The kind of a call's result where the names have these kinds."""
     args = [atom_kind(a, kinds) for a in call.args]
     kwargs = tuple((k, atom_kind(v, kinds)) for k, v in call.kwargs if k is not None)
     if len(kwargs) < len(call.kwargs) or any(isinstance(a, ir.Star) for a in call.args):
-        return UNKNOWN
+        return ir.UNKNOWN
     return call_kind(call.fn, tuple(surely(call.fn, args)), kwargs)
 
 
-def rhs_kind(rhs: ir.Rhs, kinds: Mapping[str, Kind]) -> Kind:
+def rhs_kind(rhs: ir.Rhs, kinds: Mapping[str, ir.Kind]) -> ir.Kind:
     """The kind of what a right-hand side makes."""
     if isinstance(rhs, ir.Opaque):
-        return UNKNOWN
+        return ir.UNKNOWN
     return kind_of_call(rhs, kinds) if isinstance(rhs, ir.Call) else atom_kind(rhs, kinds)
 
 
-def atom_kind(atom: ir.Atom, kinds: Mapping[str, Kind]) -> Kind:
+def atom_kind(atom: ir.Atom, kinds: Mapping[str, ir.Kind]) -> ir.Kind:
     """The kind of an atom; names that are not given are unknown."""
     if type(atom) is ir.Name:
-        return kinds.get(atom.id, UNKNOWN)
+        return kinds.get(atom.id, ir.UNKNOWN)
     if isinstance(atom, ir.Const):
         return constant_kind(atom.value)
     if isinstance(atom, ir.Ref):
         return kind_of(atom.value, atom.text)
     if isinstance(atom, ir.Tup):
         if any(isinstance(i, ir.Star) for i in atom.items):
-            return Tuple(None)
-        return Tuple(tuple(atom_kind(i, kinds) for i in atom.items))
+            return ir.Tuple(None)
+        return ir.Tuple(tuple(atom_kind(i, kinds) for i in atom.items))
     if isinstance(atom, ir.Slice):
-        return SliceKind(*(atom_kind(p, kinds) for p in (atom.lower, atom.upper, atom.step)))
-    return UNKNOWN
+        return ir.SliceKind(*(atom_kind(p, kinds) for p in (atom.lower, atom.upper, atom.step)))
+    return ir.UNKNOWN
 
 
 @lru_cache(maxsize=1024, typed=True)
-def constant_kind(value: Any) -> Kind:
+def constant_kind(value: Any) -> ir.Kind:
     """The kind of a literal."""
     if isinstance(value, (bool, int)):
-        return Scalar("bool" if isinstance(value, bool) else "int64", True, value)
+        return ir.Scalar("bool" if isinstance(value, bool) else "int64", True, value)
     if isinstance(value, str):
-        return Text(value)
-    return Object("ellipsis") if value is ... else kind_of(value, "")
+        return ir.Text(value)
+    return ir.Object("ellipsis") if value is ... else kind_of(value, "")
 
 
-def float_like(kind: Kind) -> Kind:
+def float_like(kind: ir.Kind) -> ir.Kind:
     """The kind of the adjoint of a value: its shape, with a floating dtype."""
-    if isinstance(kind, Scalar) and on_device():
-        return Array(_float_dtype(kind.dtype), (), maybe_scalar=True)
-    if isinstance(kind, Scalar):
-        return Scalar(_float_dtype(kind.dtype), None)
-    if isinstance(kind, Array):
-        return Array(_float_dtype(kind.dtype), kind.dims, kind.maybe_scalar)
-    return maybe(float_like(kind.kind)) if isinstance(kind, Maybe) else UNKNOWN
+    if isinstance(kind, ir.Scalar) and on_device():
+        return ir.Array(_float_dtype(kind.dtype), (), maybe_scalar=True)
+    if isinstance(kind, ir.Scalar):
+        return ir.Scalar(_float_dtype(kind.dtype), None)
+    if isinstance(kind, ir.Array):
+        return ir.Array(_float_dtype(kind.dtype), kind.dims, kind.maybe_scalar)
+    return ir.maybe(float_like(kind.kind)) if isinstance(kind, ir.Maybe) else ir.UNKNOWN
 
 
 def _float_dtype(dtype: str | None) -> str | None:
-    return dtype if dtype is None or is_inexact_dtype(dtype) else "float64"
+    return dtype if dtype is None or ir.is_inexact_dtype(dtype) else "float64"

@@ -6,25 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Array,
-    Dim,
-    Kind,
-    List,
-    Maybe,
-    NoneKind,
-    Scalar,
-    Sym,
-    Text,
-    Tuple,
-    broadcast_dims,
-    dims_of,
-    dtype_of,
-    is_filled,
-    is_inexact_dtype,
-    is_numeric,
-)
+from srcdiff import ir
 from srcdiff.kinds.indexing import added, dim_text, named, size_dim, size_scalar
 from srcdiff.kinds.lattice import Args, Kwargs
 from srcdiff.kinds.probing import probe
@@ -34,115 +16,115 @@ from srcdiff.primitives.operation import Meaning, op_of
 from srcdiff.primitives.ops import Op, op_named
 
 
-def out_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind | None:
+def out_kind(fn: Any, args: Args, kwargs: Kwargs) -> ir.Kind | None:
     """The kind of what a call is given as `out=z` or `out=(z,)`, which is its result."""
     into = given_out(fn, args, dict(kwargs))
     if into is None and isinstance(fn, np.ufunc) and len(args) > fn.nin:
-        into = Tuple(tuple(args[fn.nin :]))
+        into = ir.Tuple(tuple(args[fn.nin :]))
     if into is None:
         return None
-    parts = into.items if isinstance(into, Tuple) and into.items else (into,)
-    if all(isinstance(part, NoneKind) for part in parts):
+    parts = into.items if isinstance(into, ir.Tuple) and into.items else (into,)
+    if all(isinstance(part, ir.NoneKind) for part in parts):
         return None
-    if isinstance(into, Tuple) and len(parts) == 1:
+    if isinstance(into, ir.Tuple) and len(parts) == 1:
         return parts[0]
-    return UNKNOWN if isinstance(into, Maybe) else into
+    return ir.UNKNOWN if isinstance(into, ir.Maybe) else into
 
 
-def elementwise_kind(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
+def elementwise_kind(fn: Any, args: Args, kwargs: Kwargs) -> ir.Kind:
     """The kind of an elementwise function: its shape by broadcasting, its dtype by probing."""
     kwargs = tuple([(k, v) for k, v in kwargs if k != "out"])  # it is None here
     args = with_arrays(fn, args[: fn.nin] if isinstance(fn, np.ufunc) else args)
-    if not all(map(is_numeric, args)) or (op_named(fn) is Op.WHERE and len(args) < 3):
+    if not all(map(ir.is_numeric, args)) or (op_named(fn) is Op.WHERE and len(args) < 3):
         return _of_others(fn, args)
-    if all(isinstance(a, Scalar) for a in args):
+    if all(isinstance(a, ir.Scalar) for a in args):
         return _of_numbers(fn, args, kwargs)
     small = tuple(_shrunk(a) for a in args)
     result = probe(fn, small, kwargs, True)
-    shapes = [s for s in map(dims_of, args) if s is not None]
+    shapes = [s for s in map(ir.dims_of, args) if s is not None]
     if len(shapes) < len(args):
-        definite = any(isinstance(a, Array) and not a.maybe_scalar for a in args)
+        definite = any(isinstance(a, ir.Array) and not a.maybe_scalar for a in args)
         certain = definite and any(shapes)  # some operand has an axis
-        return _reshaped(result, Array(None, None, not certain))
-    return _reshaped(result, Array(None, broadcast_dims(shapes)))
+        return _reshaped(result, ir.Array(None, None, not certain))
+    return _reshaped(result, ir.Array(None, ir.broadcast_dims(shapes)))
 
 
-def meets_lists(fn: Any, kind: Kind) -> bool:
+def meets_lists(fn: Any, kind: ir.Kind) -> bool:
     """Whether an operator takes a list beside a value of this kind for an array."""
-    if isinstance(kind, Array) and not kind.maybe_scalar:
+    if isinstance(kind, ir.Array) and not kind.maybe_scalar:
         return True
-    of_python = isinstance(kind, Scalar) and kind.python is True  # where it is an error
-    if of_python or isinstance(kind, (List, Tuple)):
+    of_python = isinstance(kind, ir.Scalar) and kind.python is True  # where it is an error
+    if of_python or isinstance(kind, (ir.List, ir.Tuple)):
         return False
     symbol = op_of(fn).symbol
     if symbol == "+":  # that makes a longer list of two
-        return isinstance(kind, (Scalar, Array))
+        return isinstance(kind, (ir.Scalar, ir.Array))
     if symbol == "*":
-        inexact = is_inexact_dtype(dtype_of(kind))
-        return isinstance(kind, Scalar) and kind.python is False and inexact
+        inexact = ir.is_inexact_dtype(ir.dtype_of(kind))
+        return isinstance(kind, ir.Scalar) and kind.python is False and inexact
     return symbol in ("-", "/", "//", "%", "**")  # which lists do not have
 
 
 def with_arrays(fn: Any, args: Args) -> Args:
     """The operands, arrays in the place of lists that are taken for arrays."""
-    if List not in map(type, args) and Tuple not in map(type, args):
+    if ir.List not in map(type, args) and ir.Tuple not in map(type, args):
         return args
     if not (isinstance(fn, np.ufunc) or any(meets_lists(fn, a) for a in args)):
         return args
-    return tuple(_as_array(a) if isinstance(a, (List, Tuple)) else a for a in args)
+    return tuple(_as_array(a) if isinstance(a, (ir.List, ir.Tuple)) else a for a in args)
 
 
-def _as_array(kind: Kind) -> Kind:
+def _as_array(kind: ir.Kind) -> ir.Kind:
     """What NumPy makes of a list of numbers, and of lists of them; else the list."""
     found = probe(np.asarray, (kind,), (), True)
-    return found if isinstance(found, Array) else kind
+    return found if isinstance(found, ir.Array) else kind
 
 
-def _shrunk(kind: Kind) -> Kind:
+def _shrunk(kind: ir.Kind) -> ir.Kind:
     """The same dtype, with a shape that fits all others."""
-    if isinstance(kind, Array):
+    if isinstance(kind, ir.Array):
         rank = 1 if kind.dims is None or kind.dims else 0
-        return Array(kind.dtype, (1,) * rank, kind.maybe_scalar)
-    if isinstance(kind, Scalar) and kind.dtype is not None and kind.value is None:
-        return Scalar(kind.dtype, kind.python)
+        return ir.Array(kind.dtype, (1,) * rank, kind.maybe_scalar)
+    if isinstance(kind, ir.Scalar) and kind.dtype is not None and kind.value is None:
+        return ir.Scalar(kind.dtype, kind.python)
     return kind
 
 
-def _reshaped(result: Kind | None, shape: Array) -> Kind:
+def _reshaped(result: ir.Kind | None, shape: ir.Array) -> ir.Kind:
     """The result of a probe with its true shape."""
-    if isinstance(result, Tuple) and result.items is not None:
-        return Tuple(tuple(_reshaped(r, shape) for r in result.items))
-    dtype = result.dtype if isinstance(result, (Array, Scalar)) else None
-    if shape.dims == () and isinstance(result, Scalar):
+    if isinstance(result, ir.Tuple) and result.items is not None:
+        return ir.Tuple(tuple(_reshaped(r, shape) for r in result.items))
+    dtype = result.dtype if isinstance(result, (ir.Array, ir.Scalar)) else None
+    if shape.dims == () and isinstance(result, ir.Scalar):
         return result
-    return Array(dtype, shape.dims, shape.maybe_scalar)
+    return ir.Array(dtype, shape.dims, shape.maybe_scalar)
 
 
-def _of_numbers(fn: Any, args: Args, kwargs: Kwargs) -> Kind:
+def _of_numbers(fn: Any, args: Args, kwargs: Kwargs) -> ir.Kind:
     """The kind of an operation on numbers; integers keep track of the lengths that they are."""
     symbol = op_of(fn).symbol
     result = probe(fn, args, kwargs, symbol != "**")
     if result is None:
-        return Scalar(None, None) if module_of(fn) == "_operator" else UNKNOWN
-    if isinstance(result, Scalar) and result.dtype == "int64" and result.python:
+        return ir.Scalar(None, None) if module_of(fn) == "_operator" else ir.UNKNOWN
+    if isinstance(result, ir.Scalar) and result.dtype == "int64" and result.python:
         if result.value is None:
             return size_scalar(_size(symbol, args))
-    if symbol == "==" and Scalar("int64", True, 0) in args and any(map(_is_filled, args)):
-        return Scalar("bool", True, False)
+    if symbol == "==" and ir.Scalar("int64", True, 0) in args and any(map(_is_filled, args)):
+        return ir.Scalar("bool", True, False)
     return result
 
 
-def _is_filled(kind: Kind) -> bool:
+def _is_filled(kind: ir.Kind) -> bool:
     """Whether a number is a length that is known not to be 0."""
-    return isinstance(kind, Scalar) and is_filled(kind.size_of)
+    return isinstance(kind, ir.Scalar) and ir.is_filled(kind.size_of)
 
 
-def _size(symbol: str, args: Args) -> Dim:
+def _size(symbol: str, args: Args) -> ir.Dim:
     """The length that an operator gives of integers."""
-    if not all(isinstance(a, Scalar) and a.python for a in args) or len(args) != 2:
+    if not all(isinstance(a, ir.Scalar) and a.python for a in args) or len(args) != 2:
         return None
     x, y = args
-    assert isinstance(x, Scalar) and isinstance(y, Scalar)
+    assert isinstance(x, ir.Scalar) and isinstance(y, ir.Scalar)
     if symbol in ("+", "-"):
         exact = added(x, y, 1 if symbol == "+" else -1)
         if exact is not None:
@@ -154,16 +136,16 @@ def _size(symbol: str, args: Args) -> Dim:
     return named(f"({dim_text(a)}{symbol}{dim_text(b)})")
 
 
-def _plain(dim: Dim) -> bool:
+def _plain(dim: ir.Dim) -> bool:
     """Whether a length is one value, never cut off at zero."""
-    return isinstance(dim, int) or (isinstance(dim, Sym) and dim.name != "?" and dim.offset >= 0)
+    return isinstance(dim, int) or (isinstance(dim, ir.Sym) and dim.name != "?" and dim.offset >= 0)
 
 
-def _of_others(fn: Any, args: Args) -> Kind:
+def _of_others(fn: Any, args: Args) -> ir.Kind:
     """The kind of an operator on values other than numbers and arrays."""
-    if any(not isinstance(a, (Text, Tuple, List, NoneKind, Scalar)) for a in args):
-        return UNKNOWN
+    if any(not isinstance(a, (ir.Text, ir.Tuple, ir.List, ir.NoneKind, ir.Scalar)) for a in args):
+        return ir.UNKNOWN
     callee = op_of(fn)
     if callee.symbol and callee.means(Meaning.COMPARED):
-        return Scalar("bool")
-    return Text() if isinstance(args[0], Text) and callee.symbol == "%" else UNKNOWN
+        return ir.Scalar("bool")
+    return ir.Text() if isinstance(args[0], ir.Text) and callee.symbol == "%" else ir.UNKNOWN

@@ -13,28 +13,6 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import (
-    BIG,
-    UNKNOWN,
-    Array,
-    Dict,
-    Dim,
-    Kind,
-    List,
-    Maybe,
-    Scalar,
-    SliceKind,
-    Sym,
-    Text,
-    Tuple,
-    class_of,
-    contents,
-    inside,
-    items_of,
-    mapped,
-    maybe,
-    sure,
-)
 from srcdiff.kinds.calls import call_kind
 from srcdiff.kinds.indexing import slice_bounds
 from srcdiff.kinds.lattice import join, join_all, kind_of
@@ -48,7 +26,7 @@ class Heap:
     """Contents by site; `changed` is set by whatever makes them more general."""
 
     def __init__(self) -> None:
-        self.held: dict[str, List | Dict] = {}
+        self.held: dict[str, ir.List | ir.Dict] = {}
         self.parent: dict[str, str] = {}
         self.changed = False
         self.escaping: set[str] = set()  # what `escape` is at: a list may hold itself
@@ -59,46 +37,46 @@ class Heap:
             site = self.parent[site]
         return site
 
-    def intern(self, kind: Kind, site: str) -> Kind:
+    def intern(self, kind: ir.Kind, site: str) -> ir.Kind:
         """A kind whose lists and dicts refer to their sites, new ones made here."""
-        if isinstance(kind, Tuple) and kind.items is not None:
+        if isinstance(kind, ir.Tuple) and kind.items is not None:
             items = tuple(self.intern(k, f"{site}[{i}]") for i, k in enumerate(kind.items))
-            return kind if items == kind.items else Tuple(items)
-        if isinstance(kind, Maybe):
-            return maybe(self.intern(kind.kind, site))
-        if not isinstance(kind, (List, Dict)):
+            return kind if items == kind.items else ir.Tuple(items)
+        if isinstance(kind, ir.Maybe):
+            return ir.maybe(self.intern(kind.kind, site))
+        if not isinstance(kind, (ir.List, ir.Dict)):
             return kind
-        if kind.site and kind.site in self.held and not contents(kind):
+        if kind.site and kind.site in self.held and not ir.contents(kind):
             return self.reference(kind)
         name = kind.site or site
         self.hold(name, self._inner(kind, name))
         return self.reference(kind, name)
 
-    def _inner(self, kind: List | Dict, site: str) -> List | Dict:
+    def _inner(self, kind: ir.List | ir.Dict, site: str) -> ir.List | ir.Dict:
         """The contents of a new list or dict, themselves interned."""
         item = None if kind.item is None else localless(self.intern(kind.item, f"{site}[]"))
-        if isinstance(kind, List):
+        if isinstance(kind, ir.List):
             items = None
             if kind.items is not None:
                 named = enumerate(kind.items)
                 items = tuple(localless(self.intern(k, f"{site}[{i}]")) for i, k in named)
-            return List(item, items, site)
+            return ir.List(item, items, site)
         pairs = ((k, localless(self.intern(v, f"{site}[{k!r}]"))) for k, v in kind.items)
-        return Dict(tuple(pairs), item, site, kind.cls)
+        return ir.Dict(tuple(pairs), item, site, kind.cls)
 
-    def reference(self, kind: List | Dict, site: str | None = None) -> Kind:
+    def reference(self, kind: ir.List | ir.Dict, site: str | None = None) -> ir.Kind:
         """A list or dict by its site alone."""
         name = self.find(kind.site if site is None else site)
-        if isinstance(kind, List):
-            return List(None, None, name)
-        return Dict((), None, name, kind.cls)
+        if isinstance(kind, ir.List):
+            return ir.List(None, None, name)
+        return ir.Dict((), None, name, kind.cls)
 
-    def at(self, kind: List | Dict) -> tuple[str, List | Dict]:
+    def at(self, kind: ir.List | ir.Dict) -> tuple[str, ir.List | ir.Dict]:
         """The site of a list or dict, and what that holds."""
         site = self.find(kind.site)
         return site, self.held.get(site, kind)
 
-    def hold(self, site: str, kind: List | Dict) -> None:
+    def hold(self, site: str, kind: ir.List | ir.Dict) -> None:
         """Let a site hold this as well."""
         site = self.find(site)
         old = self.held.get(site)
@@ -106,106 +84,107 @@ class Heap:
         if new != old:
             self.held[site], self.changed = new, True
 
-    def _merged(self, a: List | Dict, b: List | Dict, site: str) -> List | Dict:
+    def _merged(self, a: ir.List | ir.Dict, b: ir.List | ir.Dict, site: str) -> ir.List | ir.Dict:
         """What a site holds that holds both of these."""
         item = a.item if b.item is None else b.item if a.item is None else self.join(a.item, b.item)
-        if isinstance(a, List) and isinstance(b, List):
+        if isinstance(a, ir.List) and isinstance(b, ir.List):
             if a.items is not None and b.items is not None and len(a.items) == len(b.items):
-                return List(item, tuple(map(self.join, a.items, b.items)), site)
-            return List(join_all((*contents(a), *contents(b)), self.join), None, site)
-        if isinstance(a, Dict) and isinstance(b, Dict) and a.cls is b.cls:
+                return ir.List(item, tuple(map(self.join, a.items, b.items)), site)
+            return ir.List(join_all((*ir.contents(a), *ir.contents(b)), self.join), None, site)
+        if isinstance(a, ir.Dict) and isinstance(b, ir.Dict) and a.cls is b.cls:
             pairs = dict(a.items)
             for key, kind in b.items:
                 pairs[key] = self.join(pairs[key], kind) if key in pairs else kind
-            return Dict(tuple(pairs.items()), item, site, a.cls)
-        return List(UNKNOWN, None, site)
+            return ir.Dict(tuple(pairs.items()), item, site, a.cls)
+        return ir.List(ir.UNKNOWN, None, site)
 
-    def resolve(self, kind: Kind, depth: int = 0) -> Kind:
+    def resolve(self, kind: ir.Kind, depth: int = 0) -> ir.Kind:
         """A kind with the contents of its lists and dicts, as far as they are not circular."""
-        if type(kind) not in (Tuple, Maybe, List, Dict):
+        if type(kind) not in (ir.Tuple, ir.Maybe, ir.List, ir.Dict):
             return kind
-        if isinstance(kind, (List, Dict)):
+        if isinstance(kind, (ir.List, ir.Dict)):
             if depth > 4:
-                return UNKNOWN
+                return ir.UNKNOWN
             kind, depth = self.at(kind)[1], depth + 1
-        return mapped(partial(self.resolve, depth=depth), kind)
+        return ir.mapped(partial(self.resolve, depth=depth), kind)
 
     # --- writing ---
 
-    def add(self, kind: List | Dict, item: Kind) -> None:
+    def add(self, kind: ir.List | ir.Dict, item: ir.Kind) -> None:
         """Something is appended, inserted or stored under an unknown key."""
         site, held = self.at(kind)
         item = localless(self.intern(item, f"{site}[]"))
-        if isinstance(held, List):
-            self.hold(site, List(join_all((*contents(held), item), self.join), None, site))
+        if isinstance(held, ir.List):
+            self.hold(site, ir.List(join_all((*ir.contents(held), item), self.join), None, site))
         else:
             rest = item if held.item is None else self.join(held.item, item)
-            self.hold(site, Dict(held.items, rest, site, held.cls))
+            self.hold(site, ir.Dict(held.items, rest, site, held.cls))
 
-    def shrink(self, kind: List | Dict) -> None:
+    def shrink(self, kind: ir.List | ir.Dict) -> None:
         """Items are taken out or moved."""
         site, held = self.at(kind)
-        if isinstance(held, List) and held.items is not None:
-            self.hold(site, List(join_all(contents(held), self.join), None, site))
+        if isinstance(held, ir.List) and held.items is not None:
+            self.hold(site, ir.List(join_all(ir.contents(held), self.join), None, site))
 
-    def store(self, kind: List | Dict, key: Kind, value: Kind) -> None:
+    def store(self, kind: ir.List | ir.Dict, key: ir.Kind, value: ir.Kind) -> None:
         """`kind[key] = value`."""
-        if isinstance(key, SliceKind):
+        if isinstance(key, ir.SliceKind):
             self.store_part(kind, key, value)
             return
         site, held = self.at(kind)
-        known: Any = key.value if isinstance(key, (Scalar, Text)) else None
+        known: Any = key.value if isinstance(key, (ir.Scalar, ir.Text)) else None
         value = localless(self.intern(value, f"{site}[{known!r}]"))
-        if isinstance(held, Dict) and known is not None:
-            self.hold(site, Dict(((known, value),), None, site, held.cls))
-        elif isinstance(held, List) and held.items is not None and isinstance(known, int):
+        if isinstance(held, ir.Dict) and known is not None:
+            self.hold(site, ir.Dict(((known, value),), None, site, held.cls))
+        elif isinstance(held, ir.List) and held.items is not None and isinstance(known, int):
             items = list(held.items)
             if -len(items) <= known < len(items):
                 items[known] = self.join(items[known], value)
-                self.hold(site, List(held.item, tuple(items), site))
+                self.hold(site, ir.List(held.item, tuple(items), site))
         else:
             self.add(kind, value)
 
-    def store_part(self, kind: List | Dict, part: SliceKind, value: Kind) -> None:
+    def store_part(self, kind: ir.List | ir.Dict, part: ir.SliceKind, value: ir.Kind) -> None:
         """`kind[a:b] = value`: item by item where there are surely as many."""
         bounds = slice_bounds(part)
         held, new = self.resolve(kind), self.resolve(value)
-        items = held.items if isinstance(held, List) else None
-        given = new.items if isinstance(new, (List, Tuple)) else None
+        items = held.items if isinstance(held, ir.List) else None
+        given = new.items if isinstance(new, (ir.List, ir.Tuple)) else None
         if bounds is not None and items is not None and given is not None:
             places = range(len(items))[bounds]
             if len(places) == len(given):
                 for place, item in zip(places, given, strict=True):
-                    self.store(kind, Scalar("int64", True, place), item)
+                    self.store(kind, ir.Scalar("int64", True, place), item)
                 return
-        for item in items_of(new):
+        for item in ir.items_of(new):
             self.add(kind, item)
         self.shrink(kind)
 
-    def escape(self, kind: Kind) -> None:
+    def escape(self, kind: ir.Kind) -> None:
         """Somebody unknown may write into a kind's lists and dicts."""
-        kind = sure(kind)
-        if isinstance(kind, Tuple):
+        kind = ir.sure(kind)
+        if isinstance(kind, ir.Tuple):
             for item in kind.items or ():
                 self.escape(item)
-        elif isinstance(kind, (List, Dict)):
+        elif isinstance(kind, (ir.List, ir.Dict)):
             site, held = self.at(kind)
-            done = held.item == UNKNOWN and (not held.items or isinstance(held, Dict))
+            done = held.item == ir.UNKNOWN and (not held.items or isinstance(held, ir.Dict))
             if done or site in self.escaping:
                 return
             self.escaping.add(site)
-            unknown: List | Dict = List(UNKNOWN, None, site)
-            if isinstance(held, Dict):
+            unknown: ir.List | ir.Dict = ir.List(ir.UNKNOWN, None, site)
+            if isinstance(held, ir.Dict):
                 names = held.items if held.cls is not None else ()
-                unknown = Dict(tuple((k, UNKNOWN) for k, _ in names), UNKNOWN, site, held.cls)
+                items = tuple((k, ir.UNKNOWN) for k, _ in names)
+                unknown = ir.Dict(items, ir.UNKNOWN, site, held.cls)
             self.hold(site, unknown)
-            for item in contents(held):
+            for item in ir.contents(held):
                 self.escape(item)
             self.escaping.discard(site)
 
     # --- calls ---
 
-    def call(self, name: str, base: List | Dict, rest: list[Kind]) -> None:
+    def call(self, name: str, base: ir.List | ir.Dict, rest: list[ir.Kind]) -> None:
         """What a method of a list or dict does to its contents."""
         if name in ("append", "insert", "add") and rest:
             self.add(base, rest[-1])
@@ -214,77 +193,78 @@ class Heap:
         elif name in ("extend", "update"):
             for kind in rest:
                 self.extend(base, kind)
-        elif name in LIST_MUTATORS and isinstance(base, List):
+        elif name in LIST_MUTATORS and isinstance(base, ir.List):
             self.shrink(base)
 
     def attribute(
-        self, base: Dict, key: Kind, value: Kind, op: Kind | None = None
+        self, base: ir.Dict, key: ir.Kind, value: ir.Kind, op: ir.Kind | None = None
     ) -> None:
         """`base.key = value`, `base.key op= value`; it was what the class has before."""
-        if base.cls is not None and isinstance(key, Text):
+        if base.cls is not None and isinstance(key, ir.Text):
             first = records.default(base.cls, str(key.value))
             if first is not records.MISSING:
                 self.store(base, key, kind_of(first, str(key.value)))
-        if isinstance(op, Text) and op.value is not None:
+        if isinstance(op, ir.Text) and op.value is not None:
             value = self.updated(base, key, op.value, value)
         self.store(base, key, value)
 
-    def updated(self, base: List | Dict, key: Kind, op: str, value: Kind) -> Kind:
+    def updated(self, base: ir.List | ir.Dict, key: ir.Kind, op: str, value: ir.Kind) -> ir.Kind:
         """What stands at a place after `base[key] op= value`: an array stays what it is."""
         old = call_kind(operator.getitem, (self.resolve(base), key))
         if is_array(old):
             return old
         new = call_kind(ir.OPERATORS[op], (old, self.resolve(value)))
-        return join(old, new) if isinstance(old, Array) else new
+        return join(old, new) if isinstance(old, ir.Array) else new
 
-    def extend(self, base: List | Dict, kind: Kind) -> None:
+    def extend(self, base: ir.List | ir.Dict, kind: ir.Kind) -> None:
         """Every item of `kind` is added."""
-        held = sure(self.resolve(kind))
-        if isinstance(base, List) and isinstance(held, (List, Tuple)):
-            for item in items_of(held):
+        held = ir.sure(self.resolve(kind))
+        if isinstance(base, ir.List) and isinstance(held, (ir.List, ir.Tuple)):
+            for item in ir.items_of(held):
                 self.add(base, item)
-        elif isinstance(base, Dict) and isinstance(held, Dict) and held.cls is None:
+        elif isinstance(base, ir.Dict) and isinstance(held, ir.Dict) and held.cls is None:
             for key, item in held.items:
-                known = Text(key) if isinstance(key, str) else Scalar("int64", True, key)
+                known = ir.Text(key) if isinstance(key, str) else ir.Scalar("int64", True, key)
                 self.store(base, known, item)
             if held.item is not None:
                 self.add(base, held.item)
         else:
-            self.add(base, UNKNOWN)
+            self.add(base, ir.UNKNOWN)
 
     # --- joining ---
 
-    def join(self, a: Kind, b: Kind) -> Kind:
+    def join(self, a: ir.Kind, b: ir.Kind) -> ir.Kind:
         """The join of two kinds; lists that it may be either of become one site."""
         if a is b or a == b:
             return a
         result = join(self._unified(a, b), self._unified(b, a))
-        if result == UNKNOWN:
+        if result == ir.UNKNOWN:
             self.escape(a)
             self.escape(b)
         return result
 
-    def taken(self, call: ir.Call, args: list[Kind]) -> None:
+    def taken(self, call: ir.Call, args: list[ir.Kind]) -> None:
         """A call may give any one of a container's items: lists and dicts among them are one."""
         if not args or _keeps_apart(call, args):
             return
         kind = args[0]
-        if isinstance(kind, (List, Dict)):
+        if isinstance(kind, (ir.List, ir.Dict)):
             kind = self.at(kind)[1]
-        nested = [k for k in inside(kind) if isinstance(k, (List, Dict, Tuple))]
+        nested = [k for k in ir.inside(kind) if isinstance(k, (ir.List, ir.Dict, ir.Tuple))]
         for one, other in pairwise(nested):
             self._unified(one, other)
 
-    def _unified(self, a: Kind, b: Kind) -> Kind:
+    def _unified(self, a: ir.Kind, b: ir.Kind) -> ir.Kind:
         """`a`, after its sites and those of `b` were made one."""
-        if isinstance(a, Maybe) or isinstance(b, Maybe):
-            new = self._unified(sure(a), sure(b))
-            return maybe(new) if isinstance(a, Maybe) else new
-        if isinstance(a, Tuple) and isinstance(b, Tuple):
+        if isinstance(a, ir.Maybe) or isinstance(b, ir.Maybe):
+            new = self._unified(ir.sure(a), ir.sure(b))
+            return ir.maybe(new) if isinstance(a, ir.Maybe) else new
+        if isinstance(a, ir.Tuple) and isinstance(b, ir.Tuple):
             if a.items is None or b.items is None or len(a.items) != len(b.items):
                 return a
-            return Tuple(tuple(map(self._unified, a.items, b.items)))
-        if isinstance(a, (List, Dict)) and type(a) is type(b) and class_of(a) is class_of(b):
+            return ir.Tuple(tuple(map(self._unified, a.items, b.items)))
+        same = ir.class_of(a) is ir.class_of(b)
+        if isinstance(a, (ir.List, ir.Dict)) and type(a) is type(b) and same:
             self._union(a.site, b.site)
             return replace(a, site=self.find(a.site))
         return a
@@ -301,9 +281,11 @@ class Heap:
             if held is not None and other is not None:
                 self.hold(one, self._with_defaults(other, held))
 
-    def _with_defaults(self, kind: List | Dict, other: List | Dict | None) -> List | Dict:
+    def _with_defaults(
+        self, kind: ir.List | ir.Dict, other: ir.List | ir.Dict | None
+    ) -> ir.List | ir.Dict:
         """An object with what its class has of the attributes that only the other one has."""
-        if not isinstance(kind, Dict) or not isinstance(other, Dict) or kind.cls is None:
+        if not isinstance(kind, ir.Dict) or not isinstance(other, ir.Dict) or kind.cls is None:
             return kind
         own = {name for name, _ in kind.items}
         missing = ((k, records.of_class(kind.cls, k)) for k, _ in other.items if k not in own)
@@ -312,60 +294,60 @@ class Heap:
         return replace(kind, items=(*kind.items, *pairs))
 
 
-def _default(value: Any, name: str) -> Kind:
+def _default(value: Any, name: str) -> ir.Kind:
     """The kind of what a class has for its objects; methods and objects are not looked into."""
     method = hasattr(type(value), "__get__") or records.is_record(type(value))
-    return UNKNOWN if method else kind_of(value, name)
+    return ir.UNKNOWN if method else kind_of(value, name)
 
 
-def has_no_item(args: list[Kind]) -> bool:
+def has_no_item(args: list[ir.Kind]) -> bool:
     """Whether nothing was put into a list so far, or nothing under this key of a dict."""
     base = args[0]
-    if isinstance(base, Dict) and base.cls is None and len(args) == 2:
-        key = args[1].value if isinstance(args[1], (Scalar, Text)) else None
+    if isinstance(base, ir.Dict) and base.cls is None and len(args) == 2:
+        key = args[1].value if isinstance(args[1], (ir.Scalar, ir.Text)) else None
         missing = not base.items or (key is not None and key not in dict(base.items))
         return missing and base.item is None
-    return isinstance(base, List) and base.item is None and not base.items
+    return isinstance(base, ir.List) and base.item is None and not base.items
 
 
-def _keeps_apart(call: ir.Call, args: list[Kind]) -> bool:
+def _keeps_apart(call: ir.Call, args: list[ir.Kind]) -> bool:
     """Whether what a call returns is none of its first argument's items, or a certain one."""
-    if not isinstance(args[0], (List, Dict, Tuple)) or isinstance(call.fn, ir.Attr):
+    if not isinstance(args[0], (ir.List, ir.Dict, ir.Tuple)) or isinstance(call.fn, ir.Attr):
         return True
     if is_op(call, Op.LEN, Op.SET_ATTR, Op.COPY_METHOD, *CONTAINERS):
         return True
     if isinstance(call.fn, ir.Method):
         return call.fn.name not in ELEMENT_METHODS
     index = args[1] if is_op(call, Op.GETITEM) else None
-    return isinstance(index, (Scalar, Text)) and index.value is not None
+    return isinstance(index, (ir.Scalar, ir.Text)) and index.value is not None
 
 
-def localless(kind: Kind, depth: int = 1) -> Kind:
+def localless(kind: ir.Kind, depth: int = 1) -> ir.Kind:
     """A kind without the lengths that only one iteration of a loop (of this depth, or one inside
     it) knows by name.
     """
-    if isinstance(kind, Array) and kind.dims is not None:
+    if isinstance(kind, ir.Array) and kind.dims is not None:
         dims = tuple(_lasting(d, depth) for d in kind.dims)
-        return kind if dims == kind.dims else Array(kind.dtype, dims, kind.maybe_scalar)
-    if isinstance(kind, Scalar) and kind.size_of is not None:
-        return Scalar(kind.dtype, kind.python, kind.value, _lasting(kind.size_of, depth))
-    held = isinstance(kind, (Tuple, Maybe))
-    return mapped(partial(localless, depth=depth), kind) if held else kind
+        return kind if dims == kind.dims else ir.Array(kind.dtype, dims, kind.maybe_scalar)
+    if isinstance(kind, ir.Scalar) and kind.size_of is not None:
+        return ir.Scalar(kind.dtype, kind.python, kind.value, _lasting(kind.size_of, depth))
+    held = isinstance(kind, (ir.Tuple, ir.Maybe))
+    return ir.mapped(partial(localless, depth=depth), kind) if held else kind
 
 
-def _lasting(dim: Dim, depth: int) -> Dim:
+def _lasting(dim: ir.Dim, depth: int) -> ir.Dim:
     """A length, if its name means the same in the next iteration."""
-    if isinstance(dim, Sym) and "@" in dim.name:
+    if isinstance(dim, ir.Sym) and "@" in dim.name:
         depths = [int(part[0]) for part in dim.name.split("@")[1:]]
         if max(depths) >= depth:
-            return BIG if dim.big else None
+            return ir.BIG if dim.big else None
     return dim
 
 
-def widened(old: Kind | None, new: Kind, count: int) -> Kind:
+def widened(old: ir.Kind | None, new: ir.Kind, count: int) -> ir.Kind:
     """A kind at the head of a loop that does not settle is given up, shape first."""
     if old is None or old == new or count < 4:
         return new
-    if count < 8 and isinstance(new, Array):
-        return Array(new.dtype, None, new.maybe_scalar)
-    return UNKNOWN
+    if count < 8 and isinstance(new, ir.Array):
+        return ir.Array(new.dtype, None, new.maybe_scalar)
+    return ir.UNKNOWN

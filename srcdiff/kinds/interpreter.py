@@ -21,23 +21,6 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.ir.frozen import frozen, remember
-from srcdiff.ir.kinds import (
-    NUMERIC,
-    UNKNOWN,
-    UNREACHED,
-    Array,
-    Dict,
-    Kind,
-    List,
-    Range,
-    Scalar,
-    Text,
-    Tuple,
-    Unknown,
-    class_of,
-    only,
-    sure,
-)
 from srcdiff.kinds.calls import atom_kind, call_kind, fails, float_like, surely
 from srcdiff.kinds.heap import Heap, has_no_item, localless, widened
 from srcdiff.kinds.lattice import join
@@ -64,14 +47,16 @@ def adjoints(block: ir.Block) -> ir.Block:
 # --- inference -----------------------------------------------------------------------------------
 
 
-Env = dict[str, Kind]
+Env = dict[str, ir.Kind]
 
 ROUNDS = 12
 _TAKES = (Op.GETITEM, Op.POP)
 _ADDERS = (Op.ADD_INTO, Op.ADD_NUMBERS, Op.ADD_TO_PART, Op.PUT_BACK)
 
 
-def infer(function: ir.Function, params: Mapping[str, Kind], hope: bool = False) -> dict[str, Kind]:
+def infer(
+    function: ir.Function, params: Mapping[str, ir.Kind], hope: bool = False
+) -> dict[str, ir.Kind]:
     """The kind of every name of a function; parameters without a kind are numbers or arrays.
 
     `hope`: methods of which nothing is known yet never return, so what else is known of the names
@@ -84,7 +69,7 @@ class _Inference:
     """One inference: kinds flow through the body, are joined where paths meet, and recorded."""
 
     def __init__(
-        self, function: ir.Function, params: Mapping[str, Kind], hope: bool = False
+        self, function: ir.Function, params: Mapping[str, ir.Kind], hope: bool = False
     ) -> None:
         self.function = function
         self.hope = hope
@@ -97,9 +82,9 @@ class _Inference:
         self.labels = Labels(p.name for p in function.params)
         self.heads: dict[int, tuple[Env, Env]] = {}
         self.rebound: dict[int, tuple[str, ...]] = {}
-        self.known: dict[int, tuple[tuple[Kind | None, ...], Kind]] = {}
+        self.known: dict[int, tuple[tuple[ir.Kind | None, ...], ir.Kind]] = {}
 
-    def run(self) -> dict[str, Kind]:
+    def run(self) -> dict[str, ir.Kind]:
         """Evaluate the body until the contents of lists and dicts are stable."""
         body = self.function.body
         if any(isinstance(s, ir.Pair) for s in ir.walk(body)):
@@ -112,39 +97,39 @@ class _Inference:
             self.block(body, env)
             if not self.heap.changed:
                 return {n: self._final(n) for n in sorted(self.bound)}
-        return dict.fromkeys(sorted(self.bound), UNKNOWN)
+        return dict.fromkeys(sorted(self.bound), ir.UNKNOWN)
 
-    def _final(self, name: str) -> Kind:
+    def _final(self, name: str) -> ir.Kind:
         """The kind of a name: the contents of lists filled in, equal lengths under one name."""
-        return self.equal.kind(self.heap.resolve(self.seen.get(name, UNREACHED)))
+        return self.equal.kind(self.heap.resolve(self.seen.get(name, ir.UNREACHED)))
 
-    def _param(self, param: ir.Param) -> Kind:
+    def _param(self, param: ir.Param) -> ir.Kind:
         plain = param.name == ir.SEED and param.default == ir.Const(1.0)
-        seed = float_like(Scalar("float64"))  # of a number
-        kind = self.params.get(param.name, seed if plain else NUMERIC)
-        if param.style == "*" and not isinstance(kind, Tuple):
-            kind = Tuple(None)
-        if param.style == "**" and not isinstance(kind, Dict):
-            kind = Dict((), UNKNOWN, param.name)
+        seed = float_like(ir.Scalar("float64"))  # of a number
+        kind = self.params.get(param.name, seed if plain else ir.NUMERIC)
+        if param.style == "*" and not isinstance(kind, ir.Tuple):
+            kind = ir.Tuple(None)
+        if param.style == "**" and not isinstance(kind, ir.Dict):
+            kind = ir.Dict((), ir.UNKNOWN, param.name)
         return self.heap.intern(kind, param.name)
 
     # --- names ---
 
-    def read(self, name: str, env: Env) -> Kind | None:
+    def read(self, name: str, env: Env) -> ir.Kind | None:
         """The kind of a name where it is read; None while nothing has reached this place."""
         kind = env.get(name)
         if kind is None:
-            return None if name in self.bound else UNKNOWN
+            return None if name in self.bound else ir.UNKNOWN
         if self.seen.get(name) is not kind:
             self.record(name, kind)
         return kind
 
-    def record(self, name: str, kind: Kind) -> None:
+    def record(self, name: str, kind: ir.Kind) -> None:
         """Let the result describe this kind of a name as well."""
         old = self.seen.get(name)
         self.seen[name] = kind if old is None else self.heap.join(old, kind)
 
-    def bind(self, name: str, kind: Kind, env: Env) -> None:
+    def bind(self, name: str, kind: ir.Kind, env: Env) -> None:
         """A name takes a kind."""
         env[name] = kind
         if self.seen.get(name) is not kind:
@@ -152,7 +137,7 @@ class _Inference:
 
     # --- expressions ---
 
-    def atom(self, atom: ir.Atom, env: Env) -> Kind | None:
+    def atom(self, atom: ir.Atom, env: Env) -> ir.Kind | None:
         """The kind of an atom, lists by their sites; None while nothing has reached this place."""
         if isinstance(atom, ir.Name):
             return self.read(atom.id, env)
@@ -164,18 +149,18 @@ class _Inference:
             return self.heap.intern(kind, atom.text)
         return kind
 
-    def rhs(self, rhs: ir.Rhs, env: Env) -> Kind | None:
+    def rhs(self, rhs: ir.Rhs, env: Env) -> ir.Kind | None:
         """The kind of a right-hand side."""
         if isinstance(rhs, ir.Opaque):
             for name in rhs.reads:
                 self.read(name.id, env)
             site = getattr(rhs, "site", None)
             if site is not None:
-                return only(site)
-            return Text() if rhs.harmless else UNKNOWN
+                return ir.only(site)
+            return ir.Text() if rhs.harmless else ir.UNKNOWN
         return self.call(rhs, env) if isinstance(rhs, ir.Call) else self.atom(rhs, env)
 
-    def call(self, call: ir.Call, env: Env) -> Kind | None:
+    def call(self, call: ir.Call, env: Env) -> ir.Kind | None:
         """The kind of a call; what it does to lists and dicts happens."""
         atoms = (*call.args, *[v for _, v in call.kwargs]) if call.kwargs else call.args
         found = [self.read(a.id, env) if type(a) is ir.Name else self.atom(a, env) for a in atoms]
@@ -190,24 +175,24 @@ class _Inference:
         if none_yet or fails(call.fn, held):
             return None  # no item, or no more than None, has come here so far
         result = self._result(call, tuple(held))
-        if self.hope and result == UNKNOWN and _is_open(call, held):
+        if self.hope and result == ir.UNKNOWN and _is_open(call, held):
             return None
         if self.labels.depth == self.branches == 0:
             self.equal.learn(call.fn, tuple(held))
         self._effects(call, args)
         return result
 
-    def _result(self, call: ir.Call, held: tuple[Kind, ...]) -> Kind:
+    def _result(self, call: ir.Call, held: tuple[ir.Kind, ...]) -> ir.Kind:
         """The kind of a call on operands of these kinds."""
         here = on_device()
-        old: tuple[Any, bool, Kind] | None = call._result
+        old: tuple[Any, bool, ir.Kind] | None = call._result
         if old is not None and old[0] == held and old[1] is here:
             return old[2]
         result = self._computed(call, held)
         remember(call, "_result", (held, here, result))  # for the next round and the next pass
         return result
 
-    def _computed(self, call: ir.Call, held: tuple[Kind, ...]) -> Kind:
+    def _computed(self, call: ir.Call, held: tuple[ir.Kind, ...]) -> ir.Kind:
         """The kind of a call on operands of these kinds that was not asked for before."""
         if call.role is ir.Role.IN_PLACE and is_array(held[0]):
             return held[0]  # an operator in place: the array stays the array that it is
@@ -215,16 +200,20 @@ class _Inference:
         kwargs = tuple((k, v) for (k, _), v in zip(call.kwargs, held[split:]) if k is not None)
         spread = len(kwargs) < len(call.kwargs) or any(isinstance(a, ir.Star) for a in call.args)
         args = held[:split]
-        if call.role is ir.Role.LOOP and isinstance(args[0], Dict):
+        if call.role is ir.Role.LOOP and isinstance(args[0], ir.Dict):
             args = (call_kind(list, args[:1]), *args[1:])
-        return UNKNOWN if spread else call_kind(call.fn, args, kwargs)
+        return ir.UNKNOWN if spread else call_kind(call.fn, args, kwargs)
 
-    def _effects(self, call: ir.Call, args: list[Kind]) -> None:
+    def _effects(self, call: ir.Call, args: list[ir.Kind]) -> None:
         """What a call does to the contents of its lists and dicts."""
-        fn, base = call.fn, sure(args[0]) if args else UNKNOWN
-        if isinstance(fn, ir.Method) and isinstance(base, (List, Dict)) and not class_of(base):
+        fn, base = call.fn, ir.sure(args[0]) if args else ir.UNKNOWN
+        if (
+            isinstance(fn, ir.Method)
+            and isinstance(base, (ir.List, ir.Dict))
+            and not ir.class_of(base)
+        ):
             self.heap.call(fn.name, base, args[1:])
-        elif is_op(call, Op.SET_ATTR) and isinstance(base, Dict):
+        elif is_op(call, Op.SET_ATTR) and isinstance(base, ir.Dict):
             self.heap.attribute(base, *args[1:])
         elif is_op(call, *_ADDERS):
             self.heap.join(*args[:2])
@@ -293,16 +282,16 @@ class _Inference:
             if again is None and isinstance(rhs, ir.Call):
                 remember(rhs, "_of_reads", (reads, rhs._result))
 
-    def _again(self, rhs: ir.Rhs, reads: tuple[Kind | None, ...]) -> Kind | None:
+    def _again(self, rhs: ir.Rhs, reads: tuple[ir.Kind | None, ...]) -> ir.Kind | None:
         """The kind that another pass found for a call of what holds no list, and reads the same."""
         if not isinstance(rhs, ir.Call) or rhs._of_reads is None or rhs._of_reads[0] != reads:
             return None
         held, here, result = rhs._of_reads[1]
-        if here is not on_device() or (self.hope and result == UNKNOWN):
+        if here is not on_device() or (self.hope and result == ir.UNKNOWN):
             return None
         if self.labels.depth == self.branches == 0:
             self.equal.learn(rhs.fn, held)
-        kind: Kind = result
+        kind: ir.Kind = result
         return kind
 
     def _other(self, stmt: ir.Stmt, env: Env) -> None:
@@ -310,7 +299,7 @@ class _Inference:
         for name in ir.reads(stmt):
             self.read(name, env)
         for name in ir.writes(stmt):
-            self.bind(name, UNKNOWN, env)
+            self.bind(name, ir.UNKNOWN, env)
 
     def _set_item(self, stmt: ir.SetItem, env: Env) -> None:
         """A store: into a list or dict, or of a whole number or array."""
@@ -318,8 +307,8 @@ class _Inference:
         index = None if stmt.index is None else self.atom(stmt.index, env)
         if base is None or value is None:
             return
-        base = sure(base)
-        if isinstance(base, (List, Dict)):
+        base = ir.sure(base)
+        if isinstance(base, (ir.List, ir.Dict)):
             if index is None:
                 self.heap.extend(base, value)
             else:
@@ -327,12 +316,12 @@ class _Inference:
                 if stmt.op is not None:
                     new = self.heap.updated(base, index, stmt.op, value)
                 self.heap.store(base, index, new)
-        elif stmt.index is None and not (isinstance(base, Array) and not base.maybe_scalar):
+        elif stmt.index is None and not (isinstance(base, ir.Array) and not base.maybe_scalar):
             new = call_kind(ir.OPERATORS[stmt.op or "+"], (base, self.heap.resolve(value)))
             new = self.labels.named(new, self.labels.label(stmt.base.id, stmt))
             # An array stays the array that it is; a number takes a new value.
-            self.bind(stmt.base.id, new if isinstance(base, Scalar) else join(base, new), env)
-        elif isinstance(base, Array) and self.labels.depth == self.branches == 0:
+            self.bind(stmt.base.id, new if isinstance(base, ir.Scalar) else join(base, new), env)
+        elif isinstance(base, ir.Array) and self.labels.depth == self.branches == 0:
             part = base if index is None else call_kind(operator.getitem, (base, index))
             self.equal.learn(operator.add, (part, self.heap.resolve(value)))
 
@@ -379,7 +368,7 @@ class _Inference:
                 self.heads[id(stmt)] = env, head
                 return head
             head = {**head, **{n: widened(head.get(n), k, count) for n, k in moved.items()}}
-        return dict.fromkeys(head, UNKNOWN)
+        return dict.fromkeys(head, ir.UNKNOWN)
 
     def _head(self, stmt: ir.For | ir.While, env: Env) -> Env:
         """Where to start: from what was found before, if nothing has become narrower."""
@@ -402,7 +391,9 @@ class _Inference:
                     moved[name] = new
         return moved
 
-    def _iteration(self, stmt: ir.For | ir.While, items: Kind | None, env: Env) -> tuple[Env, Env]:
+    def _iteration(
+        self, stmt: ir.For | ir.While, items: ir.Kind | None, env: Env
+    ) -> tuple[Env, Env]:
         """The kinds after the test of a loop and after its body."""
         if isinstance(stmt, ir.For):
             tested = env
@@ -417,23 +408,23 @@ class _Inference:
             self.read(stmt.stop.id, env)
         return tested, env
 
-    def _target(self, stmt: ir.For, items: Kind | None, env: Env) -> None:
+    def _target(self, stmt: ir.For, items: ir.Kind | None, env: Env) -> None:
         """The kind of a loop's target."""
         if items is None:
             return
-        held = sure(self.heap.resolve(items))
-        kind = call_kind(operator.getitem, (held, Scalar("int64")))
-        if isinstance(held, Range):
-            kind = self.labels.named(Scalar("int64"), self.labels.label(stmt.target.id, stmt))
+        held = ir.sure(self.heap.resolve(items))
+        kind = call_kind(operator.getitem, (held, ir.Scalar("int64")))
+        if isinstance(held, ir.Range):
+            kind = self.labels.named(ir.Scalar("int64"), self.labels.label(stmt.target.id, stmt))
         self.bind(stmt.target.id, self.heap.intern(kind, f"{stmt.target.id}[]"), env)
 
 
-def _is_wider(kind: Kind | None, other: Kind) -> bool:
+def _is_wider(kind: ir.Kind | None, other: ir.Kind) -> bool:
     """Whether a kind describes all that another one does."""
     return kind is not None and (kind is other or kind == other or join(kind, other) == kind)
 
 
-def _holds_nothing(rhs: ir.Rhs, reads: tuple[Kind | None, ...]) -> bool:
+def _holds_nothing(rhs: ir.Rhs, reads: tuple[ir.Kind | None, ...]) -> bool:
     """Whether a right-hand side is a call in which no list has a part: on numbers, arrays, say."""
     if not isinstance(rhs, ir.Call) or isinstance(rhs.fn, ir.Name):
         return False
@@ -442,14 +433,14 @@ def _holds_nothing(rhs: ir.Rhs, reads: tuple[Kind | None, ...]) -> bool:
 
 
 _PLAIN = (ir.Name, ir.Const, ir.Tup, ir.Slice)
-_SIMPLE = (Scalar, Array, Unknown)
+_SIMPLE = (ir.Scalar, ir.Array, ir.Unknown)
 
 
-def _is_open(call: ir.Call, held: list[Kind]) -> bool:
+def _is_open(call: ir.Call, held: list[ir.Kind]) -> bool:
     """Whether a call may become another one when more is known of the objects in it."""
     if isinstance(call.fn, (ir.Method, ir.Name, ir.Attr)) or records.is_record(call.fn):
         return True
-    return any(class_of(k) is not None for k in held)
+    return any(ir.class_of(k) is not None for k in held)
 
 
 # --- a function with the kinds of its names ------------------------------------------------------
@@ -467,11 +458,11 @@ class Typed:
     """
 
     function: ir.Function
-    params: Mapping[str, Kind]
+    params: Mapping[str, ir.Kind]
     seen: Seen | None = None
 
     @cached_property
-    def kinds(self) -> Mapping[str, Kind]:
+    def kinds(self) -> Mapping[str, ir.Kind]:
         """The kinds of all its names."""
         return infer(self.function, self.params)
 

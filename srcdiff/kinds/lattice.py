@@ -15,174 +15,151 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff import ir
 from srcdiff.ir import Site
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Array,
-    Callable,
-    Dict,
-    Dim,
-    Kind,
-    List,
-    Maybe,
-    Module,
-    NoneKind,
-    Object,
-    OtherArray,
-    Range,
-    Scalar,
-    SliceKind,
-    Sparse,
-    Sym,
-    Text,
-    Tuple,
-    contents,
-    dims_of,
-    join_callables,
-    join_dim,
-    maybe,
-    only,
-    sure,
-)
+from srcdiff.ir.kinds import maybe
 from srcdiff.runtime import records
 from srcdiff.runtime.devices import canonical, is_device_array, on_device
 from srcdiff.runtime.scipy.sparse import is_sparse
 
 
-def join(a: Kind, b: Kind) -> Kind:
+def join(a: ir.Kind, b: ir.Kind) -> ir.Kind:
     """A kind that describes the values of both."""
     if a == b:
         return a
-    if isinstance(a, NoneKind) and isinstance(b, Callable) and b.choices:
-        return join_callables(only(None), b, join)
-    if isinstance(b, NoneKind) and isinstance(a, Callable) and a.choices:
-        return join_callables(a, only(None), join)
-    if isinstance(a, (NoneKind, Maybe)) or isinstance(b, (NoneKind, Maybe)):
+    if isinstance(a, ir.NoneKind) and isinstance(b, ir.Callable) and b.choices:
+        return ir.join_callables(ir.only(None), b, join)
+    if isinstance(b, ir.NoneKind) and isinstance(a, ir.Callable) and a.choices:
+        return ir.join_callables(a, ir.only(None), join)
+    if isinstance(a, (ir.NoneKind, ir.Maybe)) or isinstance(b, (ir.NoneKind, ir.Maybe)):
         return _join_maybe(a, b)
     if type(a) is type(b):
         joined = _JOINS.get(type(a))
-        return UNKNOWN if joined is None else joined(a, b)
-    if isinstance(a, (Scalar, Array)) and isinstance(b, (Scalar, Array)):
+        return ir.UNKNOWN if joined is None else joined(a, b)
+    if isinstance(a, (ir.Scalar, ir.Array)) and isinstance(b, (ir.Scalar, ir.Array)):
         return _join_arrays(a, b)
-    return UNKNOWN
+    return ir.UNKNOWN
 
 
 def join_all(
-    kinds: Iterable[Kind], joined: Function[[Kind, Kind], Kind] = join
-) -> Kind | None:
+    kinds: Iterable[ir.Kind], joined: Function[[ir.Kind, ir.Kind], ir.Kind] = join
+) -> ir.Kind | None:
     """The join of any number of kinds, None for none."""
-    result: Kind | None = None
+    result: ir.Kind | None = None
     for kind in kinds:
         result = kind if result is None else joined(result, kind)
     return result
 
 
-def _join_maybe(a: Kind, b: Kind) -> Kind:
+def _join_maybe(a: ir.Kind, b: ir.Kind) -> ir.Kind:
     """The join of two kinds one of which may be None."""
-    known = [sure(k) for k in (a, b) if not isinstance(k, NoneKind)]
+    known = [ir.sure(k) for k in (a, b) if not isinstance(k, ir.NoneKind)]
     joined = join_all(known)
-    return UNKNOWN if joined is None else maybe(joined)
+    return ir.UNKNOWN if joined is None else maybe(joined)
 
 
-def _join_scalars(a: Scalar, b: Scalar) -> Scalar:
-    return Scalar(
+def _join_scalars(a: ir.Scalar, b: ir.Scalar) -> ir.Scalar:
+    return ir.Scalar(
         a.dtype if a.dtype == b.dtype else None,
         a.python if a.python == b.python else None,
         a.value if a.value == b.value and a.dtype == b.dtype else None,
-        join_dim(a.size_of, b.size_of),
+        ir.join_dim(a.size_of, b.size_of),
     )
 
 
-def _join_arrays(a: Scalar | Array, b: Scalar | Array) -> Array:
-    maybe = any(isinstance(k, Scalar) or k.maybe_scalar for k in (a, b))
+def _join_arrays(a: ir.Scalar | ir.Array, b: ir.Scalar | ir.Array) -> ir.Array:
+    maybe = any(isinstance(k, ir.Scalar) or k.maybe_scalar for k in (a, b))
     x, y = getattr(a, "dims", None), getattr(b, "dims", None)
-    dims: tuple[Dim, ...] | None = () if on_device() and dims_of(a) == dims_of(b) == () else None
+    numbers = on_device() and ir.dims_of(a) == ir.dims_of(b) == ()
+    dims: tuple[ir.Dim, ...] | None = () if numbers else None
     if not maybe and x is not None and y is not None and len(x) == len(y):
-        dims = tuple(map(join_dim, x, y))
-    return Array(a.dtype if a.dtype == b.dtype else None, dims, maybe)
+        dims = tuple(map(ir.join_dim, x, y))
+    return ir.Array(a.dtype if a.dtype == b.dtype else None, dims, maybe)
 
 
-def _join_tuples(a: Tuple, b: Tuple) -> Tuple:
+def _join_tuples(a: ir.Tuple, b: ir.Tuple) -> ir.Tuple:
     if a.items is None or b.items is None or len(a.items) != len(b.items):
         both = [*(a.items or (a.item,)), *(b.items or (b.item,))]
-        plain = all(isinstance(k, (Scalar, Array)) for k in both)
-        return Tuple(None, join_all(k for k in both if k is not None) if plain else None)
-    return Tuple(tuple(map(join, a.items, b.items)))
+        plain = all(isinstance(k, (ir.Scalar, ir.Array)) for k in both)
+        return ir.Tuple(None, join_all(k for k in both if k is not None) if plain else None)
+    return ir.Tuple(tuple(map(join, a.items, b.items)))
 
 
-def _join_slices(a: SliceKind, b: SliceKind) -> SliceKind:
-    return SliceKind(join(a.lower, b.lower), join(a.upper, b.upper), join(a.step, b.step))
+def _join_slices(a: ir.SliceKind, b: ir.SliceKind) -> ir.SliceKind:
+    return ir.SliceKind(join(a.lower, b.lower), join(a.upper, b.upper), join(a.step, b.step))
 
 
-def _join_lists(a: List, b: List) -> List:
+def _join_lists(a: ir.List, b: ir.List) -> ir.List:
     site = a.site if a.site == b.site else ""
     if a.items is None or b.items is None or len(a.items) != len(b.items):
-        return List(join_all((*contents(a), *contents(b))), None, site)
+        return ir.List(join_all((*ir.contents(a), *ir.contents(b))), None, site)
     item = join_all(k for k in (a.item, b.item) if k is not None)
-    return List(item, tuple(map(join, a.items, b.items)), site)
+    return ir.List(item, tuple(map(join, a.items, b.items)), site)
 
 
-def _join_sparse(a: Sparse, b: Sparse) -> Kind:
+def _join_sparse(a: ir.Sparse, b: ir.Sparse) -> ir.Kind:
     dtype = a.dtype if a.dtype == b.dtype else None
     one, two = (k.type.rpartition("_")[2] for k in (a, b))
     if one != two:  # `*` means something else
-        return UNKNOWN
-    return Sparse(a.type if a.type == b.type else f"any_{one}", dtype)
+        return ir.UNKNOWN
+    return ir.Sparse(a.type if a.type == b.type else f"any_{one}", dtype)
 
 
-def _join_dicts(a: Dict, b: Dict) -> Kind:
+def _join_dicts(a: ir.Dict, b: ir.Dict) -> ir.Kind:
     if a.cls is not b.cls:
-        return UNKNOWN
+        return ir.UNKNOWN
     site = a.site if a.site == b.site else ""
     x, y = dict(a.items), dict(b.items)
     if [*x] == [*y] and a.item == b.item:
-        return Dict(tuple((k, join(v, y[k])) for k, v in x.items()), a.item, site, a.cls)
+        return ir.Dict(tuple((k, join(v, y[k])) for k, v in x.items()), a.item, site, a.cls)
     if a.cls is not None:
-        return UNKNOWN
-    return Dict((), join_all((*contents(a), *contents(b))), site)
+        return ir.UNKNOWN
+    return ir.Dict((), join_all((*ir.contents(a), *ir.contents(b))), site)
 
 
-_JOINS: dict[type, Function[[Any, Any], Kind]] = {
-    Scalar: _join_scalars,
-    Array: _join_arrays,
-    Tuple: _join_tuples,
-    Range: lambda a, b: Range(join_dim(a.length, b.length)),
-    SliceKind: _join_slices,
-    Text: lambda a, b: Text(),
-    List: _join_lists,
-    Dict: _join_dicts,
-    Callable: lambda a, b: join_callables(a, b, join),
-    Object: lambda a, b: Object(a.type) if a.type == b.type else UNKNOWN,
-    Sparse: _join_sparse,
+_JOINS: dict[type, Function[[Any, Any], ir.Kind]] = {
+    ir.Scalar: _join_scalars,
+    ir.Array: _join_arrays,
+    ir.Tuple: _join_tuples,
+    ir.Range: lambda a, b: ir.Range(ir.join_dim(a.length, b.length)),
+    ir.SliceKind: _join_slices,
+    ir.Text: lambda a, b: ir.Text(),
+    ir.List: _join_lists,
+    ir.Dict: _join_dicts,
+    ir.Callable: lambda a, b: ir.join_callables(a, b, join),
+    ir.Object: lambda a, b: ir.Object(a.type) if a.type == b.type else ir.UNKNOWN,
+    ir.Sparse: _join_sparse,
 }
 
 
 # --- what says the kind of a call's result -------------------------------------------------------
 
 
-Args = tuple[Kind, ...]
-Keywords = dict[str, Kind]
-Kwargs = tuple[tuple[str, Kind], ...]
-Rule = Function[[Args, Keywords], "Kind | None"]
+Args = tuple[ir.Kind, ...]
+Keywords = dict[str, ir.Kind]
+Kwargs = tuple[tuple[str, ir.Kind], ...]
+Rule = Function[[Args, Keywords], "ir.Kind | None"]
 """The kind of a call's result by those of its arguments; None where the rule does not know."""
 
 
-def always(kind: Kind) -> Rule:
+def always(kind: ir.Kind) -> Rule:
     """The rule for what gives one kind, whatever it is given."""
     return lambda args, kwargs: kind
 
 
-def like(place: int, made: Function[[Kind], Kind] = lambda kind: kind) -> Rule:
+def like(place: int, made: Function[[ir.Kind], ir.Kind] = lambda kind: kind) -> Rule:
     """The rule for what gives something of the kind of one argument, or of what is made of that."""
     return lambda args, kwargs: made(args[place]) if args else None
 
 
-def binary(made: Function[[Kind, Kind], Kind | None]) -> Rule:
+def binary(made: Function[[ir.Kind, ir.Kind], ir.Kind | None]) -> Rule:
     """The rule for what has two operands and no options."""
     return lambda args, kwargs: made(*args) if len(args) == 2 and not kwargs else None
 
 
-def argument(args: Args, place: int, kwargs: Keywords, name: str, default: Kind = UNKNOWN) -> Kind:
+def argument(
+    args: Args, place: int, kwargs: Keywords, name: str, default: ir.Kind = ir.UNKNOWN
+) -> ir.Kind:
     """An argument that is given by its position or by its name, or what it is if left out."""
     return args[place] if len(args) > place else kwargs.get(name, default)
 
@@ -206,34 +183,34 @@ LARGE = 4
 """Lengths from here on have kinds of their own: one or two elements less is still not 1."""
 
 
-def kind_of(value: Any, name: str) -> Kind:
+def kind_of(value: Any, name: str) -> ir.Kind:
     """The kind of an argument: it describes every value that has the same `key_of`."""
     cls = type(value)
     make = _KINDS.get(cls) if type(cls) is type else None
     if make is not None:
         return make(value, name)
     if records.is_closed(value):
-        return Object(_type_name(value))
+        return ir.Object(_type_name(value))
     if isinstance(value, np.number):
         return _number(value, name)
     if isinstance(value, np.bool_):
-        return Scalar("bool", False)
+        return ir.Scalar("bool", False)
     if is_device_array(value):
         return _array(value, name)
     if isinstance(value, np.dtype):
-        return Object("dtype", value)
+        return ir.Object("dtype", value)
     if is_sparse(value):
-        return Sparse(type(value).__name__, value.dtype.name)
+        return ir.Sparse(type(value).__name__, value.dtype.name)
     value = canonical(value)
     if isinstance(value, ModuleType):
-        return Module(str(records.own_dict(value).get("__name__")))
+        return ir.Module(str(records.own_dict(value).get("__name__")))
     if is_function(value):
-        return only(value)
+        return ir.only(value)
     if records.is_record(type(value)):
         return _record(value, name)
     if records.becomes_array(type(value)):
-        return OtherArray(_type_name(value), cls=type(value))
-    return Object(_type_name(value))
+        return ir.OtherArray(_type_name(value), cls=type(value))
+    return ir.Object(_type_name(value))
 
 
 def key_of(value: Any) -> Any:
@@ -297,15 +274,15 @@ def _record_key(value: Any) -> Any:
         inside.discard(id(value))
 
 
-def _record(value: Any, name: str) -> Kind:
+def _record(value: Any, name: str) -> ir.Kind:
     """The kind of an object by its attributes."""
     inside = _enter(value)
     if inside is None:
-        return Object(_type_name(value))
+        return ir.Object(_type_name(value))
     try:
         found = records.attributes(value).items()
         items = tuple((k, kind_of(v, f"{name}:{k}")) for k, v in found)  # no ".": see `Sym`
-        return Dict(items, None, name, type(value))
+        return ir.Dict(items, None, name, type(value))
     finally:
         inside.discard(id(value))
 
@@ -315,27 +292,27 @@ def _type_name(value: Any) -> str:
     return f"{module}.{name}"
 
 
-def _array(value: np.ndarray[Any, Any], name: str) -> Kind:
+def _array(value: np.ndarray[Any, Any], name: str) -> ir.Kind:
     if value.dtype.hasobject or value.dtype.names is not None:
-        return Object("numpy.ndarray")
-    dims: list[Dim] = [
-        1 if n == 1 else Sym(f"{name}.{axis}", 0, True, LARGE if n >= LARGE else min(n, 2))
+        return ir.Object("numpy.ndarray")
+    dims: list[ir.Dim] = [
+        1 if n == 1 else ir.Sym(f"{name}.{axis}", 0, True, LARGE if n >= LARGE else min(n, 2))
         for axis, n in enumerate(value.shape)
     ]
-    return Array(value.dtype.name, tuple(dims))
+    return ir.Array(value.dtype.name, tuple(dims))
 
 
-def _number(value: np.number[Any], name: str) -> Kind:
-    size = Sym(name) if isinstance(value, np.integer) else None
-    return Scalar(value.dtype.name, False, size_of=size)
+def _number(value: np.number[Any], name: str) -> ir.Kind:
+    size = ir.Sym(name) if isinstance(value, np.integer) else None
+    return ir.Scalar(value.dtype.name, False, size_of=size)
 
 
-def _items(value: Any, name: str) -> tuple[Kind, ...]:
+def _items(value: Any, name: str) -> tuple[ir.Kind, ...]:
     return tuple(kind_of(v, f"{name}[{i}]") for i, v in enumerate(value))
 
 
-def _list(value: list[Any], name: str) -> Kind:
-    return List(None, _items(value, name), name)
+def _list(value: list[Any], name: str) -> ir.Kind:
+    return ir.List(None, _items(value, name), name)
 
 
 def _is_key(key: Any) -> bool:
@@ -343,26 +320,26 @@ def _is_key(key: Any) -> bool:
     return isinstance(key, (str, int))
 
 
-def _dict(value: dict[Any, Any], name: str) -> Kind:
+def _dict(value: dict[Any, Any], name: str) -> ir.Kind:
     known = [(k, kind_of(v, f"{name}[{k!r}]")) for k, v in value.items() if _is_key(k)]
     others = [
         kind_of(v, f"{name}[?{i}]") for i, (k, v) in enumerate(value.items()) if not _is_key(k)
     ]
-    return Dict(tuple(known), join_all(others), name)
+    return ir.Dict(tuple(known), join_all(others), name)
 
 
-_KINDS: dict[type, Function[[Any, str], Kind]] = {
+_KINDS: dict[type, Function[[Any, str], ir.Kind]] = {
     np.ndarray: _array,
     np.memmap: _array,
-    float: lambda value, name: Scalar("float64"),
-    int: lambda value, name: Scalar("int64", size_of=Sym(name)),
-    bool: lambda value, name: Scalar("bool"),
-    complex: lambda value, name: Scalar("complex128"),
-    type(None): lambda value, name: NoneKind(),
-    str: lambda value, name: Text(),
-    tuple: lambda value, name: Tuple(_items(value, name)),
+    float: lambda value, name: ir.Scalar("float64"),
+    int: lambda value, name: ir.Scalar("int64", size_of=ir.Sym(name)),
+    bool: lambda value, name: ir.Scalar("bool"),
+    complex: lambda value, name: ir.Scalar("complex128"),
+    type(None): lambda value, name: ir.NoneKind(),
+    str: lambda value, name: ir.Text(),
+    tuple: lambda value, name: ir.Tuple(_items(value, name)),
     list: _list,
     dict: _dict,
-    range: lambda value, name: Range(),
-    slice: lambda value, name: SliceKind(UNKNOWN, UNKNOWN, UNKNOWN),
+    range: lambda value, name: ir.Range(),
+    slice: lambda value, name: ir.SliceKind(ir.UNKNOWN, ir.UNKNOWN, ir.UNKNOWN),
 }

@@ -21,25 +21,6 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import (
-    BIG,
-    UNKNOWN,
-    Array,
-    Dim,
-    Kind,
-    List,
-    Maybe,
-    NoneKind,
-    Object,
-    Scalar,
-    SliceKind,
-    Sym,
-    Tuple,
-    dims_of,
-    is_big,
-    mapped,
-    maybe,
-)
 from srcdiff.kinds.elementwise import with_arrays
 from srcdiff.kinds.indexing import dims_sum, product, size_dim
 from srcdiff.kinds.lattice import Args, Keywords, argument
@@ -64,38 +45,38 @@ class Labels:
         number = self.numbers[key]
         return f"{name}~{number}" if number else name
 
-    def named(self, kind: Kind, label: str) -> Kind:
+    def named(self, kind: ir.Kind, label: str) -> ir.Kind:
         """A kind whose unknown lengths are named after what has it."""
-        if isinstance(kind, Array) and kind.dims is not None:
+        if isinstance(kind, ir.Array) and kind.dims is not None:
             dims = tuple(self._length(d, f"{label}.{k}") for k, d in enumerate(kind.dims))
-            return kind if dims == kind.dims else Array(kind.dtype, dims, kind.maybe_scalar)
-        if isinstance(kind, Tuple) and kind.items is not None:
-            return Tuple(tuple(self.named(k, f"{label}[{i}]") for i, k in enumerate(kind.items)))
-        if isinstance(kind, Maybe):
-            return maybe(self.named(kind.kind, label))
-        if isinstance(kind, Scalar) and kind.dtype == "int64" and kind.value is None:
-            return Scalar(kind.dtype, kind.python, None, self._length(kind.size_of, label))
+            return kind if dims == kind.dims else ir.Array(kind.dtype, dims, kind.maybe_scalar)
+        if isinstance(kind, ir.Tuple) and kind.items is not None:
+            return ir.Tuple(tuple(self.named(k, f"{label}[{i}]") for i, k in enumerate(kind.items)))
+        if isinstance(kind, ir.Maybe):
+            return ir.maybe(self.named(kind.kind, label))
+        if isinstance(kind, ir.Scalar) and kind.dtype == "int64" and kind.value is None:
+            return ir.Scalar(kind.dtype, kind.python, None, self._length(kind.size_of, label))
         return kind
 
-    def _length(self, dim: Dim, label: str) -> Dim:
-        if dim is not None and dim != BIG:
+    def _length(self, dim: ir.Dim, label: str) -> ir.Dim:
+        if dim is not None and dim != ir.BIG:
             return dim
         name = f"{label}@{min(self.depth, 9)}" if self.depth else label
-        return Sym(name, 0, dim == BIG)
+        return ir.Sym(name, 0, dim == ir.BIG)
 
 
 # --- lengths of what a call gives ----------------------------------------------------------------
 
 
-Lengths = dict[int, Dim]
+Lengths = dict[int, ir.Dim]
 
 
-def with_lengths(fn: Any, args: Args, kwargs: Keywords, kind: Kind) -> Kind:
+def with_lengths(fn: Any, args: Args, kwargs: Keywords, kind: ir.Kind) -> ir.Kind:
     """The kind of a call's result, of which a probe found the kind, with the lengths it has."""
     find = _LENGTHS.get(fn)
     if find in (_said_by_data, _repeated) or _shape_from_array(fn, args):
         kind = _without_dims(kind)
-    if find is None or not isinstance(kind, Array) or kind.dims is None or kind.maybe_scalar:
+    if find is None or not isinstance(kind, ir.Array) or kind.dims is None or kind.maybe_scalar:
         return kind
     rank = len(kind.dims)
     known = {axis % rank: dim for axis, dim in find(args, kwargs, rank).items() if axis < rank}
@@ -105,21 +86,21 @@ def with_lengths(fn: Any, args: Args, kwargs: Keywords, kind: Kind) -> Kind:
 
 def _option(args: Args, kwargs: Keywords, place: int, name: str, default: int) -> int | None:
     """The value of an integer argument, None if it is not known."""
-    given = argument(args, place, kwargs, name, Scalar("int64", True, default))
+    given = argument(args, place, kwargs, name, ir.Scalar("int64", True, default))
     value = getattr(given, "value", None)
     return value if type(value) is int else None
 
 
-def _items(args: Args) -> Sequence[Kind]:
+def _items(args: Args) -> Sequence[ir.Kind]:
     """The items of the first argument, if that is a sequence that is written out."""
-    return (args[0].items or ()) if args and isinstance(args[0], (List, Tuple)) else ()
+    return (args[0].items or ()) if args and isinstance(args[0], (ir.List, ir.Tuple)) else ()
 
 
-def _total(items: Sequence[Kind], axis: int | None, rank: int) -> Lengths:
+def _total(items: Sequence[ir.Kind], axis: int | None, rank: int) -> Lengths:
     """The sum of the lengths along an axis of arrays of one rank."""
     if axis is None or not items or not -rank <= axis < rank:
         return {}
-    shapes = [d for d in map(dims_of, items) if d is not None and len(d) == rank]
+    shapes = [d for d in map(ir.dims_of, items) if d is not None and len(d) == rank]
     return {axis: dims_sum([d[axis] for d in shapes])} if len(shapes) == len(items) else {}
 
 
@@ -137,10 +118,10 @@ def _below(args: Args, kwargs: Keywords, rank: int) -> Lengths:
     return _total([_row(k) for k in _items(args)], 0, rank)
 
 
-def _row(kind: Kind) -> Kind:
+def _row(kind: ir.Kind) -> ir.Kind:
     """A vector as a matrix of one row."""
-    dims = dims_of(kind)
-    return Array(None, (1, *dims)) if dims is not None and len(dims) == 1 else kind
+    dims = ir.dims_of(kind)
+    return ir.Array(None, (1, *dims)) if dims is not None and len(dims) == 1 else kind
 
 
 def _stacked(args: Args, kwargs: Keywords, rank: int) -> Lengths:
@@ -157,10 +138,10 @@ def _repeated(args: Args, kwargs: Keywords, rank: int) -> Lengths:
     """Of `repeat` by one number along an axis."""
     axis = _option(args, kwargs, 2, "axis", 0 if rank == 1 else rank)
     times = argument(args, 1, kwargs, "repeats")
-    dims = dims_of(args[0]) if args else None
+    dims = ir.dims_of(args[0]) if args else None
     if dims is None or len(dims) != rank or axis is None or not -rank <= axis < rank:
         return {}
-    length = size_dim(times) if isinstance(times, Scalar) else None
+    length = size_dim(times) if isinstance(times, ir.Scalar) else None
     return {**dict(enumerate(dims)), axis % rank: product([dims[axis], length])}
 
 
@@ -187,35 +168,35 @@ _LENGTHS: dict[Any, Function[[Args, Keywords, int], Lengths]] = {
 _DENSE, _OPEN = (f"{type(g).__module__}.{type(g).__qualname__}" for g in (np.mgrid, np.ogrid))
 
 
-def grid_kind(base: Kind, index: Kind) -> Kind | None:
+def grid_kind(base: ir.Kind, index: ir.Kind) -> ir.Kind | None:
     """The kind of `np.mgrid[0:m, 0:n]` and of `np.ogrid`; None for what is none of these."""
-    if not isinstance(base, Object) or base.type not in (_DENSE, _OPEN):
+    if not isinstance(base, ir.Object) or base.type not in (_DENSE, _OPEN):
         return None
-    parts = index.items if isinstance(index, Tuple) else (index,)
-    if parts is None or not all(isinstance(p, SliceKind) for p in parts):
-        return UNKNOWN
+    parts = index.items if isinstance(index, ir.Tuple) else (index,)
+    if parts is None or not all(isinstance(p, ir.SliceKind) for p in parts):
+        return ir.UNKNOWN
     numbers = [k for p in parts for k in (p.lower, p.upper, p.step)]  # type: ignore[union-attr]
-    whole = all(isinstance(k, NoneKind) or getattr(k, "dtype", None) == "int64" for k in numbers)
+    whole = all(isinstance(k, ir.NoneKind) or getattr(k, "dtype", None) == "int64" for k in numbers)
     dtype = "int64" if whole else None
     dims = tuple(map(_span, parts))
-    if not isinstance(index, Tuple):
-        return Array(dtype, dims)
+    if not isinstance(index, ir.Tuple):
+        return ir.Array(dtype, dims)
     if base.type == _DENSE:
-        return Array(dtype, (len(dims), *dims))
+        return ir.Array(dtype, (len(dims), *dims))
     alone = [tuple(d if k == j else 1 for j, d in enumerate(dims)) for k in range(len(dims))]
-    return Tuple(tuple(Array(dtype, shape) for shape in alone))
+    return ir.Tuple(tuple(ir.Array(dtype, shape) for shape in alone))
 
 
-def _span(part: Kind) -> Dim:
+def _span(part: ir.Kind) -> ir.Dim:
     """How many numbers there are in a slice of a grid."""
-    assert isinstance(part, SliceKind)
+    assert isinstance(part, ir.SliceKind)
     lower, upper, step = (getattr(k, "value", None) for k in (part.lower, part.upper, part.step))
-    first = 0 if isinstance(part.lower, NoneKind) else lower
+    first = 0 if isinstance(part.lower, ir.NoneKind) else lower
     if isinstance(step, complex):
         return int(abs(step))
-    if first == 0 and isinstance(part.step, NoneKind):
+    if first == 0 and isinstance(part.step, ir.NoneKind):
         return size_dim(part.upper)
-    known: list[Any] = [first, upper, 1 if isinstance(part.step, NoneKind) else step]
+    known: list[Any] = [first, upper, 1 if isinstance(part.step, ir.NoneKind) else step]
     return len(range(*known)) if all(type(k) is int for k in known) and known[2] else None
 
 
@@ -224,7 +205,7 @@ def _span(part: Kind) -> Dim:
 
 def _shape_from_array(fn: Any, args: Args) -> bool:
     """Whether an array of integers might say what shape the result has."""
-    whole = any(isinstance(a, Array) and "int" in (a.dtype or "") for a in args[1:])
+    whole = any(isinstance(a, ir.Array) and "int" in (a.dtype or "") for a in args[1:])
     return whole and op_named(fn) not in _BY_SHAPES and not op_of(fn).means(Meaning.PRODUCT)
 
 
@@ -232,11 +213,11 @@ _BY_SHAPES = (Op.INNER, Op.OUTER, Op.SEARCHSORTED, Op.TAKE, Op.TAKE_ALONG_AXIS)
 """What gives something of a shape that those of its operands say, besides products of matrices."""
 
 
-def _without_dims(kind: Kind) -> Kind:
+def _without_dims(kind: ir.Kind) -> ir.Kind:
     """A kind with the lengths of its axes forgotten."""
-    if isinstance(kind, Array) and kind.dims is not None:
-        return Array(kind.dtype, (None,) * len(kind.dims), kind.maybe_scalar)
-    return mapped(_without_dims, kind)
+    if isinstance(kind, ir.Array) and kind.dims is not None:
+        return ir.Array(kind.dtype, (None,) * len(kind.dims), kind.maybe_scalar)
+    return ir.mapped(_without_dims, kind)
 
 
 # --- lengths that are equal because an operation that always runs would have failed otherwise ----
@@ -246,73 +227,75 @@ class Equal:
     """Sets of equal lengths, each with the name that was seen first; only whole lengths."""
 
     def __init__(self) -> None:
-        self.first: dict[str, int | Sym] = {}
+        self.first: dict[str, int | ir.Sym] = {}
 
-    def learn(self, fn: Any, operands: tuple[Kind, ...]) -> None:
+    def learn(self, fn: Any, operands: tuple[ir.Kind, ...]) -> None:
         """An operation on these operands has succeeded."""
         if op_of(fn).means(Meaning.PRODUCT) and len(operands) == 2:
-            x, y = map(dims_of, operands)
+            x, y = map(ir.dims_of, operands)
             if x and y and 1 <= len(x) <= 2 and 1 <= len(y) <= 2:
                 self._union(x[-1], y[0])
         elif op_named(fn) in (Op.SUM, Op.CHOOSE):
-            held = [k for o in operands if isinstance(o, (List, Tuple)) for k in o.items or ()]
-            self._learn_broadcast([d for d in map(dims_of, held) if d])
+            held = [
+                k for o in operands if isinstance(o, (ir.List, ir.Tuple)) for k in o.items or ()
+            ]
+            self._learn_broadcast([d for d in map(ir.dims_of, held) if d])
         elif op_of(fn).is_elementwise:
-            self._learn_broadcast([d for d in map(dims_of, with_arrays(fn, operands)) if d])
+            self._learn_broadcast([d for d in map(ir.dims_of, with_arrays(fn, operands)) if d])
 
-    def _learn_broadcast(self, shapes: list[tuple[Dim, ...]]) -> None:
+    def _learn_broadcast(self, shapes: list[tuple[ir.Dim, ...]]) -> None:
         """Lengths that are not 1 are equal where they meet."""
         for axis in range(1, 1 + max(map(len, shapes), default=0)):
-            met = [s[-axis] for s in shapes if len(s) >= axis and is_big(s[-axis])]
+            met = [s[-axis] for s in shapes if len(s) >= axis and ir.is_big(s[-axis])]
             for other in met[1:]:
                 self._union(met[0], other)
 
-    def _union(self, a: Dim, b: Dim) -> None:
+    def _union(self, a: ir.Dim, b: ir.Dim) -> None:
         """Two lengths are equal."""
         if not _is_whole(a) or not _is_whole(b):
             return
         one, two = self._find(a), self._find(b)
         if _name(one) == _name(two) or (isinstance(one, int) and isinstance(two, int)):
             return
-        if isinstance(one, int) or (isinstance(two, Sym) and is_big(one) >= is_big(two)):
+        if isinstance(one, int) or (isinstance(two, ir.Sym) and ir.is_big(one) >= ir.is_big(two)):
             one, two = two, one
-        if isinstance(one, Sym):
+        if isinstance(one, ir.Sym):
             self.first[one.name] = two
 
-    def _find(self, dim: Any) -> int | Sym:
+    def _find(self, dim: Any) -> int | ir.Sym:
         """What stands for a length."""
-        while isinstance(dim, Sym) and dim.name in self.first:
+        while isinstance(dim, ir.Sym) and dim.name in self.first:
             dim = self.first[dim.name]
-        found: int | Sym = dim
+        found: int | ir.Sym = dim
         return found
 
-    def kind(self, kind: Kind) -> Kind:
+    def kind(self, kind: ir.Kind) -> ir.Kind:
         """A kind with equal lengths under one name."""
         if not self.first:
             return kind
-        if isinstance(kind, Array) and kind.dims is not None:
-            return Array(kind.dtype, tuple(map(self._dim, kind.dims)), kind.maybe_scalar)
-        if isinstance(kind, Scalar) and kind.size_of is not None:
-            return Scalar(kind.dtype, kind.python, kind.value, self._dim(kind.size_of))
-        return mapped(self.kind, kind)
+        if isinstance(kind, ir.Array) and kind.dims is not None:
+            return ir.Array(kind.dtype, tuple(map(self._dim, kind.dims)), kind.maybe_scalar)
+        if isinstance(kind, ir.Scalar) and kind.size_of is not None:
+            return ir.Scalar(kind.dtype, kind.python, kind.value, self._dim(kind.size_of))
+        return ir.mapped(self.kind, kind)
 
-    def _dim(self, dim: Dim) -> Dim:
+    def _dim(self, dim: ir.Dim) -> ir.Dim:
         """A length under its first name; shorter ones move along."""
-        if not isinstance(dim, Sym) or dim.name not in self.first:
+        if not isinstance(dim, ir.Sym) or dim.name not in self.first:
             return dim
-        new = self._find(Sym(dim.name, 0, dim.big))
+        new = self._find(ir.Sym(dim.name, 0, dim.big))
         if isinstance(new, int):
             return max(0, new + dim.offset)
         return new if dim.offset == 0 else new.moved(dim.offset)
 
 
-def _name(length: int | Sym) -> int | str:
+def _name(length: int | ir.Sym) -> int | str:
     """What tells lengths apart, whatever else is known of each."""
-    return length.name if isinstance(length, Sym) else length
+    return length.name if isinstance(length, ir.Sym) else length
 
 
-def _is_whole(dim: Dim) -> bool:
+def _is_whole(dim: ir.Dim) -> bool:
     """Whether a length is an integer, or one of an argument or variable and not cut off."""
-    if isinstance(dim, Sym):
-        return dim != BIG and dim.offset == 0 and "@" not in dim.name
+    if isinstance(dim, ir.Sym):
+        return dim != ir.BIG and dim.offset == 0 and "@" not in dim.name
     return dim is not None

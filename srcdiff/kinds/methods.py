@@ -12,28 +12,6 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.ir.kinds import (
-    BIG,
-    UNKNOWN,
-    Array,
-    Callable,
-    Dict,
-    Dim,
-    Kind,
-    List,
-    NoneKind,
-    Object,
-    Range,
-    Scalar,
-    Sym,
-    Text,
-    Tuple,
-    broadcast_dims,
-    dims_of,
-    dtype_of,
-    is_numeric,
-    rank_of,
-)
 from srcdiff.kinds.elementwise import elementwise_kind
 from srcdiff.kinds.indexing import item_kind, product, shape_dims, size_dim, size_scalar
 from srcdiff.kinds.lattice import Args, Keywords, Kwargs, Rule, argument, binary, join_all, like
@@ -67,177 +45,181 @@ _WHOLE = frozenset((
 ))  # fmt: skip
 
 
-def drawn_kind(name: str, args: Args, kwargs: Keywords) -> Kind:
+def drawn_kind(name: str, args: Args, kwargs: Keywords) -> ir.Kind:
     """The kind of what is drawn from the distribution `name` with some parameters."""
     if name in ("rand", "randn"):  # the arguments are the lengths
-        return Array("float64", tuple(map(size_dim, args))) if args else Scalar("float64")
+        return ir.Array("float64", tuple(map(size_dim, args))) if args else ir.Scalar("float64")
     count = _PARAMETERS.get(name)
     if count is None or kwargs.keys() & {"out", "dtype"} or len(args) > count + 1:
-        return UNKNOWN
+        return ir.UNKNOWN
     named = tuple(v for k, v in kwargs.items() if k not in ("size", "method", "endpoint"))
-    size = argument(args, count, kwargs, "size", NoneKind())
+    size = argument(args, count, kwargs, "size", ir.NoneKind())
     return _sized(size, (*args[:count], *named), "int64" if name in _WHOLE else "float64")
 
 
-def _sized(size: Kind, parameters: Args, dtype: str) -> Kind:
+def _sized(size: ir.Kind, parameters: Args, dtype: str) -> ir.Kind:
     """The kind of an array of this size, or of one number for all the parameters together."""
-    if isinstance(size, (Scalar, Tuple)):
-        return Array(dtype, shape_dims(size))
-    given = tuple(p for p in parameters if not isinstance(p, NoneKind))
-    if not isinstance(size, NoneKind) or not all(map(is_numeric, given)):
-        return UNKNOWN
-    whole: Kind = Scalar("float64")
+    if isinstance(size, (ir.Scalar, ir.Tuple)):
+        return ir.Array(dtype, shape_dims(size))
+    given = tuple(p for p in parameters if not isinstance(p, ir.NoneKind))
+    if not isinstance(size, ir.NoneKind) or not all(map(ir.is_numeric, given)):
+        return ir.UNKNOWN
+    whole: ir.Kind = ir.Scalar("float64")
     for parameter in given:
         whole = elementwise_kind(np.add, (whole, parameter), ())
-    if isinstance(whole, Array):
-        return Array(dtype, whole.dims, whole.maybe_scalar)
-    return Scalar(dtype, True if dtype == "float64" else None) if whole != UNKNOWN else UNKNOWN
+    if isinstance(whole, ir.Array):
+        return ir.Array(dtype, whole.dims, whole.maybe_scalar)
+    return (
+        ir.Scalar(dtype, True if dtype == "float64" else None)
+        if whole != ir.UNKNOWN
+        else ir.UNKNOWN
+    )
 
 
-_UNKNOWN_SHAPE = Tuple(None, Scalar("int64"))
+_UNKNOWN_SHAPE = ir.Tuple(None, ir.Scalar("int64"))
 
 # --- attributes --------------------------------------------------------------------------------
 
 
-def attribute_kind(base: Kind, name: str) -> Kind:
+def attribute_kind(base: ir.Kind, name: str) -> ir.Kind:
     """The kind of `base.name`."""
-    if isinstance(base, Dict) and base.cls is not None:
-        known: dict[Any, Kind] = dict(base.items)
-        return known.get(name, UNKNOWN) if base.item is None else UNKNOWN
-    if isinstance(base, Range) and name in ("start", "stop", "step"):
-        return Scalar("int64")
-    if not is_numeric(base):
-        return UNKNOWN
-    dims = dims_of(base)
+    if isinstance(base, ir.Dict) and base.cls is not None:
+        known: dict[Any, ir.Kind] = dict(base.items)
+        return known.get(name, ir.UNKNOWN) if base.item is None else ir.UNKNOWN
+    if isinstance(base, ir.Range) and name in ("start", "stop", "step"):
+        return ir.Scalar("int64")
+    if not ir.is_numeric(base):
+        return ir.UNKNOWN
+    dims = ir.dims_of(base)
     if name == "shape":
-        return _UNKNOWN_SHAPE if dims is None else Tuple(tuple(map(size_scalar, dims)))
+        return _UNKNOWN_SHAPE if dims is None else ir.Tuple(tuple(map(size_scalar, dims)))
     if name == "ndim":
-        return Scalar("int64", True, None if dims is None else len(dims))
+        return ir.Scalar("int64", True, None if dims is None else len(dims))
     if name == "size":
         return size_scalar(None if dims is None else product(dims))
     if name == "dtype":
-        dtype = dtype_of(base)
-        return Object("dtype", None if dtype is None else np.dtype(dtype))
-    if name == "T" and isinstance(base, Array):
-        return Array(base.dtype, None if dims is None else dims[::-1], base.maybe_scalar)
+        dtype = ir.dtype_of(base)
+        return ir.Object("dtype", None if dtype is None else np.dtype(dtype))
+    if name == "T" and isinstance(base, ir.Array):
+        return ir.Array(base.dtype, None if dims is None else dims[::-1], base.maybe_scalar)
     if name in ("flat", "base", "data", "flags", "ctypes"):
-        return UNKNOWN
-    return probe(ir.Attr(name), (base,)) or UNKNOWN
+        return ir.UNKNOWN
+    return probe(ir.Attr(name), (base,)) or ir.UNKNOWN
 
 
 # --- methods -----------------------------------------------------------------------------------
 
 
-def method_kind(args: Args, name: str, kwargs: Kwargs) -> Kind:
+def method_kind(args: Args, name: str, kwargs: Kwargs) -> ir.Kind:
     """The kind of `args[0].name(*args[1:])`."""
     base, rest = args[0], args[1:]
-    if is_numeric(base):
+    if ir.is_numeric(base):
         return _array_method(base, rest, name, kwargs)
-    if isinstance(base, (List, Tuple)):
+    if isinstance(base, (ir.List, ir.Tuple)):
         return _list_method(base, rest, name)
-    if isinstance(base, Dict) and base.cls is None:
+    if isinstance(base, ir.Dict) and base.cls is None:
         return _dict_method(base, rest, name)
-    if isinstance(base, Text):
+    if isinstance(base, ir.Text):
         asks = name.startswith(("is", "starts", "ends"))
         gives = name in ("format", "upper", "lower", "strip", "join", "replace")
-        return Scalar("bool") if asks else Text() if gives else UNKNOWN
-    if isinstance(base, Object) and base.type.startswith("numpy.random."):
+        return ir.Scalar("bool") if asks else ir.Text() if gives else ir.UNKNOWN
+    if isinstance(base, ir.Object) and base.type.startswith("numpy.random."):
         return drawn_kind(name, rest, dict(kwargs))
-    return UNKNOWN
+    return ir.UNKNOWN
 
 
-def _array_method(base: Kind, rest: Args, name: str, kwargs: Kwargs) -> Kind:
+def _array_method(base: ir.Kind, rest: Args, name: str, kwargs: Kwargs) -> ir.Kind:
     if name == "reshape":
-        return _reshape((base, rest[0] if len(rest) == 1 else Tuple(rest)), {}) or UNKNOWN
+        return _reshape((base, rest[0] if len(rest) == 1 else ir.Tuple(rest)), {}) or ir.UNKNOWN
     if name in ("flatten", "ravel"):
-        return _ravel((base,), {}) or UNKNOWN
+        return _ravel((base,), {}) or ir.UNKNOWN
     if name in ("fill", "sort", "partition", "put", "itemset", "resize", "setflags"):
-        return NoneKind()
+        return ir.NoneKind()
     if name in ("compress", "view") or name not in PURE_METHODS:
-        return UNKNOWN
-    return probe(ir.Method(name), (base, *rest), kwargs) or UNKNOWN
+        return ir.UNKNOWN
+    return probe(ir.Method(name), (base, *rest), kwargs) or ir.UNKNOWN
 
 
-def _list_method(base: List | Tuple, rest: Args, name: str) -> Kind:
+def _list_method(base: ir.List | ir.Tuple, rest: Args, name: str) -> ir.Kind:
     if name == "pop":
-        return item_kind(base, rest[0] if rest else Scalar("int64", True, -1))
-    if name == "copy" and isinstance(base, List):
-        return List(base.item, base.items)
+        return item_kind(base, rest[0] if rest else ir.Scalar("int64", True, -1))
+    if name == "copy" and isinstance(base, ir.List):
+        return ir.List(base.item, base.items)
     if name.startswith("__") and name not in ("__setitem__", "__delitem__"):
-        return UNKNOWN
-    return Scalar("int64") if name in ("index", "count") else NoneKind()
+        return ir.UNKNOWN
+    return ir.Scalar("int64") if name in ("index", "count") else ir.NoneKind()
 
 
-def _dict_method(base: Dict, rest: Args, name: str) -> Kind:
+def _dict_method(base: ir.Dict, rest: Args, name: str) -> ir.Kind:
     if name in ("get", "pop", "setdefault") and rest:
         found = item_kind(base, rest[0])
         if name == "pop" and len(rest) == 1:
             return found  # or there is a KeyError
-        return join_all((found, rest[1] if len(rest) > 1 else NoneKind())) or UNKNOWN
+        return join_all((found, rest[1] if len(rest) > 1 else ir.NoneKind())) or ir.UNKNOWN
     if name == "copy":
-        return Dict(base.items, base.item)
-    return NoneKind() if name in ("update", "clear") else UNKNOWN
+        return ir.Dict(base.items, base.item)
+    return ir.NoneKind() if name in ("update", "clear") else ir.UNKNOWN
 
 
 # --- shapes ------------------------------------------------------------------------------------
 
 
-def _shape(kind: Kind) -> Kind:
-    return attribute_kind(kind, "shape") if is_numeric(kind) else _UNKNOWN_SHAPE
+def _shape(kind: ir.Kind) -> ir.Kind:
+    return attribute_kind(kind, "shape") if ir.is_numeric(kind) else _UNKNOWN_SHAPE
 
 
-def _size(args: Args, kwargs: Keywords) -> Kind | None:
-    if len(args) == 1 and not kwargs and is_numeric(args[0]):
+def _size(args: Args, kwargs: Keywords) -> ir.Kind | None:
+    if len(args) == 1 and not kwargs and ir.is_numeric(args[0]):
         return attribute_kind(args[0], "size")
-    return Scalar("int64")
+    return ir.Scalar("int64")
 
 
-def _ravel(args: Args, kwargs: Keywords) -> Kind | None:
-    dims = dims_of(args[0])
-    if not is_numeric(args[0]):
+def _ravel(args: Args, kwargs: Keywords) -> ir.Kind | None:
+    dims = ir.dims_of(args[0])
+    if not ir.is_numeric(args[0]):
         return None
-    return Array(dtype_of(args[0]), (None if dims is None else product(dims),))
+    return ir.Array(ir.dtype_of(args[0]), (None if dims is None else product(dims),))
 
 
-def _reshape(args: Args, kwargs: Keywords) -> Kind | None:
+def _reshape(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """`np.reshape`: one length may be -1, which is then all that the others leave."""
-    if len(args) < 2 or not is_numeric(args[0]):
-        return UNKNOWN
+    if len(args) < 2 or not ir.is_numeric(args[0]):
+        return ir.UNKNOWN
     shape = args[1]
-    items = shape.items if isinstance(shape, (Tuple, List)) else (shape,)
-    if items is None or not all(isinstance(i, Scalar) for i in items):
-        return Array(dtype_of(args[0]))
-    dims = dims_of(args[0])
+    items = shape.items if isinstance(shape, (ir.Tuple, ir.List)) else (shape,)
+    if items is None or not all(isinstance(i, ir.Scalar) for i in items):
+        return ir.Array(ir.dtype_of(args[0]))
+    dims = ir.dims_of(args[0])
     new = [_reshaped_dim(k, items, dims) for k in range(len(items))]
-    return Array(dtype_of(args[0]), tuple(new))
+    return ir.Array(ir.dtype_of(args[0]), tuple(new))
 
 
-def _reshaped_dim(place: int, items: Args, dims: tuple[Dim, ...] | None) -> Dim:
+def _reshaped_dim(place: int, items: Args, dims: tuple[ir.Dim, ...] | None) -> ir.Dim:
     """One length of a new shape."""
     item = items[place]
-    assert isinstance(item, Scalar)
+    assert isinstance(item, ir.Scalar)
     if item.value != -1:
         size = size_dim(item)
-        return None if isinstance(size, Sym) and _maybe_negative(size) else size
+        return None if isinstance(size, ir.Sym) and _maybe_negative(size) else size
     others = [size_dim(k) for i, k in enumerate(items) if i != place]
     if dims is None:
         return None
     rest = list(dims)
     for other in others:
-        if other in rest and other is not None and other != BIG:
+        if other in rest and other is not None and other != ir.BIG:
             rest.remove(other)
         elif other != 1:
             return None
     return product(rest) if len(rest) <= 1 or len(others) == 0 else None
 
 
-def _maybe_negative(size: Sym) -> bool:
+def _maybe_negative(size: ir.Sym) -> bool:
     """Whether an integer might be -1, which is no length: all but plain lengths of arguments."""
     return "." not in size.name or any(c in size.name for c in "-(")
 
 
-def _broadcast_to(args: Args, kwargs: Keywords) -> Kind | None:
-    return Array(dtype_of(args[0]), shape_dims(argument(args, 1, kwargs, "shape")))
+def _broadcast_to(args: Args, kwargs: Keywords) -> ir.Kind | None:
+    return ir.Array(ir.dtype_of(args[0]), shape_dims(argument(args, 1, kwargs, "shape")))
 
 
 # --- creation ----------------------------------------------------------------------------------
@@ -245,150 +227,154 @@ def _broadcast_to(args: Args, kwargs: Keywords) -> Kind | None:
 
 def _dtype_argument(args: Args, place: int, kwargs: Keywords, default: str | None) -> str | None:
     """The dtype that a call asks for, `default` if it does not say."""
-    kind = argument(args, place, kwargs, "dtype", NoneKind())
-    if isinstance(kind, NoneKind):
+    kind = argument(args, place, kwargs, "dtype", ir.NoneKind())
+    if isinstance(kind, ir.NoneKind):
         return default
-    value = kind.value if isinstance(kind, (Callable, Object, Text)) else None
+    value = kind.value if isinstance(kind, (ir.Callable, ir.Object, ir.Text)) else None
     try:
         return None if value is None else np.dtype(value).name  # type: ignore[arg-type]
     except TypeError:
         return None
 
 
-def _filled(args: Args, kwargs: Keywords) -> Kind | None:
+def _filled(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """`np.zeros`, `np.ones`, `np.empty`."""
-    if _is_of_records(argument(args, 1, kwargs, "dtype", NoneKind())):
-        return Array()  # whose elements are views: as if there were more axes
+    if _is_of_records(argument(args, 1, kwargs, "dtype", ir.NoneKind())):
+        return ir.Array()  # whose elements are views: as if there were more axes
     shape = argument(args, 0, kwargs, "shape")
-    return Array(_dtype_argument(args, 1, kwargs, "float64"), shape_dims(shape))
+    return ir.Array(_dtype_argument(args, 1, kwargs, "float64"), shape_dims(shape))
 
 
-def _is_of_records(dtype: Kind) -> bool:
+def _is_of_records(dtype: ir.Kind) -> bool:
     """Whether a dtype has fields, as far as is seen."""
-    if isinstance(dtype, Object) and isinstance(dtype.value, np.dtype):
+    if isinstance(dtype, ir.Object) and isinstance(dtype.value, np.dtype):
         return dtype.value.names is not None
-    return isinstance(dtype, (List, Dict, Tuple))
+    return isinstance(dtype, (ir.List, ir.Dict, ir.Tuple))
 
 
-def _full(args: Args, kwargs: Keywords) -> Kind | None:
+def _full(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """`np.full`: the dtype is that of the value, as an array."""
     shape, fill = argument(args, 0, kwargs, "shape"), argument(args, 1, kwargs, "fill_value")
-    return Array(_dtype_argument(args, 2, kwargs, dtype_of(fill)), shape_dims(shape))
+    return ir.Array(_dtype_argument(args, 2, kwargs, ir.dtype_of(fill)), shape_dims(shape))
 
 
-def _like(args: Args, kwargs: Keywords) -> Kind | None:
+def _like(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """`np.zeros_like` and so on: analytic where a shape is given, or for containers unknown."""
     kind = args[0]
-    if not is_numeric(kind):
-        return Array(_dtype_argument(args, 1, kwargs, None))
-    dtype = _dtype_argument(args, 1, kwargs, dtype_of(kind))
-    shape = argument(args, 4, kwargs, "shape", NoneKind())
-    return Array(dtype, dims_of(kind) if isinstance(shape, NoneKind) else shape_dims(shape))
+    if not ir.is_numeric(kind):
+        return ir.Array(_dtype_argument(args, 1, kwargs, None))
+    dtype = _dtype_argument(args, 1, kwargs, ir.dtype_of(kind))
+    shape = argument(args, 4, kwargs, "shape", ir.NoneKind())
+    return ir.Array(
+        dtype, ir.dims_of(kind) if isinstance(shape, ir.NoneKind) else shape_dims(shape)
+    )
 
 
-def _arange(args: Args, kwargs: Keywords) -> Kind | None:
+def _arange(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """`np.arange(n)`, or an unknown length."""
-    kinds = [a for a in args if isinstance(a, Scalar)]
+    kinds = [a for a in args if isinstance(a, ir.Scalar)]
     if len(kinds) != len(args) or not args or not set(kwargs) <= {"dtype"}:
-        return Array(None, (None,))
+        return ir.Array(None, (None,))
     integers = all(k.dtype is not None and "int" in k.dtype for k in kinds)
     known = [k.dtype for k in kinds]
     default = "int64" if integers else "float64" if "float64" in known else None
     dim = size_dim(kinds[0]) if len(args) == 1 and integers else None
-    return Array(_dtype_argument(args, 3, kwargs, default), (dim,))
+    return ir.Array(_dtype_argument(args, 3, kwargs, default), (dim,))
 
 
-def _linspace(args: Args, kwargs: Keywords) -> Kind | None:
-    num = argument(args, 2, kwargs, "num", Scalar("int64", True, 50))
+def _linspace(args: Args, kwargs: Keywords) -> ir.Kind | None:
+    num = argument(args, 2, kwargs, "num", ir.Scalar("int64", True, 50))
     if len(args) < 2 or "retstep" in kwargs or len(args) > 3:
-        return UNKNOWN
-    if not all(isinstance(a, Scalar) for a in args[:2]):
-        return Array(None)
-    real = all(isinstance(a, Scalar) and a.dtype in ("float64", "int64") for a in args[:2])
+        return ir.UNKNOWN
+    if not all(isinstance(a, ir.Scalar) for a in args[:2]):
+        return ir.Array(None)
+    real = all(isinstance(a, ir.Scalar) and a.dtype in ("float64", "int64") for a in args[:2])
     dtype = _dtype_argument(args, 9, kwargs, "float64" if real else None)
-    return Array(dtype, (size_dim(num),))
+    return ir.Array(dtype, (size_dim(num),))
 
 
-def _eye(args: Args, kwargs: Keywords) -> Kind | None:
+def _eye(args: Args, kwargs: Keywords) -> ir.Kind | None:
     n = size_dim(args[0]) if args else None
-    given = argument(args, 1, kwargs, "M", NoneKind())
-    m = n if isinstance(given, NoneKind) else size_dim(given)
-    return Array(_dtype_argument(args, 3, kwargs, "float64"), (n, m))
+    given = argument(args, 1, kwargs, "M", ir.NoneKind())
+    m = n if isinstance(given, ir.NoneKind) else size_dim(given)
+    return ir.Array(_dtype_argument(args, 3, kwargs, "float64"), (n, m))
 
 
-def _identity(args: Args, kwargs: Keywords) -> Kind | None:
+def _identity(args: Args, kwargs: Keywords) -> ir.Kind | None:
     n = size_dim(args[0]) if args else None
-    return Array(_dtype_argument(args, 1, kwargs, "float64"), (n, n))
+    return ir.Array(_dtype_argument(args, 1, kwargs, "float64"), (n, n))
 
 
-def _matmul(a: Kind, b: Kind) -> Kind | None:
+def _matmul(a: ir.Kind, b: ir.Kind) -> ir.Kind | None:
     """Products of vectors and matrices; None for others, which are probed."""
-    if not is_numeric(a) or not is_numeric(b):
+    if not ir.is_numeric(a) or not ir.is_numeric(b):
         return None
-    small = tuple(Array(dtype_of(k), (1, 1)) for k in (a, b))
-    dtype = None if any(k.dtype is None for k in small) else dtype_of(probe(np.matmul, small))
-    x, y = dims_of(a), dims_of(b)
+    small = tuple(ir.Array(ir.dtype_of(k), (1, 1)) for k in (a, b))
+    dtype = None if any(k.dtype is None for k in small) else ir.dtype_of(probe(np.matmul, small))
+    x, y = ir.dims_of(a), ir.dims_of(b)
     if x is None or y is None:  # a number only if both may be vectors
-        return Array(dtype, None, maybe_scalar=all(rank_of(k) in (None, 1) for k in (a, b)))
+        return ir.Array(dtype, None, maybe_scalar=all(ir.rank_of(k) in (None, 1) for k in (a, b)))
     if not 1 <= len(x) <= 2 or not 1 <= len(y) <= 2:
         return None
     dims = (*x[:-1], *y[1:])
-    return Array(dtype, dims) if dims else Scalar(dtype, False)
+    return ir.Array(dtype, dims) if dims else ir.Scalar(dtype, False)
 
 
-def _cross(args: Args, kwargs: Keywords) -> Kind | None:
+def _cross(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """`np.cross` along the last axis: of vectors of two components, going out of use, a number."""
-    axis = kwargs.get("axis", NoneKind())
-    shapes = [s for s in map(dims_of, args) if s]
+    axis = kwargs.get("axis", ir.NoneKind())
+    shapes = [s for s in map(ir.dims_of, args) if s]
     if len(args) != 2 or len(shapes) != 2 or kwargs.keys() - {"axis"}:
         return None
-    if not isinstance(axis, NoneKind) and getattr(axis, "value", None) != -1:
+    if not isinstance(axis, ir.NoneKind) and getattr(axis, "value", None) != -1:
         return None
-    dtype = dtype_of(elementwise_kind(np.multiply, args, ()))
-    lengths, dims = [s[-1] for s in shapes], broadcast_dims([s[:-1] for s in shapes])
+    dtype = ir.dtype_of(elementwise_kind(np.multiply, args, ()))
+    lengths, dims = [s[-1] for s in shapes], ir.broadcast_dims([s[:-1] for s in shapes])
     if 3 in lengths:
-        return Array(dtype, (*dims, 3))
+        return ir.Array(dtype, (*dims, 3))
     if lengths == [2, 2]:
-        return Array(dtype, dims) if dims else Scalar(dtype, False)
-    return Array(dtype, None if dims else (3,), True)
+        return ir.Array(dtype, dims) if dims else ir.Scalar(dtype, False)
+    return ir.Array(dtype, None if dims else (3,), True)
 
 
-def _eig(args: Args, kwargs: Keywords) -> Kind | None:
+def _eig(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """Eigenvalues are real or complex as they come: the kind says that they may be complex."""
     values = _eigvals(args, kwargs)
-    return Tuple((values, _complex(args[0]))) if isinstance(args[0], Array) else None
+    return ir.Tuple((values, _complex(args[0]))) if isinstance(args[0], ir.Array) else None
 
 
-def _eigvals(args: Args, kwargs: Keywords) -> Kind:
-    dims = dims_of(args[0])
-    return _complex(Array(dtype_of(args[0]), None if dims is None else dims[:-1]))
+def _eigvals(args: Args, kwargs: Keywords) -> ir.Kind:
+    dims = ir.dims_of(args[0])
+    return _complex(ir.Array(ir.dtype_of(args[0]), None if dims is None else dims[:-1]))
 
 
-def _roots(args: Args, kwargs: Keywords) -> Kind | None:
-    return _complex(Array(dtype_of(args[0]), (None,)))
+def _roots(args: Args, kwargs: Keywords) -> ir.Kind | None:
+    return _complex(ir.Array(ir.dtype_of(args[0]), (None,)))
 
 
-def _complex(kind: Kind) -> Kind:
+def _complex(kind: ir.Kind) -> ir.Kind:
     """The same shape with the complex dtype of the same precision."""
-    if isinstance(kind, Array) and kind.dtype is not None:
-        return Array(np.result_type(kind.dtype, np.complex64).name, kind.dims, kind.maybe_scalar)
+    if isinstance(kind, ir.Array) and kind.dtype is not None:
+        return ir.Array(np.result_type(kind.dtype, np.complex64).name, kind.dims, kind.maybe_scalar)
     return kind
 
 
-def _unravelled(args: Args, kwargs: Keywords) -> Kind | None:
+def _unravelled(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """`np.unravel_index(places, shape)`: an index for each axis."""
     shape = args[1] if len(args) > 1 else None
-    if not isinstance(shape, Tuple) or shape.items is None or not is_numeric(args[0]):
+    if not isinstance(shape, ir.Tuple) or shape.items is None or not ir.is_numeric(args[0]):
         return None
     place = args[0]
-    one = Array("int64", place.dims) if isinstance(place, Array) else Scalar("int64", False)
-    return Tuple((one,) * len(shape.items))
+    one = (
+        ir.Array("int64", place.dims) if isinstance(place, ir.Array) else ir.Scalar("int64", False)
+    )
+    return ir.Tuple((one,) * len(shape.items))
 
 
 FUNCTIONS: dict[Any, Rule] = {
     np.unravel_index: _unravelled,
     np.shape: like(0, _shape),
-    np.ndim: like(0, lambda kind: Scalar("int64", True, rank_of(kind))),
+    np.ndim: like(0, lambda kind: ir.Scalar("int64", True, ir.rank_of(kind))),
     np.size: _size,
     np.ravel: _ravel,
     np.reshape: _reshape,

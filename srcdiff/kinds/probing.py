@@ -27,23 +27,6 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.ir.kinds import (
-    BIG,
-    UNKNOWN,
-    Array,
-    Callable,
-    Dim,
-    Kind,
-    List,
-    NoneKind,
-    Object,
-    Scalar,
-    SliceKind,
-    Sym,
-    Text,
-    Tuple,
-    is_big,
-)
 from srcdiff.kinds.lattice import Args, Kwargs, join, join_all, kind_of
 from srcdiff.primitives.operation import may_be_run
 from srcdiff.runtime.scipy.sparse import is_sparse
@@ -56,29 +39,31 @@ class NoStandInError(Exception):
     """There is no stand-in for this kind."""
 
 
-def key_of_length(dim: Dim, path: tuple[int, ...]) -> Key:
+def key_of_length(dim: ir.Dim, path: tuple[int, ...]) -> Key:
     """What tells a length from others; known integers are varied as well."""
-    if isinstance(dim, Sym) and dim.name != BIG.name:
+    if isinstance(dim, ir.Sym) and dim.name != ir.BIG.name:
         return dim.name, dim.offset
     return ("", dim) if isinstance(dim, int) else ("?", *path)
 
 
-def stand_in(kind: Kind, path: tuple[int, ...], lengths: Lengths, fill: float, whole: int) -> Any:
+def stand_in(
+    kind: ir.Kind, path: tuple[int, ...], lengths: Lengths, fill: float, whole: int
+) -> Any:
     """A value of a kind; `whole` for integers of which nothing is known."""
-    if isinstance(kind, Scalar):
+    if isinstance(kind, ir.Scalar):
         return _number(kind, fill, whole)
-    if isinstance(kind, Array):
+    if isinstance(kind, ir.Array):
         return _filled(kind, path, lengths, fill)
-    if isinstance(kind, (Tuple, List)):
+    if isinstance(kind, (ir.Tuple, ir.List)):
         inner = enumerate(kind.items or ())
         items = [stand_in(k, (*path, i), lengths, fill, whole) for i, k in inner]
-        return tuple(items) if isinstance(kind, Tuple) else items
-    if isinstance(kind, NoneKind):
+        return tuple(items) if isinstance(kind, ir.Tuple) else items
+    if isinstance(kind, ir.NoneKind):
         return None
-    if isinstance(kind, (Text, Callable, Object)) and kind.value is not None:
-        if not isinstance(kind, Callable) or is_number_type(kind.value):
+    if isinstance(kind, (ir.Text, ir.Callable, ir.Object)) and kind.value is not None:
+        if not isinstance(kind, ir.Callable) or is_number_type(kind.value):
             return kind.value
-    if isinstance(kind, SliceKind):
+    if isinstance(kind, ir.SliceKind):
         parts = (kind.lower, kind.upper, kind.step)
         return slice(*(stand_in(k, path, lengths, fill, whole) for k in parts))
     raise NoStandInError
@@ -91,7 +76,7 @@ def is_number_type(value: Any) -> bool:
     )
 
 
-def _number(kind: Scalar, fill: float, whole: int) -> Any:
+def _number(kind: ir.Scalar, fill: float, whole: int) -> Any:
     """A number of a dtype."""
     dtype = np.dtype(kind.dtype)
     value: Any = kind.value
@@ -104,7 +89,7 @@ def _number(kind: Scalar, fill: float, whole: int) -> Any:
     return {"b": bool, "i": int, "u": int, "f": float, "c": complex}[dtype.kind](value)
 
 
-def _filled(kind: Array, path: tuple[int, ...], lengths: Lengths, fill: float) -> Any:
+def _filled(kind: ir.Array, path: tuple[int, ...], lengths: Lengths, fill: float) -> Any:
     """An array of a dtype and of the given lengths, of full rank: invertible where it is square."""
     dims = kind.dims or ()
     shape = tuple(
@@ -137,7 +122,7 @@ _MOST = 96
 
 
 @lru_cache(maxsize=8192)
-def probe(fn: ir.Callee, args: Args, kwargs: Kwargs = (), any_int: bool = False) -> Kind | None:
+def probe(fn: ir.Callee, args: Args, kwargs: Kwargs = (), any_int: bool = False) -> ir.Kind | None:
     """The kind of `fn(*args, **kwargs)`, None if unknown; `any_int`: integers do not matter."""
     if not isinstance(fn, (ir.Attr, ir.Method)) and not may_be_run(fn):
         return None
@@ -151,26 +136,26 @@ def probe(fn: ir.Callee, args: Args, kwargs: Kwargs = (), any_int: bool = False)
     return join_all(r for r in results if r is not None)
 
 
-def _variants(kind: Kind, any_int: bool) -> Iterator[Kind]:
+def _variants(kind: ir.Kind, any_int: bool) -> Iterator[ir.Kind]:
     """Kinds with nothing unknown but lengths, that stand for all values of a kind."""
-    if isinstance(kind, Scalar):
+    if isinstance(kind, ir.Scalar):
         yield from _scalar_variants(kind, any_int)
-    elif isinstance(kind, Array):
+    elif isinstance(kind, ir.Array):
         for dtype in (kind.dtype,) if kind.dtype else ("float64", "complex64"):
             if kind.maybe_scalar:
-                yield from (Scalar(dtype, False), Scalar("float64", True))
+                yield from (ir.Scalar(dtype, False), ir.Scalar("float64", True))
             ranks = [(None,) * rank for rank in range(4)]
-            yield from (Array(dtype, d) for d in (ranks if kind.dims is None else (kind.dims,)))
-    elif isinstance(kind, Tuple) and kind.items is not None:
+            yield from (ir.Array(dtype, d) for d in (ranks if kind.dims is None else (kind.dims,)))
+    elif isinstance(kind, ir.Tuple) and kind.items is not None:
         for items in itertools.product(*(list(_variants(i, any_int)) for i in kind.items)):
-            yield Tuple(items)
-    elif isinstance(kind, List):
-        yield from (List(None, items) for items in _items_variants(kind, any_int))
-    elif isinstance(kind, (NoneKind, Text, Callable, Object, SliceKind)):
+            yield ir.Tuple(items)
+    elif isinstance(kind, ir.List):
+        yield from (ir.List(None, items) for items in _items_variants(kind, any_int))
+    elif isinstance(kind, (ir.NoneKind, ir.Text, ir.Callable, ir.Object, ir.SliceKind)):
         yield kind
 
 
-def _items_variants(kind: List, any_int: bool) -> Iterator[tuple[Kind, ...]]:
+def _items_variants(kind: ir.List, any_int: bool) -> Iterator[tuple[ir.Kind, ...]]:
     """What a list may hold; where that is too much to try, what is the same everywhere.
 
     Functions stack items, which have to be alike then, or join them, where the kind of the result
@@ -184,7 +169,7 @@ def _items_variants(kind: List, any_int: bool) -> Iterator[tuple[Kind, ...]]:
         else:
             yield from itertools.product(*each)
         return
-    choices = list(itertools.islice(_variants(kind.item or UNKNOWN, any_int), _MOST + 1))
+    choices = list(itertools.islice(_variants(kind.item or ir.UNKNOWN, any_int), _MOST + 1))
     for length in (2, 3):
         if len(choices) ** length <= _MOST:
             yield from itertools.product(choices, repeat=length)
@@ -192,7 +177,7 @@ def _items_variants(kind: List, any_int: bool) -> Iterator[tuple[Kind, ...]]:
             yield from ((chosen,) * length for chosen in choices)
 
 
-def _scalar_variants(kind: Scalar, any_int: bool) -> Iterator[Scalar]:
+def _scalar_variants(kind: ir.Scalar, any_int: bool) -> Iterator[ir.Scalar]:
     """Numbers of every dtype, origin and (for an integer) value that a kind stands for."""
     for dtype in (kind.dtype,) if kind.dtype else ("float64", "complex64", "int64"):
         for python in (kind.python,) if kind.python is not None else (True, False):
@@ -200,13 +185,15 @@ def _scalar_variants(kind: Scalar, any_int: bool) -> Iterator[Scalar]:
             if kind.value is None and not any_int:  # a bool may be `keepdims`
                 flag = dtype == "bool"
                 values = (0, 1, 2, -1) if "int" in dtype else (False, True) if flag else values
-            yield from (Scalar(dtype, python, v) for v in values)
+            yield from (ir.Scalar(dtype, python, v) for v in values)
 
 
 # --- one combination ---------------------------------------------------------------------------
 
 
-def _probe_one(fn: ir.Callee, operands: Sequence[Kind], names: tuple[str, ...]) -> Kind | None:
+def _probe_one(
+    fn: ir.Callee, operands: Sequence[ir.Kind], names: tuple[str, ...]
+) -> ir.Kind | None:
     """The kind of the result for operands of known rank and dtype; None if the call fails."""
     keys = _keys(operands)
     for groups, certain in _groupings(keys):
@@ -220,33 +207,33 @@ def _probe_one(fn: ir.Callee, operands: Sequence[Kind], names: tuple[str, ...]) 
     return None
 
 
-def _fixed(kind: Kind) -> Iterator[int]:
+def _fixed(kind: ir.Kind) -> Iterator[int]:
     """The lengths in an operand that are known, which unknown ones may have to be equal to."""
-    if isinstance(kind, Array):
+    if isinstance(kind, ir.Array):
         yield from (n for n in kind.dims or () if isinstance(n, int) and n > 1)
-    elif isinstance(kind, (Tuple, List)):
+    elif isinstance(kind, (ir.Tuple, ir.List)):
         yield len(kind.items or ())
         yield from (n for item in kind.items or () for n in _fixed(item))
 
 
 def _probe_again(
     fn: ir.Callee,
-    operands: Sequence[Kind],
+    operands: Sequence[ir.Kind],
     names: tuple[str, ...],
-    keys: dict[Key, Dim],
+    keys: dict[Key, ir.Dim],
     groups: list[list[Key]],
     certain: bool,
     first: Any,
-) -> Kind | None:
+) -> ir.Kind | None:
     """The kind of a result of which one value is known, by two more."""
     # Of other numbers as well, which might say how long the result is.
     second = _run(fn, operands, names, _assign(groups, SECOND), others=True)
-    table: dict[tuple[int, int], Dim] = {
+    table: dict[tuple[int, int], ir.Dim] = {
         (FIRST[i], SECOND[i]): _representative([keys[k] for k in group], certain)
         for i, group in enumerate(groups)
     }
     result = _kind(first, second, table if keys else None, all(map(_is_known, operands)))
-    loose = {k for k, dim in keys.items() if not is_big(dim)}
+    loose = {k for k, dim in keys.items() if not ir.is_big(dim)}
     if loose and result is not None:
         third = _run(fn, operands, names, {**_assign(groups, FIRST), **dict.fromkeys(loose, 1)})
         if third is not _FAILED and not _agrees(third, result):
@@ -254,9 +241,9 @@ def _probe_again(
     return result
 
 
-def _keys(operands: Sequence[Kind]) -> dict[Key, Dim]:
+def _keys(operands: Sequence[ir.Kind]) -> dict[Key, ir.Dim]:
     """The unknown lengths of the operands; those that need not be equal have keys of their own."""
-    found: dict[Key, Dim] = {}
+    found: dict[Key, ir.Dim] = {}
     for place, kind in enumerate(operands):
         for array, path in _arrays(kind, (place,)):
             for axis, dim in enumerate(array.dims or ()):
@@ -265,16 +252,16 @@ def _keys(operands: Sequence[Kind]) -> dict[Key, Dim]:
     return found
 
 
-def _arrays(kind: Kind, path: tuple[int, ...]) -> Iterator[tuple[Array, tuple[int, ...]]]:
+def _arrays(kind: ir.Kind, path: tuple[int, ...]) -> Iterator[tuple[ir.Array, tuple[int, ...]]]:
     """The arrays in an operand and where they are."""
-    if isinstance(kind, Array):
+    if isinstance(kind, ir.Array):
         yield kind, path
-    elif isinstance(kind, (Tuple, List)):
+    elif isinstance(kind, (ir.Tuple, ir.List)):
         for k, item in enumerate(kind.items or ()):
             yield from _arrays(item, (*path, k))
 
 
-def _groupings(keys: dict[Key, Dim]) -> Iterator[tuple[list[list[Key]], bool]]:
+def _groupings(keys: dict[Key, ir.Dim]) -> Iterator[tuple[list[list[Key]], bool]]:
     """Partitions of the lengths to try, and whether lengths of a group must then be equal."""
     every = list(keys)
     if len(every) > len(FIRST):
@@ -298,15 +285,15 @@ def _assign(groups: list[list[Key]], lengths: Sequence[int]) -> Lengths:
     return {key: lengths[i] for i, group in enumerate(groups) for key in group}
 
 
-def _representative(dims: list[Dim], certain: bool) -> Dim:
+def _representative(dims: list[ir.Dim], certain: bool) -> ir.Dim:
     """The length that stands for a group of lengths."""
     if len(set(dims)) == 1:
         return dims[0]
     if not certain:
-        return BIG if all(map(is_big, dims)) else None
-    known = [d for d in dims if is_big(d) and d != BIG]
+        return ir.BIG if all(map(ir.is_big, dims)) else None
+    known = [d for d in dims if ir.is_big(d) and d != ir.BIG]
     ints = [d for d in known if isinstance(d, int)]
-    return (ints or known or ([BIG] if BIG in dims else [None]))[0]
+    return (ints or known or ([ir.BIG] if ir.BIG in dims else [None]))[0]
 
 
 _FAILED = object()
@@ -314,7 +301,7 @@ _FAILED = object()
 
 def _run(
     fn: ir.Callee,
-    operands: Sequence[Kind],
+    operands: Sequence[ir.Kind],
     names: tuple[str, ...],
     lengths: Lengths,
     others: bool = False,
@@ -324,7 +311,7 @@ def _run(
     for number, fill in (((2.6, 0.5),) if others else ()) + ((0.5, 0.5), (1.5, 1.5)):
         try:
             values = [
-                stand_in(k, (i,), lengths, number if isinstance(k, Scalar) else fill, whole)
+                stand_in(k, (i,), lengths, number if isinstance(k, ir.Scalar) else fill, whole)
                 for i, k in enumerate(operands)
             ]
         except NoStandInError:
@@ -349,88 +336,94 @@ def apply(fn: ir.Callee, args: list[Any], kwargs: dict[str, Any]) -> Any:
     return fn(*args, **kwargs)
 
 
-def _is_known(kind: Kind) -> bool:
+def _is_known(kind: ir.Kind) -> bool:
     """Whether the value of an operand, not only its kind, is known."""
-    if isinstance(kind, (Scalar, Text)):
+    if isinstance(kind, (ir.Scalar, ir.Text)):
         return kind.value is not None
-    if isinstance(kind, Tuple):
+    if isinstance(kind, ir.Tuple):
         return kind.items is not None and all(map(_is_known, kind.items))
-    return isinstance(kind, NoneKind)
+    return isinstance(kind, ir.NoneKind)
 
 
 # --- results -----------------------------------------------------------------------------------
 
 
-def _kind(a: Any, b: Any, table: dict[tuple[int, int], Dim] | None, known: bool) -> Kind | None:
+def _kind(
+    a: Any, b: Any, table: dict[tuple[int, int], ir.Dim] | None, known: bool
+) -> ir.Kind | None:
     """The kind of a result from its values on two sets of lengths; `table` None: none varied."""
     if b is _FAILED:
         b, table = a, {}
     if type(a) is not type(b):
-        return UNKNOWN
+        return ir.UNKNOWN
     if isinstance(a, np.ndarray):
         return _array_kind(a, b, table)
     if isinstance(a, (np.generic, bool, int, float, complex)):
         value = a if known and isinstance(a, int) and a == b else None
         python = _PYTHON.get(type(a))
-        return Scalar(python or np.dtype(type(a)).name, python is not None, value)
+        return ir.Scalar(python or np.dtype(type(a)).name, python is not None, value)
     if isinstance(a, (tuple, list)):
         return _sequence_kind(a, b, table, known)
     if isinstance(a, str):
-        return Text(a if known and a == b else None)
+        return ir.Text(a if known and a == b else None)
     if a is None or isinstance(a, np.dtype) or is_sparse(a):
         return kind_of(a, "")
-    return Object(f"{type(a).__module__}.{type(a).__qualname__}")
+    return ir.Object(f"{type(a).__module__}.{type(a).__qualname__}")
 
 
 _PYTHON: dict[type, str] = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 """The names of the dtypes of numbers of Python, the same on every platform."""
 
 
-def _array_kind(a: Any, b: Any, table: dict[tuple[int, int], Dim] | None) -> Kind:
+def _array_kind(a: Any, b: Any, table: dict[tuple[int, int], ir.Dim] | None) -> ir.Kind:
     """The kind of an array from two values of it."""
     if type(a) is not np.ndarray or a.dtype.hasobject or a.dtype != b.dtype:
-        return UNKNOWN
+        return ir.UNKNOWN
     if a.ndim != b.ndim:
-        return Array(a.dtype.name)
+        return ir.Array(a.dtype.name)
     if table is None:
-        return Array(a.dtype.name, tuple(m if m == n else None for m, n in zip(a.shape, b.shape)))
-    ones: dict[tuple[int, int], Dim] = {(1, 1): 1}
-    return Array(a.dtype.name, tuple({**table, **ones}.get(p) for p in zip(a.shape, b.shape)))
+        return ir.Array(
+            a.dtype.name, tuple(m if m == n else None for m, n in zip(a.shape, b.shape))
+        )
+    ones: dict[tuple[int, int], ir.Dim] = {(1, 1): 1}
+    return ir.Array(a.dtype.name, tuple({**table, **ones}.get(p) for p in zip(a.shape, b.shape)))
 
 
-def _sequence_kind(a: Any, b: Any, table: dict[tuple[int, int], Dim] | None, known: bool) -> Kind:
+def _sequence_kind(
+    a: Any, b: Any, table: dict[tuple[int, int], ir.Dim] | None, known: bool
+) -> ir.Kind:
     """The kind of a tuple or list from two values of it."""
     if isinstance(a, tuple):
         if len(a) != len(b):
-            return Tuple(None)
-        return Tuple(tuple(_kind(x, y, table, known) or UNKNOWN for x, y in zip(a, b)))
-    items = [_kind(x, y, table, known) or UNKNOWN for x, y in zip(a, b)]
-    return List(join_all(items) or UNKNOWN)
+            return ir.Tuple(None)
+        return ir.Tuple(tuple(_kind(x, y, table, known) or ir.UNKNOWN for x, y in zip(a, b)))
+    items = [_kind(x, y, table, known) or ir.UNKNOWN for x, y in zip(a, b)]
+    return ir.List(join_all(items) or ir.UNKNOWN)
 
 
-def _agrees(value: Any, kind: Kind) -> bool:
+def _agrees(value: Any, kind: ir.Kind) -> bool:
     """Whether a result at lengths of 1 fits the kind that was found at others."""
-    if isinstance(kind, Array):
+    if isinstance(kind, ir.Array):
         if not isinstance(value, np.ndarray) or kind.dims is None or len(kind.dims) != value.ndim:
             return False
-        return all(d is None or (n != 1) == is_big(d) for n, d in zip(value.shape, kind.dims))
-    if isinstance(kind, Tuple) and kind.items is not None:
+        return all(d is None or (n != 1) == ir.is_big(d) for n, d in zip(value.shape, kind.dims))
+    if isinstance(kind, ir.Tuple) and kind.items is not None:
         same = isinstance(value, tuple) and len(value) == len(kind.items)
         return same and all(map(_agrees, value, kind.items))
     return not isinstance(value, np.ndarray)
 
 
-def _without_rank(kind: Kind) -> Kind:
+def _without_rank(kind: ir.Kind) -> ir.Kind:
     """A kind with its shapes forgotten."""
-    if isinstance(kind, (Array, Scalar)):
-        return join(Array(kind.dtype), kind)
-    return UNKNOWN
+    if isinstance(kind, (ir.Array, ir.Scalar)):
+        return join(ir.Array(kind.dtype), kind)
+    return ir.UNKNOWN
 
 
 # --- what a function of Python returns, which is not run -----------------------------------------
 
 
-Question = Function[[Any, tuple[Kind, ...]], Kind]
+Question = Function[[Any, tuple[ir.Kind, ...]], ir.Kind]
 """What a Python function returns for arguments of some kinds."""
 
 _answers: list[Question] = []
@@ -442,6 +435,6 @@ def answered_by(question: Question) -> Question:
     return question
 
 
-def returned(function: Any, args: tuple[Kind, ...]) -> Kind:
+def returned(function: Any, args: tuple[ir.Kind, ...]) -> ir.Kind:
     """What a Python function returns for arguments of some kinds."""
     return _answers[0](function, args)

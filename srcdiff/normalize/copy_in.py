@@ -25,18 +25,6 @@ from srcdiff.analysis.links import (
 )
 from srcdiff.analysis.shadows import may_copy
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Array,
-    Dict,
-    Kind,
-    Kinds,
-    List,
-    Object,
-    Sparse,
-    Tuple,
-    is_mutable,
-)
 from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.normalize.summaries.effects import is_user_call
@@ -45,7 +33,7 @@ from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import layout, trees
 
 
-def with_copies(function: ir.Function, names: Iterable[str], kinds: Kinds) -> ir.Function:
+def with_copies(function: ir.Function, names: Iterable[str], kinds: ir.Kinds) -> ir.Function:
     """The function with some parameters copied to variables that take their place."""
     return bound_first(function, {p: _copy(p, kinds.get(p)) for p in names})
 
@@ -60,7 +48,7 @@ def bound_first(function: ir.Function, given: Mapping[str, ir.Rhs]) -> ir.Functi
 
 
 def entered(
-    function: ir.Function, kinds: Kinds, params: Kinds
+    function: ir.Function, kinds: ir.Kinds, params: ir.Kinds
 ) -> tuple[ir.Function, tuple[str, ...]]:
     """The function with copies of the parameters that it writes into, and these."""
     written = copied_params(function, kinds, params)
@@ -71,7 +59,7 @@ def entered(
     return _deep_where_inside(function, infer(function, params)), written
 
 
-def _deep_where_inside(function: ir.Function, kinds: Kinds) -> ir.Function:
+def _deep_where_inside(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function with all copied that a container holds, if something in it is written into."""
     links = list(links_of(function.body, kinds, False))
     stored = {n for names in stored_names(function.body, kinds) for n in names}
@@ -86,21 +74,21 @@ def _deep_where_inside(function: ir.Function, kinds: Kinds) -> ir.Function:
     return _at_entry(function, deep)
 
 
-def _copy(param: str, kind: Kind | None) -> ir.Rhs:
+def _copy(param: str, kind: ir.Kind | None) -> ir.Rhs:
     """A copy of a parameter that the function writes into."""
     arg = ir.Name(param)
-    if isinstance(kind, List):
+    if isinstance(kind, ir.List):
         return ir.Call(list, (arg,))
-    if isinstance(kind, Dict):
+    if isinstance(kind, ir.Dict):
         return ir.Call(dict, (arg,))
-    if isinstance(kind, Tuple):
+    if isinstance(kind, ir.Tuple):
         return ir.Call(trees.kept, (arg,))
-    if isinstance(kind, Array) and not kind.maybe_scalar:
+    if isinstance(kind, ir.Array) and not kind.maybe_scalar:
         return ir.Call(ir.Method("copy"), (arg,))
     return ir.Call(np.array, (arg,))
 
 
-def own_memory(function: ir.Function, params: Kinds) -> tuple[ir.Function, tuple[str, ...]]:
+def own_memory(function: ir.Function, params: ir.Kinds) -> tuple[ir.Function, tuple[str, ...]]:
     """The function ready for shadows, and the parameters that are copied now."""
     function = _deep_copies(function)
     shared = aliases(function, infer(function, params))
@@ -110,7 +98,7 @@ def own_memory(function: ir.Function, params: Kinds) -> tuple[ir.Function, tuple
     return webs(_split_selfs(_chosen(function, shared.shadows), shared.shadows)), more
 
 
-def mirrored_memory(function: ir.Function, kinds: Kinds) -> ir.Function:
+def mirrored_memory(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function ready for forward mode: what is written in containers is copied as well."""
     stored, _ = stored_names(function.body, kinds)
     classes = classes_of(list(links_of(function.body, kinds, False)), stored)
@@ -119,7 +107,7 @@ def mirrored_memory(function: ir.Function, kinds: Kinds) -> ir.Function:
     return _deep_copies(function) if held else function
 
 
-def same_layout(function: ir.Function, kinds: Kinds) -> ir.Function:
+def same_layout(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function whose copies of parameters that it reshapes keep the layout of the memory."""
     links = list(links_of(function.body, kinds, False))
     stored, _ = stored_names(function.body, kinds)
@@ -217,7 +205,7 @@ def _split_selfs(function: ir.Function, shadows: frozenset[str]) -> ir.Function:
     return ir.replaced_in(function, split)
 
 
-def said_to_be_written(function: ir.Function, kinds: Kinds, params: Kinds) -> tuple[str, ...]:
+def said_to_be_written(function: ir.Function, kinds: ir.Kinds, params: ir.Kinds) -> tuple[str, ...]:
     """The parameters of which `x += y` says that they are written into, whatever becomes of it."""
     bases = {n for s in ir.walk(function.body) for n in marked_names(s)}
     if not bases:
@@ -225,15 +213,15 @@ def said_to_be_written(function: ir.Function, kinds: Kinds, params: Kinds) -> tu
     group = near(function, kinds)
     written = {group.get(n, n) for n in bases}
     found = (p.name for p in function.params if group.get(p.name, p.name) in written)
-    return tuple(p for p in found if _is_own(params.get(p, UNKNOWN)))
+    return tuple(p for p in found if _is_own(params.get(p, ir.UNKNOWN)))
 
 
-def _is_own(kind: Kind) -> bool:
+def _is_own(kind: ir.Kind) -> bool:
     """Whether a value is copied where it is written into: random generators are shared."""
-    return is_mutable(kind) and not isinstance(kind, (Object, Sparse))
+    return ir.is_mutable(kind) and not isinstance(kind, (ir.Object, ir.Sparse))
 
 
-def copied_params(function: ir.Function, kinds: Kinds, params: Kinds) -> tuple[str, ...]:
+def copied_params(function: ir.Function, kinds: ir.Kinds, params: ir.Kinds) -> tuple[str, ...]:
     """The parameters that the function writes into; objects (random generators) are shared."""
-    found = {p: params.get(p, UNKNOWN) for p in written_params(function, kinds)}
+    found = {p: params.get(p, ir.UNKNOWN) for p in written_params(function, kinds)}
     return tuple(p for p, kind in found.items() if _is_own(kind))

@@ -23,8 +23,6 @@ from srcdiff.frontend.request import Request
 from srcdiff.ir import kinds as kind_types
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import UNKNOWN, Kinds, Tuple, Unknown, rank_of
-from srcdiff.ir.kinds import Callable as CallableKind
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import Typed, infer
 from srcdiff.normalize.displays import displays, with_names
@@ -44,7 +42,7 @@ from srcdiff.specialize.inline import inline, lowered, written_out
 _ROUNDS = 4
 
 
-def inferred(block: ir.Block, kinds: Kinds) -> Kinds:
+def inferred(block: ir.Block, kinds: ir.Kinds) -> ir.Kinds:
     """The kinds of the names that a block binds."""
     free = sorted(ir.used(block) - ir.bound(block))
     params = tuple(ir.Param(n) for n in free)
@@ -57,7 +55,7 @@ class Specialiser(Builder):
     """Decides what is known of a definition at one call."""
 
     def __init__(
-        self, kinds: Kinds, fresh: ir.Fresh, name: str, loc: ir.Loc, mixed: bool = False
+        self, kinds: ir.Kinds, fresh: ir.Fresh, name: str, loc: ir.Loc, mixed: bool = False
     ) -> None:
         super().__init__(fresh, loc)  # writes what has to run before the statement at hand
         self.kinds = kinds
@@ -174,7 +172,7 @@ def _answered(call: ir.Call, folder: Folder) -> ir.Const | None:
         return None
     kind = folder.kind(call.args[0])
     if is_op(call, Op.CALLABLE):
-        return None if isinstance(kind, Unknown) else ir.Const(isinstance(kind, CallableKind))
+        return None if isinstance(kind, ir.Unknown) else ir.Const(isinstance(kind, ir.Callable))
     dtype = getattr(kind, "dtype", None)
     return None if dtype is None else ir.Const(np.dtype(dtype).kind == "c")
 
@@ -227,7 +225,7 @@ def _with_arrays(typed: Typed, inputs: tuple[str, ...], forward: bool) -> Typed:
 
 
 def composed(
-    function: ir.Function, kinds: Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
+    function: ir.Function, kinds: ir.Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
 ) -> ir.Function:
     """The function with active calls of composed functions written out, one level of them."""
     found = edges_of(function, kinds, flows)
@@ -285,7 +283,7 @@ def _makes_function(stmt: ir.Stmt) -> bool:
     return isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, Closure)
 
 
-def in_full(block: ir.Block, kinds: Kinds, fresh: ir.Fresh) -> ir.Block:
+def in_full(block: ir.Block, kinds: ir.Kinds, fresh: ir.Fresh) -> ir.Block:
     """A block of plain statements with all calls of composed functions written out."""
     while any(_is_defined(ir.call_of(s)) for s in ir.walk(block)):
         known = {**kinds, **inferred(block, kinds)}
@@ -335,10 +333,10 @@ _FIELDS = {
 }  # fmt: skip
 
 
-def _is_field(call: ir.Call, kinds: Kinds) -> bool:
+def _is_field(call: ir.Call, kinds: ir.Kinds) -> bool:
     """Whether a call reads a part of a named tuple by its name."""
     named = isinstance(call.fn, ir.Attr) and call.fn.name in _FIELDS
-    return named and isinstance(atom_kind(call.args[0], kinds), Tuple)
+    return named and isinstance(atom_kind(call.args[0], kinds), ir.Tuple)
 
 
 def _is_outer(call: ir.Call) -> bool:
@@ -357,7 +355,7 @@ class _Writer:
 
     def __init__(
         self,
-        kinds: Kinds,
+        kinds: ir.Kinds,
         fresh: ir.Fresh,
         wanted: Callable[[ir.Call, tuple[str, ...]], bool],
         mixed: bool,
@@ -406,7 +404,7 @@ class _Writer:
         Raises:
             UnsupportedError: written out it may lie in another order.
         """
-        rank = rank_of(self.kinds.get(target.id, UNKNOWN))
+        rank = ir.rank_of(self.kinds.get(target.id, ir.UNKNOWN))
         if rank is None or rank > 1:
             raise UnsupportedError(
                 f"{spelling(call)} is written out, and what it gives may then lie in memory in "
@@ -419,7 +417,7 @@ class _Writer:
         """`np.hypot.outer(a, b)` as `np.hypot(a[:, None], b)`."""
         if not _is_outer(call):
             return None
-        rank = rank_of(atom_kind(call.args[1], self.kinds))
+        rank = ir.rank_of(atom_kind(call.args[1], self.kinds))
         if rank is None:
             raise MissingRuleError(
                 f"the rule of {spelling(call)} needs to know the rank of its second argument",

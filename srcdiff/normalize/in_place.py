@@ -35,24 +35,6 @@ from srcdiff.analysis.liveness import live_after
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Array,
-    Dict,
-    Kind,
-    Kinds,
-    List,
-    Object,
-    Scalar,
-    SliceKind,
-    Tuple,
-    contents,
-    is_container,
-    is_mutable,
-    is_numeric,
-    is_scalar,
-    sure,
-)
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.primitives.effects import mutated_args, returns_nothing
 from srcdiff.primitives.operation import op_of
@@ -61,7 +43,7 @@ from srcdiff.primitives.views import is_array, is_reshaping
 from srcdiff.runtime.devices import on_device
 
 
-def shared_elements(function: ir.Function, kinds: Kinds) -> frozenset[int]:
+def shared_elements(function: ir.Function, kinds: ir.Kinds) -> frozenset[int]:
     """The identities of operators in place on elements that are arrays and held elsewhere too.
 
     Raises:
@@ -72,7 +54,7 @@ def shared_elements(function: ir.Function, kinds: Kinds) -> frozenset[int]:
     stores = [s for s in ir.walk(function.body) if _is_store(s, kinds, known)]
     links = [k for k in links_of(function.body, kinds, False) if not _takes_out(k)]
     # `b *= y` on an array gives the array that it was.
-    links += [k for k in in_place(function) if not is_scalar(kinds.get(k.target, UNKNOWN))]
+    links += [k for k in in_place(function) if not ir.is_scalar(kinds.get(k.target, ir.UNKNOWN))]
     found: set[int] = set()
     for stmt in stores:
         assert isinstance(stmt, ir.SetItem)
@@ -95,21 +77,21 @@ def _unclear(stmt: ir.SetItem, other: str) -> UnsupportedError:
     )
 
 
-def _element(stmt: ir.SetItem, kinds: Kinds) -> Kind:
+def _element(stmt: ir.SetItem, kinds: ir.Kinds) -> ir.Kind:
     """The kind of the element that a store is about."""
     assert stmt.index is not None
     return kind_of_call(ir.Call(operator.getitem, (stmt.base, stmt.index)), kinds)
 
 
-def _is_store(stmt: ir.Stmt, kinds: Kinds, known: bool) -> bool:
+def _is_store(stmt: ir.Stmt, kinds: ir.Kinds, known: bool) -> bool:
     """Whether a statement is an operator in place on an element that may be an array."""
     if not isinstance(stmt, ir.SetItem) or stmt.index is None or stmt.op is None:
         return False
-    kind = kinds.get(stmt.base.id, UNKNOWN)
-    kind = sure(kind) if known else kind
-    if not isinstance(kind, (List, Dict)) or is_scalar(_element(stmt, kinds)):
+    kind = kinds.get(stmt.base.id, ir.UNKNOWN)
+    kind = ir.sure(kind) if known else kind
+    if not isinstance(kind, (ir.List, ir.Dict)) or ir.is_scalar(_element(stmt, kinds)):
         return False
-    return any(is_mutable(k) or isinstance(k, Tuple) for k in contents(kind))
+    return any(ir.is_mutable(k) or isinstance(k, ir.Tuple) for k in ir.contents(kind))
 
 
 def _takes_out(link: Link) -> bool:
@@ -127,7 +109,7 @@ def _replaces(stmt: ir.Stmt, item: ir.Call, link: Link) -> bool:
 
 
 def _other_holder(
-    stmt: ir.SetItem, links: list[Link], function: ir.Function, kinds: Kinds
+    stmt: ir.SetItem, links: list[Link], function: ir.Function, kinds: ir.Kinds
 ) -> str | None:
     """A name or place that may hold an array of the container too, None if there is none."""
     near = _together(stmt.base.id, groups(links))
@@ -136,7 +118,7 @@ def _other_holder(
     same = groups(k for k in links if k.how in ("alias", "view", "permute"))
     for link in links:
         if link.target in near and link.how == "stored":
-            array = link.source not in kinds or not is_container(kinds[link.source])
+            array = link.source not in kinds or not ir.is_container(kinds[link.source])
             # What is stored, and what it is a view of.
             whole = _together(link.source, same)
             if ir.reads_of(link.stmt).count(link.source) > 1 or whole & taken:
@@ -145,7 +127,7 @@ def _other_holder(
                 return link.source
     live = live_after(function, stmt)
     for name in sorted(near & live):
-        if name not in kinds or not is_container(kinds[name]):
+        if name not in kinds or not ir.is_container(kinds[name]):
             return name
     return _copy_of(stmt.base.id, links, live)
 
@@ -255,7 +237,9 @@ def _writes(stmt: ir.Stmt) -> bool:
     return written or is_marked(call) or isinstance(stmt, ir.SetItem)
 
 
-def inplace(function: ir.Function, kinds: Kinds, lent: frozenset[str] = frozenset()) -> ir.Function:
+def inplace(
+    function: ir.Function, kinds: ir.Kinds, lent: frozenset[str] = frozenset()
+) -> ir.Function:
     """The function with operators in place resolved by the kinds of what they write into.
 
     What is written into the parameters `lent` is seen by the caller.
@@ -323,7 +307,7 @@ class _InPlace(Rewriter):
     """The walk; `shared` are names with others of their memory, `held` stores into elements."""
 
     def __init__(
-        self, function: ir.Function, kinds: Kinds, shared: frozenset[str], held: frozenset[int]
+        self, function: ir.Function, kinds: ir.Kinds, shared: frozenset[str], held: frozenset[int]
     ) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.kinds, self.shared, self.held = kinds, shared, held
@@ -349,8 +333,8 @@ class _InPlace(Rewriter):
         base, value = call.args
         assert isinstance(base, ir.Name)
         op = ir.SYMBOLS[call.fn]
-        kind = sure(self.kinds.get(base.id, UNKNOWN))
-        if is_container(kind):
+        kind = ir.sure(self.kinds.get(base.id, ir.UNKNOWN))
+        if ir.is_container(kind):
             raise UnsupportedError(
                 f"`{op}=` on the container {ir.said(base.id)} is not supported",
                 stmt.loc,
@@ -358,10 +342,12 @@ class _InPlace(Rewriter):
             )
         # In place an array keeps its layout, on which it depends what is a view of it.
         reshaped = stmt.target.id in self.reshaped
-        known = not isinstance(value, ir.Name) or is_numeric(self.kinds.get(value.id, UNKNOWN))
+        known = not isinstance(value, ir.Name) or ir.is_numeric(
+            self.kinds.get(value.id, ir.UNKNOWN)
+        )
         alone = base.id not in self.shared and not reshaped and not _may_be_zero_dimensional(kind)
         alone = alone and (known or not is_array(kind))
-        if alone or (kind is not None and is_scalar(kind)):
+        if alone or (kind is not None and ir.is_scalar(kind)):
             return self.rebound(stmt, call, kind)
         if not is_array(kind):
             name = ir.said(base.id).strip("`")
@@ -388,9 +374,9 @@ class _InPlace(Rewriter):
         self.write(held, stmt.value, stmt.op)
         return ir.SetItem(stmt.base, stmt.index, held, None, stmt.loc)
 
-    def rebound(self, stmt: ir.Assign, call: ir.Call, kind: Kind | None) -> ir.Stmt:
+    def rebound(self, stmt: ir.Assign, call: ir.Call, kind: ir.Kind | None) -> ir.Stmt:
         """`y op= x` on memory that nobody shares: `y = y op x`, in the dtype of y."""
-        if not isinstance(kind, Array) or kind.maybe_scalar:
+        if not isinstance(kind, ir.Array) or kind.maybe_scalar:
             return stmt
         if not _changes_dtype(call.args[1], kind, self.kinds):
             return stmt
@@ -400,48 +386,52 @@ class _InPlace(Rewriter):
 
     def in_item(self, stmt: ir.SetItem, index: ir.Atom, op: str) -> ir.Stmt:
         """`x[i] op= v`: kept where its adjoint is simple, else a read, an operation and a store."""
-        kind = sure(self.kinds.get(stmt.base.id, UNKNOWN))
-        kept = is_array(kind) if op in ("*", "/") else op in ("+", "-") and not is_container(kind)
+        kind = ir.sure(self.kinds.get(stmt.base.id, ir.UNKNOWN))
+        kept = (
+            is_array(kind) if op in ("*", "/") else op in ("+", "-") and not ir.is_container(kind)
+        )
         if kept and _distinct(index, self.kinds):
             return stmt
         result = self.apply(ir.OPERATORS[op], self.item(stmt.base, index), stmt.value)
         return ir.SetItem(stmt.base, index, result, None, stmt.loc)
 
 
-def _is_counter(kind: Kind | None) -> bool:
+def _is_counter(kind: ir.Kind | None) -> bool:
     """Whether a loop's target is nothing but a whole number; else it may have an adjoint."""
-    return isinstance(kind, Scalar) and str(kind.dtype).startswith("int")
+    return isinstance(kind, ir.Scalar) and str(kind.dtype).startswith("int")
 
 
 _STORED = ("+", "-", "*", "/")
 """The operators of stores that have rules."""
 
 
-def _may_be_zero_dimensional(kind: Kind | None) -> bool:
+def _may_be_zero_dimensional(kind: ir.Kind | None) -> bool:
     """Whether `y op x` may be a number where y is an array without axes."""
-    return not on_device() and isinstance(kind, Array) and not kind.maybe_scalar and not kind.dims
+    return (
+        not on_device() and isinstance(kind, ir.Array) and not kind.maybe_scalar and not kind.dims
+    )
 
 
-def _changes_dtype(atom: ir.Atom, kind: Array, kinds: Kinds) -> bool:
+def _changes_dtype(atom: ir.Atom, kind: ir.Array, kinds: ir.Kinds) -> bool:
     """Whether `y op x` may have another dtype than y, where that of y is known."""
     value = kinds.get(atom.id) if isinstance(atom, ir.Name) else None
     if kind.dtype is None or kind.dtype == "float64":
         return kind.dtype is not None and str(getattr(value, "dtype", "")).startswith("complex")
     return not (
         isinstance(atom, ir.Const)
-        or (isinstance(value, Scalar) and value.python)
+        or (isinstance(value, ir.Scalar) and value.python)
         or (value is not None and getattr(value, "dtype", None) == kind.dtype)
     )
 
 
-def _distinct(index: ir.Atom, kinds: Kinds) -> bool:
+def _distinct(index: ir.Atom, kinds: ir.Kinds) -> bool:
     """Whether an index surely names no element twice."""
     items = index.items if isinstance(index, ir.Tup) else (index,)
     for item in items:
         if isinstance(item, ir.Name):
             kind = kinds.get(item.id)
-            integer = isinstance(kind, Scalar) and str(kind.dtype).startswith(("int", "uint"))
-            plain = integer or isinstance(kind, SliceKind)
+            integer = isinstance(kind, ir.Scalar) and str(kind.dtype).startswith(("int", "uint"))
+            plain = integer or isinstance(kind, ir.SliceKind)
             if not plain and getattr(kind, "dtype", None) != "bool":
                 return False
         elif not isinstance(item, (ir.Slice, ir.Const)):
@@ -452,7 +442,7 @@ def _distinct(index: ir.Atom, kinds: Kinds) -> bool:
 # --- methods of objects of which nobody knows what they do ---------------------------------------
 
 
-def with_foreign_methods(function: ir.Function, kinds: Kinds) -> ir.Function:
+def with_foreign_methods(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function with the methods of such objects told from those of arrays and containers."""
     arrays = _made_by_numpy(function)
 
@@ -482,8 +472,8 @@ def _is_numpy(callee: ir.Callee) -> bool:
     return found.probed and found.package == "numpy"
 
 
-def _is_foreign(atom: ir.Atom, kinds: Kinds) -> bool:
+def _is_foreign(atom: ir.Atom, kinds: ir.Kinds) -> bool:
     """Whether an atom may be an object of a class of which nothing is known."""
     kind = atom_kind(atom, kinds)
-    known = isinstance(kind, Object) and kind.type.startswith(("numpy.", "scipy.", "dtype"))
-    return kind == UNKNOWN or (isinstance(kind, Object) and not known)
+    known = isinstance(kind, ir.Object) and kind.type.startswith(("numpy.", "scipy.", "dtype"))
+    return kind == ir.UNKNOWN or (isinstance(kind, ir.Object) and not known)

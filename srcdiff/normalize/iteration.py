@@ -27,19 +27,6 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.lower.targets import length_check
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import (
-    Array,
-    Dict,
-    Kind,
-    Kinds,
-    List,
-    NoneKind,
-    Object,
-    Range,
-    Scalar,
-    Text,
-    Tuple,
-)
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.containers import ENDLESS
 from srcdiff.kinds.interpreter import infer
@@ -60,7 +47,7 @@ def check_left(
     bases: Sequence[ir.Atom],
     before: Sequence[ir.Stmt],
     whole: ir.Function,
-    kinds: Kinds,
+    kinds: ir.Kinds,
 ) -> None:
     """Refuse a loop that may leave items in an iterator which somebody else may look at.
 
@@ -76,7 +63,7 @@ def check_left(
 
 
 def check_apart(
-    atoms: Iterable[ir.Atom], whole: ir.Function, kinds: Kinds, loc: ir.Loc
+    atoms: Iterable[ir.Atom], whole: ir.Function, kinds: ir.Kinds, loc: ir.Loc
 ) -> None:
     """Refuse a `zip` that takes items of one iterator in turn by several names."""
     seen: set[str] = set()
@@ -98,7 +85,7 @@ def _is_shorter(loop: ir.For, before: Sequence[ir.Stmt]) -> bool:
     return any(is_op(rhs, Op.MIN) for rhs in made)
 
 
-def _iterator(name: str, whole: ir.Function, kinds: Kinds) -> Sequence[str]:
+def _iterator(name: str, whole: ir.Function, kinds: ir.Kinds) -> Sequence[str]:
     """The names, and those of containers, of what may be an iterator; none where it is none."""
     given: dict[str, list[ir.Rhs]] = {}
     for stmt in ir.walk(whole.body):
@@ -107,7 +94,7 @@ def _iterator(name: str, whole: ir.Function, kinds: Kinds) -> Sequence[str]:
     names, found = [name], False
     for n in names:  # it grows
         kind = kinds.get(n)
-        found = found or isinstance(kind, Object) and hasattr(type(kind.value), "__next__")
+        found = found or isinstance(kind, ir.Object) and hasattr(type(kind.value), "__next__")
         for rhs in given.get(n, ()):
             found = found or is_op(rhs, *_MAKERS)
             if isinstance(rhs, (ir.Name, ir.Tup)) or is_op(rhs, *_HOLDERS):
@@ -201,17 +188,17 @@ def _takes_all(stmt: ir.Stmt, name: str) -> bool:
 
 # --- loops over values that have no index, and unpackings of values of unknown length ------------
 
-_INDEXED = (Array, Scalar, Tuple, List, Range, Text, NoneKind)
+_INDEXED = (ir.Array, ir.Scalar, ir.Tuple, ir.List, ir.Range, ir.Text, ir.NoneKind)
 _ROUNDS = 8
 
 
-def iterated(function: ir.Function, kinds: Kinds, params: Kinds) -> ir.Function:
+def iterated(function: ir.Function, kinds: ir.Kinds, params: ir.Kinds) -> ir.Function:
     """The function with loops and unpackings that are right for what they run over."""
     if not any(mark(s) for s in ir.walk(function.body)):
         return function
     for _ in range(_ROUNDS):
         # The keys of a dict may in turn lead to dicts, so the kinds are inferred again.
-        new = _Listed(function, kinds, (Dict,)).function(function)
+        new = _Listed(function, kinds, (ir.Dict,)).function(function)
         if new == function:
             break
         function, kinds = new, infer(new, params)
@@ -246,7 +233,7 @@ def _results_of_rules(function: ir.Function) -> dict[str, int]:
 class _Pass(Rewriter):
     """A walk over a function whose kinds are known."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.whole = function
         self.kinds = kinds
@@ -256,7 +243,9 @@ class _Pass(Rewriter):
 class _Listed(_Pass):
     """Makes lists of what has no index: of some kinds, or (None) of all that may be such."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds, only: tuple[type, ...] | None) -> None:
+    def __init__(
+        self, function: ir.Function, kinds: ir.Kinds, only: tuple[type, ...] | None
+    ) -> None:
         super().__init__(function, kinds)
         self.only = only
         self.lists: dict[ir.Atom, ir.Name] = {}
@@ -301,7 +290,7 @@ class _Listed(_Pass):
 
     def check_unchanged(self, base: ir.Atom, loop: ir.For) -> None:
         """Refuse a loop that writes into what it runs over, which a list would not show it."""
-        if isinstance(atom_kind(base, self.kinds), Dict):
+        if isinstance(atom_kind(base, self.kinds), ir.Dict):
             return  # whose keys cannot be written into
         # Writing into an item changes the item, which the list holds too.
         links = [
@@ -347,7 +336,7 @@ def _is_taking(stmt: ir.Stmt) -> bool:
     return mark(stmt) is ir.Role.LOOP
 
 
-def _written(stmt: ir.Stmt, kinds: Kinds) -> frozenset[str]:
+def _written(stmt: ir.Stmt, kinds: ir.Kinds) -> frozenset[str]:
     """The names that a statement writes into, by operators in place too.
 
     Functions of the user's stand in the text already, but for recursive ones.
@@ -407,12 +396,12 @@ class _Checked(_Pass):
         self.out.append(length_check(base, before, after, self.fresh("_").id, stmt.loc))
 
 
-def _length(base: ir.Atom, kind: Kind) -> int | None:
+def _length(base: ir.Atom, kind: ir.Kind) -> int | None:
     """The number of items of a value, None if it is not known."""
-    if isinstance(base, ir.Ref) and isinstance(kind, (Tuple, Array)):
+    if isinstance(base, ir.Ref) and isinstance(kind, (ir.Tuple, ir.Array)):
         return len(base.value) if hasattr(base.value, "__len__") else None
-    if isinstance(kind, (Tuple, List)):
+    if isinstance(kind, (ir.Tuple, ir.List)):
         return None if kind.items is None else len(kind.items)
-    if isinstance(kind, Array) and kind.dims and not kind.maybe_scalar:
+    if isinstance(kind, ir.Array) and kind.dims and not kind.maybe_scalar:
         return kind.dims[0] if isinstance(kind.dims[0], int) else None
     return None

@@ -15,15 +15,6 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.lowering import flows
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Kinds,
-    Object,
-    carries,
-    is_container,
-    is_numeric,
-    is_scalar,
-)
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import makes_object, mutated_args
@@ -32,7 +23,7 @@ from srcdiff.runtime.arrays import stop_gradient
 from srcdiff.specialize.inline import is_user_function
 
 
-def without_modes(function: ir.Function, params: Kinds, inputs: Iterable[str]) -> ir.Function:
+def without_modes(function: ir.Function, params: ir.Kinds, inputs: Iterable[str]) -> ir.Function:
     """The function with what is computed in regions without derivatives as constants."""
     tests = {
         s.target.id: s.rhs
@@ -76,7 +67,7 @@ class _Regions:
     def __init__(
         self,
         tests: Mapping[str, ir.Rhs],
-        kinds: Kinds,
+        kinds: ir.Kinds,
         varied: frozenset[str],
         stored: frozenset[str],
         fresh: ir.Fresh,
@@ -156,7 +147,7 @@ class _Regions:
             return (stmt,)
         if isinstance(rhs, ir.Call) and self.written_by(rhs):
             return self.writing(stmt, rhs)
-        if not carries(stmt.target.id, self.kinds) or stmt.target.id in self.inner:
+        if not ir.carries(stmt.target.id, self.kinds) or stmt.target.id in self.inner:
             return (stmt,)
         if stmt.target.id in self.stored and isinstance(rhs, ir.Call):
             return self.writing(stmt, rhs)  # it has memory of its own, and keeps it
@@ -182,7 +173,7 @@ class _Regions:
     def holds(self, atom: ir.Atom) -> bool:
         """Whether a value is a container or an object."""
         kind = atom_kind(atom, self.kinds)
-        return is_container(kind) or isinstance(kind, Object)
+        return ir.is_container(kind) or isinstance(kind, ir.Object)
 
     def store(self, stmt: ir.SetItem) -> ir.Block:
         """A store into an array."""
@@ -201,7 +192,7 @@ class _Regions:
 
     def writing(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> ir.Block:
         """A call that may write into its arguments gets constants."""
-        if is_marked(call) and is_scalar(atom_kind(call.args[0], self.kinds)):
+        if is_marked(call) and ir.is_scalar(atom_kind(call.args[0], self.kinds)):
             assert isinstance(stmt, ir.Assign)
             return self.assign(replace(stmt, rhs=replace(call, text=None)))
         kept: frozenset[str] = frozenset()
@@ -221,7 +212,7 @@ class _Regions:
         lines = Builder(self.fresh, loc)
 
         def constant(name: ir.Name) -> ir.Atom:
-            if name.id in kept or name.id not in self.varied or not carries(name.id, self.kinds):
+            if name.id in kept or name.id not in self.varied or not ir.carries(name.id, self.kinds):
                 return name
             return lines.temp(ir.Call(stop_gradient, (name,)), "_" + name.id.lstrip("_"))
 
@@ -231,8 +222,8 @@ class _Regions:
     def note_written(self, atom: ir.Atom, loc: ir.Loc) -> None:
         """Note what is written into: it must not carry a derivative."""
         for name in ir.names(atom):
-            kind = self.kinds.get(name, UNKNOWN)
-            if is_numeric(kind) or kind is UNKNOWN:
+            kind = self.kinds.get(name, ir.UNKNOWN)
+            if ir.is_numeric(kind) or kind is ir.UNKNOWN:
                 self.written.append((name, loc))
 
 

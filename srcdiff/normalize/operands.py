@@ -19,7 +19,6 @@ from srcdiff.analysis.activity import activity, edges_of
 from srcdiff.frontend.lowering import flows
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Kinds, List, Tuple, Unknown, is_active_kind
 from srcdiff.kinds.calls import atom_kind, rhs_kind
 from srcdiff.kinds.elementwise import meets_lists
 from srcdiff.primitives.effects import module_of
@@ -49,7 +48,7 @@ _SEQUENCES = (
 
 def with_arrays(
     function: ir.Function,
-    kinds: Kinds,
+    kinds: ir.Kinds,
     inputs: tuple[str, ...],
     outputs: tuple[str, ...],
     loose: bool = False,
@@ -71,28 +70,28 @@ def with_arrays(
     return ir.replaced_in(function, one)
 
 
-def _unclear(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+def _unclear(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     """The names of which it is not known whether they are lists, though something is known."""
-    if all(isinstance(kinds.get(p.name, Unknown()), Unknown) for p in function.params):
+    if all(isinstance(kinds.get(p.name, ir.Unknown()), ir.Unknown) for p in function.params):
         return frozenset()  # the text is for arrays and numbers
     made = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign)]
     arrays = {s.target.id for s in made if is_op(s.rhs, Op.ASARRAY)}
-    return frozenset(n for n, k in kinds.items() if isinstance(k, Unknown)) - arrays
+    return frozenset(n for n, k in kinds.items() if isinstance(k, ir.Unknown)) - arrays
 
 
-def _at_times(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+def _at_times(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     """The names that are lists at some times and something else at others."""
-    unknown = {n for n, k in kinds.items() if isinstance(k, Unknown)}
+    unknown = {n for n, k in kinds.items() if isinstance(k, ir.Unknown)}
     made = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign)]
     bound = [(s.target.id, s.rhs) for s in made if s.target.id in unknown]
-    found = {n for n, rhs in bound if isinstance(rhs_kind(rhs, kinds), (List, Tuple))}
+    found = {n for n, rhs in bound if isinstance(rhs_kind(rhs, kinds), (ir.List, ir.Tuple))}
     while more := {n for n, rhs in bound if isinstance(rhs, ir.Name) and rhs.id in found} - found:
         found |= more
     return frozenset(found)
 
 
 def _listed(
-    stmt: ir.Stmt, kinds: Kinds, unclear: frozenset[str], loose: bool
+    stmt: ir.Stmt, kinds: ir.Kinds, unclear: frozenset[str], loose: bool
 ) -> tuple[ir.Atom, ...]:
     """The operands of a call that are lists where arrays are meant.
 
@@ -126,10 +125,10 @@ def _is_distribution(fn: Any) -> bool:
     return module_of(fn).startswith("scipy.stats.") and hasattr(fn, "__self__")
 
 
-def _is_list(atom: ir.Atom, kinds: Kinds, whole: bool = False) -> bool:
+def _is_list(atom: ir.Atom, kinds: ir.Kinds, whole: bool = False) -> bool:
     """Whether an operand is a list of numbers: of any (`whole`), or of ones with a derivative."""
     kind = atom_kind(atom, kinds) if isinstance(atom, (ir.Name, ir.Tup, ir.Ref)) else None
-    return isinstance(kind, (List, Tuple)) and (whole or is_active_kind(kind))
+    return isinstance(kind, (ir.List, ir.Tuple)) and (whole or ir.is_active_kind(kind))
 
 
 def _is_one_of(atom: ir.Atom | None, names: frozenset[str]) -> bool:
@@ -143,7 +142,7 @@ def _computes(call: ir.Call) -> bool:
     return found or is_op(call, *_COMPOSED) or module_of(call.fn).startswith(_ARRAYS_ALONE)
 
 
-def _takes_lists(call: ir.Call, kinds: Kinds) -> bool:
+def _takes_lists(call: ir.Call, kinds: ir.Kinds) -> bool:
     """Whether NumPy takes lists among the operands for arrays."""
     if lookup(call.fn) is None or is_op(call, Op.EINSUM):  # that may be given lists of axes
         return False

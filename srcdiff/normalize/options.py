@@ -18,7 +18,6 @@ from srcdiff import ir
 from srcdiff.errors import MissingRuleError, UnsupportedError
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import Kind, Kinds, Maybe, NoneKind, Scalar, Tuple, dims_of
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.arguments import argument as given_as
 from srcdiff.primitives.arguments import as_atom, bind, named, parameters, spelling, takes_out
@@ -102,7 +101,7 @@ def _outs(given: ir.Atom) -> tuple[ir.Atom, ...]:
 class Plain(Builder):
     """The statements for one call with options."""
 
-    def __init__(self, found: Options, fresh: ir.Fresh, loc: ir.Loc, kinds: Kinds) -> None:
+    def __init__(self, found: Options, fresh: ir.Fresh, loc: ir.Loc, kinds: ir.Kinds) -> None:
         super().__init__(fresh, loc)
         self.found = found
         self.kinds = kinds
@@ -168,13 +167,13 @@ class Plain(Builder):
 
     def chosen(self, atom: ir.Atom) -> ir.Atom:
         """The elements of an operand where the mask is true."""
-        if isinstance(atom_kind(atom, self.kinds), Scalar):
+        if isinstance(atom_kind(atom, self.kinds), ir.Scalar):
             return atom
         return self.item(self.spread(atom), self.mask)
 
     def spread(self, atom: ir.Atom) -> ir.Atom:
         """An operand in the shape of `out`."""
-        dims, meant = (dims_of(atom_kind(a, self.kinds)) for a in (atom, self.found.outs[0]))
+        dims, meant = (ir.dims_of(atom_kind(a, self.kinds)) for a in (atom, self.found.outs[0]))
         if dims is not None and dims == meant:
             return atom
         shape = self.call(np.shape, self.found.outs[0])
@@ -196,12 +195,12 @@ class Plain(Builder):
 # --- `out=None` says nothing: calls without it ---------------------------------------------------
 
 
-def without_idle_outs(function: ir.Function, kinds: Kinds) -> ir.Function:
+def without_idle_outs(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function without what says that nothing is written into."""
     return ir.replaced_in(function, lambda s: _plain(s, kinds))
 
 
-def _plain(stmt: ir.Stmt, kinds: Kinds) -> ir.Stmt:
+def _plain(stmt: ir.Stmt, kinds: ir.Kinds) -> ir.Stmt:
     """A statement without `out=None`."""
     call = ir.call_of(stmt)
     if call is None or not isinstance(stmt, (ir.Assign, ir.Effect)) or not takes_out(call.fn):
@@ -211,18 +210,18 @@ def _plain(stmt: ir.Stmt, kinds: Kinds) -> ir.Stmt:
     if given is None:
         return stmt
     kinds_given = _inside(atom_kind(given, kinds))
-    if any(isinstance(k, Maybe) for k in kinds_given):
+    if any(isinstance(k, ir.Maybe) for k in kinds_given):
         raise UnsupportedError(
             "`out` is None at times, and an array at others",
             stmt.loc,
             remedy="Call the function without it, and store the result: `out[...] = f(x)`.",
         )
-    if not all(isinstance(k, NoneKind) for k in kinds_given):
+    if not all(isinstance(k, ir.NoneKind) for k in kinds_given):
         return stmt
     kwargs = tuple((k, v) for k, v in by_name.kwargs if k != "out")
     return ir.rebuilt(stmt, rhs=replace(by_name, kwargs=kwargs))
 
 
-def _inside(kind: Kind) -> tuple[Kind, ...]:
+def _inside(kind: ir.Kind) -> tuple[ir.Kind, ...]:
     """The kinds of what is written into: of several results there are several."""
-    return kind.items if isinstance(kind, Tuple) and kind.items else (kind,)
+    return kind.items if isinstance(kind, ir.Tuple) and kind.items else (kind,)

@@ -15,14 +15,13 @@ from srcdiff.errors import TransformError
 from srcdiff.frontend.request import Nested, Request
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace, state
-from srcdiff.ir.kinds import Array, Dict, Kind, Kinds, List, NoneKind, Scalar, Tuple
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.primitives.ops import Op, is_op
 
 
-def select(function: ir.Function, request: Request, kinds: Kinds | None = None) -> ir.Function:
+def select(function: ir.Function, request: Request, kinds: ir.Kinds | None = None) -> ir.Function:
     """The function that returns `(what it returned, the selected outputs)`."""
     last = function.body[-1]
     assert isinstance(last, ir.Return)
@@ -52,7 +51,7 @@ def selected_names(function: ir.Function) -> tuple[str, ...]:
     return ir.names(last.value.items[1])
 
 
-def with_written(function: ir.Function, params: tuple[str, ...], kinds: Kinds) -> ir.Function:
+def with_written(function: ir.Function, params: tuple[str, ...], kinds: ir.Kinds) -> ir.Function:
     """The function that returns the final contents of some parameters behind its result.
 
     A list is changed by its own name alone, which calls in the function bind anew.
@@ -60,7 +59,7 @@ def with_written(function: ir.Function, params: tuple[str, ...], kinds: Kinds) -
     if not params:
         return function
     fresh = ir.Fresh(ir.all_names(function))
-    held = {p: fresh(f"_{p}") for p in params if not isinstance(kinds.get(p), List)}
+    held = {p: fresh(f"_{p}") for p in params if not isinstance(kinds.get(p), ir.List)}
     start = tuple(ir.Assign(n, ir.Name(p), function.loc) for p, n in held.items())
     last = function.body[-1]
     assert isinstance(last, ir.Return)
@@ -74,7 +73,7 @@ class _Chosen:
 
     function: ir.Function
     last: ir.Return
-    kinds: Kinds
+    kinds: ir.Kinds
 
     def __post_init__(self) -> None:
         self.lines = Builder(ir.Fresh(ir.all_names(self.function)), self.last.loc)
@@ -83,8 +82,10 @@ class _Chosen:
     def first(self, value: ir.Atom) -> ir.Atom:
         """The output of `(output, aux)`."""
         kind = atom_kind(value, self.kinds)
-        single = isinstance(value, ir.Const) or isinstance(kind, (Scalar, Array, Dict, NoneKind))
-        items = kind.items if isinstance(kind, Tuple) else None
+        single = isinstance(value, ir.Const) or isinstance(
+            kind, (ir.Scalar, ir.Array, ir.Dict, ir.NoneKind)
+        )
+        items = kind.items if isinstance(kind, ir.Tuple) else None
         if single or (items is not None and len(items) != 2):
             raise TransformError(
                 f"`{self.function.name}` does not return `(output, aux)`, as has_aux=True says",
@@ -170,28 +171,28 @@ def _by_position(items: tuple[ir.Atom, ...]) -> dict[Any, ir.Atom] | None:
     return {k: items[k] for k in range(-count, count)}
 
 
-def _known(kind: Kind) -> tuple[Any, ...] | None:
+def _known(kind: ir.Kind) -> tuple[Any, ...] | None:
     """The keys of what is returned: none where they are unknown, None for a single value."""
-    if isinstance(kind, Array) and kind.maybe_scalar:
+    if isinstance(kind, ir.Array) and kind.maybe_scalar:
         return ()
-    if isinstance(kind, (Scalar, Array)):
+    if isinstance(kind, (ir.Scalar, ir.Array)):
         return None
-    if isinstance(kind, Dict) and kind.item is None:
+    if isinstance(kind, ir.Dict) and kind.item is None:
         return tuple(key for key, _ in kind.items)
-    if isinstance(kind, (Tuple, List)) and kind.items is not None:
+    if isinstance(kind, (ir.Tuple, ir.List)) and kind.items is not None:
         return tuple(range(-len(kind.items), len(kind.items)))
     return ()
 
 
-def _listed(kind: Kind, known: tuple[Any, ...]) -> str:
+def _listed(kind: ir.Kind, known: tuple[Any, ...]) -> str:
     """What there is instead."""
-    if isinstance(kind, Dict):
+    if isinstance(kind, ir.Dict):
         return f"the keys are {', '.join(map(repr, known))}"
     count = len(known) // 2
     return f"it returns {count} value{'s' if count != 1 else ''}"
 
 
-def returned_kinds(function: ir.Function, params: Kinds) -> Kinds:
+def returned_kinds(function: ir.Function, params: ir.Kinds) -> ir.Kinds:
     """The kinds of the names that a function returns."""
     last, named = function.body[-1], webs(function)
     final = named.body[-1]

@@ -20,7 +20,6 @@ from srcdiff.analysis.links import near
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Kinds, Scalar, Text
 from srcdiff.primitives.arguments import outs, spelling
 from srcdiff.primitives.effects import mutated_args
 from srcdiff.primitives.operation import Effect, Writing, op_of
@@ -30,7 +29,7 @@ INDEX_IS_READ_LATE = np.lib.NumpyVersion(np.__version__) < "2.3.0"
 """Whether NumPy reads an index of integers while it writes into the memory of that."""
 
 
-def without_overlaps(function: ir.Function, kinds: Kinds) -> ir.Function:
+def without_overlaps(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function with copies of the indices that share memory with what is stored into.
 
     Raises:
@@ -39,7 +38,7 @@ def without_overlaps(function: ir.Function, kinds: Kinds) -> ir.Function:
     return _Overlaps(function, kinds).function(function)
 
 
-def check_outs(function: ir.Function, kinds: Kinds) -> None:
+def check_outs(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse calls that may read what they have written into `out`, or write nothing into it.
 
     Raises:
@@ -67,14 +66,14 @@ def _doubtful(stmt: ir.Stmt) -> ir.Call | None:
 
 
 def check_order(
-    call: ir.Call, kinds: Kinds, group: Mapping[str, str], loc: ir.Loc, remedy: str
+    call: ir.Call, kinds: ir.Kinds, group: Mapping[str, str], loc: ir.Loc, remedy: str
 ) -> None:
     """Refuse a call that may read what it writes; `group`: see `near`."""
     written = Counter(n for a in mutated_args(call, kinds) for n in ir.names(a))
     classes = {group.get(n, n) for n in written}
     atoms = (*call.args, *(v for _, v in call.kwargs))
     for name in Counter(n for a in atoms for n in ir.names(a)) - written:
-        has_memory = not isinstance(kinds.get(name), (Scalar, Text))
+        has_memory = not isinstance(kinds.get(name), (ir.Scalar, ir.Text))
         if has_memory and group.get(name, name) in classes:
             what = "an operand" if name.startswith("_") else ir.said(name)
             raise UnsupportedError(
@@ -94,7 +93,7 @@ def _writes_in_parts(call: ir.Call) -> bool:
 class _Overlaps(Rewriter):
     """The walk over one function."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.whole, self.kinds = function, kinds
 

@@ -24,19 +24,6 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.lowering import flows
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Kind,
-    Kinds,
-    List,
-    NoneKind,
-    Scalar,
-    Sparse,
-    Tuple,
-    is_container,
-    is_scalar,
-    rank_of,
-)
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.matrices import FORMATS, class_made, format_of, holds_sparse, is_matrix
 from srcdiff.primitives.effects import module_of, mutated_args, shares_entries, written_into
@@ -48,19 +35,19 @@ from srcdiff.runtime.scipy import sparse
 
 
 def carrying(
-    function: ir.Function, kinds: Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
+    function: ir.Function, kinds: ir.Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
 ) -> frozenset[str]:
     """The names that carry a derivative, sparse matrices among them.
 
     What is taken out of a container is a constant: no other matrix is ever put into one.
     """
-    loose = {n: UNKNOWN if holds_sparse(k) else k for n, k in kinds.items()}
+    loose = {n: ir.UNKNOWN if holds_sparse(k) else k for n, k in kinds.items()}
 
     def held(edge: tuple[str, str, ir.Stmt]) -> bool:
         call = ir.call_of(edge[2])
         taken = call is None or is_op(call, Op.GETITEM) or isinstance(call.fn, (ir.Attr, ir.Method))
-        from_one = taken and is_container(kinds.get(edge[0], UNKNOWN))
-        return from_one and isinstance(kinds.get(edge[1]), Sparse)
+        from_one = taken and ir.is_container(kinds.get(edge[0], ir.UNKNOWN))
+        return from_one and isinstance(kinds.get(edge[1]), ir.Sparse)
 
     found = edges_of(function, loose, lambda call, _: _flows(call, kinds))
     found += [e for s in ir.walk(function.body) for e in _parts(s, kinds)]
@@ -68,21 +55,21 @@ def carrying(
     return varied & reachable(outputs, found, backward=True)
 
 
-def _flows(call: ir.Call, kinds: Kinds) -> tuple[ir.Atom, ...]:
+def _flows(call: ir.Call, kinds: ir.Kinds) -> tuple[ir.Atom, ...]:
     """The arguments that a derivative flows from; of a rule all that are sparse matrices."""
     known = flows(call, kinds)
     rule = lookup(call.fn)
     if _takes_entries(call) or rule is None or rule.template is None:
         return known
-    return (*known, *(a for a in call.args if isinstance(atom_kind(a, kinds), Sparse)))
+    return (*known, *(a for a in call.args if isinstance(atom_kind(a, kinds), ir.Sparse)))
 
 
-def _parts(stmt: ir.Stmt, kinds: Kinds) -> Edges:
+def _parts(stmt: ir.Stmt, kinds: ir.Kinds) -> Edges:
     """What is written into a part of a matrix is written into the matrix."""
     call = ir.call_of(stmt)
     if not isinstance(stmt, ir.Assign) or call is None or not _shares(call):
         return []
-    sources = [n for n in ir.names(call.args[0]) if isinstance(kinds.get(n), Sparse)]
+    sources = [n for n in ir.names(call.args[0]) if isinstance(kinds.get(n), ir.Sparse)]
     return [(stmt.target.id, n, stmt) for n in sources]
 
 
@@ -104,10 +91,10 @@ REMEDY = (
 
 
 def entrywise(
-    function: ir.Function, kinds: Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
+    function: ir.Function, kinds: ir.Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
 ) -> ir.Function:
     """The function with the entries of sparse matrices that carry a derivative beside them."""
-    named = any(isinstance(k, Sparse) for k in kinds.values())
+    named = any(isinstance(k, ir.Sparse) for k in kinds.values())
     refs = (r.value for s in ir.walk(function.body) for r in ir.refs_of(s))
     if not named and not any(map(sparse.is_sparse, refs)):
         return function
@@ -120,10 +107,10 @@ def entrywise(
 class _Apart(Rewriter):
     """The pass over one function."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds, active: frozenset[str]) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds, active: frozenset[str]) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)), function.loc)
         self.kinds, self.active = kinds, active
-        made = sorted(n for n in active if isinstance(kinds.get(n), Sparse))
+        made = sorted(n for n in active if isinstance(kinds.get(n), ir.Sparse))
         self.data = {n: self.fresh(f"{n}_data") for n in made}
 
     def function(self, function: ir.Function) -> ir.Function:
@@ -170,7 +157,7 @@ class _Apart(Rewriter):
 
     # --- atoms ---
 
-    def kind(self, atom: ir.Atom) -> Kind:
+    def kind(self, atom: ir.Atom) -> ir.Kind:
         return atom_kind(atom, self.kinds)
 
     def entries(self, atom: ir.Atom) -> ir.Atom | None:
@@ -182,7 +169,7 @@ class _Apart(Rewriter):
         return self.attribute(atom, "data")
 
     def is_sparse(self, atom: ir.Atom) -> bool:
-        return isinstance(self.kind(atom), Sparse)
+        return isinstance(self.kind(atom), ir.Sparse)
 
     # --- definitions ---
 
@@ -233,7 +220,7 @@ class _Apart(Rewriter):
         if not isinstance(call, ir.Call) or len(call.args) != 2 or call.kwargs:
             return None
         places = [k for k, a in enumerate(call.args) if self.is_sparse(a)]
-        if len(places) != 1 or not isinstance(self.kind(call.args[1 - places[0]]), Scalar):
+        if len(places) != 1 or not isinstance(self.kind(call.args[1 - places[0]]), ir.Scalar):
             return None
         if not is_op(call, Op.MUL) and (not is_op(call, Op.DIV) or places != [0]):
             return None
@@ -254,18 +241,18 @@ class _Apart(Rewriter):
     def made(self, target: ir.Name, call: ir.Call) -> ir.Rhs | None:
         """The entries of a matrix that is made of them."""
         kwargs = dict(call.kwargs)
-        kind = self.kind(call.args[0]) if call.args else UNKNOWN
-        items = kind.items if isinstance(kind, Tuple) else None
+        kind = self.kind(call.args[0]) if call.args else ir.UNKNOWN
+        items = kind.items if isinstance(kind, ir.Tuple) else None
         to = format_of(self.kind(target))
         if not items or to not in FORMATS or len(call.args) > 2:
             return None
-        listed = isinstance(items[0], (List, Tuple))
+        listed = isinstance(items[0], (ir.List, ir.Tuple))
         if not set(kwargs) <= {"shape", "dtype", "copy"} or not (listed or _is_dense(items[0], 1)):
             return None
         data = self.entries_given(self.part(call.args[0], 0), listed, kwargs)
         if len(items) == 3 or to == "coo":
             return data
-        if not isinstance(items[1], Tuple):
+        if not isinstance(items[1], ir.Tuple):
             return None
         where = self.part(call.args[0], 1)
         return self.summed(data, target, self.part(where, 0), self.part(where, 1))
@@ -275,7 +262,7 @@ class _Apart(Rewriter):
     ) -> ir.Atom:
         """The entries as the matrix has them: in another dtype, or copied."""
         dtype = kwargs.get("dtype", ir.NONE)
-        if listed or not isinstance(self.kind(dtype), NoneKind):
+        if listed or not isinstance(self.kind(dtype), ir.NoneKind):
             args = (data,) if dtype == ir.NONE else (data, dtype)
             return self.call(np.array, *args)
         if kwargs.get("copy", ir.Const(False)) != ir.Const(False):
@@ -313,9 +300,9 @@ class _Apart(Rewriter):
         """`a * x`, where it is the product of matrices, as `a @ x`; None if that is unknown."""
         if not any(is_matrix(self.kind(a)) for a in call.args):
             return call
-        if any(isinstance(self.kind(a), Scalar) for a in call.args):
+        if any(isinstance(self.kind(a), ir.Scalar) for a in call.args):
             return call
-        known = all(rank_of(self.kind(a)) for a in call.args)
+        known = all(ir.rank_of(self.kind(a)) for a in call.args)
         return ir.Call(operator.matmul, call.args) if known else None
 
     def product(self, a: ir.Atom, data: ir.Atom | None, b: ir.Atom) -> ir.Call | None:
@@ -327,7 +314,7 @@ class _Apart(Rewriter):
         if data is None:
             return None
         turned = self.attribute(b, "T")
-        if rank_of(self.kind(a)) == 1:
+        if ir.rank_of(self.kind(a)) == 1:
             return ir.Call(sparse.matrix_product, (turned, data, a))
         wide = self.attribute(a, "T")
         found = self.temp(ir.Call(sparse.matrix_product, (turned, data, wide)))
@@ -356,9 +343,9 @@ def _is_axis(call: ir.Call, given: ir.Atom) -> bool:
     return known and all(k == "axis" for k, _ in call.kwargs)
 
 
-def _is_dense(kind: Kind, most: int = 2) -> bool:
+def _is_dense(kind: ir.Kind, most: int = 2) -> bool:
     """Whether a value is certainly a vector or, with two axes at the most, a dense matrix."""
-    return is_array(kind) and rank_of(kind) in range(1, most + 1)
+    return is_array(kind) and ir.rank_of(kind) in range(1, most + 1)
 
 
 # --- arrays that constant matrices keep, and that are written into afterwards ---------------------
@@ -373,7 +360,7 @@ class _Event:
     loops: tuple[ir.Stmt, ...]
 
 
-def _check_kept(function: ir.Function, kinds: Kinds, apart: frozenset[str]) -> None:
+def _check_kept(function: ir.Function, kinds: ir.Kinds, apart: frozenset[str]) -> None:
     """Refuse writes into what matrices keep; the entries of those in `apart` stand beside them.
 
     Raises:
@@ -400,14 +387,14 @@ def _check_kept(function: ir.Function, kinds: Kinds, apart: frozenset[str]) -> N
                 )
 
 
-def _used_plainly(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+def _used_plainly(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     """The matrices of which not only the places of the entries are used."""
     read: set[str] = set()
     derived: list[tuple[str, tuple[str, ...]]] = []
     for stmt in ir.walk(function.body):
-        found = tuple(n for n in ir.reads(stmt) if holds_sparse(kinds.get(n, UNKNOWN)))
+        found = tuple(n for n in ir.reads(stmt) if holds_sparse(kinds.get(n, ir.UNKNOWN)))
         targets = [*ir.writes(stmt), *(found if isinstance(stmt, ir.Effect) else ())]
-        targets = [n for n in targets if holds_sparse(kinds.get(n, UNKNOWN))]
+        targets = [n for n in targets if holds_sparse(kinds.get(n, ir.UNKNOWN))]
         derived += [(target, found) for target in targets]
         if not targets and not _takes_entries(ir.call_of(stmt)):
             read |= {*found}
@@ -421,11 +408,11 @@ def _takes_entries(call: ir.Call | None) -> bool:
     return call is not None and module_of(call.fn) == sparse.__name__
 
 
-def _written(stmt: ir.Stmt, kinds: Kinds) -> tuple[str, ...]:
+def _written(stmt: ir.Stmt, kinds: ir.Kinds) -> tuple[str, ...]:
     """The arrays and matrices that a statement writes into."""
     found = marked_names(stmt) if isinstance(stmt, ir.Assign) else written_into(stmt, kinds)
-    known = ((n, kinds.get(n, UNKNOWN)) for n in found)
-    return tuple(n for n, kind in known if not is_container(kind) and not is_scalar(kind))
+    known = ((n, kinds.get(n, ir.UNKNOWN)) for n in found)
+    return tuple(n for n, kind in known if not ir.is_container(kind) and not ir.is_scalar(kind))
 
 
 def _may_follow(

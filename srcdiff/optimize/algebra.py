@@ -13,7 +13,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Array, Kind, Scalar, is_float, is_mutable, is_real, rank_of
+from srcdiff.ir.kinds import is_real
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.optimize import shapes
 from srcdiff.optimize.products import CHAIN, Products, Signs, is_linear, literal
@@ -80,26 +80,26 @@ class Algebra:
     def summed(self, target: str, call: ir.Call) -> ir.Rhs | None:
         """A sum of products with its numbers before it."""
         kind = self.kinds.get(target)
-        if self.products is None or not call.args or kind is None or not is_float(kind):
+        if self.products is None or not call.args or kind is None or not ir.is_float(kind):
             return None
         return self.products.summed(call, kind)
 
     # --- asking ---
 
-    def kind(self, atom: ir.Atom) -> Kind:
+    def kind(self, atom: ir.Atom) -> ir.Kind:
         """The kind of an atom."""
         return atom_kind(atom, self.kinds)
 
     def is_inexact(self, atom: ir.Atom) -> bool:
         """Whether an atom is certainly a float or complex, number or array."""
-        return is_float(self.kind(atom))
+        return ir.is_float(self.kind(atom))
 
     def is_inexact_item(self, stmt: ir.SetItem) -> bool:
         """Whether a store goes into something that is certainly float or complex."""
         if self.is_inexact(stmt.base) or stmt.index is None:
             return self.is_inexact(stmt.base)
         item = ir.Call(operator.getitem, (stmt.base, stmt.index))
-        return is_float(kind_of_call(item, self.kinds))
+        return ir.is_float(kind_of_call(item, self.kinds))
 
     def is_real(self, atom: ir.Atom) -> bool:
         """Whether an atom is certainly a real float, number or array."""
@@ -108,16 +108,20 @@ class Algebra:
     def rank(self, atom: ir.Atom) -> int | None:
         """How many axes an atom has that is certainly an array."""
         kind = self.kind(atom)
-        return rank_of(kind) if isinstance(kind, Array) and not kind.maybe_scalar else None
+        return ir.rank_of(kind) if isinstance(kind, ir.Array) and not kind.maybe_scalar else None
 
     def itself(self, target: str, atom: ir.Atom) -> ir.Rhs | None:
         """The operand as the result, if the two may be one object and are of one type."""
         kind = self.kind(atom)
-        if isinstance(kind, Array) and not rank_of(kind):
+        if isinstance(kind, ir.Array) and not ir.rank_of(kind):
             return None  # an operation on an array of rank 0 gives a number
         if isinstance(atom, ir.Name) and not self.memory.may_share(target, atom.id):
             return None
-        if isinstance(atom, ir.Ref) and is_mutable(kind) and not self.memory.is_only_read(target):
+        if (
+            isinstance(atom, ir.Ref)
+            and ir.is_mutable(kind)
+            and not self.memory.is_only_read(target)
+        ):
             return None  # an array from outside stays what it is
         return atom
 
@@ -132,7 +136,7 @@ class Algebra:
         value = self.available.value(x)
         if is_op(value, Op.T):
             base = value.args[0]
-            return base if isinstance(self.kind(base), Array) else None
+            return base if isinstance(self.kind(base), ir.Array) else None
         if not self.signs.is_read_once(x) or not isinstance(value, ir.Call) or value.kwargs:
             return None
         if is_op(value, Op.NEG):
@@ -184,7 +188,7 @@ class Algebra:
         if shares and not self.memory.may_share(target, inner.id):  # type: ignore[union-attr]
             return None
         kind = self.kinds.get(target)
-        if kind is None or not is_float(kind) or not self.is_real(inner):
+        if kind is None or not ir.is_float(kind) or not self.is_real(inner):
             return None
         plain = replace(call, args=(inner, *call.args[1:]))
         return ir.Call(operator.neg, (self.signs.named(plain, kind),))
@@ -209,7 +213,11 @@ class Algebra:
         if not is_op(value, Op.ADD) or value.args[1] != b or not self.signs.is_read_once(a):
             return None
         kind = self.kind(b)
-        if not isinstance(b, ir.Name) or not is_float(kind) or not self.is_inexact(value.args[0]):
+        if (
+            not isinstance(b, ir.Name)
+            or not ir.is_float(kind)
+            or not self.is_inexact(value.args[0])
+        ):
             return None
         twice = ir.Call(operator.mul, (ir.Const(2.0), b))
         return ir.Call(operator.add, (value.args[0], self.signs.named(twice, kind)))
@@ -288,7 +296,7 @@ class Algebra:
         if not is_op(value, Op.BROADCAST_TO) or value.kwargs:
             return None
         small, shape = value.args
-        if not isinstance(self.kind(small), Scalar):
+        if not isinstance(self.kind(small), ir.Scalar):
             return None
         asked = self.available.value(shape)
         if isinstance(asked, ir.Call) and isinstance(asked.fn, ir.Attr):
@@ -306,7 +314,7 @@ class Algebra:
         if isinstance(i, ir.Const) and i.value is Ellipsis:
             kind = self.kind(x)
             # Views of the whole are written into like what they are views of.
-            return x if isinstance(kind, Array) and not kind.maybe_scalar else None
+            return x if isinstance(kind, ir.Array) and not kind.maybe_scalar else None
         value = x if isinstance(x, ir.Tup) else self.available.value(x)
         if is_op(value, Op.MAKE_DICT):
             keys = value.args[::2]

@@ -20,7 +20,6 @@ from collections.abc import Callable, Mapping
 
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Kinds
 from srcdiff.optimize.rewrite import in_ours, is_unnamed
 from srcdiff.optimize.shapes import are_alike, asks_dtype, same_dtype
 from srcdiff.primitives.effects import asked
@@ -110,7 +109,7 @@ def _made_at(block: list[ir.Stmt], end: int, mentions: Counter[str]) -> int | No
 # --- `u_1 = u` where `u` is not read afterwards: `u_1` becomes `u`, as the user wrote it ---------
 
 
-def with_first_names(function: ir.Function, kinds: Kinds) -> ir.Function:
+def with_first_names(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function without second names for what has no use under its first."""
     body, at = function.body, 0
     while at < len(body):
@@ -132,7 +131,7 @@ def _are_alike(first: str, second: str) -> bool:
     return not first.startswith(("d_", "_")) and _NUMBER.sub("", first) == _NUMBER.sub("", second)
 
 
-def _may_stand(first: str, second: str, before: ir.Block, rest: ir.Block, kinds: Kinds) -> bool:
+def _may_stand(first: str, second: str, before: ir.Block, rest: ir.Block, kinds: ir.Kinds) -> bool:
     """Whether a name may stand for what its second name is bound to from here on."""
     if first in ir.bound(rest) or second in ir.bound(before):
         return False
@@ -140,7 +139,7 @@ def _may_stand(first: str, second: str, before: ir.Block, rest: ir.Block, kinds:
     return all(_asks_alike(s, first, second, kinds) for s in reading)
 
 
-def _asks_alike(stmt: ir.Stmt, first: str, second: str, kinds: Kinds) -> bool:
+def _asks_alike(stmt: ir.Stmt, first: str, second: str, kinds: ir.Kinds) -> bool:
     """Whether a statement asks of a name what is the same for its second name."""
     call = ir.call_of(stmt)
     if first not in asked(call) or not are_alike(kinds.get(first), kinds.get(second)):

@@ -17,7 +17,6 @@ from srcdiff import ir
 from srcdiff.analysis.activity import reachable
 from srcdiff.analysis.liveness import liveness
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Array, Kind, List
 from srcdiff.optimize.memory import Sharers, gives_view, oddly_bound
 from srcdiff.optimize.rewrite import in_ours, mark_in
 from srcdiff.optimize.shapes import copied
@@ -26,7 +25,7 @@ from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 
 
-def without_copies(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
+def without_copies(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> ir.Function:
     """The function whose generated part takes the memory of arrays that are not needed again."""
     cut = mark_in(function.body) or 0
     copies = _copies(function, cut, kinds)
@@ -50,7 +49,7 @@ def _without(function: ir.Function, gone: Set[int]) -> ir.Function:
     return ir.replaced_in(function, left) if gone else function
 
 
-def read_at_once(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
+def read_at_once(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> ir.Function:
     """The function without copies that are computed with while their source is the same."""
     return in_ours(function, _ReadAtOnce(function, kinds).block)
 
@@ -58,7 +57,7 @@ def read_at_once(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Functio
 class _ReadAtOnce:
     """The walk that leaves out copies of which all that happens is that something is computed."""
 
-    def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
+    def __init__(self, function: ir.Function, kinds: Mapping[str, ir.Kind]) -> None:
         self.function, self.kinds = function, kinds
         self.once = frozenset(n for n, k in ir.use_counts(function.body).items() if k == 1)
 
@@ -103,7 +102,7 @@ class _ReadAtOnce:
         if isinstance(stmt, ir.SetItem):  # it combines them with other memory
             base = stmt.base.id
             known = stmt.op is not None and stmt.value == copy
-            known = known and isinstance(self.kinds.get(base), (Array, List))
+            known = known and isinstance(self.kinds.get(base), (ir.Array, ir.List))
             return known and source.id not in Sharers.of(self.function, self.kinds).group(base)
         call = ir.call_of(stmt)
         return call is not None and copy in call.args and _computes(call)
@@ -120,7 +119,7 @@ def _computes(call: ir.Call) -> bool:
     return not call.kwargs and callee.is_elementwise and not callee.gives_array
 
 
-def returned_at_once(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
+def returned_at_once(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> ir.Function:
     """The function without copies, at its end, of arrays that nobody else has."""
     start = max(_tail(function.body), mark_in(function.body) or 0)
     if not any(_copied(s, kinds) for s in function.body[start:]):
@@ -137,7 +136,7 @@ def _tail(body: ir.Block) -> int:
     return start
 
 
-def _copies(function: ir.Function, cut: int, kinds: Mapping[str, Kind]) -> list[ir.Stmt]:
+def _copies(function: ir.Function, cut: int, kinds: Mapping[str, ir.Kind]) -> list[ir.Stmt]:
     """The copies behind `cut` of what may be an array of its own."""
     copied = [(s, _copied(s, kinds)) for s in ir.walk(function.body[cut:])]
     found = [(s, source.id) for s, source in copied if source is not None]
@@ -150,17 +149,17 @@ def _copies(function: ir.Function, cut: int, kinds: Mapping[str, Kind]) -> list[
     return [s for s, n in found if n not in odd]
 
 
-def _copied(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> ir.Name | None:
+def _copied(stmt: ir.Stmt, kinds: Mapping[str, ir.Kind]) -> ir.Name | None:
     """The array that a statement copies."""
     source = copied(ir.call_of(stmt), Op.COPY, Op.ARRAY)  # which lie in memory as it does
     kind = None if source is None else kinds.get(source.id)
-    return source if isinstance(kind, Array) and not kind.maybe_scalar and kind.dims else None
+    return source if isinstance(kind, ir.Array) and not kind.maybe_scalar and kind.dims else None
 
 
 class _Taker:
     """Finds out which copies may take the memory of what they copy."""
 
-    def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
+    def __init__(self, function: ir.Function, kinds: Mapping[str, ir.Kind]) -> None:
         self.kinds = kinds
         self.sharers = Sharers.of(function, kinds)
         self.statements = ir.walk(function.body)
@@ -229,7 +228,7 @@ class _Taker:
 Place = tuple[ir.Block, int, tuple[ir.For | ir.While, ...]]  # a statement, and the loops around it
 
 
-def without_clearing(function: ir.Function, kinds: Mapping[str, Kind]) -> ir.Function:
+def without_clearing(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> ir.Function:
     """The function whose generated part clears no element for nothing."""
     cut = mark_in(function.body) or 0
     places = list(_places(function.body[cut:], ()))
@@ -259,7 +258,7 @@ def _clears(stmt: ir.Stmt) -> bool:
 class _Finder:
     """What is known of a function that clears elements."""
 
-    def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
+    def __init__(self, function: ir.Function, kinds: Mapping[str, ir.Kind]) -> None:
         self.kinds = kinds
         self.sharers = Sharers.of(function, kinds)
         self.live = liveness(function)  # behind each statement
@@ -277,7 +276,7 @@ class _Finder:
         stmt = block[k]
         assert isinstance(stmt, ir.SetItem) and stmt.index is not None
         name = stmt.base.id
-        if not isinstance(self.kinds.get(name), Array) or self.sharers.is_kept(name):
+        if not isinstance(self.kinds.get(name), ir.Array) or self.sharers.is_kept(name):
             return frozenset()
         items = stmt.index.items if isinstance(stmt.index, ir.Tup) else (stmt.index,)
         here = range(self.number[id(block[0])], self.number[id(stmt)] + 1)

@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence, Set
 
 from srcdiff import ir
 from srcdiff.ir.frozen import remember, replace
-from srcdiff.ir.kinds import Array, Kinds, holds_memory
 from srcdiff.optimize.memory import Sharers
 from srcdiff.optimize.shapes import are_alike, copied, same_dtype
 from srcdiff.primitives.effects import (
@@ -32,7 +31,7 @@ from srcdiff.primitives.operation import ARRAY_MUTATORS, LIST_MUTATORS, op_of
 from srcdiff.primitives.ops import Op, is_op
 
 
-def remove_dead(function: ir.Function, kinds: Kinds | None = None) -> ir.Function:
+def remove_dead(function: ir.Function, kinds: ir.Kinds | None = None) -> ir.Function:
     """The function without dead statements; `kinds` tell which names cannot share memory."""
     sweep = _Sweep(function, kinds or {})
     while True:
@@ -65,7 +64,7 @@ def _stored_by(call: ir.Call | None) -> str | None:
 
 
 def _private(
-    function: ir.Function, kinds: Kinds, swapped: Mapping[str, frozenset[str]]
+    function: ir.Function, kinds: ir.Kinds, swapped: Mapping[str, frozenset[str]]
 ) -> frozenset[str]:
     """The names of what is written into that are only ever bound to new memory.
 
@@ -94,13 +93,13 @@ def _swapped(function: ir.Function) -> dict[str, frozenset[str]]:
     return found
 
 
-def _written_through(statements: Sequence[ir.Stmt], kinds: Kinds) -> set[str]:
+def _written_through(statements: Sequence[ir.Stmt], kinds: ir.Kinds) -> set[str]:
     """The containers of which an item is written into: `xs[i] += v`, and others may have it too."""
     bases = {s.base.id for s in statements if type(s) is ir.SetItem and s.op is not None}
     bases.update(n for s in statements for n in _items_written(s))
     open_ = bases - kinds.keys()
     arrays = {n for s in statements if open_ and _makes_array(s) for n in ir.writes(s)}
-    return {n for n in bases if (n not in arrays if n in open_ else holds_memory(kinds[n]))}
+    return {n for n in bases if (n not in arrays if n in open_ else ir.holds_memory(kinds[n]))}
 
 
 def _items_written(stmt: ir.Stmt) -> tuple[str, ...]:
@@ -115,21 +114,21 @@ def _makes_array(stmt: ir.Stmt) -> bool:
     return call is not None and op_of(call.fn).name.rpartition(".")[0] == "numpy"
 
 
-def _makes_new(stmt: ir.Stmt, kinds: Kinds) -> bool:
+def _makes_new(stmt: ir.Stmt, kinds: ir.Kinds) -> bool:
     """Whether a statement binds a name to memory that nothing else has."""
     if not isinstance(stmt, ir.Assign):
         return False
     if isinstance(stmt.rhs, ir.Call):
         if is_op(stmt.rhs, Op.COTANGENT):
-            return isinstance(kinds.get(stmt.target.id), Array)
+            return isinstance(kinds.get(stmt.target.id), ir.Array)
         empty = is_op(stmt.rhs, Op.MAKE_LIST, Op.MAKE_DICT) and not stmt.rhs.args
         return empty or (is_pure(stmt.rhs.fn) and not returns_view(stmt.rhs, kinds))
     return isinstance(stmt.rhs, ir.Const)
 
 
-def _formed(function: ir.Function, private: frozenset[str], kinds: Kinds) -> frozenset[str]:
+def _formed(function: ir.Function, private: frozenset[str], kinds: ir.Kinds) -> frozenset[str]:
     """The arrays among the private names whose shape no store changes."""
-    found = {n for n in private if isinstance(kinds.get(n), Array)}
+    found = {n for n in private if isinstance(kinds.get(n), ir.Array)}
     if not found:
         return frozenset()
     calls = filter(None, map(ir.call_of, ir.walk(function.body)))
@@ -143,7 +142,7 @@ _RESHAPES = ("resize", "setfield", "setflags")
 class _Sweep:
     """Backward walks with the live names; statements that are not needed are left out."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         self.swapped = _swapped(function)
         self.private = _private(function, kinds, self.swapped)
         self.formed = _formed(function, self.private, kinds)
@@ -329,7 +328,7 @@ def _is_empty(block: ir.Block) -> bool:
 # --- cotangents that are checked against an argument, where nothing else needs the output --------
 
 
-def without_outputs(function: ir.Function, kinds: Kinds) -> ir.Function:
+def without_outputs(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function without what computes an output whose form a parameter has too."""
     steady = [p.name for p in function.params if p.name not in ir.bound(function.body)]
     function = _without_forms(function, steady, kinds)
@@ -341,7 +340,7 @@ def without_outputs(function: ir.Function, kinds: Kinds) -> ir.Function:
     return new if saved > 1 else function  # one is not worth a change
 
 
-def _without_forms(function: ir.Function, steady: list[str], kinds: Kinds) -> ir.Function:
+def _without_forms(function: ir.Function, steady: list[str], kinds: ir.Kinds) -> ir.Function:
     """The function without copies of parameters that are asked for their shapes alone."""
     made = [(n, copied(ir.call_of(s))) for s in function.body for n in ir.writes(s)]
     found = {n: c.id for n, c in made if c is not None and c.id in steady}
@@ -352,13 +351,13 @@ def _without_forms(function: ir.Function, steady: list[str], kinds: Kinds) -> ir
     copies = {
         n: p for n, p in found.items()
         if n not in looked_at and bound[n] == 1
-        and all(isinstance(kinds.get(k), Array) for k in (n, p))
+        and all(isinstance(kinds.get(k), ir.Array) for k in (n, p))
     }  # fmt: skip
     kept = tuple(s for s in function.body if copies.keys().isdisjoint(ir.writes(s)))
     return replace(function, body=ir.rename(kept, copies)) if copies else function
 
 
-def _asking(stmt: ir.Stmt, steady: list[str], kinds: Kinds) -> ir.Stmt:
+def _asking(stmt: ir.Stmt, steady: list[str], kinds: ir.Kinds) -> ir.Stmt:
     """A statement that takes a cotangent, with parameters in the place of outputs."""
     call = ir.call_of(stmt)
     if not is_op(call, Op.COTANGENT) or not isinstance(stmt, (ir.Assign, ir.Effect)):
@@ -369,7 +368,7 @@ def _asking(stmt: ir.Stmt, steady: list[str], kinds: Kinds) -> ir.Stmt:
     return replace(stmt, rhs=replace(call, args=args))
 
 
-def _of_same_form(name: ir.Name, steady: list[str], kinds: Kinds) -> ir.Atom:
+def _of_same_form(name: ir.Name, steady: list[str], kinds: ir.Kinds) -> ir.Atom:
     """A parameter of the same shape and dtype, or else the name itself."""
     kind = kinds.get(name.id)
     for like in () if kind is None or name.id in steady else steady:

@@ -19,7 +19,6 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.frontend.request import Request
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Array, Kind, Kinds, List, Scalar, Tuple, class_of, is_real, same_shape
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.kinds.interpreter import infer
 from srcdiff.optimize.memory import Sharers
@@ -31,7 +30,7 @@ from srcdiff.runtime.devices import on_device
 from srcdiff.runtime.workspace import FUNCTIONS, MEMORY, OPERATORS, POWERS
 
 
-def finish(function: ir.Function, kinds: Kinds) -> ir.Function:
+def finish(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The derivative with its results in their plain form."""
     body: list[ir.Stmt] = []
     same: dict[str, ir.Name] = {}
@@ -59,7 +58,7 @@ def _is_tail(rest: ir.Block) -> bool:
     return plain and once and after
 
 
-def spell(function: ir.Function, kinds: Kinds, ours: frozenset[str]) -> ir.Function:
+def spell(function: ir.Function, kinds: ir.Kinds, ours: frozenset[str]) -> ir.Function:
     """The function with `x = x + y` as `x += y`, where the user or we meant that.
 
     Of arrays only those that nobody else has are written into.
@@ -79,11 +78,11 @@ def spell(function: ir.Function, kinds: Kinds, ours: frozenset[str]) -> ir.Funct
 _FEW = 4  # zeros that are written out
 
 
-def _zeros(call: ir.Call, kinds: Kinds) -> ir.Call | None:
+def _zeros(call: ir.Call, kinds: ir.Kinds) -> ir.Call | None:
     """`[0.0] * len(xs)` for zeros in the form of a list of numbers; None for other calls."""
     like = call.args[0] if is_op(call, Op.ZERO_TREE) and not call.kwargs else None
     kind = kinds.get(like.id) if isinstance(like, ir.Name) else None
-    if like is None or not isinstance(kind, (List, Tuple)):
+    if like is None or not isinstance(kind, (ir.List, ir.Tuple)):
         return None
     items = kind.items if kind.items is not None else (kind.item,)
     if not items or not all(map(_is_number, items)):
@@ -94,11 +93,11 @@ def _zeros(call: ir.Call, kinds: Kinds) -> ir.Call | None:
     return ir.Call(sequences.zeros_of, (like,), text="zeros_of")
 
 
-def _is_number(kind: Kind | None) -> bool:
+def _is_number(kind: ir.Kind | None) -> bool:
     """Whether a value is a number, or the sum of a list: on a device an array, or 0 of none."""
-    if isinstance(kind, Array):
+    if isinstance(kind, ir.Array):
         return on_device() and kind.maybe_scalar and kind.dims == () and kind.dtype == "float64"
-    return isinstance(kind, Scalar) and kind.dtype == "float64"
+    return isinstance(kind, ir.Scalar) and kind.dtype == "float64"
 
 
 def returned(function: ir.Function) -> frozenset[str]:
@@ -116,12 +115,12 @@ def returned(function: ir.Function) -> frozenset[str]:
     return frozenset(both)
 
 
-def _attribute(call: ir.Call, kinds: Kinds) -> ir.Call | None:
+def _attribute(call: ir.Call, kinds: ir.Kinds) -> ir.Call | None:
     """`x.name` of an object that came out of a container; None for other calls."""
     if not is_op(call, Op.GETITEM) or not isinstance(call.args[1], ir.Const):
         return None
     name = call.args[1].value
-    if class_of(_kind(call.args[0], kinds)) is not None:
+    if ir.class_of(_kind(call.args[0], kinds)) is not None:
         is_name = isinstance(name, str)
     else:
         is_name = call.role is ir.Role.ATTRIBUTE
@@ -129,7 +128,7 @@ def _attribute(call: ir.Call, kinds: Kinds) -> ir.Call | None:
 
 
 def _in_place(
-    stmt: ir.Assign, call: ir.Call, function: ir.Function, kinds: Kinds, ours: frozenset[str]
+    stmt: ir.Assign, call: ir.Call, function: ir.Function, kinds: ir.Kinds, ours: frozenset[str]
 ) -> ir.Stmt:
     """`x = x + y` as `x += y`."""
     name, kind = stmt.target.id, kinds.get(stmt.target.id)
@@ -143,20 +142,21 @@ def _in_place(
     if name in ir.names(call.args[1]):
         return plain
     # Of an array whose shape and dtype are the same all the time both forms give the same.
-    steady = isinstance(kind, Scalar) or _is_steady(kind)
-    if not steady or isinstance(kind, Array) and not Sharers.of(function, kinds).is_own(name, stmt):
+    steady = isinstance(kind, ir.Scalar) or _is_steady(kind)
+    array = isinstance(kind, ir.Array)
+    if not steady or array and not Sharers.of(function, kinds).is_own(name, stmt):
         return plain
     return ir.SetItem(stmt.target, None, call.args[1], symbol, stmt.loc)
 
 
-def _is_steady(kind: Kind | None) -> bool:
+def _is_steady(kind: ir.Kind | None) -> bool:
     """Whether a name always stands for an array of one shape and dtype."""
-    if not isinstance(kind, Array) or kind.maybe_scalar or kind.dtype is None:
+    if not isinstance(kind, ir.Array) or kind.maybe_scalar or kind.dtype is None:
         return False
     return bool(kind.dims) and None not in (kind.dims or ())
 
 
-def _finished(stmt: ir.Stmt, kinds: Kinds) -> ir.Rhs | None:
+def _finished(stmt: ir.Stmt, kinds: ir.Kinds) -> ir.Rhs | None:
     """The plain form of a result, None for any other statement and where there is none."""
     call = ir.call_of(stmt)
     if not isinstance(stmt, ir.Assign) or not is_op(call, Op.LIKE_TREE):
@@ -165,39 +165,39 @@ def _finished(stmt: ir.Stmt, kinds: Kinds) -> ir.Rhs | None:
     return None if have is None or want is None else _plain(call.args[0], have, want)
 
 
-def _kind(atom: ir.Atom, kinds: Kinds) -> Kind | None:
+def _kind(atom: ir.Atom, kinds: ir.Kinds) -> ir.Kind | None:
     return kinds.get(atom.id) if isinstance(atom, ir.Name) else None
 
 
-def _plain(grad: ir.Atom, have: Kind, want: Kind) -> ir.Rhs | None:
+def _plain(grad: ir.Atom, have: ir.Kind, want: ir.Kind) -> ir.Rhs | None:
     """The gradient itself or converted, None where only `like_tree` is sure."""
-    if isinstance(have, Scalar) and isinstance(want, Scalar):
+    if isinstance(have, ir.Scalar) and isinstance(want, ir.Scalar):
         return _plain_number(grad, have, want)
-    if isinstance(want, Scalar) and isinstance(have, Array) and on_device():
+    if isinstance(want, ir.Scalar) and isinstance(have, ir.Array) and on_device():
         return _fetched(grad, have, want)
-    if isinstance(have, Array) and isinstance(want, Array) and same_shape(have, want):
+    if isinstance(have, ir.Array) and isinstance(want, ir.Array) and ir.same_shape(have, want):
         if have.dtype == want.dtype:
             return grad
-        if have.dtype is not None and want.dtype is not None and is_real(have):
+        if have.dtype is not None and want.dtype is not None and ir.is_real(have):
             dtype = ir.Ref(f"np.{want.dtype}", getattr(np, want.dtype))
             return ir.Call(ir.Method("astype"), (grad, dtype))
     return None
 
 
-def _fetched(grad: ir.Atom, have: Array, want: Scalar) -> ir.Rhs | None:
+def _fetched(grad: ir.Atom, have: ir.Array, want: ir.Scalar) -> ir.Rhs | None:
     """A gradient that may be an array on a device, for a number of Python."""
     number = want.python and want.dtype in ("float64", "complex128")
     if have.dtype is None or have.dims != () or not number:
         return None
-    return None if want.dtype == "float64" and not is_real(have) else _pythons(grad, want)
+    return None if want.dtype == "float64" and not ir.is_real(have) else _pythons(grad, want)
 
 
-def _pythons(grad: ir.Atom, want: Scalar) -> ir.Call:
+def _pythons(grad: ir.Atom, want: ir.Scalar) -> ir.Call:
     """A gradient as a number of Python."""
     return ir.Call(float if want.dtype == "float64" else complex, (grad,))
 
 
-def _plain_number(grad: ir.Atom, have: Scalar, want: Scalar) -> ir.Rhs | None:
+def _plain_number(grad: ir.Atom, have: ir.Scalar, want: ir.Scalar) -> ir.Rhs | None:
     """A gradient that is a number, for an input that is one."""
     if have.dtype is None or have.dtype != want.dtype or want.python is None:
         return None
@@ -232,7 +232,7 @@ _TAKEN: Mapping[str, tuple[int, str]] = {
 """How many arguments by position a workspace takes, and which one by keyword."""
 
 
-def reused(function: ir.Function, params: Kinds, request: Request) -> ir.Function:
+def reused(function: ir.Function, params: ir.Kinds, request: Request) -> ir.Function:
     """The function with its arrays from a workspace, if the request asks for that.
 
     CuPy keeps the memory of its arrays itself.
@@ -249,7 +249,7 @@ def reused(function: ir.Function, params: Kinds, request: Request) -> ir.Functio
     return ir.replaced_in(function, stmt)
 
 
-def _reused(call: ir.Call, kinds: Kinds) -> ir.Call:
+def _reused(call: ir.Call, kinds: ir.Kinds) -> ir.Call:
     """A call as that of a workspace, if its result is an array with axes for certain."""
     name, args = _named(call, kinds)
     if name is None or not _is_array(kind_of_call(call, kinds)):
@@ -257,17 +257,17 @@ def _reused(call: ir.Call, kinds: Kinds) -> ir.Call:
     if any(isinstance(a, ir.Star) for a in args) or not _fits(name, args, call):
         return call
     plain = args[1:] if name in _FIRST else args
-    if not all(isinstance(atom_kind(a, kinds), (Array, Scalar)) for a in plain):
+    if not all(isinstance(atom_kind(a, kinds), (ir.Array, ir.Scalar)) for a in plain):
         return call
     return replace(call, fn=getattr(MEMORY, name), args=args, text=f"memory.{name}")
 
 
-def _is_array(kind: Kind | None) -> bool:
+def _is_array(kind: ir.Kind | None) -> bool:
     """Whether a value is an array with axes."""
-    return isinstance(kind, Array) and not kind.maybe_scalar and bool(kind.dims)
+    return isinstance(kind, ir.Array) and not kind.maybe_scalar and bool(kind.dims)
 
 
-def _named(call: ir.Call, kinds: Kinds) -> Named:
+def _named(call: ir.Call, kinds: ir.Kinds) -> Named:
     """The function of NumPy that a call is, and its arguments."""
     if is_op(call, Op.POW):
         base, exponent = call.args
@@ -275,10 +275,10 @@ def _named(call: ir.Call, kinds: Kinds) -> Named:
     return _names().get(op_of(call.fn).name), call.args
 
 
-def _power(base: ir.Atom, exponent: ir.Atom, kinds: Kinds) -> Named:
+def _power(base: ir.Atom, exponent: ir.Atom, kinds: ir.Kinds) -> Named:
     """What `**` is of an array: for some numbers another function than `power`."""
     kind = atom_kind(base, kinds)
-    inexact = isinstance(kind, Array) and (kind.dtype or "").startswith(("float", "complex"))
+    inexact = isinstance(kind, ir.Array) and (kind.dtype or "").startswith(("float", "complex"))
     if not isinstance(exponent, ir.Const):
         whole = _is_array(atom_kind(exponent, kinds))
         return "power" if whole else None, (base, exponent)

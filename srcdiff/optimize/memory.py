@@ -20,7 +20,6 @@ from srcdiff import ir
 from srcdiff.analysis.links import kept_outside
 from srcdiff.analysis.liveness import liveness
 from srcdiff.ir.frozen import remember
-from srcdiff.ir.kinds import Array, Kinds, is_mutable
 from srcdiff.primitives.effects import (
     gives_array,
     is_pure,
@@ -34,18 +33,20 @@ from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 
 Changes = tuple[ir.Stmt, Collection[str], Collection[str]]  # what it binds, and classes it writes
-Known = tuple[Kinds, list[tuple[str, str]], tuple[str, ...]]  # pairs that share, and what it writes
+Known = tuple[
+    ir.Kinds, list[tuple[str, str]], tuple[str, ...]
+]  # pairs that share, and what it writes
 M = TypeVar("M", bound="Remembered")
 
 
 class Remembered:
     """What is found out about a function and the kinds of its names, which never change."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         self.kinds = kinds
 
     @classmethod
-    def of(cls: type[M], function: ir.Function, kinds: Kinds) -> M:
+    def of(cls: type[M], function: ir.Function, kinds: ir.Kinds) -> M:
         """What was found out, remembered beside the fields of the function."""
         found: M | None = vars(function).get(cls.__name__)
         if found is None or found.kinds is not kinds:
@@ -56,7 +57,7 @@ class Remembered:
 class Memory(Remembered):
     """Classes of names that may share memory; flow-insensitive.  `leaving` are handed out."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds, leaving: Iterable[str] = ()) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds, leaving: Iterable[str] = ()) -> None:
         super().__init__(function, kinds)
         self.parent: dict[str, str] = {}
         written: list[str] = []
@@ -88,12 +89,12 @@ class Memory(Remembered):
     def has_memory(self, name: str) -> bool:
         """Whether a name may stand for something that can be written into."""
         kind = self.kinds.get(name)
-        return kind is None or is_mutable(kind)
+        return kind is None or ir.is_mutable(kind)
 
     def is_array(self, name: str) -> bool:
         """Whether a name certainly stands for an array."""
         kind = self.kinds.get(name)
-        return isinstance(kind, Array) and not kind.maybe_scalar
+        return isinstance(kind, ir.Array) and not kind.maybe_scalar
 
     def is_mutated(self, name: str) -> bool:
         """Whether something writes into the memory behind a name, anywhere in the function."""
@@ -218,7 +219,7 @@ def gives_view(call: ir.Call) -> bool:
 class Sharers(Remembered):
     """The names that may share memory anywhere in a function, and those that others may keep."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         super().__init__(function, kinds)
         self.function = function
         self.memory = Memory.of(function, kinds)
@@ -278,7 +279,7 @@ def is_known(fn: ir.Callee) -> bool:
     return is_pure(fn) or only_writes(fn)
 
 
-def oddly_bound(stmt: ir.Stmt, kinds: Kinds) -> tuple[str, ...]:
+def oddly_bound(stmt: ir.Stmt, kinds: ir.Kinds) -> tuple[str, ...]:
     """The names that a statement binds to what may be no array that can be written into."""
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if isinstance(rhs, ir.Name):

@@ -21,7 +21,6 @@ from srcdiff import ir
 from srcdiff.analysis.activity import reachable
 from srcdiff.analysis.effects import is_temporary
 from srcdiff.ir.frozen import frozen, replace, state
-from srcdiff.ir.kinds import Array, Kind, Scalar, dims_of, is_filled, is_float, is_real
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.optimize.memory import Available
 from srcdiff.primitives.ops import Op, is_op, which_op
@@ -55,7 +54,7 @@ class Signs:
 
     def __init__(
         self,
-        kinds: MutableMapping[str, Kind],
+        kinds: MutableMapping[str, ir.Kind],
         available: Available,
         uses: Mapping[str, int],
         fresh: ir.Fresh,
@@ -91,11 +90,11 @@ class Signs:
 
     def _unsigned(self, atom: ir.Name, inner: ir.Atom) -> ir.Atom | None:
         """The operand of a negation, unless both would then have to be variables."""
-        if not is_float(atom_kind(inner, self.kinds)):
+        if not ir.is_float(atom_kind(inner, self.kinds)):
             return None
         return None if self.is_read_once(inner) and self.uses.get(atom.id, 0) > 1 else inner
 
-    def _inside(self, call: ir.Call, kind: Kind, depth: int) -> ir.Atom | None:
+    def _inside(self, call: ir.Call, kind: ir.Kind, depth: int) -> ir.Atom | None:
         """The call without the sign of one of its operands."""
         if is_op(call, *PRODUCTS) and len(call.args) == 2 and not call.kwargs:
             places = 2
@@ -110,7 +109,7 @@ class Signs:
                 return self.named(replace(call, args=args), kind)
         return None
 
-    def named(self, call: ir.Call, kind: Kind) -> ir.Name:
+    def named(self, call: ir.Call, kind: ir.Kind) -> ir.Name:
         """A new temporary for a call."""
         name = self.fresh()
         self.kinds[name.id] = kind
@@ -180,7 +179,7 @@ class Products:
             return None
         return self.placed(new) if isinstance(new, Tree) else new
 
-    def summed(self, call: ir.Call, kind: Kind) -> ir.Call | None:
+    def summed(self, call: ir.Call, kind: ir.Kind) -> ir.Call | None:
         """A sum of products with the numbers before it, None if there are none."""
         if self.adjoints.isdisjoint(ir.names(call)):
             return None
@@ -235,7 +234,7 @@ class Products:
             return all(map(self.is_number, expr.args))
         kind = atom_kind(expr, self.kinds)
         # On a device an operation on a number takes as long as one on an array, but on the host.
-        return _is_pythons(kind) or (not on_device() and dims_of(kind) == ())
+        return _is_pythons(kind) or (not on_device() and ir.dims_of(kind) == ())
 
     def may_divide(self, expr: Expr) -> bool:
         """Whether a number of Python may be divided by a number: it fails where that is 0."""
@@ -244,9 +243,9 @@ class Products:
         kind = atom_kind(expr, self.kinds)
         if isinstance(expr, ir.Const):
             return bool(expr.value)
-        if isinstance(kind, Scalar):
-            return kind.python is False or is_filled(kind.size_of)
-        return isinstance(kind, Array) and not kind.maybe_scalar
+        if isinstance(kind, ir.Scalar):
+            return kind.python is False or ir.is_filled(kind.size_of)
+        return isinstance(kind, ir.Array) and not kind.maybe_scalar
 
     def is_better(self, new: Expr, old: Expr) -> bool:
         """Whether a form takes fewer operations, or the same and reads better."""
@@ -371,7 +370,7 @@ class _Factors:
         if isinstance(arrays, Tree):
             factors = arrays.args if arrays.op is Op.MUL else arrays.args[:1]
             return min(map(self.size, factors))
-        dims = dims_of(atom_kind(arrays, self.chain.kinds))
+        dims = ir.dims_of(atom_kind(arrays, self.chain.kinds))
         return _MANY if dims is None else sum(d != 1 for d in dims)
 
 
@@ -421,11 +420,13 @@ def _atoms(expr: Expr) -> Iterator[ir.Atom]:
         yield expr
 
 
-def _is_real_float(kind: Kind) -> bool:
+def _is_real_float(kind: ir.Kind) -> bool:
     """Whether a value is certainly real and floating."""
-    return is_float(kind) and is_real(kind)
+    return ir.is_float(kind) and ir.is_real(kind)
 
 
-def _is_pythons(kind: Kind) -> bool:
+def _is_pythons(kind: ir.Kind) -> bool:
     """Whether a value is a float or int of Python, which leaves the dtype of an array as it is."""
-    return isinstance(kind, Scalar) and kind.python is True and kind.dtype in ("float64", "int64")
+    return (
+        isinstance(kind, ir.Scalar) and kind.python is True and kind.dtype in ("float64", "int64")
+    )

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from srcdiff import ir
 from srcdiff.analysis.shadows import laid_origins
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import Kind, is_float
 from srcdiff.normalize.copy_in import lent_names
 from srcdiff.optimize.algebra import Algebra
 from srcdiff.optimize.memory import Available, Memory, is_view
@@ -77,7 +76,7 @@ class Rewritten:
 
 
 def rewrite(
-    function: ir.Function, kinds: dict[str, Kind], adjoints: frozenset[str] = frozenset()
+    function: ir.Function, kinds: dict[str, ir.Kind], adjoints: frozenset[str] = frozenset()
 ) -> Rewritten:
     """The function with plainer statements; what has become dead is still there.
 
@@ -119,7 +118,7 @@ class Rewriter:
     def __init__(
         self,
         function: ir.Function,
-        kinds: dict[str, Kind],
+        kinds: dict[str, ir.Kind],
         leaving: Iterable[str] = (),
         fresh: ir.Fresh | None = None,
     ) -> None:
@@ -267,7 +266,7 @@ class Rewriter:
         if is_op(call, Op.GETITEM) or not is_pure(call.fn) or mutated_args(call, self.kinds):
             return False
         kind = self.kinds.get(target)
-        return kind is not None and is_float(kind) and not returns_view(call, self.kinds)
+        return kind is not None and ir.is_float(kind) and not returns_view(call, self.kinds)
 
     def learn(self, target: str, rhs: ir.Rhs, here: int, ours: bool) -> None:
         """What follows from an assignment; `ours`: of a name that no reader misses."""

@@ -24,7 +24,6 @@ from functools import cached_property
 from srcdiff import ir
 from srcdiff.analysis.effects import Scan, is_slot_effect, is_temporary, slots
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import Kind, is_float
 from srcdiff.optimize.copies import counts
 from srcdiff.optimize.memory import Memory, Sharers, hands_out, is_known, is_view
 from srcdiff.optimize.rewrite import in_ours, is_mark, is_unnamed
@@ -34,7 +33,7 @@ from srcdiff.primitives.ops import Op, is_op
 WINDOW = 40
 
 
-def reorder(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
+def reorder(function: ir.Function, kinds: dict[str, ir.Kind]) -> ir.Function:
     """The function with the bindings of its generated part in a better order."""
     return in_ours(function, _Order(function, kinds).block)
 
@@ -42,7 +41,7 @@ def reorder(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
 class _Order:
     """The walk over the blocks of the generated part."""
 
-    def __init__(self, function: ir.Function, kinds: dict[str, Kind]) -> None:
+    def __init__(self, function: ir.Function, kinds: dict[str, ir.Kind]) -> None:
         self.function = function
         self.kinds = kinds
         self.count = ir.use_counts(function.body)
@@ -81,7 +80,7 @@ class _Order:
         if stmt.op not in ("+", "-") or not isinstance(value, ir.Name):
             return False
         kind = self.kinds.get(value.id)
-        if kind is None or not is_float(kind):
+        if kind is None or not ir.is_float(kind):
             return False
         if not self.memory.has_memory(value.id):
             return value != stmt.base
@@ -212,7 +211,7 @@ NEAR = 40
 _Effects = tuple[frozenset[str], frozenset[str]]  # names and classes of memory
 
 
-def sink(function: ir.Function, kinds: dict[str, Kind]) -> ir.Function:
+def sink(function: ir.Function, kinds: dict[str, ir.Kind]) -> ir.Function:
     """The function with its temporaries bound right before their uses.
 
     `kinds` gets those of new temporaries.
@@ -238,7 +237,7 @@ def _spelled(stmt: ir.Stmt) -> tuple[str, ...]:
 class _Positions:
     """The walk that computes `t + 1` at each of its uses; `t` is the variable of a loop around."""
 
-    def __init__(self, function: ir.Function, kinds: dict[str, Kind]) -> None:
+    def __init__(self, function: ir.Function, kinds: dict[str, ir.Kind]) -> None:
         self.kinds = kinds
         self.scan = Scan(function)
         self.fresh = ir.Fresh(ir.all_names(function))
@@ -313,7 +312,7 @@ class _Group:
 class _Sinking:
     """The walk over the blocks."""
 
-    def __init__(self, function: ir.Function, kinds: Mapping[str, Kind]) -> None:
+    def __init__(self, function: ir.Function, kinds: Mapping[str, ir.Kind]) -> None:
         self.function = function
         self.kinds = kinds
         self.scan = Scan(function)

@@ -8,18 +8,6 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import (
-    Array,
-    Dim,
-    Kind,
-    Kinds,
-    Scalar,
-    broadcasts_to_itself,
-    dims_of,
-    is_big,
-    same_dim,
-    same_shape,
-)
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.optimize.memory import Available
 from srcdiff.primitives.effects import asks_form
@@ -29,7 +17,7 @@ BINARY = (Op.MUL, Op.ADD, Op.SUB, Op.DIV)
 COPIES = (Op.COPY, Op.COPY_METHOD, Op.ARRAY)
 
 
-def plain(call: ir.Call, kinds: Kinds, available: Available) -> ir.Rhs | None:
+def plain(call: ir.Call, kinds: ir.Kinds, available: Available) -> ir.Rhs | None:
     """The plainer form of a call, None if there is none."""
     if is_op(call, Op.UNBROADCAST) and len(call.args) == 2:
         return _unbroadcast(call.args[0], call.args[1], kinds)
@@ -43,16 +31,16 @@ def plain(call: ir.Call, kinds: Kinds, available: Available) -> ir.Rhs | None:
 # --- undoing -----------------------------------------------------------------------------------
 
 
-def _unbroadcast(d: ir.Atom, x: ir.Atom, kinds: Kinds) -> ir.Rhs | None:
+def _unbroadcast(d: ir.Atom, x: ir.Atom, kinds: ir.Kinds) -> ir.Rhs | None:
     """`d` itself, or a plain sum over the axes along which `x` was broadcast."""
     kind, like = atom_kind(d, kinds), atom_kind(x, kinds)
     # `d` has the shape of the result of an elementwise operation on `x`.
-    if same_shape(kind, like) or broadcasts_to_itself(like, kind):
+    if ir.same_shape(kind, like) or ir.broadcasts_to_itself(like, kind):
         return d
-    have, want = dims_of(kind), dims_of(like)
-    if isinstance(like, Scalar) and isinstance(kind, Array) and have:
+    have, want = ir.dims_of(kind), ir.dims_of(like)
+    if isinstance(like, ir.Scalar) and isinstance(kind, ir.Array) and have:
         return ir.Call(np.sum, (d,), text="np.sum")
-    if have is None or want is None or not isinstance(like, Array) or len(have) < len(want):
+    if have is None or want is None or not isinstance(like, ir.Array) or len(have) < len(want):
         return None
     extra = len(have) - len(want)
     ones = _stretched(have[extra:], want)
@@ -65,14 +53,14 @@ def _unbroadcast(d: ir.Atom, x: ir.Atom, kinds: Kinds) -> ir.Rhs | None:
     return ir.Call(np.sum, (d,), kwargs, text="np.sum")
 
 
-def _stretched(have: tuple[Dim, ...], want: tuple[Dim, ...]) -> tuple[int, ...] | None:
+def _stretched(have: tuple[ir.Dim, ...], want: tuple[ir.Dim, ...]) -> tuple[int, ...] | None:
     """The axes of length 1 that may have been stretched; None if some axis is undecided."""
     ones: list[int] = []
     for axis, (p, q) in enumerate(zip(have, want)):
         if q == 1:
             if p != 1:
                 ones.append(axis)
-        elif not is_big(q) and not same_dim(p, q):
+        elif not ir.is_big(q) and not ir.same_dim(p, q):
             return None
     return tuple(ones)
 
@@ -82,7 +70,7 @@ def _axes(axes: tuple[int, ...]) -> ir.Atom:
     return ir.Const(axes[0]) if len(axes) == 1 else ir.Tup(tuple(map(ir.Const, axes)))
 
 
-def _summed(x: ir.Atom, shape: ir.Atom, kinds: Kinds, available: Available) -> ir.Rhs | None:
+def _summed(x: ir.Atom, shape: ir.Atom, kinds: ir.Kinds, available: Available) -> ir.Rhs | None:
     """`np.sum(d, axis=1)` where a sum keeps the axis and is reshaped to what has it not."""
     total, asked = available.value(x), available.value(shape)
     if not is_op(total, Op.NP_SUM) or len(total.args) != 1:
@@ -91,10 +79,10 @@ def _summed(x: ir.Atom, shape: ir.Atom, kinds: Kinds, available: Available) -> i
     axes = said.pop("axis", ir.NONE)
     if said != {"keepdims": ir.Const(True)}:
         return None
-    have = dims_of(atom_kind(total.args[0], kinds))
-    want: tuple[Dim, ...] | None = None
+    have = ir.dims_of(atom_kind(total.args[0], kinds))
+    want: tuple[ir.Dim, ...] | None = None
     if is_op(asked, Op.SHAPE):
-        want = dims_of(atom_kind(asked.args[0], kinds))
+        want = ir.dims_of(atom_kind(asked.args[0], kinds))
     elif asked == ir.Tup(()):
         want = ()
     items = axes.items if isinstance(axes, ir.Tup) else (axes,)
@@ -102,7 +90,7 @@ def _summed(x: ir.Atom, shape: ir.Atom, kinds: Kinds, available: Available) -> i
     if have is None or want is None or len(gone) != len(items):
         return None
     left = [d for k, d in enumerate(have) if k not in gone and k - len(have) not in gone]
-    if len(left) != len(want) or not all(map(same_dim, left, want)):
+    if len(left) != len(want) or not all(map(ir.same_dim, left, want)):
         return None
     return ir.Call(np.sum, total.args, (("axis", axes),) if left else (), text="np.sum")
 
@@ -110,27 +98,27 @@ def _summed(x: ir.Atom, shape: ir.Atom, kinds: Kinds, available: Available) -> i
 # --- doing -------------------------------------------------------------------------------------
 
 
-def _without_spreading(call: ir.Call, kinds: Kinds, available: Available) -> ir.Rhs | None:
+def _without_spreading(call: ir.Call, kinds: ir.Kinds, available: Available) -> ir.Rhs | None:
     """`np.broadcast_to(d, shape) * y` where `y` has that shape."""
     for k, (atom, other) in enumerate((call.args, call.args[::-1])):
         kind, beside = atom_kind(atom, kinds), atom_kind(other, kinds)
-        whole = isinstance(beside, Array) and beside.dims and same_shape(kind, beside)
+        whole = isinstance(beside, ir.Array) and beside.dims and ir.same_shape(kind, beside)
         small = spread(atom, beside, kinds, available) if whole else None
         if small is not None:
             return replace(call, args=(other, small) if k else (small, other))
     return None
 
 
-def spread(atom: ir.Atom, beside: Kind, kinds: Kinds, available: Available) -> ir.Atom | None:
+def spread(atom: ir.Atom, beside: ir.Kind, kinds: ir.Kinds, available: Available) -> ir.Atom | None:
     """`d` where the atom is `d` broadcast, if that gives no other dtype beside such an array."""
     value = available.value(atom)
     if not is_op(value, Op.SPREAD, Op.BROADCAST_TO) or len(value.args) != 2 or value.kwargs:
         return None
     part = atom_kind(value.args[0], kinds)
-    if is_op(value, Op.SPREAD) and dims_of(part) != ():
+    if is_op(value, Op.SPREAD) and ir.dims_of(part) != ():
         return None
     # A number of Python does not widen a dtype; spread out it would, which nobody asked for.
-    return value.args[0] if isinstance(part, Scalar) or same_dtype(part, beside) else None
+    return value.args[0] if isinstance(part, ir.Scalar) or same_dtype(part, beside) else None
 
 
 # --- asking ------------------------------------------------------------------------------------
@@ -138,7 +126,7 @@ def spread(atom: ir.Atom, beside: Kind, kinds: Kinds, available: Available) -> i
 
 def from_another(
     call: ir.Call,
-    kinds: Kinds,
+    kinds: ir.Kinds,
     available: Available,
     steady: tuple[str, ...],
     loose: Callable[[str], bool],
@@ -167,7 +155,7 @@ def asks_dtype(call: ir.Call | None) -> bool:
 
 
 def _of_same_shape(
-    atom: ir.Name, kinds: Kinds, available: Available, steady: tuple[str, ...]
+    atom: ir.Name, kinds: ir.Kinds, available: Available, steady: tuple[str, ...]
 ) -> ir.Name | None:
     """A parameter of the same shape, or else an operand that the value was computed from."""
     value = available.value(atom)
@@ -177,13 +165,13 @@ def _of_same_shape(
     return next((ir.Name(n) for n in (*steady, *near) if are_alike(kinds.get(n), kind)), None)
 
 
-def _copied(atom: ir.Name, kinds: Kinds, available: Available) -> ir.Name | None:
+def _copied(atom: ir.Name, kinds: ir.Kinds, available: Available) -> ir.Name | None:
     """The array that a name is a copy of."""
     source = copied(available.value(atom))
     kind = atom_kind(atom, kinds)
-    if source is None or not isinstance(kind, Array) or kind.maybe_scalar:
+    if source is None or not isinstance(kind, ir.Array) or kind.maybe_scalar:
         return None
-    return source if isinstance(kinds.get(source.id), Array) else None
+    return source if isinstance(kinds.get(source.id), ir.Array) else None
 
 
 def copied(rhs: ir.Rhs | None, *ops: Op) -> ir.Name | None:
@@ -193,13 +181,13 @@ def copied(rhs: ir.Rhs | None, *ops: Op) -> ir.Name | None:
     return rhs.args[0] if isinstance(rhs.args[0], ir.Name) else None
 
 
-def same_dtype(a: Kind | None, b: Kind | None) -> bool:
+def same_dtype(a: ir.Kind | None, b: ir.Kind | None) -> bool:
     """Whether two arrays have certainly one dtype."""
     dtype = getattr(a, "dtype", None)
     return dtype is not None and dtype == getattr(b, "dtype", None)
 
 
-def are_alike(one: Kind | None, two: Kind | None) -> bool:
+def are_alike(one: ir.Kind | None, two: ir.Kind | None) -> bool:
     """Whether two values are surely arrays of one shape."""
-    arrays = [k for k in (one, two) if isinstance(k, Array) and not k.maybe_scalar]
-    return len(arrays) == 2 and same_shape(*arrays)
+    arrays = [k for k in (one, two) if isinstance(k, ir.Array) and not k.maybe_scalar]
+    return len(arrays) == 2 and ir.same_shape(*arrays)

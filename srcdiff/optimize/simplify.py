@@ -19,7 +19,6 @@ from collections.abc import Collection, Iterable, Mapping
 
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import UNKNOWN, Kind
 from srcdiff.kinds.calls import atom_kind, float_like, kind_of_call
 from srcdiff.kinds.interpreter import Seen, Typed, infer
 from srcdiff.optimize.coalesce import coalesce, with_one_name
@@ -33,7 +32,7 @@ from srcdiff.primitives.effects import only_computes
 
 def simplify_pairs(
     function: ir.Function,
-    kinds: Mapping[str, Kind],
+    kinds: Mapping[str, ir.Kind],
     adjoints: Mapping[str, str],
     keep: Iterable[str],
     fresh: ir.Fresh | None = None,
@@ -56,13 +55,13 @@ def _pairs(function: ir.Function) -> list[ir.Pair]:
     return [s for s in ir.walk(function.body) if isinstance(s, ir.Pair)]
 
 
-def _infer(stmt: ir.Stmt, kinds: dict[str, Kind], given: frozenset[str]) -> None:
+def _infer(stmt: ir.Stmt, kinds: dict[str, ir.Kind], given: frozenset[str]) -> None:
     """Add the kind of what a statement binds; a name that is bound twice is unknown."""
     for name in ir.writes(stmt):
         if name in given:
             continue
         if name in kinds or not isinstance(stmt, ir.Assign) or isinstance(stmt.rhs, ir.Opaque):
-            kinds[name] = UNKNOWN
+            kinds[name] = ir.UNKNOWN
         elif isinstance(stmt.rhs, ir.Call):
             kinds[name] = kind_of_call(stmt.rhs, kinds)
         else:
@@ -75,7 +74,7 @@ class _Backward(Rewriter):
     def __init__(
         self,
         function: ir.Function,
-        kinds: dict[str, Kind],
+        kinds: dict[str, ir.Kind],
         keep: frozenset[str],
         fresh: ir.Fresh | None,
     ) -> None:
@@ -147,8 +146,8 @@ ROUNDS = 5
 
 def simplify(
     function: ir.Function,
-    params: Mapping[str, Kind],
-    kinds: dict[str, Kind] | None = None,
+    params: Mapping[str, ir.Kind],
+    kinds: dict[str, ir.Kind] | None = None,
     seeds: Collection[str] = (),
     seen: Seen | None = None,
 ) -> ir.Function:

@@ -18,7 +18,6 @@ from srcdiff.analysis.activity import activity, edges_of
 from srcdiff.frontend.lowering import flows
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Kinds, rank_of
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.normalize.outputs import selected_names
 from srcdiff.optimize.memory import Available, Memory
@@ -39,7 +38,7 @@ Steps = tuple[tuple[ir.Callee, tuple[ir.Atom, ...]], ...]
 """What makes a multiple of a value: operators, with their other operands."""
 
 
-def with_squares(function: ir.Function, kinds: Kinds, inputs: Iterable[str]) -> ir.Function:
+def with_squares(function: ir.Function, kinds: ir.Kinds, inputs: Iterable[str]) -> ir.Function:
     """The function with the derivatives of squares said apart from their values."""
     if not any(_is_root(s.rhs) for s in ir.walk(function.body) if isinstance(s, ir.Assign)):
         return function
@@ -78,7 +77,7 @@ def _is_two(key: str | None, value: ir.Atom) -> bool:
 class _Squares(Rewriter):
     """The walk through one function, with what its names are known to equal."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds, active: frozenset[str]) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds, active: frozenset[str]) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.kinds = kinds
         self.active = active
@@ -135,7 +134,7 @@ class _Squares(Rewriter):
             return self.power(one, two)
         if is_op(call, *_MUL):
             return self.pair(one, two)
-        if is_op(call, *_INNER) and rank_of(atom_kind(one, self.kinds)) == 1:
+        if is_op(call, *_INNER) and ir.rank_of(atom_kind(one, self.kinds)) == 1:
             terms = self.pair(one, two)
             return None if terms is None else self.temp(ir.Call(np.sum, (terms,), text="np.sum"))
         return None

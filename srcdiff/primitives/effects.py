@@ -21,21 +21,6 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.ir.frozen import remember
-from srcdiff.ir.kinds import (
-    Array,
-    Kind,
-    Kinds,
-    List,
-    Object,
-    Scalar,
-    Sparse,
-    Tuple,
-    indexes_as_array,
-    is_container,
-    is_mutable,
-    rank_of,
-    sure,
-)
 from srcdiff.primitives.arguments import outs, overwrites
 from srcdiff.primitives.operation import (
     SPARSE_MUTATORS,
@@ -73,29 +58,29 @@ _TIMES: dict[Op | None, tuple[str, int, int]] = {
 """How often something is done, its default, and the number for which nothing is."""
 
 
-def may_give_back(call: ir.Call, kinds: Kinds | None) -> bool:
+def may_give_back(call: ir.Call, kinds: ir.Kinds | None) -> bool:
     """Whether what a call returns may be its first argument itself."""
     if isinstance(call.fn, type) and issubclass(call.fn, np.generic):
         return bool(call.args) and _dtype(call, kinds) in (None, np.dtype(call.fn).name)
     return _times(call) in (None, True)
 
 
-def gives_back(call: ir.Call, kinds: Kinds) -> bool:
+def gives_back(call: ir.Call, kinds: ir.Kinds) -> bool:
     """Whether what a call returns certainly is its first argument itself, an array."""
     if isinstance(call.fn, type) and issubclass(call.fn, np.generic):
         return len(call.args) == 1 and _dtype(call, kinds) == np.dtype(call.fn).name
     return _times(call) is True
 
 
-def _kind(atom: ir.Atom | None, kinds: Kinds | None) -> Kind | None:
+def _kind(atom: ir.Atom | None, kinds: ir.Kinds | None) -> ir.Kind | None:
     """What is known of a variable."""
     return kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
 
 
-def _dtype(call: ir.Call, kinds: Kinds | None) -> str | None:
+def _dtype(call: ir.Call, kinds: ir.Kinds | None) -> str | None:
     """The dtype of the first argument of a call, if that certainly is an array with axes."""
     kind = _kind(call.args[0] if call.args else None, kinds)
-    known = isinstance(kind, Array) and not kind.maybe_scalar and rank_of(kind)
+    known = isinstance(kind, ir.Array) and not kind.maybe_scalar and ir.rank_of(kind)
     return kind.dtype if known else None  # type: ignore[union-attr]
 
 
@@ -127,7 +112,7 @@ def asks_no_copy(call: ir.Call) -> bool:
 # --- which items are certainly in memory of their own, and no views of what they are taken from --
 
 
-def copies_items(call: ir.Call, kinds: Kinds | None) -> bool:
+def copies_items(call: ir.Call, kinds: ir.Kinds | None) -> bool:
     """Whether `x[i]` certainly makes new memory: a number, or an index with an array in it."""
     base, index = call.args[0], call.args[1]
     if not is_array_or_number(base, kinds):
@@ -136,33 +121,33 @@ def copies_items(call: ir.Call, kinds: Kinds | None) -> bool:
     return any(_is_array_index(i, kinds) for i in items) or _picks_one(base, items, kinds)
 
 
-def _is_array_index(atom: ir.Atom, kinds: Kinds | None) -> bool:
+def _is_array_index(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
     """Whether an index item is certainly an array, be it without axes, or a list."""
     if isinstance(atom, ir.Ref):  # of the module
         return isinstance(atom.value, (np.ndarray, list)) or is_device_array(atom.value)
     kind = _kind(atom, kinds)
-    return kind is not None and indexes_as_array(kind)
+    return kind is not None and ir.indexes_as_array(kind)
 
 
-def _picks_one(base: ir.Atom, items: tuple[ir.Atom, ...], kinds: Kinds | None) -> bool:
+def _picks_one(base: ir.Atom, items: tuple[ir.Atom, ...], kinds: ir.Kinds | None) -> bool:
     """Whether an index certainly selects one number; on a device it would be a view."""
     kind = _kind(base, kinds)
-    rank = None if kind is None else rank_of(kind)
+    rank = None if kind is None else ir.rank_of(kind)
     return rank == len(items) and not on_device() and all(_is_integer(i, kinds) for i in items)
 
 
-def _is_integer(atom: ir.Atom, kinds: Kinds | None) -> bool:
+def _is_integer(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
     """Whether an index item is certainly one integer."""
     if isinstance(atom, ir.Const):
         return isinstance(atom.value, int) and not isinstance(atom.value, bool)
     kind = _kind(atom, kinds)
-    return isinstance(kind, Scalar) and kind.dtype is not None and "int" in kind.dtype
+    return isinstance(kind, ir.Scalar) and kind.dtype is not None and "int" in kind.dtype
 
 
-def is_array_or_number(atom: ir.Atom, kinds: Kinds | None) -> bool:
+def is_array_or_number(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
     """Whether an atom is certainly an array or a number, not a container; it may be None."""
     kind = _kind(atom, kinds)
-    return kind is not None and isinstance(sure(kind), (Array, Scalar))
+    return kind is not None and isinstance(ir.sure(kind), (ir.Array, ir.Scalar))
 
 
 # --- calls that make an object out of the values of its attributes -------------------------------
@@ -247,7 +232,7 @@ def _chosen(call: ir.Call, which: Which) -> tuple[ir.Atom, ...]:
 # --- writing -----------------------------------------------------------------------------------
 
 
-def mutated_args(call: ir.Call, kinds: Kinds | None = None) -> tuple[ir.Atom, ...]:
+def mutated_args(call: ir.Call, kinds: ir.Kinds | None = None) -> tuple[ir.Atom, ...]:
     """The arguments whose memory a call may write into; `kinds` leaves out what has none."""
     found = call._mutated
     if found is None:
@@ -258,7 +243,7 @@ def mutated_args(call: ir.Call, kinds: Kinds | None = None) -> tuple[ir.Atom, ..
     return tuple([a for a in found if _has_memory(a, kinds)]) if found else ()
 
 
-def written_into(stmt: ir.Stmt, kinds: Kinds | None = None) -> tuple[str, ...]:
+def written_into(stmt: ir.Stmt, kinds: ir.Kinds | None = None) -> tuple[str, ...]:
     """The names into whose memory a statement itself may write; `kinds` as above."""
     if isinstance(stmt, ir.SetItem):
         return (stmt.base.id,)
@@ -274,13 +259,13 @@ def only_computes(rhs: ir.Rhs) -> bool:
     return not isinstance(rhs, ir.Opaque) or rhs.is_pure
 
 
-def _reads_sparse(call: ir.Call, kinds: Kinds | None) -> bool:
+def _reads_sparse(call: ir.Call, kinds: ir.Kinds | None) -> bool:
     """Whether a call is of a method of a sparse matrix that writes into nothing."""
-    sparse = isinstance(call.fn, ir.Method) and isinstance(_kind(call.args[0], kinds), Sparse)
+    sparse = isinstance(call.fn, ir.Method) and isinstance(_kind(call.args[0], kinds), ir.Sparse)
     return sparse and call.fn.name not in SPARSE_MUTATORS  # type: ignore[union-attr]
 
 
-def _tells(call: ir.Call, kinds: Kinds | None) -> bool:
+def _tells(call: ir.Call, kinds: ir.Kinds | None) -> bool:
     """Whether a call is of a method of a logger that writes into nothing that it is given."""
     if not isinstance(call.fn, ir.Method) or call.fn.name not in TELLING_METHODS:
         return False
@@ -289,7 +274,7 @@ def _tells(call: ir.Call, kinds: Kinds | None) -> bool:
         cls = type(receiver.value)
         return f"{cls.__module__}.{cls.__qualname__}" in _LOGGERS
     kind = _kind(receiver, kinds)
-    return isinstance(kind, Object) and kind.type in _LOGGERS
+    return isinstance(kind, ir.Object) and kind.type in _LOGGERS
 
 
 def _mutated_positional(call: ir.Call) -> tuple[ir.Atom, ...]:
@@ -302,18 +287,18 @@ def _mutated_positional(call: ir.Call) -> tuple[ir.Atom, ...]:
     return _chosen(call, Which.EVERY if overwrites(call) else op_of(fn).writes)
 
 
-def _has_memory(atom: ir.Atom, kinds: Kinds | None) -> bool:
+def _has_memory(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
     """Whether an atom may be something that can be written into."""
     if isinstance(atom, (ir.Const, ir.Slice)):
         return False
     kind = _kind(atom, kinds)
-    return kind is None or is_mutable(kind)
+    return kind is None or ir.is_mutable(kind)
 
 
 # --- sharing -----------------------------------------------------------------------------------
 
 
-def returns_view(call: ir.Call, kinds: Kinds | None = None) -> tuple[ir.Atom, ...]:
+def returns_view(call: ir.Call, kinds: ir.Kinds | None = None) -> tuple[ir.Atom, ...]:
     """The arguments whose memory the result of a call may share, or that it may hold or be."""
     viewed = _viewed(call, kinds)
     if viewed and not isinstance(call.fn, ir.Method) and gives_array(call.fn):
@@ -327,12 +312,12 @@ def gives_array(callee: ir.Callee) -> bool:
     return op_of(callee).gives_array
 
 
-def _is_sequence(atom: ir.Atom, kinds: Kinds | None) -> bool:
+def _is_sequence(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
     """Whether an argument is certainly a list or tuple."""
-    return isinstance(atom, ir.Tup) or isinstance(_kind(atom, kinds), (List, Tuple))
+    return isinstance(atom, ir.Tup) or isinstance(_kind(atom, kinds), (ir.List, ir.Tuple))
 
 
-def _viewed(call: ir.Call, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
+def _viewed(call: ir.Call, kinds: ir.Kinds | None) -> tuple[ir.Atom, ...]:
     """What the result may share memory with."""
     if into := outs(call):
         return into
@@ -381,13 +366,13 @@ def _viewed_by_callee(call: ir.Call) -> tuple[ir.Atom, ...]:
     return () if alone and copies(call) else _chosen(call, made.shares)
 
 
-def _viewed_by_method(call: ir.Call, name: str, kinds: Kinds | None) -> tuple[ir.Atom, ...]:
+def _viewed_by_method(call: ir.Call, name: str, kinds: ir.Kinds | None) -> tuple[ir.Atom, ...]:
     """What the result of a method call may share memory with."""
     if name == "astype":
         return call.args[:1] if asks_no_copy(call) else ()
     if _is_generator(call.args[0], kinds):
         return ()
-    if isinstance(_kind(call.args[0], kinds), Sparse):
+    if isinstance(_kind(call.args[0], kinds), ir.Sparse):
         return call.args[:1] if shares_entries(name) else ()
     made = op_of(call.fn)
     item = made.result is Result.PART and made.shares is Which.FIRST  # of a container
@@ -404,10 +389,10 @@ def makes_new(fn: ir.Callee) -> bool:
     return not made.gives_array or not made.name.startswith("srcdiff.runtime.arrays.")
 
 
-def _is_generator(atom: ir.Atom, kinds: Kinds | None) -> bool:
+def _is_generator(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
     """Whether an atom is a generator of random numbers, which returns new arrays."""
     kind = _kind(atom, kinds)
-    return isinstance(kind, Object) and kind.type.startswith("numpy.random.")
+    return isinstance(kind, ir.Object) and kind.type.startswith("numpy.random.")
 
 
 def shares_entries(method: str) -> bool:
@@ -419,11 +404,11 @@ def shares_entries(method: str) -> bool:
 # --- calls that are made for their effect alone: they write into an operand, and return None -----
 
 
-def returns_nothing(rhs: ir.Rhs, kinds: Kinds) -> bool:
+def returns_nothing(rhs: ir.Rhs, kinds: ir.Kinds) -> bool:
     """Whether a right-hand side is a call that returns None."""
     if not isinstance(rhs, ir.Call) or not rhs.args or not op_of(rhs.fn).returns_none:
         return False
     if not isinstance(rhs.fn, ir.Method):
         return True
     kind = _kind(rhs.args[0], kinds)
-    return kind is not None and (isinstance(kind, Array) or is_container(kind))
+    return kind is not None and (isinstance(kind, ir.Array) or ir.is_container(kind))

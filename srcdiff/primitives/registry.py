@@ -22,10 +22,10 @@ from typing import Any, overload
 
 import numpy as np
 
+from srcdiff import ir
 from srcdiff.errors import MissingRuleError, entry
 from srcdiff.ir import NOWHERE, Atom, Attr, Call, Loc, Method, Name, Tup
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import Dict, Kind, List, Text, Tuple
 from srcdiff.primitives.arguments import MEMBER_REMEDY, REMEDY, bind, spelling
 
 
@@ -662,7 +662,7 @@ class Bound:
 
 
 @overload
-def find(what: Call, kinds: Mapping[str, Kind], loc: Loc = NOWHERE) -> Bound: ...
+def find(what: Call, kinds: Mapping[str, ir.Kind], loc: Loc = NOWHERE) -> Bound: ...
 
 
 @overload
@@ -670,7 +670,7 @@ def find(what: Any) -> Rule | None: ...
 
 
 def find(
-    what: Any, kinds: Mapping[str, Kind] | None = None, loc: Loc = NOWHERE
+    what: Any, kinds: Mapping[str, ir.Kind] | None = None, loc: Loc = NOWHERE
 ) -> Bound | Rule | None:
     """The rule of a call, bound to its arguments; a located error if there is none.
 
@@ -697,10 +697,10 @@ def of_class(fn: Any) -> Rule | None:
     return found if found is not None and found.reason else None
 
 
-def _on_container(call: Call, kinds: Mapping[str, Kind]) -> bool:
+def _on_container(call: Call, kinds: Mapping[str, ir.Kind]) -> bool:
     """Is this the method or attribute of something that is certainly no number or array?"""
     if not isinstance(call.fn, (Method, Attr)) or not call.args:
         return False
     receiver = call.args[0]
     kind = kinds.get(receiver.id) if isinstance(receiver, Name) else None
-    return isinstance(receiver, Tup) or isinstance(kind, (List, Tuple, Dict, Text))
+    return isinstance(receiver, Tup) or isinstance(kind, (ir.List, ir.Tuple, ir.Dict, ir.Text))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.ir.kinds import UNKNOWN, Array, Kind, Kinds, is_basic, is_real, rank_of, sure
 from srcdiff.primitives.arguments import argument
 from srcdiff.primitives.effects import asks_copy, gives_back, returns_view
 from srcdiff.primitives.operation import Meaning, Result, op_of
@@ -22,14 +21,16 @@ _IN_C_ORDER = (
 _LIKE_ANOTHER = (Op.EMPTY_LIKE, Op.FULL_LIKE, Op.ONES_LIKE, Op.ZEROS_LIKE)
 
 
-def is_sure_view(rhs: ir.Rhs, kinds: Kinds, function: ir.Function) -> bool:
+def is_sure_view(rhs: ir.Rhs, kinds: ir.Kinds, function: ir.Function) -> bool:
     """Whether an expression is certainly a view of the array that is its first operand."""
     if isinstance(rhs, ir.Name):
         return True
     if not isinstance(rhs, ir.Call):
         return False
     if is_op(rhs, Op.REAL, Op.REAL_PART):  # of a complex array it is a part
-        return isinstance(rhs.args[0], ir.Name) and is_real(kinds.get(rhs.args[0].id, UNKNOWN))
+        return isinstance(rhs.args[0], ir.Name) and ir.is_real(
+            kinds.get(rhs.args[0].id, ir.UNKNOWN)
+        )
     if is_op(rhs, Op.GETITEM):
         return _is_basic(rhs.args[1], kinds)
     if op_of(rhs.fn).result is Result.SURE_VIEW:
@@ -42,14 +43,14 @@ def is_sure_view(rhs: ir.Rhs, kinds: Kinds, function: ir.Function) -> bool:
     return is_reshaping(rhs) and _in_c_order(rhs.args[0], kinds, function)
 
 
-def _is_basic(index: ir.Atom, kinds: Kinds) -> bool:
+def _is_basic(index: ir.Atom, kinds: ir.Kinds) -> bool:
     """Whether an index certainly is one of integers, slices, `None` and `...`."""
     if isinstance(index, ir.Tup):
         return all(_is_basic(i, kinds) for i in index.items)
     if isinstance(index, ir.Const):
         return not isinstance(index.value, bool)
     if isinstance(index, ir.Name):
-        return index.id in kinds and is_basic(kinds[index.id])
+        return index.id in kinds and ir.is_basic(kinds[index.id])
     return isinstance(index, ir.Slice)
 
 
@@ -66,13 +67,13 @@ def asks_order(call: ir.Call) -> bool:
 
 
 def _in_c_order(
-    base: ir.Atom, kinds: Kinds, function: ir.Function, seen: frozenset[str] = frozenset()
+    base: ir.Atom, kinds: ir.Kinds, function: ir.Function, seen: frozenset[str] = frozenset()
 ) -> bool:
     """Whether an array is certainly contiguous in C order, because it was made so."""
     if not isinstance(base, ir.Name) or base.id in {*seen, *(p.name for p in function.params)}:
         return False
     seen |= {base.id}
-    flat = rank_of(kinds[base.id]) == 1 if base.id in kinds else False
+    flat = ir.rank_of(kinds[base.id]) == 1 if base.id in kinds else False
     made = [s for s in ir.walk(function.body) if base.id in ir.writes(s)]
     return all(
         isinstance(s, ir.Assign) and _makes_c_order(s.rhs, flat, kinds, function, seen)
@@ -81,7 +82,7 @@ def _in_c_order(
 
 
 def _makes_c_order(
-    rhs: ir.Rhs, flat: bool, kinds: Kinds, function: ir.Function, seen: frozenset[str]
+    rhs: ir.Rhs, flat: bool, kinds: ir.Kinds, function: ir.Function, seen: frozenset[str]
 ) -> bool:
     """Whether an expression makes a new array in C order, or is one that was made so."""
     if isinstance(rhs, ir.Name):
@@ -105,11 +106,11 @@ def _is_known(fn: Any) -> bool:
     return not isinstance(fn, (ir.Name, ir.Derived))
 
 
-def is_array(kind: Kind | None) -> bool:
+def is_array(kind: ir.Kind | None) -> bool:
     """Whether a value is certainly an array."""
-    return isinstance(kind, Array) and not kind.maybe_scalar
+    return isinstance(kind, ir.Array) and not kind.maybe_scalar
 
 
-def is_array_if_any(kind: Kind | None) -> bool:
+def is_array_if_any(kind: ir.Kind | None) -> bool:
     """Whether a value is certainly an array, or None in place of one."""
-    return kind is not None and is_array(sure(kind))
+    return kind is not None and is_array(ir.sure(kind))

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from srcdiff import ir
 from srcdiff.aot.job import Job, Wanted
 from srcdiff.driver.derivative import Derivative
 from srcdiff.errors import ExtraError, TransformError
-from srcdiff.ir.kinds import Kind
 from srcdiff.report.dot import graph, picture
 from srcdiff.report.view import Source, View, view
 from srcdiff.version import VERSION
@@ -36,12 +36,12 @@ def page(f: Any, **options: Any) -> str:
     return _rendered("page.html", view(job.made, job.kinds, example))
 
 
-def fragment(derivative: Derivative, kinds: Mapping[str, Kind]) -> str:
+def fragment(derivative: Derivative, kinds: Mapping[str, ir.Kind]) -> str:
     """The report of a gradient for arguments of some kinds, to be put into a page."""
     return _rendered("report.html", view(derivative, kinds))
 
 
-def shown(derivative: Derivative, kinds: Mapping[str, Kind]) -> str | None:
+def shown(derivative: Derivative, kinds: Mapping[str, ir.Kind]) -> str | None:
     """What a notebook shows; None where it can only show text."""
     try:
         return fragment(derivative, kinds)

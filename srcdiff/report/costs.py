@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.ir.kinds import Array, Dim, Kind, List, Range, Scalar, Sym, Tuple
 from srcdiff.kinds.interpreter import infer
 from srcdiff.optimize.rewrite import mark_in
 from srcdiff.primitives.operation import Meaning, op_of
@@ -50,11 +49,11 @@ def constant(number: int) -> Count:
     return Counter({(): number})
 
 
-def length(dim: Dim, known: Mapping[str, int]) -> Count:
+def length(dim: ir.Dim, known: Mapping[str, int]) -> Count:
     """The length of an axis; `known` has the lengths of the example."""
     if isinstance(dim, int):
         return constant(dim)
-    if not isinstance(dim, Sym) or "@" in dim.name or dim.name == "?":
+    if not isinstance(dim, ir.Sym) or "@" in dim.name or dim.name == "?":
         return Counter({(UNKNOWN,): 1})
     if dim.name in known:
         return constant(max(0, known[dim.name] + dim.offset))
@@ -70,11 +69,11 @@ def product(one: Count, other: Count) -> Count:
     return found
 
 
-def size(kind: Kind | None, known: Mapping[str, int]) -> Count:
+def size(kind: ir.Kind | None, known: Mapping[str, int]) -> Count:
     """The number of elements of a value."""
-    if isinstance(kind, Scalar):
+    if isinstance(kind, ir.Scalar):
         return constant(1)
-    if not isinstance(kind, Array) or kind.dims is None:
+    if not isinstance(kind, ir.Array) or kind.dims is None:
         return Counter({(UNKNOWN,): 1})
     found = constant(1)
     for dim in kind.dims:
@@ -111,7 +110,7 @@ class Costs:
     """What the statements of a function cost, by place, forwards and backwards."""
 
     def __init__(
-        self, function: ir.Function, params: Mapping[str, Kind], known: Mapping[str, int]
+        self, function: ir.Function, params: Mapping[str, ir.Kind], known: Mapping[str, int]
     ) -> None:
         self.kinds = infer(function, params)
         self.known = known
@@ -140,14 +139,14 @@ class Costs:
             return Counter()
         return self._call(call, self.kinds.get(stmt.target.id))
 
-    def _call(self, call: ir.Call, result: Kind | None) -> Count:
+    def _call(self, call: ir.Call, result: ir.Kind | None) -> Count:
         """What a call costs."""
         args, callee, rule = [self._kind(a) for a in call.args], op_of(call.fn), lookup(call.fn)
         if isinstance(call.fn, ir.Attr) or rule is None or rule.view is not None:
             return Counter()
         if is_op(call, *_MAKERS) or callee.means(*_FREE) or callee.name.startswith(_HELPERS):
             return Counter()
-        if isinstance(result, Scalar) and result.dtype in ("int64", "bool"):
+        if isinstance(result, ir.Scalar) and result.dtype in ("int64", "bool"):
             return Counter()
         axis = _PRODUCTS.get(which_op(call))
         if axis is not None:
@@ -157,26 +156,26 @@ class Costs:
         sizes = [size(k, self.known) for k in (result, *args) if k is not None]
         return max(sizes, key=_weight)
 
-    def _matrix_product(self, result: Kind | None, first: Kind | None, axis: int) -> Count:
+    def _matrix_product(self, result: ir.Kind | None, first: ir.Kind | None, axis: int) -> Count:
         """2 m n k."""
-        dims = first.dims if isinstance(first, Array) else None
+        dims = first.dims if isinstance(first, ir.Array) else None
         if dims is None:
             return Counter({(UNKNOWN,) * 3: 2})
         inner = length(dims[axis], self.known) if len(dims) >= -axis else constant(1)
         return product(constant(2), product(size(result, self.known), inner))
 
-    def _cubed(self, kind: Kind | None) -> Count:
+    def _cubed(self, kind: ir.Kind | None) -> Count:
         """The order of what linear algebra does with a matrix: its size times its shorter side."""
-        dims = kind.dims if isinstance(kind, Array) else None
+        dims = kind.dims if isinstance(kind, ir.Array) else None
         if dims is None or len(dims) < 2:
             return Counter({(UNKNOWN,) * 3: 1}) if dims is None else size(kind, self.known)
         return product(size(kind, self.known), length(dims[-1], self.known))
 
-    def _kind(self, atom: ir.Atom) -> Kind | None:
+    def _kind(self, atom: ir.Atom) -> ir.Kind | None:
         """The kind of an argument."""
         if isinstance(atom, ir.Name):
             return self.kinds.get(atom.id)
-        return Scalar("float64") if isinstance(atom, ir.Const) else None
+        return ir.Scalar("float64") if isinstance(atom, ir.Const) else None
 
     def _trips(self, stmt: ir.For | ir.While) -> Count:
         """How often a loop runs."""
@@ -186,11 +185,11 @@ class Costs:
             known = is_op(stmt.iter, Op.RANGE)
             return self._range(stmt.iter) if known else Counter({(UNKNOWN,): 1})
         kind = self._kind(stmt.iter)
-        if isinstance(kind, Range):
+        if isinstance(kind, ir.Range):
             return length(kind.length, self.known)
-        if isinstance(kind, Array) and kind.dims:
+        if isinstance(kind, ir.Array) and kind.dims:
             return length(kind.dims[0], self.known)
-        if isinstance(kind, (List, Tuple)) and kind.items is not None:
+        if isinstance(kind, (ir.List, ir.Tuple)) and kind.items is not None:
             return constant(len(kind.items))
         return Counter({(UNKNOWN,): 1})
 
@@ -213,7 +212,7 @@ class Costs:
         if isinstance(atom, ir.Const):
             return constant(atom.value) if isinstance(atom.value, int) else None
         kind = self._kind(atom)
-        if not isinstance(kind, Scalar) or kind.value is None and kind.size_of is None:
+        if not isinstance(kind, ir.Scalar) or kind.value is None and kind.size_of is None:
             return None
         return length(kind.size_of if kind.value is None else kind.value, self.known)
 

@@ -29,7 +29,6 @@ from srcdiff.frontend.request import spelled
 from srcdiff.frontend.signatures import arguments
 from srcdiff.frontend.source.locate import definition, lines_of
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import Kind, Scalar
 from srcdiff.primitives.effects import asked
 from srcdiff.primitives.operation import Meaning, op_of
 from srcdiff.primitives.ops import Op, is_op
@@ -48,7 +47,7 @@ _STEPS = (
 )  # fmt: skip
 
 
-def warnings(derivative: Derivative, kinds: Mapping[str, Kind], made: Made) -> list[str]:
+def warnings(derivative: Derivative, kinds: Mapping[str, ir.Kind], made: Made) -> list[str]:
     """What a reader should know of, the unused inputs first."""
     state = analysed(derivative.origin, derivative.request, kinds)
     assert state.facts is not None
@@ -65,7 +64,7 @@ def _varied(state: State) -> frozenset[str]:
     """The values that are computed from the inputs, whether they reach an output or not."""
     made = [s for s in ir.walk(state.function.body) if isinstance(s, ir.Assign)]
     kinds = [(s, state.kinds.get(s.target.id)) for s in made]
-    real = [s for s, k in kinds if not isinstance(k, Scalar) or k.dtype not in ("int64", "bool")]
+    real = [s for s, k in kinds if not isinstance(k, ir.Scalar) or k.dtype not in ("int64", "bool")]
     inputs = [p for i in state.request.inputs for p in i.params]
     return reachable(inputs, [(n, s.target.id, s) for s in real for n in ir.reads(s)])
 
@@ -174,7 +173,7 @@ class View:
 
 
 def view(
-    derivative: Derivative, kinds: Mapping[str, Kind], example: tuple[Any, ...] | None = None
+    derivative: Derivative, kinds: Mapping[str, ir.Kind], example: tuple[Any, ...] | None = None
 ) -> View:
     """The report of a gradient for arguments of some kinds, with sizes if there are arguments."""
     made = derive(derivative.origin, derivative.request, kinds)
@@ -220,7 +219,7 @@ def _backward_line(source: Source) -> int:
 
 
 def _primals(
-    derivative: Derivative, kinds: Mapping[str, Kind], shown: set[str], active: set[str]
+    derivative: Derivative, kinds: Mapping[str, ir.Kind], shown: set[str], active: set[str]
 ) -> tuple[Source, ...]:
     """The user's functions that some generated line comes from."""
     found: list[Source] = []

@@ -21,28 +21,6 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.facts import is_complex_kind
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Array,
-    Dict,
-    Kind,
-    List,
-    NoneKind,
-    Object,
-    Scalar,
-    SliceKind,
-    Text,
-    Tuple,
-    Unknown,
-    broadcasts_to_itself,
-    class_of,
-    dims_of,
-    is_big,
-    is_filled,
-    is_float,
-    is_none,
-    rank_of,
-)
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.indexing import item_kind
 from srcdiff.kinds.probing import is_number_type
@@ -75,13 +53,13 @@ def _attribute(name: str) -> Any:
 
 
 def _shape(folder: Folder, call: ir.Call) -> Any:
-    if isinstance(folder.kind(call.args[0]), Scalar):
+    if isinstance(folder.kind(call.args[0]), ir.Scalar):
         return ir.Tup(())
     return _attribute("shape")(folder, call)
 
 
 def _ndim(folder: Folder, call: ir.Call) -> Any:
-    rank = rank_of(folder.kind(call.args[0]))
+    rank = ir.rank_of(folder.kind(call.args[0]))
     return UNSET if rank is None else ir.Const(rank)
 
 
@@ -90,7 +68,7 @@ def _len(folder: Folder, call: ir.Call) -> Any:
     kind = folder.kind(arg)
     if isinstance(arg, ir.Tup):
         return ir.Const(len(arg.items))
-    if isinstance(kind, (Tuple, List)) and kind.items is not None:
+    if isinstance(kind, (ir.Tuple, ir.List)) and kind.items is not None:
         return ir.Const(len(kind.items))
     return UNSET
 
@@ -128,7 +106,7 @@ def _divisor(folder: Folder, call: ir.Call) -> Any:
     x, *result = call.args
     kind = folder.kind(x)
     apart = all(map(_is_of_numpy, map(folder.kind, result)))
-    if isinstance(x, ir.Const) or not isinstance(kind, Scalar) or kind.python is False:
+    if isinstance(x, ir.Const) or not isinstance(kind, ir.Scalar) or kind.python is False:
         return x
     if not apart or on_device():
         return x
@@ -136,9 +114,9 @@ def _divisor(folder: Folder, call: ir.Call) -> Any:
     return x if made is None else ir.Call(made, (x,), text=f"np.{made.__name__}")
 
 
-def _is_of_numpy(kind: Kind) -> bool:
+def _is_of_numpy(kind: ir.Kind) -> bool:
     """Whether a result may be a number of NumPy in double precision; arrays divide as NumPy."""
-    return isinstance(kind, Scalar) and kind.python is not True and kind.dtype in _NUMBERS
+    return isinstance(kind, ir.Scalar) and kind.python is not True and kind.dtype in _NUMBERS
 
 
 _NUMBERS: Mapping[str | None, Any] = {
@@ -169,7 +147,7 @@ def _is_none(same: bool) -> Any:
             return UNSET
         if isinstance(a, (ir.Tup, ir.Slice, ir.Const, ir.Ref)):
             return ir.Const((getattr(a, "value", 0) is None) == same)
-        none = is_none(folder.kind(a))
+        none = ir.is_none(folder.kind(a))
         return UNSET if none is None else ir.Const(none == same)
 
     return form
@@ -178,15 +156,15 @@ def _is_none(same: bool) -> Any:
 def _isinstance(folder: Folder, call: ir.Call) -> Any:
     arg, cls = call.args
     kind, wanted = folder.kind(arg), folder.static(cls)
-    known: Mapping[Any, tuple[type[Kind], ...]] = {
-        tuple: (Tuple,), list: (List,), (tuple, list): (Tuple, List), slice: (SliceKind,),
-        dict: (Dict,),
+    known: Mapping[Any, tuple[type[ir.Kind], ...]] = {
+        tuple: (ir.Tuple,), list: (ir.List,), (tuple, list): (ir.Tuple, ir.List),
+        slice: (ir.SliceKind,), dict: (ir.Dict,),
     }  # fmt: skip
     if isinstance(arg, ir.Const) or wanted is UNSET or wanted not in known:
         return UNSET
-    if isinstance(kind, (Unknown, Object)):
+    if isinstance(kind, (ir.Unknown, ir.Object)):
         return UNSET
-    return ir.Const(isinstance(kind, known[wanted]) and class_of(kind) is None)
+    return ir.Const(isinstance(kind, known[wanted]) and ir.class_of(kind) is None)
 
 
 def _keep_axes(folder: Folder, call: ir.Call) -> Any:
@@ -200,12 +178,12 @@ def _keep_axes(folder: Folder, call: ir.Call) -> Any:
 
 def _uncut(folder: Folder, call: ir.Call) -> Any:
     """`uncut(d, x)` as `d` where `x` is known to have fractions."""
-    return call.args[0] if is_float(folder.kind(call.args[1])) else UNSET
+    return call.args[0] if ir.is_float(folder.kind(call.args[1])) else UNSET
 
 
 def _spread(folder: Folder, call: ir.Call) -> Any:
     value, x, axis, keepdims = (*call.args, ir.NONE, ir.Const(False))[:4]
-    if isinstance(folder.kind(x), Scalar):
+    if isinstance(folder.kind(x), ir.Scalar):
         return value
     kept = _keep_axes(folder, ir.Call(arrays.keep_axes, (value, axis, keepdims)))
     if kept is UNSET:
@@ -218,10 +196,10 @@ def _spread(folder: Folder, call: ir.Call) -> Any:
 def _axis_size(folder: Folder, call: ir.Call) -> Any:
     """`x.size` or `x.shape[axis]`, where they are known not to be 0."""
     x, axis = (*call.args, ir.NONE)[:2]
-    at, dims = folder.static(axis), dims_of(folder.kind(x))
+    at, dims = folder.static(axis), ir.dims_of(folder.kind(x))
     if dims is None:
         return UNSET
-    if not all(map(is_filled, dims[at : at + 1 or None] if isinstance(at, int) else dims)):
+    if not all(map(ir.is_filled, dims[at : at + 1 or None] if isinstance(at, int) else dims)):
         return UNSET
     if at is None:
         return folder.call(ir.Call(np.size, (x,), text="np.size"))
@@ -294,12 +272,12 @@ class Folder:
 
     def __init__(
         self,
-        kinds: Mapping[str, Kind],
+        kinds: Mapping[str, ir.Kind],
         emit: Callable[[ir.Rhs], ir.Name],
         scalar_math: bool = False,
         mixed: bool = False,
     ) -> None:
-        self.kinds = ChainMap[str, Kind]({}, kinds)  # type: ignore[arg-type]  # it is only read
+        self.kinds = ChainMap[str, ir.Kind]({}, kinds)  # type: ignore[arg-type]  # it is only read
         self.emit = emit
         self.scalar_math = scalar_math
         self.mixed = mixed  # what has no known dtype may be complex
@@ -307,7 +285,7 @@ class Folder:
 
     # --- atoms ---
 
-    def kind(self, atom: ir.Atom) -> Kind:
+    def kind(self, atom: ir.Atom) -> ir.Kind:
         """The kind of an atom."""
         return atom_kind(atom, self.kinds)
 
@@ -326,13 +304,13 @@ class Folder:
             return UNSET if any(p is UNSET for p in parts) else slice(*parts)
         return self._static_kind(self.kind(atom))
 
-    def _static_kind(self, kind: Kind) -> Any:
+    def _static_kind(self, kind: ir.Kind) -> Any:
         """The value that a kind tells."""
-        if isinstance(kind, NoneKind):
+        if isinstance(kind, ir.NoneKind):
             return None
-        if isinstance(kind, Scalar) and kind.value is not None:
+        if isinstance(kind, ir.Scalar) and kind.value is not None:
             return bool(kind.value) if kind.dtype == "bool" else kind.value
-        if isinstance(kind, Text) and kind.value is not None:
+        if isinstance(kind, ir.Text) and kind.value is not None:
             return kind.value
         return UNSET
 
@@ -351,9 +329,9 @@ class Folder:
         """Remember whether a new temporary may be complex, and what an item of a tuple is."""
         if is_op(rhs, Op.GETITEM):
             base = self.kind(rhs.args[0])
-            if isinstance(base, (Tuple, List)):
+            if isinstance(base, (ir.Tuple, ir.List)):
                 found = item_kind(base, self.kind(rhs.args[1]))
-                self.kinds.update({} if found == UNKNOWN else {name.id: found})
+                self.kinds.update({} if found == ir.UNKNOWN else {name.id: found})
         if is_op(rhs, Op.ABSOLUTE, Op.REAL, Op.IMAG, Op.NP_SHAPE):
             return
         read = [a for a in ir.atoms(rhs) if isinstance(a, (ir.Name, ir.Const, ir.Ref))]
@@ -408,17 +386,19 @@ class Folder:
             return True
         if isinstance(atom, ir.Const):
             return isinstance(atom.value, (str, type(None), type(...))) or self.integer(atom)
-        return self.integer(atom) or isinstance(self.kind(atom), (SliceKind, NoneKind, Text))
+        return self.integer(atom) or isinstance(
+            self.kind(atom), (ir.SliceKind, ir.NoneKind, ir.Text)
+        )
 
     def integer(self, atom: ir.Atom) -> bool:
         """Whether an index is known as one integer."""
         kind = self.kind(atom)
-        return isinstance(kind, Scalar) and kind.dtype is not None and "int" in kind.dtype
+        return isinstance(kind, ir.Scalar) and kind.dtype is not None and "int" in kind.dtype
 
     def is_array(self, atom: ir.Atom) -> bool:
         """Whether a value is known as an array."""
         kind = self.kind(atom)
-        return isinstance(kind, Array) and not kind.maybe_scalar
+        return isinstance(kind, ir.Array) and not kind.maybe_scalar
 
     def distinct(self, atom: ir.Atom) -> bool:
         """Whether an index is known to select no element twice."""
@@ -433,8 +413,8 @@ class Folder:
     def places(self, atom: ir.Atom) -> bool:
         """Whether an index is known as a list of different places, counted from the front."""
         kind = self.kind(atom)
-        items = kind.items if isinstance(kind, List) and kind.items else (UNKNOWN,)
-        found = [k.value if isinstance(k, Scalar) else None for k in items]
+        items = kind.items if isinstance(kind, ir.List) and kind.items else (ir.UNKNOWN,)
+        found = [k.value if isinstance(k, ir.Scalar) else None for k in items]
         plain = all(type(v) is int and v >= 0 for v in found)
         return plain and len(set(found)) == len(found)
 
@@ -443,7 +423,7 @@ class Folder:
         if on_device():
             return False
         items = index.items if isinstance(index, ir.Tup) else (index,)
-        return rank_of(self.kind(base)) == len(items) and all(map(self.integer, items))
+        return ir.rank_of(self.kind(base)) == len(items) and all(map(self.integer, items))
 
     def reshapes(self, atom: ir.Atom) -> bool:
         """Whether an index is known to select everything, with more axes."""
@@ -458,17 +438,17 @@ class Folder:
 
     def stretchable(self, atom: ir.Atom) -> bool:
         """Whether an operand may have been broadcast along an axis of length 1."""
-        dims = dims_of(self.kind(atom))
-        return dims is None or not all(map(is_big, dims))
+        dims = ir.dims_of(self.kind(atom))
+        return dims is None or not all(map(ir.is_big, dims))
 
     # --- broadcasting ---
 
     def unbroadcast(
-        self, value: ir.Atom, x: ir.Atom, z: Kind, others: list[Kind] | None
+        self, value: ir.Atom, x: ir.Atom, z: ir.Kind, others: list[ir.Kind] | None
     ) -> ir.Atom:
         """`value`, which has the shape of `z`, summed to the shape of its operand `x`."""
         kind = self.kind(x)
-        if broadcasts_to_itself(kind, z, others):
+        if ir.broadcasts_to_itself(kind, z, others):
             return value
         plan = _sum_plan(kind, z)
         if plan is None:
@@ -509,9 +489,11 @@ def _is_safe(value: Any) -> bool:
     return type(value) is float and value in _SAFE_NUMBERS
 
 
-def _is_open(kind: Kind) -> bool:
+def _is_open(kind: ir.Kind) -> bool:
     """Whether a value may have any dtype."""
-    return isinstance(kind, Unknown) or (isinstance(kind, (Scalar, Array)) and not kind.dtype)
+    return isinstance(kind, ir.Unknown) or (
+        isinstance(kind, (ir.Scalar, ir.Array)) and not kind.dtype
+    )
 
 
 def _short(value: float) -> float:
@@ -531,12 +513,12 @@ def spliced(args: tuple[ir.Atom, ...]) -> tuple[ir.Atom, ...]:
     return tuple(out)
 
 
-def _sum_plan(x: Kind, z: Kind) -> tuple[tuple[str, ir.Atom], ...] | None:
+def _sum_plan(x: ir.Kind, z: ir.Kind) -> tuple[tuple[str, ir.Atom], ...] | None:
     """The keywords of the `np.sum` that undoes a broadcast from `x` to `z`; None if unknown."""
-    small, large = dims_of(x), dims_of(z)
-    if small == () and (isinstance(x, Scalar) or large is not None):
+    small, large = ir.dims_of(x), ir.dims_of(z)
+    if small == () and (isinstance(x, ir.Scalar) or large is not None):
         return () if large else None
-    if small is None or large is None or not all(n == 1 or is_big(n) for n in small):
+    if small is None or large is None or not all(n == 1 or ir.is_big(n) for n in small):
         return None
     extra = len(large) - len(small)
     ones = [k for k, n in enumerate(small) if n == 1 and large[extra + k] != 1]
@@ -550,10 +532,10 @@ def _sum_plan(x: Kind, z: Kind) -> tuple[tuple[str, ir.Atom], ...] | None:
 # --- answers -----------------------------------------------------------------------------------
 
 ANSWERS: Mapping[Any, Any] = {
-    notation.rank: lambda f, x: rank_of(f.kind(x)),
-    notation.isscalar: lambda f, x: rank_of(f.kind(x)) == 0,
+    notation.rank: lambda f, x: ir.rank_of(f.kind(x)),
+    notation.isscalar: lambda f, x: ir.rank_of(f.kind(x)) == 0,
     notation.weak_in_quantiles: lambda f, q: (
-        rank_of(f.kind(q)) == 0 and notation.quantiles_are_as_data()
+        ir.rank_of(f.kind(q)) == 0 and notation.quantiles_are_as_data()
     ),
     notation.iscomplex: Folder.is_complex,
     notation.isarray: Folder.is_array,

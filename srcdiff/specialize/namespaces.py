@@ -13,7 +13,6 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Kind, Kinds, Maybe, Module, NoneKind, inside
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.ops import Op, is_op
@@ -23,7 +22,7 @@ from srcdiff.runtime.records import FOREIGN, MISSING, looked_up
 _COMPARED = (Op.IS, Op.IS_NOT, Op.EQ, Op.NE)
 
 
-def passes_modules(function: ir.Function, params: Kinds) -> bool:
+def passes_modules(function: ir.Function, params: ir.Kinds) -> bool:
     """Whether a variable of a function may hold a module."""
     if any(_holds_module(k) for k in params.values()):
         return True
@@ -31,9 +30,9 @@ def passes_modules(function: ir.Function, params: Kinds) -> bool:
     return any(isinstance(a, ir.Ref) and isinstance(a.value, types.ModuleType) for a in atoms)
 
 
-def _holds_module(kind: Kind) -> bool:
+def _holds_module(kind: ir.Kind) -> bool:
     """Whether a kind is that of a module or of a container with one."""
-    return isinstance(kind, Module) or any(map(_holds_module, inside(kind)))
+    return isinstance(kind, ir.Module) or any(map(_holds_module, ir.inside(kind)))
 
 
 def _atoms(rhs: ir.Rhs) -> tuple[ir.Atom, ...]:
@@ -43,7 +42,7 @@ def _atoms(rhs: ir.Rhs) -> tuple[ir.Atom, ...]:
     return (rhs,) if isinstance(rhs, ir.Ref) else ()
 
 
-def read_of_modules(function: ir.Function, kinds: Kinds) -> ir.Function:
+def read_of_modules(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function with what it reads of modules that variables hold.
 
     Raises:
@@ -60,7 +59,7 @@ def read_of_modules(function: ir.Function, kinds: Kinds) -> ir.Function:
     return ir.replaced_in(function, one)
 
 
-def without_modules(function: ir.Function, params: Kinds) -> ir.Function:
+def without_modules(function: ir.Function, params: ir.Kinds) -> ir.Function:
     """The function with all that it reads of modules that variables hold, one after the other."""
     while passes_modules(function, params):
         new = read_of_modules(function, infer(function, params))
@@ -70,15 +69,15 @@ def without_modules(function: ir.Function, params: Kinds) -> ir.Function:
     return function
 
 
-def _read(call: ir.Call, kinds: Kinds, loc: ir.Loc) -> Any:
+def _read(call: ir.Call, kinds: ir.Kinds, loc: ir.Loc) -> Any:
     """What a call is that has to do with a module."""
     if is_op(call, *_COMPARED):
         _check_compared([atom_kind(a, kinds) for a in call.args], loc)
     if not isinstance(call.fn, (ir.Method, ir.Attr)):
         return call
     kind = atom_kind(call.args[0], kinds)
-    kind = kind.kind if isinstance(kind, Maybe) else kind  # `if xp is None: xp = np`
-    if not isinstance(kind, Module):
+    kind = kind.kind if isinstance(kind, ir.Maybe) else kind  # `if xp is None: xp = np`
+    if not isinstance(kind, ir.Module):
         return call
     _check_fixed(kind.name, loc)
     text = f"{kind.name}.{call.fn.name}".replace("numpy.", "np.", 1)
@@ -102,10 +101,10 @@ def _check_fixed(module: str, loc: ir.Loc) -> None:
         )
 
 
-def _check_compared(kinds: list[Kind], loc: ir.Loc) -> None:
+def _check_compared(kinds: list[ir.Kind], loc: ir.Loc) -> None:
     """Refuse a comparison with NumPy or CuPy, which are one to the compiler."""
-    arrays = any(isinstance(k, Module) and k.name == "numpy" for k in kinds)
-    if arrays and not any(isinstance(k, NoneKind) for k in kinds):
+    arrays = any(isinstance(k, ir.Module) and k.name == "numpy" for k in kinds)
+    if arrays and not any(isinstance(k, ir.NoneKind) for k in kinds):
         raise UnsupportedError(
             "the module of arrays is compared: NumPy and CuPy are one here",
             loc,

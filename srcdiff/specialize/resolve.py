@@ -21,7 +21,6 @@ from srcdiff.frontend.closures.closures import Closure, wanted
 from srcdiff.frontend.signatures import many, no_keywords
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Array, Callable, Kind, Kinds, List, Tuple, class_of, is_numeric
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.operation import op_of
@@ -44,14 +43,14 @@ def declined(function: ir.Function) -> dict[str, ir.Assign]:
     return {s.target.id: s for s in made if _is_declined(ir.call_of(s))}
 
 
-def refuse_receiver(name: str, function: ir.Function, kinds: Kinds) -> None:
+def refuse_receiver(name: str, function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse the call that gets a function made here, and that has no derivative for a reason."""
     for stmt in declined(function).values():
         if name in ir.names(stmt.rhs):
             _refuse_declined(stmt, kinds)
 
 
-def _refuse_declined(stmt: ir.Assign, kinds: Kinds) -> None:
+def _refuse_declined(stmt: ir.Assign, kinds: ir.Kinds) -> None:
     """The error for a call that has no derivative: it says what to write instead."""
     assert isinstance(stmt.rhs, ir.Call)
     find(stmt.rhs, kinds, stmt.loc)
@@ -65,7 +64,7 @@ def _check_written_out(call: ir.Call, name: str, loc: ir.Loc) -> None:
         raise no_keywords(name, loc)
 
 
-def refuse_strange(call: ir.Call, loc: ir.Loc, function: ir.Function, kinds: Kinds) -> NoReturn:
+def refuse_strange(call: ir.Call, loc: ir.Loc, function: ir.Function, kinds: ir.Kinds) -> NoReturn:
     """The error for a call of which nothing is known."""
     fn = call.fn
     if isinstance(fn, ir.Name):
@@ -110,7 +109,7 @@ _ROUNDS = 60
 """How deep methods may lie in each other that are found by the kinds of objects."""
 
 
-def resolved(function: ir.Function, params: Kinds, origin: object) -> ir.Function:
+def resolved(function: ir.Function, params: ir.Kinds, origin: object) -> ir.Function:
     """The function with callees and arguments in place of what is known to stand for them.
 
     Where a method that was not seen yet stores an attribute that was read from the class, all is
@@ -126,11 +125,11 @@ def resolved(function: ir.Function, params: Kinds, origin: object) -> ir.Functio
         own |= more
 
 
-def _stored(function: ir.Function, params: Kinds) -> set[tuple[type, str]]:
+def _stored(function: ir.Function, params: ir.Kinds) -> set[tuple[type, str]]:
     """The attributes that are stored, and the classes of their objects."""
     found = list(stores(function.body))
     kinds = infer(function, params) if found else {}
-    classes = ((class_of(atom_kind(base, kinds)), str(key.value)) for _, base, key in found)
+    classes = ((ir.class_of(atom_kind(base, kinds)), str(key.value)) for _, base, key in found)
     return {(cls, name) for cls, name in classes if cls is not None}
 
 
@@ -140,7 +139,7 @@ class _Rounds:
     `taken` is what was read from classes, `assumed` what was only hoped of the classes of objects.
     """
 
-    def __init__(self, params: Kinds, origin: object, own: Attributes) -> None:
+    def __init__(self, params: ir.Kinds, origin: object, own: Attributes) -> None:
         self.params = params
         self.origin = origin
         self.own = own
@@ -198,7 +197,7 @@ class _Rounds:
         new = self.members(function, kinds, hoped)
         return closures_as_data(function, hoped) if new == function else new
 
-    def members(self, function: ir.Function, kinds: Kinds, hoped: Kinds) -> ir.Function:
+    def members(self, function: ir.Function, kinds: ir.Kinds, hoped: ir.Kinds) -> ir.Function:
         """The function with what is known of the methods of its objects."""
         from srcdiff.specialize.objects.methods import Members
 
@@ -212,7 +211,7 @@ class _Rounds:
         """Refuse methods that were looked up in a class that need not be that of the object."""
         kinds = infer(function, self.params) if self.assumed else {}
         for name, (cls, loc) in self.assumed.items():
-            if name in kinds and class_of(kinds[name]) is not cls:
+            if name in kinds and ir.class_of(kinds[name]) is not cls:
                 raise UnsupportedError(
                     f"{ir.said(name)} is an object of `{cls.__name__}` here, but may be something "
                     "else at other times",
@@ -221,9 +220,11 @@ class _Rounds:
                 )
 
 
-def _passes_modules(function: ir.Function, params: Kinds) -> bool:
+def _passes_modules(function: ir.Function, params: ir.Kinds) -> bool:
     """Whether a variable may hold a module: one is among the arguments, or mentioned."""
-    if all(map(is_numeric, params.values())) and not any(map(ir.refs_of, ir.walk(function.body))):
+    if all(map(ir.is_numeric, params.values())) and not any(
+        map(ir.refs_of, ir.walk(function.body))
+    ):
         return False
     from srcdiff.specialize.namespaces import passes_modules
 
@@ -241,7 +242,7 @@ def _has_open(function: ir.Function) -> bool:
     return any(map(_is_open, ir.calls(function.body)))
 
 
-def _refuse_open(function: ir.Function, kinds: Kinds) -> None:
+def _refuse_open(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse calls of what may be a function that is data by now."""
     from srcdiff.specialize.closures.defunctionalize import known_choices
 
@@ -261,7 +262,7 @@ class _Resolve(Rewriter):
     """One round."""
 
     def __init__(
-        self, function: ir.Function, kinds: Kinds, dicts: Mapping[str, tuple[str, ...]]
+        self, function: ir.Function, kinds: ir.Kinds, dicts: Mapping[str, tuple[str, ...]]
     ) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.whole = function
@@ -278,7 +279,7 @@ class _Resolve(Rewriter):
         """A call with what is known of it; items are taken before it."""
         fn = call.fn
         kind = self.kinds.get(fn.id) if isinstance(fn, ir.Name) else None
-        value = kind.value if isinstance(kind, Callable) else None
+        value = kind.value if isinstance(kind, ir.Callable) else None
         if value is not None and not isinstance(value, ir.Site):
             call = replace(call, fn=value, text=None)
         meant = value.closure if isinstance(value, ir.Site) else call.fn
@@ -301,9 +302,9 @@ class _Resolve(Rewriter):
         if not isinstance(arg.value, ir.Name):
             return [arg]
         kind = self.kinds.get(arg.value.id)
-        if isinstance(kind, (Tuple, List)) and kind.items is not None:
+        if isinstance(kind, (ir.Tuple, ir.List)) and kind.items is not None:
             return [self.taken(arg.value, k) for k in range(len(kind.items))]
-        if not isinstance(kind, (Tuple, List, Array)):
+        if not isinstance(kind, (ir.Tuple, ir.List, ir.Array)):
             return [arg]
         number = _count(kind, call, fn)
         if number is None:
@@ -329,9 +330,9 @@ class _Resolve(Rewriter):
         return self.temp(ir.Call(operator.getitem, (base, ir.Const(key)), role=role))
 
 
-def _count(kind: Kind, call: ir.Call, fn: Any) -> int | None:
+def _count(kind: ir.Kind, call: ir.Call, fn: Any) -> int | None:
     """How many items an array, list or tuple has as `*xs` in a call of `fn`, if known."""
-    dims = kind.dims if isinstance(kind, Array) else None
+    dims = kind.dims if isinstance(kind, ir.Array) else None
     if dims and isinstance(dims[0], int):
         return dims[0]
     # One item more would be what a ufunc writes into: only numbers are none.

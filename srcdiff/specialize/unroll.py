@@ -15,21 +15,6 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.analysis.liveness import live_after, live_before
 from srcdiff.ir.builder import Rewriter
-from srcdiff.ir.kinds import (
-    Array,
-    Dict,
-    Kind,
-    Kinds,
-    List,
-    NoneKind,
-    Scalar,
-    Text,
-    Tuple,
-    class_if_any,
-    class_of,
-    inside,
-    sure,
-)
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.operation import Which, op_of
 from srcdiff.primitives.ops import Op, is_op
@@ -44,12 +29,12 @@ _LOOKS = (
 )  # fmt: skip
 
 
-def fixed_dicts(function: ir.Function, params: Kinds) -> dict[str, tuple[str, ...]]:
+def fixed_dicts(function: ir.Function, params: ir.Kinds) -> dict[str, tuple[str, ...]]:
     """The dicts that nobody writes into, and their keys."""
     found: dict[str, tuple[str, ...]] = {}
     for param in function.params:
         kind = params.get(param.name)
-        if isinstance(kind, Dict) and kind.item is None and kind.cls is None:
+        if isinstance(kind, ir.Dict) and kind.item is None and kind.cls is None:
             _add(found, param.name, [k for k, _ in kind.items])
     for stmt in ir.assignments(function.body):
         rhs = stmt.rhs
@@ -78,9 +63,9 @@ def _spread(body: ir.Block) -> frozenset[str]:
     return frozenset(n for atom in (*stars, *given) for n in ir.names(atom))
 
 
-def _holds_dict(kind: Kind | None) -> bool:
+def _holds_dict(kind: ir.Kind | None) -> bool:
     """Whether a value is known to be, or to hold, a dict or an object."""
-    return isinstance(kind, Dict) or any(map(_holds_dict, inside(kind)))
+    return isinstance(kind, ir.Dict) or any(map(_holds_dict, ir.inside(kind)))
 
 
 def _calls(body: ir.Block) -> Iterator[tuple[str, str, ir.Call]]:
@@ -94,7 +79,7 @@ def _calls(body: ir.Block) -> Iterator[tuple[str, str, ir.Call]]:
 def _inner(
     items: Iterable[tuple[str, str, ir.Call]],
     param: str,
-    kind: Kind | None,
+    kind: ir.Kind | None,
     other: Container[str],
     spread: Container[str],
 ) -> list[tuple[str, tuple[str, ...]]]:
@@ -102,46 +87,51 @@ def _inner(
 
     Whoever gets what one of `spread` holds may write into a dict in it.
     """
-    kinds: dict[str, Kind | None] = {param: kind}
+    kinds: dict[str, ir.Kind | None] = {param: kind}
     for name, base, call in items:  # a name is bound before it is read
         if base in kinds and looks(call) and not is_op(call, Op.LEN, Op.CONTAINS):
             kinds[name] = None if name in kinds else _taken(call, kinds[base])
     found: dict[str, tuple[str, ...]] = {}
     held = [part for name, inner in kinds.items() if name in spread for part in _parts(inner)]
     for name, inner in kinds.items():
-        if name in other and not isinstance(inner, (Scalar, Array, Text, NoneKind)):
+        if name in other and not isinstance(inner, (ir.Scalar, ir.Array, ir.Text, ir.NoneKind)):
             return []
         if inner in held:
             continue
-        if name != param and isinstance(inner, Dict) and inner.item is None and inner.cls is None:
+        if (
+            name != param
+            and isinstance(inner, ir.Dict)
+            and inner.item is None
+            and inner.cls is None
+        ):
             _add(found, name, [k for k, _ in inner.items])
     return list(found.items())
 
 
-def _parts(kind: Kind | None) -> Iterator[Kind]:
+def _parts(kind: ir.Kind | None) -> Iterator[ir.Kind]:
     """The kinds of all that a value holds."""
-    for part in inside(kind):
+    for part in ir.inside(kind):
         yield part
         yield from _parts(part)
 
 
-def _taken(call: ir.Call, kind: Kind | None) -> Kind | None:
+def _taken(call: ir.Call, kind: ir.Kind | None) -> ir.Kind | None:
     """The kind of what a call takes out of a value, None where that is not known."""
     key = read_key(call)
-    if key is not None and not (call.role is ir.Role.LOOP and isinstance(kind, Dict)):
+    if key is not None and not (call.role is ir.Role.LOOP and isinstance(kind, ir.Dict)):
         return item_at(kind, key.value)
-    if not is_op(call, Op.GETITEM) or not isinstance(kind, (List, Tuple)):
+    if not is_op(call, Op.GETITEM) or not isinstance(kind, (ir.List, ir.Tuple)):
         return None
     if not kind.items:
         return kind.item  # dicts of other keys are not joined to one of known keys
     return kind.items[0] if len(set(map(_keys, kind.items))) == 1 else None
 
 
-def _keys(kind: Kind) -> object:
+def _keys(kind: ir.Kind) -> object:
     """What tells containers of other keys apart."""
-    if isinstance(kind, Dict):
+    if isinstance(kind, ir.Dict):
         return tuple((k, _keys(v)) for k, v in kind.items), kind.item is None
-    if isinstance(kind, (List, Tuple)):
+    if isinstance(kind, (ir.List, ir.Tuple)):
         return None if kind.items is None else tuple(map(_keys, kind.items))
     return type(kind)
 
@@ -193,7 +183,7 @@ def looks(call: ir.Call) -> bool:
 class Names:
     """The names, as text, that a sequence or a dict gives in turn."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         self.kinds = kinds
         self.dicts = fixed_dicts(function, kinds)
         count = ir.binding_counts(function.body, function.params, True)
@@ -222,18 +212,18 @@ class Names:
         return None if found is None else len(found)
 
 
-def _texts(kind: Kind | None) -> tuple[str, ...] | None:
+def _texts(kind: ir.Kind | None) -> tuple[str, ...] | None:
     """The items of a tuple or list of known strings."""
-    if not isinstance(kind, (Tuple, List)) or kind.items is None:
+    if not isinstance(kind, (ir.Tuple, ir.List)) or kind.items is None:
         return None
-    values = [k.value for k in kind.items if isinstance(k, Text) and k.value is not None]
+    values = [k.value for k in kind.items if isinstance(k, ir.Text) and k.value is not None]
     return tuple(values) if len(values) == len(kind.items) else None
 
 
 # --- what is known of the values of a function, and loops over objects of several kinds ----------
 
 
-_NOTHING: Kinds = {}
+_NOTHING: ir.Kinds = {}
 
 
 class Known(Rewriter):
@@ -247,10 +237,10 @@ class Known(Rewriter):
     def __init__(
         self,
         function: ir.Function,
-        kinds: Kinds,
-        hopes: Kinds,
+        kinds: ir.Kinds,
+        hopes: ir.Kinds,
         own: frozenset[tuple[type, str]] = frozenset(),
-        params: Kinds = _NOTHING,
+        params: ir.Kinds = _NOTHING,
     ) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.whole = function
@@ -262,7 +252,7 @@ class Known(Rewriter):
         self.own = own
         self.taken: set[tuple[type, str]] = set()
 
-    def kind(self, atom: ir.Atom) -> Kind:
+    def kind(self, atom: ir.Atom) -> ir.Kind:
         """What is known of a value."""
         return atom_kind(atom, self.kinds)
 
@@ -270,9 +260,9 @@ class Known(Rewriter):
         """The class of an object, None for anything else."""
         if not isinstance(atom, (ir.Name, ir.Ref)):
             return None
-        found = class_of(self.kind(atom))
+        found = ir.class_of(self.kind(atom))
         if found is None and isinstance(atom, ir.Name):
-            found = class_of(self.hopes.get(atom.id))
+            found = ir.class_of(self.hopes.get(atom.id))
             if found is not None:
                 self.assumed[atom.id] = found, self.loc
         return found
@@ -281,7 +271,7 @@ class Known(Rewriter):
         """The class of an object that is read or called: None there is an error."""
         found = self.cls(atom)
         maybe = found is None and isinstance(atom, (ir.Name, ir.Ref))
-        return class_if_any(self.kind(atom)) if maybe else found
+        return ir.class_if_any(self.kind(atom)) if maybe else found
 
     def member(self, atom: ir.Atom, name: str, after: type | None = None) -> Any:
         """What the class of an object has under a name."""
@@ -301,8 +291,8 @@ class Known(Rewriter):
     def has(self, atom: ir.Atom, name: str) -> bool:
         """Whether an object has an attribute of its own."""
         for kind in (self.kind(atom), atom_kind(atom, self.hopes)):
-            held = sure(kind)
-            if isinstance(held, Dict) and name in dict(held.items):
+            held = ir.sure(kind)
+            if isinstance(held, ir.Dict) and name in dict(held.items):
                 return True
         return False
 
@@ -390,7 +380,7 @@ class Unroller(Known):
             return found.get(rhs.id)
         if not is_op(rhs, Op.GETITEM) or rhs.args[1] != target:
             return None
-        keys = isinstance(self.kind(rhs.args[0]), Dict) and rhs.role is not ir.Role.LOOP
+        keys = isinstance(self.kind(rhs.args[0]), ir.Dict) and rhs.role is not ir.Role.LOOP
         return None if keys else self.names.of(rhs.args[0])
 
     def asks_by_name(self, block: ir.Block, keyed: Mapping[str, object]) -> bool:
@@ -401,34 +391,34 @@ class Unroller(Known):
                 return self.cls(call.args[0]) is not None
         return False
 
-    def items_at(self, stmt: ir.Assign, target: ir.Name) -> tuple[Kind, ...] | None:
+    def items_at(self, stmt: ir.Assign, target: ir.Name) -> tuple[ir.Kind, ...] | None:
         """The kinds of the items of which a statement takes one, where they are all known."""
         rhs = stmt.rhs
         if not is_op(rhs, Op.GETITEM) or rhs.args[1] != target:
             return None
         kind = self.kind(rhs.args[0])
-        return kind.items if isinstance(kind, (Tuple, List)) else None
+        return kind.items if isinstance(kind, (ir.Tuple, ir.List)) else None
 
 
 _BY_NAME = (Op.GETATTR, Op.HASATTR, Op.SETATTR, Op.OBJECT_SETATTR, Op.DELATTR)
 """What takes an object and the name of an attribute."""
 
 
-def _differ(items: tuple[Kind, ...]) -> bool:
+def _differ(items: tuple[ir.Kind, ...]) -> bool:
     """Whether items are functions or objects that are not all of one class and make."""
     shapes = {_make(k) for k in items}
     return len(shapes) > 1 and any(s is not None for s in shapes)
 
 
-def _make(kind: Kind) -> Any:
+def _make(kind: ir.Kind) -> Any:
     """What tells functions and objects apart, None for numbers and arrays."""
-    if isinstance(kind, Dict) and kind.cls is not None:
+    if isinstance(kind, ir.Dict) and kind.cls is not None:
         return kind.cls, tuple((k, _make(v)) for k, v in kind.items)
-    if isinstance(kind, (Tuple, List)) and kind.items is not None:
+    if isinstance(kind, (ir.Tuple, ir.List)) and kind.items is not None:
         made = tuple(map(_make, kind.items))
         return made if any(m is not None for m in made) else None
-    if isinstance(kind, NoneKind):
-        return NoneKind
-    if isinstance(kind, (Scalar, Array, Text)):
+    if isinstance(kind, ir.NoneKind):
+        return ir.NoneKind
+    if isinstance(kind, (ir.Scalar, ir.Array, ir.Text)):
         return None
     return getattr(kind, "value", None)

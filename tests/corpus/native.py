@@ -56,7 +56,9 @@ def shared_passes() -> Iterator[None]:
     def shared(
         origin: Any, request: Request, params: Any, watch: Any = None, pair: bool = False
     ) -> Iterator[tuple[str, State]]:
-        assert watch is None and not pair
+        if pair:
+            yield from run(origin, request, params, watch, pair)
+            return
         plain = replace(request, native=False)
         if known[:1] != [origin] or known[1:3] != [plain, params]:
             known[:] = origin, plain, params, next(

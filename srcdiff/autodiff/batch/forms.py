@@ -19,25 +19,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace, state
-from srcdiff.ir.kinds import (
-    Array,
-    Dim,
-    Kind,
-    List,
-    NoneKind,
-    Object,
-    Scalar,
-    Text,
-    Tuple,
-    dims_of,
-    indexes_as_array,
-    inside,
-    is_basic,
-    is_big,
-    is_container,
-    rank_of,
-    sure,
-)
+from srcdiff.ir.kinds import is_container
 from srcdiff.kinds.calls import atom_kind, call_kind
 from srcdiff.primitives.arguments import as_atom
 from srcdiff.primitives.operation import Axes, Axis, Bare, Meaning, op_of
@@ -60,7 +42,7 @@ class NoBatchError(Exception):
 class Context(Builder):
     """What is known of the names, the size of the batch, and the statements made so far."""
 
-    kinds: dict[str, Kind]  # of a single item
+    kinds: dict[str, ir.Kind]  # of a single item
     names: frozenset[str]  # those with a batch axis
     written: frozenset[str]  # those whose memory is written into
     numbers: frozenset[str]  # those that are bound to a literal somewhere
@@ -73,7 +55,7 @@ class Context(Builder):
     out: list[ir.Stmt] = field(default_factory=list)
     transposed: dict[str, ir.Name] = field(default_factory=dict)  # of which matrix, here
 
-    def named(self, name: ir.Name, kind: Kind) -> ir.Name:
+    def named(self, name: ir.Name, kind: ir.Kind) -> ir.Name:
         """A new name of something with the axis, of a kind for a single item."""
         self.kinds[name.id] = kind
         self.names |= {name.id}
@@ -83,7 +65,7 @@ class Context(Builder):
         """Whether an atom or call reads a name with a batch axis."""
         return any(n in self.names for n in ir.names(node))
 
-    def kind(self, atom: ir.Atom) -> Kind:
+    def kind(self, atom: ir.Atom) -> ir.Kind:
         """The kind of an atom for a single item."""
         return atom_kind(atom, self.kinds)
 
@@ -91,20 +73,20 @@ class Context(Builder):
         """The number of axes of an atom for a single item, None if unknown."""
         if isinstance(atom, ir.Const) and isinstance(atom.value, (int, float, complex)):
             return 0
-        return rank_of(self.kind(atom))
+        return ir.rank_of(self.kind(atom))
 
     def is_number(self, atom: ir.Atom) -> bool:
         """Whether an atom is certainly a number for a single item."""
-        return isinstance(self.kind(atom), Scalar)
+        return isinstance(self.kind(atom), ir.Scalar)
 
     def is_array(self, atom: ir.Atom) -> bool:
         """Whether an atom is certainly an array for a single item, or a number of NumPy's."""
-        return isinstance(self.kind(atom), Array)
+        return isinstance(self.kind(atom), ir.Array)
 
     def is_container(self, atom: ir.Atom) -> bool:
         """Whether an atom certainly is a tuple, list, dict or None."""
         kind = self.kind(atom)
-        return is_container(kind) or isinstance(sure(kind), NoneKind)
+        return is_container(kind) or isinstance(ir.sure(kind), ir.NoneKind)
 
     def one(self, atom: ir.Atom) -> ir.Atom:
         """A value for a single item: the first one of a batch."""
@@ -161,26 +143,26 @@ def index_behind(b: Context, index: ir.Atom) -> ir.Atom | None:
     select comes first in the result, before the batch.
     """
     kind = b.kind(index)
-    if isinstance(kind, Text):  # a field of records, which has the axes of the array
+    if isinstance(kind, ir.Text):  # a field of records, which has the axes of the array
         return index
-    if isinstance(index, ir.Name) and not isinstance(kind, (Scalar, Array)):
-        return b.apply(batched.behind, index) if is_basic(kind) else None
+    if isinstance(index, ir.Name) and not isinstance(kind, (ir.Scalar, ir.Array)):
+        return b.apply(batched.behind, index) if ir.is_basic(kind) else None
     items = index.items if isinstance(index, ir.Tup) else (index,)
     kinds = [b.kind(i) for i in items]
-    if len(items) > 1 and any(map(indexes_as_array, kinds)):
-        if not all(is_basic(k) or indexes_as_array(k) for k in kinds):
+    if len(items) > 1 and any(map(ir.indexes_as_array, kinds)):
+        if not all(ir.is_basic(k) or ir.indexes_as_array(k) for k in kinds):
             return None
         places = [k for k, one in enumerate(kinds) if _is_advanced(one)]
         if places[-1] - places[0] >= len(places):
             return None
-    elif len(items) > 1 and not all(map(is_basic, kinds)):
+    elif len(items) > 1 and not all(map(ir.is_basic, kinds)):
         return None
     return ir.Tup((ALL, *items))
 
 
-def _is_advanced(kind: Kind) -> bool:
+def _is_advanced(kind: ir.Kind) -> bool:
     """Whether an item counts as an array among others that are."""
-    return indexes_as_array(kind) or isinstance(kind, Scalar)
+    return ir.indexes_as_array(kind) or isinstance(kind, ir.Scalar)
 
 
 def getitem(b: Context, call: ir.Call) -> ir.Rhs | None:
@@ -198,13 +180,13 @@ def getitem(b: Context, call: ir.Call) -> ir.Rhs | None:
     item = ir.Call(operator.getitem, (base, behind))
     kind = region(b, base, index)
     assert isinstance(base, ir.Name)
-    if base.id not in b.written or rank_of(kind) is not None and isinstance(kind, Array):
+    if base.id not in b.written or ir.rank_of(kind) is not None and isinstance(kind, ir.Array):
         return item
-    number = isinstance(kind, Scalar)
+    number = isinstance(kind, ir.Scalar)
     return ir.Call(np.copy if number else batched.own_numbers, (b.temp(item),))
 
 
-def region(b: Context, base: ir.Atom, index: ir.Atom) -> Kind:
+def region(b: Context, base: ir.Atom, index: ir.Atom) -> ir.Kind:
     """The kind of `base[index]` for a single item."""
     return call_kind(operator.getitem, (b.kind(base), atom_kind(index, b.kinds)))
 
@@ -215,7 +197,7 @@ def stored(b: Context, base: ir.Name, index: ir.Atom, value: ir.Atom) -> ir.Atom
         return value
     if isinstance(value, ir.Tup):
         value = _row(b, value)
-    rank, given = rank_of(region(b, base, index)), b.rank(value)
+    rank, given = ir.rank_of(region(b, base, index)), b.rank(value)
     if rank is None or given is None:
         return b.apply(batched.beside, value, b.item(b.item(base, ir.Const(0)), index))
     return b.widened(value, rank - given)
@@ -231,7 +213,7 @@ def _row(b: Context, items: ir.Tup) -> ir.Name:
         raise NoBatchError("arrays are stored together", b.loc)
     full = (i if b.has(i) else b.apply(batched.repeated, i, b.size) for i in items.items)
     row = b.temp(ir.Call(np.stack, (ir.Tup(tuple(full)),), (("axis", ir.Const(1)),)))
-    return b.named(row, Array(None, (len(items.items),)))
+    return b.named(row, ir.Array(None, (len(items.items),)))
 
 
 # --- the forms that follow from what an operation does with axes ---------------------------------
@@ -287,16 +269,16 @@ def _converted(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
     alone = len(call.args) == 1 and not call.kwargs
     if isinstance(call.fn, type):  # `float(d)` is of numbers alone
         return ir.Call(np.array, call.args) if alone and b.is_number(d) else None
-    if isinstance(kind, (List, Tuple)) and alone:
+    if isinstance(kind, (ir.List, ir.Tuple)) and alone:
         return ir.Call(batched.array_each, (b.completed(d),))
-    return _like(b, call, axes) if isinstance(kind, (Array, Scalar)) else None
+    return _like(b, call, axes) if isinstance(kind, (ir.Array, ir.Scalar)) else None
 
 
 def _along(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
     """Named axes count from behind the batch axis."""
     if not _plain(b, call, axes):
         return None
-    dims, new = dims_of(b.kind(call.args[0])), call
+    dims, new = ir.dims_of(b.kind(call.args[0])), call
     for axis in axes.named:
         given = _argument(call, axis)
         moved = _bare(axes.bare, dims) if given == ir.NONE else shifted(b, given)
@@ -315,7 +297,10 @@ def _plain(b: Context, call: ir.Call, axes: Axes) -> bool:
     before = min((axis.place for axis in axes.named), default=1) - 1
     names = {axis.name for axis in axes.named}
     others = (*rest[before:], *(v for k, v in call.kwargs if k not in names))
-    plain = all(isinstance(b.kind(a), (Scalar, Text, NoneKind, Object, Tuple)) for a in others)
+    plain = all(
+        isinstance(b.kind(a), (ir.Scalar, ir.Text, ir.NoneKind, ir.Object, ir.Tuple))
+        for a in others
+    )
     starred = any(isinstance(a, ir.Star) for a in rest)
     alone = not starred and not any(map(b.has, (*rest, *(v for _, v in call.kwargs))))
     return alone and plain and b.has(d) and not b.is_container(d)
@@ -338,14 +323,14 @@ def _with_argument(call: ir.Call, axis: Axis, value: ir.Atom) -> ir.Call:
     return replace(call, kwargs=tuple({**dict(call.kwargs), axis.name: value}.items()))
 
 
-def _bare(bare: Bare, dims: tuple[Dim, ...] | None) -> ir.Atom | None:
+def _bare(bare: Bare, dims: tuple[ir.Dim, ...] | None) -> ir.Atom | None:
     """The axes that are meant where none is named, None if they are not known."""
     if bare is Bare.NOTHING:
         return ir.NONE
     flat = bare in (Bare.FLAT, Bare.AS_FLAT)
     if not dims or bare is Bare.NEVER or (flat and len(dims) > 1):
         return None
-    if bare is Bare.ONES and not all(d == 1 or is_big(d) for d in dims):
+    if bare is Bare.ONES and not all(d == 1 or ir.is_big(d) for d in dims):
         return None
     every = (k + 1 for k, dim in enumerate(dims) if dim == 1 or bare is not Bare.ONES)
     axes = tuple(map(ir.Const, every))
@@ -397,8 +382,8 @@ def _joined(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
     if moved is None or len(call.args) > 2 or {k for k, _ in call.kwargs} - {axis.name}:
         return None
     kind = b.kind(items)
-    if isinstance(items, ir.Name) and isinstance(kind, (List, Tuple)):
-        known = all(isinstance(k, (Array, Scalar)) for k in inside(kind))
+    if isinstance(items, ir.Name) and isinstance(kind, (ir.List, ir.Tuple)):
+        known = all(isinstance(k, (ir.Array, ir.Scalar)) for k in ir.inside(kind))
     else:
         known = isinstance(items, ir.Tup) and all(_is_part(b, i) for i in items.items)
     if isinstance(items, ir.Tup) and known:
@@ -474,7 +459,7 @@ def shifted(b: Context, axis: ir.Atom) -> ir.Atom | None:
     if isinstance(axis, ir.Const):
         known = type(axis.value) is int
         return ir.Const(axis.value + (axis.value >= 0)) if known else None
-    known = isinstance(b.kind(axis), (Scalar, Tuple))
+    known = isinstance(b.kind(axis), (ir.Scalar, ir.Tuple))
     return b.apply(batched.axes_behind, axis) if known else None
 
 
@@ -483,9 +468,9 @@ def shape_behind(b: Context, shape: ir.Atom) -> ir.Tup | None:
     if isinstance(shape, ir.Tup):
         return ir.Tup((b.size, *shape.items))
     kind = b.kind(shape)
-    if isinstance(kind, Scalar):
+    if isinstance(kind, ir.Scalar):
         return ir.Tup((b.size, shape))
-    return ir.Tup((b.size, ir.Star(shape))) if isinstance(kind, Tuple) else None
+    return ir.Tup((b.size, ir.Star(shape))) if isinstance(kind, ir.Tuple) else None
 
 
 # --- forms of their own --------------------------------------------------------------------------
@@ -498,10 +483,10 @@ def _broadcast_to(b: Context, call: ir.Call) -> ir.Rhs | None:
     d, shape = call.args
     rank, kind = b.rank(d), b.kind(shape)
     behind = shape_behind(b, shape)
-    known = isinstance(kind, Tuple) and kind.items is not None
+    known = isinstance(kind, ir.Tuple) and kind.items is not None
     if rank is None or behind is None or not known:
         return ir.Call(batched.broadcast_each, (d, shape))
-    assert isinstance(kind, Tuple) and kind.items is not None
+    assert isinstance(kind, ir.Tuple) and kind.items is not None
     return ir.Call(np.broadcast_to, (b.widened(d, len(kind.items) - rank), behind))
 
 

@@ -18,7 +18,6 @@ from srcdiff.autodiff.batch.forms import (
 )
 from srcdiff.autodiff.containers import on_companions
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Array, Scalar, rank_of
 from srcdiff.kinds.indexing import item_kind
 from srcdiff.primitives.effects import is_pure, is_ufunc_at, mutated_args, returns_view
 from srcdiff.primitives.operation import op_of
@@ -132,7 +131,7 @@ def _made(b: Context, call: ir.Call) -> ir.Call | None:
     if is_op(call, Op.ZEROS_LIKE) and len(call.args) == 1 and not call.kwargs:
         like = call.args[0]
         kind = b.kind(like)
-        if not isinstance(kind, Array) or not isinstance(like, ir.Name):
+        if not isinstance(kind, ir.Array) or not isinstance(like, ir.Name):
             return None
         shape = ir.Star(b.attribute(like, "shape"))
         dtype = () if kind.dtype == "float64" else (b.attribute(like, "dtype"),)
@@ -161,7 +160,7 @@ def _each(b: Context, call: ir.Call) -> ir.Rhs:
         raise NoBatchError("a call has to be made once for all adjoints", b.loc)
     names = [n for n in dict.fromkeys(ir.names(call)) if n in b.names]
     for n in names:
-        if not isinstance(b.kinds.get(n), (Array, Scalar)) and b.is_container(ir.Name(n)):
+        if not isinstance(b.kinds.get(n), (ir.Array, ir.Scalar)) and b.is_container(ir.Name(n)):
             raise NoBatchError("a call takes adjoints in a container", b.loc)
     items = b.apply(ir.make_list)
     k, result = b.fresh("k"), b.fresh()
@@ -179,7 +178,9 @@ def _taken(b: Context, names: list[str], k: ir.Name) -> tuple[list[ir.Stmt], dic
     new: dict[str, ir.Name] = {}
     for n in names:
         new[n] = b.fresh()
-        known = isinstance(b.kinds.get(n), (Array, Scalar))  # else its parts may have the axis
+        known = isinstance(
+            b.kinds.get(n), (ir.Array, ir.Scalar)
+        )  # else its parts may have the axis
         item = operator.getitem if known else batched.taken
         body.append(ir.Assign(new[n], ir.Call(item, (ir.Name(n), k)), b.loc))
     return body, new
@@ -245,9 +246,9 @@ def _into_container(b: Context, stmt: ir.SetItem) -> ir.Block:
     if stmt.op is None:
         return (replace(stmt, value=b.completed(stmt.value)),)
     found = item_kind(b.kind(stmt.base), b.kind(stmt.index))
-    if isinstance(found, Array) and not found.maybe_scalar:
-        return (replace(stmt, value=_beside_item(b, stmt, rank_of(found))),)
-    if not isinstance(found, Scalar):
+    if isinstance(found, ir.Array) and not found.maybe_scalar:
+        return (replace(stmt, value=_beside_item(b, stmt, ir.rank_of(found))),)
+    if not isinstance(found, ir.Scalar):
         raise NoBatchError("an operator in place on an adjoint of unknown kind", stmt.loc)
     new = b.apply(ir.OPERATORS[stmt.op], b.item(stmt.base, stmt.index), stmt.value)
     return (replace(stmt, value=new, op=None),)

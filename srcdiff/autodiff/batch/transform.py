@@ -46,7 +46,6 @@ from srcdiff.autodiff.batch.forms import ALL, Context, NoBatchError
 from srcdiff.autodiff.batch.statements import block
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import frozen, replace, state
-from srcdiff.ir.kinds import Array, Kind, Kinds, is_mutable
 from srcdiff.kinds.calls import kind_of_call
 from srcdiff.primitives.effects import returns_view, written_into
 from srcdiff.primitives.operation import Meaning, op_of
@@ -61,7 +60,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 def with_axis(
-    function: ir.Function, kinds: Kinds, start: frozenset[str], shared: Pairs = ()
+    function: ir.Function, kinds: ir.Kinds, start: frozenset[str], shared: Pairs = ()
 ) -> frozenset[str]:
     """The names that have a batch axis."""
     found = set(start)
@@ -81,7 +80,7 @@ def with_axis(
             return frozenset(found)
 
 
-def all_written(function: ir.Function, kinds: Kinds, shared: Pairs = ()) -> frozenset[str]:
+def all_written(function: ir.Function, kinds: ir.Kinds, shared: Pairs = ()) -> frozenset[str]:
     """The names whose memory is written into, by themselves or by a view."""
     statements = list(ir.walk(function.body))
     found = {n for stmt in statements for n in written_into(stmt, kinds)}
@@ -89,7 +88,7 @@ def all_written(function: ir.Function, kinds: Kinds, shared: Pairs = ()) -> froz
 
 
 def sharing(
-    function: ir.Function, kinds: Kinds, start: Iterable[str], shared: Pairs = ()
+    function: ir.Function, kinds: ir.Kinds, start: Iterable[str], shared: Pairs = ()
 ) -> frozenset[str]:
     """The names that may share memory with one of `start`, and these."""
     return _closed({*start}, [*shared, *_views(list(ir.walk(function.body)), kinds)])
@@ -125,7 +124,7 @@ def _values(stmt: ir.Stmt) -> tuple[str, ...]:
     return () if isinstance(stmt, (ir.If, ir.While)) else ir.reads(stmt)
 
 
-def _views(statements: list[ir.Stmt], kinds: Kinds) -> Iterator[tuple[str, str]]:
+def _views(statements: list[ir.Stmt], kinds: ir.Kinds) -> Iterator[tuple[str, str]]:
     """Names that may be views of others, with those; also containers and what is put into them."""
     for stmt in statements:
         if isinstance(stmt, ir.Permute):
@@ -133,7 +132,7 @@ def _views(statements: list[ir.Stmt], kinds: Kinds) -> Iterator[tuple[str, str]]
                 yield from ((name.id, s.id) for s in stmt.sources)
         elif isinstance(stmt, ir.Assign) and _has_memory(stmt.target.id, kinds):
             yield from ((stmt.target.id, n) for n in _sources(stmt.rhs, kinds))
-        elif isinstance(stmt, ir.SetItem) and not isinstance(kinds.get(stmt.base.id), Array):
+        elif isinstance(stmt, ir.SetItem) and not isinstance(kinds.get(stmt.base.id), ir.Array):
             yield from ((stmt.base.id, n) for n in _mutable(stmt.value, kinds))
         elif isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
             if isinstance(stmt.rhs.fn, ir.Method) and len(stmt.rhs.args) > 1:
@@ -142,7 +141,7 @@ def _views(statements: list[ir.Stmt], kinds: Kinds) -> Iterator[tuple[str, str]]
                     yield from ((target, n) for a in items for n in _mutable(a, kinds))
 
 
-def _sources(rhs: ir.Rhs, kinds: Kinds) -> Iterator[str]:
+def _sources(rhs: ir.Rhs, kinds: ir.Kinds) -> Iterator[str]:
     """The names whose memory a value may share."""
     atoms = returns_view(rhs, kinds) if isinstance(rhs, ir.Call) else (rhs,)
     for atom in atoms:
@@ -150,13 +149,13 @@ def _sources(rhs: ir.Rhs, kinds: Kinds) -> Iterator[str]:
             yield from _mutable(atom, kinds)
 
 
-def _mutable(atom: ir.Atom, kinds: Kinds) -> Iterator[str]:
+def _mutable(atom: ir.Atom, kinds: ir.Kinds) -> Iterator[str]:
     return (n for n in ir.names(atom) if _has_memory(n, kinds))
 
 
-def _has_memory(name: str, kinds: Kinds) -> bool:
+def _has_memory(name: str, kinds: ir.Kinds) -> bool:
     kind = kinds.get(name)
-    return kind is None or is_mutable(kind)
+    return kind is None or ir.is_mutable(kind)
 
 
 def is_unpacking(stmt: ir.Stmt, residuals: str) -> bool:
@@ -181,10 +180,10 @@ class _Product:
 def gathered(
     function: ir.Function,
     names: frozenset[str],
-    kinds: Mapping[str, Kind],
+    kinds: Mapping[str, ir.Kind],
     before: Sequence[ir.Stmt] = (),
     shared: Pairs = (),
-) -> tuple[ir.Function, dict[str, Kind]]:
+) -> tuple[ir.Function, dict[str, ir.Kind]]:
     """The function, and the kinds of its names; the statements `before` it bind some as well.
 
     `shared` are names that share memory from the start.
@@ -203,7 +202,7 @@ class _Gather(Rewriter):
     names: frozenset[str]
     written: frozenset[str]  # the names whose memory is written into
     bound: Mapping[str, int]  # how often each name is bound
-    kinds: dict[str, Kind]
+    kinds: dict[str, ir.Kind]
     known: dict[str, _Product] = field(default_factory=dict)  # of this block and those around it
 
     def __post_init__(self) -> None:
@@ -377,7 +376,7 @@ def _is_plain(stmt: ir.Stmt, b: Context) -> bool:
 
 def _is_vector(name: ir.Name, b: Context) -> bool:
     """Whether a name has the axis, and is a vector or number for each item."""
-    known = b.is_number(name) or isinstance(b.kind(name), Array)
+    known = b.is_number(name) or isinstance(b.kind(name), ir.Array)
     return name.id in b.names and known and b.rank(name) in (0, 1)
 
 
@@ -416,7 +415,7 @@ SIZE = "batch"
 
 def batch_backward(
     function: ir.Function,
-    kinds: Mapping[str, Kind],
+    kinds: Mapping[str, ir.Kind],
     shadows: frozenset[int],
     classes: Sequence[str],
     columns: bool = True,
@@ -446,7 +445,7 @@ def batch_backward(
 
 
 def batch_forward(
-    function: ir.Function, kinds: Mapping[str, Kind], tangents: frozenset[str]
+    function: ir.Function, kinds: Mapping[str, ir.Kind], tangents: frozenset[str]
 ) -> ir.Function:
     """A function of forward mode for a batch of tangents, the last parameters.
 
@@ -466,7 +465,7 @@ def batch_forward(
 def _context(
     function: ir.Function,
     rest: ir.Function,
-    kinds: Mapping[str, Kind],
+    kinds: Mapping[str, ir.Kind],
     start: frozenset[str],
     theirs: set[str],
     shared: Pairs = (),

@@ -20,17 +20,6 @@ from srcdiff.errors import InternalError, MissingRuleError, UnsupportedError
 from srcdiff.frontend.lowering import adjoint_of, mentioned, template_of
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Kind,
-    List,
-    Scalar,
-    Tuple,
-    is_active_kind,
-    is_numeric,
-    is_real,
-    sure,
-)
 from srcdiff.kinds.calls import surely
 from srcdiff.primitives.arguments import REMEDY
 from srcdiff.primitives.effects import is_pure
@@ -103,7 +92,7 @@ class Writer(Builder):
             return
         assert isinstance(target, ir.Name)
         kind = self.folder.kind(target)
-        if isinstance(kind, (List, Tuple)):
+        if isinstance(kind, (ir.List, ir.Tuple)):
             self.add_items(self.holder(target), kind, value)
             return
         value = self.fitted(value, target, param)
@@ -119,13 +108,13 @@ class Writer(Builder):
             value = self.folder.unbroadcast(value, target, kind, self._other_kinds(target))
         return self.real_part(value, self.folder.kind(target), lambda: target)
 
-    def real_part(self, value: ir.Atom, kind: Kind, like: Callable[[], ir.Atom]) -> ir.Atom:
+    def real_part(self, value: ir.Atom, kind: ir.Kind, like: Callable[[], ir.Atom]) -> ir.Atom:
         """A contribution to something of a kind, real where that is; `like` gives what it is to."""
-        kind = sure(kind)
-        known = not is_numeric(kind) and kind != UNKNOWN  # as something else than a number
+        kind = ir.sure(kind)
+        known = not ir.is_numeric(kind) and kind != ir.UNKNOWN  # as something else than a number
         if known or is_complex_kind(kind) or not self.folder.is_complex(value):
             return value
-        if is_real(kind):
+        if ir.is_real(kind):
             return self.temp(ir.Call(np.real, (value,), text="np.real"))
         return self.temp(ir.Call(arrays.real_like, (value, like())))
 
@@ -138,7 +127,7 @@ class Writer(Builder):
                 wanted = (wanted - {stmt.target.id}) | set(ir.names(stmt.rhs))
         return wanted != {self.facts.adjoint(self.result.id).id}
 
-    def _other_kinds(self, target: ir.Name) -> list[Kind]:
+    def _other_kinds(self, target: ir.Name) -> list[ir.Kind]:
         """The kinds of the other operands of an elementwise call."""
         found = [a for a in self.bound.args.values() if a not in (target, ir.NONE)]
         return [self.folder.kind(a) for a in found]
@@ -147,28 +136,28 @@ class Writer(Builder):
         """What the items of a list or tuple are added to."""
         return Holder(self.demand(target), target, target.id in self.facts.shadowed)
 
-    def add_items(self, to: Holder, kind: List | Tuple, value: ir.Atom) -> None:
+    def add_items(self, to: Holder, kind: ir.List | ir.Tuple, value: ir.Atom) -> None:
         """Add the items of an array to those of the adjoint of a list."""
         if kind.items is not None:
             for k, item in enumerate(kind.items):
                 self.add_item(to, ir.Const(k), item, self.item(value, ir.Const(k)))
             return
-        inner = kind.item if isinstance(kind, List) and kind.item is not None else UNKNOWN
+        inner = kind.item if isinstance(kind, ir.List) and kind.item is not None else ir.UNKNOWN
         count = self.fresh("_k")
         body, _ = self.collect(lambda: self.add_item(to, count, inner, self.item(value, count)))
         length = self.temp(ir.Call(len, (to.like,), text="len"), "_n")
         loop = ir.Call(range, (length,), text="range")
         self.out.append(ir.For(count, loop, body, None, self.loc))
 
-    def add_item(self, to: Holder, key: ir.Atom, kind: Kind, value: ir.Atom) -> None:
+    def add_item(self, to: Holder, key: ir.Atom, kind: ir.Kind, value: ir.Atom) -> None:
         """Add a value to the adjoint of an item of a given kind."""
-        if isinstance(kind, (List, Tuple)):
+        if isinstance(kind, (ir.List, ir.Tuple)):
             inner = self.item(to.like, key) if self.folder.is_complex(value) else value
             self.add_items(Holder(self.item(to.adjoint, key), inner, to.shared), kind, value)
             return
         value = self.real_part(value, kind, lambda: self.item(to.like, key))
-        if is_numeric(kind) and getattr(kind, "dtype", None) is not None:
-            if is_active_kind(kind):
+        if ir.is_numeric(kind) and getattr(kind, "dtype", None) is not None:
+            if ir.is_active_kind(kind):
                 self.add(to.adjoint, key, value)
         elif to.shared:
             self.effect(trees.add_shared, to.adjoint, key, value)
@@ -198,25 +187,25 @@ class Writer(Builder):
         kind = self.folder.kind(target)
         if op == "+" and isinstance(value, ir.Const):
             return
-        if isinstance(kind, (List, Tuple)) and index is not None:
+        if isinstance(kind, (ir.List, ir.Tuple)) and index is not None:
             self.add_item(self.holder(target), index, self.item_kind(kind, index), value)
         else:
             self.out.append(ir.SetItem(self.demand(target), index, value, op, self.loc))
 
-    def item_kind(self, kind: List | Tuple, index: ir.Atom) -> Kind:
+    def item_kind(self, kind: ir.List | ir.Tuple, index: ir.Atom) -> ir.Kind:
         """The kind of an item of a sequence."""
         at = self.folder.static(index)
         if kind.items is not None and isinstance(at, int):
             return kind.items[at]
-        return getattr(kind, "item", None) or UNKNOWN
+        return getattr(kind, "item", None) or ir.UNKNOWN
 
 
-def _without_none(rhs: ir.Rhs | None, kinds: Mapping[str, Kind]) -> Mapping[str, Kind]:
+def _without_none(rhs: ir.Rhs | None, kinds: Mapping[str, ir.Kind]) -> Mapping[str, ir.Kind]:
     """The kinds of names where a call has succeeded: of its operands, not None."""
     names = [a for a in getattr(rhs, "args", ()) if isinstance(a, ir.Name)]
     if not isinstance(rhs, ir.Call) or len(names) < len(rhs.args):
         return kinds
-    found = [kinds.get(n.id, UNKNOWN) for n in names]
+    found = [kinds.get(n.id, ir.UNKNOWN) for n in names]
     better = surely(rhs.fn, found)
     return kinds if better is found else {**kinds, **{n.id: k for n, k in zip(names, better)}}
 
@@ -396,7 +385,7 @@ class Expander(Writer):
             kinds = getattr(self.folder.kind(atom), "items", None)
             if kinds is None or isinstance(atom, ir.Tup):
                 raise self.error("needs to know how many arguments it passes on")
-            found = [is_active_kind(kind) for kind in kinds]
+            found = [ir.is_active_kind(kind) for kind in kinds]
         else:
             found = []
         return ir.Tup(tuple(ir.Const(k) for k, is_active in enumerate(found) if is_active))
@@ -522,7 +511,7 @@ class Expander(Writer):
         fixed = self.fix(ir.bound(stmt.body) & set(self.env))
         target = self.facts.fresh("_k")
         self.env[stmt.target.id] = target
-        self.folder.kinds[target.id] = Scalar("int64")
+        self.folder.kinds[target.id] = ir.Scalar("int64")
         body = self.inner(stmt.body, fixed)
         # A buffer is made once, before the loop that writes into it.
         self.out += [s for s in body if isinstance(s, ir.Demand)]

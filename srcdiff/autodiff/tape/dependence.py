@@ -25,7 +25,6 @@ from srcdiff.autodiff.tape.needs import (
     range_bounds,
 )
 from srcdiff.ir.frozen import frozen, replace, state
-from srcdiff.ir.kinds import UNKNOWN, broadcasts_to_itself, is_scalar
 from srcdiff.kinds.calls import kind_of_call
 from srcdiff.primitives.effects import returns_view
 from srcdiff.primitives.ops import Op, is_op
@@ -198,7 +197,7 @@ class _Proof:
         value = kinds.get(stmt.value.id)
         if value is None or getattr(place, "dtype", None) != getattr(value, "dtype", ""):
             return False
-        return broadcasts_to_itself(value, place)
+        return ir.broadcasts_to_itself(value, place)
 
     def is_after(self, read: Access, store: Access) -> bool:
         """Whether no element is read and afterwards overwritten by the store."""
@@ -337,8 +336,8 @@ def _moved_by(stmt: ir.Stmt, facts: Facts) -> set[str]:
 
 def _is_view(stmt: ir.Assign, call: ir.Call, facts: Facts) -> bool:
     """Whether a call gives an array that shares memory: what is read of it is looked at there."""
-    kind = facts.kinds.get(stmt.target.id, UNKNOWN)
-    return not is_scalar(kind) and bool(returns_view(call, facts.kinds))
+    kind = facts.kinds.get(stmt.target.id, ir.UNKNOWN)
+    return not ir.is_scalar(kind) and bool(returns_view(call, facts.kinds))
 
 
 def _is_piece(name: str, facts: Facts) -> bool:

@@ -6,7 +6,6 @@ from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.analysis.shadows import may_copy
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import UNKNOWN, Kind, Scalar, is_numeric, is_scalar
 from srcdiff.kinds.calls import atom_kind, is_transfer
 from srcdiff.primitives.effects import asks_form, is_pure, returns_view, written_into
 from srcdiff.primitives.operation import op_of
@@ -69,7 +68,7 @@ def _has_other_form(name: str, structure: bool, facts: Facts) -> bool:
     """Whether what is asked of a container, of its structure or its length, changes with it."""
     if structure:
         return any(c.name in facts.aliases.reshaped for c in contents_of(name, facts))
-    return not is_numeric(facts.kinds.get(name, UNKNOWN))
+    return not ir.is_numeric(facts.kinds.get(name, ir.UNKNOWN))
 
 
 def range_bounds(call: ir.Call) -> tuple[ir.Atom, ir.Atom, ir.Atom]:
@@ -164,7 +163,7 @@ def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
     if returns_view(rhs, facts.kinds):
         return True
     kind = facts.kinds.get(target)
-    if kind is None or not is_scalar(kind):
+    if kind is None or not ir.is_scalar(kind):
         return op_of(rhs.fn).made_again
     if is_transfer(rhs.fn, tuple(atom_kind(a, facts.kinds) for a in rhs.args)):
         return False
@@ -175,7 +174,7 @@ def _is_new(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
     """Whether an expression may make memory, or a container, of its own."""
     if not isinstance(rhs, ir.Call) or may_copy(rhs):
         return not isinstance(rhs, ir.Name)
-    if is_numeric(facts.kinds.get(target, UNKNOWN)):
+    if ir.is_numeric(facts.kinds.get(target, ir.UNKNOWN)):
         return not returns_view(rhs, facts.kinds)
     return not is_op(rhs, Op.GETITEM) or isinstance(rhs.args[1], ir.Slice)
 
@@ -183,7 +182,7 @@ def _is_new(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
 def _is_index(atom: ir.Atom, facts: Facts) -> bool:
     """Whether an atom is an integer, which a list may hold to select elements."""
     kind = atom_kind(atom, facts.kinds)
-    return isinstance(kind, Scalar) and kind.dtype == "int64"
+    return isinstance(kind, ir.Scalar) and kind.dtype == "int64"
 
 
 _ARITHMETIC = (
@@ -193,9 +192,9 @@ _ARITHMETIC = (
 )  # fmt: skip
 
 
-def is_arithmetic(rhs: ir.Rhs, kind: Kind | None) -> bool:
+def is_arithmetic(rhs: ir.Rhs, kind: ir.Kind | None) -> bool:
     """Whether a value is an array that one pass over others gives."""
-    if kind is None or not is_numeric(kind) or not isinstance(rhs, ir.Call) or rhs.kwargs:
+    if kind is None or not ir.is_numeric(kind) or not isinstance(rhs, ir.Call) or rhs.kwargs:
         return False
     squared = is_op(rhs, Op.POW) and rhs.args[1] == ir.Const(2)
     return squared or is_op(rhs, *_ARITHMETIC)

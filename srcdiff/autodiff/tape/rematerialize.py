@@ -33,7 +33,6 @@ from srcdiff.autodiff.tape.needs import (
     written_contents,
 )
 from srcdiff.ir.frozen import frozen, replace, state
-from srcdiff.ir.kinds import UNKNOWN, is_numeric
 from srcdiff.primitives.views import is_array
 
 SAVE = 10
@@ -326,7 +325,7 @@ def _choice(block: ir.Block, uses: Mapping[str, Mapping[int, int]], state: _Agai
         again = _again_cost(stmt, k, last, block, state)
         reads = () if again is None else ir.names(stmt.rhs)
         # A container is not saved where only what it holds is needed.
-        worth = name in uses or is_numeric(state.facts.kinds.get(name, UNKNOWN))
+        worth = name in uses or ir.is_numeric(state.facts.kinds.get(name, ir.UNKNOWN))
         values[name] = Value(SAVE if worth else NEVER, again, reads)
         asked.update({n: max(last, asked.get(n, 0)) for n in reads})
     return fewest(values, needed)

@@ -24,17 +24,7 @@ from srcdiff.autodiff.tape.needs import Contents, Item, contents_of, exposed
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen, replace, state
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Array,
-    Dict,
-    Kind,
-    List,
-    is_container,
-    is_numeric,
-    is_scalar,
-    sure,
-)
+from srcdiff.ir.kinds import sure
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.primitives.effects import mutated_args
 from srcdiff.primitives.ops import Op, is_op
@@ -47,7 +37,7 @@ _TAKEN_OUT = (Op.POP, Op.POPITEM, Op.CLEAR)
 _HANDED_ON = (Op.GETITEM, Op.GET, Op.POP, Op.SETDEFAULT)
 
 
-def first_keys(block: ir.Block, kinds: Mapping[str, Kind]) -> Keys:
+def first_keys(block: ir.Block, kinds: Mapping[str, ir.Kind]) -> Keys:
     """By the place that makes a dict, the keys that it certainly has all the time."""
     found: dict[str, frozenset[Any]] = {}
     primal = [s.primal for s in ir.walk(block) if isinstance(s, ir.Pair) and s.primal is not None]
@@ -59,7 +49,7 @@ def first_keys(block: ir.Block, kinds: Mapping[str, Kind]) -> Keys:
 
 
 def _known(
-    stmt: ir.Stmt, kinds: Mapping[str, Kind], bound: set[str]
+    stmt: ir.Stmt, kinds: Mapping[str, ir.Kind], bound: set[str]
 ) -> list[tuple[str, frozenset[Any]]]:
     """The dicts that a statement makes, or takes something out of, and their certain keys.
 
@@ -69,10 +59,10 @@ def _known(
     if call is None:
         return []
     base = atom_kind(call.args[0], kinds) if is_op(call, *_TAKEN_OUT) else None
-    if isinstance(base, Dict):
+    if isinstance(base, ir.Dict):
         return [(base.site, frozenset())]
     made = kinds.get(stmt.target.id) if isinstance(stmt, ir.Assign) else None
-    if not isinstance(made, Dict) or is_op(call, *_HANDED_ON):
+    if not isinstance(made, ir.Dict) or is_op(call, *_HANDED_ON):
         return []
     if is_op(call, Op.MAKE_DICT):
         return [(made.site, frozenset(a.value for a in call.args[::2] if isinstance(a, ir.Const)))]
@@ -82,9 +72,9 @@ def _known(
     return _copied(made, kinds.get(source.id))
 
 
-def _copied(made: Kind, source: Kind | None) -> list[tuple[str, frozenset[Any]]]:
+def _copied(made: ir.Kind, source: ir.Kind | None) -> list[tuple[str, frozenset[Any]]]:
     """The keys of the dicts in a copy of a parameter."""
-    if not isinstance(made, Dict) or not isinstance(source, Dict):
+    if not isinstance(made, ir.Dict) or not isinstance(source, ir.Dict):
         return []
     inner, of = dict(made.items), dict(source.items)
     found = [(made.site, frozenset(of))]
@@ -93,12 +83,12 @@ def _copied(made: Kind, source: Kind | None) -> list[tuple[str, frozenset[Any]]]
     return found
 
 
-def has_key(base: ir.Name, index: ir.Atom, kinds: Mapping[str, Kind], keys: Keys) -> bool:
+def has_key(base: ir.Name, index: ir.Atom, kinds: Mapping[str, ir.Kind], keys: Keys) -> bool:
     """Whether what a store replaces is certainly there: an item of no dict, or of a known key."""
-    kind = sure(kinds.get(base.id, UNKNOWN))
+    kind = sure(kinds.get(base.id, ir.UNKNOWN))
     if not may_be_dict(kind, atom_kind(index, kinds)):
         return True
-    known = keys.get(kind.site, frozenset()) if isinstance(kind, Dict) else ()
+    known = keys.get(kind.site, frozenset()) if isinstance(kind, ir.Dict) else ()
     return isinstance(index, ir.Const) and index.value in known
 
 
@@ -178,9 +168,9 @@ def saved_value(name: str, facts: Facts, b: Builder) -> ir.Name:
     return b.temp(_copy(ir.Name(name), facts.kinds.get(name)), f"_{name.lstrip('_')}")
 
 
-def _copy(name: ir.Name, kind: Kind | None) -> ir.Call:
+def _copy(name: ir.Name, kind: ir.Kind | None) -> ir.Call:
     """A copy of an array, or of what may be a container."""
-    array = isinstance(kind, Array) and not kind.maybe_scalar
+    array = isinstance(kind, ir.Array) and not kind.maybe_scalar
     return ir.Call(np.copy if array else trees.kept, (name,))
 
 
@@ -207,7 +197,7 @@ def _undo_contents(stmt: ir.Stmt, slots: Slots) -> Undone:
     call = ir.call_of(stmt)
     assert call is not None
     base = call.args[0] if isinstance(call.fn, ir.Method) else None
-    if isinstance(base, ir.Name) and not is_numeric(slots.facts.kind(base)):
+    if isinstance(base, ir.Name) and not ir.is_numeric(slots.facts.kind(base)):
         return _undo_change(call, base, stmt, slots)
     # A call that writes into arrays: all of each.
     written = mutated_args(call, slots.facts.kinds)
@@ -225,7 +215,7 @@ def _undo_change(call: ir.Call, base: ir.Name, stmt: ir.Stmt, slots: Slots) -> U
         return Undone((), (ir.Effect(call, stmt.loc),), frozenset({base.id}))
     if is_op(call, Op.POP) and isinstance(stmt, ir.Assign):
         needed = frozenset({base.id, stmt.target.id, *ir.names(ir.Tup(place))})
-        if isinstance(facts.kind(base), List) or not place:  # a dict would be told a key
+        if isinstance(facts.kind(base), ir.List) or not place:  # a dict would be told a key
             return Undone((), (put_back(stmt, base, stmt.target, facts),), needed)
         if base.id in facts.shadows:
             # Its other numbers have changed since, and nobody asks for the order of its keys.
@@ -236,7 +226,7 @@ def _undo_change(call: ir.Call, base: ir.Name, stmt: ir.Stmt, slots: Slots) -> U
 def _undo_items(base: ir.Name, stmt: ir.Stmt, slots: Slots) -> Undone:
     """All the old items of a list or dict, put back into it."""
     kind = slots.facts.kind(base)
-    if not isinstance(kind, (List, Dict)):
+    if not isinstance(kind, (ir.List, ir.Dict)):
         raise UnsupportedError(
             f"what {ir.said(base.id)} holds is changed here, and its old items are needed "
             "afterwards",
@@ -244,11 +234,11 @@ def _undo_items(base: ir.Name, stmt: ir.Stmt, slots: Slots) -> Undone:
             remedy="Make a new value instead, or give an example of the arguments.",
         )
     before = Builder(slots.facts.fresh, stmt.loc)
-    copy = ir.Call(list if isinstance(kind, List) else dict, (base,))
+    copy = ir.Call(list if isinstance(kind, ir.List) else dict, (base,))
     made = before.temp(copy, f"_{base.id.lstrip('_')}")
 
     def put(b: Builder, old: ir.Name) -> None:
-        if isinstance(kind, List):
+        if isinstance(kind, ir.List):
             b.store(base, ir.Slice(ir.NONE, ir.NONE, ir.NONE), old)
         else:
             b.effect("clear", base)
@@ -285,7 +275,7 @@ def _undo_store(stmt: ir.SetItem, slots: Slots) -> Undone:
     old = base if index == ir.Const(...) and array else before.temp(item, "_old")
     kind = kind_of_call(item, facts.kinds)
     held = facts.aliases.is_unclear(base.id) and not array
-    if not held and (kind is None or not is_scalar(kind)):
+    if not held and (kind is None or not ir.is_scalar(kind)):
         old = before.temp(_copy(old, kind), "_old")
     done = _saved(base, old, before, lambda b, value: b.store(base, index, value), slots)
     return replace(done, needed=done.needed | _looked_at(index, facts))
@@ -325,7 +315,7 @@ def _undo_entry(stmt: ir.SetItem, slots: Slots) -> Undone:
 
 def _undo_whole(base: ir.Name, loc: ir.Loc, slots: Slots) -> Undone:
     """The old contents of an array, or of the arrays and numbers in a container."""
-    if not is_container(slots.facts.kinds.get(base.id, UNKNOWN)):
+    if not ir.is_container(slots.facts.kinds.get(base.id, ir.UNKNOWN)):
         return _undo_store(ir.SetItem(base, ir.Const(...), base, None, loc), slots)
     before = Builder(slots.facts.fresh, loc)
     old = before.temp(ir.Call(trees.kept, (base,)), "_old")

@@ -28,7 +28,6 @@ from srcdiff.autodiff.tape.restore import Slots, first_keys, keep_locals, undo, 
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen, replace, state
-from srcdiff.ir.kinds import UNKNOWN, Kinds, Scalar, Unknown
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, is_op
@@ -73,12 +72,16 @@ def _countable(stmt: ir.Stmt, fresh: ir.Fresh, written: frozenset[str]) -> ir.Bl
     return (stmt,)
 
 
-def _written_tests(body: ir.Block, kinds: Kinds) -> frozenset[str]:
+def _written_tests(body: ir.Block, kinds: ir.Kinds) -> frozenset[str]:
     """The names of tests that are lists or arrays which the function may write into."""
     stored = frozenset[str]().union(*stored_names(ir.primal_only(body), kinds))
     tests = {s.test.id for s in ir.walk(body) if isinstance(s, ir.If) and type(s.test) is ir.Name}
     # What is known to have memory may have it under another name too.
-    held = {n for n in tests if stored and not isinstance(kinds.get(n, UNKNOWN), (Scalar, Unknown))}
+    held = {
+        n
+        for n in tests
+        if stored and not isinstance(kinds.get(n, ir.UNKNOWN), (ir.Scalar, ir.Unknown))
+    }
     return frozenset((tests & stored) | held)
 
 
@@ -165,7 +168,9 @@ class _Ints(Builder):
         """A number of Python: one below zero is no unsigned number of NumPy."""
         kind = atom_kind(atom, facts.kinds)
         known = getattr(kind, "dtype", None) in ("int64", "bool")
-        return atom if known or (kind == UNKNOWN and not facts.sampled) else self.apply(int, atom)
+        return (
+            atom if known or (kind == ir.UNKNOWN and not facts.sampled) else self.apply(int, atom)
+        )
 
     def length(self, start: ir.Atom, stop: ir.Atom, step: ir.Atom) -> ir.Atom:
         """The number of items of a range."""

@@ -22,7 +22,6 @@ from srcdiff.backends.cupy.transfers import plain_tests
 from srcdiff.errors import MissingRuleError
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Array, Dict, Kind, Kinds, List, Maybe, Scalar, Tuple, contents, inside
 from srcdiff.kinds.calls import atom_kind, is_host_call, kind_of_call
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import is_ufunc_at, module_of
@@ -35,7 +34,7 @@ from srcdiff.runtime.devices import OnHost
 class Conformer(Rewriter):
     """Puts arrays and positional arguments into calls, and marks those that are on the host."""
 
-    def __init__(self, kinds: Kinds, fresh: ir.Fresh) -> None:
+    def __init__(self, kinds: ir.Kinds, fresh: ir.Fresh) -> None:
         super().__init__(fresh)
         self.kinds = kinds
 
@@ -54,7 +53,7 @@ class Conformer(Rewriter):
             MissingRuleError: it has an argument that CuPy's function has not.
         """
         kinds = [atom_kind(a, self.kinds) for a in call.args]
-        if is_op(call, Op.ZEROS_LIKE) and Maybe in map(type, kinds):  # of what has no value yet
+        if is_op(call, Op.ZEROS_LIKE) and ir.Maybe in map(type, kinds):  # of what has no value yet
             return replace(call, fn=trees.zeros_like, text=None)
         call = _options(_ordered(call, path), path, self.loc)
         name = path.rpartition(".")[2]
@@ -91,7 +90,7 @@ class Conformer(Rewriter):
     def with_axes(self, atom: ir.Atom) -> ir.Atom:
         """An operand as an array with one axis at least."""
         kind = atom_kind(atom, self.kinds)
-        flat = isinstance(kind, Scalar) or _rank(kind) == 0
+        flat = isinstance(kind, ir.Scalar) or _rank(kind) == 0
         made = self.array(atom)
         return self.apply(np.atleast_1d, made) if flat else made
 
@@ -116,7 +115,7 @@ class Conformer(Rewriter):
     def array(self, atom: ir.Atom, numbers: bool = True) -> ir.Atom:
         """An operand as an array, if it is a list, or (`numbers`) a number."""
         kind = atom_kind(atom, self.kinds)
-        if not isinstance(kind, (Scalar, List, Tuple) if numbers else (List, Tuple)):
+        if not isinstance(kind, (ir.Scalar, ir.List, ir.Tuple) if numbers else (ir.List, ir.Tuple)):
             return atom
         return self.apply(np.asarray, atom)
 
@@ -125,12 +124,14 @@ class Conformer(Rewriter):
         if isinstance(atom, ir.Tup):
             return ir.Tup(tuple(self.listed(a) for a in atom.items))
         kind = atom_kind(atom, self.kinds)
-        of_arrays = isinstance(kind, List) and any(isinstance(k, Array) for k in contents(kind))
+        of_arrays = isinstance(kind, ir.List) and any(
+            isinstance(k, ir.Array) for k in ir.contents(kind)
+        )
         return self.array(atom) if of_arrays else atom
 
     def stacked(self, atom: ir.Atom) -> ir.Atom:
         """A tuple or list of arrays as one array."""
-        if not isinstance(atom_kind(atom, self.kinds), (List, Tuple)):
+        if not isinstance(atom_kind(atom, self.kinds), (ir.List, ir.Tuple)):
             return atom
         star = ir.Star(atom) if not isinstance(atom, ir.Tup) else None
         items: tuple[Any, ...] = (star,)
@@ -147,21 +148,21 @@ def _ordered(call: ir.Call, path: str) -> ir.Call:
     return replace(call, args=call.args[:place], kwargs=(*call.kwargs, *named)) if named else call
 
 
-def _rank(kind: Kind) -> int | None:
+def _rank(kind: ir.Kind) -> int | None:
     """The rank of an array of which it is known."""
     dims = getattr(kind, "dims", None)
     return None if dims is None else len(dims)
 
 
-def _unlike_stacks(kinds: list[Kind], call: ir.Call) -> bool:
+def _unlike_stacks(kinds: list[ir.Kind], call: ir.Call) -> bool:
     """Whether matrices and right-hand sides are in stacks of unlike ranks."""
     a, b = map(_rank, kinds[:2])
     return None not in (a, b) and b != 1 and a != b
 
 
-def _is_listed(kind: Kind) -> bool:
+def _is_listed(kind: ir.Kind) -> bool:
     """Whether a kind is that of a tuple or list with one in it."""
-    return any(isinstance(k, (List, Tuple)) for k in inside(kind))
+    return any(isinstance(k, (ir.List, ir.Tuple)) for k in ir.inside(kind))
 
 
 def _options(call: ir.Call, path: str, loc: ir.Loc) -> ir.Call:
@@ -242,7 +243,7 @@ _REFUSED: tuple[tuple[frozenset[str], Callable[..., bool], str, str], ...] = (
         "stacks of matrices", "Take it of each matrix in a loop.",
     ),
     (
-        _words("pad"), lambda kinds, call: len(kinds) > 1 and isinstance(kinds[1], Dict),
+        _words("pad"), lambda kinds, call: len(kinds) > 1 and isinstance(kinds[1], ir.Dict),
         "widths in a dict", "Write the widths as a tuple of pairs.",
     ),
     (
@@ -352,7 +353,7 @@ _RENAMED: Mapping[str, Mapping[str, int]] = {
 # --- where calls are computed, and those that CuPy lacks ------------------------------------------
 
 
-def placed_calls(function: ir.Function, params: Kinds) -> ir.Function:
+def placed_calls(function: ir.Function, params: ir.Kinds) -> ir.Function:
     """The function with its calls on the host marked, where it is for CuPy arrays.
 
     Raises:

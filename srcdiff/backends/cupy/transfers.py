@@ -12,7 +12,6 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Kinds, dims_of
 from srcdiff.kinds.calls import atom_kind, kind_of_call, may_be_device
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import module_of
@@ -20,7 +19,7 @@ from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
 
 
-def fetched(function: ir.Function, params: Kinds) -> ir.Function:
+def fetched(function: ir.Function, params: ir.Kinds) -> ir.Function:
     """The function with tests, ends of ranges and slices, and operands of `math` on the host."""
     return _Fetcher(function, infer(function, params)).function(function)
 
@@ -28,7 +27,7 @@ def fetched(function: ir.Function, params: Kinds) -> ir.Function:
 class _Fetcher(Rewriter):
     """Makes bools, ints and floats of what is asked for; `flags` are only looked at as tests."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.kinds = kinds
         self.flags = _flags(function)
@@ -76,7 +75,7 @@ class _Fetcher(Rewriter):
         kind = atom_kind(atom, self.kinds)
         if not is_array(kind):
             return atom
-        vector = len(dims_of(kind) or ()) == 1
+        vector = len(ir.dims_of(kind) or ()) == 1
         return self.method("tolist", atom) if vector else self.ask(float, atom)
 
     def sliced(self, atom: ir.Atom) -> ir.Atom:

@@ -19,20 +19,6 @@ from srcdiff.backends.numba.legalize import twin
 from srcdiff.codegen.emit import Made
 from srcdiff.errors import ExtraError, UnsupportedError
 from srcdiff.ir import Loc
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Array,
-    Callable,
-    Dict,
-    Kind,
-    List,
-    Object,
-    Scalar,
-    Text,
-    Tuple,
-    inside,
-    is_container,
-)
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.ops import Op, is_op
@@ -107,17 +93,17 @@ def _is_beyond_form(call: ir.Call) -> bool:
     return form is not call.fn and len(call.args) > form.__code__.co_argcount
 
 
-def _is_mixed(kind: Kind | None) -> bool:
+def _is_mixed(kind: ir.Kind | None) -> bool:
     """Whether a value is a dict of values that are of several types."""
-    return isinstance(kind, Dict) and len({type(part) for part in inside(kind)}) > 1
+    return isinstance(kind, ir.Dict) and len({type(part) for part in ir.inside(kind)}) > 1
 
 
-def _holds_keys(kind: Kind) -> bool:
+def _holds_keys(kind: ir.Kind) -> bool:
     """Whether a value is or holds a dict or an object."""
-    return isinstance(kind, (Dict, Object)) or any(map(_holds_keys, inside(kind)))
+    return isinstance(kind, (ir.Dict, ir.Object)) or any(map(_holds_keys, ir.inside(kind)))
 
 
-def _check_texts(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> None:
+def _check_texts(stmt: ir.Stmt, kinds: Mapping[str, ir.Kind]) -> None:
     """Refuse texts of values, for which Numba writes the names of their types.
 
     Of those in what is raised nothing is computed.
@@ -131,7 +117,7 @@ def _check_texts(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> None:
         of = [ir.Name(n.id) if isinstance(n, ast.Name) else ir.NONE for n in parts]
     for atom in of:
         kind = kinds.get(atom.id) if isinstance(atom, ir.Name) else None
-        if not isinstance(kind, Text) and getattr(kind, "dtype", None) not in ("int64", "bool"):
+        if not isinstance(kind, ir.Text) and getattr(kind, "dtype", None) not in ("int64", "bool"):
             raise UnsupportedError(
                 "the text of a value that is neither an integer nor a text is another with Numba",
                 stmt.loc,
@@ -139,18 +125,18 @@ def _check_texts(stmt: ir.Stmt, kinds: Mapping[str, Kind]) -> None:
             )
 
 
-def _check_helper(call: ir.Call, kinds: Mapping[str, Kind], loc: Loc) -> None:
+def _check_helper(call: ir.Call, kinds: Mapping[str, ir.Kind], loc: Loc) -> None:
     """Refuse a call of a helper for containers."""
     like = call.args[-1]
-    is_array = isinstance(kinds.get(like.id) if isinstance(like, ir.Name) else None, Array)
+    is_array = isinstance(kinds.get(like.id) if isinstance(like, ir.Name) else None, ir.Array)
     if is_op(call, Op.COTANGENT):
-        kind = kinds.get(like.id, UNKNOWN) if isinstance(like, ir.Name) else Tuple(())
-        if isinstance(kind, Scalar) and kind.dtype is not None:
+        kind = kinds.get(like.id, ir.UNKNOWN) if isinstance(like, ir.Name) else ir.Tuple(())
+        if isinstance(kind, ir.Scalar) and kind.dtype is not None:
             raise UnsupportedError(
                 f"Numba does not take the cotangent of a number of dtype {kind.dtype}", loc,
                 "Return its real part, an array, or leave out compile='numba' (--compile).",
             )  # fmt: skip
-        if not (is_array or is_container(kind)):
+        if not (is_array or ir.is_container(kind)):
             raise UnsupportedError(
                 "it is not known of which type the output is, which Numba has to know", loc,
                 "Write a power of integers as `2.0 ** n`, give a number as `float(y)`, or leave "
@@ -168,20 +154,20 @@ def _check_helper(call: ir.Call, kinds: Mapping[str, Kind], loc: Loc) -> None:
         )
 
 
-def _refused(kind: Kind, is_param: bool) -> str:
+def _refused(kind: ir.Kind, is_param: bool) -> str:
     """Why Numba is not given a value of a kind: of numbers of these NumPy makes others."""
-    if is_param and isinstance(kind, (List, Dict, Object, Callable)):
+    if is_param and isinstance(kind, (ir.List, ir.Dict, ir.Object, ir.Callable)):
         return f"a {type(kind).__name__.lower()}: Numba takes numbers, arrays and tuples"
     wrong = [dtype for dtype in _dtypes(kind) if dtype not in _DTYPES]
     what = "which Numba turns into others where NumPy does not"
     return f"of dtype {wrong[0]}, {what}" if wrong else ""
 
 
-def _dtypes(kind: Kind) -> Iterator[str]:
+def _dtypes(kind: ir.Kind) -> Iterator[str]:
     """The dtypes of the numbers and arrays in a value."""
-    if isinstance(kind, (Array, Scalar)) and kind.dtype is not None:
+    if isinstance(kind, (ir.Array, ir.Scalar)) and kind.dtype is not None:
         yield kind.dtype
-    for part in inside(kind):
+    for part in ir.inside(kind):
         yield from _dtypes(part)
 
 

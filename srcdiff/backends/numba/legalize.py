@@ -23,7 +23,6 @@ from srcdiff.analysis.liveness import maybe_unbound
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Array, Kinds, Scalar, is_float
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import gives_back
@@ -33,7 +32,7 @@ _POWERS = frozenset({Op.POW, Op.IPOW, Op.POWER, Op.BUILTIN_POW})
 NEGATIVE = "Integers to negative powers are not allowed with Numba: write 2.0 ** n for 2 ** n"
 
 
-def for_numba(function: ir.Function, params: Kinds) -> ir.Function:
+def for_numba(function: ir.Function, params: ir.Kinds) -> ir.Function:
     """A finished function that computes the same when Numba compiles it."""
     kinds = {**params, **infer(function, params)}
     function = _Apart(function, kinds).function(function)
@@ -41,14 +40,14 @@ def for_numba(function: ir.Function, params: Kinds) -> ir.Function:
     return _Asked(function, unbound).function(function) if unbound else function
 
 
-def check_axes(function: ir.Function, params: Kinds) -> None:
+def check_axes(function: ir.Function, params: ir.Kinds) -> None:
     """Refuse a recursive function of ever more axes, which Numba compiles for each number of them.
 
     Raises:
         UnsupportedError: the axes of a parameter are not known.
     """
     for name, kind in params.items():
-        if isinstance(kind, Array) and kind.dims is None:
+        if isinstance(kind, ir.Array) and kind.dims is None:
             raise UnsupportedError(
                 f"`{name}` is an array whose number of axes changes from call to call",
                 function.loc,
@@ -59,7 +58,7 @@ def check_axes(function: ir.Function, params: Kinds) -> None:
 class _Apart(Rewriter):
     """Operands apart from what is written, and powers of integers that are asked for their sign."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.kinds = kinds
         self.group = near(function, kinds)
@@ -91,7 +90,7 @@ class _Apart(Rewriter):
     def overlap(self, stmt: ir.SetItem, value: str) -> bool:
         """Whether an operand may be another part of what is written."""
         base = stmt.base.id
-        if isinstance(self.kinds.get(value), Scalar) or isinstance(self.kinds.get(base), Scalar):
+        if any(isinstance(self.kinds.get(n), ir.Scalar) for n in (value, base)):
             return False
         if value == base:
             return stmt.index is not None
@@ -108,11 +107,11 @@ class _Apart(Rewriter):
     def power(self, base: ir.Atom, exponent: ir.Atom) -> None:
         """The question for the sign of an exponent, where both operands may be integers."""
         one, two = (atom_kind(a, self.kinds) for a in (base, exponent))
-        known = isinstance(two, Scalar) and two.value is not None and two.value >= 0
-        if known or is_float(one) or is_float(two):
+        known = isinstance(two, ir.Scalar) and two.value is not None and two.value >= 0
+        if known or ir.is_float(one) or ir.is_float(two):
             return
         negative = self.call(operator.lt, exponent, ir.Const(0))
-        if not isinstance(two, Scalar):
+        if not isinstance(two, ir.Scalar):
             negative = self.call(np.any, negative)
         raised = ir.Verbatim(f"raise ValueError({NEGATIVE!r})", loc=self.loc)
         self.out.append(ir.If(negative, (raised,), loc=self.loc))

@@ -16,15 +16,6 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.signatures import bind_displays
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import (
-    Kind,
-    Kinds,
-    List,
-    Range,
-    Scalar,
-    Tuple,
-    is_active_kind,
-)
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.containers import ENDLESS
 from srcdiff.normalize.decompose import Specialiser
@@ -56,18 +47,18 @@ def _lowered(definition: Callable[..., Any]) -> tuple[ir.Function, frozenset[str
 class Definitions:
     """Writes definitions in the place of calls."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         self.whole = function
         self.kinds = kinds
         self.fresh = ir.Fresh(ir.all_names(function))
 
-    def kind(self, atom: ir.Atom) -> Kind:
+    def kind(self, atom: ir.Atom) -> ir.Kind:
         """What is known of an atom."""
         return atom_kind(atom.value if isinstance(atom, ir.Star) else atom, self.kinds)
 
     def is_active(self, atoms: Iterable[ir.Atom]) -> bool:
         """Whether one of some atoms may carry a derivative."""
-        return any(is_active_kind(self.kind(a)) for a in atoms)
+        return any(ir.is_active_kind(self.kind(a)) for a in atoms)
 
     def write(
         self,
@@ -107,7 +98,7 @@ class Definitions:
         if known is not None:
             return ir.Tup(known)
         kind = self.kind(atom)
-        plain = isinstance(kind, (List, Tuple, Range)) or is_array(kind)
+        plain = isinstance(kind, (ir.List, ir.Tuple, ir.Range)) or is_array(kind)
         if kind == ENDLESS:
             raise endless(lines.loc)
         if plain and isinstance(atom, ir.Name):
@@ -128,11 +119,11 @@ class Definitions:
         return _plain(body, target, own, self.fresh)
 
 
-def _of_any_length(kind: Kind) -> Kind:
+def _of_any_length(kind: ir.Kind) -> ir.Kind:
     """A kind that does not say how many items or steps there are: loops over them stay loops."""
-    if isinstance(kind, (List, Tuple)) and kind.items is not None:
+    if isinstance(kind, (ir.List, ir.Tuple)) and kind.items is not None:
         return type(kind)(None)
-    return replace(kind, value=None) if isinstance(kind, Scalar) else kind
+    return replace(kind, value=None) if isinstance(kind, ir.Scalar) else kind
 
 
 def display(atom: ir.Atom, made: Made) -> tuple[ir.Atom, ...] | None:

@@ -21,18 +21,6 @@ from srcdiff import ir
 from srcdiff.analysis.links import near
 from srcdiff.ir.builder import Builder, Rewriter
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Kind,
-    Kinds,
-    List,
-    NoneKind,
-    SliceKind,
-    Tuple,
-    is_scalar,
-    rank_of,
-    sure,
-)
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.normalize.iteration import loops_over, up_to_last
 from srcdiff.primitives.ops import Op, is_op
@@ -41,7 +29,7 @@ from srcdiff.primitives.views import is_array
 _PARTS = ("start", "stop", "step")
 
 
-def written_slices(function: ir.Function, kinds: Kinds) -> ir.Function:
+def written_slices(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function with the slices of its lists and tuples written out."""
     if not any(_index(s, kinds) for s in ir.walk(function.body)):
         return function
@@ -52,13 +40,13 @@ def written_slices(function: ir.Function, kinds: Kinds) -> ir.Function:
         if index is None:
             return stmt
         lines = Builder(fresh, stmt.loc)
-        written = _written(index, sure(atom_kind(index, kinds)), lines)
+        written = _written(index, ir.sure(atom_kind(index, kinds)), lines)
         return (*lines.out, _with_index(stmt, written))
 
     return ir.replaced_in(function, one)
 
 
-def _index(stmt: ir.Stmt, kinds: Kinds) -> ir.Atom | None:
+def _index(stmt: ir.Stmt, kinds: ir.Kinds) -> ir.Atom | None:
     """The index of a list or tuple that a statement reads or changes, if it is such a slice."""
     call = ir.call_of(stmt)
     if isinstance(stmt, ir.SetItem):
@@ -69,16 +57,16 @@ def _index(stmt: ir.Stmt, kinds: Kinds) -> ir.Atom | None:
         return None
     if not isinstance(index, (ir.Name, ir.Ref)):
         return None
-    listed = isinstance(sure(atom_kind(base, kinds)), (List, Tuple))
-    return index if listed and isinstance(sure(atom_kind(index, kinds)), SliceKind) else None
+    listed = isinstance(ir.sure(atom_kind(base, kinds)), (ir.List, ir.Tuple))
+    return index if listed and isinstance(ir.sure(atom_kind(index, kinds)), ir.SliceKind) else None
 
 
-def _written(index: ir.Atom, kind: Kind, lines: Builder) -> ir.Slice:
+def _written(index: ir.Atom, kind: ir.Kind, lines: Builder) -> ir.Slice:
     """The slice with its parts; a step that is surely None is left out."""
     value = index.value if isinstance(index, ir.Ref) else None
     if isinstance(value, slice):
         return ir.Slice(*(ir.Const(getattr(value, part)) for part in _PARTS))
-    plain = isinstance(kind, SliceKind) and isinstance(kind.step, NoneKind)
+    plain = isinstance(kind, ir.SliceKind) and isinstance(kind.step, ir.NoneKind)
     lower, upper = (lines.call(ir.Attr(part), index) for part in _PARTS[:2])
     return ir.Slice(lower, upper, ir.NONE if plain else lines.call(ir.Attr("step"), index))
 
@@ -98,7 +86,7 @@ _USED_UP = (Op.LIST, Op.TUPLE, Op.SUM, Op.MIN, Op.MAX, Op.SORTED, Op.ARRAY)
 """What copies all numbers at once."""
 
 
-def without_flat(function: ir.Function, kinds: Kinds) -> ir.Function:
+def without_flat(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function with indices of arrays in the place of `x.flat`."""
     made = [s for s in ir.walk(function.body) if _is_flat(s, kinds)]
     flats = {s.target.id: ir.reads(s)[0] for s in made if _stays(s, function)}
@@ -111,7 +99,7 @@ def without_flat(function: ir.Function, kinds: Kinds) -> ir.Function:
     return _Flat(function, kinds, flats).function(function) if flats else function
 
 
-def _is_flat(stmt: ir.Stmt, kinds: Kinds) -> TypeGuard[ir.Assign]:
+def _is_flat(stmt: ir.Stmt, kinds: ir.Kinds) -> TypeGuard[ir.Assign]:
     """Whether a statement gives a name to `x.flat` of an array."""
     call = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if not is_op(call, Op.FLAT) or not isinstance(call.args[0], ir.Name):
@@ -144,7 +132,7 @@ def _fits(stmt: ir.Stmt, name: str) -> bool:
     return alone and (is_op(call, Op.GETITEM, Op.LEN) or (is_op(call, *_USED_UP) and not rest))
 
 
-def _overlapping(function: ir.Function, kinds: Kinds, flats: Mapping[str, str]) -> set[str]:
+def _overlapping(function: ir.Function, kinds: ir.Kinds, flats: Mapping[str, str]) -> set[str]:
     """The names of `x.flat` through which something is stored that may be a part of `x`.
 
     NumPy reads it while it writes, item by item, so the result is that of no store by an index.
@@ -155,7 +143,7 @@ def _overlapping(function: ir.Function, kinds: Kinds, flats: Mapping[str, str]) 
     for stmt in stores:
         base = flats[stmt.base.id]
         beside = (*ir.names(stmt.index), *ir.names(stmt.value))
-        arrays = (n for n in beside if not is_scalar(kinds.get(n, UNKNOWN)))
+        arrays = (n for n in beside if not ir.is_scalar(kinds.get(n, ir.UNKNOWN)))
         if any(group.get(n, n) == group.get(base, base) for n in arrays):
             found.add(stmt.base.id)
     return found
@@ -164,7 +152,7 @@ def _overlapping(function: ir.Function, kinds: Kinds, flats: Mapping[str, str]) 
 class _Flat(Rewriter):
     """The walk over the blocks; `flats` are the arrays by the names that `x.flat` has."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds, flats: Mapping[str, str]) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds, flats: Mapping[str, str]) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.kinds, self.flats = kinds, flats
 
@@ -198,11 +186,11 @@ class _Flat(Rewriter):
 
     def is_one(self, atom: ir.Atom) -> bool:
         """Whether an atom is certainly one number."""
-        return is_scalar(atom_kind(atom, self.kinds))
+        return ir.is_scalar(atom_kind(atom, self.kinds))
 
     def is_vector(self, base: ir.Name) -> bool:
         """Whether the array has one axis, so that an index of it is one of `x.flat`."""
-        return rank_of(self.kinds[self.flats[base.id]]) == 1
+        return ir.rank_of(self.kinds[self.flats[base.id]]) == 1
 
     def read(self, call: ir.Call) -> ir.Call:
         """What is read of `x.flat`: an item, several, the length, all."""

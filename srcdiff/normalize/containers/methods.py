@@ -19,18 +19,6 @@ from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.builder import Builder, place_of
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import (
-    Dict,
-    Kind,
-    Kinds,
-    List,
-    Scalar,
-    Tuple,
-    class_of,
-    inside,
-    is_container,
-    sure,
-)
 from srcdiff.kinds.elementwise import meets_lists
 from srcdiff.kinds.interpreter import Typed
 from srcdiff.normalize.containers.expand import Definitions, display
@@ -42,7 +30,7 @@ from srcdiff.runtime.sequences import repeats
 # --- iterators as the lists of what they give ----------------------------------------------------
 
 
-def listed_iterators(function: ir.Function, kinds: Kinds) -> ir.Function:
+def listed_iterators(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function with lists in the place of iterators over active values."""
     return ir.replaced_in(function, _Iterators(function, kinds).stmt)
 
@@ -78,7 +66,7 @@ class _Iterators(Definitions):
     def name(self, call: ir.Call) -> str | None:
         """What a function, or a method of a dict, does."""
         name, kind = _ITERATORS.get(which_op(call)), self.kind(call.args[0])
-        plain = not isinstance(call.fn, ir.Method) or isinstance(kind, Dict) and kind.cls is None
+        plain = not isinstance(call.fn, ir.Method) or isinstance(kind, ir.Dict) and kind.cls is None
         return name if plain else None
 
     def extreme(self, call: ir.Call, name: str) -> str | None:
@@ -86,14 +74,14 @@ class _Iterators(Definitions):
         if [k for k, _ in call.kwargs] == ["default"]:
             return f"{name}_or"
         kind = self.kind(call.args[0])
-        rows = inside(kind) if isinstance(kind, (List, Tuple)) else ()
-        found = not call.kwargs and any(isinstance(sure(k), (List, Tuple)) for k in rows)
+        rows = ir.inside(kind) if isinstance(kind, (ir.List, ir.Tuple)) else ()
+        found = not call.kwargs and any(isinstance(ir.sure(k), (ir.List, ir.Tuple)) for k in rows)
         return name if found else None
 
 
-def _width(rows: Kind) -> tuple[ir.Const, ...]:
+def _width(rows: ir.Kind) -> tuple[ir.Const, ...]:
     """The length of all rows, where it is known that there are some of one length."""
-    known = inside(rows) if isinstance(rows, (List, Tuple)) else ()
+    known = ir.inside(rows) if isinstance(rows, (ir.List, ir.Tuple)) else ()
     lengths = {len(getattr(k, "items", None) or ()) for k in known}
     return (ir.Const(*lengths),) if len(lengths) == 1 and 0 not in lengths else ()
 
@@ -111,7 +99,7 @@ _LASTING = (Op.SORTED, Op.MAX, Op.MIN, Op.SUM)
 # --- methods and operators of lists, tuples and dicts, as the few that have adjoints -------------
 
 
-def plain_methods(function: ir.Function, kinds: Kinds) -> ir.Function:
+def plain_methods(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function with containers of active values changed in plain ways only."""
     return replace(function, body=_Plain(function, kinds).block(function.body))
 
@@ -166,10 +154,10 @@ class _Plain(Definitions):
         kind, name = self.kind(base), call.fn.name
         if not self.is_active((*call.args, *(v for _, v in call.kwargs))):
             return False
-        if isinstance(kind, List):
+        if isinstance(kind, ir.List):
             known = name in ("extend", "insert", "pop", "remove", "clear", "sort")
             return known and self.write(name, call, target, lines, self.made)
-        if not isinstance(kind, Dict) or kind.cls is not None:
+        if not isinstance(kind, ir.Dict) or kind.cls is not None:
             return False
         if name == "update":
             self.update(base, _sources(given, call), lines)
@@ -199,13 +187,13 @@ class _Plain(Definitions):
                 continue
             for atom in group:
                 assert isinstance(atom, ir.Star)
-                known = isinstance(self.kind(atom), List)
+                known = isinstance(self.kind(atom), ir.List)
                 yield atom.value if known else lines.call(list, atom.value)
 
     def slice_store(self, stmt: ir.SetItem, lines: Builder) -> bool:
         """`xs[a:b] = ys`: the old items are taken out, the new ones inserted."""
         kind = self.kind(stmt.base)
-        if not isinstance(kind, List) or not isinstance(stmt.index, ir.Slice):
+        if not isinstance(kind, ir.List) or not isinstance(stmt.index, ir.Slice):
             return False
         if stmt.op is not None or not self.is_active((stmt.base, stmt.value)):
             return False
@@ -234,7 +222,7 @@ class _Plain(Definitions):
         """`dict(...)`: a copy of a dict, pairs, keywords."""
         if not self.is_active((*call.args, *(v for _, v in call.kwargs))):
             return False
-        copied = any(isinstance(self.kind(a), Dict) for a in call.args)
+        copied = any(isinstance(self.kind(a), ir.Dict) for a in call.args)
         if copied and not call.kwargs:
             return False
         if not call.args and all(k is not None for k, _ in call.kwargs):
@@ -264,13 +252,13 @@ class _Plain(Definitions):
             return False
         one, two = call.args
         kind = self.kind(one)
-        if not is_container(kind) and not is_container(self.kind(two)):
+        if not ir.is_container(kind) and not ir.is_container(self.kind(two)):
             return False
         augmented = call.role is ir.Role.IN_PLACE
         if not self.is_active(call.args) and not augmented:
             return False
         if is_op(call, Op.MUL):
-            if not is_container(kind):
+            if not ir.is_container(kind):
                 one, two = two, one
             if meets_lists(call.fn, self.kind(two)):
                 return False
@@ -278,11 +266,11 @@ class _Plain(Definitions):
         if not augmented:
             start = ir.Call(dict, (one,), text="dict")
             return is_op(call, Op.OR) and self.filled(start, (two,), target, lines)
-        if isinstance(kind, Tuple):
+        if isinstance(kind, ir.Tuple):
             lines.assign(target, replace(call, role=None))
             return True
         assert isinstance(one, ir.Name)
-        if isinstance(kind, List):
+        if isinstance(kind, ir.List):
             self.write("extend", ir.Call(list, (one, two)), None, lines, self.made)
         else:
             _check_merges(one, call, kind, lines)
@@ -295,18 +283,18 @@ class _Plain(Definitions):
         self, items: ir.Atom, count: ir.Atom, target: ir.Name, augmented: bool, lines: Builder
     ) -> bool:
         """`xs * n`."""
-        if augmented and isinstance(self.kind(items), List):
+        if augmented and isinstance(self.kind(items), ir.List):
             raise UnsupportedError(
                 "`*=` repeats a list of active values in place",
                 lines.loc,
                 remedy="Bind a new list: `xs = xs * n`.",
             )
-        if not isinstance(self.kind(count), Scalar):
+        if not isinstance(self.kind(count), ir.Scalar):
             count = lines.call(repeats, count, *place_of(lines.loc))
         elif isinstance(count, ir.Const) and count.value > _MANY:
             count = lines.temp(count)  # a loop stays one
         call = ir.Call(list, (items, count))
-        if isinstance(self.kind(items), Tuple):
+        if isinstance(self.kind(items), ir.Tuple):
             whole = lines.fresh()
             self.write("repeated", call, whole, lines, self.made)
             lines.assign(target, ir.Call(tuple, (whole,), text="tuple"))
@@ -333,7 +321,7 @@ def _check_step(index: ir.Atom, lines: Builder) -> None:
         )
 
 
-def _places(kind: List, index: ir.Slice) -> range | None:
+def _places(kind: ir.List, index: ir.Slice) -> range | None:
     """The places of a slice of a list of known length."""
     bounds = [b.value for b in ir.parts(index) if isinstance(b, ir.Const)]
     if kind.items is None or len(bounds) < 3:
@@ -347,16 +335,16 @@ def _sources(others: Iterable[ir.Atom], call: ir.Call) -> tuple[ir.Atom, ...]:
     return (*others, *named)
 
 
-def _check_merges(base: ir.Name, call: ir.Call, kind: Kind, lines: Builder) -> None:
+def _check_merges(base: ir.Name, call: ir.Call, kind: ir.Kind, lines: Builder) -> None:
     """Refuse `xs += ys` where `xs` may be a list or an array for all that is known."""
-    cls = class_of(kind)
+    cls = ir.class_of(kind)
     if cls is not None:
         raise UnsupportedError(
             f"an operator in place changes an attribute that is an object of `{cls.__name__}`",
             lines.loc,
             remedy="Write it out, with the new object on the right: `p.a = p.a + b`.",
         )
-    if not isinstance(kind, Dict) or not is_op(call, Op.OR):
+    if not isinstance(kind, ir.Dict) or not is_op(call, Op.OR):
         raise UnsupportedError(
             f"an operator in place joins a container to {ir.said(base.id)}, of which it is not "
             "known whether it is a list",
@@ -374,9 +362,9 @@ def _forget(made: dict[str, ir.Call], stmt: ir.Stmt) -> None:
             del made[name]
 
 
-def _lacks(kind: Kind, key: ir.Atom) -> bool:
+def _lacks(kind: ir.Kind, key: ir.Atom) -> bool:
     """Whether a dict certainly never has a key: everything that may be stored in it is known."""
-    if not isinstance(kind, Dict) or not isinstance(key, ir.Const):
+    if not isinstance(kind, ir.Dict) or not isinstance(key, ir.Const):
         return False
     return kind.item is None and all(key.value != k for k, _ in kind.items)
 

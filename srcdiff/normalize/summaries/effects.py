@@ -28,20 +28,6 @@ from srcdiff.analysis.links import (
 )
 from srcdiff.frontend.signatures import bind
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Array,
-    Kind,
-    Kinds,
-    List,
-    NoneKind,
-    Scalar,
-    Text,
-    Tuple,
-    contents,
-    is_container,
-    is_scalar,
-)
 from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.specialize.inline import function_of, is_user_function
@@ -58,9 +44,9 @@ class Key:
     """
 
     function: Any
-    kinds: tuple[tuple[str, Kind], ...]
+    kinds: tuple[tuple[str, ir.Kind], ...]
     active: tuple[str, ...] = ()
-    result: Kind = field(default=UNKNOWN, compare=False)
+    result: ir.Kind = field(default=ir.UNKNOWN, compare=False)
     written: tuple[str, ...] = ()
     returned: tuple[str, ...] = field(default=(), compare=False)
     taken: bool = field(default=False, compare=False)  # its caller copies what it returns
@@ -78,7 +64,7 @@ class Key:
 class Summary:
     """What a call of a function does: the kind of its result, and what it does to memory."""
 
-    result: Kind
+    result: ir.Kind
     written: tuple[str, ...] = ()
     returned: tuple[str, ...] = ()
     entangled: bool = False  # the result may hold one array twice
@@ -117,7 +103,7 @@ def _assumed_call(
     """A call that returns what is assumed, and stores into the arguments that it writes into."""
     fn: Any = call.fn
     bound = bind(function_of(fn), call, stmt.loc)
-    given = tuple((p, UNKNOWN) for p in bound)
+    given = tuple((p, ir.UNKNOWN) for p in bound)
     key = Key(
         fn, given, (), assumed.result, (), assumed.returned, entangled=assumed.entangled,
         items=assumed.items,
@@ -139,13 +125,13 @@ def _assumed_call(
 
 
 def _may_be(
-    target: ir.Name, kind: Kind, given: list[ir.Atom], key: Key, fresh: ir.Fresh, loc: ir.Loc
+    target: ir.Name, kind: ir.Kind, given: list[ir.Atom], key: Key, fresh: ir.Fresh, loc: ir.Loc
 ) -> Iterator[ir.Stmt]:
     """What a call has returned, of which every list may be each of those that it was given."""
-    if isinstance(kind, List):
+    if isinstance(kind, ir.List):
         for atom in given:
             yield ir.If(fresh(), (ir.Assign(target, atom, loc),), (), loc)
-    elif isinstance(kind, Tuple) and kind.items is not None:
+    elif isinstance(kind, ir.Tuple) and kind.items is not None:
         items = tuple(fresh() for _ in kind.items)
         for name, item in zip(items, kind.items):
             yield ir.Assign(name, _result(key, item), loc)
@@ -153,7 +139,7 @@ def _may_be(
         yield ir.If(fresh(), (ir.Assign(target, ir.Tup(items), loc),), (), loc)
 
 
-def _result(key: Key, kind: Kind) -> ir.Call:
+def _result(key: Key, kind: ir.Kind) -> ir.Call:
     """A call that returns something of a kind, and shares memory with nothing."""
     mark = ir.Derived("", "primal", replace(key, result=kind, returned=()))
     return ir.Call(mark, tuple(ir.NONE for _ in key.kinds))
@@ -167,22 +153,22 @@ def is_user_call(rhs: ir.Rhs) -> bool:
 # --- lists, and which names may stand for one ----------------------------------------------------
 
 
-def holds_values(kind: Kind | None) -> bool:
+def holds_values(kind: ir.Kind | None) -> bool:
     """Whether a value is a list of numbers and arrays, which hold no containers."""
-    return isinstance(kind, List) and all(map(is_value, contents(kind)))
+    return isinstance(kind, ir.List) and all(map(is_value, ir.contents(kind)))
 
 
-def is_value(kind: Kind) -> bool:
+def is_value(kind: ir.Kind) -> bool:
     """Whether a value certainly is no list or dict, and holds none."""
-    if isinstance(kind, Tuple) and kind.items is not None:
+    if isinstance(kind, ir.Tuple) and kind.items is not None:
         return all(map(is_value, kind.items))
-    return isinstance(kind, (Scalar, Array, Text, NoneKind))
+    return isinstance(kind, (ir.Scalar, ir.Array, ir.Text, ir.NoneKind))
 
 
 class Names:
     """Which names may stand for one container, or for one that holds the other."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         links = links_of(function.body, kinds, False)
         self.group = groups(k for k in links if _may_be_one(k, kinds))
 
@@ -191,7 +177,7 @@ class Names:
         return self.group.get(one, one) == self.group.get(two, two)
 
 
-def _may_be_one(link: Link, kinds: Kinds) -> bool:
+def _may_be_one(link: Link, kinds: ir.Kinds) -> bool:
     """Whether two linked names may be one container, or parts of each other."""
     source = kinds.get(link.source)
     if is_copy(link.stmt) and source is not None and not holds_containers(source):
@@ -199,8 +185,8 @@ def _may_be_one(link: Link, kinds: Kinds) -> bool:
     given = marked_arguments(link.stmt)
     if any(p in key.items and link.source in ir.names(a) for key, p, a in given):
         return False
-    both = (kinds.get(n, UNKNOWN) for n in (link.target, link.source))
-    return all(is_container(k) or not is_value(k) for k in both)
+    both = (kinds.get(n, ir.UNKNOWN) for n in (link.target, link.source))
+    return all(ir.is_container(k) or not is_value(k) for k in both)
 
 
 def marked_arguments(stmt: ir.Stmt) -> Iterator[tuple[Key, str, ir.Atom]]:
@@ -214,7 +200,7 @@ def marked_arguments(stmt: ir.Stmt) -> Iterator[tuple[Key, str, ir.Atom]]:
 # --- results of recursive functions that hold one array twice: `return y, y[1:]` -----------------
 
 
-def is_entangled(function: ir.Function, kinds: Kinds) -> bool:
+def is_entangled(function: ir.Function, kinds: ir.Kinds) -> bool:
     """Whether two parts of what a function returns may share memory.
 
     What a call gives holds nothing twice, unless its own summary says so.
@@ -255,7 +241,7 @@ def _looped(function: ir.Function) -> frozenset[str]:
 class _Memory:
     """The memory of names (by `group`), and what containers hold."""
 
-    kinds: Kinds
+    kinds: ir.Kinds
     group: Mapping[str, str]
     held: Mapping[str, list[Link]]
     looped: frozenset[str]
@@ -264,7 +250,7 @@ class _Memory:
         """The memory of all that some names hold, each as often as it may be held."""
         for name in names:
             mine = self.group.get(name, name)
-            if is_scalar(self.kinds.get(name, UNKNOWN)) or mine in seen:
+            if ir.is_scalar(self.kinds.get(name, ir.UNKNOWN)) or mine in seen:
                 continue
             yield mine
             for link in self.held.get(mine, ()):
@@ -278,7 +264,7 @@ class _Memory:
         return [link.source] * (times + 1 if again else times)
 
 
-def written_names(function: ir.Function, kinds: Kinds) -> frozenset[str]:
+def written_names(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     """The names whose memory some statement writes into, in a function whose calls are marked."""
     stmts = ir.walk(function.body)
     return frozenset(n for s in stmts for n in marked_names(s) or written_into(s, kinds))

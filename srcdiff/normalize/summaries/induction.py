@@ -19,22 +19,6 @@ from srcdiff.analysis.shadows import may_copy
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.signatures import bind
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    UNREACHED,
-    Array,
-    Kind,
-    Kinds,
-    List,
-    Module,
-    NoneKind,
-    Scalar,
-    Tuple,
-    contents,
-    inside,
-    is_scalar,
-)
-from srcdiff.ir.kinds import Callable as Function
 from srcdiff.kinds.calls import atom_kind, rhs_kind
 from srcdiff.kinds.interpreter import Typed, infer
 from srcdiff.kinds.lattice import join, join_all
@@ -62,8 +46,8 @@ ROUNDS = 12
 def consistent(
     calls: Sequence[ir.Call],
     first: Does,
-    at: Callable[[Any, Kinds], Summary],
-    make: Callable[[Does], tuple[T, Kinds]],
+    at: Callable[[Any, ir.Kinds], Summary],
+    make: Callable[[Does], tuple[T, ir.Kinds]],
 ) -> T | None:
     """What `make` finds, with the kinds, if calls do what `at` says of these kinds.
 
@@ -86,19 +70,19 @@ def consistent(
 
 
 def _at(
-    at: Callable[[Any, Kinds], Summary], known: Mapping[int, Kinds | None], call: ir.Call
+    at: Callable[[Any, ir.Kinds], Summary], known: Mapping[int, ir.Kinds | None], call: ir.Call
 ) -> Summary:
     """What a call does for what it is given, if anything."""
     kinds = known.get(id(call))
     return NOTHING_YET if kinds is None else at(call.fn, kinds)
 
 
-def _is_reached(call: ir.Call, kinds: Kinds) -> bool:
+def _is_reached(call: ir.Call, kinds: ir.Kinds) -> bool:
     """Whether all that a call is given has a kind by now."""
-    return all(kinds.get(n) is not UNREACHED for n in ir.names(call))
+    return all(kinds.get(n) is not ir.UNREACHED for n in ir.names(call))
 
 
-def given_to(call: ir.Call, kinds: Kinds) -> Kinds:
+def given_to(call: ir.Call, kinds: ir.Kinds) -> ir.Kinds:
     """The kinds of what a call gives the parameters of a function."""
     bound = bind(function_of(call.fn), call, ir.NOWHERE)
     return {p: plain_kind(atom_kind(a, kinds)) for p, a in bound.items()}
@@ -114,25 +98,25 @@ _LENGTH = 8
 """How many items a tuple has at most that are told apart: recursion may add some as well."""
 
 
-def plain_kind(kind: Kind, depth: int = 0) -> Kind:
+def plain_kind(kind: ir.Kind, depth: int = 0) -> ir.Kind:
     """A kind without what differs from call to call: values, names of lengths, deep structure."""
-    if isinstance(kind, Scalar):
-        return Scalar(kind.dtype, kind.python)
-    if isinstance(kind, Array):
+    if isinstance(kind, ir.Scalar):
+        return ir.Scalar(kind.dtype, kind.python)
+    if isinstance(kind, ir.Array):
         known = kind.dims is not None and len(kind.dims) <= _RANK
         dims = (None,) * len(kind.dims or ()) if known else None
-        return Array(kind.dtype, dims, kind.maybe_scalar)
-    if isinstance(kind, Tuple) and depth < _DEPTH:
-        items = tuple(plain_kind(k, depth + 1) for k in inside(kind))
+        return ir.Array(kind.dtype, dims, kind.maybe_scalar)
+    if isinstance(kind, ir.Tuple) and depth < _DEPTH:
+        items = tuple(plain_kind(k, depth + 1) for k in ir.inside(kind))
         known = kind.items is not None and len(items) <= _LENGTH
-        return Tuple(items) if known else Tuple(None, join_all(items))
-    if isinstance(kind, List) and kind.items == () and kind.item is None:
-        return List(None, ())
-    if isinstance(kind, List) and depth < _DEPTH:
-        return List(join_all(plain_kind(k, depth + 1) for k in contents(kind)))
-    if isinstance(kind, (Function, Module, NoneKind)):
+        return ir.Tuple(items) if known else ir.Tuple(None, join_all(items))
+    if isinstance(kind, ir.List) and kind.items == () and kind.item is None:
+        return ir.List(None, ())
+    if isinstance(kind, ir.List) and depth < _DEPTH:
+        return ir.List(join_all(plain_kind(k, depth + 1) for k in ir.contents(kind)))
+    if isinstance(kind, (ir.Callable, ir.Module, ir.NoneKind)):
         return kind
-    return UNKNOWN
+    return ir.UNKNOWN
 
 
 # --- what a call of a function that stays a call does: to its arguments, and what it returns -----
@@ -144,7 +128,7 @@ AT_RUN_TIME = "at run time"  # the part of what only the running program knows
 class Near:
     """Which names may share memory, whoever writes."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         self.function, self.kinds = function, kinds
 
     @cached_property
@@ -159,20 +143,20 @@ class Near:
 
 
 @answered_by
-def result_kind(fn: Any, args: tuple[Kind, ...]) -> Kind:
+def result_kind(fn: Any, args: tuple[ir.Kind, ...]) -> ir.Kind:
     """The kind of what a Python function returns for arguments of some kinds, if that is known."""
     try:
         callee = function_of(fn)
     except TransformError:
-        return UNKNOWN
+        return ir.UNKNOWN
     plain = all(p.style in ("pos", "any") for p in callee.params)
     if not plain or len(callee.params) != len(args):
-        return UNKNOWN
+        return ir.UNKNOWN
     names = (p.name for p in callee.params)
     return summary(fn, dict(zip(names, map(plain_kind, args), strict=True))).result
 
 
-def summary(fn: Any, kinds: Kinds) -> Summary:
+def summary(fn: Any, kinds: ir.Kinds) -> Summary:
     """What a function returns and writes into, by induction over the calls in it."""
     return once(("summary", fn, tuple(kinds.items())), lambda: _Induction().settled(fn, kinds))
 
@@ -181,7 +165,7 @@ _MOST = 6
 """For how many kinds of its arguments a function is looked at before they count as unknown."""
 
 
-_Spec = tuple[Any, tuple[tuple[str, Kind], ...]]  # a function and the kinds of its arguments
+_Spec = tuple[Any, tuple[tuple[str, ir.Kind], ...]]  # a function and the kinds of its arguments
 
 
 class _Induction:
@@ -196,7 +180,7 @@ class _Induction:
         self.asked: set[_Spec] = set()
         self.by: dict[_Spec, dict[_Spec, Summary]] = {}  # what each summary was found by
 
-    def settled(self, fn: Any, kinds: Kinds) -> Summary:
+    def settled(self, fn: Any, kinds: ir.Kinds) -> Summary:
         """The summary of a function."""
         self.of(fn, kinds)
         (first,) = self.known
@@ -208,17 +192,17 @@ class _Induction:
                 self.known[spec] = _joined(self.known[spec], found)
             if not open_:
                 return self.known[first]
-        return replace(self.known[first], result=UNKNOWN, same=(), items=())
+        return replace(self.known[first], result=ir.UNKNOWN, same=(), items=())
 
     def is_open(self, spec: _Spec) -> bool:
         """Whether what a summary was found by has changed since."""
         return any(self.known[s] != seen for s, seen in self.by.get(spec, {spec: None}).items())
 
-    def of(self, fn: Any, kinds: Kinds) -> Summary:
+    def of(self, fn: Any, kinds: ir.Kinds) -> Summary:
         """What is assumed of a function: to begin with, what it does where it calls none."""
         spec = (fn, tuple(kinds.items()))
         if spec not in self.known and sum(fn == other for other, _ in self.known) >= _MOST:
-            kinds = dict.fromkeys(kinds, UNKNOWN)
+            kinds = dict.fromkeys(kinds, ir.UNKNOWN)
             spec = (fn, tuple(kinds.items()))
         if spec not in self.known:
             self.known[spec] = _base_case(fn, kinds)
@@ -246,7 +230,7 @@ def reshapes(fn: Any) -> bool:
     return any(map(may_copy, calls))
 
 
-def computes_complex(function: ir.Function, kinds: Kinds) -> bool:
+def computes_complex(function: ir.Function, kinds: ir.Kinds) -> bool:
     """Whether complex numbers may occur in a function, or in those whose calls stay calls."""
     for one in _reached(function):
         callees = map(ir.callee_of, ir.walk(one.body))
@@ -265,31 +249,31 @@ def _joined(a: Summary, b: Summary) -> Summary:
     return Summary(result, written, returned, entangled, together, b.same, b.items)
 
 
-def _base_case(fn: Any, kinds: Kinds) -> Summary:
+def _base_case(fn: Any, kinds: ir.Kinds) -> Summary:
     """The kind of what a function returns where it does not call itself."""
     typed = _typed(_prepared(fn, kinds), kinds, lambda _: NOTHING_YET)
     function, inferred = typed.function, typed.kinds
     last = function.body[-1]
     assert isinstance(last, ir.Return)
-    return Summary(_known_kind(last.value, function, inferred) or Scalar("float64", None))
+    return Summary(_known_kind(last.value, function, inferred) or ir.Scalar("float64", None))
 
 
-def _known_kind(value: ir.Atom, function: ir.Function, kinds: Kinds) -> Kind | None:
+def _known_kind(value: ir.Atom, function: ir.Function, kinds: ir.Kinds) -> ir.Kind | None:
     """The kind of what a function returns by those of its values that are known, if one is."""
     given = [value] if isinstance(value, ir.Tup) else _given_to(value, function)
     rows = [rhs.items for rhs in given if isinstance(rhs, ir.Tup)]
     if rows and len(rows) == len(given) and len({*map(len, rows)}) == 1:
         columns = ([_known_item(a, function, kinds) for a in column] for column in zip(*rows))
         items = (join_all(k for k in column if k is not None) for column in columns)
-        return Tuple(tuple(Scalar("float64", None) if k is None else k for k in items))
+        return ir.Tuple(tuple(ir.Scalar("float64", None) if k is None else k for k in items))
     found = [plain_kind(rhs_kind(rhs, kinds)) for rhs in given]
     whole = [k for k in found if _is_known(k)]
-    return join_all(whole or [k for k in found if k != UNKNOWN])
+    return join_all(whole or [k for k in found if k != ir.UNKNOWN])
 
 
-def _is_known(kind: Kind) -> bool:
+def _is_known(kind: ir.Kind) -> bool:
     """Whether nothing in a kind is unknown."""
-    return kind != UNKNOWN and all(map(_is_known, inside(kind)))
+    return kind != ir.UNKNOWN and all(map(_is_known, ir.inside(kind)))
 
 
 def _given_to(value: ir.Atom, function: ir.Function) -> list[ir.Rhs]:
@@ -298,15 +282,15 @@ def _given_to(value: ir.Atom, function: ir.Function) -> list[ir.Rhs]:
     return [s.rhs for s in stmts if s.target == value]
 
 
-def _known_item(value: ir.Atom, function: ir.Function, kinds: Kinds) -> Kind | None:
+def _known_item(value: ir.Atom, function: ir.Function, kinds: ir.Kinds) -> ir.Kind | None:
     """The same of one of several values, which may be a parameter."""
     if isinstance(value, ir.Tup) or _given_to(value, function):
         return _known_kind(value, function, kinds)
     found = plain_kind(atom_kind(value, kinds))
-    return None if found == UNKNOWN else found
+    return None if found == ir.UNKNOWN else found
 
 
-def _summary_if(fn: Any, kinds: Kinds, known: _Induction) -> Summary:
+def _summary_if(fn: Any, kinds: ir.Kinds, known: _Induction) -> Summary:
     """What holds of a function if the calls in it do what is known or assumed."""
     typed = _assumed(_prepared(fn, kinds), kinds, known, {fn: known.of(fn, kinds)})
     lent = frozenset(p.name for p in typed.function.params)
@@ -316,8 +300,8 @@ def _summary_if(fn: Any, kinds: Kinds, known: _Induction) -> Summary:
     assert isinstance(last, ir.Return)
     written = written_params(function, inferred)
     near = Near(function, inferred)
-    names = [n for n in ir.names(last.value) if not is_scalar(inferred.get(n, UNKNOWN))]
-    own = [p.name for p in function.params if not is_scalar(kinds.get(p.name, UNKNOWN))]
+    names = [n for n in ir.names(last.value) if not ir.is_scalar(inferred.get(n, ir.UNKNOWN))]
+    own = [p.name for p in function.params if not ir.is_scalar(kinds.get(p.name, ir.UNKNOWN))]
     returned = tuple(p for p in own if any(near.share(p, n) for n in names))
     twice, ours = is_entangled(function, inferred), function.loc.file.startswith(ir.GENERATED)
     kind = plain_kind(atom_kind(last.value, inferred))
@@ -328,14 +312,14 @@ def _summary_if(fn: Any, kinds: Kinds, known: _Induction) -> Summary:
     return Summary(kind, written, returned, twice and not ours, twice and ours, same, items)
 
 
-def _has_flat_lists(kind: Kind) -> bool:
+def _has_flat_lists(kind: ir.Kind) -> bool:
     """Whether a result is a list of values, or a tuple that holds such lists and values alone."""
-    if isinstance(kind, Tuple) and kind.items is not None and not is_value(kind):
+    if isinstance(kind, ir.Tuple) and kind.items is not None and not is_value(kind):
         return all(is_value(k) or _has_flat_lists(k) for k in kind.items)
     return holds_values(kind)
 
 
-def _prepared(fn: Any, kinds: Kinds) -> ir.Function:
+def _prepared(fn: Any, kinds: ir.Kinds) -> ir.Function:
     """A function as its kinds are inferred."""
     from srcdiff.specialize.namespaces import without_modules
 
@@ -344,12 +328,12 @@ def _prepared(fn: Any, kinds: Kinds) -> ir.Function:
 
 
 def _assumed(
-    function: ir.Function, kinds: Kinds, known: _Induction, first: Mapping[Any, Summary]
+    function: ir.Function, kinds: ir.Kinds, known: _Induction, first: Mapping[Any, Summary]
 ) -> Typed:
     """A function with the kinds of its names, each call doing what it does for its arguments."""
     calls = [c for c in map(ir.call_of, ir.walk(function.body)) if c and is_user_function(c.fn)]
 
-    def make(does: Does) -> tuple[Typed, Kinds]:
+    def make(does: Does) -> tuple[Typed, ir.Kinds]:
         typed = _typed(function, kinds, does)
         return typed, typed.kinds
 
@@ -360,10 +344,10 @@ def _assumed(
 
 def _of_anything(known: _Induction, call: ir.Call) -> Summary:
     """What a call does whatever it is given."""
-    return known.of(call.fn, dict.fromkeys(given_to(call, {}), UNKNOWN))
+    return known.of(call.fn, dict.fromkeys(given_to(call, {}), ir.UNKNOWN))
 
 
-def _typed(function: ir.Function, kinds: Kinds, does: Does) -> Typed:
+def _typed(function: ir.Function, kinds: ir.Kinds, does: Does) -> Typed:
     """A function with the kinds of its names if its calls do what is said."""
     from srcdiff.normalize.containers.methods import plain_containers
 
@@ -371,15 +355,15 @@ def _typed(function: ir.Function, kinds: Kinds, does: Does) -> Typed:
     return plain_containers(Typed(replace(function, body=body), kinds))
 
 
-def refined_kinds(typed: Typed) -> Kinds:
+def refined_kinds(typed: Typed) -> ir.Kinds:
     """The kinds of names if calls do to lists what their summaries say, and not anything."""
     function, kinds = typed.function, typed.kinds
     calls = [c for c in map(ir.call_of, ir.walk(function.body)) if c and _is_readable(c.fn)]
-    if not any(isinstance(kinds.get(n), List) for call in calls for n in ir.names(call)):
+    if not any(isinstance(kinds.get(n), ir.List) for call in calls for n in ir.names(call)):
         return kinds
     readable = {id(call) for call in calls}
 
-    def make(does: Does) -> tuple[Kinds, Kinds]:
+    def make(does: Does) -> tuple[ir.Kinds, ir.Kinds]:
         does = partial(_if_readable, readable, does)
         body = assuming(function.body, does, ir.Fresh(ir.all_names(function)), lent=True)
         found = infer(replace(function, body=body), typed.params)

@@ -20,21 +20,6 @@ from srcdiff.analysis.activity import reachable
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, free
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Callable,
-    Dict,
-    Kind,
-    Kinds,
-    List,
-    Object,
-    Tuple,
-    Unknown,
-    class_of,
-    classes_in,
-    contents,
-    inside,
-)
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
@@ -45,7 +30,7 @@ _PLAIN = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type)
 """The types of functions that are equal to themselves alone."""
 
 
-def plain(function: ir.Function, kinds: Kinds) -> ir.Function:
+def plain(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function with strings and tuples for the functions that it makes."""
     layout = _Layout(function, kinds)
 
@@ -64,7 +49,7 @@ def plain(function: ir.Function, kinds: Kinds) -> ir.Function:
 class _Layout:
     """How the functions of each site are written as data: alike where they may meet."""
 
-    def __init__(self, function: ir.Function, kinds: Kinds) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         self.fresh = ir.Fresh(ir.all_names(function))
         sites = map(site_of, ir.assignments(function.body))
         self.group: dict[int, list[ir.Site]] = {id(s): [s] for s in sites if s is not None}
@@ -150,14 +135,14 @@ def site_of(stmt: ir.Assign) -> ir.Site | None:
     return found
 
 
-def _meetings(kind: Kind | None) -> Iterator[list[Any]]:
+def _meetings(kind: ir.Kind | None) -> Iterator[list[Any]]:
     """The functions that may be one value, for every function in a kind."""
-    if isinstance(kind, Callable):
+    if isinstance(kind, ir.Callable):
         yield [f for f, _ in kind.choices]
         for _, kinds in kind.choices:
             for held in kinds:
                 yield from _meetings(held)
-    for inner in inside(kind):
+    for inner in ir.inside(kind):
         yield from _meetings(inner)
 
 
@@ -176,7 +161,7 @@ def marked_closures(function: ir.Function) -> ir.Function:
     return ir.with_values(function, one)
 
 
-def closures_as_data(function: ir.Function, kinds: Kinds) -> ir.Function:
+def closures_as_data(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function with closures as data, but for those that something unknown may call."""
     count = ir.binding_counts(function.body, function.params, True)
     opened = _opened(function, kinds)
@@ -219,7 +204,7 @@ def _late(made: Closure, name: str) -> UnsupportedError:
     )
 
 
-def check_data(function: ir.Function, kinds: Kinds) -> None:
+def check_data(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse functions that are data by now, and that something unknown may call after all."""
     opened = _opened(function, kinds)
     for stmt in ir.assignments(function.body):
@@ -236,10 +221,10 @@ def check_data(function: ir.Function, kinds: Kinds) -> None:
 # --- what else is done with them -----------------------------------------------------------------
 
 
-def _opened(function: ir.Function, kinds: Kinds) -> set[object]:
+def _opened(function: ir.Function, kinds: ir.Kinds) -> set[object]:
     """The sites whose functions come to where it is not known what is done with them."""
     held = _held(function, kinds)
-    given = {c for p in function.params for c in classes_in(kinds.get(p.name))}
+    given = {c for p in function.params for c in ir.classes_in(kinds.get(p.name))}
     found = {s for name, sites in held.items() if _hides(kinds.get(name)) for s in sites}
     for stmt in ir.walk(function.body):
         for name in _open_uses(stmt, kinds, given):
@@ -247,7 +232,7 @@ def _opened(function: ir.Function, kinds: Kinds) -> set[object]:
     return found
 
 
-def _held(function: ir.Function, kinds: Kinds) -> dict[str, set[object]]:
+def _held(function: ir.Function, kinds: ir.Kinds) -> dict[str, set[object]]:
     """The names that may hold functions of each site, whatever their kinds say."""
     held: dict[str, set[object]] = {}
     stmts = ir.walk(function.body)
@@ -259,7 +244,7 @@ def _held(function: ir.Function, kinds: Kinds) -> dict[str, set[object]]:
     return held
 
 
-def _may_hold(kind: Kind | None) -> bool:
+def _may_hold(kind: ir.Kind | None) -> bool:
     """Whether a value may be or hold a function that is kept as data."""
     return _hides(kind) or any(_sites(kind))
 
@@ -283,19 +268,19 @@ def _carried(stmt: ir.Stmt) -> Iterator[tuple[str, str]]:
         yield from ((n, b) for b in into for a in call.args[1:] for n in ir.names(a))
 
 
-def _hides(kind: Kind | None) -> bool:
+def _hides(kind: ir.Kind | None) -> bool:
     """Whether a value may be or hold functions that its kind does not tell."""
-    if kind is None or isinstance(kind, (Unknown, Object)):
+    if kind is None or isinstance(kind, (ir.Unknown, ir.Object)):
         return True
-    if isinstance(kind, Callable):
+    if isinstance(kind, ir.Callable):
         return not kind.choices
-    if isinstance(kind, Tuple):
-        inner = (kind.item or UNKNOWN,) if kind.items is None else kind.items
+    if isinstance(kind, ir.Tuple):
+        inner = (kind.item or ir.UNKNOWN,) if kind.items is None else kind.items
         return any(map(_hides, inner))
-    return isinstance(kind, (List, Dict)) and any(map(_hides, contents(kind)))
+    return isinstance(kind, (ir.List, ir.Dict)) and any(map(_hides, ir.contents(kind)))
 
 
-def _open_uses(stmt: ir.Stmt, kinds: Kinds, given: Container[type]) -> tuple[str, ...]:
+def _open_uses(stmt: ir.Stmt, kinds: ir.Kinds, given: Container[type]) -> tuple[str, ...]:
     """The names that a statement hands on to something unknown, or that the caller has."""
     if isinstance(stmt, (ir.Return, ir.Verbatim)):
         return ir.reads(stmt)
@@ -305,7 +290,7 @@ def _open_uses(stmt: ir.Stmt, kinds: Kinds, given: Container[type]) -> tuple[str
     if not isinstance(rhs, ir.Call):
         return ()
     if is_op(rhs, Op.SET_ATTR):
-        cls = class_of(atom_kind(rhs.args[0], kinds))
+        cls = ir.class_of(atom_kind(rhs.args[0], kinds))
         return ir.names(rhs) if cls is None else ir.names(rhs.args[2]) if cls in given else ()
     if op_of(rhs.fn).holds or is_op(rhs, Op.ADD, Op.LEN, Op.IS, Op.IS_NOT):
         return ()
@@ -316,14 +301,14 @@ def _open_uses(stmt: ir.Stmt, kinds: Kinds, given: Container[type]) -> tuple[str
     return ir.names(rhs)
 
 
-def _sites(kind: Kind | None) -> Iterator[ir.Site]:
+def _sites(kind: ir.Kind | None) -> Iterator[ir.Site]:
     """The sites of the functions that a value is or holds."""
     return (f for meeting in _meetings(kind) for f in meeting if isinstance(f, ir.Site))
 
 
-def known_choices(kind: Kind | None) -> tuple[Any, ...]:
+def known_choices(kind: ir.Kind | None) -> tuple[Any, ...]:
     """The functions that a value may be, () if they are not all known."""
-    if not isinstance(kind, Callable):
+    if not isinstance(kind, ir.Callable):
         return ()
     return tuple(f for f, _ in kind.choices if f is not None)  # None is not called
 
@@ -331,14 +316,14 @@ def known_choices(kind: Kind | None) -> tuple[Any, ...]:
 # --- calls become choices ------------------------------------------------------------------------
 
 
-def calls_as_choices(function: ir.Function, kinds: Kinds) -> ir.Function:
+def calls_as_choices(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function with calls of one of several functions as choices."""
     fresh = ir.Fresh(ir.all_names(function))
 
     return ir.replaced_in(function, lambda s: _choice(s, kinds, fresh))
 
 
-def _choice(stmt: ir.Stmt, kinds: Kinds, fresh: ir.Fresh) -> ir.Stmt | ir.Block:
+def _choice(stmt: ir.Stmt, kinds: ir.Kinds, fresh: ir.Fresh) -> ir.Stmt | ir.Block:
     """A call of a function that is one of several."""
     call = ir.call_of(stmt)
     if call is not None and isinstance(call.fn, ir.Name):

@@ -24,7 +24,6 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, Lifted, lifted_closure
 from srcdiff.frontend.free_variables import Freed
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Kinds, inside
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.primitives.registry import Rule, lookup
 from srcdiff.specialize.objects.places import has_objects
@@ -140,7 +139,7 @@ def _with(rule: Rule, call: ir.Call, name: str, value: ir.Atom) -> ir.Call:
 Variables = Mapping[str, ir.Ref]
 
 
-def lent(function: ir.Function, kinds: Kinds) -> tuple[ir.Function, Kinds, Variables]:
+def lent(function: ir.Function, kinds: ir.Kinds) -> tuple[ir.Function, ir.Kinds, Variables]:
     """A lowered function with such variables as parameters, their kinds, and what they hold."""
     mine = ir.all_names(function) | {p.name for p in function.params}
     found = {
@@ -202,7 +201,7 @@ def _holds_objects(value: Any) -> bool:
     """Whether a list, tuple or dict holds objects, or an object holds such a container."""
     if isinstance(value, (types.ModuleType, type)) or not hasattr(type(value), "__dict__"):
         return isinstance(value, (list, tuple, dict)) and has_objects(kind_of(value, "x"))
-    return any(map(has_objects, inside(kind_of(value, "x"))))
+    return any(map(has_objects, ir.inside(kind_of(value, "x"))))
 
 
 def _by_name(stmt: ir.Stmt, variables: Variables) -> ir.Stmt:

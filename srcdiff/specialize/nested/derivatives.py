@@ -14,7 +14,6 @@ from typing import Any, TypeGuard
 
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import UNKNOWN, Kind, Tuple
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.runtime.arrays import stop_gradient
 from srcdiff.runtime.service import is_derivative
@@ -36,7 +35,7 @@ def makes_derivative(rhs: ir.Rhs | None) -> TypeGuard[ir.Call]:
 
 
 def generated(
-    function: ir.Function, kinds: Mapping[str, Kind], by_tangent: bool = False
+    function: ir.Function, kinds: Mapping[str, ir.Kind], by_tangent: bool = False
 ) -> ir.Function:
     """The function with calls of derivatives as calls of generated functions.
 
@@ -96,7 +95,7 @@ def _kept(
     yield replace(stmt, rhs=ir.Tup(tuple(items)))
 
 
-def _specialised(call: ir.Call, kinds: Mapping[str, Kind]) -> ir.Call:
+def _specialised(call: ir.Call, kinds: Mapping[str, ir.Kind]) -> ir.Call:
     """A call of a derivative as a call of the function for these kinds."""
     fn: Any = call.fn
     signature: inspect.Signature = fn.unbound.call_signature()
@@ -113,22 +112,26 @@ def _specialised(call: ir.Call, kinds: Mapping[str, Kind]) -> ir.Call:
     return replace(call, fn=made, kwargs=renamed, text=None)
 
 
-def _kind(atom: Any, kinds: Mapping[str, Kind]) -> Kind:
+def _kind(atom: Any, kinds: Mapping[str, ir.Kind]) -> ir.Kind:
     """The kind of an argument, or of all that `*args` takes."""
     if isinstance(atom, tuple):
         items = [_items(a, kinds) for a in atom]
-        return UNKNOWN if None in items else Tuple(tuple(k for some in items for k in some or ()))
+        return (
+            ir.UNKNOWN
+            if None in items
+            else ir.Tuple(tuple(k for some in items for k in some or ()))
+        )
     if isinstance(atom, ir.Name):
-        return kinds.get(atom.id, UNKNOWN)
-    return kind_of(atom.value, "x") if isinstance(atom, (ir.Const, ir.Ref)) else UNKNOWN
+        return kinds.get(atom.id, ir.UNKNOWN)
+    return kind_of(atom.value, "x") if isinstance(atom, (ir.Const, ir.Ref)) else ir.UNKNOWN
 
 
-def _items(atom: Any, kinds: Mapping[str, Kind]) -> tuple[Kind, ...] | None:
+def _items(atom: Any, kinds: Mapping[str, ir.Kind]) -> tuple[ir.Kind, ...] | None:
     """The kinds of the arguments that an atom stands for; None if it is not known how many."""
     if not isinstance(atom, ir.Star):
         return (_kind(atom, kinds),)
     kind = _kind(atom.value, kinds)
-    return kind.items if isinstance(kind, Tuple) else None
+    return kind.items if isinstance(kind, ir.Tuple) else None
 
 
 def seed_free(function: ir.Function) -> ir.Function:

@@ -22,7 +22,6 @@ from srcdiff.frontend.closures.closures import Closure, Lifted, lifted_closure, 
 from srcdiff.frontend.closures.local_functions import MARK
 from srcdiff.frontend.signatures import place_of
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import UNKNOWN, Array, Kind, is_mutable
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import trees
@@ -95,7 +94,7 @@ def with_first_kept(
     return before, replace(call, args=(now(first), *call.args[1:]))
 
 
-def with_copies_of_now(function: ir.Function, params: Mapping[str, Kind]) -> ir.Function:
+def with_copies_of_now(function: ir.Function, params: Mapping[str, ir.Kind]) -> ir.Function:
     """The function with copies of what was to be as it is now and is written into later."""
     if not any(is_op(call, Op.AS_NOW) for call in ir.calls(function.body)):
         return function
@@ -105,10 +104,10 @@ def with_copies_of_now(function: ir.Function, params: Mapping[str, Kind]) -> ir.
     written = classes_of(links, stored | resized)
 
     def copy(name: ir.Atom) -> ir.Rhs:
-        kind = kinds.get(name.id, UNKNOWN) if isinstance(name, ir.Name) else None
-        if kind is None or not is_mutable(kind) or written.keys().isdisjoint(ir.names(name)):
+        kind = kinds.get(name.id, ir.UNKNOWN) if isinstance(name, ir.Name) else None
+        if kind is None or not ir.is_mutable(kind) or written.keys().isdisjoint(ir.names(name)):
             return name
-        plain = isinstance(kind, Array) and not kind.maybe_scalar
+        plain = isinstance(kind, ir.Array) and not kind.maybe_scalar
         return ir.Call(ir.Method("copy") if plain else trees.kept, (name,))
 
     return _each(_without_aliases(function, copy), copy)

@@ -15,7 +15,6 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir.kinds import Dict, Kind, Kinds, class_of
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
@@ -24,17 +23,17 @@ from srcdiff.specialize.objects.places import has_objects, item_at, read_key, st
 
 
 def is_there(
-    function: ir.Function, params: Kinds, kinds: Kinds, base: ir.Name, name: str
+    function: ir.Function, params: ir.Kinds, kinds: ir.Kinds, base: ir.Name, name: str
 ) -> bool | None:
     """Whether an object has an attribute; None where that may depend on what ran before."""
     given, kind = _given_kind(function, params, base), kinds.get(base.id)
-    if isinstance(given, Dict) and name in dict(given.items):
+    if isinstance(given, ir.Dict) and name in dict(given.items):
         return True
-    known = isinstance(kind, Dict) and kind.item is None and name not in dict(kind.items)
+    known = isinstance(kind, ir.Dict) and kind.item is None and name not in dict(kind.items)
     return False if known else None
 
 
-def _given_kind(function: ir.Function, params: Kinds, base: ir.Name) -> Kind | None:
+def _given_kind(function: ir.Function, params: ir.Kinds, base: ir.Name) -> ir.Kind | None:
     """The kind of a parameter, or of a part of one that nothing assigns; None for other names."""
     if ir.binding_counts(function.body, function.params, True).get(base.id) != 1:
         return None
@@ -49,12 +48,12 @@ def _given_kind(function: ir.Function, params: Kinds, base: ir.Name) -> Kind | N
     return None if kind is None else item_at(kind, key.value)
 
 
-def is_pending(function: ir.Function, kinds: Kinds) -> bool:
+def is_pending(function: ir.Function, kinds: ir.Kinds) -> bool:
     """Whether there are calls that may assign attributes, and are not written out yet."""
     return any(_may_assign(call, kinds) for call in ir.calls(function.body))
 
 
-def _may_assign(call: ir.Call, kinds: Kinds) -> bool:
+def _may_assign(call: ir.Call, kinds: ir.Kinds) -> bool:
     """Whether a call may assign attributes of objects."""
     fn = call.fn
     if isinstance(fn, ir.Name) or (isinstance(fn, type) and records.is_record(fn)):
@@ -62,7 +61,7 @@ def _may_assign(call: ir.Call, kinds: Kinds) -> bool:
     given = (*call.args, *(v for _, v in call.kwargs))
     objects = any(has_objects(atom_kind(a, kinds)) for a in given)
     if isinstance(fn, ir.Method):
-        return objects and class_of(atom_kind(call.args[0], kinds)) is not None
+        return objects and ir.class_of(atom_kind(call.args[0], kinds)) is not None
     if op_of(fn).holds or is_op(call, Op.DEEPCOPY):
         return False
     return objects and (isinstance(fn, types.FunctionType) or is_op(call, Op.SETATTR))
@@ -81,7 +80,7 @@ def check_ways(function: ir.Function, kinds: Mapping[str, Any]) -> None:
         if call is None or not call.args:
             continue
         kind = kinds.get(getattr(call.args[0], "id", ""))
-        known = class_of(kind) is not None
+        known = ir.class_of(kind) is not None
         if known and isinstance(call.fn, ir.Attr):
             _check_kept(call.fn.name, kind, stmt.loc)
         if known and is_op(call, Op.SETATTR, Op.OBJECT_SETATTR, Op.DELATTR):

@@ -16,7 +16,6 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import Dict, Kind, Kinds, class_if_any, class_of, classes_in, inside, sure
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
@@ -29,7 +28,7 @@ def stored_classes(
     found: Stored,
     boxed: frozenset[str],
     function: ir.Function,
-    kinds: Kinds,
+    kinds: ir.Kinds,
     more: frozenset[type],
 ) -> frozenset[type]:
     """The classes of boxed objects that are stored into, and of what has one as an attribute.
@@ -37,7 +36,7 @@ def stored_classes(
     `more` are classes of objects of which that is known.
     """
     held = {
-        class_if_any(kinds.get(base.id))
+        ir.class_if_any(kinds.get(base.id))
         for base, key in found
         if isinstance(base, ir.Name) and base.id in boxed and not is_unread(key, function, kinds)
     }
@@ -49,12 +48,14 @@ def stored_classes(
     return frozenset(classes)
 
 
-def _holders(kind: Kind, classes: set[type]) -> Iterator[type]:
+def _holders(kind: ir.Kind, classes: set[type]) -> Iterator[type]:
     """The classes of objects of which an attribute is an object of one of some classes."""
-    own = class_of(sure(kind))
-    if own is not None and any(class_if_any(part) in classes for part in inside(sure(kind))):
+    own = ir.class_of(ir.sure(kind))
+    if own is not None and any(
+        ir.class_if_any(part) in classes for part in ir.inside(ir.sure(kind))
+    ):
         yield own
-    for part in inside(kind):
+    for part in ir.inside(kind):
         yield from _holders(part, classes)
 
 
@@ -63,14 +64,14 @@ def _holders(kind: Kind, classes: set[type]) -> Iterator[type]:
 _LOOKS = (Op.VARS, Op.HASATTR, Op.GETATTR, Op.SHALLOW_COPY, Op.DEEPCOPY)
 
 
-def is_unread(key: ir.Const, function: ir.Function, kinds: Kinds) -> bool:
+def is_unread(key: ir.Const, function: ir.Function, kinds: ir.Kinds) -> bool:
     """Whether nobody reads an attribute of this name, neither here nor where an object goes."""
     return not any(_may_read(stmt, key, kinds) for stmt in ir.walk(function.body))
 
 
-def _may_read(stmt: ir.Stmt, key: ir.Const, kinds: Kinds) -> bool:
+def _may_read(stmt: ir.Stmt, key: ir.Const, kinds: ir.Kinds) -> bool:
     """Whether a statement reads an attribute of any object, or hands one on to who may."""
-    objects = any(any(classes_in(kinds.get(n))) for n in ir.reads(stmt))
+    objects = any(any(ir.classes_in(kinds.get(n))) for n in ir.reads(stmt))
     call = ir.call_of(stmt)
     if call is None:
         text = isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Opaque)
@@ -95,13 +96,13 @@ def _is_known(call: ir.Call) -> bool:
 # --- what they may be used for -------------------------------------------------------------------
 
 
-def check_uses(function: ir.Function, kinds: Kinds, kept: frozenset[type]) -> None:
+def check_uses(function: ir.Function, kinds: ir.Kinds, kept: frozenset[type]) -> None:
     """Refuse what tells such objects from dicts, and functions that would have to know of them."""
-    names = {n for n, k in kinds.items() if not kept.isdisjoint(classes_in(k))}
+    names = {n for n, k in kinds.items() if not kept.isdisjoint(ir.classes_in(k))}
     shared = {n for n in names if _is_shared(kinds[n], kept)}
     for stmt in ir.walk(function.body):
         if isinstance(stmt, (ir.If, ir.While)):
-            asked = (class_if_any(kinds.get(n)) for n in ir.names(stmt.test))
+            asked = (ir.class_if_any(kinds.get(n)) for n in ir.names(stmt.test))
             if any(cls in kept for cls in asked):
                 raise _refused(stmt.loc)  # an empty dict is false
         if isinstance(stmt, (ir.For, ir.If, ir.While)):
@@ -111,10 +112,10 @@ def check_uses(function: ir.Function, kinds: Kinds, kept: frozenset[type]) -> No
             raise _refused(stmt.loc)
 
 
-def _is_shared(kind: Kind, kept: frozenset[type]) -> bool:
+def _is_shared(kind: ir.Kind, kept: frozenset[type]) -> bool:
     """Whether something of which nothing is known may hold an object in a value as well."""
-    shared = isinstance(kind, Dict) and kind.cls in kept and kind.item is not None
-    return shared or any(_is_shared(part, kept) for part in inside(kind))
+    shared = isinstance(kind, ir.Dict) and kind.cls in kept and kind.item is not None
+    return shared or any(_is_shared(part, kept) for part in ir.inside(kind))
 
 
 def _only_holds(stmt: ir.Stmt) -> bool:
@@ -137,16 +138,16 @@ def _refused(loc: ir.Loc) -> UnsupportedError:
     )
 
 
-def outside(function: ir.Function) -> dict[str, Kind]:
+def outside(function: ir.Function) -> dict[str, ir.Kind]:
     """What a function mentions of the variables around it, and their kinds."""
     refs = (r for s in ir.walk(function.body) for r in ir.refs_of(s))
     return {r.text: kind_of(r.value, r.text) for r in refs}
 
 
-def check_given(kept: frozenset[type], given: Kinds, loc: ir.Loc) -> None:
+def check_given(kept: frozenset[type], given: ir.Kinds, loc: ir.Loc) -> None:
     """Refuse stores into objects that are, or may be, those of an argument or from outside."""
     for name, kind in given.items():
-        if not kept.isdisjoint(classes_in(kind)):
+        if not kept.isdisjoint(ir.classes_in(kind)):
             raise UnsupportedError(
                 "an attribute is assigned of an object that was taken from a container, and may be "
                 f"one that the caller has, in {ir.said(name)}",

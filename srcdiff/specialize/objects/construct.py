@@ -12,21 +12,6 @@ from srcdiff import ir
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.signatures import takes_rest
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Array,
-    Callable,
-    Dict,
-    Kind,
-    List,
-    Module,
-    NoneKind,
-    Scalar,
-    Text,
-    Tuple,
-    contents,
-    sure,
-)
 from srcdiff.primitives.arguments import named_constant
 from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.ops import Op, is_op
@@ -147,7 +132,7 @@ def copied(m: Known, call: ir.Call) -> ir.Rhs | None:
     cls, kind = m.cls(base), m.kind(base)
     if cls is None:
         return _plain_copy(base, kind, deep)
-    if not isinstance(kind, Dict) or not records.is_copied_plainly(cls, deep):
+    if not isinstance(kind, ir.Dict) or not records.is_copied_plainly(cls, deep):
         return None
     if m.is_pending():  # not all that it holds is known yet
         return None
@@ -170,7 +155,7 @@ def _object(m: Known, cls: type, values: dict[str, ir.Atom]) -> ir.Rhs:
     return made
 
 
-def _deep_copy(m: Known, base: ir.Atom, kind: Dict) -> ir.Rhs | None:
+def _deep_copy(m: Known, base: ir.Atom, kind: ir.Dict) -> ir.Rhs | None:
     """A copy of an object and of all that it holds: what may be held twice is copied at once."""
     parts = _Parts(m)
     if not parts.found(base, kind):
@@ -192,7 +177,7 @@ class _Parts:
         self.sites: list[str] = []
         self.values: list[ir.Atom] = []
 
-    def found(self, base: ir.Atom, kind: Dict) -> bool:
+    def found(self, base: ir.Atom, kind: ir.Dict) -> bool:
         """Collect the parts; whether this can be done."""
         cls = kind.cls
         if cls is None or kind.site in self.sites or not records.is_copied_plainly(cls, True):
@@ -201,23 +186,23 @@ class _Parts:
         for name, inner in kind.items:
             value = self.m.attribute(base, name)
             self.values.append(value)
-            if isinstance(inner, Dict) and inner.cls is not None:
+            if isinstance(inner, ir.Dict) and inner.cls is not None:
                 if not self.found(value, inner):
                     return False
-            elif inner == UNKNOWN:  # so far: it may be an object
+            elif inner == ir.UNKNOWN:  # so far: it may be an object
                 return False
             elif not _is_value(inner):
                 self.copies.append(value)
         return True
 
-    def object(self, base: ir.Atom, kind: Dict) -> ir.Rhs:
+    def object(self, base: ir.Atom, kind: ir.Dict) -> ir.Rhs:
         """The copy of an object, by the copies of its parts in their order."""
         cls = kind.cls
         assert cls is not None
         made: dict[str, ir.Atom] = {}
         for name, inner in kind.items:
             value = self.values.pop(0)
-            if isinstance(inner, Dict) and inner.cls is not None:
+            if isinstance(inner, ir.Dict) and inner.cls is not None:
                 value = self.m.temp(self.object(value, inner))
             elif not _is_value(inner):
                 value = self.copies.pop(0)
@@ -225,22 +210,24 @@ class _Parts:
         return _object(self.m, cls, made)
 
 
-def _plain_copy(base: ir.Atom, kind: Kind, deep: bool) -> ir.Rhs | None:
+def _plain_copy(base: ir.Atom, kind: ir.Kind, deep: bool) -> ir.Rhs | None:
     """A copy of an array, a number or a container, which shares what is in it if not `deep`."""
-    if isinstance(kind, (List, Dict)) and all(map(_is_value, contents(kind))):
+    if isinstance(kind, (ir.List, ir.Dict)) and all(map(_is_value, ir.contents(kind))):
         deep = False
-    if _is_value(kind) or (isinstance(kind, Tuple) and not deep):
+    if _is_value(kind) or (isinstance(kind, ir.Tuple) and not deep):
         return base
-    if isinstance(kind, Array) and not kind.maybe_scalar:
+    if isinstance(kind, ir.Array) and not kind.maybe_scalar:
         return ir.Call(ir.Method("copy"), (base,))
-    if isinstance(sure(kind), Array) or (deep and isinstance(kind, (List, Dict, Tuple))):
+    if isinstance(ir.sure(kind), ir.Array) or (
+        deep and isinstance(kind, (ir.List, ir.Dict, ir.Tuple))
+    ):
         return ir.Call(trees.deep_copy, (base,))
-    return ir.Call(ir.Method("copy"), (base,)) if isinstance(kind, (List, Dict)) else None
+    return ir.Call(ir.Method("copy"), (base,)) if isinstance(kind, (ir.List, ir.Dict)) else None
 
 
-def _is_value(kind: Kind) -> bool:
+def _is_value(kind: ir.Kind) -> bool:
     """Whether an item cannot change, so that copies may hold it too."""
-    return isinstance(kind, (Scalar, Text, NoneKind, Callable, Module))
+    return isinstance(kind, (ir.Scalar, ir.Text, ir.NoneKind, ir.Callable, ir.Module))
 
 
 def named_tuple_method(m: Known, cls: type, own: Any, call: ir.Call) -> ir.Rhs | None:

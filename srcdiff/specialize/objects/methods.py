@@ -22,7 +22,6 @@ from srcdiff.analysis.links import groups, in_place, links_of, marked_names, sto
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import Array, Dict, Kind, Kinds, class_of, classes_in
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.runtime import records
@@ -32,20 +31,20 @@ from srcdiff.specialize.objects import attributes, construct, reflection
 from srcdiff.specialize.unroll import Unroller
 
 
-def check_property(function: ir.Function, kinds: Kinds, kind: Kind, name: str) -> None:
+def check_property(function: ir.Function, kinds: ir.Kinds, kind: ir.Kind, name: str) -> None:
     """Refuse the property of objects of a kind, if it is not as good as a plain one.
 
     Which of the objects that there are when it is read are one is not asked.
     """
-    mine = {None, *classes_in(kind)}
+    mine = {None, *ir.classes_in(kind)}
     links = [*links_of(function.body, kinds, False), *in_place(function)]
     same = groups(k for k in links if not _is_of_object(k.stmt, kinds))
-    whole = {n for n in kinds if class_of(kinds[n]) is not None}
+    whole = {n for n in kinds if ir.class_of(kinds[n]) is not None}
     stored = {same.get(n, n) for n in _stored(function, kinds) if n not in whole}
     seen, fresh = False, set[str]()  # whether it was read, and objects that were made since
     for stmt, again in _in_order(function.body, name):
         base, attr = _attribute(stmt)
-        read = ir.writes(stmt) if attr and class_of(kinds.get(base)) in mine else ()
+        read = ir.writes(stmt) if attr and ir.class_of(kinds.get(base)) in mine else ()
         if any(same.get(n, n) in stored for n in (*read, *_given(stmt, mine, kinds))):
             _refuse(name, "or something that its object has, is written into", stmt)
         if attr == name:
@@ -55,7 +54,7 @@ def check_property(function: ir.Function, kinds: Kinds, kind: Kind, name: str) -
         if is_op(call, Op.NEW_OBJECT):
             fresh.update(ir.writes(stmt))
         elif is_op(call, Op.SET_ATTR) and not fresh & {*ir.names(call.args[0])}:
-            if (seen or again) and class_of(atom_kind(call.args[0], kinds)) in mine:
+            if (seen or again) and ir.class_of(atom_kind(call.args[0], kinds)) in mine:
                 _refuse(name, "is read before its object, or one that it holds, may change", stmt)
 
 
@@ -67,27 +66,27 @@ def _refuse(name: str, what: str, stmt: ir.Stmt) -> None:
     )
 
 
-def _is_of_object(stmt: ir.Stmt, kinds: Kinds) -> bool:
+def _is_of_object(stmt: ir.Stmt, kinds: ir.Kinds) -> bool:
     """Whether a statement links an object and what its attributes are."""
     call = ir.call_of(stmt)
     if call is None or not call.args:
         return False
     base = call.args[0]
-    known = isinstance(base, ir.Name) and class_of(kinds.get(base.id)) is not None
+    known = isinstance(base, ir.Name) and ir.class_of(kinds.get(base.id)) is not None
     return is_op(call, Op.SET_ATTR) or isinstance(call.fn, type) or known
 
 
-def _given(stmt: ir.Stmt, mine: Set[type | None], kinds: Kinds) -> tuple[str, ...]:
+def _given(stmt: ir.Stmt, mine: Set[type | None], kinds: ir.Kinds) -> tuple[str, ...]:
     """The names of what a statement puts into an object of some classes."""
     call = ir.call_of(stmt)
     if is_op(call, Op.SET_ATTR):
-        known = class_of(atom_kind(call.args[0], kinds)) in mine
+        known = ir.class_of(atom_kind(call.args[0], kinds)) in mine
         return ir.names(call.args[2]) if known else ()
     made = ir.callee_of(stmt)
     return ir.names(call) if made is not None and any(made is cls for cls in mine) else ()
 
 
-def _stored(function: ir.Function, kinds: Kinds) -> Iterator[str]:
+def _stored(function: ir.Function, kinds: ir.Kinds) -> Iterator[str]:
     """The names of what is written into, also by operators in place."""
     for names in stored_names(function.body, kinds):
         yield from names
@@ -392,7 +391,9 @@ class Members(InTurn):
     def is_empty(self, atom: ir.Atom) -> bool:
         """Whether a value is a dict without items, as `**kwargs` may be."""
         kind = self.kind(atom)
-        return isinstance(kind, Dict) and kind.cls is None and kind.item is None and not kind.items
+        return (
+            isinstance(kind, ir.Dict) and kind.cls is None and kind.item is None and not kind.items
+        )
 
     def check_recursion(self, fn: types.FunctionType, name: str) -> None:
         """Refuse a method that calls itself on its own object."""
@@ -474,7 +475,7 @@ class Members(InTurn):
         if not isinstance(other, types.FunctionType):
             return None
         kind = self.kind(a)
-        if isinstance(kind, Array) and self.member(b, "__array_ufunc__") is not None:
+        if isinstance(kind, ir.Array) and self.member(b, "__array_ufunc__") is not None:
             cls = self.cls(b)
             raise UnsupportedError(
                 f"NumPy applies this operator to every element of the array and the whole "

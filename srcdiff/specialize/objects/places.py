@@ -19,7 +19,7 @@ from srcdiff.analysis.liveness import Order, live_after
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.request import Member
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.kinds import UNKNOWN, Dict, Kind, Kinds, List, Tuple, class_if_any, class_of, inside
+from srcdiff.ir.kinds import inside
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
 
@@ -28,9 +28,9 @@ Place = tuple[str, Path]
 """A variable, and the attributes and keys that lead from it to a value."""
 
 
-def has_objects(kind: Kind | None) -> bool:
+def has_objects(kind: ir.Kind | None) -> bool:
     """Whether a value is an object or a container of some."""
-    return class_of(kind) is not None or any(map(has_objects, inside(kind)))
+    return ir.class_of(kind) is not None or any(map(has_objects, inside(kind)))
 
 
 def _is_of_class(value: object) -> bool:
@@ -65,7 +65,11 @@ class Places:
     """The objects of a function; `given` are the kinds of its parameters when it is called."""
 
     def __init__(
-        self, function: ir.Function, given: Kinds, kinds: Kinds, kept: frozenset[type] = frozenset()
+        self,
+        function: ir.Function,
+        given: ir.Kinds,
+        kinds: ir.Kinds,
+        kept: frozenset[type] = frozenset(),
     ) -> None:
         self.whole_function = function
         self.given = given
@@ -85,7 +89,7 @@ class Places:
 
     def cls(self, name: str) -> type | None:
         """The class of a variable that is an object."""
-        return class_if_any(self.kinds.get(name))
+        return ir.class_if_any(self.kinds.get(name))
 
     def _rooted(self) -> frozenset[str]:
         """The variables that may be a parameter, or a part of one by a known key."""
@@ -222,28 +226,28 @@ class Places:
             return None
         key, kind = read_key(call), self.kind_at(base)
         if isinstance(call.fn, ir.Attr):
-            return below(base, call.fn.name) if class_if_any(kind) is not None else None
+            return below(base, call.fn.name) if ir.class_if_any(kind) is not None else None
         if key is None or kind is None or base[0] not in self.params:
             return None
         found = (base[0], (*base[1], _from_start(key.value, kind)))
         return found if self.kind_at(found) is not None else None
 
-    def kind_at(self, place: Place) -> Kind | None:
+    def kind_at(self, place: Place) -> ir.Kind | None:
         """The kind of what is at a place, None if nothing is known of it."""
         return reduce(item_at, place[1], self.kinds.get(place[0]))
 
-    def kind_given(self, place: Place) -> Kind | None:
+    def kind_given(self, place: Place) -> ir.Kind | None:
         """The kind of what is at a place when the function is called."""
         return reduce(item_at, place[1], self.given.get(place[0]))
 
     def owner(self, place: Place) -> type | None:
         """The class of the object of which an attribute is at a place."""
-        return class_of(self.kind_at(above(place)))
+        return ir.class_of(self.kind_at(above(place)))
 
-    def attributes(self, place: Place) -> list[tuple[Place, Kind]]:
+    def attributes(self, place: Place) -> list[tuple[Place, ir.Kind]]:
         """Where the attributes of an object are, and their kinds; [] of anything else."""
         kind = self.kind_at(place)
-        own = kind.items if isinstance(kind, Dict) and kind.cls is not None else ()
+        own = kind.items if isinstance(kind, ir.Dict) and kind.cls is not None else ()
         return [(below(place, name), inner) for name, inner in own]
 
     def stores_below(self, place: Place) -> bool:
@@ -262,9 +266,14 @@ def above(place: Place) -> Place:
     return place[0], place[1][:-1]
 
 
-def _from_start(key: Any, kind: Kind | None) -> Any:
+def _from_start(key: Any, kind: ir.Kind | None) -> Any:
     """A known key, where a place at the end of a sequence counts from the start of it."""
-    if type(key) is int and key < 0 and isinstance(kind, (List, Tuple)) and kind.items is not None:
+    if (
+        type(key) is int
+        and key < 0
+        and isinstance(kind, (ir.List, ir.Tuple))
+        and kind.items is not None
+    ):
         return key + len(kind.items) if key + len(kind.items) >= 0 else key
     return key
 
@@ -293,13 +302,13 @@ def is_made(rhs: ir.Rhs | None) -> bool:
     return fields or is_op(rhs, Op.NEW_OBJECT)
 
 
-def item_at(kind: Kind | None, key: Any) -> Kind | None:
+def item_at(kind: ir.Kind | None, key: Any) -> ir.Kind | None:
     """The kind of an attribute or item that is known."""
-    if isinstance(kind, Dict):
+    if isinstance(kind, ir.Dict):
         known = dict(kind.items)
         hidden = kind.cls is not None and kind.item is not None and key in known
-        return UNKNOWN if hidden else known.get(key)
-    if isinstance(kind, (List, Tuple)) and kind.items is not None and isinstance(key, int):
+        return ir.UNKNOWN if hidden else known.get(key)
+    if isinstance(kind, (ir.List, ir.Tuple)) and kind.items is not None and isinstance(key, int):
         return kind.items[key] if -len(kind.items) <= key < len(kind.items) else None
     return None
 

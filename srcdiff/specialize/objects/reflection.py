@@ -12,7 +12,6 @@ from typing import Any, Union
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
-from srcdiff.ir.kinds import Kind, Object, Scalar, Sparse, Unknown, class_of, is_none
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import is_in_template
 from srcdiff.runtime import records
@@ -23,9 +22,9 @@ from srcdiff.specialize.unroll import Known
 Rule = Callable[[Any, ir.Call], Union[ir.Rhs, None]]
 
 
-def known_condition(kind: Kind) -> bool | None:
+def known_condition(kind: ir.Kind) -> bool | None:
     """The value of a condition, None if it is not known."""
-    if not isinstance(kind, Scalar) or kind.dtype != "bool" or kind.value is None:
+    if not isinstance(kind, ir.Scalar) or kind.dtype != "bool" or kind.value is None:
         return None
     return bool(kind.value)
 
@@ -40,11 +39,11 @@ def _isinstance(m: Known, call: ir.Call) -> ir.Rhs | None:
         return None
     kind = m.kind(call.args[0])
     types_ = tuple(c.value for c in classes if isinstance(c, ir.Ref))
-    cls = class_of(kind)
+    cls = ir.class_of(kind)
     check_own(cls, m.loc)
     if cls is not None:
         return ir.Const(issubclass(cls, types_))
-    unknown = isinstance(kind, (Unknown, Object, Sparse))
+    unknown = isinstance(kind, (ir.Unknown, ir.Object, ir.Sparse))
     if unknown or not all(map(records.is_record, types_)):
         return None
     return ir.Const(False)
@@ -78,7 +77,7 @@ def _is(same: bool) -> Rule:
 
     def rule(m: Known, call: ir.Call) -> ir.Rhs | None:
         a, b = call.args
-        none = is_none(m.kind(a)) if b == ir.NONE else None
+        none = ir.is_none(m.kind(a)) if b == ir.NONE else None
         return None if none is None else ir.Const(none == same)
 
     return rule

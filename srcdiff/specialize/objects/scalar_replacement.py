@@ -26,16 +26,6 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.request import Input, Member, Request, Stored, spelled
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.ir.kinds import (
-    UNKNOWN,
-    Array,
-    Kind,
-    Kinds,
-    Object,
-    class_of,
-    is_active_kind,
-    is_container,
-)
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
@@ -116,7 +106,7 @@ class Split:
     """A function without attributes, its parameters, what is asked of it, and the way back."""
 
     function: ir.Function
-    params: Kinds
+    params: ir.Kinds
     request: Request
     fields: Fields
 
@@ -235,7 +225,7 @@ class Attempt(Variables):
             if one not in have or not self.is_there(one):
                 continue  # an attribute that only the other one has
             self.there.add(two)
-            if class_of(inner) is not None:
+            if ir.class_of(inner) is not None:
                 self.copy(one, two)
             else:
                 self.assign(self.variable(two), self.value(one))
@@ -245,7 +235,7 @@ class Attempt(Variables):
         for place, inner in self.attributes(target):
             taken = self.temp(part(source, place[1][-1]))
             self.there.add(place)
-            if class_of(inner) is not None:
+            if ir.class_of(inner) is not None:
                 self.unpacked(taken, place)
             else:
                 self.assign(self.variable(place), taken)
@@ -259,7 +249,7 @@ class Attempt(Variables):
         assert isinstance(last, ir.Const)
         if isinstance(base, ir.Name) and base.id in self.boxed:
             return self.store_boxed(base, key, value, last.value)
-        if place is None or class_of(self.kind_at(place)) is None:
+        if place is None or ir.class_of(self.kind_at(place)) is None:
             raise _no_store(base, key.value, self.loc)
         self.put(below(place, key.value), value, last.value)
 
@@ -272,7 +262,7 @@ class Attempt(Variables):
     def put(self, place: Place, value: ir.Atom, op: str | None) -> None:
         """A value at a place."""
         self.there.add(place)
-        if class_of(self.kind_at(place)) is not None:
+        if ir.class_of(self.kind_at(place)) is not None:
             self.object_at(place, value)
             return
         atom = ir.map_atom(lambda n: self.used(n, False), value)
@@ -285,7 +275,7 @@ class Attempt(Variables):
 
     # --- the result ------------------------------------------------------------------------------
 
-    def finished(self, body: ir.Block, params: Kinds, request: Request) -> Split:
+    def finished(self, body: ir.Block, params: ir.Kinds, request: Request) -> Split:
         """The function with its new parameters."""
         start = self.started()
         body = (*start, *body[:-1], *self.written_back(), body[-1])
@@ -308,10 +298,10 @@ class Attempt(Variables):
         paths = {spelled(*p) for p in found if p is not None and p[0] in self.params}
         return (*map(Stored, sorted(paths)), *self.copied)
 
-    def new_kind(self, name: str, place: Place) -> Kind:
+    def new_kind(self, name: str, place: Place) -> ir.Kind:
         """The kind of a new parameter."""
         kind = self.kind_given(place)
-        return Object(f"object {name}") if kind is None or name in self.changed else kind
+        return ir.Object(f"object {name}") if kind is None or name in self.changed else kind
 
     def started(self) -> list[ir.Stmt]:
         """The attributes of parameters that are assigned start as they are given."""
@@ -327,7 +317,7 @@ class Attempt(Variables):
                 continue
             leaf = self.leaf(place)
             rhs: ir.Rhs = leaf
-            if isinstance(kind, Array) and place in self.in_place:
+            if isinstance(kind, ir.Array) and place in self.in_place:
                 self.copied.append(leaf.id)  # an operator in place would write into it
                 rhs = ir.Call(ir.Method("copy"), (leaf,))
             out.append(ir.Assign(ir.Name(name), rhs, self.whole_function.loc))
@@ -372,9 +362,9 @@ class Attempt(Variables):
         return Input(name, (), tuple((path, Input(n)) for n, path in below.items()))
 
 
-def _has_derivative(kind: Kind) -> bool:
+def _has_derivative(kind: ir.Kind) -> bool:
     """Whether a value may carry a derivative, or be something that can be written into."""
-    return is_active_kind(kind) or is_container(kind) or isinstance(kind, Array)
+    return ir.is_active_kind(kind) or ir.is_container(kind) or isinstance(kind, ir.Array)
 
 
 def _no_store(base: ir.Atom, name: str, loc: ir.Loc) -> UnsupportedError:
@@ -396,7 +386,7 @@ def _no_store(base: ir.Atom, name: str, loc: ir.Loc) -> UnsupportedError:
 # --- objects taken apart, in as many attempts as it takes to find what must stay whole -----------
 
 
-def take_apart(function: ir.Function, params: Kinds, request: Request) -> Split:
+def take_apart(function: ir.Function, params: ir.Kinds, request: Request) -> Split:
     """The function with its objects taken apart."""
     # `s = s.step()` where `step` returns `self`
     function = ir.replaced_in(function, lambda s: () if _is_same(s) else s)
@@ -423,7 +413,8 @@ def _is_same(stmt: ir.Stmt) -> bool:
 
 
 def _taken_apart(
-    function: ir.Function, params: Kinds, kinds: Kinds, request: Request, kept: frozenset[type]
+    function: ir.Function, params: ir.Kinds, kinds: ir.Kinds, request: Request,
+    kept: frozenset[type],
 ) -> Split | tuple[type | None, UnsupportedError]:
     """The function with dicts for the objects of some classes, and the others taken apart.
 
@@ -434,7 +425,7 @@ def _taken_apart(
         work = Attempt(function, params, kinds, whole, kept)
         body = work.run()
         if isinstance(body, Shared):
-            return class_of(work.kind_at(body.into)), body.error
+            return ir.class_of(work.kind_at(body.into)), body.error
         if work.whole == whole:
             return work.finished(body, params, request)
         whole = work.whole
@@ -514,11 +505,11 @@ def plain_names(function: ir.Function) -> ir.Function:
     return replace(function, body=ir.rename(function.body, {n: fresh(n).id for n in dotted}))
 
 
-def residual_kinds(backward: ir.Function, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
+def residual_kinds(backward: ir.Function, kinds: Mapping[str, ir.Kind]) -> dict[str, ir.Kind]:
     """The kinds of the residuals that a backward part unpacks, by name."""
     unpacked = backward.body[: unpack_count(backward)]
     names = [s.target.id for s in unpacked if isinstance(s, ir.Assign)]
-    return {n: kinds.get(n, UNKNOWN) for n in names}
+    return {n: kinds.get(n, ir.UNKNOWN) for n in names}
 
 
 def unpack_count(function: ir.Function) -> int:

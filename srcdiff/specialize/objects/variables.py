@@ -17,7 +17,6 @@ from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.request import Member, spelled
 from srcdiff.ir.builder import Rewriter
-from srcdiff.ir.kinds import Dict, Kinds, List, Object, Tuple, Unknown, class_of
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
@@ -75,7 +74,7 @@ def _compared(call: ir.Call) -> tuple[ir.Atom, ...]:
 
 def _by_identity(o: Variables, call: ir.Call, atom: ir.Atom) -> bool:
     """Whether a value is an object that is taken for none but itself."""
-    cls = class_of(atom_kind(atom, o.kinds)) if isinstance(atom, ir.Name) else None
+    cls = ir.class_of(atom_kind(atom, o.kinds)) if isinstance(atom, ir.Name) else None
     if cls is None or is_op(call, Op.IS, Op.IS_NOT, Op.ID):
         return cls is not None
     return records.member(cls, "__eq__") is object.__dict__["__eq__"]
@@ -85,7 +84,7 @@ def _may_meet(o: Variables, call: ir.Call) -> bool:
     """Whether both sides of a comparison may be one object."""
     kinds = [atom_kind(a, o.kinds) for a in call.args]
     return len(kinds) == 2 and all(
-        isinstance(k, (Unknown, Object, Tuple, List, Dict)) for k in kinds
+        isinstance(k, (ir.Unknown, ir.Object, ir.Tuple, ir.List, ir.Dict)) for k in kinds
     )
 
 
@@ -117,8 +116,8 @@ class Variables(Rewriter, Places):
     def __init__(
         self,
         function: ir.Function,
-        given: Kinds,
-        kinds: Kinds,
+        given: ir.Kinds,
+        kinds: ir.Kinds,
         known: frozenset[Place],
         kept: frozenset[type],
     ) -> None:
@@ -152,7 +151,7 @@ class Variables(Rewriter, Places):
         """How many items a sequence in a parameter has, where that is known."""
         place = self.place(call.args[0]) if is_op(call, Op.LEN) and call.args else None
         kind = None if place is None else self.kind_at(place)
-        if not isinstance(kind, (List, Tuple)) or kind.items is None:
+        if not isinstance(kind, (ir.List, ir.Tuple)) or kind.items is None:
             return None
         return len(kind.items)
 
@@ -214,7 +213,7 @@ class Variables(Rewriter, Places):
         self.gone(place)
         for inside, kind in self.attributes(place):
             value = self.class_value(inside)
-            if value is not None and class_of(kind) is None:
+            if value is not None and ir.class_of(kind) is None:
                 self.there.add(inside)
                 self.assign(self.variable(inside), value)
 
@@ -282,12 +281,12 @@ class Variables(Rewriter, Places):
     def made(self, place: Place) -> ir.Name:
         """An object with the attributes that there are now."""
         kind = self.kind_at(place)
-        if not isinstance(kind, Dict) or kind.cls is None:
+        if not isinstance(kind, ir.Dict) or kind.cls is None:
             raise strange(self.loc)
         values: dict[str, ir.Atom] = {}
         for inside, inner in self.attributes(place):
             if self.is_there(inside):
-                rhs = self.made(inside) if class_of(inner) is not None else self.value(inside)
+                rhs = self.made(inside) if ir.class_of(inner) is not None else self.value(inside)
                 value = rhs if isinstance(rhs, ir.Name) else self.temp(rhs)
                 values[str(inside[1][-1])] = value
         return self.temp(built(kind.cls, values))
