@@ -132,15 +132,12 @@ class _Apart(Rewriter):
                 raise self.error("made")
             return ir.Assign(self.data[stmt.target.id], held, self.loc)
         flows = not self.active.isdisjoint(ir.writes(stmt))
-        if flows and call is not None:
-            used = self.use(call)
-            if used is None:
-                raise self.error("used")
-            return ir.rebuilt(stmt, rhs=used)
+        computes = flows and call is not None
+        used = self.use(call) if computes and call is not None else None
         reads = not self.data.keys().isdisjoint(ir.reads(stmt))
-        if reads and (flows or self.keeps(stmt, call)):
+        if used is None and (computes or reads and (flows or self.keeps(stmt, call))):
             raise self.error("used")
-        return stmt
+        return stmt if used is None else ir.rebuilt(stmt, rhs=used)
 
     def keeps(self, stmt: ir.Stmt, call: ir.Call | None) -> bool:
         """Whether a statement keeps what it reads, or writes into it."""

@@ -251,8 +251,8 @@ def parameters(fn: ir.Callee) -> tuple[str, ...]:
         return _of_method(fn.name)
     if isinstance(fn, np.ufunc) or getattr(fn, "__module__", None) == "_operator":
         return ()
-    if isinstance(getattr(fn, "__self__", None), np.ufunc):
-        return _UFUNC_METHODS.get(fn.__name__, ())  # type: ignore[union-attr]
+    if type(fn) is BuiltinFunctionType and isinstance(fn.__self__, np.ufunc):
+        return _UFUNC_METHODS.get(fn.__name__, ())
     return () if getattr(type(fn), "__hash__", None) is None or not _is_library(fn) else _names(fn)
 
 

@@ -14,7 +14,7 @@ effect alone: they write into an operand, and return None.
 
 from __future__ import annotations
 
-from types import ModuleType
+from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -218,7 +218,8 @@ def is_ufunc_at(fn: Any) -> bool:
 
 def ufunc_method(fn: Any) -> str:
     """The name of a method of a ufunc, as `outer`; "" of all else."""
-    return str(fn.__name__) if isinstance(getattr(fn, "__self__", None), np.ufunc) else ""
+    of_ufunc = type(fn) is BuiltinFunctionType and isinstance(fn.__self__, np.ufunc)
+    return str(fn.__name__) if of_ufunc else ""
 
 
 def _chosen(call: ir.Call, which: Which) -> tuple[ir.Atom, ...]:

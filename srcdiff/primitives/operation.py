@@ -959,7 +959,8 @@ def _home(fn: Any) -> str:
     cls = fn if isinstance(fn, type) else type(fn)
     if cls is not fn and not isinstance(records.member(cls, "__call__"), FunctionType):
         wrapped = records.own_dict(fn).get("__wrapped__")
-        owner = type(getattr(fn, "__self__", None))  # written in C
+        bound = records.member(cls, "__self__") is not records.MISSING  # written in C
+        owner = type(fn.__self__) if bound else type(None)
         home = str(getattr(fn, "__module__", None) or owner.__module__)
         return home if wrapped is None else _home(wrapped)
     module = sys.modules.get(str(cls.__module__))

@@ -359,17 +359,18 @@ def which_op(call: ir.Call) -> Op | None:
     return found or None
 
 
-def op_named(callee: object) -> Op | None:
+def op_named(callee: Any) -> Op | None:
     """The operation of a callee, None of all others."""
     found = _FOUND.get(id(callee))
     if found is not None:
         return found
-    if isinstance(callee, ir.Method):
+    kind = type(callee)  # `isinstance` would ask an object of the user's for its class
+    if kind is ir.Method:
         plain = callee.after is None and not callee.foreign
         return _NAMED.get(f".{callee.name}()") if plain else None
-    if isinstance(callee, ir.Attr):
+    if kind is ir.Attr:
         return _NAMED.get(f".{callee.name}") if callee.after is None else None
-    if isinstance(callee, FunctionType):
+    if kind is FunctionType:
         return _of_later(callee) if str(callee.__module__).startswith(_LATER) else None
     return _FOUND.get(_key(callee))
 
@@ -392,13 +393,17 @@ def _object(name: str) -> Any:
     return getattr(_object(home) if held is None else held, last)
 
 
-def _key(callee: object) -> object:
+_OWNERS = (np.ufunc, type)
+
+
+def _key(callee: Any) -> object:
     """A callee by identity: no object is asked for a hash.
 
     A method of a ufunc, or of a class, is another object whenever it is read.
     """
-    if isinstance(callee, BuiltinFunctionType) and isinstance(callee.__self__, (np.ufunc, type)):
-        return id(callee.__self__), callee.__name__
+    if type(callee) is BuiltinFunctionType:
+        owner = callee.__self__
+        return (id(owner), callee.__name__) if issubclass(type(owner), _OWNERS) else id(callee)
     return id(callee)
 
 
