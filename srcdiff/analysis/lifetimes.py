@@ -27,6 +27,7 @@ from srcdiff.analysis.links import (
     until_last_use,
 )
 from srcdiff.analysis.liveness import live_after
+from srcdiff.ir.disjoint import Disjoint
 from srcdiff.ir.frozen import frozen
 from srcdiff.primitives.effects import returns_view, written_into
 from srcdiff.primitives.ops import Op, is_op
@@ -42,7 +43,7 @@ class Slots:
 
     def __init__(self, links: Iterable[Link], kinds: ir.Kinds) -> None:
         self.kinds = kinds
-        self.parent: dict[str, str] = {}
+        self.sets = Disjoint[str]()
         self.inner: dict[str, str] = {}
         for link in links:
             self.link(link)
@@ -90,9 +91,7 @@ class Slots:
 
     def node(self, name: str) -> str:
         """The node of a name, or of what is held."""
-        while name in self.parent:
-            name = self.parent[name]
-        return name
+        return self.sets.find(name)
 
     def held(self, name: str) -> str:
         """The node of what a container holds."""
@@ -101,9 +100,8 @@ class Slots:
     def join(self, one: str, two: str) -> None:
         """Make two nodes one, and so what they hold."""
         one, two = self.node(one), self.node(two)
-        if one == two:
+        if not self.sets.join(one, two):
             return
-        self.parent[two] = one
         inner = self.inner.pop(two, None)
         if inner is not None:
             self.join(self.inner.setdefault(one, inner), inner)

@@ -21,6 +21,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
+from srcdiff.ir.disjoint import Disjoint
 from srcdiff.ir.frozen import frozen
 from srcdiff.primitives.effects import (
     makes_object,
@@ -255,18 +256,11 @@ def classes_of(links: Iterable[Link], stored: frozenset[str]) -> dict[str, str]:
 
 def groups(links: Iterable[Link]) -> dict[str, str]:
     """Name -> the first name of all that it may share memory with, written or not."""
-    parent: dict[str, str] = {}
-
-    def find(name: str) -> str:
-        while parent.setdefault(name, name) != name:
-            parent[name] = parent[parent[name]]
-            name = parent[name]
-        return name
-
+    sets, names = Disjoint[str](), dict[str, None]()
     for link in links:
-        one, two = sorted((find(link.target), find(link.source)))
-        parent[two] = one
-    return {n: find(n) for n in parent}
+        names |= {link.target: None, link.source: None}
+        sets.join(*sorted((sets.find(link.target), sets.find(link.source))))
+    return {n: sets.find(n) for n in names}
 
 
 def until_last_use(link: Link) -> ir.Block:

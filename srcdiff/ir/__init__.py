@@ -10,6 +10,7 @@ same are equal.  The frontend makes a function of nodes, every pass takes one an
 `builder`   writes statements at one place, and functions anew, statement by statement
 `kinds`     what is known of a value before the program runs: its type, dtype and lengths of axes
 `printer`   a function as text, for people who look at a pass
+`disjoint`  which of some names, sites or definitions have been made one
 `frozen`    classes of values that nobody changes
 `verifier`  the invariants, checked after every pass in tests
 `interpreter`  runs a function as Python runs what it says

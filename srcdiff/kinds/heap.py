@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from srcdiff import ir
+from srcdiff.ir.disjoint import Disjoint
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import call_kind
 from srcdiff.kinds.indexing import slice_bounds
@@ -27,15 +28,13 @@ class Heap:
 
     def __init__(self) -> None:
         self.held: dict[str, ir.List | ir.Dict] = {}
-        self.parent: dict[str, str] = {}
+        self.sets = Disjoint[str]()
         self.changed = False
         self.escaping: set[str] = set()  # what `escape` is at: a list may hold itself
 
     def find(self, site: str) -> str:
         """The site that stands for a site."""
-        while site in self.parent:
-            site = self.parent[site]
-        return site
+        return self.sets.find(site)
 
     def intern(self, kind: ir.Kind, site: str) -> ir.Kind:
         """A kind whose lists and dicts refer to their sites, new ones made here."""
@@ -272,8 +271,7 @@ class Heap:
     def _union(self, a: str, b: str) -> None:
         """Make two sites one."""
         one, two = sorted((self.find(a), self.find(b)))
-        if one != two:
-            self.parent[two] = one
+        if self.sets.join(one, two):
             self.changed = True
             held, other = self.held.pop(two, None), self.held.get(one)
             if held is not None:

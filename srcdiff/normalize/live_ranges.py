@@ -10,32 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from srcdiff import ir
+from srcdiff.ir.disjoint import Disjoint
 from srcdiff.ir.frozen import replace
 
 Path = tuple[int, ...]
 Key = tuple[str, Path]  # a name and the path of the statement that binds it
 Env = dict[str, frozenset[Key]]
-
-
-class _Sets:
-    """Disjoint sets of definitions."""
-
-    def __init__(self) -> None:
-        self.parent: dict[Key, Key] = {}
-
-    def find(self, key: Key) -> Key:
-        """The representative of a definition's web."""
-        parent = self.parent.setdefault(key, key)
-        while parent != key:
-            self.parent[key] = self.parent.setdefault(parent, parent)
-            key, parent = parent, self.parent[parent]
-        return key
-
-    def join(self, keys: frozenset[Key]) -> None:
-        """Put definitions that one read can see into one web; the smallest represents it."""
-        roots = sorted({self.find(k) for k in keys}, key=lambda key: (key[1], key[0]))
-        for other in roots[1:]:
-            self.parent[other] = roots[0]
 
 
 def webs(
@@ -54,7 +34,7 @@ class _Reach:
     """Reaching definitions over the structured body; each read joins what it can see."""
 
     def __init__(self) -> None:
-        self.sets = _Sets()
+        self.sets = Disjoint[Key]()
         self.seen: dict[tuple[Path, str], Key] = {}
         self.loop_end: dict[Path, Env] = {}
 
@@ -63,8 +43,14 @@ class _Reach:
         found = env.get(name)
         if found is not None:
             if len(found) > 1:
-                self.sets.join(found)
+                self.join(found)
             self.seen[path, name] = next(iter(found))
+
+    def join(self, found: frozenset[Key]) -> None:
+        """Put definitions that one read can see into one web; the first one represents it."""
+        first, *rest = sorted(map(self.sets.find, found), key=lambda key: (key[1], key[0]))
+        for other in rest:
+            self.sets.join(first, other)
 
     def block(self, block: ir.Block, env: Env, path: Path) -> None:
         """Let `env` become the definitions that reach the end of a block."""

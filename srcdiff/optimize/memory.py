@@ -19,6 +19,7 @@ from typing import NamedTuple, TypeVar
 from srcdiff import ir
 from srcdiff.analysis.links import kept_outside
 from srcdiff.analysis.liveness import liveness
+from srcdiff.ir.disjoint import Disjoint
 from srcdiff.ir.frozen import remember
 from srcdiff.primitives.effects import (
     gives_array,
@@ -59,7 +60,7 @@ class Memory(Remembered):
 
     def __init__(self, function: ir.Function, kinds: ir.Kinds, leaving: Iterable[str] = ()) -> None:
         super().__init__(function, kinds)
-        self.parent: dict[str, str] = {}
+        self.sets = Disjoint[str]()
         written: list[str] = []
         _, put = kept_outside(function, kinds)
         leaving = [*leaving, *put]
@@ -79,12 +80,7 @@ class Memory(Remembered):
 
     def find(self, name: str) -> str:
         """The name that stands for a class."""
-        root = name
-        while root in self.parent:
-            root = self.parent[root]
-        while name != root:
-            self.parent[name], name = root, self.parent[name]
-        return root
+        return self.sets.find(name)
 
     def has_memory(self, name: str) -> bool:
         """Whether a name may stand for something that can be written into."""
@@ -147,12 +143,10 @@ class Memory(Remembered):
         """A statement that a walk adds: the new name that it binds shares what others share."""
         for name, source in self._shared(stmt):
             assert self.find(name) in (name, self.find(source)), "it joins what was apart"
-            self.parent[name] = self.find(source)
+            self.sets.join(source, name)
 
     def _union(self, a: str, b: str) -> None:
-        one, two = self.find(a), self.find(b)
-        if one != two:
-            self.parent[max(one, two)] = min(one, two)
+        self.sets.join(*sorted((self.find(a), self.find(b))))
 
     def _known(self, stmt: ir.Stmt) -> Known:
         """What a statement shares and writes into, for the kinds."""
