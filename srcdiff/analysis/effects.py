@@ -12,6 +12,7 @@ from collections.abc import Set
 from itertools import chain
 
 from srcdiff import ir
+from srcdiff.analysis.links import makes_empty_list
 from srcdiff.primitives import effects
 from srcdiff.primitives.arguments import outs, overwrites
 from srcdiff.primitives.operation import PURE_METHODS, only_checks, op_of
@@ -163,12 +164,6 @@ def slots(scan: Scan) -> frozenset[str]:
         slot = slot_of(ir.call_of(stmt))
         seen.update(n for n in stmt_reads(stmt) if n != slot)
     return frozenset(made - seen)
-
-
-def makes_empty_list(stmt: ir.Stmt) -> bool:
-    """Whether a statement binds a name to a new list with nothing in it."""
-    call = ir.call_of(stmt)
-    return isinstance(stmt, ir.Assign) and is_op(call, Op.MAKE_LIST) and not call.args
 
 
 def slot_of(rhs: ir.Rhs | None) -> str | None:

@@ -16,11 +16,11 @@ from functools import cached_property
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analysis.effects import makes_empty_list
 from srcdiff.analysis.links import (
     Link,
     is_copy,
     links_of,
+    makes_empty_list,
     named_container,
     shares,
     stored_names,

@@ -254,6 +254,12 @@ def classes_of(links: Iterable[Link], stored: frozenset[str]) -> dict[str, str]:
     return {n: first[n] for n in sorted(first) if first[n] in written}
 
 
+def makes_empty_list(stmt: ir.Stmt) -> bool:
+    """Whether a statement binds a name to a new list with nothing in it."""
+    call = ir.call_of(stmt)
+    return isinstance(stmt, ir.Assign) and is_op(call, Op.MAKE_LIST) and not call.args
+
+
 def groups(links: Iterable[Link]) -> dict[str, str]:
     """Name -> the first name of all that it may share memory with, written or not."""
     sets, names = Disjoint[str](), dict[str, None]()
