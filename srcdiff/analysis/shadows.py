@@ -62,7 +62,7 @@ def shadowed(links: list[Link], unclear: list[Link], scene: Scene) -> Shadowed:
     derived = frozenset(k.source for k in mine)
     copies: set[str] = set()
     for link in mine:
-        if link.how == "view" and not is_mirrored(link.stmt):
+        if link.how == "view" and not (is_mirrored(link.stmt) and _is_sure(link, scene)):
             lasting = link.target in derived and scene.written_later(link, classes)
             if lasting or not _is_copy(link, classes, scene):
                 raise refusal(link)
@@ -73,6 +73,12 @@ def shadowed(links: list[Link], unclear: list[Link], scene: Scene) -> Shadowed:
         if not _has_shadow(name, scene):
             raise refusal(reasons[classes[name]])
     return Shadowed(classes, _views(mine, scene), frozenset(copies))
+
+
+def _is_sure(link: Link, scene: Scene) -> bool:
+    """Whether a part of an array is certainly a view: the adjoint of a copy is its own."""
+    rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
+    return not is_op(rhs, Op.GETITEM) or is_sure_view(rhs, scene.kinds, scene.function)
 
 
 def _views(links: list[Link], scene: Scene) -> dict[str, View]:

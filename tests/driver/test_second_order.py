@@ -175,3 +175,24 @@ def test_a_gradient_as_a_text_of_the_user_is_refused_at_its_line():
     with pytest.raises(srcdiff.UnsupportedError) as info:
         srcdiff.grad(printed)(X, grad_outputs=U)
     assert info.value.loc.file == printed.__code__.co_filename and info.value.loc.line > 1
+
+
+def picked(b, n):
+    if n <= 0:
+        return 0.3 * b
+    b[n] = 1.0
+    picked(b, n - 1)
+    return b[[1, 0, 2, 1]]
+
+
+def of_picked(x):
+    return np.sum(np.sin(picked(x, 1)))
+
+
+def test_an_index_that_is_missing_on_another_path_takes_no_view():
+    """In the text of the gradient `t` is None or a list: `b[t]` is a copy, or not reached."""
+
+    def slope(x):
+        return np.sum(srcdiff.grad(of_picked)(x) * U)
+
+    assert np.allclose(srcdiff.grad(slope)(X), srcdiff.hvp(of_picked, (X,), U), atol=1e-12)
