@@ -276,8 +276,7 @@ class _Resolved:
         self.parts = {k.target for k in links if k.how in ("alias", "view", "element")}
         mine = [k for k in links if k.target in self.classes]
         derived = frozenset(k.source for k in links)
-        moved = [k for k in mine if self.judge(k, derived) and k.how in ("alias", "stored")]
-        for link in moved:
+        for link in [k for k in mine if self.judge(k, derived) and self.is_moved(k)]:
             self.check_moved(link)
         for link in mine:
             base = link.source
@@ -334,11 +333,18 @@ class _Resolved:
         scene = self.scene
         return not scene.is_array_view(link) and scene.written_later(link, self.classes)
 
+    def is_moved(self, link: Link) -> bool:
+        """Whether what is given is the memory of the source, or containers that are held there."""
+        kinds = self.scene.kinds
+        if link.how != "element" or not named_container(link.target, kinds):
+            return link.how in ("alias", "stored")
+        return is_part(link.stmt) or (is_copy(link.stmt) and holds_containers(kinds[link.source]))
+
     def check_moved(self, link: Link) -> None:
         """Memory that is moved comes from its owner, and no view of it is in use."""
         if self.is_free(link):
             return
-        if link.how == "alias" and self.scene.steady(link):
+        if link.how != "stored" and self.is_view(link):
             self.views[link.target] = view_of(link)
         else:
             self.unclear.append(link)

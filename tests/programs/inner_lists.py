@@ -124,3 +124,61 @@ def columns_by_comprehensions(M):
 
 for _function in (columns_for_each_row, columns_by_comprehensions):
     sample(_function, lambda r: (r.uniform(0.5, 1.5, (2, 2)).tolist(),))
+
+
+def inner_list_under_a_second_name_of_the_outer(y, z):
+    rows = z
+    z[1][0] *= y
+    return rows
+
+
+sample(
+    inner_list_under_a_second_name_of_the_outer,
+    lambda r: (r.random(3), [[r.random(3), r.random(3)], [r.random(3), r.random(3)]]), (0, 1),
+)  # fmt: skip
+sample(
+    inner_list_under_a_second_name_of_the_outer,
+    lambda r: (r.random(3), [[r.random(3)], [r.random(3), r.random(3)]]), (0,),
+)  # fmt: skip
+
+
+def inner_list_of_a_copy_of_the_outer(y):
+    z = [[y * 1.0, y * 2.0], [y * 3.0, y]]
+    rows, t = z, z.copy()
+    t[0][1] = y**3
+    u = t[0]
+    u[0] = y * u[1]
+    return np.sum(rows[0][1] * rows[0][0])
+
+
+def inner_list_that_grows_under_a_second_name(y):
+    d = {"a": [y, y * 2.0], "b": [y]}
+    named = d
+    t = d["a"]
+    t.append(y * y)
+    t[0] = y * y * y
+    return np.sum(named["a"][0]) + np.sum(named["a"][2])
+
+
+def list_three_deep_under_a_second_name(y):
+    z = [[[y, y], [y]], [[y]]]
+    named, t = z, z[0]
+    u = t[0]
+    u[0] = u[1] * y
+    return np.sum(named[0][0][0])
+
+
+def inner_dict_under_a_second_name(y):
+    z = {"r": {"u": y, "v": y * 2.0}}
+    named, t = z, z["r"]
+    t["u"] = y * t["v"]
+    for _ in range(2):
+        t["v"] = t["v"] * y
+    return np.sum(named["r"]["u"] * named["r"]["v"])
+
+
+for _function in (
+    inner_list_of_a_copy_of_the_outer, inner_list_that_grows_under_a_second_name,
+    list_three_deep_under_a_second_name, inner_dict_under_a_second_name,
+):  # fmt: skip
+    sample(_function, lambda r: (r.uniform(0.5, 1.5, 3),))
