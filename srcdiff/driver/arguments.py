@@ -132,6 +132,7 @@ def check_put(values: Mapping[str, Any], put: Sequence[Any], primal: Any) -> Non
             raise UnsupportedError(
                 f"`{primal.__name__}` puts values into a container outside of it that is in its "
                 f"argument `{name}` as well",
+                place_of(primal),
                 remedy="Pass a copy.",
             )
 
@@ -169,5 +170,6 @@ def _shared(what: str, written: str, other: str, primal: Any) -> UnsupportedErro
     name = getattr(primal, "__name__", "the function")
     return UnsupportedError(
         f"{what} share memory, and `{name}` writes into `{_root(written)}`",
+        place_of(primal),
         remedy=f"Pass a copy: `{other}.copy()`.",
     )
