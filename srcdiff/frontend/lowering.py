@@ -77,7 +77,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import NoReturn, TypeVar
 
 import gast
@@ -93,7 +92,7 @@ from srcdiff.frontend.lower.builder import Adjoint, Builder, Node, Table
 from srcdiff.frontend.scopes import declared, scan_function
 from srcdiff.frontend.source.parse import Source, parse, shallow
 from srcdiff.ir import bound
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.registry import Bound, Rule, find, is_in_template, lookup
 
 EXPRESSIONS: Table = {**expressions.TABLE, **loops.COMPREHENSION_TABLE, **calls.TABLE}

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import threading
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 from types import CodeType, FunctionType
@@ -162,17 +163,20 @@ def _stores(count: int, made: tuple[int, ...]) -> CodeType:
 
 
 class _Fields:
-    """What `dataclasses` keeps of a class, found when it is asked for."""
+    """What `dataclasses` keeps of a class, found when it is asked for, by one thread."""
+
+    finding = threading.RLock()
 
     def __init__(self, cls: Any, said: Mapping[str, Any]) -> None:
         self.cls, self.said = cls, said
 
     def __get__(self, instance: object, owner: type) -> Any:
         cls = self.cls
-        del cls.__dataclass_fields__
-        for name, field in self.said.items():
-            setattr(cls, name, field)
-        dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+        with self.finding:
+            if vars(cls)["__dataclass_fields__"] is self:
+                for name, field in self.said.items():
+                    setattr(cls, name, field)
+                dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
         return cls.__dataclass_fields__
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 import builtins
 import operator
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import lru_cache
@@ -815,7 +816,8 @@ _REDUCTIONS = frozenset(("reduce", "accumulate", "outer", "reduceat"))
 # By identity: no object is asked for a hash.
 _found: dict[int, tuple[Any, Operation]] = {}
 _listed: dict[int, tuple[Any, str, dict[str, Any]]] = {}  # the object, its name, what is said of it
-_missing = list(dict.fromkeys((*_RUN, *_QUIET, *(home for home, _ in _FACTS))))
+_missing = tuple(dict.fromkeys((*_RUN, *_QUIET, *(home for home, _ in _FACTS))))
+_collecting = threading.Lock()
 
 
 def op_of(callee: ir.Callee) -> Operation:
@@ -862,15 +864,22 @@ def _known(fn: Any) -> Operation | None:
 
 def _collect() -> None:
     """Find the callees of the modules that have been imported since."""
-    for module in [n for n in _missing if n in sys.modules]:
-        held, facts = vars(sys.modules[module]), dict[int, tuple[str, dict[str, Any]]]()
-        for name, more in _said(module):
-            if (fn := held.get(name)) is not None:  # under another name as well: `np.concat`
-                old = facts.get(id(fn))
-                facts[id(fn)] = (name, more) if old is None else (old[0], {**old[1], **more})
-        for name, found in facts.values():
-            _listed.setdefault(id(held[name]), (held[name], f"{module}.{name}", found))
-        _missing.remove(module)
+    global _missing
+    with _collecting:
+        for module in [n for n in _missing if n in sys.modules]:
+            _collect_from(module)
+            _missing = tuple(n for n in _missing if n != module)
+
+
+def _collect_from(module: str) -> None:
+    """Find the callees of a module."""
+    held, facts = vars(sys.modules[module]), dict[int, tuple[str, dict[str, Any]]]()
+    for name, more in _said(module):
+        if (fn := held.get(name)) is not None:  # under another name as well: `np.concat`
+            old = facts.get(id(fn))
+            facts[id(fn)] = (name, more) if old is None else (old[0], {**old[1], **more})
+    for name, found in facts.values():
+        _listed.setdefault(id(held[name]), (held[name], f"{module}.{name}", found))
 
 
 def _said(module: str) -> Iterator[tuple[str, dict[str, Any]]]:

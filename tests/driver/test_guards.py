@@ -356,6 +356,43 @@ def test_threads_at_the_first_call():
         assert found[k] == pytest.approx((f(0.5 + step) - f(0.5 - step)) / (2 * step), rel=1e-6)
 
 
+LONG = "def f{n}(x):\n" + "".join(f"    y{k} = np.sin({k}.5 * x)\n" for k in range(20))
+LONG += "    return " + " + ".join(f"y{k}" for k in range(20)) + "\n\n"
+IN_A_NEW_PROCESS = f"""
+import sys, threading
+import numpy as np
+import srcdiff
+
+sys.setswitchinterval(1e-5)
+
+{LONG.format(n=0)}{LONG.format(n=1)}{LONG.format(n=2)}
+gradients = [srcdiff.grad(f) for f in (f0, f1, f2)]
+barrier, found = threading.Barrier(9), []
+
+def work(k):
+    barrier.wait()
+    found.append(gradients[k % 3](0.5))
+
+threads = [threading.Thread(target=work, args=(k,)) for k in range(9)]
+for t in threads:
+    t.start()
+for t in threads:
+    t.join()
+print(len(found), len(set(found)))
+"""
+
+
+@pytest.mark.parametrize("time", range(3))
+def test_threads_at_the_first_call_of_a_process(tmp_path, time):
+    """What is read and put together when it is first asked for is asked for by all at once."""
+    script = tmp_path / "many.py"
+    script.write_text(IN_A_NEW_PROCESS)
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("9 1\n", "")
+
+
 def used(use):
     """Weak references to closures whose derivative was used."""
     big = np.ones(1000)
