@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.backends.loader import with_place
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.executable import CANNOT, with_place
+from srcdiff.driver.executable import CANNOT
 from srcdiff.driver.options import Options, parameter_names, star_of, tangent_of
 from srcdiff.errors import CotangentError, CotangentTypeError, entry
 from srcdiff.ir import TANGENT

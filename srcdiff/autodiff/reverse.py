@@ -33,8 +33,8 @@ from srcdiff.autodiff.containers import (
 )
 from srcdiff.autodiff.expand.adjoint import expand
 from srcdiff.ir.frozen import replace
-from srcdiff.normalize.displays import Unpacking, counts, unpacking
 from srcdiff.normalize.summaries.effects import is_user_call
+from srcdiff.normalize.unpacking import Unpacking, counts, unpacking
 from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import Store, find

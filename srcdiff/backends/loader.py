@@ -2,7 +2,8 @@
 
 Takes a text, what its global names stand for, and the user's lines that its lines come from; gives
 the functions of the text, bound for the arrays that the derivative is generated for.  A text is
-shown for as long as one of its functions lives.
+shown for as long as one of its functions lives.  Errors in it name the line of the user's that its
+line comes from.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ import itertools
 import sys
 import types
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from srcdiff import texts
+from srcdiff.errors import CotangentError, placed
 from srcdiff.ir import GENERATED, Loc
 from srcdiff.runtime import trees
 from srcdiff.runtime.devices import on_device
@@ -124,3 +126,55 @@ def check_same_module(values: Mapping[str, Any]) -> str:
     from srcdiff.backends.cupy.helpers import check_same_module as of_arrays
 
     return of_arrays(values)
+
+
+# --- errors in generated code: the line of the user's that the generated one comes from ----------
+
+
+def with_place(
+    returns: Sequence[Loc] | None, run: Callable[..., Any], *args: Any, **kwargs: Any
+) -> Any:
+    """What something gives that runs generated functions; its errors name the user's line."""
+    try:
+        return run(*args, **kwargs)
+    except Exception as error:
+        add_place(error, returns)
+        raise
+
+
+_BY_ZERO = (
+    "numbers of Python are not divided by zero: a derivative that is infinite there has its value "
+    "where the argument is given as `np.float64(x)`"
+)
+
+
+def add_place(error: Exception, returns: Sequence[Loc] | None) -> None:
+    """Add a note with the user's line to an error in generated code, from Python 3.11 on.
+
+    `returns` are the lines that a cotangent which does not fit is about; None: it is any error.
+    """
+    if isinstance(error, CotangentError) and returns is not None:
+        raise placed(error, returns) from None
+    found = _place_of(error)
+    if found is not None:
+        text = texts.line_of(found.file, found.line).strip()
+        _add(error, f"in the derivative of {found.file}:{found.line}: {text}")
+    if isinstance(error, ZeroDivisionError):
+        _add(error, _BY_ZERO)
+
+
+def _add(error: BaseException, note: str) -> None:
+    if hasattr(error, "add_note") and note not in getattr(error, "__notes__", ()):
+        error.add_note(note)
+
+
+def _place_of(error: BaseException) -> Loc | None:
+    """The user's line of the innermost generated one."""
+    step, found = error.__traceback__, None
+    while step is not None:
+        file = step.tb_frame.f_code.co_filename
+        texts.find(file)
+        place = place_in(file, step.tb_lineno)
+        found = found if place is None else place
+        step = step.tb_next
+    return found

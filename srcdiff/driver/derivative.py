@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
+import types
 from collections.abc import Callable, Container, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -42,7 +44,6 @@ from srcdiff.driver.executable import (
     Compiled,
     CompiledPair,
     Specialisations,
-    add_caller,
     keep,
     key_of_call,
     made_alike,
@@ -52,11 +53,14 @@ from srcdiff.driver.options import Options, given_at, part_of, request_of
 from srcdiff.errors import SrcdiffError, TransformError, entry, is_whole, shortened
 from srcdiff.frontend.request import spelled
 from srcdiff.frontend.signatures import arguments, leaves_out, module_of, signature_of
-from srcdiff.ir import Call
+from srcdiff.ir import Call, Loc
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.lattice import key_of, kind_of
+from srcdiff.runtime import records
 from srcdiff.runtime.devices import array_module, generating_for
 from srcdiff.runtime.service import made_once
+from srcdiff.specialize.inline import lowered
+from srcdiff.texts import line_of
 
 if TYPE_CHECKING:
     from srcdiff.codegen.emit import Made
@@ -441,3 +445,57 @@ class Reusing(Derivative):
         for function in compiled:
             for workspace in workspaces(function):
                 workspace.release()
+
+
+# --- refusals in packages that the function calls: the line of the user's that leads there --------
+
+
+_LOOKED_THROUGH = 400
+"""How many functions are looked through."""
+
+
+def add_caller(error: TransformError, f: Any) -> None:
+    """Let a refusal in another package name the line of the user's that leads there."""
+    loc = error.loc
+    if not isinstance(f, types.FunctionType) or not isinstance(loc, Loc) or loc.line <= 0:
+        return
+    if loc.file.startswith(ir.GENERATED) or _is_own(loc.file, f):
+        return
+    own = [step for step in _steps(f, loc, set()) or () if _is_own(step.file, f)]
+    if own:
+        text = line_of(own[-1].file, own[-1].line).strip()
+        said = f"Called from your line {own[-1].file}:{own[-1].line}: {text}"
+        error.remedy = "\n".join(filter(None, (error.remedy, said)))
+        error.args = error.reason, loc, error.remedy, error.line
+
+
+def _is_own(file: str, f: types.FunctionType) -> bool:
+    """Whether a file is that of a function, or of its package."""
+    package = sys.modules.get(str(f.__module__).partition(".")[0])
+    folders = getattr(package, "__path__", ())
+    return file == f.__code__.co_filename or any(file.startswith(str(p)) for p in folders)
+
+
+def _steps(f: types.FunctionType, loc: Loc, seen: set[Any]) -> tuple[Loc, ...] | None:
+    """The calls that lead from a function to a line; None if none are found."""
+    lines = [line for *_, line in f.__code__.co_lines() if line]
+    if f.__code__.co_filename == loc.file and min(lines) <= loc.line <= max(lines):
+        return ()
+    if f in seen or len(seen) >= _LOOKED_THROUGH:
+        return None
+    seen.add(f)
+    function = lowered(f)
+    for stmt in () if function is None else ir.walk(function.body):
+        call = ir.call_of(stmt)
+        callee = None if call is None else _python_function(call.fn)
+        rest = None if callee is None else _steps(callee, loc, seen)
+        if rest is not None:
+            return (stmt.loc, *rest)
+    return None
+
+
+def _python_function(fn: Any) -> types.FunctionType | None:
+    """The Python function that a call runs, if that can be told."""
+    made = records.member(fn, "__init__") if isinstance(fn, type) else fn
+    fn = getattr(made, "__func__", made)
+    return fn if isinstance(fn, types.FunctionType) else None

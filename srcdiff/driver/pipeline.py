@@ -46,7 +46,7 @@ from srcdiff.normalize.copy_in import (
     said_to_be_written,
 )
 from srcdiff.normalize.decompose import compose, without_functionals
-from srcdiff.normalize.displays import apart, displays, unpacked
+from srcdiff.normalize.displays import apart, displays
 from srcdiff.normalize.displays import returned as with_returned_tuple
 from srcdiff.normalize.in_place import inplace, prepare, with_foreign_methods
 from srcdiff.normalize.live_ranges import webs
@@ -54,6 +54,7 @@ from srcdiff.normalize.options import without_idle_outs
 from srcdiff.normalize.outputs import returned_kinds, select, selected_names, with_written
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.summaries.induction import computes_complex
+from srcdiff.normalize.unpacking import unpacked
 from srcdiff.optimize.coalesce import coalesce, with_first_names
 from srcdiff.optimize.copies import read_at_once, returned_at_once
 from srcdiff.optimize.dead_code import remove_dead

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff.backends.loader import with_place
 from srcdiff.driver.callables import offers
-from srcdiff.driver.executable import CANNOT, CompiledPair, with_place
+from srcdiff.driver.executable import CANNOT, CompiledPair
 from srcdiff.driver.guards import unchanged
 from srcdiff.driver.snapshots import Snapshot, held_by
 from srcdiff.errors import ReleasedError, entry

@@ -12,7 +12,8 @@ no_grad: regions without derivatives.
 decompose: calls that stand for several others, written out.
 options: the arguments `out`, `where`, `dtype`, `initial` as statements.
 operands: lists that NumPy takes for arrays become arrays.
-displays: lists and tuples that are only handed on or taken apart are not made; unpackings.
+displays: lists and tuples that are only handed on or taken apart are not made.
+unpacking: checks of the number of items, and results that are taken apart at once.
 overlaps: stores that look at the memory that they write into.
 sparse: sparse matrices as their structure and an array of entries.
 outputs: the outputs that a request selects.

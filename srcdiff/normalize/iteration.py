@@ -30,7 +30,7 @@ from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.containers import ENDLESS
 from srcdiff.kinds.interpreter import infer
-from srcdiff.normalize.displays import base_of, is_checked, mark, parts_given
+from srcdiff.normalize.unpacking import base_of, is_checked, mark, parts_given
 from srcdiff.primitives.effects import is_pure
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.specialize.inline import is_user_function
