@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases
-from srcdiff.analysis.links import reached, written_memory
+from srcdiff.analysis.links import reached
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.primitives.effects import written_into
 
 Edges = list[tuple[str, str, ir.Stmt]]
@@ -33,7 +34,7 @@ def edges(block: ir.Block, kinds: Mapping[str, ir.Kind], aliases: Aliases, flows
 
 def edges_of(function: ir.Function, kinds: Mapping[str, ir.Kind], flows: Flows) -> Edges:
     """The same of a function whose aliases are not known yet: whatever may share memory does."""
-    return edges(function.body, kinds, Aliases(written_memory(function, kinds)), flows)
+    return edges(function.body, kinds, Aliases(PointsTo.of(function, kinds).seen), flows)
 
 
 def _flows(stmt: ir.Stmt, kinds: Mapping[str, ir.Kind], flows: Flows) -> Iterator[tuple[str, str]]:

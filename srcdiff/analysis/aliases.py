@@ -22,8 +22,20 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import field
 
 from srcdiff import ir
-from srcdiff.analysis.lifetimes import (
-    Scene,
+from srcdiff.analysis.links import (
+    Link,
+    are_containers,
+    between,
+    classes_of,
+    groups,
+    holds_containers,
+    is_copy,
+    named_container,
+    reached,
+)
+from srcdiff.analysis.liveness import live_after
+from srcdiff.analysis.points_to import (
+    PointsTo,
     View,
     chain_is_steady,
     changes,
@@ -33,19 +45,6 @@ from srcdiff.analysis.lifetimes import (
     queues,
     view_of,
 )
-from srcdiff.analysis.links import (
-    Link,
-    are_containers,
-    between,
-    classes_of,
-    groups,
-    holds_containers,
-    is_copy,
-    links_of,
-    named_container,
-    reached,
-)
-from srcdiff.analysis.liveness import live_after
 from srcdiff.analysis.shadows import Shadowed, shadowed
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.frozen import frozen
@@ -91,7 +90,7 @@ def may_be_dict(base: ir.Kind, key: ir.Kind) -> bool:
 # --- containers under names of which it is not known that they are containers --------------------
 
 
-def check_veiled(links: list[Link], scene: Scene) -> None:
+def check_veiled(links: list[Link], scene: PointsTo) -> None:
     """Refuses a container that changes while a name that may be it, or hold it, is used.
 
     Raises:
@@ -136,7 +135,7 @@ def _later(link: Link, function: ir.Function) -> ir.Block:
     return (*tops[at][before + 1 :], *function.body[at + 1 :])
 
 
-def _changes(link: Link, scene: Scene) -> Iterator[ir.Stmt]:
+def _changes(link: Link, scene: PointsTo) -> Iterator[ir.Stmt]:
     """The statements that may run after that of a link and change what it names, or holds."""
     slots = scene.slots
     nodes = set[str]()
@@ -201,10 +200,9 @@ def aliases(function: ir.Function, kinds: ir.Kinds) -> Aliases:
     Raises:
         UnsupportedError: memory that is written in place can neither be followed nor shadowed.
     """
-    scene = Scene(function, kinds)
-    every = list(links_of(function.body, kinds, False))
-    apart = [k for k in every if is_taken(k, scene)]
-    links = [k for k in every if k not in apart]
+    scene = PointsTo.of(function, kinds)
+    apart = [k for k in scene.links if is_taken(k, scene)]
+    links = [k for k in scene.links if k not in apart]
     queued = queues(links, scene)
     plain = [k for k in links if not {k.target, k.source} & queued]
     stored, resized = scene.stored
@@ -246,7 +244,7 @@ def _through(
     return found
 
 
-def _parts(links: list[Link], classes: Mapping[str, str], scene: Scene) -> dict[str, View]:
+def _parts(links: list[Link], classes: Mapping[str, str], scene: PointsTo) -> dict[str, View]:
     """Containers that are parts of a container that nobody writes into: views of it."""
     return {
         k.target: view_of(k)
@@ -264,13 +262,13 @@ def _is_held_twice(link: Link) -> bool:
 class _Resolved:
     """The classes of what is written, the views in them, and the links that are unclear."""
 
-    def __init__(self, links: list[Link], stored: frozenset[str], scene: Scene) -> None:
+    def __init__(self, links: list[Link], stored: frozenset[str], scene: PointsTo) -> None:
         self.scene = scene
         self.stored = stored
         self.classes = classes_of(links, stored)
         # What an element is handed on to: whoever writes into that writes into the element.
         self.handed = groups(k for k in links if k.how != "element")
-        self.written = {self.handed.get(n, n) for n in stored}
+        self.written = set(map(self.handed.of, stored))
         self.views: dict[str, View] = {}
         self.unclear: list[Link] = []
         self.parts = {k.target for k in links if k.how in ("alias", "view", "element")}
@@ -315,7 +313,7 @@ class _Resolved:
             if link.target == link.source or not is_copy(link.stmt):
                 return own or not is_part(link.stmt)
             return own or not holds_containers(scene.kinds[link.source])
-        return self.handed.get(link.target, link.target) not in self.written
+        return self.handed.of(link.target) not in self.written
 
     def is_view(self, link: Link) -> bool:
         """Whether the target can be made again from the source wherever it is used."""

@@ -46,16 +46,6 @@ class Link:
     span: int  # how much of `rest` there is to the last use of the target
 
 
-def linked_names(
-    function: ir.Function, kinds: ir.Kinds, others: frozenset[str] = frozenset()
-) -> frozenset[str]:
-    """The names that may share memory with another name, or with what somebody else holds."""
-    links = links_of(function.body, kinds, False)
-    linked = (n for k in links for n in (k.target, k.source))
-    # What an operator in place on a shared array gives is that array.
-    return reached((*others, *linked), ((k.source, k.target) for k in in_place(function)))
-
-
 def reached(start: Iterable[str], steps: Iterable[tuple[str, str]]) -> frozenset[str]:
     """Some names, and all those to which steps lead from them."""
     nexts: dict[str, list[str]] = {}
@@ -77,11 +67,6 @@ def in_place(function: ir.Function) -> Iterator[Link]:
             yield Link(ir.writes(stmt)[0], name, "alias", stmt, (), False, 0)
 
 
-def near(function: ir.Function, kinds: ir.Kinds) -> dict[str, str]:
-    """Name -> the first name of all that it may share memory with, operators in place included."""
-    return groups((*links_of(function.body, kinds, False), *in_place(function)))
-
-
 def is_marked(rhs: ir.Rhs | None) -> TypeGuard[ir.Call]:
     """Whether an expression stands for an operator in place on a name (see `prepare`)."""
     marked = isinstance(rhs, ir.Call) and rhs.role is ir.Role.IN_PLACE
@@ -101,27 +86,28 @@ def named_container(name: str, kinds: ir.Kinds) -> bool:
 
 def _arrays(rhs: ir.Rhs | None, kinds: ir.Kinds) -> list[str]:
     """The names in an expression that may have memory to share."""
-    return [n for n in ir.names(rhs) if not _has_no_memory(kinds.get(n))]
+    return [n for n in ir.names(rhs) if may_have_memory(kinds.get(n))]
 
 
-def _has_no_memory(kind: ir.Kind | None) -> bool:
-    return isinstance(kind, (ir.Scalar, ir.Text, ir.Key))
+def may_have_memory(kind: ir.Kind | None) -> bool:
+    """Whether a value may be more than a number or a text."""
+    return not isinstance(kind, (ir.Scalar, ir.Text, ir.Key))
 
 
 def _holds_only_values(kind: ir.Kind | None) -> bool:
     """Whether a container certainly holds nothing that has memory to share."""
     items = ir.items_of(kind)
-    return bool(items) and all(map(_has_no_memory, items))
+    return bool(items) and not any(map(may_have_memory, items))
 
 
-def links_of(block: ir.Block, kinds: ir.Kinds, inside: bool) -> Iterator[Link]:
+def links_of(block: ir.Block, kinds: ir.Kinds, inside: bool = False) -> Iterator[Link]:
     """Every way in which a statement lets two names share memory."""
     last: Mapping[str, int] | None = None
     for k, stmt in enumerate(block):
         for target, source, how in shares(stmt, kinds):
             # A list of the numbers of an array or a list holds nothing of that.
             numbers = (how == "stored" or is_copy(stmt)) and _holds_only_values(kinds.get(target))
-            if not numbers and not _has_no_memory(kinds.get(target)):
+            if not numbers and may_have_memory(kinds.get(target)):
                 last = _last_uses(block) if last is None else last
                 span = max(0, last.get(target, 0) - k)
                 yield Link(target, source, how, stmt, block[k + 1 :], inside, span)
@@ -246,7 +232,7 @@ def stored_names(block: ir.Block, kinds: ir.Kinds) -> tuple[frozenset[str], froz
     return frozenset(found - containers), frozenset(containers)
 
 
-def classes_of(links: Iterable[Link], stored: frozenset[str]) -> dict[str, str]:
+def classes_of(links: Iterable[Link], stored: Set[str]) -> dict[str, str]:
     """Name -> representative, for the classes that are written."""
     first = groups(links)
     first.update((n, n) for n in stored if n not in first)
@@ -260,13 +246,29 @@ def makes_empty_list(stmt: ir.Stmt) -> bool:
     return isinstance(stmt, ir.Assign) and is_op(call, Op.MAKE_LIST) and not call.args
 
 
-def groups(links: Iterable[Link]) -> dict[str, str]:
-    """Name -> the first name of all that it may share memory with, written or not."""
+class Groups(dict[str, str]):
+    """The names that something joins, by the first of each group; any other is alone."""
+
+    def of(self, name: str) -> str:
+        """The name that stands for the group of a name."""
+        return self.get(name, name)
+
+    def share(self, one: str, two: str) -> bool:
+        """Whether two names are in one group."""
+        return self.of(one) == self.of(two)
+
+    def with_all(self, name: str) -> set[str]:
+        """The names in the group of a name, that name among them."""
+        return {name, *(n for n, first in self.items() if first == self.get(name))}
+
+
+def groups(links: Iterable[Link]) -> Groups:
+    """The names that may share memory by some links, whether it is written into or not."""
     sets, names = Disjoint[str](), dict[str, None]()
     for link in links:
         names |= {link.target: None, link.source: None}
         sets.join(*sorted((sets.find(link.target), sets.find(link.source))))
-    return {n: sets.find(n) for n in names}
+    return Groups((n, sets.find(n)) for n in names)
 
 
 def until_last_use(link: Link) -> ir.Block:
@@ -308,7 +310,7 @@ def _made(link: Link) -> str:
     return f"what `{call.text}` gives" if call.text else ir.said(link.target)
 
 
-def between(links: list[Link], kinds: ir.Kinds) -> list[Link]:
+def between(links: Iterable[Link], kinds: ir.Kinds) -> list[Link]:
     """The links of containers of which one may be the other, or a part of it."""
     both = [k for k in links if are_containers(k, kinds)]
     return [k for k in both if not is_copy(k.stmt) or holds_containers(kinds[k.source])]
@@ -332,33 +334,3 @@ def holds_containers(kind: ir.Kind) -> bool:
     return any(
         not isinstance(k, (ir.Scalar, ir.Array, ir.Text, ir.NoneKind)) for k in ir.items_of(kind)
     )
-
-
-def written_params(function: ir.Function, kinds: ir.Kinds) -> tuple[str, ...]:
-    """The parameters whose memory the function writes into, by their own name or another."""
-    written = written_classes(function, kinds)
-    return tuple(p.name for p in function.params if p.name in written)
-
-
-def written_classes(function: ir.Function, kinds: ir.Kinds) -> dict[str, str]:
-    """The class of every name that may share memory with one that the function writes into."""
-    links = list(links_of(function.body, kinds, False))
-    stored, resized = stored_names(function.body, kinds)
-    return {**classes_of(between(links, kinds), resized), **classes_of(links, stored)}
-
-
-def written_memory(function: ir.Function, kinds: ir.Kinds) -> dict[str, str]:
-    """Name -> representative, for names through which one may see what another one writes.
-
-    Containers that are changed count as the memory of all that they hold, and what an operator in
-    place stands on as written into if it shares memory.
-    """
-    stored = frozenset().union(*stored_names(function.body, kinds))
-    marks = list(in_place(function))
-    if marks:
-        linked = linked_names(function, kinds)
-        marks = [k for k in marks if k.source in linked and not _has_no_memory(kinds.get(k.source))]
-        stored |= {k.source for k in marks}
-    if not stored:
-        return {}
-    return classes_of((*links_of(function.body, kinds, False), *marks), stored)

@@ -18,17 +18,9 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from types import FunctionType
 
 from srcdiff import ir
-from srcdiff.analysis.lifetimes import Scene, View, chain_is_steady, view_of
-from srcdiff.analysis.links import (
-    Link,
-    groups,
-    is_marked,
-    links_of,
-    reached,
-    refusal,
-    written_classes,
-)
+from srcdiff.analysis.links import Link, groups, is_marked, reached, refusal
 from srcdiff.analysis.liveness import live_after
+from srcdiff.analysis.points_to import PointsTo, View, chain_is_steady, view_of
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.effects import is_pure, written_into
 from srcdiff.primitives.operation import Meaning, Result, op_of
@@ -49,7 +41,7 @@ class Shadowed:
     copies: frozenset[str]
 
 
-def shadowed(links: list[Link], unclear: list[Link], scene: Scene) -> Shadowed:
+def shadowed(links: list[Link], unclear: list[Link], scene: PointsTo) -> Shadowed:
     """What is shadowed if the links `unclear` are.
 
     Raises:
@@ -75,13 +67,13 @@ def shadowed(links: list[Link], unclear: list[Link], scene: Scene) -> Shadowed:
     return Shadowed(classes, _views(mine, scene), frozenset(copies))
 
 
-def _is_sure(link: Link, scene: Scene) -> bool:
+def _is_sure(link: Link, scene: PointsTo) -> bool:
     """Whether a part of an array is certainly a view: the adjoint of a copy is its own."""
     rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
     return not is_op(rhs, Op.GETITEM) or is_sure_view(rhs, scene.kinds, scene.function)
 
 
-def _views(links: list[Link], scene: Scene) -> dict[str, View]:
+def _views(links: list[Link], scene: PointsTo) -> dict[str, View]:
     """The shadowed arrays whose shadow need not be kept: a view made where it is used."""
     found: dict[str, View] = {}
     for link in links:
@@ -91,7 +83,7 @@ def _views(links: list[Link], scene: Scene) -> dict[str, View]:
     return found
 
 
-def _is_copy(link: Link, classes: dict[str, str], scene: Scene) -> bool:
+def _is_copy(link: Link, classes: dict[str, str], scene: PointsTo) -> bool:
     """Whether what may be a view is as good as a copy: nobody writes while it is used."""
     read = link.target not in scene.stored[0] and scene.within(link)
     return read and not scene.overwritten(link, classes)
@@ -104,8 +96,8 @@ def as_copies(
     asked = asked & classes.keys()
     if not asked:
         return frozenset()
-    scene, found = Scene(function, kinds), dict[str, bool]()
-    for link in links_of(function.body, kinds, False):
+    scene, found = PointsTo.of(function, kinds), dict[str, bool]()
+    for link in scene.links:
         if link.how == "view" and link.target in asked:
             unseen = _is_copy(link, dict(classes), scene) or _is_alone(link, classes, function)
             found[link.target] = unseen and found.get(link.target, True)
@@ -120,7 +112,7 @@ def _is_alone(link: Link, classes: Mapping[str, str], function: ir.Function) -> 
     return mine is None or not any(n in later for n in others)
 
 
-def _has_shadow(name: str, scene: Scene) -> bool:
+def _has_shadow(name: str, scene: PointsTo) -> bool:
     """Whether a name certainly stands for memory that a shadow can mirror."""
     kind = scene.kinds.get(name)
     return is_array_if_any(kind) or (kind is not None and ir.is_container(kind))
@@ -170,7 +162,7 @@ def laid(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     if not made:
         return frozenset()
     function = _with_stores(function)
-    classes = written_classes(function, kinds)
+    classes = PointsTo.of(function, kinds).classes
     unseen = as_copies(function, kinds, classes, {target for target, _ in made})
     seen = (classes.keys() - unseen) | _leaving(function, kinds)
     return frozenset(n for target, names in made if target in seen for n in names)
@@ -191,10 +183,10 @@ def _with_stores(function: ir.Function) -> ir.Function:
 
 def _leaving(function: ir.Function, kinds: ir.Kinds) -> set[str]:
     """What is returned beside something that it may share memory with, to be written into then."""
-    group = groups(links_of(function.body, kinds, False))
+    group = PointsTo.of(function, kinds).groups
     returned = {n for s in function.body if isinstance(s, ir.Return) for n in ir.reads(s)}
     count = Counter(group[n] for n in returned if n in group)
-    return {n for n in returned if count[group.get(n, n)] > 1}
+    return {n for n in returned if count[group.of(n)] > 1}
 
 
 def laid_classes(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
@@ -202,7 +194,7 @@ def laid_classes(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     bases = laid(function, kinds)
     if not bases:
         return frozenset()
-    classes = written_classes(function, kinds)
+    classes = PointsTo.of(function, kinds).classes
     mine = {classes[n] for n in bases if n in classes}
     return bases | {n for n, owner in classes.items() if owner in mine}
 

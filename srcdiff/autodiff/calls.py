@@ -20,7 +20,8 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.analysis.activity import edges_of, reachable
 from srcdiff.analysis.facts import Facts
-from srcdiff.analysis.links import written_classes
+from srcdiff.analysis.links import Groups
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, Lifted
 from srcdiff.frontend.lowering import flows
@@ -38,7 +39,7 @@ from srcdiff.normalize.summaries.effects import (
 )
 from srcdiff.normalize.summaries.induction import (
     AT_RUN_TIME,
-    Near,
+    near,
     plain_kind,
     refined_kinds,
     summary,
@@ -214,9 +215,9 @@ def user_calls(typed: Typed) -> ir.Function:
 
     check_returned(marked, kinds)
     # What that shows of memory decides what may be written into, and what is looked up.
-    stored = frozenset(written_classes(marked, kinds))
-    near, names = Near(marked, kinds), written_names(marked, kinds)
-    marker = _Marker(function, kinds, marker.known, near, stored, names)
+    stored = frozenset(PointsTo.of(marked, kinds).classes)
+    names = written_names(marked, kinds)
+    marker = _Marker(function, kinds, marker.known, near(marked, kinds), stored, names)
     return marker.function(function)
 
 
@@ -227,7 +228,7 @@ class _Marker(Rewriter):
     whole: ir.Function
     kinds: ir.Kinds
     known: dict[Any, Summary]
-    near: Near | None
+    near: Groups | None
     stored: frozenset[str]
     written: frozenset[str] = frozenset()  # the names by which it is
 
@@ -340,7 +341,7 @@ def _check_apart(
     key: Key,
     shared: tuple[str, ...],
     args: Mapping[str, ir.Atom],
-    near: Near,
+    near: Groups,
     stmt: ir.Assign | ir.Effect,
 ) -> None:
     """What is written into is no other argument, and is returned only as an array."""

@@ -19,7 +19,8 @@ from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges
 from srcdiff.analysis.aliases import Aliases
 from srcdiff.analysis.facts import Facts, adjoint_names, sampled, with_alias
-from srcdiff.analysis.links import DISPLAYS, written_classes
+from srcdiff.analysis.links import DISPLAYS
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.analysis.shadows import as_copies, laid_classes
 from srcdiff.autodiff.calls import active_key, check_flows, item_of, unmarked
 from srcdiff.autodiff.containers import cut_tangent, on_companions, permuted
@@ -86,7 +87,7 @@ def tangent_facts(
     inputs = tuple(i.param for i in request.inputs)
     check_objects(function, frozenset(inputs), kinds, request)
     check_callees(function, kinds, inputs, outputs)
-    classes = written_classes(function, kinds)
+    classes = PointsTo.of(function, kinds).classes
     shared = Aliases(classes, copies=as_copies(function, kinds, classes, classes.keys()))
     found = edges(function.body, kinds, shared, flows)
     active = activity(inputs, outputs, found) | {*inputs}

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from srcdiff import ir
-from srcdiff.analysis.lifetimes import Slots
-from srcdiff.analysis.links import is_copy, links_of
+from srcdiff.analysis.links import is_copy
 from srcdiff.analysis.liveness import live_before
+from srcdiff.analysis.points_to import PointsTo, Slots
 from srcdiff.errors import UnsupportedError
 from srcdiff.kinds.calls import atom_kind
-from srcdiff.normalize.summaries.effects import Names, is_value, marked_arguments
+from srcdiff.normalize.summaries.effects import is_value, marked_arguments, together
 from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, is_op
 
@@ -34,7 +34,7 @@ def check_loops(function: ir.Function, kinds: ir.Kinds) -> None:
     _check_counts(function, kinds)
     if not any(isinstance(s, ir.For) and _looped_over(s) for s in ir.walk(function.body)):
         return
-    slots = Slots(links_of(function.body, kinds, False), kinds)
+    slots = PointsTo.of(function, kinds).slots
     loops = ((b, s) for b in ir.walk_blocks(function.body) for s in b if isinstance(s, ir.For))
     for block, loop in loops:
         for base in sorted(_looped_over(loop)):
@@ -143,14 +143,14 @@ def check_returned(function: ir.Function, kinds: ir.Kinds) -> None:
     """
     places = list(ir.walk_in_loops(function.body))
     changed = [(k, loops, _changed(s, kinds)) for k, (s, loops) in enumerate(places)]
-    names = Names(function, kinds)
+    group = together(function, kinds)
     for k, (stmt, loops) in enumerate(places):
         target = stmt.target.id if isinstance(stmt, ir.Assign) else None
         if target is None or is_value(kinds.get(target, ir.UNKNOWN)):
             continue
         for param in _returned(stmt, kinds):
             later = (ns for j, around, ns in changed if j > k or _in_one_loop(loops, around))
-            if any(names.may_be_one(target, n) for ns in later for n in ns):
+            if any(group.share(target, n) for ns in later for n in ns):
                 raise _refusal(stmt, param)
 
 

@@ -20,12 +20,11 @@ from srcdiff.analysis.links import (
     Link,
     between,
     groups,
-    in_place,
     kept_outside,
-    links_of,
     marked_names,
     named_container,
 )
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
@@ -55,7 +54,8 @@ def check_outside(
     names = {key: f"_outside_{k}" for k, key in enumerate(refs)}
     named = replace(function, body=_renamed(function.body, names))
     known = {**kinds, **{names[key]: atom_kind(ref, kinds) for key, ref in refs.items()}}
-    links = [*links_of(named.body, known, False), *in_place(named)]
+    memory = PointsTo.of(named, known)
+    links = [*memory.links, *memory.marks]
     links += [Link(names[a], names[b], "alias", function.body[0], (), False, 0)
               for a, b in _overlapping(refs)]  # fmt: skip
     group, inside = groups(links), groups(between(links, known))
@@ -66,7 +66,7 @@ def check_outside(
             # `xs[0] += y` writes into what a list holds, `xs[0] = y` into the list itself.
             whole = named_container(base, known) and not (isinstance(stmt, ir.SetItem) and stmt.op)
             same = inside if whole else group
-            found = [k for k, name in names.items() if same.get(name, name) == same.get(base, base)]
+            found = [k for k, name in names.items() if same.share(name, base)]
             if sum(counts[key] for key in found) > 1 and not read.isdisjoint(found):
                 raise _refusal(refs[found[0]], stmt)
     return tuple(r.value for _, r in put)

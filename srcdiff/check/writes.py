@@ -17,17 +17,8 @@ from typing import TypeGuard
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.lifetimes import Scene
-from srcdiff.analysis.links import (
-    Link,
-    classes_of,
-    groups,
-    in_place,
-    links_of,
-    marked_names,
-    refusal,
-    stored_names,
-)
+from srcdiff.analysis.links import Link, classes_of, groups, refusal
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure
 from srcdiff.normalize.summaries.effects import is_user_call
@@ -58,14 +49,12 @@ def check_views(function: ir.Function, kinds: ir.Kinds) -> None:
     made = [s for s in ir.walk(function.body) if _is_unknown_view(s, kinds)]
     if not made:
         return
-    links = list(links_of(function.body, kinds, False))
-    stored = frozenset().union(*stored_names(function.body, kinds))
-    classes, scene = classes_of(links, stored), Scene(function, kinds)
-    derived = {k.source for k in links}
-    for link in (k for k in links if any(k.stmt is s for s in made) and k.target in classes):
-        apart = groups(k for k in links if k.stmt is not link.stmt)
-        own = apart.get(link.target, link.target)
-        written = any(apart.get(n, n) == own for n in stored)
+    scene = PointsTo.of(function, kinds)
+    classes = classes_of(scene.links, scene.written)
+    derived = {k.source for k in scene.links}
+    for link in (k for k in scene.links if any(k.stmt is s for s in made) and k.target in classes):
+        apart = groups(k for k in scene.links if k.stmt is not link.stmt)
+        written = any(apart.share(link.target, n) for n in scene.written)
         later = link.target in derived and scene.written_later(link, classes)
         if written or later or not scene.within(link) or scene.overwritten(link, classes):
             raise refusal(link)
@@ -76,9 +65,9 @@ def check_kept(function: ir.Function, kinds: ir.Kinds) -> None:
     made = [s for s in ir.walk(function.body) if _is_kept(s)]
     if not made:
         return
-    links = [*links_of(function.body, kinds, False), *in_place(function)]
-    stored = {n for names in stored_names(function.body, kinds) for n in names}
-    stored |= {n for s in ir.walk(function.body) for n in marked_names(s)}
+    memory = PointsTo.of(function, kinds)
+    links = (*memory.links, *memory.marks)
+    stored = memory.written.union(k.source for k in memory.marks)
     for stmt in made:
         if not stored.isdisjoint(_names_of(stmt.target.id, links)):
             assert isinstance(stmt.rhs, ir.Call)

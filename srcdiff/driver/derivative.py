@@ -15,7 +15,7 @@ from collections.abc import Callable, Container, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from srcdiff import ir
-from srcdiff.analysis.facts import uncollected
+from srcdiff.analysis.manager import uncollected
 from srcdiff.backends.loader import (
     check_same_module,
     compile_module,

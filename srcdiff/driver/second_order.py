@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from srcdiff import ir
-from srcdiff.analysis.facts import remembering, uncollected
+from srcdiff.analysis.manager import remembering, uncollected
 from srcdiff.driver.options import Options
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.lowering import lower

@@ -13,6 +13,7 @@ containers    sums, products, copies and parts of lists, tuples, dicts; adjoints
 matrices      sparse matrices of SciPy, and what is made of them
 higher_order  helpers, and functions of SciPy, that call a function
 lengths       what unknown lengths are called, what calls give, and which are equal
+complexes     whether complex numbers can occur in a function
 probing       the function called on tiny stand-ins for its operands
 lattice       the kind of a value, the join of kinds, the key that calls are dispatched on
 """

@@ -13,16 +13,8 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases, aliases
-from srcdiff.analysis.links import (
-    classes_of,
-    groups,
-    links_of,
-    marked_names,
-    named_container,
-    near,
-    stored_names,
-    written_params,
-)
+from srcdiff.analysis.links import classes_of, groups, marked_names, named_container
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.analysis.shadows import may_copy
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.interpreter import infer
@@ -61,14 +53,13 @@ def entered(
 
 def _deep_where_inside(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function with all copied that a container holds, if something in it is written into."""
-    links = list(links_of(function.body, kinds, False))
-    stored = {n for names in stored_names(function.body, kinds) for n in names}
-    near, same = groups(links), groups(k for k in links if k.how == "alias")
+    memory = PointsTo.of(function, kinds)
+    same = groups(k for k in memory.links if k.how == "alias")
 
     def deep(stmt: ir.Assign) -> ir.Stmt:
         own = stmt.target.id
-        others = (n for n in stored if near.get(n, n) == near.get(own, own))
-        inside = any(same.get(n, n) != same.get(own, own) for n in others)
+        others = (n for n in memory.written if memory.groups.share(n, own))
+        inside = not all(same.share(n, own) for n in others)
         return _deep_copy(function, stmt) if inside else stmt
 
     return _at_entry(function, deep)
@@ -100,8 +91,8 @@ def own_memory(function: ir.Function, params: ir.Kinds) -> tuple[ir.Function, tu
 
 def mirrored_memory(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function ready for forward mode: what is written in containers is copied as well."""
-    stored, _ = stored_names(function.body, kinds)
-    classes = classes_of(list(links_of(function.body, kinds, False)), stored)
+    memory = PointsTo.of(function, kinds)
+    classes = classes_of(memory.links, memory.stored[0])
     copied = {s.target.id for s in function.body if isinstance(s, ir.Assign)} & set(classes)
     held = any(named_container(n, kinds) for n in copied)
     return _deep_copies(function) if held else function
@@ -109,9 +100,8 @@ def mirrored_memory(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
 
 def same_layout(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function whose copies of parameters that it reshapes keep the layout of the memory."""
-    links = list(links_of(function.body, kinds, False))
-    stored, _ = stored_names(function.body, kinds)
-    return _same_layout(function, Aliases(classes_of(links, stored)))
+    memory = PointsTo.of(function, kinds)
+    return _same_layout(function, Aliases(classes_of(memory.links, memory.stored[0])))
 
 
 def _deep_copies(function: ir.Function) -> ir.Function:
@@ -210,9 +200,9 @@ def said_to_be_written(function: ir.Function, kinds: ir.Kinds, params: ir.Kinds)
     bases = {n for s in ir.walk(function.body) for n in marked_names(s)}
     if not bases:
         return ()
-    group = near(function, kinds)
-    written = {group.get(n, n) for n in bases}
-    found = (p.name for p in function.params if group.get(p.name, p.name) in written)
+    group = PointsTo.of(function, kinds).near
+    written = set(map(group.of, bases))
+    found = (p.name for p in function.params if group.of(p.name) in written)
     return tuple(p for p in found if _is_own(params.get(p, ir.UNKNOWN)))
 
 
@@ -223,5 +213,5 @@ def _is_own(kind: ir.Kind) -> bool:
 
 def copied_params(function: ir.Function, kinds: ir.Kinds, params: ir.Kinds) -> tuple[str, ...]:
     """The parameters that the function writes into; objects (random generators) are shared."""
-    found = {p: params.get(p, ir.UNKNOWN) for p in written_params(function, kinds)}
+    found = {p: params.get(p, ir.UNKNOWN) for p in PointsTo.of(function, kinds).written_params}
     return tuple(p for p, kind in found.items() if _is_own(kind))

@@ -14,7 +14,6 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges_of
-from srcdiff.analysis.facts import has_complex, is_complex_kind
 from srcdiff.analysis.shadows import laid_origins
 from srcdiff.errors import MissingRuleError, UnsupportedError
 from srcdiff.frontend.closures.closures import Closure
@@ -24,6 +23,7 @@ from srcdiff.ir import kinds as kind_types
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
+from srcdiff.kinds.complexes import has_complex, is_complex_kind
 from srcdiff.kinds.interpreter import Typed, infer
 from srcdiff.normalize.displays import displays, with_names
 from srcdiff.normalize.in_place import prepare

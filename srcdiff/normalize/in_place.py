@@ -16,22 +16,15 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Set
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.facts import sampled
-from srcdiff.analysis.links import (
-    Link,
-    groups,
-    in_place,
-    is_copy,
-    is_marked,
-    linked_names,
-    links_of,
-)
+from srcdiff.analysis.links import Link, groups, in_place, is_copy, is_marked
 from srcdiff.analysis.liveness import live_after
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
@@ -52,9 +45,10 @@ def shared_elements(function: ir.Function, kinds: ir.Kinds) -> frozenset[int]:
     # A generated text writes into no array that another of its names holds.
     known = sampled(function, kinds) and not function.loc.file.startswith(ir.GENERATED)
     stores = [s for s in ir.walk(function.body) if _is_store(s, kinds, known)]
-    links = [k for k in links_of(function.body, kinds, False) if not _takes_out(k)]
+    memory = PointsTo.of(function, kinds)
+    links = [k for k in memory.links if not _takes_out(k)]
     # `b *= y` on an array gives the array that it was.
-    links += [k for k in in_place(function) if not ir.is_scalar(kinds.get(k.target, ir.UNKNOWN))]
+    links += [k for k in memory.marks if not ir.is_scalar(kinds.get(k.target, ir.UNKNOWN))]
     found: set[int] = set()
     for stmt in stores:
         assert isinstance(stmt, ir.SetItem)
@@ -112,7 +106,7 @@ def _other_holder(
     stmt: ir.SetItem, links: list[Link], function: ir.Function, kinds: ir.Kinds
 ) -> str | None:
     """A name or place that may hold an array of the container too, None if there is none."""
-    near = _together(stmt.base.id, groups(links))
+    near = groups(links).with_all(stmt.base.id)
     params = {p.name for p in function.params}
     taken = {k.target for k in links if k.how == "element"}
     same = groups(k for k in links if k.how in ("alias", "view", "permute"))
@@ -120,7 +114,7 @@ def _other_holder(
         if link.target in near and link.how == "stored":
             array = link.source not in kinds or not ir.is_container(kinds[link.source])
             # What is stored, and what it is a view of.
-            whole = _together(link.source, same)
+            whole = same.with_all(link.source)
             if ir.reads_of(link.stmt).count(link.source) > 1 or whole & taken:
                 return link.source
             if whole & live_after(function, link.stmt) or (array and link.source in params):
@@ -136,15 +130,10 @@ def _copy_of(name: str, links: list[Link], live: Set[str]) -> str | None:
     """A live container that was made of the items of another one, or that one, None if none is."""
     made = [k for k in links if k.how == "element" and is_copy(k.stmt)]
     same = groups(made + [k for k in links if k.how == "alias"])
-    near = _together(name, same)
+    near = same.with_all(name)
     if near.isdisjoint(k.target for k in made):
         return None
     return min(near & live - {name}, default=None)
-
-
-def _together(name: str, group: Mapping[str, str]) -> set[str]:
-    """The names that are in one group with a name, that name among them."""
-    return {name, *(n for n, first in group.items() if first == group.get(name))}
 
 
 # --- bring a lowered function into the form that the analyses expect -----------------------------
@@ -245,7 +234,7 @@ def inplace(
     What is written into the parameters `lent` is seen by the caller.
     """
     held = shared_elements(function, kinds)
-    shared = linked_names(function, kinds, lent)
+    shared = PointsTo.of(function, kinds).linked(lent)
     new = _InPlace(function, kinds, shared, held).function(function)
     return _one_name(new, _in_place_pairs(function))
 

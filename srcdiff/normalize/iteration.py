@@ -15,14 +15,8 @@ from collections.abc import Iterable, Sequence
 from types import FunctionType
 
 from srcdiff import ir
-from srcdiff.analysis.links import (
-    Link,
-    groups,
-    links_of,
-    marked_names,
-    named_container,
-    stored_names,
-)
+from srcdiff.analysis.links import Link, groups, marked_names, named_container, stored_names
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.lower.targets import length_check
 from srcdiff.ir.builder import Rewriter
@@ -62,9 +56,7 @@ def check_left(
             raise _unlisted(f"a loop may leave items in {said}", loop.loc)
 
 
-def check_apart(
-    atoms: Iterable[ir.Atom], whole: ir.Function, kinds: ir.Kinds, loc: ir.Loc
-) -> None:
+def check_apart(atoms: Iterable[ir.Atom], whole: ir.Function, kinds: ir.Kinds, loc: ir.Loc) -> None:
     """Refuse a `zip` that takes items of one iterator in turn by several names."""
     seen: set[str] = set()
     for atom in atoms:
@@ -102,9 +94,7 @@ def _iterator(name: str, whole: ir.Function, kinds: ir.Kinds) -> Sequence[str]:
     return names if found else ()
 
 
-def _is_elsewhere(
-    names: Sequence[str], before: Sequence[ir.Stmt], whole: ir.Function
-) -> bool:
+def _is_elsewhere(names: Sequence[str], before: Sequence[ir.Stmt], whole: ir.Function) -> bool:
     """Whether anybody but one loop, which asks for length and items, may look at an iterator."""
     made = {n for s in before for n in ir.writes(s)}
     uses = ir.use_counts(whole.body)
@@ -295,13 +285,13 @@ class _Listed(_Pass):
         # Writing into an item changes the item, which the list holds too.
         links = [
             k
-            for k in links_of(self.whole.body, self.kinds, False)
+            for k in PointsTo.of(self.whole, self.kinds).links
             if not (mark(k.stmt) is ir.Role.LOOP and base_of(k.stmt) == base)
         ]
         for stmt in ir.walk(loop.body):
             for name in _written(stmt, self.kinds):
                 same = groups(k for k in links if not self.is_held(k, name))
-                if any(same.get(n, n) == same.get(name, name) for n in ir.names(base)):
+                if any(same.share(n, name) for n in ir.names(base)):
                     raise UnsupportedError(
                         "this may write into what the loop runs over, whose kind is not known",
                         stmt.loc,

@@ -10,13 +10,13 @@ all that they need of what they write before they write it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.links import near
+from srcdiff.analysis.links import Groups
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
@@ -47,7 +47,7 @@ def check_outs(function: ir.Function, kinds: ir.Kinds) -> None:
     calls = [(c, s.loc) for s in ir.walk(function.body) if (c := _doubtful(s))]
     if not calls:
         return
-    group = near(function, kinds)
+    group = PointsTo.of(function, kinds).near
     for call, loc in calls:
         if op_of(call.fn).writing is Writing.UNSURE:
             reason = f"whether {spelling(call)} writes into `out` depends on the version of NumPy"
@@ -65,16 +65,14 @@ def _doubtful(stmt: ir.Stmt) -> ir.Call | None:
     return call if call is not None and early and outs(call) else None
 
 
-def check_order(
-    call: ir.Call, kinds: ir.Kinds, group: Mapping[str, str], loc: ir.Loc, remedy: str
-) -> None:
-    """Refuse a call that may read what it writes; `group`: see `near`."""
+def check_order(call: ir.Call, kinds: ir.Kinds, group: Groups, loc: ir.Loc, remedy: str) -> None:
+    """Refuse a call that may read what it writes; `group`: the names that may share memory."""
     written = Counter(n for a in mutated_args(call, kinds) for n in ir.names(a))
-    classes = {group.get(n, n) for n in written}
+    classes = set(map(group.of, written))
     atoms = (*call.args, *(v for _, v in call.kwargs))
     for name in Counter(n for a in atoms for n in ir.names(a)) - written:
         has_memory = not isinstance(kinds.get(name), (ir.Scalar, ir.Text))
-        if has_memory and group.get(name, name) in classes:
+        if has_memory and group.of(name) in classes:
             what = "an operand" if name.startswith("_") else ir.said(name)
             raise UnsupportedError(
                 f"{what} may share memory with what {spelling(call)} writes into, "
@@ -98,9 +96,9 @@ class _Overlaps(Rewriter):
         self.whole, self.kinds = function, kinds
 
     @cached_property
-    def group(self) -> Mapping[str, str]:
+    def group(self) -> Groups:
         """The names that may share memory."""
-        return near(self.whole, self.kinds)
+        return PointsTo.of(self.whole, self.kinds).near
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement, and the copies that it needs."""
@@ -132,5 +130,5 @@ class _Overlaps(Rewriter):
 
     def share(self, one: str, two: str) -> bool:
         """Whether a name stands for an array that may share memory with another name."""
-        same = one == two or self.group.get(one, one) == self.group.get(two, two)
+        same = one == two or self.group.share(one, two)
         return same and is_array(self.kinds.get(one))

@@ -19,7 +19,8 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.activity import Edges, edges_of, reachable
-from srcdiff.analysis.links import groups, links_of, marked_names
+from srcdiff.analysis.links import Groups, marked_names
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.lowering import flows
 from srcdiff.ir.builder import Rewriter
@@ -370,10 +371,10 @@ def _check_kept(function: ir.Function, kinds: ir.Kinds, apart: frozenset[str]) -
         return
     plain = _used_plainly(function, kinds) - apart
     made = [e for e in made if plain & {*ir.writes(e.stmt)}]
-    same = groups(links_of(function.body, kinds, False))
-    written = [(same.get(n, n), e) for e in events for n in _written(e.stmt, kinds)]
+    same = PointsTo.of(function, kinds).groups
+    written = [(same.of(n), e) for e in events for n in _written(e.stmt, kinds)]
     for event in made:
-        kept = {same.get(n, n) for n in (*ir.reads(event.stmt), *ir.writes(event.stmt))}
+        kept = {same.of(n) for n in (*ir.reads(event.stmt), *ir.writes(event.stmt))}
         for group, write in written:
             if group in kept and _may_follow(write, event, group, same, events):
                 raise UnsupportedError(
@@ -413,7 +414,7 @@ def _written(stmt: ir.Stmt, kinds: ir.Kinds) -> tuple[str, ...]:
 
 
 def _may_follow(
-    write: _Event, made: _Event, group: str, same: Mapping[str, str], events: list[_Event]
+    write: _Event, made: _Event, group: str, same: Groups, events: list[_Event]
 ) -> bool:
     """Whether a write may come after a matrix was made, of an array that is not made anew."""
     if write.order > made.order:
@@ -423,6 +424,6 @@ def _may_follow(
         return False
     anew = [
         e for e in events
-        if any(same.get(n, n) == group for n in ir.writes(e.stmt)) and e.order < write.order
+        if any(same.of(n) == group for n in ir.writes(e.stmt)) and e.order < write.order
     ]  # fmt: skip
     return not all(any(loop is around[-1] for loop in e.loops) for e in anew) or not anew

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence, Set
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from srcdiff import ir
 from srcdiff.analysis.links import kept_outside
 from srcdiff.analysis.liveness import liveness
+from srcdiff.analysis.manager import Analysis
 from srcdiff.ir.disjoint import Disjoint
 from srcdiff.ir.frozen import remember
 from srcdiff.primitives.effects import (
@@ -37,25 +38,9 @@ Changes = tuple[ir.Stmt, Collection[str], Collection[str]]  # what it binds, and
 Known = tuple[
     ir.Kinds, list[tuple[str, str]], tuple[str, ...]
 ]  # pairs that share, and what it writes
-M = TypeVar("M", bound="Remembered")
 
 
-class Remembered:
-    """What is found out about a function and the kinds of its names, which never change."""
-
-    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
-        self.kinds = kinds
-
-    @classmethod
-    def of(cls: type[M], function: ir.Function, kinds: ir.Kinds) -> M:
-        """What was found out, remembered beside the fields of the function."""
-        found: M | None = vars(function).get(cls.__name__)
-        if found is None or found.kinds is not kinds:
-            found = vars(function)[cls.__name__] = cls(function, kinds)
-        return found
-
-
-class Memory(Remembered):
+class Memory(Analysis):
     """Classes of names that may share memory; flow-insensitive.  `leaving` are handed out."""
 
     def __init__(self, function: ir.Function, kinds: ir.Kinds, leaving: Iterable[str] = ()) -> None:
@@ -210,12 +195,11 @@ def gives_view(call: ir.Call) -> bool:
     return is_op(call, Op.GETITEM) or op_of(call.fn).is_whole_view
 
 
-class Sharers(Remembered):
+class Sharers(Analysis):
     """The names that may share memory anywhere in a function, and those that others may keep."""
 
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         super().__init__(function, kinds)
-        self.function = function
         self.memory = Memory.of(function, kinds)
         params = {p.name for p in function.params}
         names = ir.bound(function.body) | ir.used(function.body) | params

@@ -41,7 +41,7 @@ def varied(function: ir.Function, inputs: Iterable[str]) -> frozenset[str]:
     for stmt in ir.assignments(function.body):
         if isinstance(stmt.rhs, ir.Opaque):
             found += [(n, stmt.target.id, stmt) for n in ir.names(stmt.rhs)]
-    for link in links_of(function.body, {}, False):
+    for link in links_of(function.body, {}):
         found.append((link.target, link.source, link.stmt))
     return reachable(inputs, found)
 

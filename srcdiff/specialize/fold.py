@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.facts import is_complex_kind
 from srcdiff.kinds.calls import atom_kind
+from srcdiff.kinds.complexes import is_complex_kind
 from srcdiff.kinds.indexing import item_kind
 from srcdiff.kinds.probing import is_number_type
 from srcdiff.primitives import notation

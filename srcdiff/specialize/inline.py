@@ -21,7 +21,7 @@ from typing import TypeVar
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.facts import once
+from srcdiff.analysis.manager import once
 from srcdiff.errors import TransformError
 from srcdiff.frontend.closures.closures import Closure, Lifted, defaults_now, passing
 from srcdiff.frontend.closures.local_functions import MARK, settled

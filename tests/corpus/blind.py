@@ -165,7 +165,7 @@ class _Renamed:
         return ir.replaced(ir.rename(block, self.new), _without_text)
 
 
-_FACTS = ("srcdiff.analysis.facts", "srcdiff.analysis.aliases", "srcdiff.analysis.lifetimes")
+_FACTS = ("srcdiff.analysis.facts", "srcdiff.analysis.aliases", "srcdiff.analysis.points_to")
 
 
 def _without_text(stmt: ir.Stmt) -> ir.Stmt:

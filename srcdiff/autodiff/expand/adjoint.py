@@ -15,12 +15,13 @@ from typing import Union
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.facts import Facts, is_complex_kind
+from srcdiff.analysis.facts import Facts
 from srcdiff.errors import InternalError, MissingRuleError, UnsupportedError
 from srcdiff.frontend.lowering import adjoint_of, mentioned, template_of
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen
 from srcdiff.kinds.calls import surely
+from srcdiff.kinds.complexes import is_complex_kind
 from srcdiff.primitives.arguments import REMEDY
 from srcdiff.primitives.effects import is_pure
 from srcdiff.primitives.operation import op_of

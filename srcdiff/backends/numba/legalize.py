@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.links import near
 from srcdiff.analysis.liveness import maybe_unbound
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
@@ -61,11 +61,9 @@ class _Apart(Rewriter):
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.kinds = kinds
-        self.group = near(function, kinds)
+        self.group = PointsTo.of(function, kinds).near
         self.count = ir.binding_counts(function.body, function.params)
-        self.made = {
-            s.target.id: s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign)
-        }
+        self.made = {s.target.id: s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign)}
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement, and what it needs."""
@@ -94,7 +92,7 @@ class _Apart(Rewriter):
             return False
         if value == base:
             return stmt.index is not None
-        return self.group.get(value, value) == self.group.get(base, base) and not self.same(stmt)
+        return self.group.share(value, base) and not self.same(stmt)
 
     def same(self, stmt: ir.SetItem) -> bool:
         """Whether an operand is just the part that is written."""

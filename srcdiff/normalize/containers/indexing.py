@@ -18,7 +18,8 @@ from typing import TypeGuard
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.links import near
+from srcdiff.analysis.links import Groups
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.ir.builder import Builder, Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
@@ -138,13 +139,13 @@ def _overlapping(function: ir.Function, kinds: ir.Kinds, flats: Mapping[str, str
     NumPy reads it while it writes, item by item, so the result is that of no store by an index.
     """
     stores = [s for s in ir.walk(function.body) if isinstance(s, ir.SetItem) and s.base.id in flats]
-    group = near(function, kinds) if stores else {}
+    group = PointsTo.of(function, kinds).near if stores else Groups()
     found = set()
     for stmt in stores:
         base = flats[stmt.base.id]
         beside = (*ir.names(stmt.index), *ir.names(stmt.value))
         arrays = (n for n in beside if not ir.is_scalar(kinds.get(n, ir.UNKNOWN)))
-        if any(group.get(n, n) == group.get(base, base) for n in arrays):
+        if any(group.share(n, base) for n in arrays):
             found.add(stmt.base.id)
     return found
 

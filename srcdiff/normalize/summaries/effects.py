@@ -16,18 +16,18 @@ from dataclasses import field
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analysis.facts import may_be_complex
 from srcdiff.analysis.links import (
+    Groups,
     Link,
     groups,
     holds_containers,
-    in_place,
     is_copy,
-    links_of,
     marked_names,
 )
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.frontend.signatures import bind
 from srcdiff.ir.frozen import frozen, replace
+from srcdiff.kinds.complexes import may_be_complex
 from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.specialize.inline import function_of, is_user_function
@@ -165,16 +165,9 @@ def is_value(kind: ir.Kind) -> bool:
     return isinstance(kind, (ir.Scalar, ir.Array, ir.Text, ir.NoneKind))
 
 
-class Names:
-    """Which names may stand for one container, or for one that holds the other."""
-
-    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
-        links = links_of(function.body, kinds, False)
-        self.group = groups(k for k in links if _may_be_one(k, kinds))
-
-    def may_be_one(self, one: str, two: str) -> bool:
-        """Whether two names may stand for one container, or one for a container of the other."""
-        return self.group.get(one, one) == self.group.get(two, two)
+def together(function: ir.Function, kinds: ir.Kinds) -> Groups:
+    """The names that may stand for one container, or for one that holds the other."""
+    return groups(k for k in PointsTo.of(function, kinds).links if _may_be_one(k, kinds))
 
 
 def _may_be_one(link: Link, kinds: ir.Kinds) -> bool:
@@ -211,12 +204,13 @@ def is_entangled(function: ir.Function, kinds: ir.Kinds) -> bool:
     if any(s.rhs.fn.key.entangled for s in calls):  # type: ignore[union-attr]
         return True
     given = {s.target.id for s in calls}
-    links = [_apart(k) if k.source in given else k for k in links_of(function.body, kinds, False)]
-    group = groups((*(k for k in links if k.how != "stored"), *in_place(function)))
+    known = PointsTo.of(function, kinds)
+    links = [_apart(k) if k.source in given else k for k in known.links]
+    group = groups((*(k for k in links if k.how != "stored"), *known.marks))
     held: dict[str, list[Link]] = {}
     for link in links:
         if link.how == "stored":
-            held.setdefault(group.get(link.target, link.target), []).append(link)
+            held.setdefault(group.of(link.target), []).append(link)
     memory = _Memory(kinds, group, held, _looped(function))
     parts = Counter(memory.parts(ir.occurrences(last.value), frozenset()))
     return any(count > 1 for count in parts.values())
@@ -242,14 +236,14 @@ class _Memory:
     """The memory of names (by `group`), and what containers hold."""
 
     kinds: ir.Kinds
-    group: Mapping[str, str]
+    group: Groups
     held: Mapping[str, list[Link]]
     looped: frozenset[str]
 
     def parts(self, names: Iterable[str], seen: frozenset[str]) -> Iterator[str]:
         """The memory of all that some names hold, each as often as it may be held."""
         for name in names:
-            mine = self.group.get(name, name)
+            mine = self.group.of(name)
             if ir.is_scalar(self.kinds.get(name, ir.UNKNOWN)) or mine in seen:
                 continue
             yield mine

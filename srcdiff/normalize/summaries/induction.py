@@ -9,17 +9,19 @@ give nothing, so that what a loop or a recursion brings back does not count befo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, TypeVar
 
 from srcdiff import ir
-from srcdiff.analysis.facts import has_complex, once
-from srcdiff.analysis.links import groups, in_place, links_of, written_params
+from srcdiff.analysis.links import Groups, groups
+from srcdiff.analysis.manager import once
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.analysis.shadows import may_copy
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.signatures import bind
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind, rhs_kind
+from srcdiff.kinds.complexes import has_complex
 from srcdiff.kinds.interpreter import Typed, infer
 from srcdiff.kinds.lattice import join, join_all
 from srcdiff.kinds.probing import answered_by
@@ -28,13 +30,13 @@ from srcdiff.normalize.live_ranges import webs
 from srcdiff.normalize.summaries.effects import (
     NOTHING_YET,
     Does,
-    Names,
     Summary,
     assuming,
     calls_function,
     holds_values,
     is_entangled,
     is_value,
+    together,
 )
 from srcdiff.specialize.inline import function_of, inline, is_user_function, lowered
 
@@ -57,8 +59,7 @@ def consistent(
     for _ in range(ROUNDS):
         found, kinds = make(does)
         given = [
-            given_to(c, kinds) if all_reached or _is_reached(c, kinds) else None
-            for c in calls
+            given_to(c, kinds) if all_reached or _is_reached(c, kinds) else None for c in calls
         ]
         if given == before and None not in given:
             return found
@@ -125,21 +126,10 @@ def plain_kind(kind: ir.Kind, depth: int = 0) -> ir.Kind:
 AT_RUN_TIME = "at run time"  # the part of what only the running program knows
 
 
-class Near:
-    """Which names may share memory, whoever writes."""
-
-    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
-        self.function, self.kinds = function, kinds
-
-    @cached_property
-    def group(self) -> dict[str, str]:
-        """Name -> the first of those that it may share memory with."""
-        links = (*links_of(self.function.body, self.kinds, False), *in_place(self.function))
-        return groups(k for k in links if not calls_function(k.stmt))
-
-    def share(self, one: str, two: str) -> bool:
-        """Whether two names may share memory."""
-        return self.group.get(one, one) == self.group.get(two, two)
+def near(function: ir.Function, kinds: ir.Kinds) -> Groups:
+    """The names that may share memory, whatever calls of Python functions may return."""
+    known = PointsTo.of(function, kinds)
+    return groups(k for k in (*known.links, *known.marks) if not calls_function(k.stmt))
 
 
 @answered_by
@@ -298,17 +288,17 @@ def _summary_if(fn: Any, kinds: ir.Kinds, known: _Induction) -> Summary:
     function, inferred = typed.function, typed.kinds
     last = function.body[-1]
     assert isinstance(last, ir.Return)
-    written = written_params(function, inferred)
-    near = Near(function, inferred)
+    written = PointsTo.of(function, inferred).written_params
+    group = near(function, inferred)
     names = [n for n in ir.names(last.value) if not ir.is_scalar(inferred.get(n, ir.UNKNOWN))]
     own = [p.name for p in function.params if not ir.is_scalar(kinds.get(p.name, ir.UNKNOWN))]
-    returned = tuple(p for p in own if any(near.share(p, n) for n in names))
+    returned = tuple(p for p in own if any(group.share(p, n) for n in names))
     twice, ours = is_entangled(function, inferred), function.loc.file.startswith(ir.GENERATED)
     kind = plain_kind(atom_kind(last.value, inferred))
     values = [p for p in returned if holds_values(kinds.get(p))]
     same = tuple(p for p in values if _has_flat_lists(kind))
-    one = Names(function, inferred)
-    items = tuple(p for p in values if not any(one.may_be_one(p, n) for n in names))
+    one = together(function, inferred)
+    items = tuple(p for p in values if not any(one.share(p, n) for n in names))
     return Summary(kind, written, returned, twice and not ours, twice and ours, same, items)
 
 

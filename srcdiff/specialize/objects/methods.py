@@ -18,7 +18,8 @@ from collections.abc import Iterator, Set
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analysis.links import groups, in_place, links_of, marked_names, stored_names
+from srcdiff.analysis.links import groups
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure
 from srcdiff.ir.frozen import replace
@@ -37,15 +38,16 @@ def check_property(function: ir.Function, kinds: ir.Kinds, kind: ir.Kind, name: 
     Which of the objects that there are when it is read are one is not asked.
     """
     mine = {None, *ir.classes_in(kind)}
-    links = [*links_of(function.body, kinds, False), *in_place(function)]
-    same = groups(k for k in links if not _is_of_object(k.stmt, kinds))
+    memory = PointsTo.of(function, kinds)
+    same = groups(k for k in (*memory.links, *memory.marks) if not _is_of_object(k.stmt, kinds))
     whole = {n for n in kinds if ir.class_of(kinds[n]) is not None}
-    stored = {same.get(n, n) for n in _stored(function, kinds) if n not in whole}
+    changed = memory.written.union(k.source for k in memory.marks)
+    stored = {same.of(n) for n in changed if n not in whole}
     seen, fresh = False, set[str]()  # whether it was read, and objects that were made since
     for stmt, again in _in_order(function.body, name):
         base, attr = _attribute(stmt)
         read = ir.writes(stmt) if attr and ir.class_of(kinds.get(base)) in mine else ()
-        if any(same.get(n, n) in stored for n in (*read, *_given(stmt, mine, kinds))):
+        if any(same.of(n) in stored for n in (*read, *_given(stmt, mine, kinds))):
             _refuse(name, "or something that its object has, is written into", stmt)
         if attr == name:
             seen = True
@@ -84,14 +86,6 @@ def _given(stmt: ir.Stmt, mine: Set[type | None], kinds: ir.Kinds) -> tuple[str,
         return ir.names(call.args[2]) if known else ()
     made = ir.callee_of(stmt)
     return ir.names(call) if made is not None and any(made is cls for cls in mine) else ()
-
-
-def _stored(function: ir.Function, kinds: ir.Kinds) -> Iterator[str]:
-    """The names of what is written into, also by operators in place."""
-    for names in stored_names(function.body, kinds):
-        yield from names
-    for stmt in ir.walk(function.body):
-        yield from marked_names(stmt)
 
 
 def _in_order(block: ir.Block, name: str, loop: bool = False) -> Iterator[tuple[ir.Stmt, bool]]:

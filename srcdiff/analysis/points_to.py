@@ -1,8 +1,9 @@
-"""How long two names share memory, and what happens meanwhile: the alias analysis asks this.
+"""Which names share memory, for how long, and what happens meanwhile (`PointsTo`).
 
-Takes a function and one link of it (`Scene`); says how long the link lasts, whether what makes it
-can be done again, and whether the place of a container still holds the item that a name was given
-from there (`Slots`).
+Takes a function and the kinds of its names; gives the groups of names that may share memory and
+what is written into.  Of one link it says how long that lasts, whether what makes it can be done
+again, and whether the place of a container still holds the item that a name was given from there
+(`Slots`).
 
 Which names may be one container is found as by Steensgaard ("Points-to analysis in almost linear
 time", 1996): each name has a node, each node one for what it holds, and statements join nodes.  The
@@ -17,16 +18,24 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.analysis.links import (
+    Groups,
     Link,
+    between,
+    classes_of,
+    groups,
+    in_place,
     is_copy,
     links_of,
     makes_empty_list,
+    may_have_memory,
     named_container,
+    reached,
     shares,
     stored_names,
     until_last_use,
 )
 from srcdiff.analysis.liveness import live_after
+from srcdiff.analysis.manager import Analysis
 from srcdiff.ir.disjoint import Disjoint
 from srcdiff.ir.frozen import frozen
 from srcdiff.primitives.effects import returns_view, written_into
@@ -150,12 +159,72 @@ def owner_of(name: str, views: Mapping[str, View]) -> str:
     return name
 
 
-@frozen(eq=False)
-class Scene:
-    """A function and the kinds of its names, to look links up in."""
+class PointsTo(Analysis):
+    """Which names of a function may share memory, for how long, and what it writes into."""
 
-    function: ir.Function
-    kinds: ir.Kinds
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """Every way in which two names come to share memory."""
+        return tuple(links_of(self.function.body, self.kinds))
+
+    @cached_property
+    def marks(self) -> tuple[Link, ...]:
+        """The same of operators in place, which may give what they write into."""
+        return tuple(in_place(self.function))
+
+    @cached_property
+    def groups(self) -> Groups:
+        """The names that may share memory."""
+        return groups(self.links)
+
+    @cached_property
+    def near(self) -> Groups:
+        """The names that may share memory, operators in place included."""
+        return groups((*self.links, *self.marks))
+
+    @cached_property
+    def stored(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The arrays and the containers that some statement writes into."""
+        return stored_names(self.function.body, self.kinds)
+
+    @cached_property
+    def written(self) -> frozenset[str]:
+        """Both of them."""
+        return frozenset().union(*self.stored)
+
+    @cached_property
+    def classes(self) -> dict[str, str]:
+        """The class of every name that may share memory with one that is written into."""
+        stored, resized = self.stored
+        inside = between(self.links, self.kinds)
+        return {**classes_of(inside, resized), **classes_of(self.links, stored)}
+
+    @property
+    def written_params(self) -> tuple[str, ...]:
+        """The parameters whose memory is written into, by their own name or another."""
+        return tuple(p.name for p in self.function.params if p.name in self.classes)
+
+    @cached_property
+    def seen(self) -> dict[str, str]:
+        """The class of every name through which one may see what another one writes.
+
+        Containers that are changed count as the memory of all that they hold, and what an operator
+        in place stands on as written into if it shares memory.
+        """
+        stored, marks = self.written, list(self.marks)
+        if marks:
+            linked = self.linked()
+            marks = [
+                k for k in marks if k.source in linked and may_have_memory(self.kinds.get(k.source))
+            ]
+            stored |= {k.source for k in marks}
+        return classes_of((*self.links, *marks), stored) if stored else {}
+
+    def linked(self, others: frozenset[str] = frozenset()) -> frozenset[str]:
+        """The names that may share memory with another name, or with what somebody else holds."""
+        linked = (n for k in self.links for n in (k.target, k.source))
+        # What an operator in place on a shared array gives is that array.
+        return reached((*others, *linked), ((k.source, k.target) for k in self.marks))
 
     @cached_property
     def defs(self) -> Mapping[str, int]:
@@ -168,14 +237,9 @@ class Scene:
         return ir.reader_counts(self.function.body)
 
     @cached_property
-    def stored(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The arrays and the containers that some statement writes into."""
-        return stored_names(self.function.body, self.kinds)
-
-    @cached_property
     def slots(self) -> Slots:
         """Which containers may be one."""
-        return Slots(links_of(self.function.body, self.kinds, False), self.kinds)
+        return Slots(self.links, self.kinds)
 
     def within(self, link: Link) -> bool:
         """Whether all uses of the target follow in the block of its only definition."""
@@ -220,7 +284,7 @@ class Scene:
         )
 
 
-def chain_is_steady(link: Link, views: Mapping[str, View], scene: Scene) -> bool:
+def chain_is_steady(link: Link, views: Mapping[str, View], scene: PointsTo) -> bool:
     """Whether nothing through which a view of views is made changes before its use."""
     later = ir.bound(until_last_use(link))
     base = link.source
@@ -239,7 +303,7 @@ def is_part(stmt: ir.Stmt) -> bool:
     return isinstance(rhs, ir.Name)
 
 
-def queues(links: list[Link], scene: Scene) -> frozenset[str]:
+def queues(links: list[Link], scene: PointsTo) -> frozenset[str]:
     """The lists that arrays are only moved into, to be dead then, and taken off again.
 
     What is moved there must be memory of its own: no view or part of something else.
@@ -253,7 +317,7 @@ def queues(links: list[Link], scene: Scene) -> frozenset[str]:
     )
 
 
-def _moves(link: Link, name: str, parts: set[str], scene: Scene) -> bool:
+def _moves(link: Link, name: str, parts: set[str], scene: PointsTo) -> bool:
     """Whether a link of a list is an append of what is dead then, or a pop."""
     call = ir.call_of(link.stmt)
     if call is None:
@@ -264,7 +328,7 @@ def _moves(link: Link, name: str, parts: set[str], scene: Scene) -> bool:
     return is_op(call, Op.POP) and len(call.args) == 1
 
 
-def is_taken(link: Link, scene: Scene) -> bool:
+def is_taken(link: Link, scene: PointsTo) -> bool:
     """Whether the target takes an item out of a container that nobody else looks at."""
     return link.how == "element" and _taken_apart(link, scene.function, scene.kinds)
 
