@@ -6,7 +6,9 @@ order of statements, and keeps the classes that something writes into.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import (
+    Hashable,
     Iterable,
     Iterator,
     Mapping,
@@ -15,7 +17,7 @@ from collections.abc import (
     MutableSet,
     Set,
 )
-from typing import TypeGuard
+from typing import TypeGuard, TypeVar
 
 import numpy as np
 
@@ -32,6 +34,8 @@ from srcdiff.primitives.effects import (
 )
 from srcdiff.primitives.ops import CONTAINERS, Op, is_op
 
+N = TypeVar("N", bound=Hashable)
+
 
 @frozen
 class Link:
@@ -46,9 +50,9 @@ class Link:
     span: int  # how much of `rest` there is to the last use of the target
 
 
-def reached(start: Iterable[str], steps: Iterable[tuple[str, str]]) -> frozenset[str]:
-    """Some names, and all those to which steps lead from them."""
-    nexts: dict[str, list[str]] = {}
+def reached(start: Iterable[N], steps: Iterable[tuple[N, N]]) -> frozenset[N]:
+    """Some nodes, names say, and all those to which steps lead from them."""
+    nexts: dict[N, list[N]] = {}
     for source, target in steps:
         nexts.setdefault(source, []).append(target)
     seen = set(start)
@@ -140,23 +144,23 @@ def shares(stmt: ir.Stmt, kinds: ir.Kinds) -> Iterator[tuple[str, str, str]]:
 
 def kept_outside(function: ir.Function, kinds: ir.Kinds) -> tuple[frozenset[str], frozenset[str]]:
     """The names of what is from outside, and those of what is put into that."""
-    own: set[str] = set()
-    put: set[str] = set()
-    before = -1 if any(_is_outside(ir.refs_of(s), put) for s in ir.walk(function.body)) else 0
-    while before != len(own) + len(put):
-        before = len(own) + len(put)
-        for stmt in ir.walk(function.body):
-            known = own | put
-            numbers = is_copy(stmt) and _holds_only_values(kinds.get(ir.writes(stmt)[0]))
-            if isinstance(stmt, ir.Assign) and not numbers:
-                if _is_outside(_parts_of(stmt.rhs, kinds), known):
-                    own.add(stmt.target.id)
-            call = ir.call_of(stmt)
-            if call is not None and _is_outside(mutated_args(call, kinds), known):
-                put.update(_arrays(call, kinds))
-            if isinstance(stmt, ir.SetItem) and stmt.base.id in known and stmt.op is None:
-                put.update(_arrays(stmt.value, kinds))
-    return frozenset(own), frozenset(put)
+    if not any(_outside(ir.refs_of(s)) for s in ir.walk(function.body)):
+        return frozenset(), frozenset()
+    own, put = set[tuple[str, str]](), set[tuple[str, str]]()
+    for stmt in ir.walk(function.body):
+        if isinstance(stmt, ir.Assign):
+            numbers = is_copy(stmt) and _holds_only_values(kinds.get(stmt.target.id))
+            parts = () if numbers else _outside(_parts_of(stmt.rhs, kinds))
+            own.update((n, stmt.target.id) for n in parts)
+        call = ir.call_of(stmt)
+        if call is not None:
+            into = _outside(mutated_args(call, kinds))
+            put.update(itertools.product(into, _arrays(call, kinds)))
+        if isinstance(stmt, ir.SetItem) and stmt.op is None:
+            put.update((stmt.base.id, n) for n in _arrays(stmt.value, kinds))
+    known = reached((_OUTSIDE,), own | put)
+    own_names, put_names = (frozenset(t for s, t in steps if s in known) for steps in (own, put))
+    return own_names, put_names
 
 
 def _parts_of(rhs: ir.Rhs, kinds: ir.Kinds) -> tuple[ir.Atom, ...]:
@@ -166,12 +170,15 @@ def _parts_of(rhs: ir.Rhs, kinds: ir.Kinds) -> tuple[ir.Atom, ...]:
     return () if isinstance(rhs, (ir.Opaque, ir.Tup)) else (rhs,)
 
 
-def _is_outside(atoms: Iterable[ir.Atom], names: Set[str]) -> bool:
-    """Whether one of some values is from outside and can be written into, or has such a name."""
-    return any(
-        isinstance(a.value, MUTABLE) if isinstance(a, ir.Ref) else not names.isdisjoint(ir.names(a))
-        for a in atoms
-    )
+_OUTSIDE = ""
+"""Stands for all that is from outside and can be written into."""
+
+
+def _outside(atoms: Iterable[ir.Atom]) -> list[str]:
+    """The names in some values, and what stands for those from outside."""
+    found = [n for a in atoms for n in ([] if isinstance(a, ir.Ref) else ir.names(a))]
+    mutable = any(isinstance(a, ir.Ref) and isinstance(a.value, MUTABLE) for a in atoms)
+    return [_OUTSIDE, *found] if mutable else found
 
 
 MUTABLE = (np.ndarray, MutableSequence, MutableMapping, MutableSet)

@@ -11,13 +11,13 @@ Nor does a statement show what a method, or a lambda, changes that is handed on 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.links import Link, classes_of, groups, refusal
+from srcdiff.analysis.links import Link, classes_of, groups, reached, refusal
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure
@@ -78,24 +78,26 @@ def check_kept(function: ir.Function, kinds: ir.Kinds) -> None:
             )
 
 
-def _names_of(name: str, links: Sequence[Link]) -> set[str]:
+def _names_of(name: str, links: Iterable[Link]) -> set[str]:
     """The names that may be the value of a name, or a part of it; not those that hold it."""
-    being, holding = {name}, set[str]()
-    before = (0, 0)
-    while before != (len(being), len(holding)):
-        before = len(being), len(holding)
-        for link in links:
-            if link.how == "stored":
-                if link.source in being or link.source in holding:
-                    holding.add(link.target)
-                continue
-            if link.source in being or (link.source in holding and link.how == "element"):
-                being.add(link.target)
-            if link.how == "permute" and link.target in being:
-                being.add(link.source)
-            if link.source in holding or link.target in holding:
-                holding |= {link.source, link.target}
-    return being
+    found = reached([(name, "is")], (step for link in links for step in _steps(link)))
+    return {n for n, how in found if how == "is"}
+
+
+def _steps(link: Link) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """Which names are a value, or hold it, by a link, if others do."""
+    one, other = (link.source, "is"), (link.target, "is")
+    holder, other_holder = (link.source, "holds"), (link.target, "holds")
+    yield holder, other_holder
+    if link.how == "stored":
+        yield one, other_holder
+        return
+    yield one, other
+    yield other_holder, holder
+    if link.how == "element":
+        yield holder, other
+    if link.how == "permute":
+        yield other, one
 
 
 def _is_kept(stmt: ir.Stmt) -> TypeGuard[ir.Assign]:

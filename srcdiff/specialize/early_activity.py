@@ -8,12 +8,13 @@ is found to matter nothing is lost; what is missed is refused by `check_callees`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 
 from srcdiff import ir
 from srcdiff.analysis.activity import edges, reachable
 from srcdiff.analysis.aliases import Aliases
-from srcdiff.analysis.links import links_of
+from srcdiff.analysis.links import links_of, reached
 from srcdiff.frontend.lowering import flows
 from srcdiff.primitives.effects import makes_object
 from srcdiff.primitives.operation import op_of
@@ -48,26 +49,23 @@ def varied(function: ir.Function, inputs: Iterable[str]) -> frozenset[str]:
 
 def _meets(function: ir.Function, made: frozenset[str], varied: frozenset[str]) -> bool:
     """Whether an object, or what holds it, is called together with what depends on an input."""
-    named, held, size = set(made), set[str](), -1
-    while size != len(named) + len(held):
-        size = len(named) + len(held)
-        for stmt in ir.walk(function.body):
-            _follow(stmt, named, held)
+    steps = (step for s in ir.walk(function.body) for step in _steps(s))
+    named = {n for n, how in reached([(n, "is") for n in made], steps) if how == "is"}
     calls = (set(ir.reads(s)) for s in ir.walk(function.body) if _computes(s))
     return any(not named.isdisjoint(c) and not varied.isdisjoint(c) for c in calls)
 
 
-def _follow(stmt: ir.Stmt, named: set[str], held: set[str]) -> None:
-    """Add the names of an object and of what holds it; `held` are of the latter alone."""
+def _steps(stmt: ir.Stmt) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """Which names are an object or what holds it, and which are the latter, if others are."""
+    both = ("is", "holds")
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if isinstance(rhs, ir.Name):
-        for names in (named, held):
-            names.update(ir.writes(stmt) if rhs.id in names else ())
-        return
-    read = isinstance(ir.callee_of(stmt), ir.Attr)  # of the object itself, it is a value
-    if not _computes(stmt) and not (held if read else named).isdisjoint(ir.reads(stmt)):
-        named.update(ir.writes(stmt), _written(stmt))
-        held.update(ir.writes(stmt), _written(stmt))
+        yield from (((rhs.id, how), (n, how)) for how in both for n in ir.writes(stmt))
+    elif not _computes(stmt):
+        read = isinstance(ir.callee_of(stmt), ir.Attr)  # of the object itself, it is a value
+        sources = [(n, "holds" if read else "is") for n in ir.reads(stmt)]
+        targets = itertools.product((*ir.writes(stmt), *_written(stmt)), both)
+        yield from itertools.product(sources, targets)
 
 
 def _written(stmt: ir.Stmt) -> tuple[str, ...]:
