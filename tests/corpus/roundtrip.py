@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
+import srcdiff
 from srcdiff import ir
 from srcdiff.backends.loader import compile_text
 from srcdiff.codegen.emit import emit
@@ -12,7 +14,7 @@ from srcdiff.frontend.closures.closures import Closure, Lifted
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.source.parse import parse
 from srcdiff.specialize.nested.derivatives import is_transform
-from tests.programs import PROGRAMS
+from tests.programs import PROGRAMS, Program
 
 
 def is_incomplete(function: ir.Function) -> bool:
@@ -49,3 +51,10 @@ def again(function: Any) -> str:
     IR up to the places and names of temporaries.
     """
     return text_of(lower(parse(function)), function.__globals__)
+
+
+def check_gradient_reads_back(program: Program) -> None:
+    """The text of the gradient of a program, lowered and printed once more, is the same."""
+    g = srcdiff.grad(program.function, program.inputs, program.outputs)
+    function = g.specialised(*program.arguments())
+    assert again(function).rstrip() == inspect.getsource(function).rstrip()

@@ -7,6 +7,7 @@ import pytest
 
 import srcdiff
 from tests.corpus.native import check_text, shared_passes
+from tests.corpus.roundtrip import check_gradient_reads_back
 from tests.programs import PROGRAMS
 from tests.support import structures as st
 from tests.support.differences import (
@@ -30,7 +31,7 @@ PRINTED = part(NAMED, lambda n: n[0].name, 4, which=1)
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=IDS)
 def test_gradient(program):
-    """It is right, and that for Numba is the same or is refused."""
+    """It is right and reads back, and that for Numba is the same or is refused."""
     with shared_passes():
         if program.gradient is not None:
             check_by_hand(program)
@@ -42,6 +43,7 @@ def test_gradient(program):
                 program.outputs,
                 tolerance=program.tolerance,
             )
+        check_gradient_reads_back(program)
         check_text(program)
 
 

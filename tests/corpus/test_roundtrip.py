@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
-
 import pytest
 
-import srcdiff
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.source.parse import parse
 from tests.corpus.roundtrip import WHOLE, again, is_incomplete, printed
 from tests.frontend.test_lowering import Writer, _outcome, _same, outcome
-from tests.programs import PROGRAMS
 from tests.support.differences import define
 from tests.support.lowering_loops import ALL
-from tests.support.part import part
 
 SEEDS = range(120)
 FUNCTIONS = list(dict.fromkeys(p.function for p in WHOLE))
@@ -25,13 +20,6 @@ LOOPS = [(f, cases) for f, cases in ALL if not is_incomplete(lower(parse(f)))]
 def test_text_of_a_program_reads_back(f):
     text, function = printed(f)
     assert again(function) == text
-
-
-@pytest.mark.parametrize("program", part(PROGRAMS, lambda p: p.name, 2), ids=lambda p: p.name)
-def test_text_of_a_gradient_reads_back(program):
-    g = srcdiff.grad(program.function, program.inputs, program.outputs)
-    function = g.specialised(*program.arguments())
-    assert again(function).rstrip() == inspect.getsource(function).rstrip()
 
 
 @pytest.mark.parametrize("f,cases", LOOPS, ids=[f.__name__ for f, _ in LOOPS])
