@@ -1,6 +1,5 @@
 """srcdiff: a compiler from NumPy functions to the source of their gradients."""
 
-from collections.abc import Mapping as _Mapping
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 from typing import Any as _Any
@@ -113,13 +112,8 @@ def __getattr__(name: str) -> _Any:
     return found
 
 
-def _shown(derivative: Derivative, kinds: _Mapping[str, _Any]) -> str | None:
-    """What a notebook shows of a derivative; the report is read when one is shown."""
-    page: str | None = _import_module("srcdiff.report").shown(derivative, kinds)
-    return page
-
-
-Derivative.shown_in_notebooks = _shown
+# The report is read when a derivative is shown.
+Derivative.shown_in_notebooks = lambda *given: _import_module("srcdiff.report").shown(*given)
 _install(lambda: _import_module("srcdiff.api.nested").COMPILER)
 
 

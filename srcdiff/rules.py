@@ -43,6 +43,7 @@ from srcdiff.primitives.registry import (
     load_rules,
     lookup,
     made_of,
+    members,
     nondifferentiable,
     registry,
     rule,
@@ -54,7 +55,7 @@ from srcdiff.primitives.registry import (
 __all__ = [
     "active", "Store", "basic", "composed", "conj", "d", "discrete", "distinct", "divisor",
     "elementwise", "find", "forward", "ignored", "inlined", "isarray", "iscomplex", "isscalar",
-    "known", "linear", "load_rules", "lookup", "made_of", "nondifferentiable", "picks_one", "rank",
-    "refuse", "registry", "reshapes", "rule", "samples", "scalar_rule", "spelling", "stretchable",
-    "unsupported", "weak_in_quantiles", "z",
+    "known", "linear", "load_rules", "lookup", "made_of", "members", "nondifferentiable",
+    "picks_one", "rank", "refuse", "registry", "reshapes", "rule", "samples", "scalar_rule",
+    "spelling", "stretchable", "unsupported", "weak_in_quantiles", "z",
 ]  # fmt: skip

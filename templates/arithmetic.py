@@ -8,25 +8,21 @@ import numpy as np
 from srcdiff.rules import *
 from srcdiff.runtime.arrays import divide_or_zero, log_or_zero, power_slope
 
+PAIRS = ("A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()")
+
 scalar_rule(operator.pos, np.positive, slope=lambda x, z: 1.0, samples=("A(3)", "A()"))
 scalar_rule(operator.neg, np.negative, slope=lambda x, z: -1.0, samples=("A(3)", "A()"))
 scalar_rule(
     operator.add, np.add, slope=lambda x, y, z: (1.0, 1.0),
-    samples=(
-        "A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()", "C(3), C(2, 3)",
-        "A(3), C(3)",
-    ),
+    samples=(*PAIRS, "C(3), C(2, 3)", "A(3), C(3)"),
 )
 scalar_rule(
     operator.sub, np.subtract, slope=lambda x, y, z: (1.0, -1.0),
-    samples=("A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()", "C(3), A(3)"),
+    samples=(*PAIRS, "C(3), A(3)"),
 )
 scalar_rule(
     operator.mul, np.multiply, slope=lambda x, y, z: (y, x),
-    samples=(
-        "A(3), A(3)", "A(2, 3), A(3)", "A(2, 1), A(3)", "A(3), A()", "A(), A()", "2, A(3)",
-        "C(3), C(3)", "A(3), C(3)", "C(3), A(2, 3)",
-    ),
+    samples=(*PAIRS, "2, A(3)", "C(3), C(3)", "A(3), C(3)", "C(3), A(2, 3)"),
 )
 
 

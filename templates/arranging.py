@@ -3,7 +3,9 @@
 import numpy as np
 
 from srcdiff.rules import *
+from srcdiff.runtime import indexing
 from srcdiff.runtime.arrays import along, inside, negated, positions, scatter, uncut
+from srcdiff.runtime.indexing import axes_from, conditions, nonzero_ends, paired, unsplit
 
 
 @linear(np.concatenate, np.concat)
@@ -27,14 +29,21 @@ def stack(arrays, axis=0):
         d[arrays][k] += d[z][along(axis, k)]
 
 
-@linear(np.vstack)
-@samples("(A(3), A(3))", "(A(2, 3), A(3))", "[A(), A()]", "(A(2, 3), A(1, 3))")
-def vstack(tup):
-    stop = 0
-    for k in range(len(tup)):
-        start = stop
-        stop = start + np.shape(np.atleast_2d(tup[k]))[0]
-        d[tup][k] += np.reshape(d[z][start:stop], np.shape(tup[k]))
+def stacked(of, at_least, axis, *calls):
+    """The rule of what joins arrays of at least so many axes along one of these."""
+
+    @linear(of)
+    @samples("(A(3), A(3))", *calls)
+    def stack(tup):
+        stop = 0
+        for k in range(len(tup)):
+            start = stop
+            stop = start + np.shape(at_least(tup[k]))[axis]
+            d[tup][k] += np.reshape(d[z][along(axis, start, stop)], np.shape(tup[k]))
+
+
+stacked(np.vstack, np.atleast_2d, 0, "(A(2, 3), A(3))", "[A(), A()]", "(A(2, 3), A(1, 3))")
+stacked(np.dstack, np.atleast_3d, 2, "(A(2, 3), A(2, 3))", "(A(2, 3, 1), A(2, 3, 2))")
 
 
 @linear(np.hstack)
@@ -65,54 +74,43 @@ def column_stack(tup):
             d[tup][k] += d[z][:, start:stop]
 
 
-@linear(np.r_.__getitem__)
-@samples("(A(3), A(), A(2))", "(1.0, A(2))", "(A(2, 3), A(1, 3))", "(A(3),)", "([1.0, 2.0], A(2))")
-def rows(key, how=None):
-    if how is not None:
-        refuse("a text that says how to join: use `np.concatenate` or `np.stack`")
-    if isinstance(key[0], tuple):
-        refuse("a tuple in a variable: use `np.concatenate` or `np.column_stack`")
-    stop = 0
-    for k in range(len(key)):
-        start = stop
-        if isinstance(key[k], slice):
-            refuse("a slice that is computed: use `np.arange` or `np.linspace`")
-        if np.ndim(key[k]) == 0:
-            stop = start + 1
-            d[key][k] += d[z][start]
-        else:
-            stop = start + len(key[k])
-            d[key][k] += d[z][start:stop]
+def joined_by_index(of, columns, *calls):
+    """The rule of what joins items along the first axis, or as columns along the last one."""
+
+    @linear(of)
+    @samples(*calls)
+    def join(key, how=None):
+        if how is not None:
+            refuse("a text that says how to join: use `np.concatenate` or `np.stack`")
+        if isinstance(key[0], tuple):
+            refuse("a tuple in a variable: use `np.concatenate` or `np.column_stack`")
+        stop = 0
+        for k in range(len(key)):
+            start = stop
+            if isinstance(key[k], slice):
+                refuse("a slice that is computed: use `np.arange` or `np.linspace`")
+            if columns and np.ndim(key[k]) < 2:
+                stop = start + 1
+                d[key][k] += np.reshape(d[z][:, start], np.shape(key[k]))
+            elif columns:
+                stop = start + np.shape(key[k])[-1]
+                d[key][k] += d[z][..., start:stop]
+            elif np.ndim(key[k]) == 0:
+                stop = start + 1
+                d[key][k] += d[z][start]
+            else:
+                stop = start + len(key[k])
+                d[key][k] += d[z][start:stop]
 
 
-@linear(np.c_.__getitem__)
-@samples("(A(3), A(3, 2))", "(A(), A())", "(A(2, 3), A(2))", "(A(3),)", "(A(2, 3, 1), A(2, 3, 2))")
-def columns(key, how=None):
-    if how is not None:
-        refuse("a text that says how to join: use `np.concatenate` or `np.stack`")
-    if isinstance(key[0], tuple):
-        refuse("a tuple in a variable: use `np.concatenate` or `np.column_stack`")
-    stop = 0
-    for k in range(len(key)):
-        start = stop
-        if isinstance(key[k], slice):
-            refuse("a slice that is computed: use `np.arange` or `np.linspace`")
-        if np.ndim(key[k]) < 2:
-            stop = start + 1
-            d[key][k] += np.reshape(d[z][:, start], np.shape(key[k]))
-        else:
-            stop = start + np.shape(key[k])[-1]
-            d[key][k] += d[z][..., start:stop]
-
-
-@linear(np.dstack)
-@samples("(A(3), A(3))", "(A(2, 3), A(2, 3))", "(A(2, 3, 1), A(2, 3, 2))")
-def dstack(tup):
-    stop = 0
-    for k in range(len(tup)):
-        start = stop
-        stop = start + np.shape(np.atleast_3d(tup[k]))[2]
-        d[tup][k] += np.reshape(d[z][:, :, start:stop], np.shape(tup[k]))
+joined_by_index(
+    np.r_.__getitem__, False, "(A(3), A(), A(2))", "(1.0, A(2))", "(A(2, 3), A(1, 3))", "(A(3),)",
+    "([1.0, 2.0], A(2))",
+)
+joined_by_index(
+    np.c_.__getitem__, True, "(A(3), A(3, 2))", "(A(), A())", "(A(2, 3), A(2))", "(A(3),)",
+    "(A(2, 3, 1), A(2, 3, 2))",
+)
 
 
 @linear(np.roll)
@@ -235,3 +233,69 @@ def sort_tangent(a, axis):
         d[z] += d[a][np.argsort(a, kind="stable")]
     else:
         d[z] += np.take_along_axis(d[a], np.argsort(a, axis, kind="stable"), axis)
+
+
+# --- splitting, and helpers that say where parts of arrays stand --------------------------------
+
+
+@linear(np.split, np.array_split, view="ary")
+@samples("A(4), 2", "A(5), [2, 3]", "A(2, 6), 3, axis=1", "A(4), [3, 1]", "A(2, 4), (3, -9), 1")
+def split(ary, indices_or_sections, axis=0):
+    if isscalar(indices_or_sections):
+        d[ary] += np.concatenate(d[z], axis)
+    else:
+        d[ary] += unsplit(d[z], indices_or_sections, ary, axis)
+
+
+@linear(np.hsplit, view="ary")
+@samples("A(4), 2", "A(2, 6), 3", "A(2, 4), [3, 1]", "A(4), [3, 1]")
+def hsplit(ary, indices_or_sections):
+    if isscalar(indices_or_sections):
+        d[ary] += np.hstack(d[z])
+    else:
+        d[ary] += unsplit(d[z], indices_or_sections, ary, min(np.ndim(ary) - 1, 1))
+
+
+@linear(np.vsplit, view="ary")
+@samples("A(4, 2), 2", "A(5, 2), [2, 3]", "A(4, 2), [3, 1]")
+def vsplit(ary, indices_or_sections):
+    if isscalar(indices_or_sections):
+        d[ary] += np.concatenate(d[z])
+    else:
+        d[ary] += unsplit(d[z], indices_or_sections, ary, 0)
+
+
+@linear(np.dsplit, view="ary")
+@samples("A(2, 3, 4), 2", "A(2, 3, 4), [3, 1]")
+def dsplit(ary, indices_or_sections):
+    if isscalar(indices_or_sections):
+        d[ary] += np.concatenate(d[z], 2)
+    else:
+        d[ary] += unsplit(d[z], indices_or_sections, ary, 2)
+
+
+inlined(
+    indexing.cross_back, "A(3), A(3), A(3)", "A(4, 3), A(3), A(4, 3)", "A(3, 4), A(3, 4), A(3), 0",
+    "A(), A(2), A(2)", "A(3), A(2), A(3)",
+)  # fmt: skip
+
+
+@linear(unsplit, constant="x")
+@samples(
+    "[A(3), A(0), A(3)], [3, 1], A(4), 0", "[A(2, 1), A(2, 1)], 2, A(2, 2), 1",
+    "[A(2, 1), A(2, 2)], [1], A(2, 3), 1",
+)  # fmt: skip
+def unsplit_(parts, places, x, axis):
+    d[parts] += np.split(d[z], places, axis)
+
+
+@linear(paired, constant="roots")
+@samples("C(3), np.array([1j, -1j])", "C(3), np.array([1j, 1.0])", "A(3), np.array([2.0, 1.0])")
+def paired_(c, roots):
+    if iscomplex(c):
+        d[c] += d[z] + np.zeros_like(c)
+    else:
+        d[c] += d[z]
+
+
+nondifferentiable(axes_from, conditions, nonzero_ends)

@@ -45,8 +45,8 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 @composed(np.trapezoid, given="axis")
 @samples(
     "A(5, 2), axis=0", "A(5, 2), A(5), 1.0, 0", "A(5, 2), A(5, 2), axis=0",
-    "A(3, 2), dx=A(2), axis=0",
-    "A(3, 2), dx=A(2, 1), axis=0", "A(2, 3, 2), A(3), axis=1", "A(2, 3, 2), A(3, 2), axis=-2",
+    "A(3, 2), dx=A(2), axis=0", "A(3, 2), dx=A(2, 1), axis=0", "A(2, 3, 2), A(3), axis=1",
+    "A(2, 3, 2), A(3, 2), axis=-2",
 )  # fmt: skip
 def trapezoid_axis(y, x=None, dx=1.0, axis=-1):
     if x is None:

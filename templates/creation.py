@@ -1,4 +1,4 @@
-"""Rules of functions that make arrays, convert them, or copy them."""
+"""Rules of functions that make arrays, convert them (to lists as well), or copy them."""
 
 import numpy as np
 
@@ -25,12 +25,6 @@ def fromiter(iter, dtype, count=-1):
     if count < 0:
         return np.array(items, dtype)
     return np.reshape(np.array(items[:count], dtype), (count,))
-
-
-@linear(np.ascontiguousarray, np.asfortranarray, view="a")
-@samples("A(3)", "A(2, 3)", "A()")
-def ascontiguousarray(a):
-    d[a] += np.reshape(d[z], np.shape(a))
 
 
 @linear(np.copy, np.ndarray.copy)
@@ -148,6 +142,16 @@ def view(a):
 
 
 @linear(np.ndarray.tolist)
-@samples("A(3)", "A(2, 3)")
-def tolist(a):
-    d[a] += np.asarray(d[z])
+@samples("A(3)")
+def tolist(x):
+    if rank(x) != 1:
+        refuse("`tolist` of an array of several axes gives lists of lists; loop over its rows")
+    for k in range(len(x)):
+        d[x][k] += d[z][k]
+
+
+@linear(list, tuple)
+@samples("A(3)", "A(3, 2)")
+def listed(iterable):
+    for k in range(len(iterable)):
+        d[iterable][k] += d[z][k]

@@ -116,16 +116,25 @@ def svdvals_back_tangent(a, u, s, vh, d_s):
     d[z] += linalg.svdvals_back_along(u, s, vh, d_s, d[a], d[d_s])
 
 
-@linear(linalg.from_triangle)
-@samples("A(3, 3)", "A(2, 3, 3), True", "C(3, 3)")
-def from_triangle_(x, upper=False):
-    d[x] += linalg.to_triangle(d[z], upper)
+def transposes(of, back, *calls):
+    """The rule of a linear function, whose adjoint has the same arguments behind the first."""
+
+    @linear(of, constant="rest")
+    @samples(*calls)
+    def transpose(x, *rest):
+        d[x] += back(d[z], *rest)
 
 
-@linear(linalg.to_triangle)
-@samples("A(3, 3)", "A(2, 3, 3), True", "C(3, 3)")
-def to_triangle_(g, upper=False):
-    d[g] += linalg.from_triangle(d[z], upper)
+TRIANGLES = ("A(3, 3)", "A(2, 3, 3), True", "C(3, 3)")
+transposes(linalg.from_triangle, linalg.to_triangle, *TRIANGLES)
+transposes(linalg.to_triangle, linalg.from_triangle, *TRIANGLES)
+transposes(
+    linalg.as_full, linalg.cut, "A(3), A(3), A(2), 'same'", "A(2, 3), A(3, 4), A(2, 2), 'valid'",
+)
+transposes(
+    linalg.cut, linalg.as_full, "A(4), A(3), A(2), 'same'", "A(4, 5), A(3, 4), A(2, 2), 'valid'",
+)
+transposes(linalg.scaled_ends, linalg.scaled_ends, "A(4), 0, 2.0, 0.5", "A(3, 4), 0, 1.0, 2.0")
 
 
 @linear(linalg.determined)
@@ -134,40 +143,22 @@ def determined_(g, k):
     d[g][..., :k] += d[z]
 
 
+@linear(linalg.regular)
+@samples("S(3)")
+def regular_(a):
+    d[a] += d[z]
+
+
 @linear(linalg.off_the_cut, constant="image")
 @samples("S(3), A(3, 3)")
 def off_the_cut_(a, image):
     d[a] += d[z]
 
 
-@linear(linalg.as_full, constant="x y")
-@samples("A(3), A(3), A(2), 'same'", "A(2, 3), A(3, 4), A(2, 2), 'valid'")
-def as_full_(g, x, y, mode):
-    d[g] += linalg.cut(d[z], x, y, mode)
-
-
-@linear(linalg.cut, constant="x y")
-@samples("A(4), A(3), A(2), 'same'", "A(4, 5), A(3, 4), A(2, 2), 'valid'")
-def cut_(g, x, y, mode):
-    d[g] += linalg.as_full(d[z], x, y, mode)
-
-
-@linear(linalg.scaled_ends)
-@samples("A(4), 0, 2.0, 0.5", "A(3, 4), 0, 1.0, 2.0")
-def scaled_ends_(g, axis, first, last):
-    d[g] += linalg.scaled_ends(d[z], axis, first, last)
-
-
 @linear(linalg.unreduced, constant="x")
 @samples("A(3), [0, 2, 3], A(5), 0", "A(2, 2), [3, 1], A(2, 5), 1")
 def unreduced_(g, indices, x, axis):
     d[g] += np.add.reduceat(d[z], indices, axis)
-
-
-@linear(linalg.regular)
-@samples("S(3)")
-def regular_(a):
-    d[a] += d[z]
 
 
 # Where it is differentiated again, of regular matrices alone.

@@ -5,15 +5,14 @@ import numpy as np
 from srcdiff.rules import *
 from srcdiff.runtime.linalg import fitted, last_axes, mirrored, swapped_norm
 
+ALONG = ("A(4)", "A(3, 4), 6", "A(5), 3, norm='ortho'", "A(3, 4), axis=0, norm='forward'")
+
 
 def along_an_axis(of, back):
     """The rule of a transform along an axis; the transform back goes forwards in its turn."""
 
     @linear(of)
-    @samples(
-        "A(4)", "A(3, 4), 6", "A(5), 3, norm='ortho'", "A(3, 4), axis=0, norm='forward'",
-        "C(4), 6",
-    )  # fmt: skip
+    @samples(*ALONG, "C(4), 6")
     def transform(a, n=None, axis=-1, norm=None):
         g = back(d[z], axis=axis, norm=swapped_norm(norm))
         if n is not None:
@@ -26,7 +25,7 @@ along_an_axis(np.fft.ifft, np.fft.fft)
 
 
 @linear(np.fft.rfft)
-@samples("A(4)", "A(5)", "A(3, 4), 6", "A(5), 3, norm='ortho'", "A(3, 4), axis=0, norm='forward'")
+@samples(*ALONG, "A(5)")
 def rfft(a, n=None, axis=-1, norm=None):
     if n is None:
         d[a] += np.real(np.fft.ifft(d[z], np.shape(a)[axis], axis, swapped_norm(norm)))

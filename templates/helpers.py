@@ -138,40 +138,30 @@ def product_parts(of, left, right, *calls):
     """The rules of the adjoints of the operands of a product: each is made of it and the other."""
 
     @rule(left, constant="x")
-    @samples("A(3, 2), A(3, 4), A(4, 2)", *calls)
-    def left_(g, x, y):
-        d[g] += of(d[z], conj(y))
-        d[y] += right(conj(g), d[z], y)
+    @samples(*calls)
+    def left_(g, x, y, *axes):
+        d[g] += of(d[z], conj(y), *axes)
+        d[y] += right(conj(g), d[z], y, *axes)
 
     @rule(right, constant="y")
-    @samples("A(3, 2), A(3, 4), A(4, 2)", *calls)
-    def right_(g, x, y):
-        d[g] += of(conj(x), d[z])
-        d[x] += left(conj(g), x, d[z])
+    @samples(*calls)
+    def right_(g, x, y, *axes):
+        d[g] += of(conj(x), d[z], *axes)
+        d[x] += left(conj(g), x, d[z], *axes)
 
 
 product_parts(
-    operator.matmul, arrays.matmul_left, arrays.matmul_right,
+    operator.matmul, arrays.matmul_left, arrays.matmul_right, "A(3, 2), A(3, 4), A(4, 2)",
     "A(3), A(3, 4), A(4)", "A(2, 3, 5), A(3, 4), A(2, 4, 5)",
 )
 product_parts(
-    np.dot, arrays.dot_left, arrays.dot_right, "A(3), A(), A(3)",
+    np.dot, arrays.dot_left, arrays.dot_right, "A(3, 2), A(3, 4), A(4, 2)", "A(3), A(), A(3)",
     "A(2, 3, 2, 5), A(2, 3, 4), A(2, 4, 5)",
 )
-
-
-@rule(arrays.tensordot_left, constant="a")
-@samples("A(2, 5), A(2, 3, 4), A(3, 4, 5), 2", "A(2, 5), A(2, 3, 4), A(4, 5, 3), ((1, 2), (2, 0))")
-def tensordot_left_(g, a, b, axes=2):
-    d[g] += np.tensordot(d[z], conj(b), axes)
-    d[b] += arrays.tensordot_right(conj(g), d[z], b, axes)
-
-
-@rule(arrays.tensordot_right, constant="b")
-@samples("A(2, 5), A(2, 3, 4), A(3, 4, 5), 2", "A(2, 5), A(2, 3, 4), A(4, 5, 3), ((1, 2), (2, 0))")
-def tensordot_right_(g, a, b, axes=2):
-    d[g] += np.tensordot(conj(a), d[z], axes)
-    d[a] += arrays.tensordot_left(conj(g), a, d[z], axes)
+product_parts(
+    np.tensordot, arrays.tensordot_left, arrays.tensordot_right,
+    "A(2, 5), A(2, 3, 4), A(3, 4, 5), 2", "A(2, 5), A(2, 3, 4), A(4, 5, 3), ((1, 2), (2, 0))",
+)
 
 
 @rule(arrays.einsum_back)

@@ -1,4 +1,4 @@
-"""Rules of reading and writing parts of arrays."""
+"""Rules of reading and writing parts of arrays, and functions that are made of these."""
 
 import operator
 
@@ -6,15 +6,15 @@ import numpy as np
 
 from srcdiff.rules import *
 from srcdiff.runtime.arrays import along, last_writes, positions, scatter, unbroadcast
-from srcdiff.runtime.linalg import diagonal_places
+from srcdiff.runtime.indexing import nonzero_ends
+from srcdiff.runtime.linalg import along_axis, diagonal_places, put_places
 
 
 @linear(operator.getitem, view="x")
 @samples(
     "A(4), 1", "A(4), slice(1, 3)", "A(3, 4), (slice(None), 1)", "A(3), (None, ...)",
     "A(4), np.array([0, 2, 2])", "A(3, 4), (np.array([0, 0]), slice(1, None))",
-    "A(4), np.array([True, False, True, True])", "A(4), [1, 1]", "A(3, 4), (0, -1)",
-    "C(4), 1",
+    "A(4), np.array([True, False, True, True])", "A(4), [1, 1]", "A(3, 4), (0, -1)", "C(4), 1",
 )  # fmt: skip
 def getitem(x, i):
     if reshapes(i):
@@ -25,33 +25,29 @@ def getitem(x, i):
         np.add.at(d[x], i, d[z])
 
 
-@linear(operator.setitem, Store(None), mutates="x")
-@samples(
-    "A(4), 1, A()", "A(4), slice(1, 3), A(2)", "A(3, 4), (slice(None), 1), A()",
-    "A(3, 4), 1, A(4)", "A(4), np.array([0, 2, 2]), A(3)", "A(4), np.array([0, 2, 2]), A()",
-    "A(4), np.array([True, False, True, True]), A(3)", "A(3, 4), ..., A(4)",
-)  # fmt: skip
-def setitem(x, i, v):
-    if picks_one(x, i):
-        d[v] += d[x][i]
-    elif distinct(i):
-        d[v] += unbroadcast(np.copy(d[x][i]), v)
-    else:
-        d[v] += unbroadcast(d[x][i] * last_writes(x, i), v)
-    d[x][i] = 0.0
+def stored(*stores, replaces):
+    """The rule of stores that add to what stood there, or replace it, which has no say then."""
+
+    @linear(*stores, mutates="x")
+    @samples(
+        "A(4), 1, A()", "A(4), slice(1, 3), A(2)", "A(3, 4), (slice(None), 1), A()",
+        "A(3, 4), 1, A(4)", "A(3, 4), 1, A()", "A(4), np.array([0, 2, 2]), A(3)",
+        "A(4), np.array([0, 2, 2]), A()", "A(4), np.array([True, False, True, True]), A(3)",
+        "A(3, 4), ..., A(4)",
+    )  # fmt: skip
+    def store(x, i, v):
+        if picks_one(x, i):
+            d[v] += d[x][i]
+        elif distinct(i):
+            d[v] += unbroadcast(np.copy(d[x][i]), v)
+        else:
+            d[v] += unbroadcast(d[x][i] * last_writes(x, i), v)
+        if replaces:
+            d[x][i] = 0.0
 
 
-@linear(Store("+"), mutates="x")
-@samples(
-    "A(4), 1, A()", "A(4), slice(1, 3), A(2)", "A(3, 4), 1, A()", "A(4), np.array([0, 2, 2]), A(3)"
-)
-def add_item(x, i, v):
-    if picks_one(x, i):
-        d[v] += d[x][i]
-    elif distinct(i):
-        d[v] += unbroadcast(np.copy(d[x][i]), v)
-    else:
-        d[v] += unbroadcast(d[x][i] * last_writes(x, i), v)
+stored(operator.setitem, Store(None), replaces=True)
+stored(Store("+"), replaces=False)
 
 
 @linear(Store("-"), mutates="x")
@@ -190,3 +186,96 @@ def extract(condition, arr):
 @samples("[True, False, True], A(3)", "[True, False, True], A(3, 2), 0")
 def compress(condition, a, axis=None):
     d[a] += scatter(d[z], np.compress(condition, positions(a), axis), a)
+
+
+# --- made of indices and stores ----------------------------------------------------------------
+
+
+@composed(np.partition)
+@samples("A(5), 2", "A(3, 4), 1, 0", "A(2, 3), 2, None")
+def partition(a, kth, axis=-1):
+    if axis is None:
+        flat = np.ravel(a)
+        return flat[np.argpartition(flat, kth)]
+    return np.take_along_axis(a, np.argpartition(a, kth, axis), axis)
+
+
+@composed(np.ndarray.partition, mutates="a")
+@samples("A(5), 2", "A(3, 4), 1, 0")
+def partition_method(a, kth, axis=-1):
+    a[...] = np.partition(a, kth, axis)
+
+
+made_of(
+    np.sort_complex, value=lambda a: np.sort(a if iscomplex(a) else np.asarray(a, complex)),
+    samples=("C(4)", "C(4).astype(np.complex64)"),
+)
+
+
+@composed(np.trim_zeros)
+@samples(
+    "np.append(0.0, A(3))", "A(3)", "np.append([0.0, 0.0], A(3)), 'f'", "np.append(A(3), 0.0), 'B'",
+    "np.zeros((3, 1)) + np.pad(A(2), 1)", "np.pad(A(2, 2), 1), axis=1", "0.0 * A(2, 2)",
+    "np.pad(A(2, 2), 1), 'f', (-1, 0)",
+)  # fmt: skip
+def trim_zeros(filt, trim="fb", axis=None):
+    ends = nonzero_ends(filt, trim, axis)
+    z = filt[ends[0][0] : ends[0][1]]
+    for k in range(1, np.ndim(filt)):
+        z = np.moveaxis(np.moveaxis(z, k, 0)[ends[k][0] : ends[k][1]], 0, k)
+    return z
+
+
+@composed(np.put_along_axis, mutates="arr")
+@samples("A(3, 4), np.array([[0], [2], [3]]), A(3, 1), 1", "A(4), np.array([1, 3]), A(), 0")
+def put_along_axis(arr, indices, values, axis):
+    arr[along_axis(np.shape(arr), indices, axis)] = values
+
+
+@composed(np.put, mutates="a")
+@samples(
+    "A(4), [0, 2], A(2)", "A(2, 3), np.array([1, 5]), A()", "A(4), 1, A()", "A(4), [0, -1], A(3)",
+    "A(2, 2), [[0], [-1], [2]], A(2)",
+)  # fmt: skip
+def put(a, ind, v):
+    places = put_places(a, ind, v)
+    a[places] = np.resize(v, len(places[0]))
+
+
+@composed(np.ndarray.put, mutates="a")
+@samples("A(4), [0, 2], A(2)", "A(4), [0, -1], A(1)")
+def put_method(a, indices, values):
+    np.put(a, indices, values)
+
+
+@composed(np.putmask, mutates="a")
+@samples(
+    "A(3), np.array([True, False, True]), A(3)", "A(3), np.array([True, False, True]), A()",
+    "A(2, 2), np.array([[1, 0], [1, 1]]), A(3)",
+)  # fmt: skip
+def putmask(a, mask, values):
+    if np.ndim(values) == 0:
+        a[np.asarray(mask, bool)] = values
+    else:
+        chosen = np.asarray(mask, bool) & (np.size(values) > 0)
+        a[chosen] = np.resize(values, np.shape(a))[chosen]
+
+
+@composed(np.place, mutates="arr")
+@samples(
+    "A(3), np.array([True, False, True]), A(2)", "A(4), np.array([1, 0, 1, 1]), A(2)",
+    "A(4), np.array([True, False, True, False]), A(3)",
+)  # fmt: skip
+def place(arr, mask, vals):
+    chosen = np.asarray(mask, bool)
+    arr[chosen] = np.resize(vals, int(np.count_nonzero(chosen)))
+
+
+made_of(
+    np.ndarray.choose, value=lambda a, choices: np.choose(a, choices),
+    samples=("np.array([0, 1, 0]), (A(3), A(3))",),
+)
+made_of(
+    np.ndarray.compress, value=lambda a, condition, axis=None: np.compress(condition, a, axis),
+    samples=("A(3), [True, False, True]", "A(3, 2), [True, False, True], 0"),
+)

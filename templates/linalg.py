@@ -1,22 +1,11 @@
-"""Rules of products of matrices and of linear algebra."""
+"""Rules of products of matrices and of linear algebra, and of `np.einsum`."""
 
 import operator
 
 import numpy as np
 
 from srcdiff.rules import *
-from srcdiff.runtime.arrays import (
-    cofactor,
-    dot_left,
-    dot_right,
-    matmul_left,
-    matmul_right,
-    positions,
-    scatter,
-    tensordot_left,
-    tensordot_right,
-    unbroadcast,
-)
+from srcdiff.runtime import arrays
 from srcdiff.runtime.indexing import cross_back
 from srcdiff.runtime.linalg import kron_shapes
 
@@ -48,12 +37,12 @@ def product(*functions, left, right, calls):
 
 
 product(
-    operator.matmul, np.matmul, left=matmul_left, right=matmul_right,
+    operator.matmul, np.matmul, left=arrays.matmul_left, right=arrays.matmul_right,
     calls=("A(2, 3, 4), A(4, 5)", "A(3, 4), A(2, 4, 5)", "A(1, 3, 4), A(2, 4, 5)",
            "C(3, 4), C(4, 2)", "A(3, 4), C(4)", "C(4), C(4)", "C(2, 3, 4), C(4, 5)"),
 )  # fmt: skip
 product(
-    np.dot, np.ndarray.dot, left=dot_left, right=dot_right,
+    np.dot, np.ndarray.dot, left=arrays.dot_left, right=arrays.dot_right,
     calls=("A(), A(3)", "A(2, 3), A()", "A(), A()", "C(3, 4), C(4)", "C(4), A(4)"),
 )  # fmt: skip
 
@@ -76,11 +65,11 @@ def vdot(a, b):
 @samples("A(4), A(4)", "A(2, 4), A(3, 4)", "A(2, 4), A(4)", "A(4), A(2, 4)", "A(2, 3, 4), A(5, 4)")
 def inner(a, b):
     if isscalar(a) or isscalar(b) or (rank(a) == 1 and rank(b) == 1):
-        d[a] += unbroadcast(d[z] * conj(b), a)
-        d[b] += unbroadcast(d[z] * conj(a), b)
+        d[a] += arrays.unbroadcast(d[z] * conj(b), a)
+        d[b] += arrays.unbroadcast(d[z] * conj(a), b)
     else:
         d[a] += np.tensordot(d[z], conj(b), np.ndim(b) - 1)
-        d[b] += tensordot_right(d[z], conj(a), b, (-1, -1))
+        d[b] += arrays.tensordot_right(d[z], conj(a), b, (-1, -1))
 
 
 @rule(np.outer)
@@ -105,12 +94,11 @@ def multiply_outer(a, b):
 @samples(
     "A(2, 3, 4), A(3, 4, 5)", "A(3, 4), A(4, 2), 1", "A(3), A(2), 0",
     "A(2, 3, 4), A(4, 5, 3), ((1, 2), (2, 0))", "A(2, 3), A(2, 4), (0, 0)",
-    "A(2, 3, 4), A(3, 2), axes=([0, 1], [1, 0])",
-    "C(3, 4), C(4, 2), 1",
+    "A(2, 3, 4), A(3, 2), axes=([0, 1], [1, 0])", "C(3, 4), C(4, 2), 1",
 )  # fmt: skip
 def tensordot(a, b, axes=2):
-    d[a] += tensordot_left(d[z], a, conj(b), axes)
-    d[b] += tensordot_right(d[z], conj(a), b, axes)
+    d[a] += arrays.tensordot_left(d[z], a, conj(b), axes)
+    d[b] += arrays.tensordot_right(d[z], conj(a), b, axes)
 
 
 @rule(np.kron)
@@ -157,14 +145,14 @@ def cross_tangent(a, b, axis):
 @linear(np.trace, np.ndarray.trace)
 @samples("A(3, 3)", "A(3, 4), 1", "A(2, 3, 3), 0, 1, 2")
 def trace(a, offset=0, axis1=0, axis2=1):
-    places = np.diagonal(positions(a), offset, axis1, axis2)
-    d[a] += scatter(np.expand_dims(d[z], -1), places, a)
+    places = np.diagonal(arrays.positions(a), offset, axis1, axis2)
+    d[a] += arrays.scatter(np.expand_dims(d[z], -1), places, a)
 
 
 @linear(np.diagonal, np.ndarray.diagonal, view="a")
 @samples("A(3, 3)", "A(3, 4), 1", "A(2, 3, 3), 0, 1, 2", "A(3, 3), -1")
 def diagonal(a, offset=0, axis1=0, axis2=1):
-    d[a] += scatter(d[z], np.diagonal(positions(a), offset, axis1, axis2), a)
+    d[a] += arrays.scatter(d[z], np.diagonal(arrays.positions(a), offset, axis1, axis2), a)
 
 
 @linear(np.diag, view="v")
@@ -173,7 +161,7 @@ def diag(v, k=0):
     if np.ndim(v) == 1:
         d[v] += np.diagonal(d[z], k)
     else:
-        d[v] += scatter(d[z], np.diagonal(positions(v), k), v)
+        d[v] += arrays.scatter(d[z], np.diagonal(arrays.positions(v), k), v)
 
 
 def triangle(of, *calls):
@@ -182,7 +170,7 @@ def triangle(of, *calls):
     @linear(of)
     @samples("A(3, 3)", "A(2, 3, 3)", "A(3)", *calls)
     def kept(m, k=0):
-        d[m] += unbroadcast(of(d[z], k), m)
+        d[m] += arrays.unbroadcast(of(d[z], k), m)
 
 
 triangle(np.triu, "A(3, 4), 1", "A(3), 1")
@@ -200,11 +188,11 @@ def solve(a, b):
         g = np.linalg.solve(conj(a.T), d[z])
     else:
         g = np.linalg.solve(conj(np.swapaxes(a, -1, -2)), d[z])
-    d[b] += unbroadcast(g, b)
+    d[b] += arrays.unbroadcast(g, b)
     if np.ndim(b) == 1:
-        d[a] += unbroadcast(-g[..., :, None] * conj(z)[..., None, :], a)
+        d[a] += arrays.unbroadcast(-g[..., :, None] * conj(z)[..., None, :], a)
     else:
-        d[a] += unbroadcast(-g @ conj(np.swapaxes(z, -1, -2)), a)
+        d[a] += arrays.unbroadcast(-g @ conj(np.swapaxes(z, -1, -2)), a)
 
 
 @forward(np.linalg.solve)
@@ -238,12 +226,12 @@ def inv_tangent(a):
 )  # fmt: skip
 def det(a):
     g = d[z] if rank(a) == 2 else np.expand_dims(d[z], (-2, -1))
-    d[a] += g * conj(cofactor(a))
+    d[a] += g * conj(arrays.cofactor(a))
 
 
 @forward(np.linalg.det)
 def det_tangent(a):
-    d[z] += np.sum(d[a] * cofactor(a), axis=(-2, -1))
+    d[z] += np.sum(d[a] * arrays.cofactor(a), axis=(-2, -1))
 
 
 @rule(np.linalg.slogdet)
@@ -258,6 +246,27 @@ def slogdet(a):
     if rank(a) != 2:
         slope = np.expand_dims(slope, (-2, -1))
     d[a] += slope * conj(inverse.mT)
+
+
+@rule(np.einsum)
+@samples(
+    "'ij,jk->ik', A(2, 3), A(3, 4)", "'ij,jk', A(2, 3), A(3, 4)", "'ii', A(3, 3)",
+    "'ii->i', A(3, 3)", "'ij->', A(2, 3)", "'...j,j->...', A(2, 3, 4), A(4)",
+    "'i,j,ij->', A(2), A(3), A(2, 3)", "'ij,ij->ij', A(1, 3), A(2, 3)", "'ij->ji', A(2, 3)",
+    "'bij,bjk->bik', A(2, 3, 4), A(2, 4, 5)", "'i,i', A(3), A(3)", "'ij,k->k', A(2, 3), A(4)",
+    "'ij,jk->ik', C(2, 3), C(3, 4)", "'ij,jk->k', C(2, 3), A(3, 4)", "'ii', C(3, 3)",
+    "'i,ij->', A(1), C(2, 3)",
+)  # fmt: skip
+def einsum(subscripts, *operands):
+    if isarray(subscripts):
+        refuse("lists of axes: write the subscripts as text, 'ij,jk->ik'")
+    for k in range(len(operands)):
+        if not known(subscripts) or not arrays.einsum_plain(subscripts, k):
+            d[operands][k] += conj(arrays.einsum_back(conj(d[z]), k, subscripts, *operands))
+        else:
+            others = (*operands[:k], *operands[k + 1 :])
+            g = conj(np.einsum(arrays.einsum_subscripts(subscripts, k), conj(d[z]), *others))
+            d[operands][k] += arrays.unbroadcast(g, operands[k]) if stretchable(operands[k]) else g
 
 
 nondifferentiable(np.linalg.matrix_rank)

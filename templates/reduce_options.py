@@ -9,9 +9,12 @@ import numpy as np
 
 from srcdiff.rules import *
 
-from ._starts import start_of
-
 MASK = "np.array([True, False, True])"
+
+
+def start_of(initial, z):
+    """The number `initial` in the type of what is reduced; a number in the source adapts itself."""
+    return initial if known(initial) else np.asarray(initial, np.result_type(z))
 
 
 def sums(of, *others, start, fill, joined, more=()):
@@ -105,13 +108,8 @@ def nanmean_where(a, axis=None, dtype=None, out=None, keepdims=False, *, where=T
     return np.nanmean(np.where(where, a, np.nan), axis, keepdims=keepdims)
 
 
-def reduced(of, plain, start, far=None):
-    """`reduce` of a ufunc and its options, which `plain` does too; those of some need a start."""
-    masked = f"A(2, 3), where={MASK}"
-    made_of(
-        of, samples=("A(3)", "A(2, 3), 1", "A(2, 3), None, keepdims=True"),
-        value=lambda array, axis=0, *, keepdims=False: plain(array, axis, keepdims=keepdims),
-    )
+def converted_reduce(of, start):
+    """`dtype` of the `reduce` of a ufunc."""
 
     @composed(of, given="dtype")
     @samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
@@ -120,6 +118,16 @@ def reduced(of, plain, start, far=None):
     ):
         x = np.asarray(array, dtype)
         return of(x, axis, keepdims=keepdims, initial=initial, where=where)
+
+
+def reduced(of, plain, start, far=None):
+    """`reduce` of a ufunc and its options, which `plain` does too; those of some need a start."""
+    masked = f"A(2, 3), where={MASK}"
+    made_of(
+        of, samples=("A(3)", "A(2, 3), 1", "A(2, 3), None, keepdims=True"),
+        value=lambda array, axis=0, *, keepdims=False: plain(array, axis, keepdims=keepdims),
+    )
+    converted_reduce(of, start)
 
     @composed(of, given="where")
     @samples(
@@ -183,13 +191,7 @@ accumulated(np.add.accumulate, np.cumsum)
 accumulated(np.multiply.accumulate, np.cumprod)
 
 
-@composed(np.logaddexp.reduce, given="dtype")
-@samples("A(3), dtype=np.float64", "A(2, 3), 1, float")
-def logaddexp_reduce_dtype(
-    array, axis=0, dtype=None, out=None, keepdims=False, initial=-np.inf, where=True
-):
-    x = np.asarray(array, dtype)
-    return np.logaddexp.reduce(x, axis, keepdims=keepdims, initial=initial, where=where)
+converted_reduce(np.logaddexp.reduce, -np.inf)
 
 
 @composed(np.logaddexp.reduce, given="where")

@@ -5,28 +5,15 @@ import operator
 import numpy as np
 
 from srcdiff.rules import *
-from srcdiff.runtime.arrays import (
-    axis_size,
-    before,
-    divide_or_zero,
-    keep_axes,
-    others,
-    recur,
-    recur_back,
-    spread,
-    unbroadcast,
-    undiff,
-    winners,
-)
+from srcdiff.runtime import arrays
+
+AXES = ("A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)")
 
 
 @linear(np.sum, np.ndarray.sum)
-@samples(
-    "A(3, 4)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)", "A()",
-    "C(3, 4), 0",
-)  # fmt: skip
+@samples(*AXES, "A(3, 4)", "A()", "C(3, 4), 0")
 def sum_(a, axis=None, *, keepdims=False):
-    d[a] += spread(d[z], a, axis, keepdims)
+    d[a] += arrays.spread(d[z], a, axis, keepdims)
 
 
 @linear(sum)
@@ -36,97 +23,68 @@ def builtin_sum(iterable, start=0):
         d[iterable] += np.broadcast_to(d[z], np.shape(iterable))
     else:
         for k in range(len(iterable)):
-            d[iterable][k] += unbroadcast(d[z], iterable[k])
-    d[start] += unbroadcast(d[z], start)
+            d[iterable][k] += arrays.unbroadcast(d[z], iterable[k])
+    d[start] += arrays.unbroadcast(d[z], start)
 
 
 @linear(np.mean, np.ndarray.mean)
-@samples(
-    "A(3, 4)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)", "A()",
-    "C(3, 4), 0",
-)  # fmt: skip
+@samples(*AXES, "A(3, 4)", "A()", "C(3, 4), 0")
 def mean(a, axis=None, *, keepdims=False):
-    d[a] += spread(d[z] / axis_size(a, axis), a, axis, keepdims)
+    d[a] += arrays.spread(d[z] / arrays.axis_size(a, axis), a, axis, keepdims)
 
 
-# What is divided by 0 is an array, of which the quotient is nan.
-@rule(np.var, np.ndarray.var)
-@samples(
-    "A(5)", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True", "A(2, 3, 4), axis=(0, 2)", "C(4)",
-    "A(4), ddof=2",
-)  # fmt: skip
-def var(a, axis=None, *, ddof=0, keepdims=False):
-    center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
-    if known(ddof) and ddof == 0:
-        d[a] += 2.0 * keep_axes(d[z], axis, keepdims) / axis_size(a, axis) * (a - center)
-    else:
-        n = axis_size(a, axis) - ddof
+def spreads(*functions, is_root):
+    """The rule and the tangent of `np.var`, or of `np.std`, which is its root."""
+
+    # What is divided by 0 is an array, of which the quotient is nan.
+    @rule(*functions)
+    @samples(*AXES, "A(5)", "A(3, 4), 0, ddof=1", "C(4)", "A(4), ddof=2")
+    def spread(a, axis=None, *, ddof=0, keepdims=False):
+        n = arrays.axis_size(a, axis) - ddof
         if not known(ddof) or ddof > 1:
             n = max(n, 0)
-        d[a] += 2.0 * keep_axes(d[z], axis, keepdims) * (a - center) / n
-
-
-@rule(np.std, np.ndarray.std)
-@samples(
-    "A(5)", "A(3, 4), 0, ddof=1", "A(3, 4), 1, keepdims=True", "A(2, 3, 4), axis=(0, 2)", "C(4)",
-    "A(4), ddof=2",
-)  # fmt: skip
-def std(a, axis=None, *, ddof=0, keepdims=False):
-    n = axis_size(a, axis) - ddof
-    if not known(ddof) or ddof > 1:
-        n = max(n, 0)
-    slope = divide_or_zero(d[z], z) / n
-    center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
-    d[a] += keep_axes(slope, axis, keepdims) * (a - center)
-
-
-def spread_tangent(*functions, is_root):
-    """The tangent of `np.var`, or of `np.std`, which is its root."""
+        slope = arrays.divide_or_zero(d[z], z) / n
+        center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
+        if is_root:
+            d[a] += arrays.keep_axes(slope, axis, keepdims) * (a - center)
+        elif known(ddof) and ddof == 0:
+            d[a] += 2.0 * arrays.keep_axes(d[z], axis, keepdims) / n * (a - center)
+        else:
+            d[a] += 2.0 * arrays.keep_axes(d[z], axis, keepdims) * (a - center) / n
 
     @forward(*functions)
-    def tangent(a, axis, ddof, keepdims):
+    def spread_tangent(a, axis, ddof, keepdims):
         center = np.mean(a) if axis is None else np.mean(a, axis=axis, keepdims=True)
         part = d[a] * conj(a - center)
         if iscomplex(a):
             part = np.real(part)
         total = np.sum(part, axis=axis, keepdims=keepdims)
-        n = axis_size(a, axis) - ddof
+        n = arrays.axis_size(a, axis) - ddof
         if not known(ddof) or ddof > 1:
             n = max(n, 0)
-        d[z] += divide_or_zero(total, z * n) if is_root else 2.0 * total / n
+        d[z] += arrays.divide_or_zero(total, z * n) if is_root else 2.0 * total / n
 
 
-spread_tangent(np.var, np.ndarray.var, is_root=False)
-spread_tangent(np.std, np.ndarray.std, is_root=True)
+spreads(np.var, np.ndarray.var, is_root=False)
+spreads(np.std, np.ndarray.std, is_root=True)
 
 
 @rule(np.prod, np.ndarray.prod)
-@samples(
-    "A(4)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)",
-    "V([0.0, 2.0, 3.0])", "V([0.0, 2.0, 0.0])",
-    "C(3)",
-)  # fmt: skip
+@samples(*AXES, "A(4)", "V([0.0, 2.0, 3.0])", "V([0.0, 2.0, 0.0])", "C(3)")
 def prod(a, axis=None, *, keepdims=False):
-    d[a] += keep_axes(d[z], axis, keepdims) * conj(others(a, axis))
+    d[a] += arrays.keep_axes(d[z], axis, keepdims) * conj(arrays.others(a, axis))
 
 
 @forward(np.prod, np.ndarray.prod)
 def prod_tangent(a, axis, keepdims):
-    d[z] += np.sum(d[a] * others(a, axis), axis=axis, keepdims=keepdims)
+    d[z] += np.sum(d[a] * arrays.others(a, axis), axis=axis, keepdims=keepdims)
 
 
-def extremes(of, *others):
-    """The rule and the tangent of `np.max` or `np.min`."""
-
-    @rule(of, *others)
-    @samples("A(5)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True", "A(2, 3, 4), axis=(0, 2)")
-    def extreme(a, axis=None, *, keepdims=False):
-        hit = winners(a, keep_axes(z, axis, keepdims), axis)
-        d[a] += keep_axes(d[z], axis, keepdims) * hit
-
-
-extremes(np.max, np.amax, np.nanmax, np.ndarray.max)
-extremes(np.min, np.amin, np.nanmin, np.ndarray.min)
+@rule(np.max, np.amax, np.nanmax, np.ndarray.max, np.min, np.amin, np.nanmin, np.ndarray.min)
+@samples(*AXES, "A(5)")
+def extreme(a, axis=None, *, keepdims=False):
+    hit = arrays.winners(a, arrays.keep_axes(z, axis, keepdims), axis)
+    d[a] += arrays.keep_axes(d[z], axis, keepdims) * hit
 
 
 def builtin_extremes(of, wins):
@@ -175,15 +133,15 @@ builtin_extremes(min, operator.lt)
 @rule(np.ptp)
 @samples("A(5)", "A(3, 4), 0", "A(3, 4), -1, keepdims=True")
 def ptp(a, axis=None, *, keepdims=False):
-    top = winners(a, np.max(a, axis=axis, keepdims=True), axis)
-    bottom = winners(a, np.min(a, axis=axis, keepdims=True), axis)
-    d[a] += keep_axes(d[z], axis, keepdims) * (top - bottom)
+    top = arrays.winners(a, np.max(a, axis=axis, keepdims=True), axis)
+    bottom = arrays.winners(a, np.min(a, axis=axis, keepdims=True), axis)
+    d[a] += arrays.keep_axes(d[z], axis, keepdims) * (top - bottom)
 
 
 @rule(np.nansum)
 @samples("A(5)", "A(3, 4), 0", "V([1.0, np.nan, 2.0])")
 def nansum(a, axis=None, *, keepdims=False):
-    d[a] += keep_axes(d[z], axis, keepdims) * ~np.isnan(a)
+    d[a] += arrays.keep_axes(d[z], axis, keepdims) * ~np.isnan(a)
 
 
 @forward(np.nansum)
@@ -195,7 +153,7 @@ def nansum_tangent(a, axis, keepdims):
 @samples("A(5)", "A(3, 4), 0", "V([1.0, np.nan, 2.0])")
 def nanmean(a, axis=None, *, keepdims=False):
     count = np.sum(~np.isnan(a), axis=axis, keepdims=True, dtype=np.result_type(a))
-    d[a] += keep_axes(d[z], axis, keepdims) * (~np.isnan(a) / count)
+    d[a] += arrays.keep_axes(d[z], axis, keepdims) * (~np.isnan(a) / count)
 
 
 @linear(np.cumsum, np.ndarray.cumsum)
@@ -212,24 +170,25 @@ def cumsum(a, axis=None):
 def cumprod(a, axis=None):
     if axis is None:
         flat = np.ravel(a)
-        d[a] += np.reshape(conj(before(flat, 0)) * recur_back(d[z], conj(flat), 0), np.shape(a))
+        slope = conj(arrays.before(flat, 0)) * arrays.recur_back(d[z], conj(flat), 0)
+        d[a] += np.reshape(slope, np.shape(a))
     else:
-        d[a] += conj(before(a, axis)) * recur_back(d[z], conj(a), axis)
+        d[a] += conj(arrays.before(a, axis)) * arrays.recur_back(d[z], conj(a), axis)
 
 
 @forward(np.cumprod, np.ndarray.cumprod)
 def cumprod_tangent(a, axis):
     if axis is None:
         flat = np.ravel(a)
-        d[z] += recur(np.ravel(d[a]) * before(flat, 0), flat, 0)
+        d[z] += arrays.recur(np.ravel(d[a]) * arrays.before(flat, 0), flat, 0)
     else:
-        d[z] += recur(d[a] * before(a, axis), a, axis)
+        d[z] += arrays.recur(d[a] * arrays.before(a, axis), a, axis)
 
 
 @linear(np.diff)
 @samples("A(5)", "A(3, 4), 2", "A(3, 4), 1, 0")
 def diff(a, n=1, axis=-1):
-    d[a] += undiff(d[z], a, n, axis)
+    d[a] += arrays.undiff(d[z], a, n, axis)
 
 
 nondifferentiable(np.any, np.all, np.count_nonzero, np.ndarray.any, np.ndarray.all, any, all)

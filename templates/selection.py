@@ -12,8 +12,7 @@ from srcdiff.runtime.arrays import real_like, unbroadcast, uncut
 @elementwise(np.where)
 @samples(
     "A(3) > 0, A(3), A(3)", "A(2, 3) > 0, A(3), A(2, 1)", "A(3) > 0, A(3), 0.0",
-    "A(2, 3) > 0, A(), A(3)", "True, A(3), A(3)",
-    "A(3) > 0, C(3), C(3)",
+    "A(2, 3) > 0, A(), A(3)", "True, A(3), A(3)", "A(3) > 0, C(3), C(3)",
 )  # fmt: skip
 def where(condition, x, y):
     d[condition] += 0.0
@@ -21,32 +20,22 @@ def where(condition, x, y):
     d[y] += np.where(condition, 0.0, d[z])
 
 
-def extremes(of, wins):
-    """The rule of `np.maximum` or `np.minimum`, by the comparison that its result wins."""
+def extremes(of, wins, numbers, *calls):
+    """The rule of a maximum or minimum, by the comparison that it wins; nan loses to `numbers`."""
 
     @elementwise(of)
-    @samples("A(3), A(3)", "A(2, 3), A(3)", "A(3), 0.0", "A(), A()")
+    @samples("A(3), A(3)", "A(2, 3), A(3)", "A(3), 0.0", "A(), A()", *calls)
     def extreme(x, y):
-        d[x] += d[z] * wins(x, y) + 0.5 * d[z] * (x == y)
-        d[y] += d[z] * wins(y, x) + 0.5 * d[z] * (x == y)
+        first = wins(x, y) | np.isnan(y) if numbers else wins(x, y)
+        second = wins(y, x) | np.isnan(x) if numbers else wins(y, x)
+        d[x] += d[z] * first + 0.5 * d[z] * (x == y)
+        d[y] += d[z] * second + 0.5 * d[z] * (x == y)
 
 
-extremes(np.maximum, operator.gt)
-extremes(np.minimum, operator.lt)
-
-
-def extremes_of_numbers(of, wins):
-    """The rule of `np.fmax` or `np.fmin`, against which nan loses."""
-
-    @elementwise(of)
-    @samples("A(3), A(3)", "A(2, 3), A(3)", "A(3), 0.0", "A(), A()", "V([np.nan, 1.0]), A(2)")
-    def extreme(x, y):
-        d[x] += d[z] * (wins(x, y) | np.isnan(y)) + 0.5 * d[z] * (x == y)
-        d[y] += d[z] * (wins(y, x) | np.isnan(x)) + 0.5 * d[z] * (x == y)
-
-
-extremes_of_numbers(np.fmax, operator.gt)
-extremes_of_numbers(np.fmin, operator.lt)
+extremes(np.maximum, operator.gt, False)
+extremes(np.minimum, operator.lt, False)
+extremes(np.fmax, operator.gt, True, "V([np.nan, 1.0]), A(2)")
+extremes(np.fmin, operator.lt, True, "V([np.nan, 1.0]), A(2)")
 
 
 @elementwise(np.clip, np.ndarray.clip)

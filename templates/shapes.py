@@ -89,22 +89,21 @@ def broadcast_arrays(*args):
         d[args][k] += unbroadcast(d[z][k], args[k])
 
 
-@linear(np.expand_dims, view="a")
-@samples("A(3), 0", "A(3, 4), (0, 2)", "A(3, 4), -1")
-def expand_dims(a, axis):
+@linear(np.expand_dims, np.squeeze, np.ndarray.squeeze, view="a")
+@samples(
+    "A(3), 0", "A(3, 4), (0, 2)", "A(3, 4), -1", "A(3, 1)", "A(1, 3, 1), 0",
+    "A(1, 3, 1), axis=(0, 2)",
+)  # fmt: skip
+def expand_dims(a, axis=None):
     d[a] += np.reshape(d[z], np.shape(a))
 
 
-@linear(np.squeeze, np.ndarray.squeeze, view="a")
-@samples("A(3, 1)", "A(1, 3, 1), 0", "A(1, 3, 1), axis=(0, 2)")
-def squeeze(a, axis=None):
-    d[a] += np.reshape(d[z], np.shape(a))
-
-
-@linear(np.atleast_1d, np.atleast_2d, np.atleast_3d, view="x")
+@linear(
+    np.atleast_1d, np.atleast_2d, np.atleast_3d, np.ascontiguousarray, np.asfortranarray, view="a"
+)
 @samples("A()", "A(3)", "A(3, 4)")
-def atleast_nd(x):
-    d[x] += np.reshape(d[z], np.shape(x))
+def atleast_nd(a):
+    d[a] += np.reshape(d[z], np.shape(a))
 
 
 @linear(np.lib.stride_tricks.sliding_window_view, view="x")

@@ -226,7 +226,17 @@ def with_places(argument, *calls):
     @composed(np.unique, given=argument)
     @samples(*calls)
     def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
-        return _unique(ar, return_index, return_inverse, return_counts, axis)
+        if axis is not None:
+            refuse("`axis`: take what `np.unique` finds with `return_index=True` of a constant")
+        index, inverse, counts = unique_places(ar)
+        values = np.ravel(ar)[index]
+        if return_index and return_inverse:
+            return (values, index, inverse, counts) if return_counts else (values, index, inverse)
+        if return_index:
+            return (values, index, counts) if return_counts else (values, index)
+        if return_inverse:
+            return (values, inverse, counts) if return_counts else (values, inverse)
+        return (values, counts) if return_counts else values
 
 
 with_places(
@@ -235,22 +245,6 @@ with_places(
 )  # fmt: skip
 with_places("return_inverse", "A(4), return_inverse=True", "A(4), True, True")
 with_places("return_index", "A(4), return_index=True", "A(4), return_index=False")
-
-
-def _unique(ar, return_index, return_inverse, return_counts, axis):
-    if axis is not None:
-        refuse("`axis`: take what `np.unique` finds with `return_index=True` of a constant")
-    index, inverse, counts = unique_places(ar)
-    values = np.ravel(ar)[index]
-    if return_index:
-        if return_inverse:
-            return (values, index, inverse, counts) if return_counts else (values, index, inverse)
-        return (values, index, counts) if return_counts else (values, index)
-    if return_inverse:
-        return (values, inverse, counts) if return_counts else (values, inverse)
-    return (values, counts) if return_counts else values
-
-
 made_of(
     np.union1d, value=lambda ar1, ar2: np.unique(np.concatenate((np.ravel(ar1), np.ravel(ar2)))),
     samples=("A(3), A(2)",),

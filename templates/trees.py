@@ -14,9 +14,12 @@ nondifferentiable(
 )  # fmt: skip
 
 
-@linear(trees.kept, trees.deep_copy, trees.as_now, trees.copy_tree, kept_together)
-@samples("A(3)", "A()")
-def same(x):
+@linear(
+    trees.kept, trees.deep_copy, trees.as_now, trees.copy_tree, kept_together, sequences.one_value,
+    sequences.numbers, sequences.of_items,
+)  # fmt: skip
+@samples("A(3)", "A()", "A(3), 'f.py', 1", "A(), 'f.py', 1", "A(3), [1.0], 'f.py', 1")
+def same(x, *rest):
     d[x] += d[z]
 
 
@@ -34,8 +37,8 @@ def laid_copy_tangent(x):
     d[z] += laid_like(d[x], x)
 
 
-@linear(laid_like, constant="x")
-@samples("A(2, 3), A(2, 3)", "A(2, 3), A(4, 3)[::2]")
+@linear(laid_like, trees.cotangent, constant="x")
+@samples("A(2, 3), A(2, 3)", "A(2, 3), A(4, 3)[::2]", "A(), A()")
 def laid_like_(values, x):
     d[values] += d[z]
 
@@ -49,18 +52,6 @@ def view_like_(base, x, old, other):
 @forward(view_like)
 def view_like_tangent(base, x, old, other):
     d[z] += view_like(d[base], x, old, d[other])
-
-
-@linear(sequences.one_value, sequences.numbers)
-@samples("A(3), 'f.py', 1", "A(), 'f.py', 1")
-def one_value_(x, file, line):
-    d[x] += d[z]
-
-
-@linear(sequences.of_items)
-@samples("A(3), [1.0], 'f.py', 1")
-def of_items_(y, x, file, line):
-    d[y] += d[z]
 
 
 @linear(sequences.as_array)
@@ -128,12 +119,6 @@ def like_tree_(g, x):
         d[g] += d[z]
     else:
         d[g] += trees.add_tree(trees.zero_tree(g), d[z])
-
-
-@linear(trees.cotangent, constant="x")
-@samples("A(3), A(3)", "A(), A()")
-def cotangent_(g, x):
-    d[g] += d[z]
 
 
 @elementwise(trees.where_nonzero)

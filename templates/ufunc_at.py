@@ -114,12 +114,10 @@ inlined(
 nondifferentiable(met_at, runs, shares_at)
 unsupported(
     "Write the steps in a loop, or without repeated indices: `x[i] = np.exp(x[i])`.",
-    np.power.at, np.fmax.at, np.fmin.at, np.hypot.at, np.arctan2.at, np.float_power.at,
-    np.fmod.at, np.remainder.at, np.exp.at, np.log.at, np.sqrt.at, np.square.at, np.abs.at,
-    np.reciprocal.at, np.sin.at, np.cos.at, np.tan.at, np.arcsin.at, np.arccos.at, np.arctan.at,
-    np.sinh.at, np.cosh.at, np.tanh.at, np.arcsinh.at, np.arccosh.at, np.arctanh.at, np.exp2.at,
-    np.expm1.at, np.log2.at, np.log10.at, np.log1p.at, np.logaddexp2.at, np.cbrt.at, np.fabs.at,
-    np.copysign.at, np.degrees.at, np.radians.at, np.deg2rad.at, np.rad2deg.at, np.sign.at,
-    np.floor.at, np.ceil.at, np.trunc.at, np.rint.at, np.floor_divide.at, np.positive.at,
-    np.conjugate.at, np.heaviside.at,
+    *(ufunc.at for ufunc in members(
+        np, "power fmax fmin hypot arctan2 float_power fmod remainder exp log sqrt square abs "
+            "reciprocal sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh "
+            "exp2 expm1 log2 log10 log1p logaddexp2 cbrt fabs copysign degrees radians deg2rad "
+            "rad2deg sign floor ceil trunc rint floor_divide positive conjugate heaviside"
+    )),
 )  # fmt: skip

@@ -2,6 +2,12 @@
 
 import gc
 
+from hypothesis import HealthCheck, settings
+
+# How fast a machine is says nothing about the code.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
+
 
 def pytest_collection_finish():
     """What was collected lives to the end: the garbage collector need not look at it again."""

@@ -15,7 +15,7 @@ from srcdiff import ir
 from srcdiff.analysis.links import makes_empty_list
 from srcdiff.primitives import effects
 from srcdiff.primitives.arguments import outs, overwrites
-from srcdiff.primitives.operation import PURE_METHODS, only_checks, op_of
+from srcdiff.primitives.operation import PURE_METHODS, Effect, op_of
 from srcdiff.primitives.ops import Op, is_op
 
 _TEMPORARY = re.compile(r"(d_)*_")
@@ -43,7 +43,7 @@ class Scan:
         self.stmts = list(ir.walk(function.body))
         self.uses = Counter(chain.from_iterable(map(stmt_reads, self.stmts)))
         self.defs = ir.binding_counts(function.body)
-        self.held = {n for s in self.stmts for n in _held(s)}
+        self.held = {n for s in self.stmts for n in held(s)}
         self.names = {p.name for p in function.params}
         self.names.update(self.uses, self.defs, self.held)
 
@@ -56,7 +56,7 @@ class Scan:
         return sum(stmt_reads(s).count(name) for s in ir.walk(block))
 
 
-def _held(stmt: ir.Stmt) -> tuple[str, ...]:
+def held(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names that a statement reads where no expression can stand."""
     if isinstance(stmt, (ir.For, ir.While)):
         return () if stmt.stop is None else (stmt.stop.id,)
@@ -75,7 +75,8 @@ def is_pure(rhs: ir.Rhs) -> bool:
         return rhs.harmless or _is_plain_lambda(rhs)
     if not isinstance(rhs, ir.Call):
         return True
-    return (effects.is_pure(rhs.fn) or only_checks(rhs.fn)) and not _has_out(rhs)
+    checks = op_of(rhs.fn).effect is Effect.CHECKS
+    return (checks or effects.is_pure(rhs.fn)) and not _has_out(rhs)
 
 
 def _is_plain_lambda(rhs: ir.Opaque) -> bool:

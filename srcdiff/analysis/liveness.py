@@ -74,6 +74,12 @@ def live_before(block: ir.Block, live_out: Set[str]) -> Live:
     return Live([(whole, -1)])
 
 
+def first_uses(block: ir.Block) -> tuple[set[str], set[str]]:
+    """The names that a block may read before it binds them, and those that it binds first."""
+    whole = _Block(block, {}, frozenset())
+    return whole.read, whole.bound
+
+
 class _Block:
     """Where the names of a block are read and bound.
 

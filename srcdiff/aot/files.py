@@ -6,13 +6,13 @@ never over what somebody else wrote.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 import os
-import tempfile
+import shutil
 import textwrap
 import types
+import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
@@ -49,7 +49,8 @@ class Head:
     def text(self, command: str, body: str) -> str:
         """The lines above `body`, with the command that makes the file again."""
         lines = [f"{FIRST}{self.version} from {self.target}. Do not edit it; run again:"]
-        lines += _wrapped(command)
+        rows = textwrap.wrap(command, 90, break_long_words=False, break_on_hyphens=False)
+        lines += [" \\\n".join(f"#     {row}" for row in rows)]  # a backslash where it goes on
         if self.options:
             lines += [f"# options {json.dumps(dict(self.options), sort_keys=True)}"]
         lines += [f"# source {name} {found}" for name, found in sorted(self.sources.items())]
@@ -61,37 +62,29 @@ class Head:
         return self.target, dict(self.options), dict(self.sources), dict(self.values)
 
 
-def _wrapped(command: str) -> list[str]:
-    """A command as comment lines, with a backslash where it goes on."""
-    rows = textwrap.wrap(command, 90, break_long_words=False, break_on_hyphens=False)
-    return [f"#     {row}" + (" \\" if k < len(rows) - 1 else "") for k, row in enumerate(rows)]
-
-
 def read_head(text: str, path: Any) -> tuple[Head, bool]:
     """The head of a generated file, and whether the text below it says what was written.
 
     Raises:
         HeadError: srcdiff did not write the file.
     """
-    lines = text.split("\n")
-    if not lines[0].startswith(FIRST):
-        raise HeadError(f"{path} was not written by srcdiff")
-    version, _, rest = lines[0][len(FIRST) :].partition(" from ")
-    found: dict[str, Any] = {"source": {}, "value": {}, "options": "{}", "rules": "", "text": ""}
-    for k, line in enumerate(lines):
+    above, mark, below = text.partition("\n# text ")
+    if not text.startswith(FIRST) or not mark:
+        changed = ", or its first lines have been changed" if text.startswith(FIRST) else ""
+        raise HeadError(f"{path} was not written by srcdiff{changed}")
+    first, *lines = above.split("\n")
+    version, _, target = first[len(FIRST) :].partition(". Do not")[0].partition(" from ")
+    found: dict[str, Any] = {"source": {}, "value": {}, "options": "{}", "rules": ""}
+    for line in lines:
         kind, _, value = line[2:].partition(" ")
         if kind in ("source", "value"):
             name, _, digest = value.rpartition(" ")
             found[kind][name] = digest
         elif kind in found:
             found[kind] = value
-        if kind == "text":
-            body = "\n".join(lines[k + 1 :])
-            options = json.loads(found["options"])
-            target = rest.partition(". Do not")[0]
-            head = Head(version, target, options, found["source"], found["value"], found["rules"])
-            return head, meaning(body) == found["text"]
-    raise HeadError(f"{path} was not written by srcdiff, or its first lines have been changed")
+    options = json.loads(found["options"])
+    head = Head(version, target, options, found["source"], found["value"], found["rules"])
+    return head, meaning(text) == below.partition("\n")[0]
 
 
 def meaning(text: str) -> str:
@@ -178,24 +171,16 @@ def current(path: Path) -> str | None:
 
 def _replace(path: Path, text: str) -> None:
     """Put a text in the place of a file, in one step."""
-    folder = path.parent
-    folder.mkdir(parents=True, exist_ok=True)
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.", suffix=".tmp")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:
+        with open(new, "x", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, mode)
-        os.replace(name, path)
+        if path.exists():
+            shutil.copymode(path, new)
+        os.replace(new, path)
     except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
+        new.unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -103,8 +103,8 @@ def described(value: Any) -> str:
     What can be written into a file is described with all that it holds.  The rest is imported by
     files and read when they run, so that of its floating point numbers the types count alone.
     """
-    loose = _is_object(type(value)) or _is_container(type(value)) and not is_written(value)
-    return _Describing().of(value, loose)
+    held = issubclass(type(value), _CONTAINERS) and not is_written(value)
+    return _Describing().of(value, held or _is_object(type(value)))
 
 
 def is_written(value: Any, depth: int = 0) -> bool:
@@ -151,9 +151,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else sha(text)
 
 
-def _is_container(cls: type) -> bool:
-    plain = (dict, list, tuple, set, frozenset, collections.deque, types.MappingProxyType)
-    return issubclass(cls, plain)
+_CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque, types.MappingProxyType)
 
 
 def _is_object(cls: type) -> bool:
@@ -179,23 +177,22 @@ class _Describing:
             if len(self.open) > _DEEPEST:
                 return f"{class_name(type(value))} ..."
             self.open.append(id(value))
-            self.known[key] = value, _shortened(self._whole(value, loose))
+            try:
+                text = self._text(value, loose)
+            except Exception:  # whatever a descriptor or a metaclass of the user's raises
+                text = class_name(type(value))
+            self.known[key] = value, _shortened(text)
             self.open.pop()
         return self.known[key][1]
-
-    def _whole(self, value: Any, loose: bool) -> str:
-        """The text of a value, however long."""
-        try:
-            return self._text(value, loose)
-        except Exception:  # whatever a descriptor or a metaclass of the user's raises
-            return class_name(type(value))
 
     def _text(self, value: Any, loose: bool) -> str:
         """The text of a value that is not known yet."""
         cls = type(value)
-        atom = self._number(value, loose) or _atom(value)
-        if atom is not None:
-            return atom
+        if loose and issubclass(cls, _INEXACT):
+            return class_name(cls)
+        atom = None if loose and cls is np.ndarray else _atom(value)
+        if atom is not None or cls is np.ndarray:
+            return atom or f"{value.dtype.name} {value.shape}"
         for kind, text in _TEXTS:
             if issubclass(cls, kind):
                 return text(self, value, loose)
@@ -205,15 +202,6 @@ class _Describing:
             held = vars(value) if cls is types.SimpleNamespace else attributes(value)
             return f"{class_name(cls)} {self.items(held.items(), True)}"
         return self._other(value)
-
-    def _number(self, value: Any, loose: bool) -> str | None:
-        """The text of a number or array that is not written out."""
-        cls = type(value)
-        if loose and issubclass(cls, _INEXACT):
-            return class_name(cls)
-        if cls is np.ndarray and (loose or _atom(value) is None):
-            return f"{value.dtype.name} {value.shape}"
-        return None
 
     def items(self, items: Iterable[tuple[Any, Any]], loose: bool) -> str:
         """The text of keys with values, in their order."""
@@ -231,14 +219,11 @@ class _Describing:
 
     def sequence(self, value: Any, loose: bool) -> str:
         """A tuple, list or queue, or an object of a class that derives from these."""
-        kind = next(c for c in (tuple, list, collections.deque) if issubclass(type(value), c))
-        return f"{class_name(type(value))} {self.several(kind.__iter__(value), loose)}"
+        return f"{class_name(type(value))} {self.several(_items(value), loose)}"
 
     def set(self, value: Any, loose: bool) -> str:
         """A set, which has no order."""
-        kind = set if issubclass(type(value), set) else frozenset
-        texts = sorted(self.of(item) for item in kind.__iter__(value))
-        return f"{class_name(type(value))} {texts}"
+        return f"{class_name(type(value))} {sorted(map(self.of, _items(value)))}"
 
     def enumerated(self, value: Any, loose: bool) -> str:
         """A member of an enumeration."""
@@ -273,11 +258,6 @@ class _Describing:
         named = self.items(value.keywords.items(), False)
         return f"partial {self.of(value.func)} {self.several(value.args)} {named}"
 
-    def wrapped(self, value: Any, loose: bool) -> str:
-        """A function of a class."""
-        inner = value.func if isinstance(value, functools.cached_property) else value.__func__
-        return f"{type(value).__name__} {self.of(inner)}"
-
     def _other(self, value: Any) -> str:
         """A function or an object of a library, with functions in it; else a class alone."""
         made = class_name(type(value))
@@ -303,7 +283,8 @@ _TEXTS: tuple[tuple[Any, Callable[[_Describing, Any, bool], str]], ...] = (
     (types.FunctionType, _Describing.function),
     (types.MethodType, _Describing.method),
     (functools.partial, _Describing.partial),
-    ((staticmethod, classmethod, functools.cached_property), _Describing.wrapped),
+    ((staticmethod, classmethod), lambda d, v, _: f"{type(v).__name__} {d.of(v.__func__)}"),
+    (functools.cached_property, lambda d, v, _: f"{type(v).__name__} {d.of(v.func)}"),
     (functools._lru_cache_wrapper, lambda d, v, _: f"cached {d.of(v.__wrapped__)}"),
     (property, lambda d, v, _: f"property {d.several((v.fget, v.fset))}"),
     (types.ModuleType, lambda d, v, _: f"module {_module_name(v)}"),
@@ -315,6 +296,12 @@ where it is `loose`."""
 def _module_name(module: Any) -> Any:
     """The name of a module, without what it says of its attributes itself."""
     return types.ModuleType.__getattribute__(module, "__name__")
+
+
+def _items(value: Any) -> Iterator[Any]:
+    """What a container holds, whatever its class says of that."""
+    kind = next(c for c in type(value).__mro__ if c in _CONTAINERS)
+    return kind.__iter__(value)
 
 
 def _members(cls: Any) -> Any:

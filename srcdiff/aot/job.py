@@ -11,6 +11,7 @@ import importlib
 import inspect
 import os
 import re
+import shlex
 import sys
 import textwrap
 from collections.abc import Mapping
@@ -84,14 +85,17 @@ class Wanted:
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Wanted:
         """The options as a text has them, in which tuples are lists."""
-        given: dict[str, Any] = dict(options)
-        given.update((k, tuple(v)) for k, v in options.items() if isinstance(v, list))
+        pairs = ((k, tuple(v) if isinstance(v, list) else v) for k, v in options.items())
+        given: dict[str, Any] = dict(pairs)
         return cls(**given)
 
-    def given(self) -> dict[str, Any]:
-        """The options that are not at their defaults."""
+    def recorded(self) -> dict[str, Any]:
+        """The options that are not at their defaults; an example only if it is a text."""
         pairs = ((f.name, getattr(self, f.name), f.default) for f in fields(self))
-        return {name: value for name, value, default in pairs if value != default}
+        given = {name: value for name, value, default in pairs if value != default}
+        if not isinstance(self.example, str | None):
+            given["example"] = None
+        return given
 
     def derivative(self, f: Any) -> Derivative:
         """The derivative in memory."""
@@ -117,18 +121,10 @@ class Wanted:
         return f
 
 
-def recorded(wanted: Wanted) -> dict[str, Any]:
-    """The options as the head of the file has them; an example only if it is a text."""
-    given = wanted.given()
-    if "example" in given and not isinstance(given["example"], str):
-        given["example"] = None
-    return given
-
-
 def command(name: str, wanted: Wanted) -> str:
     """The command that makes a file again, without its path."""
     words = ["srcdiff generate", name]
-    for key, value in recorded(wanted).items():
+    for key, value in wanted.recorded().items():
         words += _words(key, value)
     return " ".join(words)
 
@@ -146,11 +142,7 @@ def _words(key: str, value: Any) -> list[str]:
     items = [str(i) for i in value] if several else [str(value)]
     if several and len(items) == 1:
         items = [f"{items[0]},"]
-    return [flag, *map(_quoted, items)]
-
-
-def _quoted(text: str) -> str:
-    return text if re.fullmatch(r"[\w./:+,-]+", text) else "'" + text.replace("'", "'\\''") + "'"
+    return [flag, *map(shlex.quote, items)]
 
 
 # --- functions by name ----------------------------------------------------------------------------
@@ -263,18 +255,13 @@ class Job:
     def text(self) -> str:
         """The whole file."""
         with generating_for(self.wanted.backend):
-            return self._text()
-
-    def _text(self) -> str:
-        """The whole file, for the array module at hand."""
-        made = self._derived(self.kinds)
-        if self.example is not None and self.wanted.checks:
-            self.kinds = self._weakest(made)
-        body = self._body(made)
-        self.emitted = made.emitted
-        sources, values = sources_of(self.f, self.kinds)
-        options = recorded(self.wanted)
-        rules = rules_hash(self.f, self.kinds)
+            made = self._derived(self.kinds)
+            if self.example is not None and self.wanted.checks:
+                self.kinds = self._weakest(made)
+            body = self._body(made)
+            self.emitted = made.emitted
+            sources, values = sources_of(self.f, self.kinds)
+            rules, options = rules_hash(self.f, self.kinds), self.wanted.recorded()
         head = Head(VERSION, name_of(self.f), options, sources, values, rules)
         return head.text(command(name_of(self.f), self.wanted), body)
 

@@ -180,10 +180,9 @@ def _outdated(head: Head, job: Job, text: str) -> str:
     others = head.version != VERSION or head.rules != rules_hash(job.f, job.kinds)
     if not others or meaning(text) == meaning(job.text()):
         return ""
-    return f"was written by srcdiff {head.version}" if head.version != VERSION else _OTHER_RULES
-
-
-_OTHER_RULES = "was made with other rules"
+    if head.version != VERSION:
+        return f"was written by srcdiff {head.version}"
+    return "was made with other rules"
 
 
 def _taken(space: dict[str, Any], names: tuple[str, ...]) -> Any:

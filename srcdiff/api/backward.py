@@ -6,7 +6,7 @@ the caller keeps: all of them, or none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from srcdiff.frontend.signatures import signature_of
 from srcdiff.runtime.devices import is_any_array
 from srcdiff.runtime.trees import kept
 
-Addition = tuple[Any, Any, Any, str]  # container, key, gradient, path
+Addition = tuple[Any, Any, Any]  # container, key, gradient
 
 
 def add_into(store: Any, keys: Sequence[tuple[Any, ...]], gradients: Sequence[Any]) -> None:
@@ -34,15 +34,13 @@ def add_into(store: Any, keys: Sequence[tuple[Any, ...]], gradients: Sequence[An
         CotangentError: an entry is of another shape or dtype, or cannot be written into; nothing
             has been added then.
     """
-    found: list[Addition] = []
     if len(gradients) == 1 and _is_entry(store, keys[0], gradients[0]):
         store, keys = {"": store}, [("",)]
     if not isinstance(store, (Mapping, list)):
         raise CotangentTypeError(f"into: expected a dict or a list, given {type(store).__name__}")
-    for k, (names, gradient) in enumerate(zip(keys, gradients)):
-        if gradient is not None:
-            _plan(store, _present(store, names, k), gradient, "into", found)
-    for container, key, gradient, _ in found:
+    given = [(_present(store, names, k), g) for k, (names, g) in enumerate(zip(keys, gradients))]
+    additions = [one for key, g in given if g is not None for one in _plan(store, key, g, "into")]
+    for container, key, gradient in additions:
         _add(container, key, gradient)
 
 
@@ -71,8 +69,8 @@ def _entry(store: Any, key: Any) -> Any:
     return store[key]
 
 
-def _plan(store: Any, key: Any, gradient: Any, path: str, found: list[Addition]) -> None:
-    """Check one addition, leaf by leaf."""
+def _plan(store: Any, key: Any, gradient: Any, path: str) -> Iterator[Addition]:
+    """The additions, checked leaf by leaf, that one comes to."""
     path = f"{path}[{key!r}]"
     entry = _entry(store, key)
     if isinstance(gradient, (dict, list, tuple)) and entry is not None:
@@ -80,7 +78,7 @@ def _plan(store: Any, key: Any, gradient: Any, path: str, found: list[Addition])
         if isinstance(entry, (dict, list, tuple)):
             for inner, one in items:
                 if one is not None:
-                    _plan(entry, inner, one, path, found)
+                    yield from _plan(entry, inner, one, path)
             return
         raise CotangentError(f"{path}: expected a {type(gradient).__name__} like the input")
     if entry is None or isinstance(entry, (float, complex)):
@@ -88,7 +86,7 @@ def _plan(store: Any, key: Any, gradient: Any, path: str, found: list[Addition])
             raise CotangentError(f"{path}: expected an array to add to, in a tuple")
     else:
         _check(entry, gradient, path)
-    found.append((store, key, gradient, path))
+    yield store, key, gradient
 
 
 def _check(entry: Any, gradient: Any, path: str) -> None:
@@ -125,22 +123,16 @@ class Backward(Transformed):
     def __init__(self, primal: Any, options: Options) -> None:
         signature = with_keywords(signature_of(primal), into=..., grad_outputs=None)
         super().__init__(primal, options, signature)
-        self.derivative = Derivative(primal, options)
-        inputs, names = self.derivative.request.inputs, parameter_names(primal)
+        self.made = Derivative(primal, options)
+        inputs, names = self.made.request.inputs, parameter_names(primal)
         self.keys = [store_key(item.param, item.path, names) for item in inputs]
 
     @entry
     def __call__(self, *args: Any, into: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
         """The value; the gradients are added to the entries of `into`."""
-        value, gradients = self.derivative(*args, grad_outputs=grad_outputs, **kwargs)
-        add_into(into, self.keys, self.derivative.request.listed(gradients))
+        value, gradients = self.made(*args, grad_outputs=grad_outputs, **kwargs)
+        add_into(into, self.keys, self.made.request.listed(gradients))
         return value
-
-    @property
-    @entry
-    def source(self) -> str:
-        """The text that computes the value and the gradients."""
-        return self.derivative.source
 
 
 def store_key(name: str, path: tuple[Any, ...], names: Sequence[str]) -> tuple[Any, ...]:

@@ -19,7 +19,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.api.point import Point
 from srcdiff.backends.loader import compile_text
-from srcdiff.driver.callables import offers
+from srcdiff.driver.callables import offers, with_keywords
 from srcdiff.driver.derivative import Derivative, Reusing
 from srcdiff.driver.executable import CANNOT
 from srcdiff.driver.options import Options, Path, at, part_of
@@ -31,7 +31,7 @@ from srcdiff.frontend.request import Input, spelled
 from srcdiff.frontend.signatures import place_of, signature_of
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import replace
-from srcdiff.runtime.batched import by_attribute, taken
+from srcdiff.runtime.batched import by_attribute, stacked, taken
 from srcdiff.runtime.devices import is_device_array
 from srcdiff.runtime.implicit import with_source
 from srcdiff.runtime.service import made_once
@@ -46,48 +46,52 @@ def batched(
     """The gradients for a batch of cotangents, each with the batch axis in front.
 
     `retain_graph=False`: it is the last use of the pullback.
-
-    Raises:
-        CotangentError: a cotangent has no batch axis, or they are of different lengths.
     """
-    size = batch_size(grad_outputs, output)
+    arrays, size = as_batch(grad_outputs, output)
     if size == 0:  # one run says which gradients there are
-        there = {path for path, _ in leaves(pull(zeros(output)))}
-        return stacked(inputs, [], there)
-    arrays = as_arrays(grad_outputs, output)
+        return zeros(pull(zeros(output)), 0)
     width = max((np.size(leaf) for tree in (inputs, output) for _, leaf in leaves(tree)), default=1)
     found = in_parts(pull, arrays, inputs, size, width or 1, retain_graph)
-    if found is CANNOT:
-        rows = (pull(taken(arrays, k)) for k in range(size))
-        return stacked(inputs, [dict(leaves(row)) for row in rows])
-    return found
+    return stacked([pull(taken(arrays, k)) for k in range(size)]) if found is CANNOT else found
 
 
 def in_parts(
-    pull: Pullback, cotangents: Any, inputs: Any, size: int, width: int, retain_graph: bool = True
+    pull: Pullback, cotangents: Any, inputs: Any, size: int, width: int, retain_graph: bool
 ) -> Any:
     """The gradients for a batch of cotangents, for as many at a time as stay in the cache.
 
-    `CANNOT` where the function has no backward part for batches.
+    They have the dtypes of their inputs, and memory of their own.  `CANNOT` where the function has
+    no backward part for batches.
     """
     step = pull.step(size, width)
     hold_memory(size * sum(np.size(x) for _, x in leaves(inputs)) + 2 * step * width)
-    if step >= size:
-        found = pull.many(cotangents, size, retain_graph)
-        return found if found is CANNOT else like_inputs(found, inputs, size, cotangents)
+    held = [leaf for _, leaf in leaves(cotangents)]
     new: dict[Path, Any] = {}
     for start in range(0, size, step):
         count = min(step, size - start)
-        found = pull.many(taken(cotangents, slice(start, start + count)), count)
+        part = taken(cotangents, slice(start, start + count))
+        found = pull.many(part, count, retain_graph or step < size)
         if found is CANNOT:
             return CANNOT
         for path, leaf in leaves(inputs):
-            gradient = _checked(at(found, path), leaf, count)
-            if gradient is not None:
-                if path not in new:
-                    new[path] = np.empty((size, *np.shape(leaf)), np.result_type(leaf))
-                new[path][start : start + count] = gradient
+            gradient, dtype = at(found, path), np.result_type(leaf)
+            if gradient is None:
+                continue
+            assert np.shape(gradient) == (count, *np.shape(leaf))
+            if step >= size and _is_own(gradient, dtype, [*held, *new.values()]):
+                new[path] = gradient
+                continue
+            if path not in new:
+                new[path] = np.empty((size, *np.shape(leaf)), dtype)
+            new[path][start : start + count] = gradient
     return with_leaves(inputs, new)
+
+
+def _is_own(gradient: Any, dtype: Any, others: list[Any]) -> bool:
+    """Whether a gradient is an array of a dtype that can be handed out: in memory of its own."""
+    plain = isinstance(gradient, np.ndarray) and gradient.dtype == dtype
+    ready = plain and gradient.flags.writeable and gradient.flags.c_contiguous
+    return ready and not any(np.may_share_memory(gradient, other) for other in others)
 
 
 def hold_memory(numbers: int) -> None:
@@ -101,84 +105,37 @@ def hold_memory(numbers: int) -> None:
         np.empty(numbers)
 
 
-def like_inputs(found: Any, inputs: Any, size: int, cotangents: Any) -> Any:
-    """Gradients with the dtypes of their inputs, in memory of their own."""
-    new: dict[Path, Any] = {}
-    held = [leaf for _, leaf in leaves(cotangents)]
-    for path, leaf in leaves(inputs):
-        gradient = _checked(at(found, path), leaf, size)
-        if gradient is None:
-            continue
-        gradient = np.asarray(gradient, np.result_type(leaf))
-        shared = any(np.may_share_memory(gradient, other) for other in held)
-        ready = gradient.flags.writeable and gradient.flags.c_contiguous and not shared
-        new[path] = gradient if ready else np.array(gradient, order="C")
-        held.append(new[path])
-    return with_leaves(inputs, new)
-
-
-def _checked(gradient: Any, leaf: Any, size: int) -> Any:
-    """A gradient, which has the batch axis before the axes of its input."""
-    if gradient is not None and np.shape(gradient) != (size, *np.shape(leaf)):
-        raise AssertionError(f"a batched gradient of shape {np.shape(gradient)}")
-    return gradient
-
-
-def as_arrays(given: Any, output: Any) -> Any:
-    """A batch of cotangents with arrays for leaves, in the structure of the output."""
-    if given is None:
-        return None
-    given, output = by_attribute(given, output)
-    if isinstance(output, dict):
-        return {key: as_arrays(given[key], value) for key, value in output.items()}
-    if isinstance(output, (list, tuple)):
-        return [as_arrays(g, value) for g, value in zip(given, output)]
-    return given if is_device_array(given) else np.asarray(given)
-
-
-def stacked(inputs: Any, rows: list[dict[Path, Any]], there: Any = None) -> Any:
-    """Gradients one above the other, None where there is none; `there` are those that are."""
-    new: dict[Path, Any] = {}
-    there = rows[0] if rows else there
-    for path, leaf in leaves(inputs):
-        dtype, shape = np.result_type(leaf), np.shape(leaf)
-        if there is None or path in there:
-            whole = (len(rows), *shape)
-            device = is_device_array(leaf)
-            block = np.empty_like(leaf, shape=whole) if device else np.empty(whole, dtype)
-            for k, row in enumerate(rows):
-                block[k] = row[path]
-            new[path] = block
-    return with_leaves(inputs, new)
-
-
-def batch_size(grad_outputs: Any, output: Any) -> int:
-    """The length of the batch axis."""
+def as_batch(grad_outputs: Any, output: Any) -> tuple[Any, int]:
+    """A batch of cotangents with arrays for leaves, and the length of the batch axis."""
     sizes: dict[str, int] = {}
-    _sizes(grad_outputs, output, "grad_outputs", sizes)
+    arrays = as_arrays(grad_outputs, output, "grad_outputs", sizes)
     if not sizes:
-        raise CotangentError(
-            "grad_outputs: expected at least one cotangent with a batch axis, as "
-            "is_grads_batched=True says, given None"
-        )
+        raise _no_batch()
     if len(set(sizes.values())) > 1:
         found = ", ".join(f"{path} has {n}" for path, n in sizes.items())
         raise CotangentError(f"grad_outputs: expected one size of the batch axis, but {found}")
-    return next(iter(sizes.values()))
+    return arrays, next(iter(sizes.values()))
 
 
-def _sizes(given: Any, output: Any, path: str, sizes: dict[str, int]) -> None:
-    """The length of the first axis of every cotangent, whose other axes are the output's."""
+def _no_batch() -> CotangentError:
+    """The error for cotangents that are all left out."""
+    return CotangentError(
+        "grad_outputs: expected at least one cotangent with a batch axis, as "
+        "is_grads_batched=True says, given None"
+    )
+
+
+def as_arrays(given: Any, output: Any, path: str, sizes: dict[str, int]) -> Any:
+    """Cotangents as arrays in the structure of the output; the length of each by its path."""
     if given is None:
-        return
+        return None
     given, output = by_attribute(given, output)
     if isinstance(output, (dict, list, tuple)):
         keys = output if isinstance(output, dict) else range(len(output))
         if isinstance(given, Mapping) != isinstance(output, dict) or len(given) != len(output):
             raise CotangentError(f"{path}: expected {len(output)} items like the output")
-        for key in keys:
-            _sizes(given[key], output[key], f"{path}[{key!r}]", sizes)
-        return
+        made = {k: as_arrays(given[k], output[k], f"{path}[{k!r}]", sizes) for k in keys}
+        return made if isinstance(output, dict) else list(made.values())
     shape, expected = np.shape(given), np.shape(output)
     if len(shape) != len(expected) + 1 or shape[1:] != expected:
         wanted = f"(B, {', '.join(map(str, expected))})" if expected else "(B,)"
@@ -187,6 +144,7 @@ def _sizes(given: Any, output: Any, path: str, sizes: dict[str, int]) -> None:
             f"given shape {shape}"
         )
     sizes[path] = shape[0]
+    return given if is_device_array(given) else np.asarray(given)
 
 
 # --- a gradient as a plain function of the arguments and the cotangent ----------------------------
@@ -199,35 +157,20 @@ def with_cotangent(made: Derivative, given: Container[str]) -> tuple[Any, str]:
     """
     fresh = ir.Fresh({*signature_of(made.primal).parameters})
     seed, gradient = fresh("cotangents").id, fresh("gradient").id
-    heads, uses = heads_and_uses(made.primal, given, seed)
+    head, uses = head_and_uses(made.primal, given, seed)
     name = f"{made.request.name}_again"
     given = ", ".join([*uses, f"{SEED}={seed}"])
-    text = f"def {name}({', '.join(heads)}):\n    return {gradient}({given})\n"
+    text = f"def {name}{head}:\n    return {gradient}({given})\n"
     return compile_text(text, {gradient: made}, name, made.primal), seed
 
 
-def heads_and_uses(f: Any, given: Container[str], seed: str) -> tuple[list[str], list[str]]:
+def head_and_uses(f: Any, given: Container[str], seed: str) -> tuple[str, list[str]]:
     """The parameters of `f` that are given an argument, with another one, and how to pass them."""
-    params = [p for p in signature_of(f).parameters.values() if p.name in given]
-    heads = [str(p.replace(annotation=p.empty, default=p.empty)) for p in params]
-    uses = [_use(p, head) for p, head in zip(params, heads)]
-    last = [heads.pop()] if params and params[-1].kind is inspect.Parameter.VAR_KEYWORD else []
-    return [*_with_star(params, heads), seed, *last], uses
-
-
-def _use(param: inspect.Parameter, head: str) -> str:
-    return f"{param.name}={param.name}" if param.kind is param.KEYWORD_ONLY else head
-
-
-def _with_star(params: list[inspect.Parameter], heads: list[str]) -> list[str]:
-    """The parameters with a `*` before the keyword-only ones, where nothing else makes them so."""
-    kinds = [p.kind for p in params]
-    if inspect.Parameter.VAR_POSITIONAL in kinds:
-        return heads
-    at = len(heads)
-    if inspect.Parameter.KEYWORD_ONLY in kinds:
-        at = kinds.index(inspect.Parameter.KEYWORD_ONLY)
-    return [*heads[:at], "*", *heads[at:]]
+    own = signature_of(f)
+    params = [p for p in own.parameters.values() if p.name in given]
+    plain = [p.replace(annotation=p.empty, default=p.empty) for p in params]
+    uses = [f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else str(p) for p in plain]
+    return str(with_keywords(own.replace(parameters=plain), **{seed: ...})), uses
 
 
 # --- parameters that lead to an output ------------------------------------------------------------
@@ -261,42 +204,39 @@ def rows_of(
     results = [text.result(item, k, used) for k, item in enumerate(made.request.inputs)]
     given = text.built(SEED, seed, text.cotangent)
     if not text.seeds:
-        raise CotangentError(
-            "grad_outputs: expected at least one cotangent with a batch axis, as "
-            "is_grads_batched=True says, given None"
-        )
-    heads, uses = heads_and_uses(made.primal, kinds, SEED)
+        raise _no_batch()
+    head, uses = head_and_uses(made.primal, kinds, SEED)
     k, size, first, own = text.k, text.size, text.value, text.own
     body = [f"{first} = {own['f']}({', '.join(uses)})"] if value else []
     body += [f"{size} = {own['len']}({text.seeds[0]})"]
     for other in text.seeds[1:]:
         body += [f"if {own['len']}({other}) != {size}:", f"    raise ValueError({_UNEQUAL!r})"]
-    body += [f"{name} = {own['np']}.zeros({zero})" for name, zero in text.zeros]
+    body += [f"{name} = {own['np']}.zeros({form})" for name, form, _ in text.rows]
     body += [f"for {k} in {own['range']}({size}):"]
     body += [f"    {text.g} = {own['gradient']}({', '.join([*uses, f'{SEED}={given}'])})"]
-    body += [f"    {name}[{k}] = {part}" for name, part in text.parts]
+    body += [f"    {name}[{k}] = {part}" for name, _, part in text.rows]
     form = made.request.form
     shown = ir.Tuple if form == "tuple" else ir.Dict
     found = results[0] if form == "bare" else _display(shown, form, results)
     body += [f"return {first}, {found}" if value else f"return {found}"]
     meant = {"np": np, "f": made.primal, "gradient": made, "len": len, "range": range}
     space = {own[base]: value for base, value in meant.items()}
-    return with_source(f"def {made.request.name}_batch({', '.join(heads)}):", body, space)
+    return with_source(f"def {made.request.name}_batch{head}:", body, space)
 
 
 _UNEQUAL = "grad_outputs: expected one size of the batch axis"
 
 
 class _Text:
-    """The arrays for the gradients, what each begins as, and what is put into it.
+    """What a text is made of.
 
-    `seeds` are the arrays in the batch of cotangents.
+    `rows` are the arrays for the gradients, how large each is, and what is put into it; `seeds` are
+    the arrays in the batch of cotangents.
     """
 
     def __init__(self, made: Derivative, kinds: Mapping[str, ir.Kind]) -> None:
         self.made, self.kinds = made, kinds
-        self.zeros: list[tuple[str, str]] = []
-        self.parts: list[tuple[str, str]] = []
+        self.rows: list[tuple[str, str, str]] = []
         self.seeds: list[str] = []
         params = signature_of(made.primal).parameters
         self.fresh = ir.Fresh({SEED, "ValueError", *params})
@@ -310,11 +250,7 @@ class _Text:
     def built(
         self, what: str, kind: ir.Kind, leaf: Callable[[str, ir.Kind], str], path: str = ""
     ) -> str:
-        """A container of a kind written out, with what `leaf` says of the kinds at paths in it.
-
-        Raises:
-            UnsupportedError: it is or holds an object, or a container of which nothing is known.
-        """
+        """A container of a kind written out, with what `leaf` says of the kinds at paths in it."""
         inner = _inner(kind)
         open_ended = isinstance(kind, (ir.Tuple, ir.List, ir.Dict)) and not inner
         if open_ended or isinstance(kind, ir.Object) or getattr(kind, "cls", None) is not None:
@@ -347,8 +283,8 @@ class _Text:
             if not ir.is_active_kind(kind):
                 return "None"
             name = self.name("rows")
-            self.zeros.append((name, self.shape(x + path, kind) + self.dtype(x + path, kind)))
-            self.parts.append((name, part + path))
+            form = self.shape(x + path, kind) + self.dtype(x + path, kind)
+            self.rows.append((name, form, part + path))
             return name
 
         kind = part_of(self.kinds.get(item.param, ir.UNKNOWN), item, self.made.primal)
@@ -419,11 +355,7 @@ class Batched(Derivative):
         return self.__signature__
 
     def for_kinds(self, kinds: Mapping[str, ir.Kind]) -> Any:
-        """A function that takes the gradients one by one, for arguments of these kinds.
-
-        Raises:
-            UnsupportedError: the function may give something else each time that it runs.
-        """
+        """A function that takes the gradients one by one, for arguments of these kinds."""
         kinds = dict(kinds)
         seed = kinds.pop(SEED, ir.NoneKind())
         if self.options.has_aux:

@@ -69,12 +69,6 @@ class FreeDerivative(Transformed):
         if isinstance(self.made, Reusing):
             self.made.release_workspace()
 
-    @property
-    @entry
-    def source(self) -> str:
-        """The generated text."""
-        return self.made.source
-
     def __repr__(self) -> str:
         return repr(self.made)
 
@@ -215,11 +209,7 @@ def _made(f: Any, options: Options) -> Any:
 
 
 def _check(f: Any, options: Options, is_free: bool) -> None:
-    """Refuse options that do not go together.
-
-    Raises:
-        UnsupportedError: a workspace or variables outside are asked for where there can be none.
-    """
+    """Refuse a workspace or variables outside with options with which there can be none."""
     place = None if f is None else place_of(f)
     if options.workspace:
         from srcdiff.runtime.workspace import check_counts

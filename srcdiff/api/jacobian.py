@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.api.jvp import Forward, forward_of, jvp_again
+from srcdiff.api.jvp import forward_of, jvp_again
 from srcdiff.api.matrices import Sparse, by_columns, by_rows, count, real, units
 from srcdiff.api.point import Point
 from srcdiff.driver.callables import Transformed, offers
@@ -78,11 +78,12 @@ class Jacobian(Transformed):
         super().__init__(primal, options, signature_of(primal))
         self.mode, self.sparsity = mode, sparsity
         self._sparse = None if sparsity is None else Sparse(sparsity, mode)
+        self._function, self._asked = primal, options
 
     @entry
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The Jacobian at these arguments."""
-        point = Point(self.primal, self.options, args, kwargs)
+        """The matrix at these arguments."""
+        point = Point(self._function, self._asked, args, kwargs)
         if self._sparse is not None:
             return self._sparse(point)
         inputs = real(point.inputs, "the input")
@@ -99,21 +100,19 @@ class Jacobian(Transformed):
 
         It is for one array or number as the input, and one output.
         """
-        plain = isinstance(self.options.inputs, (int, str)) and self.options.outputs is None
+        plain = isinstance(self._asked.inputs, (int, str)) and self._asked.outputs is None
         if not plain or self.sparsity is not None:
             return None
-        return columns_of(self._differentiated(), self.options.inputs)
-
-    def _differentiated(self) -> Any:
-        """The function whose tangents the columns are."""
-        return self.primal
+        return columns_of(self._function, self._asked.inputs)
 
     @property
     @entry
     def source(self) -> str:
         """The text that computes one row, or in forward mode one column."""
-        made: Derivative = derivative_of(self.primal, self.options)
-        return _columns(self.primal, made).source if self.mode == "forward" else made.source
+        made: Derivative = derivative_of(self._function, self._asked)
+        if self.mode == "forward":
+            made = forward_of(self._function, made.request.params, made.request.outputs)
+        return made.source
 
     def made_of(self) -> tuple[Any, ...]:
         """What it is made of beside the function."""
@@ -127,29 +126,8 @@ class Hessian(Jacobian):
         self, primal: Any, options: Options, mode: str | None = "forward", sparsity: Any = None
     ) -> None:
         super().__init__(primal, options, mode, sparsity)
-        self.gradient = gradient(primal, options.inputs, options.outputs)
-
-    @entry
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The Hessian at these arguments."""
-        point = Point(self.gradient, self.options, args, kwargs)
-        return by_columns(point, real(point.inputs, "the input"))
-
-    def _differentiated(self) -> Any:
-        """The gradient."""
-        return self.gradient
-
-    @property
-    @entry
-    def source(self) -> str:
-        """The text that computes one column."""
-        return _columns(self.gradient, self.gradient).source
-
-
-def _columns(f: Any, made: Derivative) -> Forward:
-    """The function of forward mode for the inputs of a derivative."""
-    params = tuple(dict.fromkeys(i.param for i in made.request.inputs))
-    return forward_of(f, params, made.request.outputs if f is not made else None)
+        self._function = gradient(primal, options.inputs, options.outputs)
+        self._asked = Options(options.inputs)
 
 
 def gradient(f: Any, inputs: Any, outputs: Any = None) -> Derivative:
@@ -255,11 +233,7 @@ def hvp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **k
 
 
 def _one(point: Point) -> Any:
-    """The vector of one number, which need not be given.
-
-    Raises:
-        CotangentError: there are several.
-    """
+    """The vector of one number, which need not be given; raises where there are several."""
     if point.request.form != "bare" or count(point.inputs) != 1:
         raise CotangentError(
             "The vector v can only be None if the input to the user-provided function is a single "

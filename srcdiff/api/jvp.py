@@ -11,6 +11,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.backends.loader import with_place
+from srcdiff.driver.callables import with_keywords
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.executable import CANNOT
 from srcdiff.driver.options import Options, parameter_names, star_of, tangent_of
@@ -48,11 +49,7 @@ class Forward(Derivative):
 
     def call_signature(self) -> inspect.Signature:
         """The parameters of the function, and the tangents by keyword."""
-        plain = super().call_signature()
-        params = list(plain.parameters.values())
-        last = [params.pop()] if params and params[-1].kind is params[-1].VAR_KEYWORD else []
-        more = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in self._tangents()]
-        return plain.replace(parameters=[*params, *more, *last])
+        return with_keywords(super().call_signature(), **dict.fromkeys(self._tangents(), ...))
 
     def keywords(self, function: Any) -> Mapping[str | None, str]:
         """The names of the tangents in a generated function."""
@@ -191,12 +188,7 @@ def _by_parameter(
 
 
 def tangent_like(given: Any, like: Any, path: str) -> Any:
-    """A copy of a tangent, checked against its argument; zero where it is None.
-
-    Raises:
-        CotangentError: it does not have the structure or the shape of the argument.
-        CotangentTypeError: it is no number or array.
-    """
+    """A copy of a tangent, checked against its argument; zero where it is None."""
     if isinstance(like, dict):
         given = items_like(given, like, path, "argument")
         return {k: tangent_like(given.get(k), v, f"{path}[{k!r}]") for k, v in like.items()}
@@ -254,5 +246,4 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Linear]:
     (9.0, 6.0, 60.0)
     """
     linear = Linear(f, primals)
-    value = f(*copied(primals))
-    return value, linear
+    return f(*copied(primals)), linear

@@ -32,11 +32,7 @@ _MOST = 1 << 22
 
 
 def real(tree: Any, what: str) -> Any:
-    """A structure that holds no complex numbers.
-
-    Raises:
-        DtypeError: it does.
-    """
+    """A structure; raises a DtypeError if it holds complex numbers."""
     for path, leaf in leaves(tree):
         if np.iscomplexobj(leaf):
             raise DtypeError(
@@ -187,13 +183,9 @@ class Pattern:
 
     def joined(self, other: Pattern) -> Pattern:
         """The places of both."""
-        flat = np.union1d(self._flat, other._flat)
-        rows, columns = np.divmod(flat, max(1, self.shape[1]))
+        both = [(pattern.rows, pattern.columns) for pattern in (self, other)]
+        rows, columns = np.unique(np.concatenate(both, axis=1), axis=1)
         return Pattern(rows, columns, self.shape)
-
-    @property
-    def _flat(self) -> Vectors:
-        return self.rows * self.shape[1] + self.columns
 
 
 def colours(lines: Vectors, crossing: Vectors, many: int, across: int) -> Vectors:
@@ -220,11 +212,7 @@ def colours(lines: Vectors, crossing: Vectors, many: int, across: int) -> Vector
 
 
 def pattern_of(given: Any, output: Any, inputs: Any) -> Pattern:
-    """A pattern as it was given: a boolean array, or a SciPy sparse matrix.
-
-    Raises:
-        ValueError: its shape is not that of the Jacobian.
-    """
+    """A pattern as it was given, of the shape of the Jacobian: boolean, or sparse of SciPy."""
     shape = np.size(output), np.size(inputs)
     full = np.shape(output) + np.shape(inputs)
     if hasattr(given, "tocoo"):
@@ -250,11 +238,7 @@ class Sparse:
         self.pattern: Pattern | None = None
 
     def __call__(self, point: Point) -> Any:
-        """The Jacobian at a point.
-
-        Raises:
-            ValueError: there are several inputs or outputs, or the pattern does not fit.
-        """
+        """The Jacobian at a point; a ValueError where the pattern does not fit."""
         matrix, products = _scipy_matrix(), Products(point, self.mode)
         is_detected = isinstance(self.sparsity, str)
         if self.pattern is None or self.pattern.shape != products.shape:

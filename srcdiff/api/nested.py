@@ -24,6 +24,7 @@ from srcdiff.api.vjp import vjp
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options, parameter_names
 from srcdiff.driver.pullback import recorded
+from srcdiff.driver.second_order import active_places
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.signatures import place_of
 from srcdiff.ir.frozen import replace
@@ -61,11 +62,7 @@ class Pulled(Derivative):
         return Pulled(self.origin, options, self._start + more, self._stop + more)
 
     def for_kinds(self, kinds: Mapping[str, ir.Kind]) -> Any:
-        """The generated function for arguments of these kinds.
-
-        Raises:
-            UnsupportedError: the function may give something else each time that it runs.
-        """
+        """The generated function for arguments of these kinds."""
         options = self._asked
         if options.inputs is None:
             names = parameter_names(self.primal)[self._start : self._stop]
@@ -229,11 +226,7 @@ class _Compiler:
         strong_zeros: bool = False,
         writes: bool = False,
     ) -> tuple[Any, Any]:
-        """The value of a call and its pullback.
-
-        Raises:
-            UnsupportedError: the function writes into an argument, which its caller could not know.
-        """
+        """The value of a call and its pullback; it may write into arguments only if `writes`."""
         made = self.gradient(f, inputs, strong_zeros)
         pair = made.pair(*args)
         if pair.written and not writes:
@@ -255,10 +248,7 @@ class _Compiler:
 
     def active(self, f: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
         """The positions of the arguments that can carry a derivative."""
-        kinds = [kind_of(arg, f"x{k}") for k, arg in enumerate(args)]
-        objects = (ir.Object, ir.Callable)
-        plain = [ir.is_active_kind(kind) and not isinstance(kind, objects) for kind in kinds]
-        return tuple(k for k, is_active in enumerate(plain) if is_active)
+        return active_places([kind_of(arg, f"x{k}") for k, arg in enumerate(args)])
 
 
 COMPILER = _Compiler()

@@ -11,19 +11,13 @@ from typing import Any
 from srcdiff.api.jvp import Forward, forward_of, tangent_like
 from srcdiff.driver.derivative import Derivative, derivative_of
 from srcdiff.driver.executable import CANNOT
-from srcdiff.driver.options import (
-    Options,
-    at,
-    is_object,
-    names_parameter,
-    selected,
-    tangent_of,
-)
+from srcdiff.driver.options import Options, at, names_parameter, selected, tangent_of
 from srcdiff.driver.pullback import Pullback
 from srcdiff.driver.snapshots import same
 from srcdiff.driver.structures import with_leaf, zeros
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.signatures import arguments, place_of, signature_of
+from srcdiff.runtime import records
 from srcdiff.runtime.batched import repeated
 from srcdiff.runtime.devices import is_any_array
 
@@ -37,7 +31,7 @@ class Point:
         self.f, self.options = f, options
         made: Derivative = derivative_of(f, options)
         self.made, self.request = made, made.request
-        self.params = tuple(dict.fromkeys(i.param for i in self.request.inputs))
+        self.params = self.request.params
         self.args, self.kwargs = args, dict(kwargs)
         values = None if made.receiver else made.in_order(args, kwargs)
         if values is None:
@@ -56,7 +50,8 @@ class Point:
     @property
     def holds_objects(self) -> bool:
         """Whether an input is an object or a part of one, which forward mode does not follow."""
-        return any(is_object(self.values[p]) for p in self.params)
+        values = (self.values[p] for p in self.params)
+        return any(records.is_record(type(v)) and not isinstance(v, tuple) for v in values)
 
     def along(self, direction: Any) -> tuple[Any, Any]:
         """The value of the function, and the tangent of the outputs along a direction."""
@@ -71,6 +66,9 @@ class Point:
 
         `CANNOT` where the function has no form for a batch.
         """
+        paths = ((self.values[i.param], i.path[:-1]) for i in self.request.inputs if i.path)
+        if any(is_any_array(at(value, path)) for value, path in paths):
+            return CANNOT  # the keys of an array's parts are not those of a batch of arrays
         single = {p: tangent_like(None, self.values[p], p) for p in self.params}
         tangents = {p: repeated(zero, size) for p, zero in single.items()}
         self._place(tangents, directions)
@@ -124,11 +122,7 @@ class Point:
 
 
 def _of_object(f: Any, origin: Any, old: Any, new: Any) -> Any:
-    """A callable object, or a method of an object, as that of another one.
-
-    Raises:
-        UnsupportedError: it is a derivative of a method of an object, which is not as it was.
-    """
+    """A callable object, or a method of an object, as that of another one; no derivative of it."""
     if isinstance(origin, types.FunctionType):
         return types.MethodType(origin, new)
     if same(old, new):

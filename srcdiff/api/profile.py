@@ -70,30 +70,41 @@ def profile(g: Derivative) -> Callable[..., Profile]:
     @entry
     def profiled(*args: Any, grad_outputs: Any = None, **kwargs: Any) -> Profile:
         function, text = g.specialised(*args, **kwargs), g.source
-        tracer = _Tracer(function.__code__, text)
+        tracer = Tracer(function, text)
         given = {} if grad_outputs is None else {"grad_outputs": grad_outputs}
-        before = sys.gettrace()
-        sys.settrace(tracer.called)
-        try:
-            value = function(*g.receiver, *args, **given, **kwargs)
-        finally:
-            sys.settrace(before)
-        return Profile(value, tracer.costs())
+        return Profile(tracer.run(*g.receiver, *args, **given, **kwargs), tracer.costs())
 
     return profiled
 
 
-class _Tracer:
-    """The times of the lines of one generated function, and what it keeps."""
+def backward_line(lines: list[str]) -> int:
+    """The line of a generated text, from 1, on which its backward part begins."""
+    marks = (k for k, line in enumerate(lines, 1) if line.strip() == "# backward")
+    return next(marks, len(lines) + 1)
 
-    def __init__(self, code: Any, text: str) -> None:
-        self.code = code
+
+class Tracer:
+    """The times of the lines of one generated function, and what it keeps.
+
+    `held`: the bytes of its variables when the backward part begins.
+    """
+
+    def __init__(self, function: Any, text: str) -> None:
+        self.function, self.code = function, function.__code__
         self.text = text.split("\n")
-        marks = [k for k, line in enumerate(self.text, 1) if line.strip() == "# backward"]
-        self.middle = marks[0] if marks else len(self.text) + 1
+        self.middle = backward_line(self.text)
         self.spent: dict[int, float] = defaultdict(float)
-        self.saved: dict[int, int] = {}
+        self.held: dict[str, int] = {}
         self.last: tuple[int, float] | None = None
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function gives."""
+        before = sys.gettrace()
+        sys.settrace(self.called)
+        try:
+            return self.function(*args, **kwargs)
+        finally:
+            sys.settrace(before)
 
     def called(self, frame: Any, event: str, arg: Any) -> Any:
         """Follow the lines of the generated function alone."""
@@ -104,27 +115,28 @@ class _Tracer:
         now = time.perf_counter()
         if self.last is not None:
             self.spent[self.last[0]] += now - self.last[1]
-        if frame.f_lineno > self.middle and not self.saved:
-            self.saved = self.kept(frame.f_locals) or {0: 0}
+        if frame.f_lineno > self.middle and not self.held:
+            self.held = {name: bytes_of(value) for name, value in frame.f_locals.items()}
         self.last = (frame.f_lineno, time.perf_counter())
         return self.line
 
-    def kept(self, values: dict[str, Any]) -> dict[int, int]:
+    def saved(self) -> dict[int, int]:
         """The bytes of what the backward part reads, by the line that computes it."""
         below = "\n".join(self.text[self.middle :])
         params = self.code.co_varnames[: self.code.co_argcount + self.code.co_kwonlyargcount]
-        found: dict[int, int] = {}
-        for name, value in values.items():
+        found: dict[int, int] = defaultdict(int)
+        for name, size in self.held.items():
             made = re.compile(rf"^\s*{name}(\.append\(|\[[^=]*\] = )|\b{name}\b[^=(]* = ")
             lines = [k for k, s in enumerate(self.text[: self.middle], 1) if made.search(s)]
             if lines and name not in params and re.search(rf"\b{name}\b", below):
-                found[lines[-1]] = found.get(lines[-1], 0) + _bytes(value)
+                found[lines[-1]] += size
         return found
 
     def costs(self) -> tuple[LineCost, ...]:
         """The costs by the lines of the primal."""
         table: dict[Any, LineCost] = {}
-        for number in sorted({*self.spent, *self.saved} - {0}):
+        saved = self.saved()
+        for number in sorted({*self.spent, *saved}):
             loc = place_in(self.code.co_filename, number)
             if loc is None:
                 continue
@@ -135,12 +147,12 @@ class _Tracer:
                 cost.backward += self.spent.get(number, 0.0)
             else:
                 cost.forward += self.spent.get(number, 0.0)
-            cost.saved += self.saved.get(number, 0)
+            cost.saved += saved.get(number, 0)
         return tuple(table[key] for key in sorted(table))
 
 
-def _bytes(value: Any) -> int:
-    """The bytes of the arrays in a value."""
-    if isinstance(value, (list, tuple)):
-        return sum(map(_bytes, value))
-    return value.nbytes if isinstance(value, (np.ndarray, np.generic)) else 0
+def bytes_of(value: Any) -> int:
+    """The bytes of the arrays and numbers in a value."""
+    if isinstance(value, (list, tuple, dict)):
+        return sum(map(bytes_of, value.values() if isinstance(value, dict) else value))
+    return int(value.nbytes) if isinstance(value, (np.ndarray, np.generic)) else 8

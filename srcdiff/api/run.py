@@ -11,13 +11,13 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.api.backward import add_into, store_key
-from srcdiff.api.batch import Batched, as_arrays, batch_size, batched, reached, with_cotangent
+from srcdiff.api.batch import Batched, as_arrays, as_batch, batched, reached, with_cotangent
 from srcdiff.api.point import Point
 from srcdiff.driver.arguments import check_plain
 from srcdiff.driver.callables import offers
 from srcdiff.driver.derivative import Derivative, derivative_of
 from srcdiff.driver.options import Options, Path, at, check_unused_options
-from srcdiff.driver.pullback import Held, Pullback
+from srcdiff.driver.pullback import Pullback, held_in
 from srcdiff.driver.structures import leaves, with_leaf, zeros
 from srcdiff.errors import (
     CotangentError,
@@ -44,6 +44,8 @@ Place = tuple[str, Path]
 class Output:
     """A recorded execution, or a part of what it returned."""
 
+    added: tuple[Output, ...] = ()
+
     def __init__(self, run: Run, path: Path) -> None:
         self.run, self.path = run, path
 
@@ -54,8 +56,8 @@ class Output:
 
     @property
     def parts(self) -> tuple[Output, ...]:
-        """The outputs of one run each of which this is the sum: itself."""
-        return (self,)
+        """The outputs of one run each of which this is the sum: itself, if nothing was added."""
+        return self.added or (self,)
 
     @entry
     def __getitem__(self, key: Any) -> Output:
@@ -121,8 +123,8 @@ class Output:
             ReleasedError: the residuals have been freed already.
             UnusedInputError: this output does not depend on an input.
         """
-        given = self.run.default_inputs() if inputs is None else inputs
-        form, items = items_of(given)
+        own = self.run.inputs
+        form, items = items_of((own if len(own) > 1 else own[0]) if inputs is None else inputs)
         found = gradients(
             [self], items, [grad_outputs], retain_graph, create_graph, allow_unused,
             is_grads_batched, materialize_grads,
@@ -167,11 +169,13 @@ class Run(Output):
             )
         self.point = Point(f, Options(names, allow_unused=True), args, kwargs)
         self.returned, self.pull = self.point.pullback(keep=True)
-        self.passed: dict[str, Any] = {**self.point.values, **({} if of is None else of.passed)}
-        self.held: tuple[Held, ...] = () if of is None else of.held
-        self.held = (Held().add(self.point.values), *self.held)
-        self.grads: dict[str, Any] = {} if of is None else of.grads
-        self.leaves: tuple[str, ...] = self.inputs if of is None else of.leaves
+        self.passed, self.held = dict(self.point.values), held_in(self.point.values)
+        self.grads: dict[str, Any] = {}
+        self.leaves = self.inputs
+        if of is not None:
+            self.passed |= of.passed
+            self.held |= of.held
+            self.grads, self.leaves = of.grads, of.leaves
 
     @property
     def name(self) -> str:
@@ -184,11 +188,7 @@ class Run(Output):
         return self.point.at(self.pull.given)
 
     def again(self) -> Point:
-        """The same, to be run again.
-
-        Raises:
-            UnsupportedError: what the function reads from outside is not as it was.
-        """
+        """The same, to be run again; refused where what it reads from outside is not as it was."""
         changed = self.pull.changed(self.kept.made)
         if changed is None:
             return self.kept
@@ -203,10 +203,6 @@ class Run(Output):
         """The names of the parameters that can carry a derivative."""
         return self.point.params
 
-    def default_inputs(self) -> Any:
-        """All inputs: a bare one, or a tuple of them."""
-        return self.inputs[0] if len(self.inputs) == 1 else self.inputs
-
     def release(self) -> None:
         """Free the residuals; a later gradient raises ReleasedError."""
         self.pull.release()
@@ -220,7 +216,9 @@ class Run(Output):
             return [(names[int(item)], ())]
         if isinstance(item, str):
             return [self._named(item)]
-        values = self.kept.values if any(h.has(item) for h in self.held) else {}
+        # What a list or dict holds since then has not been passed.
+        known = id(item) in self.held or not (is_any_array(item) or isinstance(item, (list, dict)))
+        values = self.kept.values if known else {}
         found = [p for n, v in values.items() if n in self.inputs
                  for p in _found(self.passed[n], v, item, (n, ()))]  # fmt: skip
         if not found:
@@ -312,17 +310,12 @@ class Total(Output):
 
     def __init__(self, parts: tuple[Output, ...], constant: Any) -> None:
         super().__init__(parts[0].run, ())
-        self._parts, self.constant = parts, constant
+        self.added, self.constant = parts, constant
 
     @property
     def value(self) -> Any:
         """The sum of the values."""
         return _sum([p.value for p in self.parts] + [self.constant])
-
-    @property
-    def parts(self) -> tuple[Output, ...]:
-        """The outputs of one run each that are added."""
-        return self._parts
 
     def __getitem__(self, key: Any) -> Output:
         """The sum at a position or key of what is added."""
@@ -374,7 +367,7 @@ class Asked:
     def size(self) -> int | None:
         """The length of the batch axis of the cotangents, None where there is none."""
         given, values = [g for _, g in self.seeds], [output.value for output, _ in self.seeds]
-        return batch_size(given, values) if self.batch else None
+        return as_batch(given, values)[1] if self.batch else None
 
     @functools.cached_property
     def selection(self) -> Any:
@@ -393,17 +386,14 @@ class Asked:
         return reached(point.made, self.selection, kinds)
 
     def checked(self, output: Output, given: Any) -> Any:
-        """A cotangent of an output, or a batch of them.
-
-        Raises:
-            CotangentError: it does not fit the output.
-        """
+        """A cotangent of an output, or a batch of them; raises where it does not fit."""
         where = spelled("grad_outputs", output.path)
         if self.size is None:
             return cotangent(given, output.value, where)
         if self.size == 0:
             return zeros(output.value, 0)
-        return cotangents(as_arrays(given, output.value), output.value, self.size, where)
+        arrays = as_arrays(given, output.value, where, {})
+        return cotangents(arrays, output.value, self.size, where)
 
     def seed(self) -> Any:
         """The cotangent of all that was returned, or a batch: zero for what is not selected."""

@@ -9,14 +9,14 @@ is absent is zero and has no memory; one that is written in place owns its memor
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
-from srcdiff.ir.frozen import frozen, replace
+from srcdiff.ir.frozen import replace
 from srcdiff.primitives.effects import is_pure, makes_new, returns_view
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
@@ -33,27 +33,19 @@ class State(IntEnum):
     OWNED = 2  # present; nobody else has its memory
 
 
-States = Mapping[str, State]
+States = dict[str, State]
 
 
-@frozen
-class Resolved:
-    """Statements in forward order, and the states after them (at their backward end)."""
-
-    block: ir.Block
-    states: dict[str, State]
-
-
-def join(a: States, b: States) -> dict[str, State]:
+def join(a: States, b: States) -> States:
     """The states where two paths meet: present if present on either, owned if owned on both."""
-    out: dict[str, State] = {}
+    out: States = {}
     for name in (*a, *b):
         one, two = a.get(name, State.ABSENT), b.get(name, State.ABSENT)
         out[name] = max(one, two) if not (one and two) else min(one, two)
     return out
 
 
-def loop_join(start: States, end: States) -> dict[str, State]:
+def loop_join(start: States, end: States) -> States:
     """The states at the start of a loop's body; what is absent before the loop starts as zeros."""
     out = join(start, end)
     for name, state in end.items():
@@ -83,16 +75,16 @@ def accumulate(
 
     `wanted` maps adjoints that are returned to their primals: at the end each owns its memory.
     """
-    pass_ = _Accumulate(facts, frozenset(wanted))
-    done = pass_.block(function.body, {})
+    pass_, now = _Accumulate(facts, frozenset(wanted)), States()
+    body = pass_.block(function.body, now)
     final: list[ir.Stmt] = []
     for target, like in wanted.items():
-        final += pass_.demand(ir.Name(target), like, done.states, ir.NOWHERE)
-    return replace(function, body=done.block), tuple(final)
+        final += pass_.demand(ir.Name(target), like, now, ir.NOWHERE)
+    return replace(function, body=body), tuple(final)
 
 
 class _Accumulate:
-    """The pass over a Pair tree, backwards."""
+    """The pass over a Pair tree, backwards; `now` are the states, which become those before it."""
 
     def __init__(self, facts: Facts, wanted: frozenset[str]) -> None:
         self.facts, self.wanted = facts, wanted
@@ -102,67 +94,64 @@ class _Accumulate:
         self.viewed = {facts.aliases.owner(v) for v in views}
         self.like = {a: ir.Name(n) for n, a in facts.adjoints.items()}
 
-    def block(self, block: ir.Block, states: States) -> Resolved:
+    def block(self, block: ir.Block, now: States) -> ir.Block:
         """A block, its last statement first."""
         out: list[ir.Stmt] = []
-        now = dict(states)
         for stmt in reversed(block):
-            done = self.stmt(stmt, now)
-            out += reversed(done.block)
-            now = done.states
-        return Resolved(tuple(reversed(out)), now)
+            out += reversed(self.stmt(stmt, now))
+        return tuple(reversed(out))
 
-    def stmt(self, stmt: ir.Stmt, states: dict[str, State]) -> Resolved:
+    def stmt(self, stmt: ir.Stmt, now: States) -> ir.Block:
         """One statement of the Pair tree."""
         if isinstance(stmt, ir.Pair):
-            adjoint, after = self.adjoint(stmt.adjoint, states)
-            return Resolved((replace(stmt, adjoint=adjoint),), after)
+            return (replace(stmt, adjoint=self.adjoint(stmt.adjoint, now)),)
         if isinstance(stmt, ir.If):
-            return self.branch(stmt, states)
-        if isinstance(stmt, (ir.For, ir.While)):
-            return self.loop(stmt, states)
-        return Resolved((stmt,), states)
+            return (self.branch(stmt, now),)
+        return self.loop(stmt, now) if isinstance(stmt, (ir.For, ir.While)) else (stmt,)
 
-    def branch(self, stmt: ir.If, states: dict[str, State]) -> Resolved:
+    def branch(self, stmt: ir.If, now: States) -> ir.If:
         """Both branches; an adjoint that only one of them makes is made zero in the other.
 
         One that is returned is copied in that branch in which it shares memory.
         """
-        one, two = self.block(stmt.body, states), self.block(stmt.orelse, states)
-        first = self.copies(one.states, two.states, stmt.loc)
-        second = self.copies(two.states, one.states, stmt.loc)
-        joined = join(one.states, two.states)
-        body = (*self.zeros(one.states, joined, stmt.loc), *first, *one.block)
-        orelse = (*self.zeros(two.states, joined, stmt.loc), *second, *two.block)
-        return Resolved((replace(stmt, body=body, orelse=orelse),), joined)
+        one, two = dict(now), dict(now)
+        body, orelse = self.block(stmt.body, one), self.block(stmt.orelse, two)
+        first, second = self.copies(one, two, stmt.loc), self.copies(two, one, stmt.loc)
+        joined = join(one, two)
+        body = (*self.zeros(one, joined, stmt.loc), *first, *body)
+        orelse = (*self.zeros(two, joined, stmt.loc), *second, *orelse)
+        now.clear()
+        now.update(joined)
+        return replace(stmt, body=body, orelse=orelse)
 
-    def loop(self, stmt: ir.For | ir.While, states: dict[str, State]) -> Resolved:
-        """A loop to a fixpoint of the states at the start of its backward body."""
-        start, copies = self.owned_before(stmt, states)
-        outside = dict(start)
-        while True:
-            body = self.block(stmt.body, start)
-            cond = self.block(stmt.cond if isinstance(stmt, ir.While) else (), body.states)
-            new = loop_join(start, cond.states)
-            if new == start:
-                break
-            start = new
-        before = (*copies, *self.zeros(outside, start, stmt.loc))
-        tail = self.zeros(cond.states, start, stmt.loc)
-        new_stmt: ir.Stmt = replace(stmt, body=(*tail, *body.block))
-        return Resolved((new_stmt, *before), start)
+    def loop(self, stmt: ir.For | ir.While, now: States) -> ir.Block:
+        """A loop to a fixpoint of the states at the start of its backward body.
 
-    def owned_before(
-        self, stmt: ir.For | ir.While, states: dict[str, State]
-    ) -> tuple[dict[str, State], ir.Block]:
-        """Shared adjoints that the loop writes into are copied once, before it."""
+        Shared adjoints that the loop writes into are copied once, before it.
+        """
         demanded = {s.target.id for s in ir.walk((stmt,)) if isinstance(s, ir.Demand)}
-        now = dict(states)
-        out: list[ir.Stmt] = []
-        for name in sorted(n for n in demanded if states.get(n) == State.SHARED):
-            copy = self.demand(ir.Name(name), self.like[name], now, stmt.loc)
-            out.append(ir.Pair(None, tuple(copy), stmt.loc))
-        return now, tuple(out)
+        copies = self.owned((n for n in demanded if now.get(n) == State.SHARED), now, stmt.loc)
+        outside = dict(now)
+        while True:
+            end = dict(now)
+            body = self.block(stmt.body, end)
+            self.block(stmt.cond if isinstance(stmt, ir.While) else (), end)
+            start = loop_join(now, end)
+            if start == now:
+                break
+            now.update(start)
+        body = (*self.zeros(end, now, stmt.loc), *body)
+        return (replace(stmt, body=body), *copies, *self.zeros(outside, now, stmt.loc))
+
+    def owned(self, names: Iterable[str], now: States, loc: ir.Loc) -> ir.Block:
+        """Pairs that copy adjoints which may share memory."""
+        copies = (tuple(self.demand(ir.Name(n), self.like[n], now, loc)) for n in sorted(names))
+        return tuple(ir.Pair(None, copy, loc) for copy in copies)
+
+    def copies(self, have: States, other: States, loc: ir.Loc) -> ir.Block:
+        """Pairs that copy the wanted adjoints that share memory only in this branch."""
+        shared = (n for n in self.wanted if have.get(n) == State.SHARED != other.get(n))
+        return self.owned(shared, have, loc)
 
     def zeros(self, have: States, want: States, loc: ir.Loc) -> ir.Block:
         """Pairs that make zero adjoints for the names that are present only in `want`."""
@@ -173,37 +162,23 @@ class _Accumulate:
         names = sorted(n for n in want if want[n] and not have.get(n, State.ABSENT))
         return [ir.Assign(ir.Name(n), self.zero(self.like[n]), loc) for n in names]
 
-    def copies(self, have: dict[str, State], other: States, loc: ir.Loc) -> ir.Block:
-        """Pairs that copy the wanted adjoints that share memory only in this branch."""
-        shared = [n for n in self.wanted if have.get(n) == State.SHARED != other.get(n)]
-        return tuple(
-            ir.Pair(None, tuple(self.demand(ir.Name(n), self.like[n], have, loc)), loc)
-            for n in sorted(shared)
-        )
-
     def zero(self, like: ir.Name) -> ir.Rhs:
         """A zero adjoint for a primal."""
         return zero_adjoint(like, self.facts.kind(like))
 
-    def adjoint(
-        self, block: ir.Block, states: dict[str, State]
-    ) -> tuple[ir.Block, dict[str, State]]:
-        """The adjoint statements of one pair; `states` become those before it."""
-        now = states
+    def adjoint(self, block: ir.Block, now: States) -> ir.Block:
+        """The adjoint statements of one pair."""
         if self.nothing_flows(block, now):
-            return (), now
+            return ()
         block = _doubled(block, self.facts.fresh)
         self.uses = ir.use_counts(block)
         self.fresh_temps: set[str] = set()
         self.cotangents: set[str] = set()
         self.resets = {s.target.id for s in block if isinstance(s, ir.Reset)}
-        out: list[ir.Stmt] = []
-        for stmt in block:
-            out += self.adjoint_stmt(stmt, now)
-        for name in ir.bound(block):
-            if name not in self.like:
-                now.pop(name, None)
-        return tuple(out), now
+        out = [made for stmt in block for made in self.adjoint_stmt(stmt, now)]
+        for name in ir.bound(block) - self.like.keys():
+            now.pop(name, None)
+        return tuple(out)
 
     def nothing_flows(self, block: ir.Block, states: States) -> bool:
         """Whether every adjoint that a pair starts from is absent, so that it adds nothing.
@@ -233,7 +208,7 @@ class _Accumulate:
             return False
         return states.get(self.facts.adjoints[owner], State.ABSENT) == State.ABSENT
 
-    def adjoint_stmt(self, stmt: ir.Stmt, now: dict[str, State]) -> list[ir.Stmt]:
+    def adjoint_stmt(self, stmt: ir.Stmt, now: States) -> list[ir.Stmt]:
         """One adjoint statement, with its effect on the states."""
         if isinstance(stmt, ir.Accum):
             return self.accum(stmt, now)
@@ -251,7 +226,7 @@ class _Accumulate:
             self.note_fresh(stmt, now)
         return [*self.present(stmt, now), stmt]
 
-    def present(self, stmt: ir.Stmt, now: dict[str, State]) -> list[ir.Stmt]:
+    def present(self, stmt: ir.Stmt, now: States) -> list[ir.Stmt]:
         """Zeros for the adjoints that a plain statement reads and that are absent."""
         out: list[ir.Stmt] = []
         for name in ir.reads(stmt):
@@ -267,7 +242,7 @@ class _Accumulate:
         """Whether an adjoint is a view of another one, made where it is used."""
         return self.like[adjoint].id in self.facts.aliases.views
 
-    def inner_if(self, stmt: ir.If, now: dict[str, State]) -> list[ir.Stmt]:
+    def inner_if(self, stmt: ir.If, now: States) -> list[ir.Stmt]:
         """A run-time `if` of a template."""
         one, two = dict(now), dict(now)
         body = [made for s in stmt.body for made in self.adjoint_stmt(s, one)]
@@ -278,7 +253,7 @@ class _Accumulate:
         orelse += self.missing(two, now, stmt.loc)
         return [replace(stmt, body=tuple(body), orelse=tuple(orelse))]
 
-    def inner_for(self, stmt: ir.For, now: dict[str, State]) -> list[ir.Stmt]:
+    def inner_for(self, stmt: ir.For, now: States) -> list[ir.Stmt]:
         """A run-time loop of a template; what it adds to is there before it."""
         out: list[ir.Stmt] = []
         for inner in ir.walk(stmt.body):
@@ -308,7 +283,7 @@ class _Accumulate:
         given_up = value.id in self.resets and now.get(value.id) == State.OWNED
         return given_up or value.id in self.fresh_temps
 
-    def accum(self, stmt: ir.Accum, now: dict[str, State]) -> list[ir.Stmt]:
+    def accum(self, stmt: ir.Accum, now: States) -> list[ir.Stmt]:
         """`target += value`, in the form that the target's state allows."""
         target = stmt.target.id
         assert target not in self.like or not self.is_view(target), f"{target} is a view"
@@ -324,19 +299,17 @@ class _Accumulate:
         if state == State.ABSENT:
             now[target] = self.state_of(value, now)
             return [ir.Assign(stmt.target, value, stmt.loc)]
-        kind = self.facts.kinds.get(stmt.like.id)
+        kind = self.facts.kind(stmt.like)
+        numeric, owned = ir.is_numeric(kind), state == State.OWNED
         # Where there are views of it, they show what is added.
-        stays = state == State.OWNED and stmt.like.id in self.viewed
-        if kind is None or not ir.is_numeric(kind):
-            if stays:
-                return [self.added_into(stmt)]
-            now[target] = State.OWNED
-            total = ir.Call(trees.add_tree, (stmt.target, value))
-            return [ir.Assign(stmt.target, total, stmt.loc)]
-        if stays or (state == State.OWNED and is_array(kind)):
+        stays = owned and stmt.like.id in self.viewed
+        if stays and not numeric:
+            return [self.added_into(stmt)]
+        if stays or (owned and is_array(kind)):
             return [ir.SetItem(stmt.target, None, value, "+", stmt.loc)]
         now[target] = State.OWNED
-        return [ir.Assign(stmt.target, ir.Call(operator.add, (stmt.target, value)), stmt.loc)]
+        total = ir.Call(operator.add if numeric else trees.add_tree, (stmt.target, value))
+        return [ir.Assign(stmt.target, total, stmt.loc)]
 
     def added_into(self, stmt: ir.Accum) -> ir.Stmt:
         """`target += value` in the memory of a shadow, or of what has views."""
@@ -360,9 +333,7 @@ class _Accumulate:
             return State.OWNED
         return now.get(value.id, State.SHARED) if value.id in self.resets else State.SHARED
 
-    def demand(
-        self, target: ir.Name, like: ir.Name, now: dict[str, State], loc: ir.Loc
-    ) -> list[ir.Stmt]:
+    def demand(self, target: ir.Name, like: ir.Name, now: States, loc: ir.Loc) -> list[ir.Stmt]:
         """Statements after which `target` is present and owns its memory."""
         if like.id in self.facts.shadowed:
             return []
@@ -370,18 +341,15 @@ class _Accumulate:
         now[target.id] = State.OWNED
         if state == State.OWNED:
             return []
-        if state == State.ABSENT:
-            return [ir.Assign(target, self.zero(like), loc)]
-        return [ir.Assign(target, self.copied(target, like), loc)]
+        new = self.zero(like) if state == State.ABSENT else self.copied(target, like)
+        return [ir.Assign(target, new, loc)]
 
     def copied(self, target: ir.Name, like: ir.Name) -> ir.Rhs:
         """A copy of an adjoint that may share memory."""
-        kind = self.facts.kinds.get(like.id)
-        if kind is not None and ir.is_scalar(kind):
+        kind = self.facts.kind(like)
+        if ir.is_scalar(kind):
             return target
-        if isinstance(kind, ir.Array) and not kind.maybe_scalar:
-            return ir.Call(np.copy, (target,))
-        return ir.Call(trees.copy_tree, (target,))
+        return ir.Call(np.copy if is_array(kind) else trees.copy_tree, (target,))
 
 
 def _doubled(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
@@ -390,10 +358,8 @@ def _doubled(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
     last: dict[tuple[str, ir.Rhs], int] = {}
     out: list[ir.Stmt] = []
     for stmt in block:
-        value = (
-            stmt.value.id if isinstance(stmt, ir.Accum) and isinstance(stmt.value, ir.Name) else ""
-        )
-        made = values.get(value)
+        read = ir.names(stmt.value) if isinstance(stmt, ir.Accum) else ()
+        made = values.get(read[0]) if read else None
         if not isinstance(stmt, ir.Accum) or not isinstance(made, ir.Call) or not is_pure(made.fn):
             out.append(stmt)
             continue

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
-from srcdiff.autodiff.containers import resized
+from srcdiff.autodiff.containers import Lines, copied, numbered, resized
 from srcdiff.autodiff.reverse import through_views
 from srcdiff.autodiff.tape.needs import exposed
 from srcdiff.autodiff.tape.split import Parts
@@ -40,44 +40,40 @@ def kept_value(
     facts: Facts,
     b: Builder,
     arrays: tuple[ir.Atom, ...],
-    copied: Callable[..., Any] = np.copy,
+    array_copy: Callable[..., Any] = np.copy,
 ) -> ir.Atom:
     """The value of the primal, kept where the backward part would change it.
 
     What is a part of `arrays`, which stand behind it, is one of their copies.
     """
-    changed = ir.bound(parts.backward)
+    classes, changed = facts.aliases.classes, ir.bound(parts.backward)
     whole = ir.names(ir.Tup(arrays))
     new: dict[str, ir.Name] = _held_together(value, facts, b)
     for name in dict.fromkeys((*whole, *ir.names(value))):
         if name in new:
             continue
-        mine = facts.aliases.classes.get(name)
-        near = [h for h in whole if mine is not None and facts.aliases.classes.get(h) == mine]
+        near = [h for h in whole if name in classes and classes.get(h) == classes[name]]
         if near and is_array(facts.kinds.get(name)):
             new[name] = _part_of_copies(name, near, new, b)
-        elif name in facts.aliases.classes or name in changed:
-            written = name in facts.aliases.classes
-            array = is_array(facts.kinds.get(name))
-            copying = ir.Call(copied if array else trees.kept, (ir.Name(name),))
-            rhs: ir.Rhs = copying if written else ir.Name(name)
-            new[name] = b.temp(rhs, f"{name.lstrip('_') or 'value'}_out")
+        elif name in classes:
+            new[name] = b.temp(copied(name, facts, array_copy), _out(name))
+        elif name in changed:
+            new[name] = b.temp(ir.Name(name), _out(name))
     return ir.map_atom(lambda n: new.get(n.id, n), value)
 
 
-def _part_of_copies(
-    name: str,
-    near: list[str],
-    new: Mapping[str, ir.Name],
-    b: Builder,
-) -> ir.Name:
+def _out(name: str) -> str:
+    """What a value that is returned is called."""
+    return f"{name.lstrip('_') or 'value'}_out"
+
+
+def _part_of_copies(name: str, near: list[str], new: Mapping[str, ir.Name], b: Builder) -> ir.Name:
     """A copy of an array, or the part of other copies that it is of the arrays `near`."""
-    base = f"{name.lstrip('_') or 'value'}_out"
-    found = b.call(layout.laid_copy, ir.Name(name), base=base)
+    found = b.call(layout.laid_copy, ir.Name(name), base=_out(name))
     for other in near:
         if other in new:
             args = (new[other], ir.Name(name), ir.Name(other), found)
-            found = b.call(layout.view_like, *args, base=base)
+            found = b.call(layout.view_like, *args, base=_out(name))
     return found
 
 
@@ -90,51 +86,44 @@ def _held_together(value: ir.Atom, facts: Facts, b: Builder) -> dict[str, ir.Nam
     if not names or not b.loc.file.startswith(ir.GENERATED):
         return {}
     together = b.call(kept_together, ir.Tup(tuple(map(ir.Name, names))), base="_out")
-    new = {}
-    for k, name in enumerate(names):
-        item = ir.Call(operator.getitem, (together, ir.Const(k)))
-        new[name] = b.temp(item, f"{name.lstrip('_') or 'value'}_out")
-    return new
+    items = (ir.Call(operator.getitem, (together, ir.Const(k))) for k in range(len(names)))
+    return {name: b.temp(item, _out(name)) for name, item in zip(names, items)}
 
 
 # --- the seeds of the adjoints, and the finished derivative --------------------------------------
 
 
-# --- seeds -------------------------------------------------------------------------------------
-
-
 def is_plain_scalar(value: ir.Atom, facts: Facts) -> bool:
     """Whether an output is surely one real number, whose cotangent is 1.0 unless given."""
-    kind = facts.kinds.get(value.id) if isinstance(value, ir.Name) else None
-    if kind is None or not ir.is_float(kind) or not ir.is_real(kind):
-        return False
-    return isinstance(kind, ir.Scalar) or (
-        on_device() and is_array(kind) and ir.dims_of(kind) == ()
-    )
+    kind = facts.kind(value)
+    on_its_own = on_device() and is_array(kind) and ir.dims_of(kind) == ()
+    return (ir.is_scalar(kind) or on_its_own) and ir.is_float(kind) and ir.is_real(kind)
 
 
 def seeds(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
     """The paired function with the adjoints of its outputs started, and of its lists made."""
-    body = function.body[:-1]
-    last = function.body[-1]
+    *body, last = function.body
     pair = last.primal if isinstance(last, ir.Pair) else last
     assert isinstance(pair, ir.Return) and isinstance(pair.value, ir.Tup)
     value = pair.value.items[1]
-    b = Builder(facts.fresh, pair.loc)
+    b, made = Lines(facts, pair.loc), Lines(facts, pair.loc)
     source = ir.Name(facts.seed)
     if not is_plain_scalar(value, facts) and not request.internal:
         source = b.temp(ir.Call(trees.cotangent, (source, value)), "_g")
     elif on_device() and not request.internal:
-        source = _on_device(value, source, facts, b)
+        source = _on_device(value, source, b)
     elif not request.internal and _mixes_precisions(function, facts):
         # A number of Python would take the precision of what it meets.
         source = b.temp(ir.Call(np.float64, (source,), text="np.float64"), "_g")
-    _seed(value, source, facts, b)
-    lists = sorted(n for n in _resized_active(function, facts))
-    demands = tuple(ir.Demand(facts.adjoint(n), ir.Name(n), pair.loc) for n in lists)
-    made = (ir.Pair(None, demands, pair.loc),) if demands else ()
-    seed = ir.Pair(None, through_views(tuple(b.out), facts, pair.loc), pair.loc)
-    return replace(function, body=(*body, *made, seed, pair))
+    _seed(value, source, b)
+    for name in sorted(_resized_active(function, facts)):
+        made.demand(ir.Name(name))
+    blocks = (
+        *((tuple(made.out),) if made.out else ()),
+        through_views(tuple(b.out), facts, pair.loc),
+    )
+    pairs = (ir.Pair(None, block, pair.loc) for block in blocks)
+    return replace(function, body=(*body, *pairs, pair))
 
 
 _LOW = ("float16", "float32")
@@ -157,40 +146,37 @@ def _dtype(kind: ir.Kind | None) -> str | None:
     return kind.dtype if isinstance(kind, ir.Array) else None
 
 
-def _on_device(value: ir.Atom, seed: ir.Name, facts: Facts, b: Builder) -> ir.Name:
+def _on_device(value: ir.Atom, seed: ir.Name, b: Lines) -> ir.Name:
     """The cotangent of one number as an array: it may be given, and returned, as a number."""
-    kind = facts.kinds.get(value.id) if isinstance(value, ir.Name) else None
+    kind = b.facts.kind(value)
     if not isinstance(kind, (ir.Array, ir.Scalar)):
         return seed
     dtype = ir.Ref(f"np.{kind.dtype}", getattr(np, str(kind.dtype)))
     return b.temp(ir.Call(np.array, (seed, dtype)), "_g")
 
 
-def _resized_active(function: ir.Function, facts: Facts) -> set[str]:
+def _resized_active(function: ir.Function, facts: Facts) -> frozenset[str]:
     """The lists whose adjoints start with the items that there are in the end.
 
     Not those of a loop or branch, nor those that have gone into another name or container.
     """
-    there = {p.name for p in function.params}
-    for stmt in function.body:
-        if isinstance(stmt, ir.Pair) and stmt.primal is not None:
-            there.update(ir.writes(stmt.primal))
-    found = {n for n in resized(function.body) if n in facts.active}
-    return (found & there) - facts.aliases.moved
+    primal = (s.primal for s in function.body if isinstance(s, ir.Pair) and s.primal is not None)
+    there = {p.name for p in function.params}.union(*map(ir.writes, primal))
+    return (resized(function.body) & facts.active & there) - facts.aliases.moved
 
 
-def _seed(value: ir.Atom, source: ir.Name, facts: Facts, b: Builder) -> None:
+def _seed(value: ir.Atom, source: ir.Name, b: Lines) -> None:
     """Give the names in an output their parts of the cotangent."""
-    if isinstance(value, ir.Name) and value.id in facts.active:
-        b.out.append(ir.Accum(facts.adjoint(value.id), source, value, b.loc))
+    if isinstance(value, ir.Name) and value.id in b.facts.active:
+        b.give(value, source)
     if not isinstance(value, ir.Tup):
         return
     # A cotangent that has been checked has as many items as there are outputs.
-    role = ir.Unpacks(len(value.items)) if source.id != facts.seed else None
-    for k, item in enumerate(value.items):
-        if any(n in facts.active for n in ir.names(item)):
-            get = ir.Call(operator.getitem, (source, ir.Const(k)), role=role)
-            _seed(item, b.temp(get, "_g"), facts, b)
+    role = ir.Unpacks(len(value.items)) if source.id != b.facts.seed else None
+    for key, item in numbered(value.items):
+        if not b.facts.active.isdisjoint(ir.names(item)):
+            get = ir.Call(operator.getitem, (source, key), role=role)
+            _seed(item, b.temp(get, "_g"), b)
 
 
 # --- the finished function ---------------------------------------------------------------------
@@ -210,22 +196,26 @@ def assemble(
     b.out += [ir.Comment("backward"), *parts.backward, *final]
     grads = _result(request, facts, b)
     result = ir.Tup((value, grads)) if request.value else grads
-    plain = is_plain_scalar(last.value.items[1], facts)
-    params = _with_seed(function.params, facts.seed, ir.Const(1.0) if plain else ir.NONE)
+    default = _seed_default(last.value.items[1], facts)
+    params = with_params(function.params, (facts.seed,), default)
     return replace(
         function,
         name=request.name,
         params=params,
-        doc=_doc(function, request),
+        doc=_doc(function, request, "Value and gradient" if request.value else "Gradient"),
         body=(*b.out, ir.Return(result, last.loc)),
     )
 
 
-def _with_seed(params: tuple[ir.Param, ...], seed: str, default: ir.Atom) -> tuple[ir.Param, ...]:
-    """The parameters with `grad_outputs` behind the positional ones."""
-    plain = not any(p.style in ("*", "kw", "**") for p in params)
+def with_params(
+    params: tuple[ir.Param, ...], new: Iterable[str], default: ir.Atom | None = None
+) -> tuple[ir.Param, ...]:
+    """Parameters and new ones behind them, by keyword where they cannot be given by position."""
+    given = default is not None
+    plain = all(p.style in ("pos", "any") and (given or p.default is None) for p in params)
     at = next((k for k, p in enumerate(params) if p.style == "**"), len(params))
-    return (*params[:at], ir.Param(seed, default, "any" if plain else "kw"), *params[at:])
+    more = (ir.Param(n, default, "any" if plain else "kw") for n in new)
+    return (*params[:at], *more, *params[at:])
 
 
 def _result(request: Request, facts: Facts, b: Builder) -> ir.Atom:
@@ -255,14 +245,13 @@ def _gradient(item: Input, request: Request, facts: Facts, b: Builder, again: bo
         return b.temp(ir.Call(trees.zero_tree, (param,)), "_zero")
     if request.internal:
         return facts.adjoint(item.param)
-    grad: ir.Name = b.fresh("_grad")
     adjoint = facts.adjoint(item.param)
     for key in item.path:  # the adjoint of an object is a dict
         index = ir.Const(str(key) if isinstance(key, str) else key)
         adjoint = b.temp(ir.Call(operator.getitem, (adjoint, index)), "_grad")
         param = b.temp(step(param, key), "_like")
-    b.assign(grad, ir.Call(trees.like_tree, (adjoint, param)))
-    return b.temp(_copied(grad, facts.kinds.get(item.param)), "_grad") if again else grad
+    grad = b.temp(ir.Call(trees.like_tree, (adjoint, param)), "_grad")
+    return b.temp(_again(grad, facts.kind(ir.Name(item.param))), "_grad") if again else grad
 
 
 def _object_gradient(item: Input, request: Request, facts: Facts, b: Builder) -> ir.Atom:
@@ -279,22 +268,17 @@ def _like(
     """Something like `base` with the gradients found at some paths, zeros elsewhere."""
     if () in found:
         return found[()]
-    made = b.fresh("_grad")
     if not found:
         zero = b.temp(ir.Call(trees.zero_tree, (base,)), "_zero")
-        b.assign(made, ir.Call(trees.like_tree, (zero, base)))
-        return made
+        return b.temp(ir.Call(trees.like_tree, (zero, base)), "_grad")
     parts: dict[Any, ir.Atom] = {}
     for key in _keys(kind, found):
         inner = {path[1:]: grad for path, grad in found.items() if path[0] == key}
-        part = b.fresh("_part")
-        if () not in inner:
-            b.assign(part, step(base, key))
+        part = b.fresh("_part") if () in inner else b.temp(step(base, key), "_part")
         parts[key] = _like(part, item_at(kind, key), inner, b)
     if isinstance(kind, ir.Tuple):
         return ir.Tup(tuple(parts.values()))
-    b.assign(made, _display(base, kind, parts))
-    return made
+    return b.temp(_display(base, kind, parts), "_grad")
 
 
 def _keys(kind: ir.Kind | None, found: Mapping[tuple[Any, ...], ir.Atom]) -> list[Any]:
@@ -317,21 +301,15 @@ def _display(base: ir.Name, kind: ir.Kind | None, parts: Mapping[Any, ir.Atom]) 
     return ir.Call(trees.like_object, (base,), kwargs)
 
 
-def _copied(grad: ir.Name, like: ir.Kind | None) -> ir.Rhs:
+def _again(grad: ir.Name, like: ir.Kind) -> ir.Rhs:
     """A copy of the gradient of an input of a kind."""
-    if isinstance(like, ir.Scalar):
+    if ir.is_scalar(like):
         return grad
-    if isinstance(like, ir.Array) and not like.maybe_scalar:
-        return ir.Call(ir.Method("copy"), (grad,))
-    return ir.Call(trees.kept, (grad,))
+    return ir.Call(ir.Method("copy") if is_array(like) else trees.kept, (grad,))
 
 
-def _doc(function: ir.Function, request: Request, forward: bool = False) -> str:
-    names = ", ".join(f"`{i.param}`" for i in request.inputs)
-    what = "Value and gradient" if request.value else "Gradient"
-    if forward:
-        what = "Forward part of the gradient"
-    place = ir.origin(function)
+def _doc(function: ir.Function, request: Request, what: str = "Gradient") -> str:
+    names, place = ", ".join(f"`{i.param}`" for i in request.inputs), ir.origin(function)
     source = f" from {place}" if place else ""
     return f"{what} of `{function.name}` with respect to {names}. Generated by srcdiff{source}."
 
@@ -342,45 +320,49 @@ def assemble_pair(
     """The forward part, which returns the value and the residuals, and the backward part."""
     last = parts.forward[-1]
     assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
+    value, output = last.value.items
+    given = {p.name for p in function.params}
     back = Builder(facts.fresh, last.loc)
     back.out += (*parts.backward, *final)
-    result, down = _result(request, facts, back), back.out
-    there = ir.bound(parts.forward) | {p.name for p in function.params}
-    up, _ = exposed((*down, ir.Return(result)))
-    kept = tuple(ir.Name(n) for n in sorted(up & there))
+    back.out.append(ir.Return(_result(request, facts, back), last.loc))
+    up, _ = exposed(tuple(back.out))
+    kept = tuple(ir.Name(n) for n in sorted(up & (ir.bound(parts.forward) | given)))
     b = Builder(facts.fresh, last.loc)
     b.out += parts.forward[:-1]
-    value = last.value.items[0]
     written = value.items[1:] if request.internal and request.written else ()  # type: ignore[union-attr]
     # The caller's next reshape of an array is a view or a copy as it lies in memory.
-    copied = layout.laid_copy if request.internal else np.copy
-    value = kept_value(value, parts, facts, b, written, copied)
-    both = ir.Return(ir.Tup((value, ir.Tup(kept))), last.loc)
+    array_copy = layout.laid_copy if request.internal else np.copy
+    value = kept_value(value, parts, facts, b, written, array_copy)
     # A residual of a branch that is not taken is None, or a number as where it is taken.
-    sure = exposed(tuple(b.out))[1] | {p.name for p in function.params}
-    unsure = [n for n in kept if n.id not in sure]
-    unset = (ir.Assign(n, _unset(facts.kinds.get(n.id)), last.loc) for n in unsure)
-    body = (*unset, *b.out, both)
-    base = request.name
+    sure = exposed(tuple(b.out))[1] | given
+    unset = (ir.Assign(n, _unset(facts.kind(n)), last.loc) for n in kept if n.id not in sure)
+    both = ir.Return(ir.Tup((value, ir.Tup(kept))), last.loc)
     plain_params = tuple(ir.Param(p.name) for p in function.params)
-    given = plain_params if request.internal else function.params  # called by position
-    doc = _doc(function, request, True)
-    forward = replace(function, name=f"{base}_forward", params=given, doc=doc, body=body)
-    plain = is_plain_scalar(last.value.items[1], facts)
-    residuals = facts.fresh("residuals")
-    params = (ir.Param(residuals.id), ir.Param(facts.seed, ir.Const(1.0) if plain else ir.NONE))
-    unpack = tuple(
-        ir.Assign(n, ir.Call(operator.getitem, (residuals, ir.Const(k))), last.loc)
-        for k, n in enumerate(kept)
+    forward = replace(
+        function,
+        name=f"{request.name}_forward",
+        params=plain_params if request.internal else function.params,  # called by position
+        doc=_doc(function, request, "Forward part of the gradient"),
+        body=(*unset, *b.out, both),
     )
-    body = (*unpack, *down, ir.Return(result, last.loc))
-    backward = ir.Function(
-        f"{base}_backward", params, body, f"Backward part of `{base}_forward`.", function.loc
+    residuals, default = facts.fresh("residuals"), _seed_default(output, facts)
+    items = (ir.Call(operator.getitem, (residuals, ir.Const(k))) for k in range(len(kept)))
+    unpack = (ir.Assign(n, item, last.loc) for n, item in zip(kept, items))
+    return forward, ir.Function(
+        f"{request.name}_backward",
+        (ir.Param(residuals.id), ir.Param(facts.seed, default)),
+        (*unpack, *back.out),
+        f"Backward part of `{request.name}_forward`.",
+        function.loc,
     )
-    return forward, backward
 
 
-def _unset(kind: ir.Kind | None) -> ir.Const:
+def _seed_default(output: ir.Atom, facts: Facts) -> ir.Const:
+    """The cotangent of an output where none is given."""
+    return ir.Const(1.0) if is_plain_scalar(output, facts) else ir.NONE
+
+
+def _unset(kind: ir.Kind) -> ir.Const:
     """What stands for a residual that is not computed."""
     number = isinstance(kind, ir.Scalar) and kind.dtype == "float64"
     return ir.Const(0.0) if number else ir.NONE
@@ -394,11 +376,9 @@ def consumes(function: ir.Function, facts: Facts) -> bool:
     for stmt in ir.walk(function.body):
         if isinstance(stmt, ir.SetItem) and stmt.base.id in facts.kinds:
             return True
-        call = ir.call_of(stmt)
-        if call is None:
-            continue
+    for call in ir.calls(function.body):
         changes = isinstance(call.fn, ir.Method) and op_of(call.fn).effect is Effect.WRITES
-        primal = changes and not adjoints & set(ir.names(call.args[0]))
+        primal = changes and adjoints.isdisjoint(ir.names(call.args[0]))
         if primal or isinstance(call.fn, ir.Derived):
             return True
     return False

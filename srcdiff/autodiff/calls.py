@@ -14,7 +14,7 @@ marks their calls where a derivative may pass through; what they write into cann
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from srcdiff import ir
@@ -22,6 +22,7 @@ from srcdiff.analysis.activity import edges_of, reachable
 from srcdiff.analysis.facts import Facts
 from srcdiff.analysis.links import Groups
 from srcdiff.analysis.points_to import PointsTo
+from srcdiff.autodiff.containers import Lines, Pairs, copied
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, Lifted
 from srcdiff.frontend.lowering import flows
@@ -46,44 +47,46 @@ from srcdiff.normalize.summaries.induction import (
 )
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
-from srcdiff.runtime import layout, trees
+from srcdiff.runtime import trees
 from srcdiff.runtime.copies import kept_together
+from srcdiff.runtime.layout import laid_copy, view_like
 from srcdiff.specialize.inline import function_of
 from srcdiff.specialize.resolve import declined
 
 
-def call_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
+def call_adjoint(stmt: ir.Assign, facts: Facts) -> Pairs:
     """An active call as pairs: the forward part runs; its backward part is the adjoint."""
-    call = stmt.rhs
+    call, loc = stmt.rhs, stmt.loc
     assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Derived)
     key, given = active_key(call, facts)
-    kinds = dict(key.kinds)
+    kinds, name = dict(key.kinds), call.fn.name
     gradients = ir.Tuple(tuple(_gradient_kind(kinds[p]) for p in key.active))
     there = replace(key, result=ir.Tuple((key.result, ir.UNKNOWN)))
     back = replace(key, result=gradients)
-    both, kept = facts.fresh("_both"), facts.fresh(f"{call.fn.name}_residuals")
-    loc = stmt.loc
+    both, kept = facts.fresh("_both"), facts.fresh(f"{name}_residuals")
     copies, args = _own_arguments(call, facts, loc)
-    forward = ir.Call(ir.Derived(call.fn.name, "forward", there), args)
-    grads = facts.fresh("_grads")
-    d_target = facts.adjoint(stmt.target.id)
-    backward = ir.Call(ir.Derived(call.fn.name, "backward", back), (kept, d_target))
-    taken = gradients_taken(grads, given, facts, loc)
-    adjoint = (ir.Assign(grads, backward, loc), ir.Reset(d_target, loc), *taken)
+    forward = ir.Call(ir.Derived(name, "forward", there), args)
+    adjoint = _taken_back(stmt, ir.Derived(name, "backward", back), kept, given, facts)
     if key.returned or key.taken or not _may_be_written(stmt.target.id, key, facts):
-        return (*copies, *paired_parts(stmt, forward, both, kept, adjoint))
+        return (*copies, *_parts(stmt, forward, both, kept, adjoint))
     # What is kept for the backward part may hold the value that is written into from here on.
     result = facts.fresh(f"_{stmt.target.id.lstrip('_')}")
-    copy = replace(_copy(stmt.target.id, facts), args=(result,))
+    copy = replace(copied(stmt.target.id, facts, laid_copy), args=(result,))
     copy = replace(copy, fn=kept_together) if key.together else copy
     own = ir.Pair(ir.Assign(stmt.target, copy, loc), adjoint, loc)
-    return (*copies, *paired_parts(replace(stmt, target=result), forward, both, kept, ()), own)
+    return (*copies, *_parts(replace(stmt, target=result), forward, both, kept, ()), own)
+
+
+def key_of(call: ir.Call) -> Key:
+    """What a marked call is a call of."""
+    assert isinstance(call.fn, ir.Derived)
+    key: Key = call.fn.key
+    return key
 
 
 def active_key(call: ir.Call, facts: Facts) -> tuple[Key, list[ir.Atom]]:
     """What a marked call is a call of, and those of its arguments that carry a derivative."""
-    assert isinstance(call.fn, ir.Derived)
-    key: Key = call.fn.key.within(facts.complex)
+    key = key_of(call).within(facts.complex)
     pairs = zip((name for name, _ in key.kinds), call.args)
     active = [(p, a) for p, a in pairs if any(n in facts.active for n in ir.names(a))]
     return replace(key, active=tuple(p for p, _ in active)), [a for _, a in active]
@@ -97,20 +100,22 @@ def _may_be_written(name: str, key: Key, facts: Facts) -> bool:
     return bool(facts.aliases.classes) and not ir.is_numeric(kind)
 
 
-def gradients_taken(
-    grads: ir.Name, given: Sequence[ir.Atom], facts: Facts, loc: ir.Loc
-) -> Iterator[ir.Stmt]:
-    """Statements that add the gradients of a call to the adjoints of what it was given."""
+def _taken_back(
+    stmt: ir.Assign, fn: ir.Callee, kept: ir.Name, given: Sequence[ir.Atom], facts: Facts
+) -> ir.Block:
+    """What `fn` gives of what was kept is added to the adjoints of what the call was given."""
+    b = Lines(facts, stmt.loc)
+    grads = b.call(fn, kept, facts.adjoint(stmt.target.id), base="_grads")
+    b.reset(stmt.target)
     for k, atom in enumerate(given):
         assert isinstance(atom, ir.Name)
-        piece = facts.fresh()
-        yield ir.Assign(piece, item_of(grads, k, len(given)), loc)
-        yield ir.Accum(facts.adjoint(atom.id), piece, atom, loc)
+        b.give(atom, b.temp(item_of(grads, k, len(given))))
+    return tuple(b.out)
 
 
-def paired_parts(
+def _parts(
     stmt: ir.Assign, forward: ir.Call, both: ir.Name, kept: ir.Name, adjoint: ir.Block
-) -> ir.Block:
+) -> Pairs:
     """A call whose forward part gives the value and what is kept, as pairs."""
     loc = stmt.loc
     return (
@@ -120,37 +125,22 @@ def paired_parts(
     )
 
 
-def _own_arguments(
-    call: ir.Call, facts: Facts, loc: ir.Loc
-) -> tuple[ir.Block, tuple[ir.Atom, ...]]:
+def _own_arguments(call: ir.Call, facts: Facts, loc: ir.Loc) -> tuple[Pairs, tuple[ir.Atom, ...]]:
     """Copies of the arguments that somebody writes into: residuals may hold them for long."""
-    assert isinstance(call.fn, ir.Derived)
-    key: Key = call.fn.key
+    key = key_of(call)
     lent = [a for (p, _), a in zip(key.kinds, call.args) if p not in key.written]
     names = [n for a in lent for n in ir.names(a) if n in facts.aliases.classes]
     new = {n: facts.fresh(f"_{n.lstrip('_')}") for n in names}
-    copies = tuple(
-        ir.Pair(ir.Assign(copy, _copy(n, facts), loc), (), loc) for n, copy in new.items()
-    )
-    return copies, tuple(ir.map_atom(lambda n: new.get(n.id, n), a) for a in call.args)
-
-
-def _copy(name: str, facts: Facts) -> ir.Call:
-    """A copy of a variable that lies in memory as it does."""
-    array = is_array(facts.kinds.get(name))
-    return ir.Call(layout.laid_copy if array else trees.kept, (ir.Name(name),))
+    copies = (ir.Assign(copy, copied(n, facts, laid_copy), loc) for n, copy in new.items())
+    args = tuple(ir.map_atom(lambda n: new.get(n.id, n), a) for a in call.args)
+    return tuple(ir.Pair(copy, (), loc) for copy in copies), args
 
 
 def _gradient_kind(kind: ir.Kind) -> ir.Kind:
     """The kind of the gradient of an argument: its numbers are those of Python or of NumPy."""
-    if isinstance(kind, (ir.Tuple, ir.List, ir.Dict)):
-        item = None if kind.item is None else _gradient_kind(kind.item)
-        if isinstance(kind, ir.Dict):
-            known = tuple((k, _gradient_kind(v)) for k, v in kind.items)
-            return replace(kind, items=known, item=item)
-        items = None if kind.items is None else tuple(map(_gradient_kind, kind.items))
-        return replace(kind, items=items, item=item)
-    return ir.Scalar(kind.dtype, None) if isinstance(kind, ir.Scalar) else kind
+    if isinstance(kind, ir.Scalar):
+        return ir.Scalar(kind.dtype, None)
+    return ir.mapped(_gradient_kind, kind)
 
 
 def item_of(base: ir.Name, k: int, of: int = 2) -> ir.Call:
@@ -184,13 +174,13 @@ def _unmarked(stmt: ir.Stmt) -> ir.Stmt:
 
 def _primal_call(call: ir.Call) -> ir.Call:
     """A marked call as one of the function itself, on copies of what that writes into."""
-    assert isinstance(call.fn, ir.Derived)
-    key: Key = call.fn.key
+    key = key_of(call)
     if not key.written:
         return replace(call, fn=key.function)
-    at = [k for k, (p, _) in enumerate(key.kinds) if p in key.written]
+    at = tuple(ir.Const(k) for k, (p, _) in enumerate(key.kinds) if p in key.written)
+    assert isinstance(call.fn, ir.Derived)
     fn = ir.Ref(call.text or call.fn.name, key.function)
-    return ir.Call(trees.on_copies, (fn, ir.Tup(tuple(map(ir.Const, at))), *call.args))
+    return ir.Call(trees.on_copies, (fn, ir.Tup(at), *call.args))
 
 
 # --- marks on calls of Python functions that stay calls, with what each does to its arguments ----
@@ -241,27 +231,28 @@ class _Marker(Rewriter):
             return self.inside(stmt)
         assert isinstance(stmt.rhs, ir.Call)
         call = _marked_call(stmt.rhs, self.kinds, stmt.loc, self.known)
-        call = self.with_names(call)
+        if not is_user_call(call):
+            return replace(stmt, rhs=call)
+        call = replace(call, args=tuple(map(self.named, call.args)))
         self.check_entangled(stmt, call)
-        if is_user_call(call) and (call.fn.key.written or self.shared(stmt, call)):  # type: ignore[union-attr]
-            return tuple(self.stored_back(stmt, call))
-        return replace(stmt, rhs=call)
+        shared = self.shared(stmt, call)
+        if not shared and not key_of(call).written:
+            return replace(stmt, rhs=call)
+        self.stored_back(stmt, call, shared)
+        return ()
 
-    def with_names(self, call: ir.Call) -> ir.Call:
-        """A call whose `*args` from a sequence, and displays of variables, have a name."""
-        args: list[ir.Atom] = []
-        for atom in call.args:
-            if isinstance(atom, ir.Call) or (isinstance(atom, ir.Tup) and ir.names(atom)):
-                atom = self.temp(atom)
-            args.append(atom)
-        return replace(call, args=tuple(args)) if is_user_call(call) else call
+    def named(self, atom: ir.Atom) -> ir.Atom:
+        """An argument; `*args` from a sequence, and displays of variables, get a name."""
+        plain = not isinstance(atom, ir.Call) and not (isinstance(atom, ir.Tup) and ir.names(atom))
+        return atom if plain else self.temp(atom)
 
     def check_entangled(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> None:
         """Of what shares memory in the result of a call nothing is written into."""
-        if self.near is None or not isinstance(stmt, ir.Assign) or not is_user_call(call):
+        if self.near is None or not isinstance(stmt, ir.Assign):
             return
         assert isinstance(call.fn, ir.Derived)
-        found = self.known.get((call.fn.key.function, call.fn.key.kinds))
+        key = key_of(call)
+        found = self.known.get((key.function, key.kinds))
         if found is None or not (found.entangled or found.together):
             return
         if any(self.near.share(stmt.target.id, n) for n in self.written):
@@ -274,55 +265,47 @@ class _Marker(Rewriter):
 
     def shared(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> tuple[str, ...]:
         """The parameters whose memory the result may share, and that somebody writes into."""
-        assert isinstance(call.fn, ir.Derived)
-        key: Key = call.fn.key
+        key = key_of(call)
         result: Any = key.result
         result = result.items[0] if key.written else result
         if not isinstance(stmt, ir.Assign) or not is_array(result):
             return ()
-        args = {p: a for (p, _), a in zip(key.kinds, call.args)}
-        return tuple(
-            p
-            for p in key.returned
-            if p in key.written or any(n in self.stored for n in ir.names(args[p]))
-        )
+        stored = {p for (p, _), a in zip(key.kinds, call.args) if self.stored & {*ir.names(a)}}
+        return tuple(p for p in key.returned if p in key.written or p in stored)
 
-    def stored_back(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> Iterator[ir.Stmt]:
+    def stored_back(
+        self, stmt: ir.Assign | ir.Effect, call: ir.Call, shared: tuple[str, ...]
+    ) -> None:
         """A call that writes into arguments, and what it has written stored in them."""
         assert isinstance(call.fn, ir.Derived)
-        key: Key = call.fn.key
-        shared = self.shared(stmt, call)
-        args = {p: a for (p, _), a in zip(key.kinds, call.args)}
+        key, count = key_of(call), 1 + len(key_of(call).written)
+        args = dict(zip(dict(key.kinds), call.args))
         if self.near is not None:
             _check_apart(key, shared, args, self.near, stmt)
-        fresh, loc, of = self.fresh, stmt.loc, 1 + len(key.written)
-        lines = Builder(fresh, loc)
-        olds = {p: lines.apply(layout.laid_copy, args[p]) for p in shared if p not in key.written}
-        both = fresh()
+        olds = {p: self.apply(laid_copy, args[p]) for p in shared if p not in key.written}
+        both = self.fresh()
         for_nothing = isinstance(stmt, ir.Effect)
         rest = () if for_nothing else tuple(p for p in key.returned if p not in shared)
         taken = bool(shared) or for_nothing
         fn = replace(call.fn, key=replace(key, returned=rest, taken=taken))
         given = tuple(olds.get(p, a) for p, a in args.items())
-        lines.assign(both, replace(call, fn=fn, args=given))
+        self.assign(both, replace(call, fn=fn, args=given))
         for k, param in enumerate(key.written, 1):
             base = args[param]
             if not isinstance(base, ir.Name) or not is_array(self.kinds.get(base.id)):
                 raise UnsupportedError(
                     f"the recursive function `{call.fn.name}` writes into its argument `{param}`, "
                     "which is not surely an array",
-                    loc,
+                    stmt.loc,
                     remedy="Return a new value instead, or write a loop.",
                 )
-            olds[param] = fresh()
-            lines.assign(olds[param], item_of(both, k, of))
-            lines.store(base, ir.Const(...), olds[param])
+            olds[param] = self.temp(item_of(both, k, count))
+            self.store(base, ir.Const(...), olds[param])
         if isinstance(stmt, ir.Assign):
-            result = item_of(both, 0, of) if key.written else both
+            result = item_of(both, 0, count) if key.written else both
             if shared:
-                result = _looked_up(result, [(args[p], olds[p]) for p in shared], lines)
-            lines.assign(stmt.target, result)
-        yield from lines.out
+                result = _looked_up(result, [(args[p], olds[p]) for p in shared], self)
+            self.assign(stmt.target, result)
 
 
 def _looked_up(
@@ -330,11 +313,11 @@ def _looked_up(
 ) -> ir.Call:
     """What a call returns, as a part of the arrays whose copies it may be a part of."""
     given = lines.temp(result)
-    other = lines.apply(layout.laid_copy, given)
+    other = lines.apply(laid_copy, given)
     *first, last = shared
     for base, old in first:
-        other = lines.call(layout.view_like, base, given, old, other)
-    return ir.Call(layout.view_like, (last[0], given, last[1], other), text="view_like")
+        other = lines.call(view_like, base, given, old, other)
+    return ir.Call(view_like, (last[0], given, last[1], other), text="view_like")
 
 
 def _check_apart(
@@ -410,25 +393,23 @@ def at_run_time(function: ir.Function, kinds: ir.Kinds, inputs: Iterable[str]) -
     are those of what `np.vectorize` makes, which has no derivative for a declared reason.
     """
     calls = [s for s in ir.walk(function.body) if _is_candidate(s, kinds)]
-    made = (s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign))
-    if not calls or any(isinstance(m, Closure) for m in made):
+    if not calls or any(isinstance(s.rhs, Closure) for s in ir.assignments(function.body)):
         return function
     varied = reachable(inputs, edges_of(function, kinds, flows))
     unfit = {*varied, *declined(function)}
 
-    def stmt(s: ir.Stmt) -> ir.Stmt:
-        if isinstance(s, ir.Assign) and _is_candidate(s, kinds):
-            call = s.rhs
-            assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Name)
-            active = {
-                n for n in ir.names(ir.Tup(call.args)) if n in varied and ir.carries(n, kinds)
-            }
-            if active and call.fn.id not in unfit:
-                fn = ir.Derived(call.fn.id, AT_RUN_TIME, Nothing())
-                return replace(s, rhs=replace(call, fn=fn, args=(call.fn, *call.args)))
-        return s
+    def value(stmt: ir.Assign) -> ir.Rhs:
+        call = stmt.rhs
+        if not _is_candidate(stmt, kinds):
+            return call
+        assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Name)
+        active = {n for a in call.args for n in ir.names(a) if ir.carries(n, kinds)} & varied
+        if not active or call.fn.id in unfit:
+            return call
+        fn = ir.Derived(call.fn.id, AT_RUN_TIME, Nothing())
+        return replace(call, fn=fn, args=(call.fn, *call.args))
 
-    return ir.replaced_in(function, stmt)
+    return ir.with_values(function, value)
 
 
 def _is_candidate(stmt: ir.Stmt, kinds: ir.Kinds) -> bool:
@@ -447,37 +428,32 @@ def is_at_run_time(rhs: ir.Rhs) -> bool:
     return isinstance(fn, ir.Derived) and fn.part == AT_RUN_TIME
 
 
-def run_time_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
+def run_time_adjoint(stmt: ir.Assign, facts: Facts) -> Pairs:
     """A marked call as pairs: it runs with a pullback, which is the adjoint."""
-    call, loc = stmt.rhs, stmt.loc
+    call = stmt.rhs
     assert isinstance(call, ir.Call)
     fn, args = call.args[0], call.args[1:]
     at = [k for k, a in enumerate(args) if isinstance(a, ir.Name) and a.id in facts.active]
-    both, pull, grads = facts.fresh("_both"), facts.fresh("pull"), facts.fresh("_grads")
+    both, pull = facts.fresh("_both"), facts.fresh("pull")
     places = ir.Tup(tuple(map(ir.Const, at)))
     strong = (("strong_zeros", ir.Const(True)),) if facts.strong else ()
     forward = ir.Call(trees.call_vjp, (fn, places, *args), strong, text="call_vjp")
-    d_target = facts.adjoint(stmt.target.id)
-    back = ir.Call(trees.pull_back, (pull, d_target), text="pull_back")
-    taken = gradients_taken(grads, [args[k] for k in at], facts, loc)
-    adjoint = (ir.Assign(grads, back, loc), ir.Reset(d_target, loc), *taken)
-    return paired_parts(stmt, forward, both, pull, adjoint)
+    adjoint = _taken_back(stmt, trees.pull_back, pull, [args[k] for k in at], facts)
+    return _parts(stmt, forward, both, pull, adjoint)
 
 
 def check_used(function: ir.Function, active: frozenset[str]) -> None:
     """Refuse marked calls that no derivative passes through: what they write is not known."""
-    for stmt in ir.walk(function.body):
-        if isinstance(stmt, ir.Assign) and is_at_run_time(stmt.rhs):
-            if stmt.target.id not in active:
-                call = stmt.rhs
-                assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Derived)
-                raise UnsupportedError(
-                    f"the function called here, {ir.said(call.text or call.fn.name)}, is known "
-                    "only when the program runs, and gets values with a derivative",
-                    stmt.loc,
-                    remedy="Pass it srcdiff.stop_gradient of them, or pass the function as an "
-                    "argument of its own.",
-                )
+    for stmt in ir.assignments(function.body):
+        call: Any = stmt.rhs
+        if is_at_run_time(call) and stmt.target.id not in active:
+            raise UnsupportedError(
+                f"the function called here, {ir.said(call.text or call.fn.name)}, is known "
+                "only when the program runs, and gets values with a derivative",
+                stmt.loc,
+                remedy="Pass it srcdiff.stop_gradient of them, or pass the function as an "
+                "argument of its own.",
+            )
 
 
 def check_flows(rhs: ir.Rhs, facts: Facts, loc: ir.Loc) -> None:
@@ -494,9 +470,8 @@ def check_flows(rhs: ir.Rhs, facts: Facts, loc: ir.Loc) -> None:
 
 def check_first_order(function: ir.Function) -> None:
     """Refuse the derivative of a text that calls functions found when it runs."""
-    for stmt in ir.walk(function.body):
-        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if is_op(rhs, Op.CALL_VJP, Op.PULL_BACK):
+    for stmt in ir.assignments(function.body):
+        if is_op(stmt.rhs, Op.CALL_VJP, Op.PULL_BACK):
             raise UnsupportedError(
                 "a function that is known only when the program runs has first derivatives only",
                 stmt.loc,

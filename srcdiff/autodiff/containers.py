@@ -3,6 +3,7 @@
 What is done to a list or dict is done to its companion: the container of the tangents, the shadow,
 or the same container with a batch axis in its items.  `on_companions` says of every call which
 operands have companions, and which are keys and places; `permuted` is the same for permutations.
+What is done to adjoints and tangents at one statement is written into `Lines`.
 
 The adjoint of a list, tuple or dict is a container of the same structure with an adjoint at every
 leaf (tuples become lists, so that their items can be stored).  A list that grows or shrinks has its
@@ -16,6 +17,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Container, Iterable, Mapping
+from typing import Any
+
+import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.aliases import keeps_shape, may_be_dict
@@ -28,9 +32,10 @@ from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.indexing import item_kind
 from srcdiff.primitives.effects import makes_object, object_parts
 from srcdiff.primitives.ops import Op, is_op, which_op
+from srcdiff.primitives.views import is_array
 from srcdiff.runtime import arrays
 from srcdiff.runtime.sequences import numbers, of_items, one_value
-from srcdiff.runtime.trees import add_at, add_tree, copy_tree, zero_tree
+from srcdiff.runtime.trees import add_at, add_tree, copy_tree, kept, zero_tree
 
 # --- what is done to a container is done to its companion: a tangent, a shadow, a batch -----------
 
@@ -62,11 +67,57 @@ def permuted(stmt: ir.Permute, mine: Container[str], facts: Facts) -> ir.Block:
     return (ir.Permute(targets, sources, stmt.loc),) if pairs else ()
 
 
-# --- displays ------------------------------------------------------------------------------------
+# --- what is written at one place -----------------------------------------------------------------
 
 
 Shown = Iterable[tuple[ir.Atom, ir.Atom]]
 """The keys and items of a display."""
+
+Pairs = tuple[ir.Pair, ...]
+"""What a statement becomes: itself with its adjoint, and what stands before and behind it."""
+
+
+class Lines(Builder):
+    """Statements on adjoints or tangents at one place, with what is known of the function."""
+
+    def __init__(self, facts: Facts, loc: ir.Loc) -> None:
+        super().__init__(facts.fresh, loc)
+        self.facts = facts
+
+    def demand(self, like: ir.Name) -> ir.Name:
+        """The adjoint of a name, from here on a buffer of its own."""
+        adjoint = self.facts.adjoint(like.id)
+        self.out.append(ir.Demand(adjoint, like, self.loc))
+        return adjoint
+
+    def give(self, like: ir.Name, value: ir.Atom) -> None:
+        """`d_x += value`."""
+        self.out.append(ir.Accum(self.facts.adjoint(like.id), value, like, self.loc))
+
+    def reset(self, like: ir.Name) -> None:
+        """The adjoint of a name is absent from here on."""
+        self.out.append(ir.Reset(self.facts.adjoint(like.id), self.loc))
+
+    def take(
+        self, source: ir.Name, item: ir.Atom, *path: ir.Atom, only_numbers: bool = False
+    ) -> None:
+        """`d_item += source[k0][k1]`, for every active name in an item that is a display.
+
+        `only_numbers`: but for those whose memory is shared, for which the same memory is there.
+        """
+        if isinstance(item, ir.Tup):
+            for key, inner in numbered(item.items):
+                self.take(source, inner, *path, key, only_numbers=only_numbers)
+        elif isinstance(item, ir.Name) and item.id in self.facts.active:
+            if not only_numbers or not self.facts.aliases.is_unclear(item.id):
+                for key in path:
+                    source = self.item(source, key)
+                self.give(item, source)
+
+    def show(self, source: ir.Name, shown: Shown, only_numbers: bool = False) -> None:
+        """`t = (a, b)`: each item takes the adjoint of its place."""
+        for key, item in shown:
+            self.take(source, item, key, only_numbers=only_numbers)
 
 
 def displayed(rhs: ir.Rhs) -> Shown | None:
@@ -90,62 +141,44 @@ def numbered(items: Iterable[ir.Atom], first: int = 0) -> Shown:
     return ((ir.Const(k), item) for k, item in enumerate(items, first))
 
 
-def display_adjoint(
-    source: ir.Name, shown: Shown, facts: Facts, loc: ir.Loc, only_numbers: bool = False
-) -> ir.Block:
-    """`t = (a, b)`: each item takes the adjoint of its place."""
-    found = (taken(source, item, (key,), facts, loc, only_numbers) for key, item in shown)
-    return tuple(s for block in found for s in block)
+def add_item(b: Builder, base: ir.Name, key: ir.Atom, value: ir.Atom, plain: bool) -> None:
+    """`base[key] += value`; leaf by leaf unless the item is `plain`ly a number or array."""
+    if plain:
+        b.add(base, key, value)
+    else:
+        b.store(base, key, b.apply(add_tree, b.item(base, key), value))
 
 
-def taken(
-    source: ir.Name,
-    item: ir.Atom,
-    path: tuple[ir.Atom, ...],
-    facts: Facts,
-    loc: ir.Loc,
-    only_numbers: bool = False,
-) -> ir.Block:
-    """`d_item += source[k0][k1]`, for every active name in an item that is a display.
-
-    `only_numbers`: but for those whose memory is shared, for which the same memory stands there.
-    """
-    if isinstance(item, ir.Tup):
-        inner = ((*path, ir.Const(k)) for k in range(len(item.items)))
-        found = (taken(source, a, p, facts, loc, only_numbers) for a, p in zip(item.items, inner))
-        return tuple(s for block in found for s in block)
-    if not isinstance(item, ir.Name) or item.id not in facts.active:
-        return ()
-    if only_numbers and facts.aliases.is_unclear(item.id):
-        return ()
-    b = Builder(facts.fresh, loc)
-    for key in path:
-        source = b.item(source, key)
-    return (*b.out, ir.Accum(facts.adjoint(item.id), source, item, loc))
+def copied(name: str, facts: Facts, array: Callable[..., Any] = np.copy) -> ir.Call:
+    """A copy of a variable: by `array` of an array, all through of what may be a container."""
+    return ir.Call(array if is_array(facts.kinds.get(name)) else kept, (ir.Name(name),))
 
 
-def element_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
+# --- adjoints of what is done to containers -------------------------------------------------------
+
+
+def element_adjoint(stmt: ir.Assign, call: ir.Call, b: Lines) -> None:
     """`x = c[k]`: the place in the container's adjoint takes the adjoint of the element."""
-    base, key = call.args
-    if isinstance(base, ir.Tup):
-        return _tuple_element_adjoint(stmt, base, key, facts)
-    assert isinstance(base, ir.Name)
-    d_base = facts.adjoint(base.id)
+    (base, key), facts = call.args, b.facts
     d_target = facts.adjoint(stmt.target.id)
-    made = ir.Demand(d_base, base, stmt.loc)
+    if isinstance(base, ir.Tup):
+        if not isinstance(key, ir.Const):
+            raise InternalError("a display that is indexed by a variable has no name", stmt)
+        b.take(d_target, base.items[key.value])
+        return
+    assert isinstance(base, ir.Name)
+    d_base = b.demand(base)
     if isinstance(key, ir.Slice):
-        return (made, *_add_part(base, key, stmt, facts))
-    if _is_resized_item(stmt.target.id, base.id, facts):
-        copied = facts.fresh()
-        copy = ir.Assign(copied, ir.Call(copy_tree, (d_target,)), stmt.loc)
-        return (made, copy, ir.SetItem(d_base, key, copied, None, stmt.loc))
-    if _may_repeat(base, key, facts):
-        return (made, ir.Effect(ir.Call(add_at, (d_base, key, d_target)), stmt.loc))
-    kind = facts.kind(stmt.target)
-    # Of an element that may be an integer there may be no adjoint.
-    sure_one = getattr(kind, "dtype", None) is not None and not _holds_none(base, facts)
-    kind = kind if sure_one else ir.UNKNOWN
-    return (made, *added_item(d_base, key, d_target, kind, facts, stmt.loc))
+        _add_part(base, key, d_target, b)
+    elif _is_resized_item(stmt.target.id, base.id, facts):
+        b.store(d_base, key, b.apply(copy_tree, d_target))
+    elif _may_repeat(base, key, facts):
+        b.effect(add_at, d_base, key, d_target)
+    else:
+        kind = facts.kind(stmt.target)
+        # Of an element that may be an integer there may be no adjoint.
+        sure_one = ir.dtype_of(kind) is not None and not _holds_none(base, facts)
+        add_item(b, d_base, key, d_target, sure_one and ir.is_numeric(kind))
 
 
 def _is_resized_item(name: str, base: str, facts: Facts) -> bool:
@@ -157,13 +190,11 @@ def _is_resized_item(name: str, base: str, facts: Facts) -> bool:
     return name in found.taken.get(base, ()) and found.classes.get(name) in found.reshaped
 
 
-def _add_part(base: ir.Name, part: ir.Slice, stmt: ir.Assign, facts: Facts) -> ir.Block:
+def _add_part(base: ir.Name, part: ir.Slice, d_target: ir.Name, b: Lines) -> None:
     """`ys = xs[a:b]`: the adjoint of each item of the part is added at its place."""
-    d_base, d_target = facts.adjoint(base.id), facts.adjoint(stmt.target.id)
-    lines = Builder(facts.fresh, stmt.loc)
     start = ir.Const(0) if part.lower == ir.NONE else part.lower
     plain = part.step == ir.NONE and isinstance(start, ir.Const) and start.value >= 0
-    places = None if plain else lines.item(lines.call(range, lines.call(len, base)), part)
+    places = None if plain else b.item(b.call(range, b.call(len, base)), part)
 
     def add(inner: Builder, k: ir.Name) -> None:
         at: ir.Atom = k
@@ -172,13 +203,9 @@ def _add_part(base: ir.Name, part: ir.Slice, stmt: ir.Assign, facts: Facts) -> i
         elif start != ir.Const(0):
             at = inner.call(operator.add, k, start)
         value = inner.item(d_target, k)
-        if _holds_numbers(facts.kinds[base.id]):
-            inner.add(d_base, at, value)
-        else:  # leaf by leaf
-            inner.store(d_base, at, inner.call(add_tree, inner.item(d_base, at), value))
+        add_item(inner, b.facts.adjoint(base.id), at, value, _holds_numbers(b.facts.kind(base)))
 
-    lines.loop(lines.call(len, d_target), add)
-    return tuple(lines.out)
+    b.loop(b.call(len, d_target), add)
 
 
 def _holds_numbers(kind: ir.Kind) -> bool:
@@ -187,62 +214,56 @@ def _holds_numbers(kind: ir.Kind) -> bool:
     return bool(items) and all(ir.is_float(k) for k in items)
 
 
-def concatenation_adjoint(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
+def concatenation_adjoint(stmt: ir.Assign, call: ir.Call, b: Lines) -> None:
     """`c = a + b`: each takes the adjoints of its own items."""
-    source = facts.adjoint(stmt.target.id)
-    lines = Builder(facts.fresh, stmt.loc)
+    source = b.facts.adjoint(stmt.target.id)
     for atom in call.args:
-        if isinstance(atom, ir.Name) and not ir.is_container(facts.kinds.get(atom.id, ir.UNKNOWN)):
-            lines.assign(source, ir.Call(of_items, (source, atom, *place_of(stmt.loc))))
-
-    def give(name: ir.Name, piece: ir.Name) -> None:
-        lines.out.append(ir.Accum(facts.adjoint(name.id), piece, name, stmt.loc))
-
-    joined_adjoint(call, source, facts, lines, give)
-    return tuple(lines.out)
+        if isinstance(atom, ir.Name) and not ir.is_container(b.facts.kind(atom)):
+            b.assign(source, ir.Call(of_items, (source, atom, *place_of(stmt.loc))))
+    joined_adjoint(call, source, b, b.give)
 
 
 def joined_adjoint(
     call: ir.Call,
     source: ir.Name,
-    facts: Facts,
-    lines: Builder,
+    b: Lines,
     give: Callable[[ir.Name, ir.Name], None],
     only_numbers: bool = False,
 ) -> None:
     """The parts of an adjoint go to the operands of a concatenation: `give` writes it for names."""
-    counts = [_count(atom, facts) for atom in call.args]
+    counts = [_count(atom, b.facts) for atom in call.args]
     split: ir.Atom
     if counts[0] is not None:
         split = ir.Const(counts[0])
     elif counts[1]:
         split = ir.Const(-counts[1])
     else:
-        split = lines.call(len, call.args[0])
+        split = b.call(len, call.args[0])
     places = ir.Slice(ir.NONE, split, ir.NONE), ir.Slice(split, ir.NONE, ir.NONE)
     for atom, place, first in zip(call.args, places, (0, -(counts[1] or 0))):
         if isinstance(atom, ir.Tup):
-            shown = numbered(atom.items, first)
-            lines.out += display_adjoint(source, shown, facts, lines.loc, only_numbers)
-        elif isinstance(atom, ir.Name) and atom.id in facts.active:
-            give(atom, lines.item(source, place))
+            b.show(source, numbered(atom.items, first), only_numbers)
+        elif isinstance(atom, ir.Name) and atom.id in b.facts.active:
+            give(atom, b.item(source, place))
 
 
-def checked_sum(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
+def check_sum(stmt: ir.Assign, call: ir.Call, b: Lines) -> None:
     """A check that `+` or `*` of what may be lists made no list: its adjoint would be another.
 
     A list times a float is none, though its adjoint may have been added to that of one.
     """
+    facts = b.facts
     joins = is_op(call, Op.ADD, Op.MUL) and facts.sampled
     if not joins or not may_join(call, facts.kinds):
-        return ()
+        return
     by_float = any(ir.is_float(atom_kind(a, facts.kinds)) for a in call.args)
     check = numbers if by_float and is_op(call, Op.MUL) else one_value
     adjoint = facts.adjoint(stmt.target.id)
-    checked = ir.Call(check, (adjoint, *place_of(stmt.loc)))
+    args = (adjoint, *place_of(stmt.loc))
     if stmt.target.id in facts.shadowed:  # a shadow stays what the forward part has made
-        return (ir.Effect(checked, stmt.loc),)
-    return (ir.Assign(adjoint, checked, stmt.loc),)
+        b.effect(check, *args)
+    else:
+        b.assign(adjoint, ir.Call(check, args))
 
 
 def may_join(call: ir.Call, kinds: Mapping[str, ir.Kind]) -> bool:
@@ -258,21 +279,9 @@ def _count(atom: ir.Atom, facts: Facts) -> int | None:
     """The number of items of an operand of a concatenation, None if unknown."""
     if isinstance(atom, ir.Tup):
         return len(atom.items)
-    kind = facts.kinds.get(atom.id) if isinstance(atom, ir.Name) else None
+    kind = facts.kind(atom)
     items = kind.items if isinstance(kind, (ir.List, ir.Tuple)) else None
     return None if items is None else len(items)
-
-
-def added_item(
-    base: ir.Name, key: ir.Atom, value: ir.Atom, kind: ir.Kind, facts: Facts, loc: ir.Loc
-) -> ir.Block:
-    """`base[key] += value`, leaf by leaf where the item may be itself a container."""
-    b = Builder(facts.fresh, loc)
-    if ir.is_numeric(kind):
-        b.add(base, key, value)
-    else:
-        b.store(base, key, b.apply(add_tree, b.item(base, key), value))
-    return tuple(b.out)
 
 
 def _may_repeat(base: ir.Name, key: ir.Atom, facts: Facts) -> bool:
@@ -285,35 +294,24 @@ def _may_repeat(base: ir.Name, key: ir.Atom, facts: Facts) -> bool:
 
 def _holds_none(base: ir.Name, facts: Facts) -> bool:
     """Whether a container has items without a derivative beside those that have one."""
-    known = [getattr(k, "dtype", None) for k in ir.inside(facts.kinds.get(base.id))]
+    known = map(ir.dtype_of, ir.inside(facts.kinds.get(base.id)))
     return any(d is not None and not ir.is_inexact_dtype(d) for d in known)
 
 
-def _tuple_element_adjoint(stmt: ir.Assign, base: ir.Tup, key: ir.Atom, facts: Facts) -> ir.Block:
-    """`x = (a, b)[k]` with a literal k."""
-    if not isinstance(key, ir.Const):
-        raise InternalError("a display that is indexed by a variable has no name", stmt)
-    return taken(facts.adjoint(stmt.target.id), base.items[key.value], (), facts, stmt.loc)
-
-
-def store_adjoint(stmt: ir.SetItem, facts: Facts) -> ir.Block:
+def store_adjoint(stmt: ir.SetItem, b: Lines) -> None:
     """`c[k] = v`: v takes the adjoint of its place, which becomes zero."""
     if stmt.op is not None:
         raise InternalError("an operator in place on an item of a container is left", stmt)
     assert stmt.index is not None
     if isinstance(stmt.index, ir.Slice):
         raise _unsupported("a store into a slice of a dict", stmt.loc)
-    d_base = facts.adjoint(stmt.base.id)
-    out: list[ir.Stmt] = [ir.Demand(d_base, stmt.base, stmt.loc)]
-    piece, zero = facts.fresh(), facts.fresh()
-    out.append(ir.Assign(piece, ir.Call(operator.getitem, (d_base, stmt.index)), stmt.loc))
-    like = piece
-    if not keeps_shape(stmt, facts.kinds) or _may_become_complex(stmt, facts):
-        like = facts.fresh()
-        out += [ir.Undo(stmt.loc), ir.Assign(like, _old_item(stmt, facts), stmt.loc)]
-    out.append(ir.Assign(zero, ir.Call(zero_tree, (like,)), stmt.loc))
-    out.append(ir.SetItem(d_base, stmt.index, zero, None, stmt.loc))
-    return (*out, *taken(piece, stmt.value, (), facts, stmt.loc))
+    d_base = b.demand(stmt.base)
+    like = piece = b.item(d_base, stmt.index)
+    if not keeps_shape(stmt, b.facts.kinds) or _may_become_complex(stmt, b.facts):
+        b.out.append(ir.Undo(stmt.loc))
+        like = b.temp(_old_item(stmt, b.facts))
+    b.store(d_base, stmt.index, b.apply(zero_tree, like))
+    b.take(piece, stmt.value)
 
 
 def check_items(stmt: ir.SetItem, facts: Facts) -> None:
@@ -346,41 +344,31 @@ CHANGES = (Op.APPEND, Op.INSERT, Op.REVERSE)
 """The methods of containers, beside `pop`, that have an adjoint."""
 
 
-def change_adjoint(stmt: ir.Effect, call: ir.Call, facts: Facts) -> ir.Block:
+def change_adjoint(stmt: ir.Effect, call: ir.Call, b: Lines) -> None:
     """`xs.append(v)`, `xs.insert(k, v)`: the item of the list's adjoint is taken off, for v."""
     assert isinstance(call.fn, ir.Method)
     base, *rest = call.args
     if not is_op(call, *CHANGES) or not isinstance(base, ir.Name):
         raise _unsupported(f"the method `{call.fn.name}` on a container of active values", stmt.loc)
-    if base.id not in facts.active:
-        return ()
-    d_base = facts.adjoint(base.id)
-    if not rest:
-        return (ir.Effect(ir.Call(call.fn, (d_base,)), stmt.loc),)
-    piece = facts.fresh()
-    pop = ir.Assign(piece, ir.Call(ir.Method("pop"), (d_base, *rest[:-1])), stmt.loc)
-    return (pop, *taken(piece, rest[-1], (), facts, stmt.loc))
+    if base.id not in b.facts.active:
+        return
+    d_base = b.facts.adjoint(base.id)
+    if rest:
+        b.take(b.method("pop", d_base, *rest[:-1]), rest[-1])
+    else:
+        b.effect(call.fn, d_base)
 
 
-def pop_adjoint(stmt: ir.Assign, facts: Facts) -> ir.Block:
+def pop_adjoint(stmt: ir.Assign, call: ir.Call, b: Lines) -> None:
     """`v = xs.pop()`: the adjoint of v is put back into the adjoint of the list or dict."""
-    call = stmt.rhs
-    assert isinstance(call, ir.Call)
-    base, active = call.args[0], stmt.target.id in facts.active
+    base, target, facts = call.args[0], stmt.target, b.facts
     assert isinstance(base, ir.Name)
-    if base.id not in facts.active:  # what is popped may be written into
-        return (ir.Reset(facts.adjoint(stmt.target.id), stmt.loc),) if active else ()
-    d_base = facts.adjoint(base.id)
-    if not active:
-        zero = facts.fresh()
-        made = ir.Assign(zero, ir.Call(zero_tree, (stmt.target,)), stmt.loc)
-        return (made, put_back(stmt, d_base, zero, facts))
-    d_target = facts.adjoint(stmt.target.id)
-    return (
-        ir.Demand(d_target, stmt.target, stmt.loc),
-        put_back(stmt, d_base, d_target, facts),
-        ir.Reset(d_target, stmt.loc),
-    )
+    active = target.id in facts.active
+    if base.id in facts.active:
+        item = b.demand(target) if active else b.apply(zero_tree, target)
+        b.out.append(put_back(stmt, facts.adjoint(base.id), item, facts))
+    if active:  # what is popped may be written into
+        b.reset(target)
 
 
 def put_back(stmt: ir.Assign, base: ir.Name, item: ir.Name, facts: Facts) -> ir.Stmt:
@@ -411,28 +399,20 @@ def _unsupported(what: str, loc: ir.Loc) -> UnsupportedError:
 # --- stores into arrays that may hold whole numbers, which cut off what is stored ----------------
 
 
-def cut_adjoint(
-    base: ir.Name, index: ir.Atom | None, stored: Iterable[str], facts: Facts, loc: ir.Loc
-) -> ir.Block:
-    """What clears the adjoint of a place where what is `stored` was cut."""
-    cut = cut_tangent(base, index, stored, facts, loc)
-    return (ir.Demand(facts.adjoint(base.id), base, loc), *cut) if cut else ()
+def clear_cut(
+    base: ir.Name, index: ir.Atom | None, stored: Iterable[str], b: Lines, made: bool = False
+) -> None:
+    """Clear the adjoint or tangent of a place where what is `stored` was cut.
 
-
-def cut_tangent(
-    base: ir.Name, index: ir.Atom | None, stored: Iterable[str], facts: Facts, loc: ir.Loc
-) -> ir.Block:
-    """What clears the tangent of a place where what is `stored` was cut.
-
-    It may be where values with a derivative go into what may be an array of whole numbers.
+    It may be where values with a derivative go into what may be an array of whole numbers.  `made`:
+    it is a tangent, which is there.
     """
-    kind = ir.sure(facts.kind(base))
+    facts, kind = b.facts, ir.sure(b.facts.kind(base))
     unknown = kind == ir.UNKNOWN or (isinstance(kind, ir.Array) and kind.dtype is None)
     others = {n for n in stored if n != base.id}
     if not unknown or base.id not in facts.active or facts.active.isdisjoint(others):
-        return ()
-    test = facts.fresh("_t")
+        return
+    cleared = facts.adjoint(base.id) if made else b.demand(base)
     at = ir.Const(...) if index is None else index
-    clear = ir.SetItem(facts.adjoint(base.id), at, ir.Const(0.0), None, loc)
-    ask = ir.Assign(test, ir.Call(arrays.is_discrete, (base,), text="is_discrete"), loc)
-    return (ask, ir.If(test, (clear,), (), loc))
+    test = b.call(arrays.is_discrete, base)
+    b.branch(test, lambda inner: inner.store(cleared, at, ir.Const(0.0)), lambda inner: None)

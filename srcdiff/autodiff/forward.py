@@ -22,15 +22,15 @@ from srcdiff.analysis.facts import Facts, adjoint_names, sampled, with_alias
 from srcdiff.analysis.links import DISPLAYS
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.analysis.shadows import as_copies, laid_classes
+from srcdiff.autodiff.assemble import with_params
 from srcdiff.autodiff.calls import active_key, check_flows, item_of, unmarked
-from srcdiff.autodiff.containers import cut_tangent, on_companions, permuted
+from srcdiff.autodiff.containers import clear_cut, on_companions, permuted
 from srcdiff.autodiff.tangents import (
     Scribe,
     call_tangent,
     check_objects,
     check_own_memory,
     effect_tangent,
-    joined_tangent,
     joins,
 )
 from srcdiff.check.callees import check_callees
@@ -104,12 +104,12 @@ def tangent_facts(
 
 def tangent_kinds(facts: Facts, request: Request) -> dict[str, ir.Kind]:
     """The kinds of the tangents of the inputs: those of the inputs."""
-    found: dict[str, ir.Kind] = {}
-    for item in request.inputs:
-        kind = facts.kinds.get(item.param, ir.UNKNOWN)
-        plain = ir.Scalar(kind.dtype, kind.python) if isinstance(kind, ir.Scalar) else kind
-        found[facts.adjoints[item.param]] = plain
-    return found
+
+    def plain(kind: ir.Kind) -> ir.Kind:
+        return ir.Scalar(kind.dtype, kind.python) if isinstance(kind, ir.Scalar) else kind
+
+    params = [item.param for item in request.inputs]
+    return {facts.adjoints[p]: plain(facts.kinds.get(p, ir.UNKNOWN)) for p in params}
 
 
 def forward(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
@@ -148,10 +148,7 @@ def _with_tangents(
     names = [facts.adjoints[i.param] for i in request.inputs]
     if request.internal:  # called with all arguments, by position
         return tuple(ir.Param(n) for n in (*(p.name for p in params), *names))
-    plain = all(p.style in ("pos", "any") and p.default is None for p in params)
-    more = tuple(ir.Param(n, None, "any" if plain else "kw") for n in names)
-    at = next((k for k, p in enumerate(params) if p.style == "**"), len(params))
-    return (*params[:at], *more, *params[at:])
+    return with_params(params, names)
 
 
 def _doc(function: ir.Function, request: Request) -> str:
@@ -167,66 +164,65 @@ def _doc(function: ir.Function, request: Request) -> str:
 
 def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     """A statement with what happens to the tangents; control flow keeps its shape."""
-    if isinstance(stmt, ir.Assign):
-        return _assign(stmt, facts)
-    if isinstance(stmt, ir.Permute):
-        return (stmt, *permuted(stmt, facts.active, facts))
-    if isinstance(stmt, ir.SetItem):
-        return _set_item(stmt, facts)
-    if isinstance(stmt, ir.Effect):
-        return _effect(stmt, facts)
-    return (stmt,)
-
-
-def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
-    """A store, and the same store into the tangent."""
-    if stmt.base.id not in facts.active:
-        return (stmt,)
     scribe = Scribe(facts, stmt.loc)
-    active = any(n in facts.active for n in ir.names(stmt.value))
-    if stmt.op in ("*", "/"):
-        return (*_scaled(stmt, active, scribe), stmt)
-    if stmt.op is not None and not active:
-        return (stmt,)
+    if isinstance(stmt, ir.Assign):
+        _assign(stmt, scribe)
+    elif isinstance(stmt, ir.SetItem):
+        _set_item(stmt, scribe)
+    elif isinstance(stmt, ir.Effect):
+        _effect(stmt, scribe)
+    else:
+        scribe.out.append(stmt)
+        scribe.out += permuted(stmt, facts.active, facts) if isinstance(stmt, ir.Permute) else ()
+    return tuple(scribe.out)
+
+
+def _set_item(stmt: ir.SetItem, scribe: Scribe) -> None:
+    """A store, and the same store into the tangent."""
+    facts = scribe.facts
+    active = not facts.active.isdisjoint(ir.names(stmt.value))
+    mine, scaled = stmt.base.id in facts.active, stmt.op in ("*", "/")
+    if mine and scaled:
+        _scale(stmt, active, scribe)
+    scribe.out.append(stmt)
+    if not mine or scaled or (stmt.op is not None and not active):
+        return
     inside = not ir.is_numeric(facts.kind(stmt.base))  # of a container the tangent has items alike
     value = scribe.tangent(stmt.value) if active or inside else ir.Const(0.0)
     store = ir.SetItem(facts.adjoint(stmt.base.id), stmt.index, value, stmt.op, stmt.loc)
+    scribe.out.append(store)
     stored = () if stmt.op is not None else ir.names(stmt.value)
-    cut = cut_tangent(stmt.base, stmt.index, stored, facts, stmt.loc)
-    return (stmt, *scribe.out, store, *cut)
+    clear_cut(stmt.base, stmt.index, stored, scribe, made=True)
 
 
-def _scaled(stmt: ir.SetItem, active: bool, scribe: Scribe) -> ir.Block:
+def _scale(stmt: ir.SetItem, active: bool, scribe: Scribe) -> None:
     """What `x[i] *= v` and `x[i] /= v` do to the tangent, before they are done."""
-    tangent = scribe.facts.adjoint(stmt.base.id)
-    scale = replace(stmt, base=tangent)
+    scale = replace(stmt, base=scribe.facts.adjoint(stmt.base.id))
     if not active:
-        return (scale,)
-    at = ir.Const(...) if stmt.index is None else stmt.index
-    old: ir.Atom = scribe.temp(ir.Call(operator.getitem, (stmt.base, at)))
+        scribe.out.append(scale)
+        return
+    old = scribe.item(stmt.base, ir.Const(...) if stmt.index is None else stmt.index)
     for _ in range(2 if stmt.op == "/" else 0):
-        old = scribe.temp(ir.Call(operator.truediv, (old, stmt.value)))
-    change = scribe.temp(ir.Call(operator.mul, (old, scribe.tangent(stmt.value))))
+        old = scribe.apply(operator.truediv, old, stmt.value)
+    change = scribe.apply(operator.mul, old, scribe.tangent(stmt.value))
     # The tangent of v may be a view of that of x; real items take the real part of either term.
-    return (*scribe.out, scale, replace(scale, value=change, op="-" if stmt.op == "/" else "+"))
+    scribe.out += scale, replace(scale, value=change, op="-" if stmt.op == "/" else "+")
 
 
-def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
+def _effect(stmt: ir.Effect, scribe: Scribe) -> None:
     """A call for its effect, and the same effect on the tangent."""
-    call = stmt.rhs
-    if not isinstance(call, ir.Call) or not any(n in facts.active for n in ir.names(call)):
-        return (stmt,)
+    call, facts = stmt.rhs, scribe.facts
     written = written_into(stmt, facts.kinds)
-    if is_user_call(call) or not facts.active.intersection(written):
-        return (stmt,)  # what a user's function writes into is stored behind it
-    scribe = Scribe(facts, stmt.loc)
-    if isinstance(call.fn, ir.Method) and facts.is_container(call.args[0]):
-        same = ir.Effect(_on_container(call, scribe), stmt.loc)
-        return (stmt, *scribe.out, same)
-    first, lines = effect_tangent(stmt, call, scribe)
-    cuts = (cut_tangent(ir.Name(n), None, ir.names(call), facts, stmt.loc) for n in written)
-    after = tuple(s for cut in cuts for s in cut)
-    return (*lines, stmt, *after) if first else (stmt, *lines, *after)
+    # What a user's function writes into is stored behind it.
+    if isinstance(call, ir.Opaque) or is_user_call(call) or facts.active.isdisjoint(written):
+        scribe.out.append(stmt)
+    elif isinstance(call.fn, ir.Method) and facts.is_container(call.args[0]):
+        same = _on_container(call, scribe)
+        scribe.out += stmt, ir.Effect(same, stmt.loc)
+    else:
+        effect_tangent(stmt, call, scribe)
+        for name in written:
+            clear_cut(ir.Name(name), None, ir.names(call), scribe, made=True)
 
 
 _CONTENTS = (Op.APPEND, Op.EXTEND, Op.INSERT, Op.POP, Op.CLEAR, Op.REVERSE, Op.UPDATE)
@@ -247,27 +243,20 @@ def _on_container(call: ir.Call, scribe: Scribe) -> ir.Call:
 # --- assignments -------------------------------------------------------------------------------
 
 
-def _assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
+def _assign(stmt: ir.Assign, scribe: Scribe) -> None:
     """`z = ...` and its tangent."""
-    target, rhs = stmt.target, stmt.rhs
-    if target.id not in facts.active:
-        return (stmt, *_dropped(stmt, facts))
-    if is_user_call(rhs):
-        return _user_call(stmt, facts)
-    if target.id in ir.names(rhs):
-        return _self_assign(stmt, facts)
-    return (stmt, *_tangent_lines(stmt, facts.adjoint(target.id), facts))
-
-
-def _dropped(stmt: ir.Assign, facts: Facts) -> ir.Block:
-    """An item that is taken off a list without use has its tangent taken off as well."""
-    call = stmt.rhs
-    if not is_op(call, Op.POP):
-        return ()
-    scribe = Scribe(facts, stmt.loc)
-    if not any(n in facts.active for n in ir.names(call.args[0])):
-        return ()
-    return (ir.Effect(_on_container(call, scribe), stmt.loc),)
+    target, rhs, facts = stmt.target, stmt.rhs, scribe.facts
+    if target.id in facts.active and is_user_call(rhs):
+        _user_call(stmt, scribe)
+    elif target.id in facts.active and target.id in ir.names(rhs):
+        scribe.out += _self_assign(stmt, facts)
+    else:
+        scribe.out.append(stmt)
+        if target.id in facts.active:
+            _bind_tangent(stmt, facts.adjoint(target.id), scribe)
+        elif is_op(rhs, Op.POP) and not facts.active.isdisjoint(ir.names(rhs.args[0])):
+            # Of an item that is taken off a list without use the tangent is taken off as well.
+            scribe.out.append(ir.Effect(_on_container(rhs, scribe), stmt.loc))
 
 
 def _self_assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
@@ -276,30 +265,28 @@ def _self_assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
     tangent = facts.adjoint(stmt.target.id)
     inner = with_alias(facts, result.id, stmt.target.id, tangent.id)
     new = replace(stmt, target=result)
-    lines = _tangent_lines(new, tangent, inner)
-    if result.id not in ir.used(lines):
-        return (*lines, stmt)
-    held = facts.fresh("_" + tangent.id)
-    lines = _tangent_lines(new, held, inner)
-    return (
-        new,
-        *lines,
-        ir.Assign(stmt.target, result, stmt.loc),
-        ir.Assign(tangent, held, stmt.loc),
-    )
+    lines = Scribe(inner, stmt.loc)
+    _bind_tangent(new, tangent, lines)
+    if result.id not in ir.used(tuple(lines.out)):
+        return (*lines.out, stmt)
+    held, lines = facts.fresh("_" + tangent.id), Scribe(inner, stmt.loc)
+    _bind_tangent(new, held, lines)
+    lines.assign(stmt.target, result)
+    lines.assign(tangent, held)
+    return (new, *lines.out)
 
 
-def _tangent_lines(stmt: ir.Assign, tangent: ir.Name, facts: Facts) -> ir.Block:
-    """The statements that bind the tangent of the target of an assignment."""
-    scribe = Scribe(facts, stmt.loc)
+def _bind_tangent(stmt: ir.Assign, tangent: ir.Name, scribe: Scribe) -> None:
+    """Bind the tangent of the target of an assignment."""
+    written = stmt.target.id in scribe.facts.aliases.classes
     rhs = laid_tangent(stmt, _tangent(stmt, scribe), scribe)
     if rhs is None:
-        if isinstance(stmt.rhs, ir.Call) and stmt.target.id in facts.aliases.classes:
-            check_own_memory(stmt, stmt.rhs, facts)
+        if isinstance(stmt.rhs, ir.Call) and written:
+            check_own_memory(stmt, stmt.rhs, scribe.facts)
         rhs = scribe.zero(stmt.rhs if isinstance(stmt.rhs, ir.Const) else stmt.target)
-    elif stmt.target.id in facts.aliases.classes:
+    elif written:
         rhs = _of_number(stmt.rhs, rhs, scribe)
-    return (*scribe.out, ir.Assign(tangent, rhs, stmt.loc))
+    scribe.assign(tangent, rhs)
 
 
 def _of_number(value: ir.Rhs, tangent: ir.Rhs, scribe: Scribe) -> ir.Rhs:
@@ -357,38 +344,37 @@ def _call(stmt: ir.Assign, call: ir.Call, scribe: Scribe) -> ir.Rhs | None:
     if is_op(call, Op.MAKE_LIST, Op.MAKE_DICT) or copied or facts.copies_container(call):
         return on_companions(call, scribe.tangent)
     if joins(call, facts):
-        return joined_tangent(call, scribe)
+
+        def joined(atom: ir.Atom) -> ir.Atom:  # a count stays as it is
+            numeric = ir.is_numeric(atom_kind(atom, facts.kinds))
+            return atom if numeric else scribe.tangent(atom)
+
+        return on_companions(call, joined)
     if is_op(call, Op.POP):
         return _on_container(call, scribe)
-    if is_op(call, Op.GETITEM) and ir.is_scalar(facts.kind(call.args[0])):
-        return scribe.tangent(call.args[0])
-    if is_op(call, Op.GETITEM) and not ir.is_numeric(facts.kind(call.args[0])):
-        return _element(call, scribe)
-    written = stmt.target.id in facts.aliases.classes
-    return call_tangent(stmt, call, scribe, written)
+    if is_op(call, Op.GETITEM):
+        base, key = call.args
+        if ir.is_scalar(facts.kind(base)):
+            return scribe.tangent(base)
+        if isinstance(base, ir.Tup) and isinstance(key, ir.Const):
+            return scribe.tangent(base.items[key.value])
+        if not ir.is_numeric(facts.kind(base)):
+            return on_companions(call, scribe.tangent)
+    return call_tangent(stmt, call, scribe, stmt.target.id in facts.aliases.classes)
 
 
-def _element(call: ir.Call, scribe: Scribe) -> ir.Rhs:
-    """`xs[k]`."""
-    base, key = call.args
-    if isinstance(base, ir.Tup) and isinstance(key, ir.Const):
-        return scribe.tangent(base.items[key.value])
-    return on_companions(call, scribe.tangent)
-
-
-def _user_call(stmt: ir.Assign, facts: Facts) -> ir.Block:
+def _user_call(stmt: ir.Assign, scribe: Scribe) -> None:
     """A call of a recursive function: of its own forward-mode function."""
-    call, scribe = stmt.rhs, Scribe(facts, stmt.loc)
+    call = stmt.rhs
     assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Derived)
-    key, given = active_key(call, facts)
+    tangent = scribe.facts.adjoint(stmt.target.id)
+    key, given = active_key(call, scribe.facts)
     if not given:
-        return (stmt, *_tangent_lines(stmt, facts.adjoint(stmt.target.id), facts))
+        scribe.out.append(stmt)
+        _bind_tangent(stmt, tangent, scribe)
+        return
     key = replace(key, result=ir.Tuple((key.result, ir.UNKNOWN)))
     args = (*call.args, *map(scribe.tangent, given))
     both = scribe.temp(ir.Call(ir.Derived(call.fn.name, "jvp", key), args))
-    tangent = facts.adjoint(stmt.target.id)
-    return (
-        *scribe.out,
-        ir.Assign(stmt.target, item_of(both, 0), stmt.loc),
-        ir.Assign(tangent, item_of(both, 1), stmt.loc),
-    )
+    scribe.assign(stmt.target, item_of(both, 0))
+    scribe.assign(tangent, item_of(both, 1))

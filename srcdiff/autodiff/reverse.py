@@ -17,19 +17,19 @@ from srcdiff.autodiff.calls import (
     run_time_adjoint,
 )
 from srcdiff.autodiff.containers import (
-    added_item,
+    Lines,
+    Pairs,
+    add_item,
     change_adjoint,
     check_items,
-    checked_sum,
+    check_sum,
+    clear_cut,
     concatenation_adjoint,
-    cut_adjoint,
-    display_adjoint,
     displayed,
     element_adjoint,
     permuted,
     pop_adjoint,
     store_adjoint,
-    taken,
 )
 from srcdiff.autodiff.expand.adjoint import expand
 from srcdiff.ir.frozen import replace
@@ -62,10 +62,12 @@ def _block(block: ir.Block, facts: Facts) -> ir.Block:
 def _unpacked(found: Unpacking, facts: Facts) -> ir.Block:
     """A result unpacked at once: the adjoint of the call stands with the last name."""
     *front, last = (found.call, *found.rest)
-    block = _contributions(found.call, found.facts(facts))
-    ends = sorted(facts.adjoints[n] for n in found.names.values() if n in facts.active)
-    resets = tuple(ir.Reset(ir.Name(n), last.loc) for n in ends)
-    adjoint = through_views((*block, *resets), facts, found.call.loc)
+    b = Lines(found.facts(facts), found.call.loc)
+    _contributions(found.call, b)
+    b.loc = last.loc
+    for name in sorted(facts.active.intersection(found.names.values())):
+        b.reset(ir.Name(name))
+    adjoint = through_views(tuple(b.out), facts, found.call.loc)
     return (*(ir.Pair(s, (), s.loc) for s in front), ir.Pair(last, adjoint, last.loc))
 
 
@@ -78,7 +80,7 @@ def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
         return (replace(stmt, cond=_deciding(stmt.cond), body=_block(stmt.body, facts)),)
     pairs = _shadow_pairs(stmt, facts) or _call_pairs(stmt, facts)
     if pairs:
-        return tuple(_pair_through_views(p, facts) for p in pairs)
+        return tuple(replace(p, adjoint=through_views(p.adjoint, facts, p.loc)) for p in pairs)
     if isinstance(stmt, ir.Assign) and stmt.target.id in ir.names(stmt.rhs):
         return _self_assign(stmt, facts)
     return (ir.Pair(stmt, through_views(_adjoint(stmt, facts), facts, stmt.loc), stmt.loc),)
@@ -92,7 +94,7 @@ def _deciding(block: ir.Block) -> ir.Block:
     return ir.replaced(block, lambda s: ir.Pair(s, (), s.loc) if type(s) in ir.PLAIN else s)
 
 
-def _shadow_pairs(stmt: ir.Stmt, facts: Facts) -> ir.Block:
+def _shadow_pairs(stmt: ir.Stmt, facts: Facts) -> Pairs:
     """The pairs of a statement on memory that has shadows, nothing for other statements."""
     if not facts.shadowed:
         return ()
@@ -100,22 +102,20 @@ def _shadow_pairs(stmt: ir.Stmt, facts: Facts) -> ir.Block:
 
     if not touches_shadows(stmt, facts):
         return ()
-    return shadow_pairs(stmt, lambda s: _call_pairs(s, facts) or _adjoint(s, facts), facts)
+
+    def own(stmt: ir.Stmt) -> Pairs:
+        return _call_pairs(stmt, facts) or (ir.Pair(stmt, _adjoint(stmt, facts), stmt.loc),)
+
+    return shadow_pairs(stmt, own, facts)
 
 
-def _call_pairs(stmt: ir.Stmt, facts: Facts) -> ir.Block:
+def _call_pairs(stmt: ir.Stmt, facts: Facts) -> Pairs:
     """The pairs of a call that stays one, nothing for other statements."""
     if isinstance(stmt, ir.Assign) and is_at_run_time(stmt.rhs):
         return run_time_adjoint(stmt, facts)
     if isinstance(stmt, ir.Assign) and is_user_call(stmt.rhs) and stmt.target.id in facts.active:
         return call_adjoint(stmt, facts)
     return ()
-
-
-def _pair_through_views(stmt: ir.Stmt, facts: Facts) -> ir.Stmt:
-    """A pair whose adjoint goes through the adjoints of views."""
-    assert isinstance(stmt, ir.Pair)
-    return replace(stmt, adjoint=through_views(stmt.adjoint, facts, stmt.loc))
 
 
 def _self_assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
@@ -129,10 +129,9 @@ def _self_assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
         facts.made[result.id] = stmt.target.id, inner.adjoints.get(result.id, "")
         return (*_stmt(replace(stmt, target=result), inner), *_stmt(copy, inner))
     # The adjoint of the result is moved aside before that of the argument is added to.
-    held = inner.adjoint(result.id) if stmt.target.id in facts.active else None
     moved: ir.Block = ()
-    if held is not None:
-        target = facts.adjoint(stmt.target.id)
+    if stmt.target.id in facts.active:
+        held, target = inner.adjoint(result.id), facts.adjoint(stmt.target.id)
         moved = (ir.Accum(held, target, stmt.target, stmt.loc), ir.Reset(target, stmt.loc))
     if result.id in read:
         body = (*moved, *ir.rename(adjoint, {result.id: stmt.target.id}))
@@ -143,82 +142,79 @@ def _self_assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
 
 def _adjoint(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     """The adjoint statements of one statement."""
+    b = Lines(facts, stmt.loc)
     if isinstance(stmt, ir.Assign):
-        return _assign(stmt, facts)
-    if isinstance(stmt, ir.SetItem):
-        return _set_item(stmt, facts)
-    if isinstance(stmt, ir.Permute):
-        return _permute(stmt, facts)
-    if isinstance(stmt, ir.Effect):
-        return _effect(stmt, facts)
-    return ()
+        _assign(stmt, b)
+    elif isinstance(stmt, ir.SetItem):
+        _set_item(stmt, b)
+    elif isinstance(stmt, ir.Permute):
+        _permute(stmt, b)
+    elif isinstance(stmt, ir.Effect):
+        _effect(stmt, b)
+    return tuple(b.out)
 
 
-def _assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
+def _assign(stmt: ir.Assign, b: Lines) -> None:
     """The adjoint of `target = rhs`; the adjoint of the target ends there."""
-    target, rhs = stmt.target, stmt.rhs
-    if target.id in facts.aliases.views:
-        return ()
-    if is_op(rhs, Op.POP):
-        return pop_adjoint(stmt, facts)
-    if target.id not in facts.active:
-        return ()
-    reset = ir.Reset(facts.adjoint(target.id), stmt.loc)
-    return (*_contributions(stmt, facts), reset)
+    if stmt.target.id in b.facts.aliases.views:
+        return
+    if is_op(stmt.rhs, Op.POP):
+        pop_adjoint(stmt, stmt.rhs, b)
+    elif stmt.target.id in b.facts.active:
+        _contributions(stmt, b)
+        b.reset(stmt.target)
 
 
-def _contributions(stmt: ir.Assign, facts: Facts) -> ir.Block:
+def _contributions(stmt: ir.Assign, b: Lines) -> None:
     """What the adjoint of the target adds to the adjoints of what was read."""
-    target, rhs = stmt.target, stmt.rhs
+    rhs, shown = stmt.rhs, displayed(stmt.rhs)
     if isinstance(rhs, ir.Name):
-        return taken(facts.adjoint(target.id), rhs, (), facts, stmt.loc)
-    shown = displayed(rhs)
-    if shown is not None:
-        return display_adjoint(facts.adjoint(target.id), shown, facts, stmt.loc)
-    if isinstance(rhs, ir.Call):
-        return _call(stmt, rhs, facts)
-    check_flows(rhs, facts, stmt.loc)
-    return ()
+        b.take(b.facts.adjoint(stmt.target.id), rhs)
+    elif shown is not None:
+        b.show(b.facts.adjoint(stmt.target.id), shown)
+    elif isinstance(rhs, ir.Call):
+        _call(stmt, rhs, b)
+    else:
+        check_flows(rhs, b.facts, stmt.loc)
 
 
-def _reads_active(rhs: ir.Rhs, facts: Facts) -> bool:
-    return any(n in facts.active for n in ir.names(rhs))
-
-
-def _call(stmt: ir.Assign, call: ir.Call, facts: Facts) -> ir.Block:
+def _call(stmt: ir.Assign, call: ir.Call, b: Lines) -> None:
     """The adjoint of a call: containers here, everything else by its rule."""
-    if not _reads_active(call, facts):
-        return ()
-    if facts.copies_container(call):  # the items are the same
-        return _contributions(replace(stmt, rhs=call.args[0]), facts)
-    if is_op(call, Op.ADD) and any(facts.is_container(a) for a in call.args):
-        return concatenation_adjoint(stmt, call, facts)
-    if is_op(call, Op.GETITEM) and ir.is_scalar(facts.kind(call.args[0])):
-        return _contributions(replace(stmt, rhs=call.args[0]), facts)
-    if is_op(call, Op.GETITEM) and not ir.is_numeric(facts.kind(call.args[0])):
-        return element_adjoint(stmt, call, facts)
-    bound = find(call, facts.kinds, stmt.loc)
-    return (*checked_sum(stmt, call, facts), *expand(bound, stmt, facts))
+    facts = b.facts
+    if facts.active.isdisjoint(ir.names(call)):
+        return
+    item = is_op(call, Op.GETITEM)
+    if facts.copies_container(call) or (item and ir.is_scalar(facts.kind(call.args[0]))):
+        _contributions(replace(stmt, rhs=call.args[0]), b)  # the items are the same
+    elif is_op(call, Op.ADD) and any(map(facts.is_container, call.args)):
+        concatenation_adjoint(stmt, call, b)
+    elif item and not ir.is_numeric(facts.kind(call.args[0])):
+        element_adjoint(stmt, call, b)
+    else:
+        bound = find(call, facts.kinds, stmt.loc)
+        check_sum(stmt, call, b)
+        b.out += expand(bound, stmt, facts)
 
 
-def _set_item(stmt: ir.SetItem, facts: Facts) -> ir.Block:
+def _set_item(stmt: ir.SetItem, b: Lines) -> None:
     """The adjoint of a store: what was stored takes the adjoint of its place, which is cleared."""
-    base = stmt.base.id
-    if base not in facts.active:
-        return ()
+    facts = b.facts
+    if stmt.base.id not in facts.active:
+        return
     if facts.is_container(stmt.base):
-        return store_adjoint(stmt, facts)
+        store_adjoint(stmt, b)
+        return
     check_items(stmt, facts)
     whole = stmt.index is None
     args = (stmt.base, stmt.value) if stmt.index is None else (stmt.base, stmt.index, stmt.value)
     call = ir.Call(Store(stmt.op, whole), args)  # type: ignore[arg-type]
     block = expand(find(call, facts.kinds, stmt.loc), stmt, facts)
-    stored = () if stmt.op is not None else ir.names(stmt.value)  # `+=` with fractions fails
-    cut = cut_adjoint(stmt.base, stmt.index, stored, facts, stmt.loc)
-    if not _may_hold_itself(stmt, facts):
-        return (*cut, *block)
-    # What was stored may be a part of the same memory: it takes its adjoint after the clearing.
-    return (*cut, *sorted(block, key=lambda s: isinstance(s, ir.Accum)))
+    # An operator in place with fractions fails.
+    clear_cut(stmt.base, stmt.index, ir.names(stmt.value) if stmt.op is None else (), b)
+    if _may_hold_itself(stmt, facts):
+        # What was stored may be a part of the same memory: it takes its adjoint last.
+        block = tuple(sorted(block, key=lambda s: isinstance(s, ir.Accum)))
+    b.out += block
 
 
 def _may_hold_itself(stmt: ir.SetItem, facts: Facts) -> bool:
@@ -228,70 +224,71 @@ def _may_hold_itself(stmt: ir.SetItem, facts: Facts) -> bool:
     return mine is None or any(classes.get(n) == mine for n in ir.names(stmt.value))
 
 
-def _permute(stmt: ir.Permute, facts: Facts) -> ir.Block:
+def _permute(stmt: ir.Permute, b: Lines) -> None:
     """The adjoints of permuted names are permuted back."""
+    for name in sorted(b.facts.active.intersection(ir.writes(stmt))):
+        b.demand(ir.Name(name))
     inverse = ir.Permute(stmt.sources, stmt.targets, stmt.loc)
-    names = sorted(facts.active.intersection(ir.writes(stmt)))
-    demands = (ir.Demand(facts.adjoint(n), ir.Name(n), stmt.loc) for n in names)
-    return (*demands, *permuted(inverse, facts.active, facts))
+    b.out += permuted(inverse, b.facts.active, b.facts)
 
 
-def _effect(stmt: ir.Effect, facts: Facts) -> ir.Block:
+def _effect(stmt: ir.Effect, b: Lines) -> None:
     """The adjoint of a call for its effect."""
-    call = stmt.rhs
-    if not isinstance(call, ir.Call) or not _reads_active(call, facts):
-        return ()
+    call, facts = stmt.rhs, b.facts
+    if not isinstance(call, ir.Call) or facts.active.isdisjoint(ir.names(call)):
+        return
     if is_user_call(call):
-        return ()  # what it writes into is stored behind it
+        return  # what it writes into is stored behind it
     if isinstance(call.fn, ir.Method) and facts.is_container(call.args[0]):
-        return change_adjoint(stmt, call, facts)
+        change_adjoint(stmt, call, b)
+        return
     written = written_into(stmt, facts.kinds)
     if not facts.active.intersection(written):
-        return ()  # no output depends on what is written into
+        return  # no output depends on what is written into
     bound = find(call, facts.kinds, stmt.loc)
-    cuts = (cut_adjoint(ir.Name(n), None, ir.names(call), facts, stmt.loc) for n in written)
-    return (*(s for cut in cuts for s in cut), *expand(bound, stmt, facts))
+    for name in written:
+        clear_cut(ir.Name(name), None, ir.names(call), b)
+    b.out += expand(bound, stmt, facts)
 
 
 def through_views(block: ir.Block, facts: Facts, loc: ir.Loc) -> ir.Block:
     """Adjoints of views are made from the adjoint of their owner, and written through."""
-    views = facts.aliases.views
     touched = {s.like.id for s in ir.walk(block) if isinstance(s, (ir.Accum, ir.Demand))}
     touched |= {facts.views[n] for n in ir.used(block) if n in facts.views}
-    mine = [v for v in sorted(touched) if v in views]
+    mine = sorted(touched & facts.aliases.views.keys())
     if not mine:
         return block
-    prefix: list[ir.Stmt] = []
-    made: set[str] = set()
+    b, made = Lines(facts, loc), set[str]()
     for name in mine:
-        _make_view(name, facts, loc, prefix, made)
-    return (*prefix, *ir.replaced(block, lambda s: _written_through(s, made, facts)))
+        _make_view(name, b, made)
+    return (*b.out, *ir.replaced(block, lambda s: _written_through(s, made, facts)))
 
 
-def _make_view(name: str, facts: Facts, loc: ir.Loc, out: list[ir.Stmt], made: set[str]) -> None:
+def _make_view(name: str, b: Lines, made: set[str]) -> None:
     """Statements that make the adjoint of a view from that of its base."""
     if name in made:
         return
-    view = facts.aliases.views[name]
-    if view.base in facts.aliases.views:
-        _make_view(view.base, facts, loc, out, made)
+    view = b.facts.aliases.views[name]
+    if view.base in b.facts.aliases.views:
+        _make_view(view.base, b, made)
     else:
-        out.append(ir.Demand(facts.adjoint(view.base), ir.Name(view.base), loc))
+        b.demand(ir.Name(view.base))
     made.add(name)
-    part = on_adjoint(view.of(facts.adjoint(view.base)))
-    out.append(ir.Assign(facts.adjoint(name), part, loc))
+    b.assign(b.facts.adjoint(name), on_adjoint(view.of(b.facts.adjoint(view.base))))
 
 
 def _written_through(stmt: ir.Stmt, made: set[str], facts: Facts) -> ir.Block:
     """A statement on the adjoint of a view, as a store into it or into what it is a view of."""
     if isinstance(stmt, ir.Accum) and stmt.like.id in made:
         view = facts.aliases.views[stmt.like.id]
+        base = facts.adjoint(view.base)
         if is_op(view.rhs, Op.GETITEM):
-            kind, at = facts.kind(stmt.like), view.rhs.args[1]
-            return added_item(facts.adjoint(view.base), at, stmt.value, kind, facts, stmt.loc)
+            b = Lines(facts, stmt.loc)
+            plain = ir.is_numeric(facts.kind(stmt.like))
+            add_item(b, base, view.rhs.args[1], stmt.value, plain)
+            return tuple(b.out)
         if isinstance(view.rhs, ir.Name):
-            base = ir.Accum(facts.adjoint(view.base), stmt.value, view.rhs, stmt.loc)
-            return _written_through(base, made, facts)
+            return _written_through(ir.Accum(base, stmt.value, view.rhs, stmt.loc), made, facts)
         return (ir.SetItem(stmt.target, None, stmt.value, "+", stmt.loc),)
     if isinstance(stmt, (ir.Demand, ir.Reset)) and facts.views.get(stmt.target.id) in made:
         return ()

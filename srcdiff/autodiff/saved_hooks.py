@@ -8,11 +8,11 @@ that are made in the forward part, and memory that the backward part writes into
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
-from srcdiff.ir.frozen import frozen, replace
+from srcdiff.ir.builder import Builder
+from srcdiff.ir.frozen import replace
 from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.contexts import packed, unpacked
@@ -28,8 +28,8 @@ def with_hooks(
     pushed, names = dict(_pushed(one.body, tapes)), [s.target.id for s in _unpacking(two)]
     packable = _packable((*pushed.values(), *names), one, two, facts)
     places = {k for k in used if names[k] not in tapes and names[k] in packable}
-    writer = _Writer(facts, frozenset(s for s, v in pushed.items() if v in packable))
-    one, two = writer.forward(one, places), writer.backward(two, places)
+    slots = frozenset(s for s, v in pushed.items() if v in packable)
+    one, two = _packed(one, places, slots, facts.fresh), _unpacked(two, places, slots, facts.fresh)
     held = {k: s.target.id for k, s in enumerate(_unpacking(two)) if k in places}
     kinds = {
         n: ir.Tuple((facts.kinds[names[k]],)) for k, n in held.items() if names[k] in facts.kinds
@@ -91,59 +91,50 @@ def _packable(
     return frozenset(n for n in names if n not in adjoints and is_packable(n))
 
 
-@frozen
-class _Writer:
-    """Writes the calls; `slots` are the lists whose items are packed."""
+def _packed(
+    one: ir.Function, places: set[int], slots: frozenset[str], fresh: ir.Fresh
+) -> ir.Function:
+    """The forward part, which packs what it pushes on `slots`, and the residuals at some places."""
 
-    facts: Facts
-    slots: frozenset[str]
+    def held(b: Builder, value: ir.Atom) -> ir.Name:
+        return b.temp(ir.Call(packed, (value,)), "_held")
 
-    def forward(self, one: ir.Function, places: set[int]) -> ir.Function:
-        """The forward part, which packs what it pushes and the residuals at some places."""
-        *body, last = ir.replaced(one.body, self.pushed)
-        assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
-        value, kept = last.value.items
-        assert isinstance(kept, ir.Tup)
-        items = list(kept.items)
-        for k in sorted(places):
-            made, items[k] = self.call(packed, items[k], last.loc)
-            body.append(made)
-        both = ir.Tup((value, ir.Tup(tuple(items))))
-        return replace(one, body=(*body, replace(last, value=both)))
-
-    def pushed(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
-        """A statement of the forward part."""
-        call = _call_on(stmt, Op.APPEND, self.slots)
+    def pushed(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        call, b = _call_on(stmt, Op.APPEND, slots), Builder(fresh, stmt.loc)
         if call is None or not isinstance(stmt, ir.Effect):
             return stmt
-        made, item = self.call(packed, call.args[1], stmt.loc)
-        return (made, replace(stmt, rhs=replace(call, args=(call.args[0], item))))
+        b.effect("append", call.args[0], held(b, call.args[1]))
+        return tuple(b.out)
 
-    def backward(self, two: ir.Function, places: set[int]) -> ir.Function:
-        """The backward part, which unpacks a residual before the first statement that uses it."""
-        first = _unpacking(two)
-        rest = ir.replaced(two.body[unpack_count(two) :], self.popped)
-        for k in sorted(places, reverse=True):
-            target = first[k].target
-            made, load = self.load(target, first[k].loc)
-            first[k] = replace(first[k], target=made)
-            at = next((j for j, s in enumerate(rest) if target.id in ir.mentions(s)), len(rest))
-            rest = (*rest[:at], load, *rest[at:])
-        return replace(two, body=(*first, *rest))
+    *body, last = ir.replaced(one.body, pushed)
+    assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
+    value, kept = last.value.items
+    assert isinstance(kept, ir.Tup)
+    b = Builder(fresh, last.loc)
+    items = (held(b, item) if k in places else item for k, item in enumerate(kept.items))
+    both = ir.Tup((value, ir.Tup(tuple(items))))
+    return replace(one, body=(*body, *b.out, replace(last, value=both)))
 
-    def popped(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
-        """A statement of the backward part."""
-        if not isinstance(stmt, ir.Assign) or not _call_on(stmt, Op.POP, self.slots):
-            return stmt
-        made, load = self.load(stmt.target, stmt.loc)
-        return (replace(stmt, target=made), load)
 
-    def call(self, fn: Any, value: ir.Atom, loc: ir.Loc) -> tuple[ir.Assign, ir.Name]:
-        """`_t = fn(value)`, and `_t`."""
-        made = self.facts.fresh("_held")
-        return ir.Assign(made, ir.Call(fn, (value,)), loc), made
+def _unpacked(
+    two: ir.Function, places: set[int], slots: frozenset[str], fresh: ir.Fresh
+) -> ir.Function:
+    """The backward part, which unpacks a residual before the first statement that uses it."""
 
-    def load(self, target: ir.Name, loc: ir.Loc) -> tuple[ir.Name, ir.Assign]:
-        """A name for a packed value, and the statement that unpacks it."""
-        made = self.facts.fresh("_held")
-        return made, ir.Assign(target, ir.Call(unpacked, (made,)), loc)
+    def load(stmt: ir.Assign) -> tuple[ir.Assign, ir.Assign]:
+        held = fresh("_held")
+        loaded = ir.Assign(stmt.target, ir.Call(unpacked, (held,)), stmt.loc)
+        return replace(stmt, target=held), loaded
+
+    def popped(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        mine = isinstance(stmt, ir.Assign) and _call_on(stmt, Op.POP, slots)
+        return load(stmt) if mine else stmt  # type: ignore[arg-type]
+
+    first = _unpacking(two)
+    rest = ir.replaced(two.body[unpack_count(two) :], popped)
+    for k in sorted(places, reverse=True):
+        name = first[k].target.id
+        first[k], loaded = load(first[k])
+        at = next((j for j, s in enumerate(rest) if name in ir.mentions(s)), len(rest))
+        rest = (*rest[:at], loaded, *rest[at:])
+    return replace(two, body=(*first, *rest))

@@ -12,7 +12,7 @@ place of numbers.  The backward part gives what is added to these to the numbers
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -22,8 +22,9 @@ from srcdiff.analysis.shadows import is_mirrored, may_copy
 from srcdiff.autodiff.accumulate import zero_adjoint
 from srcdiff.autodiff.containers import (
     CHANGES,
+    Lines,
+    Pairs,
     Shown,
-    display_adjoint,
     displayed,
     joined_adjoint,
     numbered,
@@ -31,9 +32,7 @@ from srcdiff.autodiff.containers import (
     permuted,
 )
 from srcdiff.errors import InternalError, UnsupportedError
-from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import is_container
 from srcdiff.kinds.containers import tree_kind
 from srcdiff.primitives.effects import returns_view
 from srcdiff.primitives.ops import Op, is_op
@@ -56,17 +55,16 @@ def copied_numbers(stmt: ir.Assign, facts: Facts) -> ir.Block:
             stmt.loc,
             remedy="Keep the numbers in a container of their own.",
         )
-    source, lines = facts.adjoint(stmt.target.id), Builder(facts.fresh, stmt.loc)
+    source, lines = facts.adjoint(stmt.target.id), Lines(facts, stmt.loc)
 
     def give(name: ir.Name, piece: ir.Name) -> None:
         lines.effect(trees.add_numbers, facts.adjoint(name.id), piece)
 
     base, *rest = call.args
     if is_op(call, Op.ADD):
-        joined_adjoint(call, source, facts, lines, give, only_numbers=True)
+        joined_adjoint(call, source, lines, give, only_numbers=True)
     elif isinstance(base, ir.Tup):
-        shown = numbered(base.items)
-        lines.out += display_adjoint(source, shown, facts, lines.loc, only_numbers=True)
+        lines.show(source, numbered(base.items), only_numbers=True)
     elif isinstance(base, ir.Name) and base.id in facts.active:
         if is_op(call, Op.GETITEM) and rest[0] != ir.Slice(ir.NONE, ir.NONE, ir.NONE):
             lines.effect(sequences.add_to_part, facts.adjoint(base.id), source, rest[0])
@@ -106,13 +104,13 @@ def _items(kind: ir.Kind) -> tuple[ir.Kind, ...]:
 
 def _may_be_number(kind: ir.Kind) -> bool:
     """Whether an item of a container may be an active number."""
-    return ir.is_active_kind(kind) and not is_array_if_any(kind) and not is_container(kind)
+    return ir.is_active_kind(kind) and not is_array_if_any(kind) and not ir.is_container(kind)
 
 
 # --- statements on memory that nobody can follow, repeated on its shadows ------------------------
 
 
-Adjoint = Callable[[ir.Stmt], ir.Block]
+Adjoint = Callable[[ir.Stmt], Pairs]
 
 
 def with_shadows(facts: Facts) -> Facts:
@@ -139,27 +137,22 @@ def _shadow_kind(kind: ir.Kind) -> ir.Kind:
 
 def touches_shadows(stmt: ir.Stmt, facts: Facts) -> bool:
     """Whether a statement binds a shadowed name, or changes what a shadowed container holds."""
-    mine = facts.shadowed
-    if isinstance(stmt, ir.SetItem):
-        return stmt.base.id in mine and not is_array_if_any(facts.kinds.get(stmt.base.id))
-    if isinstance(stmt, ir.Effect):
-        call = stmt.rhs
-        method = isinstance(call, ir.Call) and isinstance(call.fn, ir.Method)
-        return method and bool(mine & set(ir.names(call.args[0])) - _arrays(facts))  # type: ignore[union-attr]
-    if isinstance(stmt, ir.Assign) and is_op(stmt.rhs, Op.POP):
-        return bool(mine & set(ir.names(stmt.rhs)))
-    return bool(mine & set(ir.writes(stmt)))
+    mine, call = facts.shadowed, ir.call_of(stmt)
+    if isinstance(stmt, (ir.SetItem, ir.Effect)):
+        changed: ir.Atom = stmt.base if isinstance(stmt, ir.SetItem) else ir.NONE
+        if call is not None and isinstance(call.fn, ir.Method):
+            changed = call.args[0]
+        found = mine.intersection(ir.names(changed))
+        return not all(is_array_if_any(facts.kinds.get(n)) for n in found)
+    touched = ir.reads(stmt) if is_op(call, Op.POP) else ir.writes(stmt)
+    return not mine.isdisjoint(touched)
 
 
-def _arrays(facts: Facts) -> set[str]:
-    return {n for n in facts.shadowed if is_array_if_any(facts.kinds.get(n))}
-
-
-def shadow_pairs(stmt: ir.Stmt, adjoint: Adjoint, facts: Facts) -> ir.Block:
-    """A statement and what it does to the shadows, as pairs."""
+def shadow_pairs(stmt: ir.Stmt, adjoint: Adjoint, facts: Facts) -> Pairs:
+    """A statement and what it does to the shadows, as pairs; `adjoint` gives those without them."""
     work = _Mirror(facts, stmt.loc)
     if isinstance(stmt, ir.Assign):
-        return work.bound(stmt, adjoint)
+        return work.pop(stmt, adjoint) if is_op(stmt.rhs, Op.POP) else work.bound(stmt, adjoint)
     if isinstance(stmt, ir.SetItem):
         return work.stored(stmt)
     if isinstance(stmt, ir.Permute):
@@ -171,52 +164,38 @@ def shadow_pairs(stmt: ir.Stmt, adjoint: Adjoint, facts: Facts) -> ir.Block:
 _LAID = (Op.LAID_COPY, Op.LAID_LIKE)
 
 
-class _Mirror(Builder):
+class _Mirror(Lines):
     """The shadows of one statement, and what has to be made before them."""
 
-    def __init__(self, facts: Facts, loc: ir.Loc) -> None:
-        super().__init__(facts.fresh, loc)
-        self.facts = facts
-
-    def pair(self, primal: ir.Stmt | None, adjoint: ir.Block = ()) -> ir.Pair:
+    def pair(self, primal: ir.Stmt, adjoint: ir.Block = ()) -> ir.Pair:
         """A pair at the place of the statement."""
         return ir.Pair(primal, adjoint, self.loc)
 
-    def pairs(self, block: Sequence[ir.Stmt]) -> ir.Block:
+    def pairs(self, block: Iterable[ir.Stmt]) -> Pairs:
         """Forward statements without adjoints."""
-        return tuple(self.pair(s) for s in block)
+        return tuple(map(self.pair, block))
 
-    def has_shadow(self, name: str) -> bool:
-        """Whether a name has a shadow in the forward part."""
-        return name in self.facts.shadowed
+    def beside(self, stmt: ir.Stmt, back: ir.Block) -> Pairs:
+        """A statement and what is written for the shadows; with the last of that goes `back`."""
+        *before, last = self.out
+        return (self.pair(stmt), *self.pairs(before), self.pair(last, back))
 
     # --- binding ---
 
-    def bound(self, stmt: ir.Assign, adjoint: Adjoint) -> ir.Block:
+    def bound(self, stmt: ir.Assign, adjoint: Adjoint) -> Pairs:
         """`x = ...`: a shadow of the same origin, or one of zeros for new memory."""
-        if is_op(stmt.rhs, Op.POP):
-            return self.pop(stmt, adjoint)
+        shadow = self.facts.adjoint(stmt.target.id)
         if not self.is_shared(stmt):
-            zero = ir.Assign(self.facts.adjoint(stmt.target.id), self.zero(stmt), self.loc)
-            *first, last = self.as_pairs(stmt, adjoint(stmt))
-            assert isinstance(last, ir.Pair)
+            zero = ir.Assign(shadow, self.zero(stmt), self.loc)
+            *first, last = adjoint(stmt)
             return (*first, replace(last, adjoint=()), self.pair(zero, last.adjoint))
-        self.assign(self.facts.adjoint(stmt.target.id), self.mirrored(stmt.rhs))
-        if isinstance(stmt.rhs, ir.Call) and may_copy(stmt.rhs):
+        self.assign(shadow, self.mirrored(stmt.rhs))
+        if may_copy(stmt.rhs):
             back = self.if_copied(stmt, adjoint)
         else:
-            shown = displayed(stmt.rhs) or ()
-            back = self.numbers(shown, self.facts.adjoint(stmt.target.id))
+            back = self.numbers(displayed(stmt.rhs) or (), shadow)
             back = back or copied_numbers(stmt, self.facts)
-        if back:
-            return (self.pair(stmt), *self.pairs(self.out[:-1]), self.pair(self.out[-1], back))
-        return (*self.pairs(self.out), self.pair(stmt))
-
-    def as_pairs(self, stmt: ir.Stmt, made: ir.Block) -> ir.Block:
-        """What `adjoint` gave: pairs already, or the adjoint of the statement."""
-        if made and isinstance(made[-1], ir.Pair):
-            return made
-        return (self.pair(stmt, made),)
+        return self.beside(stmt, back) if back else (*self.pairs(self.out), self.pair(stmt))
 
     def is_shared(self, stmt: ir.Assign) -> bool:
         """Whether the target's memory is that of names with shadows."""
@@ -226,21 +205,14 @@ class _Mirror(Builder):
             return not is_array_if_any(self.facts.kinds.get(stmt.target.id))
         if not isinstance(stmt.rhs, ir.Call):
             return True
-        if is_op(stmt.rhs, Op.COPY_METHOD) and not self.is_container(stmt.rhs.args[0]):
+        if is_op(stmt.rhs, Op.COPY_METHOD) and not self.facts.is_container(stmt.rhs.args[0]):
             return False
         if is_op(stmt.rhs, Op.MAKE_LIST, Op.MAKE_DICT):
             return True
         # What a tuple holds cannot change, but for its shadow.
-        held = tuple(a for a in stmt.rhs.args[:1] if self.is_container(a))
+        held = tuple(a for a in stmt.rhs.args[:1] if self.facts.is_container(a))
         viewed = held or returns_view(stmt.rhs, self.facts.kinds)
         return any(self.has_memory(n) for a in viewed for n in ir.names(a))
-
-    def is_container(self, atom: ir.Atom) -> bool:
-        """Whether something is certainly a list, tuple or dict, or None."""
-        kind = (
-            self.facts.kinds.get(atom.id, ir.UNKNOWN) if isinstance(atom, ir.Name) else ir.UNKNOWN
-        )
-        return is_container(ir.sure(kind))
 
     def has_memory(self, name: str) -> bool:
         """Whether a name has a shadow, kept or made where it is used."""
@@ -249,7 +221,7 @@ class _Mirror(Builder):
     def zero(self, stmt: ir.Assign) -> ir.Rhs:
         """A shadow for new memory."""
         name = stmt.target
-        kind = self.facts.kinds.get(name.id, ir.UNKNOWN)
+        kind = self.facts.kind(name)
         if is_array(kind) and ir.is_float(kind) and self.may_have_gaps(stmt.rhs):
             return ir.Call(layout.laid_like, (ir.Const(0.0), name))
         return zero_adjoint(name, kind)
@@ -267,13 +239,11 @@ class _Mirror(Builder):
         """The adjoint of what turns out to be a copy and no view."""
         base = stmt.rhs.args[0]  # type: ignore[union-attr]
         assert isinstance(base, ir.Name)
+        back = Lines(self.facts, self.loc)
         both = (self.facts.adjoint(stmt.target.id), self.facts.adjoint(base.id))
-        shared, apart = self.facts.fresh(), self.facts.fresh()
-        return (
-            ir.Assign(shared, ir.Call(np.may_share_memory, both), self.loc),
-            ir.Assign(apart, ir.Call(operator.not_, (shared,)), self.loc),
-            ir.If(apart, adjoint(stmt), (), self.loc),
-        )
+        apart = back.apply(operator.not_, back.apply(np.may_share_memory, *both))
+        back.out.append(ir.If(apart, adjoint(stmt)[-1].adjoint, (), self.loc))
+        return tuple(back.out)
 
     # --- expressions ---
 
@@ -286,8 +256,7 @@ class _Mirror(Builder):
         if is_op(rhs, Op.TUPLE):
             rhs = replace(rhs, fn=list, text=None)
         made = on_companions(rhs, self.of)
-        joins = any(isinstance(a, ir.Tup) or self.is_container(a) for a in rhs.args)
-        if is_op(rhs, Op.ADD) and joins:
+        if is_op(rhs, Op.ADD) and any(map(self.facts.is_container, rhs.args)):
             # Which is a sum for nobody: a write into an item is one into both lists.
             return ir.Call(ir.make_list, tuple(map(ir.Star, made.args)))
         return on_adjoint(made)
@@ -299,19 +268,16 @@ class _Mirror(Builder):
             return self.temp(ir.Call(ir.make_list, tuple(items)), "_d")
         if not isinstance(atom, ir.Name) or atom.id not in self.facts.active:
             return self.constant(atom)
-        if self.has_shadow(atom.id):
+        if atom.id in self.facts.shadowed:
             return self.facts.adjoint(atom.id)
-        kind = self.facts.kinds.get(atom.id, ir.UNKNOWN)
+        kind = self.facts.kind(atom)
         if ir.is_scalar(kind):
             return ir.Const(0.0)
         owner = self.facts.aliases.owner(atom.id)
-        if atom.id in self.facts.aliases.views and self.has_shadow(owner):
+        if atom.id in self.facts.aliases.views and owner in self.facts.shadowed:
             return self.view(atom)
-        if (
-            isinstance(kind, (ir.List, ir.Tuple))
-            and ir.inside(kind)
-            and all(map(ir.is_scalar, ir.inside(kind)))
-        ):
+        held = ir.inside(kind) if isinstance(kind, (ir.List, ir.Tuple)) else ()
+        if held and all(map(ir.is_scalar, held)):
             return self.constant(atom)
         raise InternalError(f"`{atom.id}` may be memory, and has no shadow")
 
@@ -319,11 +285,9 @@ class _Mirror(Builder):
         """The shadow of a constant, beside which something active may come to stand."""
         if isinstance(atom, ir.Const):
             return ir.Const(0.0) if isinstance(atom.value, (float, complex)) else ir.NONE
-        kind = (
-            self.facts.kinds.get(atom.id, ir.UNKNOWN) if isinstance(atom, ir.Name) else ir.UNKNOWN
-        )
+        kind = self.facts.kind(atom)
         # A list is as long there as here: it may be joined with one that has a shadow.
-        if not ir.is_active_kind(kind) and not self.is_container(atom):
+        if not ir.is_active_kind(kind) and not self.facts.is_container(atom):
             return ir.NONE
         number = ir.is_scalar(kind)
         return ir.Const(0.0) if number else self.temp(ir.Call(trees.zero_tree, (atom,)), "_d")
@@ -338,56 +302,57 @@ class _Mirror(Builder):
 
     def numbers(self, shown: Shown, source: ir.Name) -> ir.Block:
         """The active numbers in a display take what stands at their place."""
-        return display_adjoint(source, shown, self.facts, self.loc, only_numbers=True)
+        back = Lines(self.facts, self.loc)
+        back.show(source, shown, only_numbers=True)
+        return tuple(back.out)
 
-    def stored(self, stmt: ir.SetItem) -> ir.Block:
+    def stored(self, stmt: ir.SetItem) -> Pairs:
         """`c[k] = v`."""
         assert stmt.index is not None and stmt.op is None
         check_part(stmt, self.facts)
         base = self.facts.adjoint(stmt.base.id)
-        value = self.of(stmt.value)
-        mirrored = ir.SetItem(base, stmt.index, value, None, self.loc)
-        back = self.numbers(((stmt.index, stmt.value),), base)
-        return (self.pair(stmt), *self.pairs(self.out), self.pair(mirrored, back))
+        self.store(base, stmt.index, self.of(stmt.value))
+        return self.beside(stmt, self.numbers(((stmt.index, stmt.value),), base))
 
-    def change(self, stmt: ir.Effect, call: ir.Call) -> ir.Block:
+    def change(self, stmt: ir.Effect, call: ir.Call) -> Pairs:
         """`xs.append(v)`, `xs.insert(k, v)`, `xs.reverse()`."""
         if not is_op(call, *CHANGES):
             raise InternalError("a container with a shadow changes in no plain way", stmt)
         base, *rest = call.args
         assert isinstance(base, ir.Name)
-        mirrored = ir.Effect(on_companions(call, self.of), self.loc)
+        mirrored = on_companions(call, self.of)
+        self.out.append(ir.Effect(mirrored, self.loc))
         place = rest[0] if len(rest) > 1 else ir.Const(-1)
-        back = self.numbers([(place, a) for a in rest[-1:]], self.facts.adjoint(base.id))
-        return (self.pair(stmt), *self.pairs(self.out), self.pair(mirrored, back))
+        shown = [(place, a) for a in rest[-1:]]
+        return self.beside(stmt, self.numbers(shown, self.facts.adjoint(base.id)))
 
-    def pop(self, stmt: ir.Assign, adjoint: Adjoint) -> ir.Block:
+    def pop(self, stmt: ir.Assign, adjoint: Adjoint) -> Pairs:
         """`v = xs.pop()`: a number gives its adjoint back to the place that it came from."""
-        call = stmt.rhs
+        call, target = stmt.rhs, stmt.target
         assert isinstance(call, ir.Call)
-        base = call.args[0]
+        base, *place = call.args
         assert isinstance(base, ir.Name)
-        if not self.has_shadow(base.id):
-            return self.as_pairs(stmt, adjoint(stmt))
-        place = call.args[1] if len(call.args) > 1 else ir.Const(-1)
-        shadow = self.facts.adjoint(base.id)
-        target = stmt.target
-        shadowed = self.has_shadow(target.id)
-        name = self.facts.adjoint(target.id) if shadowed else self.facts.fresh("_gone")
+        if base.id not in self.facts.shadowed:
+            return adjoint(stmt)
+        back = Lines(self.facts, self.loc)
+        if target.id in self.facts.shadowed:
+            name = self.facts.adjoint(target.id)
+        else:
+            name = self.fresh("_gone")
+            if target.id in self.facts.active:
+                at = place[0] if place else ir.Const(-1)
+                back.add(self.facts.adjoint(base.id), at, self.facts.adjoint(target.id))
+                back.reset(target)
         mirrored = ir.Assign(name, on_companions(call, self.of), self.loc)
-        back: ir.Block = ()
-        if target.id in self.facts.active and not shadowed:
-            value = self.facts.adjoint(target.id)
-            add = ir.SetItem(shadow, place, value, "+", self.loc)
-            back = (add, ir.Reset(value, self.loc))
-        return (self.pair(stmt, back), self.pair(mirrored))
+        return (self.pair(stmt, tuple(back.out)), self.pair(mirrored))
 
-    def permute(self, stmt: ir.Permute, adjoint: Adjoint) -> ir.Block:
+    def permute(self, stmt: ir.Permute, adjoint: Adjoint) -> Pairs:
         """`a, b = b, a`; what has no shadow changes places among its like."""
-        both = list(zip(stmt.targets, stmt.sources))
-        plain = [(t, s) for t, s in both if not self.has_shadow(t.id)]
-        if any(self.has_shadow(t.id) != self.has_shadow(s.id) for t, s in both):
+        both, mine = list(zip(stmt.targets, stmt.sources)), self.facts.shadowed
+        if any((t.id in mine) != (s.id in mine) for t, s in both):
             raise InternalError("a name with a shadow and one without change places", stmt)
+        plain = [(t, s) for t, s in both if t.id not in mine]
         rest = replace(stmt, targets=tuple(t for t, _ in plain), sources=tuple(s for _, s in plain))
-        mirrored = permuted(stmt, self.facts.shadowed, self.facts)
-        return (self.pair(stmt, adjoint(rest)), *self.pairs(mirrored))
+        (own,) = adjoint(rest)
+        mirrored = permuted(stmt, mine, self.facts)
+        return (replace(own, primal=stmt), *self.pairs(mirrored))

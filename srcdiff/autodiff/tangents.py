@@ -15,9 +15,10 @@ their shape is asked for, `z` stands in for `g`.
 from __future__ import annotations
 
 import operator
+from collections import defaultdict
 from collections.abc import Callable as Function
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from functools import reduce
 from typing import Any, Union
 
 import numpy as np
@@ -25,14 +26,14 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.analysis.links import JOINS
-from srcdiff.autodiff.containers import may_join, on_companions
+from srcdiff.autodiff.containers import Lines, may_join, numbered
 from srcdiff.autodiff.expand.adjoint import expand
 from srcdiff.autodiff.expand.tangent import Along, Tangent
 from srcdiff.errors import InternalError, MissingRuleError, UnsupportedError
 from srcdiff.frontend.lowering import differentiable, flows, template_of
 from srcdiff.frontend.request import Request
 from srcdiff.ir.builder import Builder
-from srcdiff.ir.frozen import replace, state
+from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.normalize.decompose import in_full, inferred
 from srcdiff.primitives.arguments import ALIASES, spelling
@@ -46,58 +47,43 @@ from srcdiff.specialize.objects.places import has_objects
 TANGENT_REMEDY = "Write its tangent with @srcdiff.forward (see templates/README.md)."
 
 
-def transposed(bound: Bound, stmt: ir.Assign, facts: Facts) -> tuple[list[ir.Stmt], ir.Atom | None]:
+def transposed(bound: Bound, stmt: ir.Assign, facts: Facts) -> tuple[ir.Block, ir.Atom | None]:
     """The statements that compute the tangent of a call's result, and the tangent (None: zero)."""
-    operands = [n for n in ir.names(stmt.rhs) if n in facts.active]
-    result = facts.fresh("_g")
-    own = {n: facts.fresh("_d").id for n in operands}
-    inner = _with_adjoints(facts, {**own, stmt.target.id: result.id})
-    known = dict(facts.kinds)
-    if stmt.target.id in known:  # the adjoint of a result is of its kind
-        known[result.id] = known[stmt.target.id]
-    block = in_full(expand(bound, stmt, inner), known, facts.fresh)
-    tangents = {own[n]: facts.adjoint(n) for n in operands}
-    known_facts = replace(facts, kinds=known)
-    return _Transposition(bound.name, stmt, result, tangents, known_facts).run(block)
+    work = _Transposition(bound, stmt, facts)
+    for line in reversed(work.lines):
+        work.one(line)
+    found = work.several() if work.parts else work.total(work.result.id)
+    return ir.rename(tuple(work.out), {work.result.id: stmt.target.id}), found
 
 
-@state
 class _Transposition(Builder):
-    """One call: the statements written so far, and what is to be added to each adjoint."""
+    """The backward lines of one call, and what is to be added to each adjoint in them."""
 
-    name: str
-    stmt: ir.Assign
-    result: ir.Name
-    tangents: Mapping[str, ir.Name]
-    facts: Facts
-    parts: dict[int, list[ir.Atom]] = field(default_factory=dict)
-    sums: dict[str, list[ir.Atom]] = field(default_factory=dict)
-    buffers: dict[str, ir.Name] = field(default_factory=dict)
-    kinds: Mapping[str, ir.Kind] = field(default_factory=dict)
-    linear: frozenset[str] = frozenset()
-
-    def __post_init__(self) -> None:
-        super().__init__(self.facts.fresh, self.stmt.loc)
-
-    def run(self, block: ir.Block) -> tuple[list[ir.Stmt], ir.Atom | None]:
-        """Transpose the backward lines."""
-        made = tuple(s for s in block if isinstance(s, ir.Assign))
-        self.kinds = {**self.facts.kinds, **inferred(made, self.facts.kinds)}
+    def __init__(self, bound: Bound, stmt: ir.Assign, facts: Facts) -> None:
+        super().__init__(facts.fresh, stmt.loc)
+        self.name, self.stmt = bound.name, stmt
+        self.result = self.fresh("_g")
+        own = {n: self.fresh("_d").id for n in ir.names(stmt.rhs) if n in facts.active}
+        self.tangents = {adjoint: facts.adjoint(n) for n, adjoint in own.items()}
+        kinds = dict(facts.kinds)
+        if stmt.target.id in kinds:  # the adjoint of a result is of its kind
+            kinds[self.result.id] = kinds[stmt.target.id]
+        inner = _with_adjoints(facts, {**own, stmt.target.id: self.result.id})
+        self.lines = in_full(expand(bound, stmt, inner), kinds, self.fresh)
+        made = tuple(s for s in self.lines if isinstance(s, ir.Assign))
+        self.facts = replace(facts, kinds={**kinds, **inferred(made, kinds)})
         self.linear = self._linear(made)
         self.out += made
-        for stmt in reversed(block):
-            self.one(stmt)
-        found = self._tuple() if self.parts else self.total(self.result.id)
-        stand_in = {self.result.id: self.stmt.target.id}
-        lines = ir.rename(tuple(self.out), stand_in)
-        return list(lines), found
+        self.parts = defaultdict[int, list[ir.Atom]](list)  # of a result that is a tuple
+        self.sums = defaultdict[str, list[ir.Atom]](list)
+        self.buffers: dict[str, ir.Name] = {}
 
     def _linear(self, made: tuple[ir.Assign, ...]) -> frozenset[str]:
         """The names that depend linearly on the adjoint of the result."""
         found = {self.result.id}
         for stmt in made:
             read = stmt.rhs
-            atoms = flows(read, self.kinds) if isinstance(read, ir.Call) else (read,)
+            atoms = flows(read, self.facts.kinds) if isinstance(read, ir.Call) else (read,)
             if any(n in found for a in atoms for n in ir.names(a)):
                 found.add(stmt.target.id)
         return frozenset(found)
@@ -108,10 +94,6 @@ class _Transposition(Builder):
             f"{self.name} has no tangent: its rule {what}", self.loc, TANGENT_REMEDY
         )
 
-    def contribute(self, name: str, value: ir.Atom) -> None:
-        """A contribution to the adjoint of a name of the backward lines."""
-        self.sums.setdefault(name, []).append(value)
-
     def total(self, name: str) -> ir.Atom | None:
         """The sum of the contributions to a name, None for none."""
         found = self.sums.pop(name, [])
@@ -119,18 +101,16 @@ class _Transposition(Builder):
             found.append(self.buffers.pop(name))
         return summed(found, self.temp)
 
-    def _tuple(self) -> ir.Atom:
+    def several(self) -> ir.Atom:
         """The tangent of a result that is a tuple."""
-        kind = self.facts.kinds.get(self.stmt.target.id)
+        target = self.stmt.target
+        kind = self.facts.kind(target)
         if not isinstance(kind, ir.Tuple) or kind.items is None:
             raise InternalError(f"nobody knows how many values {self.name} gives", self.stmt)
         items: list[ir.Atom] = []
         for k in range(len(kind.items)):
-            value = summed(self.parts.get(k, []), self.temp)
-            if value is None:
-                part = self.item(self.stmt.target, ir.Const(k))
-                value = self.temp(ir.Call(trees.zeros_like, (part,)))
-            items.append(value)
+            value = summed(self.parts[k], self.temp)
+            items.append(value or self.apply(trees.zeros_like, self.item(target, ir.Const(k))))
         return ir.Tup(tuple(items))
 
     # --- the backward lines, last first ---
@@ -138,14 +118,16 @@ class _Transposition(Builder):
     def one(self, stmt: ir.Stmt) -> None:
         """The transpose of one statement."""
         if isinstance(stmt, ir.Assign):
-            self.assignment(stmt)
+            value = self.total(stmt.target.id) if stmt.target.id in self.linear else None
+            if value is not None:
+                self.assignment(stmt, value)
         elif isinstance(stmt, ir.Accum):
             self.take(stmt.target.id, None, stmt.value)
         elif isinstance(stmt, ir.SetItem) and stmt.op == "+":
             self.take(stmt.base.id, stmt.index, stmt.value)
         elif isinstance(stmt, ir.Effect) and is_op(stmt.rhs, Op.ADD_AT_UFUNC):
-            base, index, value = stmt.rhs.args
-            self.take(ir.names(base)[0], index, value)
+            base, index, added = stmt.rhs.args
+            self.take(ir.names(base)[0], index, added)
         elif not isinstance(stmt, (ir.Demand, ir.Comment)):
             raise self.error("has run-time control flow or writes over an adjoint")
 
@@ -156,52 +138,41 @@ class _Transposition(Builder):
         tangent: ir.Atom = self.tangents[target]
         if index is not None:
             tangent = self.item(tangent, index)
-        self.contribute(value.id, tangent)
+        self.sums[value.id].append(tangent)
 
-    def assignment(self, stmt: ir.Assign) -> None:
-        """`t = f(v)`: by the rule of f."""
-        if stmt.target.id not in self.linear:
-            return
-        value = self.total(stmt.target.id)
-        if value is None:
-            return
+    def assignment(self, stmt: ir.Assign, value: ir.Atom) -> None:
+        """`t = f(v)`: by the rule of f; `value` is what is to be added to t."""
         rhs = stmt.rhs
         if isinstance(rhs, ir.Name):
-            self.contribute(rhs.id, value)
+            self.sums[rhs.id].append(value)
         elif isinstance(rhs, ir.Tup):
-            self.items(rhs, value)
+            for key, item in numbered(rhs.items):
+                if isinstance(item, ir.Name) and item.id in self.linear:
+                    self.sums[item.id].append(self.item(value, key))
         elif isinstance(rhs, ir.Call) and self._is_part(rhs):
             at: Any = rhs.args[1]
-            self.parts.setdefault(at.value, []).append(value)
+            self.parts[at.value].append(value)
         elif isinstance(rhs, ir.Call):
             self.call_back(stmt, rhs, value)
 
-    def items(self, rhs: ir.Tup, value: ir.Atom) -> None:
-        """The items of a display."""
-        for k, item in enumerate(rhs.items):
-            if isinstance(item, ir.Name) and item.id in self.linear:
-                self.contribute(item.id, self.item(value, ir.Const(k)))
-
     def _is_part(self, call: ir.Call) -> bool:
         """Whether a call takes one of several results."""
-        several = isinstance(self.kinds.get(self.result.id), ir.Tuple)
+        several = isinstance(self.facts.kind(self.result), ir.Tuple)
         return several and is_op(call, Op.GETITEM) and call.args[0] == self.result
 
     def call_back(self, stmt: ir.Assign, call: ir.Call, value: ir.Atom) -> None:
         """The adjoint of a call in the backward lines, for the names that depend on `g`."""
         held = value if isinstance(value, ir.Name) else self.temp(value)
-        names = [n for n in ir.names(call) if n in self.linear]
-        own = {n: self.facts.fresh("_a").id for n in names}
-        facts = replace(self.facts, kinds=self.kinds)
-        facts = _with_adjoints(facts, {**own, stmt.target.id: held.id})
+        own = {n: self.fresh("_a").id for n in ir.names(call) if n in self.linear}
+        facts = _with_adjoints(self.facts, {**own, stmt.target.id: held.id})
         back = {a: n for n, a in own.items()}
-        for inner in expand(find(call, self.kinds, self.loc), stmt, facts):
+        for inner in expand(find(call, facts.kinds, self.loc), stmt, facts):
             self.back(inner, back)
 
     def back(self, stmt: ir.Stmt, back: Mapping[str, str]) -> None:
         """A statement of the adjoint of a call in the backward lines."""
         if isinstance(stmt, ir.Accum):
-            self.contribute(back[stmt.target.id], stmt.value)
+            self.sums[back[stmt.target.id]].append(stmt.value)
         elif isinstance(stmt, ir.Demand):
             self.buffer(back[stmt.target.id])
         elif isinstance(stmt, (ir.Assign, ir.SetItem, ir.Effect)):
@@ -213,7 +184,7 @@ class _Transposition(Builder):
     def buffer(self, name: str) -> None:
         """Zeros of the shape of a name, to be added to."""
         if name not in self.buffers:
-            several = not isinstance(self.kinds.get(name), (ir.Array, ir.Scalar))
+            several = not isinstance(self.facts.kinds.get(name), (ir.Array, ir.Scalar))
             zeros = trees.zero_tree if several else np.zeros_like
             self.buffers[name] = self.temp(ir.Call(zeros, (ir.Name(name),)))
 
@@ -222,23 +193,14 @@ def summed(
     values: list[ir.Atom], temp: Function[[ir.Rhs], ir.Name], add: Any = operator.add
 ) -> ir.Atom | None:
     """The sum of some values, None for none."""
-    if not values:
-        return None
-    total = values[0]
-    for value in values[1:]:
-        total = temp(ir.Call(add, (total, value)))
-    return total
+    return reduce(lambda a, b: temp(ir.Call(add, (a, b))), values) if values else None
 
 
 # --- the tangent of one call, by its rule --------------------------------------------------------
 
 
-class Scribe(Builder):
-    """The statements written so far, at one place."""
-
-    def __init__(self, facts: Facts, loc: ir.Loc) -> None:
-        super().__init__(facts.fresh, loc)
-        self.facts = facts
+class Scribe(Lines):
+    """The statements written so far, at one place, with the tangents of what they read."""
 
     def tangent(self, atom: ir.Atom) -> ir.Atom:
         """The tangent of an atom: zero where it carries no derivative."""
@@ -280,15 +242,6 @@ def _makes_array(call: ir.Call, kind: ir.Kind) -> bool:
     if isinstance(kind, ir.Scalar):
         return is_op(call, Op.ADD) or (ir.is_float(kind) and not kind.python)
     return isinstance(kind, ir.Array)
-
-
-def joined_tangent(call: ir.Call, scribe: Scribe) -> ir.Call:
-    """The tangents of lists or tuples joined, a count as it is."""
-
-    def one(atom: ir.Atom) -> ir.Atom:
-        return atom if ir.is_numeric(atom_kind(atom, scribe.facts.kinds)) else scribe.tangent(atom)
-
-    return on_companions(call, one)
 
 
 def call_tangent(stmt: ir.Assign, call: ir.Call, scribe: Scribe, written: bool) -> ir.Rhs | None:
@@ -468,13 +421,11 @@ def _has_result_shape(stmt: ir.Assign, call: ir.Call, covered: set[Operand], fac
     """Whether operands whose shapes take part in the tangent have that of the result."""
     given = [*call.args, *(v for _, v in call.kwargs)]
     operands = dict.fromkeys(o for a in given for o in _operands(a))
-    missing = [o for o in operands if o not in covered and not _is_scalar(o, facts)]
-    if not missing:
+    kinds = {o: facts.kinds.get(o) if isinstance(o, str) else o for o in operands}
+    if all(o in covered or isinstance(k, (ir.Scalar, ir.NoneKind)) for o, k in kinds.items()):
         return True
     z = facts.kinds.get(stmt.target.id)
-    kinds = {o: facts.kinds.get(o) if isinstance(o, str) else o for o in operands}
-    for name in operands:
-        kind = kinds[name]
+    for name, kind in kinds.items():
         if name not in covered or kind is None or z is None or not ir.is_numeric(kind):
             continue
         rest = [k for o, k in kinds.items() if o != name and k is not None]
@@ -488,11 +439,6 @@ def _operands(atom: ir.Atom) -> tuple[Operand, ...]:
     """The names in an operand, or its kind where it is an array or list from outside."""
     kind = atom_kind(atom, {}) if isinstance(atom, (ir.Ref, ir.Const)) else ir.UNKNOWN
     return (kind,) if isinstance(kind, ir.Array) or ir.is_container(kind) else ir.names(atom)
-
-
-def _is_scalar(operand: Operand, facts: Facts) -> bool:
-    kind = facts.kinds.get(operand) if isinstance(operand, str) else operand
-    return kind is not None and (ir.is_scalar(kind) or isinstance(kind, ir.NoneKind))
 
 
 # --- tangents that are written -----------------------------------------------------------------
@@ -510,24 +456,23 @@ def written_tangent(
     return summed(found, scribe.temp, trees.add_tree if several else operator.add)
 
 
-def effect_tangent(stmt: ir.Effect, call: ir.Call, scribe: Scribe) -> tuple[bool, ir.Block]:
-    """What a call that writes into memory does to its tangent; whether that comes first."""
+def effect_tangent(stmt: ir.Effect, call: ir.Call, scribe: Scribe) -> None:
+    """Write a call that writes into memory, and what it does to the tangent of that."""
     bound = find(call, scribe.facts.kinds, stmt.loc)
     rule = bound.rule
     if rule.template is None:
-        return False, ()
+        scribe.out.append(stmt)
+        return
     lines_here(bound, stmt, scribe.facts)
     if rule.tangent is not None:
         written_tangent(bound, stmt, scribe)
-        return True, tuple(scribe.out)
-    if rule.flavour != "linear" or rule.mutates is None:
-        raise MissingRuleError(
-            f"{bound.name} has no tangent",
-            stmt.loc,
-            TANGENT_REMEDY,
-        )
-    effect = ir.Effect(mirrored(call, rule, scribe), stmt.loc)
-    return False, (*scribe.out, effect)
+        scribe.out.append(stmt)
+    elif rule.flavour == "linear" and rule.mutates is not None:
+        scribe.out.append(stmt)
+        same = mirrored(call, rule, scribe)
+        scribe.out.append(ir.Effect(same, stmt.loc))
+    else:
+        raise MissingRuleError(f"{bound.name} has no tangent", stmt.loc, TANGENT_REMEDY)
 
 
 def check_objects(

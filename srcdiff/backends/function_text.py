@@ -19,7 +19,7 @@ from srcdiff import ir
 from srcdiff.codegen.emit import Made
 from srcdiff.codegen.printer import wrap
 from srcdiff.frontend.source.locate import definition, lines_of
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.visit import edit_of, edited
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.ops import Op, is_op
@@ -78,15 +78,6 @@ def runs_when_loaded(text: str) -> bool:
     return named or bool(node.decorator_list)
 
 
-@frozen
-class _Edit:
-    """New text for a part of a line or of several: positions count bytes."""
-
-    start: tuple[int, int]
-    end: tuple[int, int]
-    text: str
-
-
 def respelled(text: str, names: frozenset[str], spell: Spell) -> str:
     """A text in which dotted names that begin with one of some global names are spelled anew.
 
@@ -99,8 +90,8 @@ def respelled(text: str, names: frozenset[str], spell: Spell) -> str:
         if new is not None and new != ".".join(chain):
             if in_string:
                 raise ValueError(".".join(chain))
-            edits.append(_edit(node, new))
-    return _edited(text, edits)
+            edits.append(edit_of(node, new))
+    return edited(text, edits)
 
 
 def _chains(
@@ -125,23 +116,6 @@ def _chain(node: ast.AST) -> Chain:
     return (*base, node.attr) if base else ()
 
 
-def _edit(node: Any, text: str) -> _Edit:
-    return _Edit((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset), text)
-
-
-def _edited(text: str, edits: list[_Edit]) -> str:
-    """A text with some parts replaced."""
-    data = text.encode()
-    starts = [0]
-    for line in data.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-    for edit in sorted(edits, key=lambda e: e.start, reverse=True):
-        first = starts[edit.start[0] - 1] + edit.start[1]
-        last = starts[edit.end[0] - 1] + edit.end[1]
-        data = data[:first] + edit.text.encode() + data[last:]
-    return data.decode()
-
-
 # --- without what a reader does not need ----------------------------------------------------------
 
 
@@ -150,19 +124,14 @@ def plain(text: str) -> str:
     edits = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.AnnAssign):
-            edits.append(_between(node.target, node.annotation))
-    text = _REMARK.sub("", _edited(text, edits))
+            target, annotation = edit_of(node.target, ""), edit_of(node.annotation, "")
+            edits.append((target[1], annotation[1], ""))
+    text = _REMARK.sub("", edited(text, edits))
     tree = ast.parse(text)
     found = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
     for node in sorted(found, key=lambda n: n.lineno, reverse=True):
         text = _plain_header(text, node)
     return text
-
-
-def _between(target: Any, annotation: Any) -> _Edit:
-    """Nothing in the place of `: annotation`."""
-    start = (target.end_lineno, target.end_col_offset)
-    return _Edit(start, (annotation.end_lineno, annotation.end_col_offset), "")
 
 
 def _plain_header(text: str, node: ast.FunctionDef) -> str:
@@ -193,7 +162,7 @@ def without_branches(text: str, impossible: Callable[[ast.expr], bool]) -> str:
 def holds_containers(made: Made) -> bool:
     """Whether they may be given tuples, lists or dicts."""
     recursive = made.emitted.text.count("\ndef ") + 1 > len(made.functions)
-    return recursive or _takes_others(made, _is_number)
+    return recursive or _takes_others(made, ir.is_numeric)
 
 
 def holds_records(made: Made, kinds: Mapping[str, ir.Kind]) -> bool:
@@ -203,26 +172,17 @@ def holds_records(made: Made, kinds: Mapping[str, ir.Kind]) -> bool:
     return classes or any(map(_has_objects, kinds.values())) or _takes_others(made, _is_plain)
 
 
-def _is_number(kind: ir.Kind) -> bool:
-    """Whether a value is certainly a number or an array."""
-    return isinstance(kind, (ir.Scalar, ir.Array))
-
-
 def _is_plain(kind: ir.Kind) -> bool:
     """Whether a value is certainly a number or an array, or a container that has no objects."""
-    if isinstance(kind, ir.Dict) and kind.cls is not None:
+    if ir.class_of(kind) is not None:
         return False
-    plain = isinstance(kind, (ir.Scalar, ir.Array, ir.Tuple, ir.List, ir.Dict, ir.NoneKind))
+    plain = ir.is_numeric(kind) or isinstance(kind, (ir.Tuple, ir.List, ir.Dict, ir.NoneKind))
     return plain and all(map(_is_plain, ir.inside(kind)))
 
 
 def _has_objects(kind: ir.Kind) -> bool:
     """Whether an argument is an object, or may be or hold one."""
-    unknown = (
-        isinstance(kind, (ir.Object, ir.Unknown))
-        or isinstance(kind, ir.Dict)
-        and kind.cls is not None
-    )
+    unknown = isinstance(kind, (ir.Object, ir.Unknown)) or ir.class_of(kind) is not None
     return unknown or any(map(_has_objects, ir.inside(kind)))
 
 

@@ -47,7 +47,8 @@ class Tests:
         if isinstance(kind, ir.Callable):
             return self.call(guards.called, *(f'"{self.place(f)}"' for f, _ in kind.choices))
         if isinstance(kind, ir.Module):
-            return self.call(guards.exactly, self.name(sys.modules[kind.name], _last(kind.name)))
+            last = "np" if kind.name == "numpy" else kind.name.rpartition(".")[2]
+            return self.call(guards.exactly, self.name(sys.modules[kind.name], last))
         if isinstance(kind, ir.Object):
             return self._object(kind)
         if isinstance(kind, ir.NoneKind):
@@ -106,11 +107,6 @@ def _axis(dim: ir.Dim) -> str:
     if isinstance(dim, ir.Sym):
         return f"{dim.least}:" if dim.least else "~1" if dim.big else ":"
     return ":" if dim is None else str(dim)
-
-
-def _last(name: str) -> str:
-    """The name of a module without its package."""
-    return {"numpy": "np"}.get(name, name.rpartition(".")[2])
 
 
 # --- weaker kinds ---------------------------------------------------------------------------------

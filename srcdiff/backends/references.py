@@ -114,9 +114,7 @@ def object_import(value: Any, name: str, spaces: list[Mapping[str, Any]]) -> Imp
     return None
 
 
-def _places(
-    value: Any, name: str, spaces: list[Mapping[str, Any]]
-) -> Iterator[tuple[str, str]]:
+def _places(value: Any, name: str, spaces: list[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """Where something may be found: as the user imports it, where it says, where it is used."""
     for space in spaces:
         if space.get(name, _MISSING) is value:

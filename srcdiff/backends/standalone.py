@@ -234,9 +234,8 @@ class Standalone:
 
     def _statement(self, name: str, value: Any, space: Mapping[str, Any]) -> str:
         """The name of a value of one of srcdiff's modules, of which the statement is copied."""
-        for known, held in self.names.items():
-            if held is value and known == name:
-                return known
+        if self.names.get(name, _MISSING) is value:
+            return name
         self.names[name] = value
         text, _ = _definition(name, space)
         self.constants.append(self._respelled(function_text.plain(text), space, False, name))

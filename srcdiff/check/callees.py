@@ -24,7 +24,7 @@ from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import find, lookup
 from srcdiff.runtime import records
 from srcdiff.specialize.inline import is_user_function
-from srcdiff.specialize.resolve import _is_declined, refuse_strange
+from srcdiff.specialize.resolve import is_declined, refuse_strange
 
 
 def check_boxed(function: ir.Function, kinds: ir.Kinds, inputs: tuple[str, ...]) -> None:
@@ -87,7 +87,7 @@ def check_callees(
             continue
         result = not useful.isdisjoint(ir.writes(stmt))
         depends = result and not varied.isdisjoint(ir.writes(stmt))
-        if result and _is_declined(call) and not varied.isdisjoint(ir.names(call)):
+        if result and is_declined(call) and not varied.isdisjoint(ir.names(call)):
             find(call, kinds, stmt.loc)  # says what to write instead
         if result:
             _check_captured(call, made, kinds, stmt.loc)
@@ -107,7 +107,7 @@ def _is_suspect(stmt: ir.Stmt, kinds: ir.Kinds) -> bool:
     call = ir.call_of(stmt)
     if call is not None:
         known = not _is_strange(call, kinds) and not _combines_objects(call, kinds)
-        return _is_declined(call) or not known or _is_own_container(call)
+        return is_declined(call) or not known or _is_own_container(call)
     if isinstance(stmt, ir.SetItem):
         return _is_item_store(stmt, kinds)
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None

@@ -5,11 +5,16 @@ Each takes the parsed options, prints what it found, and gives the exit code.
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import difflib
 import importlib.metadata
+import inspect
 import os
+import pkgutil
 import platform
 import sys
+import textwrap
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
@@ -256,8 +261,6 @@ def _what(rule: Rule) -> str:
 
 def _rule_text(rule: Rule) -> str:
     """The source of a rule."""
-    import inspect
-
     if rule.expression:
         return _statement_of(rule.template or rule.definition)
     parts = (rule.template, rule.definition, rule.tangent)
@@ -266,10 +269,6 @@ def _rule_text(rule: Rule) -> str:
 
 def _statement_of(made: Any) -> str:
     """The source of the statement that a lambda stands in."""
-    import ast
-    import inspect
-    import textwrap
-
     lines, number = inspect.findsource(made)
     whole = ast.walk(ast.parse("".join(lines)))
     spans = [(n.lineno, n.end_lineno or 0) for n in whole if isinstance(n, ast.stmt)]
@@ -286,15 +285,8 @@ def _function(name: str) -> Any:
 
 def _found(full: str) -> Any:
     """What a dotted name leads to, through modules that are installed."""
-    parts = full.split(".")
-    for k in range(len(parts) - 1, 0, -1):
-        try:
-            found: Any = importlib.import_module(".".join(parts[:k]))
-        except ImportError:
-            continue
-        for part in parts[k:]:
-            found = getattr(found, part, None)
-        return found
+    with contextlib.suppress(ImportError, AttributeError):
+        return pkgutil.resolve_name(full)
     return None
 
 

@@ -12,7 +12,6 @@ import os
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from itertools import takewhile
 from typing import Any
 
@@ -21,7 +20,7 @@ import gast
 from srcdiff import ir
 from srcdiff.analysis.effects import Scan
 from srcdiff.codegen.expressions import LOAD, Expressions, Globals
-from srcdiff.codegen.nest import Plan, plan
+from srcdiff.codegen.nest import Plan, Planner
 from srcdiff.codegen.printer import WIDTH, Printer, Remark
 from srcdiff.codegen.statements import Statements
 from srcdiff.codegen.structure import with_jumps, with_late_breaks, with_sequences
@@ -56,11 +55,10 @@ def _settled(nodes: list[Any]) -> list[Any]:
     for k, node in enumerate(nodes):
         if isinstance(node, Remark) and node.theirs:
             waiting.append(node)
-            continue
-        if waiting and not _is_ahead(nodes, k):
-            out += waiting
-            waiting = []
-        out.append(node)
+        elif waiting and not _is_ahead(nodes, k):
+            out, waiting = [*out, *waiting, node], []
+        else:
+            out.append(node)
     return out + waiting
 
 
@@ -139,15 +137,11 @@ def _backward(lines: Sequence[str], function: ir.Function) -> int:
 
 @frozen
 class Emitted:
-    """Generated text, the primal place of every line, and the global names that it needs.
-
-    `derived` are the functions that it calls and that are still to be generated, by name.
-    """
+    """Generated text, the primal place of every line, and the global names that it needs."""
 
     text: str
     lines: Mapping[int, ir.Loc]
     refs: Mapping[str, Any]
-    derived: Mapping[str, ir.Derived] = field(default_factory=dict)
 
 
 def emit(
@@ -161,7 +155,14 @@ def emit(
     `namespace` tells what the user's global names mean, so that `helpers.f` can be spelled as the
     user does; `others` are the global names of the functions that stand beside this one.
     """
-    tree, build = _tree(function, namespace, others)
+    scan, planned, body, gone = _structured(function)
+    build = Expressions(Globals(_locals(scan), namespace, others))
+    arguments = _arguments(function.params, build)
+    nodes = Statements(build, planned, gone, Comments(function)).block(body) or [gast.Pass()]
+    if function.doc is not None:
+        nodes.insert(0, gast.Expr(gast.Constant(_indented(function.doc), None)))
+    tree = gast.FunctionDef(function.name, arguments, nodes, [], None, None, [])
+    tree.loc = function.loc
     printer = Printer()
     printer.dispatch(tree)
     printer.flush()
@@ -169,25 +170,7 @@ def emit(
     inside = [ir.NOWHERE if node is tree else loc for node, loc in zip(printer.nodes, locs)]
     text = _with_comments(function, printer.lines, inside)
     places = {i: loc for i, loc in enumerate(locs, 1) if loc.line}
-    return Emitted("\n".join(text) + "\n", places, build.globals.refs, build.derived)
-
-
-def _tree(
-    function: ir.Function,
-    namespace: Mapping[str, Any] | None = None,
-    others: Mapping[str, Any] | None = None,
-) -> tuple[Any, Expressions]:
-    """The gast tree of a function, and what was found out while building it."""
-    scan, planned, body, gone = _structured(function)
-    build = Expressions(Globals(_locals(scan), namespace, others))
-    statements = Statements(build, planned, gone, Comments(function))
-    arguments = _arguments(function.params, build)
-    nodes = statements.block(body) or [gast.Pass()]
-    if function.doc is not None:
-        nodes.insert(0, gast.Expr(gast.Constant(_indented(function.doc), None)))
-    tree = gast.FunctionDef(function.name, arguments, nodes, [], None, None, [])
-    tree.loc = function.loc
-    return tree, build
+    return Emitted("\n".join(text) + "\n", places, build.globals.refs)
 
 
 def _structured(function: ir.Function) -> tuple[Scan, Plan, ir.Block, frozenset[str]]:
@@ -225,7 +208,7 @@ def _planned(function: ir.Function, scan: Scan) -> Plan:
     form = tuple((type(s), _looped(s)) for s in scan.stmts)
     known, found = vars(function).get("_plan") or ((), Plan())
     if known != form:
-        found = plan(scan)
+        found = Planner(scan).plan
         vars(function)["_plan"] = form, found
     return found
 
@@ -268,18 +251,15 @@ def _wrapped(line: str, alone: bool) -> list[str]:
 
 def _arguments(params: tuple[ir.Param, ...], build: Expressions) -> Any:
     """The parameters."""
-    groups: dict[str, list[Any]] = {"pos": [], "any": [], "*": [], "kw": [], "**": []}
-    defaults, keyword_defaults = [], []
-    for param in params:
-        groups[param.style].append(_parameter(param))
-        default = None if param.default is None else build.atom(param.default)
-        if param.style == "kw":
-            keyword_defaults.append(default)
-        elif default is not None:
-            defaults.append(default)
+    by = {k: [p for p in params if p.style == k] for k in ("pos", "any", "*", "kw", "**")}
+    made = {style: [_parameter(p) for p in found] for style, found in by.items()}
+
+    def defaults(found: list[ir.Param]) -> list[Any]:
+        return [None if p.default is None else build.atom(p.default) for p in found]
+
     return gast.arguments(
-        groups["any"], groups["pos"], (groups["*"] or [None])[0], groups["kw"], keyword_defaults,
-        (groups["**"] or [None])[0], defaults,
+        made["any"], made["pos"], (made["*"] or [None])[0], made["kw"], defaults(by["kw"]),
+        (made["**"] or [None])[0], [d for d in defaults(by["pos"] + by["any"]) if d is not None],
     )  # fmt: skip
 
 

@@ -49,15 +49,11 @@ def joined(parts: list[tuple[bool, str]]) -> tuple[str, bool]:
     Before Python 3.12 an expression cannot contain the quotes of its f-string.
     """
     fields = "".join(text for is_field, text in parts if is_field)
+    last = "" if not parts or parts[-1][0] else parts[-1][1]
     for quote in _QUOTES:
-        if quote not in fields and not (len(quote) == 3 and _ends_with(parts, quote[0])):
+        if quote not in fields and not (len(quote) == 3 and last.endswith(quote[0])):
             return _quoted(parts, quote), False
     return _quoted(parts, '"""'), True
-
-
-def _ends_with(parts: list[tuple[bool, str]], quote: str) -> bool:
-    """Whether the last part is a text that ends in the quote."""
-    return bool(parts) and not parts[-1][0] and parts[-1][1].endswith(quote)
 
 
 def _quoted(parts: list[tuple[bool, str]], quote: str) -> str:
@@ -68,13 +64,8 @@ def _quoted(parts: list[tuple[bool, str]], quote: str) -> str:
 
 def _escaped(text: str, quote: str) -> str:
     """Constant text of an f-string with its backslashes, quotes and controls escaped."""
-    out = []
-    for c in text:
-        if c == quote[0]:
-            out.append("\\" + c)
-        else:
-            out.append(c if c in "'\"" else repr(c)[1:-1])
-    return "".join(out)
+    plain = {quote[0]: f"\\{quote[0]}", **{q: q for q in "'\"" if q != quote[0]}}
+    return "".join(plain.get(c) or repr(c)[1:-1] for c in text)
 
 
 def fstring_parts(node: Any, expression: Callable[[Any], str]) -> list[tuple[bool, str]]:
@@ -93,13 +84,12 @@ def fstring_parts(node: Any, expression: Callable[[Any], str]) -> list[tuple[boo
 def _field(node: Any, expression: Callable[[Any], str]) -> list[tuple[bool, str]]:
     """One replacement field with its conversion and its format."""
     inner = expression(node.value)
-    text = "{" + (" " if inner.startswith("{") else "") + inner
-    if node.conversion != -1:
-        text += "!" + chr(node.conversion)
+    space = " " if inner.startswith("{") else ""
+    conversion = "" if node.conversion == -1 else "!" + chr(node.conversion)
+    text = f"{{{space}{inner}{conversion}"
     if node.format_spec is None:
         return [(True, text + "}")]
-    spec = fstring_parts(node.format_spec, expression)
-    return [(True, text + ":"), *spec, (True, "}")]
+    return [(True, text + ":"), *fstring_parts(node.format_spec, expression), (True, "}")]
 
 
 # --- expressions of a gast tree as text: minimal parentheses, the spacing of black ---------------
@@ -124,6 +114,8 @@ COMPARISON = {
     "IsNot": "is not", "In": "in", "NotIn": "not in",
 }  # fmt: skip
 
+_BRACKETS = {"List": "[]", "ListComp": "[]", "Set": "{}", "SetComp": "{}", "GeneratorExp": "()"}
+
 Text = tuple[str, int]
 
 
@@ -139,7 +131,9 @@ class ExpressionText:
 
     def text(self, node: Any, level: int = TEST) -> str:
         """The text of an expression, in parentheses if it binds less tightly than `level`."""
-        found: Text = getattr(self, "x_" + type(node).__name__)(node)
+        cls = type(node).__name__
+        write = self._bracketed if cls in _BRACKETS else getattr(self, "x_" + cls)
+        found: Text = write(node)
         return f"({found[0]})" if found[1] < level else found[0]
 
     def _commas(self, nodes: list[Any], level: int = TEST) -> str:
@@ -151,13 +145,9 @@ class ExpressionText:
         return node.id, ATOM
 
     def x_Constant(self, node: Any) -> Text:
-        value = node.value
-        text = literal(value)
-        if text[0] == "-":
-            return text, FACTOR
-        if getattr(node, "kind", None) == "u":
-            text = "u" + text
-        return text, ATOM
+        text = literal(node.value)
+        prefix = "u" if getattr(node, "kind", None) == "u" else ""
+        return prefix + text, FACTOR if text[0] == "-" else ATOM
 
     def x_JoinedStr(self, node: Any) -> Text:
         text, nested = joined(fstring_parts(node, self._field_text))
@@ -178,12 +168,6 @@ class ExpressionText:
             return f"({self.text(node.elts[0])},)", ATOM
         return self._commas(node.elts), TUPLE
 
-    def x_List(self, node: Any) -> Text:
-        return f"[{self._commas(node.elts)}]", ATOM
-
-    def x_Set(self, node: Any) -> Text:
-        return (f"{{{self._commas(node.elts)}}}" if node.elts else "{*()}"), ATOM
-
     def x_Dict(self, node: Any) -> Text:
         items = [
             "**" + self.text(v, BITOR) if k is None else f"{self.text(k)}: {self.text(v)}"
@@ -196,25 +180,19 @@ class ExpressionText:
 
     # --- comprehensions ------------------------------------------------------------------------
 
-    def x_ListComp(self, node: Any) -> Text:
-        return f"[{self._comprehension(node)}]", ATOM
-
-    def x_SetComp(self, node: Any) -> Text:
-        return f"{{{self._comprehension(node)}}}", ATOM
-
-    def x_GeneratorExp(self, node: Any) -> Text:
-        return f"({self._comprehension(node)})", ATOM
-
     def x_DictComp(self, node: Any) -> Text:
         head = f"{self.text(node.key)}: {self.text(node.value)}"
         return "{" + head + self._generators(node) + "}", ATOM
 
-    def _comprehension(self, node: Any) -> str:
-        return self.text(node.elt) + self._generators(node)
+    def _bracketed(self, node: Any) -> Text:
+        """A display, or a comprehension."""
+        brackets, items = _BRACKETS[_class(node)], getattr(node, "elts", None)
+        within = self._commas([node.elt] if items is None else items) + self._generators(node)
+        return brackets[0] + within + brackets[1], ATOM
 
     def _generators(self, node: Any) -> str:
         out = ""
-        for g in node.generators:
+        for g in getattr(node, "generators", ()):
             out += " async for " if g.is_async else " for "
             out += f"{self.text(g.target, TUPLE)} in {self.text(g.iter, OR)}"
             out += "".join(" if " + self.text(test, OR) for test in g.ifs)
@@ -277,22 +255,16 @@ class ExpressionText:
 
     def x_Attribute(self, node: Any) -> Text:
         value = self.text(node.value, ATOM)
-        if value.isdigit():
-            value = f"({value})"
-        return f"{value}.{node.attr}", ATOM
+        return (f"({value})" if value.isdigit() else value) + f".{node.attr}", ATOM
 
     def x_Call(self, node: Any) -> Text:
         func = self.text(node.func, ATOM)
         if len(node.args) == 1 and not node.keywords and _class(node.args[0]) == "GeneratorExp":
             return func + self.text(node.args[0]), ATOM
         args = [self.text(a) for a in node.args]
-        return f"{func}({', '.join(args + self._keywords(node.keywords))})", ATOM
-
-    def _keywords(self, keywords: list[Any]) -> list[str]:
-        return [
-            "**" + self.text(k.value) if k.arg is None else f"{k.arg}={self.text(k.value)}"
-            for k in keywords
-        ]
+        for k in node.keywords:
+            args.append(("**" if k.arg is None else k.arg + "=") + self.text(k.value))
+        return f"{func}({', '.join(args)})", ATOM
 
     def x_Subscript(self, node: Any) -> Text:
         return f"{self.text(node.value, ATOM)}[{self._index(node.slice)}]", ATOM
@@ -308,15 +280,11 @@ class ExpressionText:
         return self._commas(node.elts) + ("," if len(node.elts) == 1 else "")
 
     def x_Slice(self, node: Any) -> Text:
-        parts = [n for n in (node.lower, node.upper, node.step) if n is not None]
-        space = "" if all(is_plain(n) for n in parts) else " "
-        out = self.text(node.lower) + space if node.lower is not None else ""
-        out += ":"
-        if node.upper is not None:
-            out += space + self.text(node.upper)
-        if node.step is not None:
-            out += (space if node.upper is not None else "") + ":" + space + self.text(node.step)
-        return out, ATOM
+        parts = (node.lower, node.upper, node.step)
+        space = "" if all(n is None or is_plain(n) for n in parts) else " "
+        lower, upper, step = ("" if n is None else self.text(n) for n in parts)
+        ends = (lower and lower + space, upper and space + upper)
+        return ":".join(ends) + (step and f"{upper and space}:{space}{step}"), ATOM
 
     # --- parameters ----------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import keyword
 import math
 import sys
 from collections.abc import Iterable, Mapping
+from functools import reduce
 from typing import Any
 
 import gast
@@ -96,7 +97,7 @@ class Globals:
             return self.bind(root, value)
         for source in (self.namespace, _ROOTS, sys.modules):
             found = canonical(source.get(root, _MISSING))
-            if found is not _MISSING and _same(_follow(found, rest), value):
+            if _same(reduce(_part, rest.split("."), found), value):
                 return f"{self.bind(root, found)}.{rest}"
         return None
 
@@ -157,11 +158,9 @@ def _same(one: Any, other: Any) -> bool:
     return one.__self__ is other.__self__ and one.__name__ == other.__name__
 
 
-def _follow(value: Any, path: str) -> Any:
-    """The object at a path of attributes."""
-    for part in path.split("."):
-        value = getattr(value, part, _MISSING)
-    return value
+def _part(value: Any, name: str) -> Any:
+    """An attribute of a module or class."""
+    return getattr(value, name, _MISSING)
 
 
 def _identifier(text: str | None) -> str:
@@ -211,7 +210,6 @@ class Expressions:
     def __init__(self, globals_: Globals) -> None:
         self.globals = globals_
         self.moved: dict[str, Any] = {}
-        self.derived: dict[str, ir.Derived] = {}
 
     # --- atoms ---------------------------------------------------------------------------------
 
@@ -276,7 +274,6 @@ class Expressions:
             part = gast.Attribute(self.atom(call.args[0]), fn.name, LOAD)
             return part if isinstance(fn, ir.Attr) else self._plain(part, call, call.args[1:])
         if isinstance(fn, ir.Derived):
-            self.derived[fn.name] = fn
             return self._plain(name(fn.name), call)
         if call.text and call.text.endswith("[]"):
             return self._joined(fn, call)

@@ -9,7 +9,7 @@ still to be seen once expressions are nested, and about how many columns an expr
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from srcdiff import ir
@@ -83,7 +83,8 @@ def name_width(name: str) -> int:
 def rhs_width(rhs: ir.Rhs) -> int:
     """About how many columns a right-hand side takes."""
     if isinstance(rhs, ir.Call):
-        return _callee_width(rhs) + sum(rhs_width(a) + 2 for a in rhs.args) + _keywords(rhs)
+        given = sum(len(key or "**") + 3 + rhs_width(value) for key, value in rhs.kwargs)
+        return _callee_width(rhs) + sum(rhs_width(a) + 2 for a in rhs.args) + given
     if isinstance(rhs, ir.Name):
         return name_width(rhs.id)
     if isinstance(rhs, ir.Const):
@@ -93,10 +94,6 @@ def rhs_width(rhs: ir.Rhs) -> int:
     if isinstance(rhs, ir.Tup):
         return sum(rhs_width(a) + 2 for a in rhs.items)
     return 1 + sum(rhs_width(a) for a in ir.parts(rhs) if a != ir.NONE)  # `*x`, `a:b:c`
-
-
-def _keywords(call: ir.Call) -> int:
-    return sum(len(key or "**") + 3 + rhs_width(value) for key, value in call.kwargs)
 
 
 def _callee_width(call: ir.Call) -> int:
@@ -207,7 +204,7 @@ class Join:
     width: int
 
 
-def _join(name: str, first: ir.Assign | None, within: list[ir.Stmt], width: int) -> Join:
+def _join(name: str, first: ir.Assign | None, within: Sequence[ir.Stmt], width: int) -> Join:
     """The expression that some statements are; `width` is what they take beside their operands."""
     reads = frozenset(n for s in within for n in stmt_reads(s)) - {name}
     others = (s for s in within if isinstance(s, ir.Assign) and s is not first)
@@ -236,7 +233,7 @@ def find_collection(
     variables = ir.bound((loop,)) - inline
     if any(uses[v] != scan.reads_in((loop,), v) or defs[v] > 1 and uses[v] for v in variables):
         return None
-    found = _join(name, None, list(ir.walk((loop,))), 12)
+    found = _join(name, None, ir.walk((loop,)), 12)
     return replace(found, reads=found.reads - ir.bound((loop,)))
 
 
@@ -274,22 +271,18 @@ def find_join(block: ir.Block, index: int, inline: Set[str], scan: Scan) -> Join
     name = value_target(stmt, inline)
     if name is None or name in scan.held:
         return None
-    first = None
+    first: ir.Assign | None = None
     inside: ir.Block = (stmt,)
     if is_continued(stmt, name):
         before = block[index - 1] if index else None
         if not isinstance(before, ir.Assign) or before.target.id != name:
             return None
         first, inside = before, (before, stmt)
-    return _checked(name, first, inside, scan)
-
-
-def _checked(name: str, first: ir.Assign | None, inside: ir.Block, scan: Scan) -> Join | None:
-    """The join, unless the name is bound elsewhere or read more than once after it."""
-    within = list(ir.walk(inside))
+    within = ir.walk(inside)
     bindings = sum(name in ir.writes(s) for s in within)
-    read = [n for s in within for n in stmt_reads(s)]
-    if scan.defs[name] != bindings or scan.uses[name] != read.count(name) + 1:
+    reads = sum(stmt_reads(s).count(name) for s in within)
+    # It is bound nowhere else, and read once after it.
+    if (scan.defs[name], scan.uses[name]) != (bindings, reads + 1):
         return None
     return _join(name, first, within, 6 * len(inside))
 

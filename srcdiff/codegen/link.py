@@ -51,7 +51,7 @@ def alone(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     slopes = _slopes(function)
     if not slopes:
         return function
-    body = ir.replaced(function.body, _Alone(slopes, kinds).stmt)
+    body = ir.with_values(function, _Alone(slopes, kinds).value).body
     for name in reversed(slopes):  # those of others before these
         if name not in ir.used(body):
             body = ir.without(body, {name})
@@ -93,21 +93,21 @@ class _Alone:
     kinds: ir.Kinds
     made: dict[Any, Gradient] = field(default_factory=dict)
 
-    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
-        """A statement."""
+    def value(self, stmt: ir.Assign) -> ir.Rhs:
+        """The value of an assignment."""
         call = ir.call_of(stmt)
-        if isinstance(stmt, ir.Assign) and call is not None:
-            if is_op(call, Op.INTEGRAL):
-                given = call.args[3] if len(call.args) > 3 else ir.NONE
-                found = self.gradient(call.args[0], given)
-                if found is not None:
-                    args = (ir.Ref(found.__name__, found), *call.args[1:])
-                    return replace(stmt, rhs=replace(call, args=args))
-            elif isinstance(call.fn, ir.Name) and call.args and not call.kwargs:  # at a limit
-                found = self.gradient(call.fn, ir.Tup(call.args[1:]))
-                if found is not None:
-                    return replace(stmt, rhs=ir.Call(found, call.args, text=found.__name__))
-        return stmt
+        if is_op(call, Op.INTEGRAL):
+            slope, given = call.args[0], (*call.args[3:4], ir.NONE)[0]
+        elif call is None or not isinstance(call.fn, ir.Name) or not call.args or call.kwargs:
+            return stmt.rhs
+        else:  # at a limit
+            slope, given = call.fn, ir.Tup(call.args[1:])
+        found = self.gradient(slope, given)
+        if found is None:
+            return stmt.rhs
+        if slope is call.fn:
+            return ir.Call(found, call.args, text=found.__name__)
+        return replace(call, args=(ir.Ref(found.__name__, found), *call.args[1:]))
 
     def gradient(self, slope: ir.Atom, given: ir.Atom) -> Gradient | None:
         """A derivative for some arguments, None if it stays one that is generated when needed."""
@@ -231,17 +231,11 @@ def _untaken(base: str, taken: set[str], names: Mapping[Key, str]) -> str:
 
 def part_request(key: Key, base: str, part: str, whole: Request) -> Request:
     """The request for the two parts of a recursive function, or for its forward-mode function."""
-    inputs = tuple(Input(p) for p in key.active)
-    if part == "primal":
-        base, mode = f"{base}_primal", "primal"
-    elif part == "jvp":
-        base, mode = f"{base}_jvp", "forward"
-    else:
-        mode = "reverse"
+    mode = {"primal": "primal", "jvp": "forward"}.get(part, "reverse")
     return Request(
-        inputs,
+        tuple(Input(p) for p in key.active),
         "tuple",
-        name=base,
+        name=base if mode == "reverse" else f"{base}_{part}",
         internal=True,
         mode=mode,
         written=key.written,

@@ -43,8 +43,8 @@ def _folded(block: ir.Block, kinds: Mapping[str, ir.Kind], sums: _Sums) -> ir.Bl
             parts = sum_of(stmt.rhs, kinds)
             if parts is not None and parts[0].id.startswith("_") and parts[0].id in sums:
                 base, number = sums[parts[0].id]
-                stmt = replace(stmt, rhs=sum_with(base, number + parts[1]))
-                parts = sum_of(stmt.rhs, kinds)
+                parts = base, number + parts[1]
+                stmt = replace(stmt, rhs=_sum(*parts))
             sums = _without(sums, stmt)
             if parts is not None and parts[0] != stmt.target:
                 sums = {**sums, stmt.target.id: parts}
@@ -77,12 +77,10 @@ def sum_of(rhs: ir.Rhs, kinds: Mapping[str, ir.Kind]) -> tuple[ir.Name, int] | N
     return base, number.value if is_op(rhs, Op.ADD) else -number.value
 
 
-def sum_with(base: ir.Atom, number: int) -> ir.Rhs:
+def _sum(base: ir.Name, number: int) -> ir.Rhs:
     """`base + number` in its plain form."""
-    if number == 0:
-        return base
     fn = operator.add if number > 0 else operator.sub
-    return ir.Call(fn, (base, ir.Const(abs(number))))
+    return ir.Call(fn, (base, ir.Const(abs(number)))) if number else base
 
 
 # --- loops of the backward part that only repeat their body count upwards ------------------------

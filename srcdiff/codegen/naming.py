@@ -242,7 +242,8 @@ def shorten(function: ir.Function, theirs: frozenset[str]) -> ir.Function:
     if not new:
         return function
     body = ir.rename(function.body, new)
-    return replace(function, body=tuple(s for s in body if not _is_idle(s)))
+    idle = [s for s in body if isinstance(s, ir.Assign) and s.rhs == s.target]
+    return replace(function, body=tuple(s for s in body if s not in idle))
 
 
 def _with_shared(function: ir.Function, kept: Set[str]) -> ir.Function:
@@ -263,7 +264,3 @@ def _takes_over(name: str, param: str, function: ir.Function) -> bool:
         if name in ir.bound_in(stmt) or name in ir.used_in(stmt):
             return False
     return False
-
-
-def _is_idle(stmt: ir.Stmt) -> bool:
-    return isinstance(stmt, ir.Assign) and type(stmt.rhs) is ir.Name and stmt.rhs == stmt.target

@@ -187,13 +187,8 @@ def _renamed(target: Any, new: Mapping[str, str]) -> Any:
     return new.get(target, target)
 
 
-def plan(scan: Scan) -> Plan:
-    """What to nest in a function."""
-    return _Planner(scan).plan
-
-
-class _Planner:
-    """The facts about a whole function, and the decisions made so far."""
+class Planner:
+    """The facts about a whole function, and the decisions made so far; `plan` says what to nest."""
 
     def __init__(self, scan: Scan) -> None:
         self.scan = scan
@@ -236,7 +231,7 @@ class _Planner:
 class _BlockPlanner:
     """Walks the statements of one block in order."""
 
-    def __init__(self, owner: _Planner, block: ir.Block, depth: int, test: ir.Atom | None) -> None:
+    def __init__(self, owner: Planner, block: ir.Block, depth: int, test: ir.Atom | None) -> None:
         self.owner = owner
         self.body = block
         self.test = test
@@ -260,19 +255,18 @@ class _BlockPlanner:
 
     def _inside(self, index: int) -> Effects:
         """Decides for the blocks inside a statement, once."""
-        if index not in self.inner:
-            self.inner[index] = self._decide_inside(self.body[index])
-        return self.inner[index]
-
-    def _decide_inside(self, stmt: ir.Stmt) -> Effects:
-        found = Effects()
+        if index in self.inner:
+            return self.inner[index]
+        stmt, found = self.body[index], Effects()
         if isinstance(stmt, ir.Comment) and stmt.text == "backward":
             self.owner.width = BACKWARD_WIDTH
         if isinstance(stmt, ir.For):
-            return self.owner.loop_body(stmt, self.depth + 1)
-        for inner in ir.blocks(stmt):
-            test = stmt.test if isinstance(stmt, ir.While) and inner is stmt.cond else None
-            found.add(self.owner.block(inner, self.depth + 1, test))
+            found = self.owner.loop_body(stmt, self.depth + 1)
+        else:
+            for inner in ir.blocks(stmt):
+                test = stmt.test if isinstance(stmt, ir.While) and inner is stmt.cond else None
+                found.add(self.owner.block(inner, self.depth + 1, test))
+        self.inner[index] = found
         return found
 
     # --- one statement -------------------------------------------------------------------------
@@ -285,7 +279,9 @@ class _BlockPlanner:
         if isinstance(stmt, ir.Assign) and is_temporary(stmt.target.id):
             group = unpacked(self.body, index, self.owner.uses, self.owner.defs)
             if group and stmt.target.id not in self.owner.held:
-                return self._unpack(index, stmt, group)
+                self.owner.inline.add(stmt.target.id)  # it stands with the reads of its items
+                self._emit(index, stmt, Effects(set(group)))
+                return len(group)
             if self.owner.is_single(stmt.target.id) or self._begins_join(index, stmt):
                 self._wait(index, stmt.target.id, stmt.rhs)
                 return 0
@@ -323,12 +319,6 @@ class _BlockPlanner:
     def _found_join(self, index: int) -> Join | None:
         """The expression that the conditional at a place is, if it is one."""
         return find_join(self.body, index, self.owner.inline, self.owner.scan)
-
-    def _unpack(self, index: int, stmt: ir.Assign, group: tuple[str, ...]) -> int:
-        """`a, b = f(x)`: a statement, with the reads of the items."""
-        self.owner.inline.add(stmt.target.id)
-        self._emit(index, stmt, Effects(set(group)))
-        return len(group)
 
     def _wait(self, index: int, name: str, rhs: ir.Rhs) -> None:
         """An expression that may move to its use."""

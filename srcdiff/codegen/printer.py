@@ -279,9 +279,6 @@ def analyse(text: str) -> Layout:
 # ruff: noqa: N802 - the methods are named after the classes that they print
 
 
-_IMPORTS = ("Import", "ImportFrom")
-
-
 class Remark:
     """A statement that is a line of comment, of the user or not: no gast tree can hold one."""
 
@@ -302,14 +299,13 @@ class Printer(ExpressionText, astunparse.Unparser):  # type: ignore[misc]
         self.node: Any = None
         self._indent = 0
         self._part: tuple[str, str, str, bool] | None = None
-        self._import = False
+        self.future_imports: list[str] = []  # for the statements that are printed as they are
 
     # --- lines ---------------------------------------------------------------------------------
 
     def fill(self, text: str = "") -> None:
         """Begin a line."""
-        self.flush()
-        self._part = (text, "", "", False)
+        self.line(text, "", parens=False)
 
     def write(self, text: str) -> None:
         """Add text to the current line."""
@@ -353,10 +349,13 @@ class Printer(ExpressionText, astunparse.Unparser):  # type: ignore[misc]
     def dispatch(self, tree: Any) -> None:
         """Print a statement, a list of statements, or an expression into the current line."""
         if isinstance(tree, list):
-            for i, node in enumerate(tree):
-                self._blank_lines(node, i)
+            for before, node in zip([None, *tree], tree):
+                if _is_import(before) and not _is_import(node):
+                    self.flush()
+                    self.lines.append("")  # as black puts it
+                    self.nodes.append(None)
                 self.dispatch(node)
-        elif hasattr(self, "x_" + type(tree).__name__):
+        elif isinstance(tree, gast.expr):
             self.write(self.text(tree))
         elif isinstance(tree, (gast.stmt, Remark)):
             self.flush()
@@ -366,15 +365,6 @@ class Printer(ExpressionText, astunparse.Unparser):  # type: ignore[misc]
             self.node = outer
         else:
             getattr(self, "_" + type(tree).__name__)(tree)
-
-    def _blank_lines(self, node: Any, position: int) -> None:
-        """A blank line after imports, as black puts it."""
-        is_import = type(node).__name__ in _IMPORTS
-        if position and self._import and not is_import:
-            self.flush()
-            self.lines.append("")
-            self.nodes.append(None)
-        self._import = is_import
 
     # --- simple statements ---------------------------------------------------------------------
 
@@ -411,13 +401,6 @@ class Printer(ExpressionText, astunparse.Unparser):  # type: ignore[misc]
             self.fill("return")
         else:
             self.line("return ", self.text(tree.value, _tuple_level(tree.value, TEST)))
-
-    def _alias(self, tree: Any) -> None:
-        self.write(tree.name + (f" as {tree.asname}" if tree.asname else ""))
-
-    def _ImportFrom(self, tree: Any) -> None:
-        names = ", ".join(a.name + (f" as {a.asname}" if a.asname else "") for a in tree.names)
-        self.fill(f"from {'.' * (tree.level or 0)}{tree.module or ''} import {names}")
 
     # --- compound statements -------------------------------------------------------------------
 
@@ -457,23 +440,23 @@ class Printer(ExpressionText, astunparse.Unparser):  # type: ignore[misc]
 
     def _FunctionDef(self, tree: Any) -> None:
         returns = "" if tree.returns is None else f" -> {self.text(tree.returns)}"
-        self._definition_line(f"def {tree.name}(", self.arguments(tree.args), ")" + returns)
+        head, inner, tail = f"def {tree.name}", f"({self.arguments(tree.args)})", returns
+        if 4 * self._indent + len(head + inner + tail) < WIDTH or inner == "()":
+            head, inner, tail = head + inner + tail, "", ""
+        self.line(head, inner, tail, parens=False)  # split between its parameters if too long
         with self.block():
             self._body(tree.body)
-
-    def _definition_line(self, head: str, inner: str, tail: str) -> None:
-        """`def f(...) -> T`: split between its parameters if it is too long."""
-        if 4 * self._indent + len(head + inner + tail) < WIDTH or not inner:
-            self.fill(head + inner + tail)
-        else:
-            # The value is what stands in the parentheses; the line is split there.
-            self.line(head[:-1], f"({inner})", tail[1:], parens=False)
 
 
 def _tuple_level(value: Any, otherwise: int) -> int:
     """How tightly a value must bind: a tuple of several items may stand without parentheses."""
     several = type(value).__name__ == "Tuple" and len(value.elts) > 1
     return TUPLE if several else otherwise
+
+
+def _is_import(stmt: Any) -> bool:
+    """Whether a statement is an import."""
+    return isinstance(stmt, (gast.Import, gast.ImportFrom))
 
 
 def _is_text(stmt: Any) -> bool:

@@ -62,10 +62,12 @@ class Statements:
     def _step(self, block: ir.Block, index: int, last: bool) -> int:
         """One statement; returns how many following ones it has taken with it."""
         stmt: Any = block[index]
-        if isinstance(stmt, ir.Assign):
-            found = items_of(block, index)
-            if found is not None:
-                return self._items(found[0], found[1], stmt.loc)
+        found = items_of(block, index)
+        if found is not None:  # `a, b = e`, whose value may have moved here
+            base, names = found
+            given = self.build.atom(ir.Name(base))
+            self.add(gast.Assign([_target(names)], given, None), stmt.loc)
+            return len(names) - 1
         if isinstance(stmt, ir.If):
             self.if_(stmt, last)
         else:
@@ -86,24 +88,16 @@ class Statements:
 
     def assign(self, stmt: ir.Assign) -> None:
         """`x = e`, or nothing if the expression moves to its use."""
-        if stmt.target.id in self.plan.inline:
-            self.build.moved[stmt.target.id] = self.build.rhs(stmt.rhs)
-            return
-        value = self.build.rhs(stmt.rhs)
-        self.add(gast.Assign([name(stmt.target.id, STORE)], value, None), stmt.loc)
-
-    def _items(self, base: str, names: tuple[str, ...], loc: ir.Loc) -> int:
-        """`a, b = e`, whose value may have moved here."""
-        targets = [name(n, STORE) for n in names]
-        value = self.build.atom(ir.Name(base))
-        self.add(gast.Assign([gast.Tuple(targets, STORE)], value, None), loc)
-        return len(targets) - 1
+        value, target = self.build.rhs(stmt.rhs), stmt.target.id
+        if target in self.plan.inline:
+            self.build.moved[target] = value
+        else:
+            self.add(gast.Assign([name(target, STORE)], value, None), stmt.loc)
 
     def permute(self, stmt: ir.Permute) -> None:
         """`a, b = b, a`."""
-        targets = gast.Tuple([name(t.id, STORE) for t in stmt.targets], STORE)
         sources = gast.Tuple([name(s.id) for s in stmt.sources], LOAD)
-        self.add(gast.Assign([targets], sources, None), stmt.loc)
+        self.add(gast.Assign([_target([t.id for t in stmt.targets])], sources, None), stmt.loc)
 
     def set_item(self, stmt: ir.SetItem) -> None:
         """`x[i] = v`, `x[i] += v`, `x += v`."""

@@ -26,6 +26,8 @@ from srcdiff.ir.nodes import Jump, LoopElse
 from srcdiff.primitives.effects import mutated_args
 from srcdiff.primitives.ops import Op, is_op
 
+_TRUE, _FALSE = ir.Const(True), ir.Const(False)
+
 
 def with_late_breaks(function: ir.Function) -> ir.Function:
     """A function in which `if c: stop = True` stands at the end of a loop body, if it can.
@@ -39,26 +41,15 @@ def _late(loop: ir.Stmt) -> ir.Stmt:
     """A loop in whose body the last setting of its flag comes last, if it can."""
     if not isinstance(loop, (ir.For, ir.While)) or loop.stop is None:
         return loop
-    body, flag = loop.body, loop.stop.id
-    place = max((k for k, s in enumerate(body) if _sets(s, flag)), default=len(body))
+    body, setting = loop.body, (ir.Assign(loop.stop, _TRUE),)
+    ifs = ((k, s) for k, s in enumerate(body) if isinstance(s, ir.If))
+    tests = {k: s.test for k, s in ifs if (s.body, s.orelse) == (setting, ())}
+    place = max(tests, default=-1)
     rest = body[place + 1 :]
-    if not rest:
+    if place < 0 or ir.mention_counts(rest)[loop.stop.id]:
         return loop
-    stmt = body[place]
-    test = stmt.test if isinstance(stmt, ir.If) else None
-    within = list(ir.walk(rest))
-    rebound = isinstance(test, ir.Name) and any(test.id in ir.writes(s) for s in within)
-    if rebound or any(flag in ir.itself_mentions(s) for s in within):
-        return loop
-    return replace(loop, body=(*body[:place], *rest, stmt))
-
-
-def _sets(stmt: ir.Stmt, flag: str) -> bool:
-    """Whether a statement is `if test: flag = True` and no more."""
-    if not isinstance(stmt, ir.If) or stmt.orelse or len(stmt.body) != 1:
-        return False
-    inner = stmt.body[0]
-    return isinstance(inner, ir.Assign) and inner.target.id == flag and inner.rhs == ir.Const(True)
+    rebound = not ir.bound(rest).isdisjoint(ir.names(tests[place]))
+    return loop if rebound else ir.rebuilt(loop, body=(*body[:place], *rest, body[place]))
 
 
 # --- loops over indices as loops over items ------------------------------------------------------
@@ -72,8 +63,7 @@ def with_sequences(scan: Scan) -> Scan:
     dead = _dead_lengths(found)
     if not dead:
         return found
-    gone = lambda stmt: () if _length_name(stmt) in dead else stmt  # noqa: E731
-    return Scan(ir.replaced_in(found.function, gone))
+    return Scan(ir.replaced_in(found.function, lambda s: () if _length_name(s) in dead else s))
 
 
 def _dead_lengths(scan: Scan) -> set[str]:
@@ -147,7 +137,9 @@ class _Rewriter:
         hidden = counter.startswith("_")
         counted = not hidden or self.scan.reads_in(rest, counter) > 0
         unread = self.own[counter] == self.scan.uses[counter]  # after the loop
-        if not (unread if hidden else _is_enumerated(loop, items)):
+        # The loop itself has bound its items, not statements of its body.
+        enumerated = bool(loop.loc.line) and all(s.loc == loop.loc for s in items)
+        if not (unread if hidden else enumerated):
             return loop
         if counted and len(bases) == 1:
             return self._over(loop, ir.Call(enumerate, bases), [loop.target, *targets], rest)
@@ -170,11 +162,6 @@ def _takes_items(loop: ir.For, bases: tuple[ir.Name | ir.Ref, ...], items: ir.Bl
     kept = not any(isinstance(b, ir.Name) and b.id in changed for b in bases)
     targets = {s.target.id for s in items if isinstance(s, ir.Assign)}
     return kept and found == list(bases) and len(targets | {loop.target.id}) == len(bases) + 1
-
-
-def _is_enumerated(loop: ir.For, items: ir.Block) -> bool:
-    """Whether the items were bound by the loop itself, not by statements of its body."""
-    return bool(loop.loc.line) and all(s.loc == loop.loc for s in items)
 
 
 def _bases(count: str | None, lengths: Mapping[str, ir.Call]) -> tuple[ir.Name | ir.Ref, ...]:
@@ -204,7 +191,6 @@ def _changed(block: ir.Block) -> set[str]:
 # --- flags printed back as `break`, `continue` and early `return` --------------------------------
 
 
-_TRUE, _FALSE = ir.Const(True), ir.Const(False)
 Loop = Union[ir.For, ir.While]
 
 
@@ -261,7 +247,7 @@ class _Jumps:
     def _settle(self) -> None:
         """Drops flags until every place that sets one of the others is a jump."""
         while self.flags or self.result is not None:
-            self.homes = dict(_homes(self.body, self))
+            self.homes = dict(_homes(self))
             self.broken.clear()
             lost = set(self._failures(self.body, None))
             if not lost:
@@ -294,7 +280,9 @@ class _Jumps:
             yield from known
         else:
             self.broken.update(known if kind == "break" else ())
-            loop = _loop_of(after)
+            while isinstance(after, _After):
+                after = after.then
+            loop = None if after is None else after.loop  # the innermost one around the place
             yield from (f for f in known if self.homes.get(f) != (kind, id(loop)))
 
     def _trailing(self, block: ir.Block, after: _Next) -> int:
@@ -405,16 +393,15 @@ def _guard(stmt: ir.Stmt) -> str | None:
     return None
 
 
-def _homes(block: ir.Block, facts: _Jumps) -> Iterator[tuple[str, tuple[str, int]]]:
+def _homes(facts: _Jumps) -> Iterator[tuple[str, tuple[str, int]]]:
     """The loop that each flag belongs to, and whether it means `break` or `continue` there."""
-    for index, stmt in enumerate(block):
+    blocks = ir.walk_blocks(facts.body)
+    for block, index, stmt in ((b, k, s) for b in blocks for k, s in enumerate(b)):
         if isinstance(stmt, (ir.For, ir.While)):
             flag = stmt.stop
             if flag is not None and _stops_here(block, index, flag.id, facts):
                 yield flag.id, ("break", id(stmt))
             yield from ((n, ("continue", id(stmt))) for n in _skips(stmt.body, facts.asked))
-        for part in ir.blocks(stmt):
-            yield from _homes(part, facts)
 
 
 def _skips(body: ir.Block, asked: Counter[str]) -> list[str]:
@@ -479,10 +466,3 @@ def _landing(after: _Next, known: set[str]) -> tuple[_Next, list[Loop]]:
         else:
             return after, crossed
     return None, crossed
-
-
-def _loop_of(after: _Next) -> Loop | None:
-    """The innermost loop around a place."""
-    while isinstance(after, _After):
-        after = after.then
-    return None if after is None else after.loop

@@ -57,11 +57,10 @@ class detect_anomaly(Holding):  # noqa: N801
 
 def as_now(options: Options) -> Options:
     """The options with the checks and the hooks that hold now."""
-    now, saves = _now.get(), hooks_hold() and not options.saves
-    if options.mode != "reverse" or now is None and not saves:
+    now, saves = _now.get(), options.saves or hooks_hold()
+    if options.mode != "reverse" or now is None and saves == options.saves:
         return options
-    nan, inf = (False, False) if now is None else (now.check_nan, now.check_inf)
-    nan, inf, saves = options.check_nan or nan, options.check_inf or inf, options.saves or saves
-    if (nan, inf, saves) == (options.check_nan, options.check_inf, options.saves):
-        return options
-    return replace(options, check_nan=nan, check_inf=inf, saves=saves)
+    nan = options.check_nan or now is not None and now.check_nan
+    inf = options.check_inf or now is not None and now.check_inf
+    new = replace(options, check_nan=nan, check_inf=inf, saves=saves)
+    return options if new == options else new

@@ -7,6 +7,7 @@ into, so that a write would not show in another argument as it does in the prima
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,11 +27,7 @@ _NUMBERLESS = ("builtins", "fractions", "decimal", "array", "datetime")
 
 
 def check_plain(values: Mapping[str, Any]) -> None:
-    """Raise if an array is of a class that gives operators a meaning of its own.
-
-    Raises:
-        DtypeError: with the place of the array among the values.
-    """
+    """Raise a DtypeError if an array is of a class that gives operators a meaning of its own."""
     for name, value in values.items():
         for path, array in _others(name, value):
             from srcdiff.check.callees import own_meaning
@@ -52,11 +49,7 @@ def _others(path: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def check_input(name: str, value: Any, kind: ir.Kind, f: Any) -> None:
-    """Raise if an input of a function cannot carry a derivative.
-
-    Raises:
-        DtypeError: it is no real or complex floating point number, array, or container of them.
-    """
+    """Raise a DtypeError if an input of a function cannot carry a derivative."""
     reason = _without_derivative(name, value, kind)
     if reason:
         raise placed(DtypeError(reason), [place_of(f)])
@@ -100,12 +93,8 @@ _WORK: Any = 100_000
 def check_memory(
     values: Mapping[str, Any], written: Sequence[str], held: Sequence[Leaf], primal: Any
 ) -> None:
-    """Raise if a written argument shares memory with another, or within itself.
-
-    Raises:
-        UnsupportedError: with the names of the parameters.
-    """
-    leaves = [leaf for name, value in values.items() for leaf in with_memory(name, value)]
+    """Raise an UnsupportedError if a written argument shares memory with another, or in itself."""
+    leaves = arrays_of(values)
     for name in written:
         own = [leaf for leaf in leaves if _is_in(leaf[0], name)]
         others = [leaf for leaf in leaves if not _is_in(leaf[0], name)]
@@ -113,16 +102,12 @@ def check_memory(
             if is_any_array(leaf[1]) and overlaps(leaf[1]):
                 raise _shared(f"elements of `{leaf[0]}`", leaf[0], leaf[0], primal)
             for other in (*own[k + 1 :], *others, *held):
-                if _overlap(leaf[1], other[1]):
+                if overlap(leaf, other):
                     raise _shared(f"`{leaf[0]}` and `{other[0]}`", leaf[0], other[0], primal)
 
 
 def check_put(values: Mapping[str, Any], put: Sequence[Any], primal: Any) -> None:
-    """Raise if an argument holds a container from outside that a function puts values into.
-
-    Raises:
-        UnsupportedError: with the name of the parameter.
-    """
+    """Refuse an argument that holds a container from outside that a function puts values into."""
     if not put:
         return
     from srcdiff.check.outside import share
@@ -145,16 +130,13 @@ def _is_in(path: str, written: str) -> bool:
 
 
 def arrays_of(refs: Mapping[str, Any]) -> tuple[Leaf, ...]:
-    """The arrays and containers among the global names of a text."""
+    """The arrays and containers in some values: arguments, or the global names of a text."""
     return tuple(leaf for name, value in refs.items() for leaf in with_memory(name, value))
 
 
-def _root(path: str) -> str:
-    return path.partition("[")[0].partition(".")[0]
-
-
-def _overlap(a: Any, b: Any) -> bool:
-    """Whether two values certainly or possibly share memory."""
+def overlap(one: Leaf, other: Leaf) -> bool:
+    """Whether two arrays certainly or possibly share memory, or two containers are one."""
+    a, b = one[1], other[1]
     if not is_any_array(a) or not is_any_array(b):
         return a is b
     if not np.may_share_memory(a, b):
@@ -167,9 +149,9 @@ def _overlap(a: Any, b: Any) -> bool:
 
 def _shared(what: str, written: str, other: str, primal: Any) -> UnsupportedError:
     """The error for memory that is shared with what is written into."""
-    name = getattr(primal, "__name__", "the function")
+    name, root = getattr(primal, "__name__", "the function"), re.split(r"[.\[]", written)[0]
     return UnsupportedError(
-        f"{what} share memory, and `{name}` writes into `{_root(written)}`",
+        f"{what} share memory, and `{name}` writes into `{root}`",
         place_of(primal),
         remedy=f"Pass a copy: `{other}.copy()`.",
     )

@@ -105,34 +105,37 @@ def receiver_of(f: Any) -> tuple[Any, tuple[Any, ...]]:
     while isinstance(found, Bound) or "__srcdiff_primal__" in vars(type(found)):
         found = found.__srcdiff_primal__
     if isinstance(found, types.MethodType) and isinstance(found.__func__, types.FunctionType):
-        return (found.__func__, (found.__self__,)) if _is_object(found.__self__) else (f, ())
-    if not isinstance(found, (types.FunctionType, type)) and _is_object(found):
+        known = records.is_record(type(found.__self__))
+        return (found.__func__, (found.__self__,)) if known else (f, ())
+    if not isinstance(found, (types.FunctionType, type)) and records.is_record(type(found)):
         call = inspect.getattr_static(type(found), "__call__", None)
         if isinstance(call, types.FunctionType) and "__wrapped__" not in found.__dict__:
             return call, (found,)
     return f, ()
 
 
-def _is_object(x: Any) -> bool:
-    """Whether an object is one whose attributes are looked into."""
-    return records.is_record(type(x))
-
-
 def behind_receiver(options: Options) -> Options:
     """The options for the function whose first parameter is the object."""
-    return replace(options, inputs=each_input(_moved, options.inputs))
 
+    def moved(item: Any) -> Any:
+        """A position behind the object."""
+        plain = isinstance(item, int) and not isinstance(item, bool) and item >= 0
+        return item + 1 if plain else item
 
-def _moved(item: Any) -> Any:
-    """A position behind the object."""
-    plain = isinstance(item, int) and not isinstance(item, bool) and item >= 0
-    return item + 1 if plain else item
+    return replace(options, inputs=each_input(moved, options.inputs))
 
 
 def _of_method(name: str) -> property:
     """A derivative of a method, with positions and names of the function's parameters."""
     said = f"The {name} of the method, with positions and names of the function's parameters."
     return property(lambda self: Bound(getattr(self.made, name), self.instance), doc=said)
+
+
+@entry
+def _source(self: Any) -> str:
+    """The generated text."""
+    text: str = self.made.source
+    return text
 
 
 @offers("grad", "hessian", "jacobian", "jvp", "primal", "source", "value_and_grad", "vjp")
@@ -156,20 +159,11 @@ class Bound:
         """The method itself."""
         return types.MethodType(self.made.primal, self.instance)
 
-    @property
-    @entry
-    def source(self) -> str:
-        """The text of the gradient."""
-        text: str = self.made.source
-        return text
+    source = property(_source)
 
     @property
     def __srcdiff_primal__(self) -> Any:
-        """What a transform of the method, or a function that calls it, looks into.
-
-        Raises:
-            UnsupportedError: this is a derivative of the method.
-        """
+        """What a transform of the method, or its caller, looks into; refused of a derivative."""
         if not hasattr(self.made, "__srcdiff_primal__"):
             raise UnsupportedError(
                 f"the derivative of the method `{self.primal.__name__}` of an object is not "
@@ -209,6 +203,8 @@ class Transformed:
     """
 
     __call__: Callable[..., Any]
+    made: Any
+    source = property(_source)
 
     def __init__(self, primal: Any, options: Any, signature: inspect.Signature) -> None:
         self.primal, self.options = primal, options
@@ -230,17 +226,20 @@ class Transformed:
         return (self.options,)
 
     def __reduce__(self) -> Any:
-        """Pickled by reference: to itself where its name leads to it, else to its function."""
-        return found_as(self) or parts(type(self), self.primal, *self.made_of())
+        """Pickled by reference: to itself where its name leads to it, else to its function.
+
+        Source that stands in no file comes along.
+        """
+        name = found_as(self)
+        if name is not None:
+            return name
+        shown = {file: "".join(linecache.getlines(file)) for file in _unwritten(self.primal)}
+        sources = {file: text for file, text in shown.items() if text}
+        cls, made = type(self), (self.primal, *self.made_of())
+        return (made_again, (sources, cls, *made)) if sources else (cls, made)
 
 
 # --- in other processes ---------------------------------------------------------------------------
-
-
-def parts(cls: Any, primal: Any, *more: Any) -> tuple[Any, tuple[Any, ...]]:
-    """What a derivative is made of again: its class, its function, and source of no file."""
-    found = _texts_of(primal)
-    return (made_again, (found, cls, primal, *more)) if found else (cls, (primal, *more))
 
 
 def made_again(sources: Mapping[str, str], cls: Any, primal: Any, *more: Any) -> Any:
@@ -261,9 +260,3 @@ def _unwritten(primal: Any) -> list[str]:
     """The names, of no files, that the code of a function and of those that it calls has."""
     files = dict.fromkeys(f.__code__.co_filename for f, *_ in watched(primal, {}).functions)
     return [file for file in files if not os.path.exists(file)]
-
-
-def _texts_of(primal: Any) -> dict[str, str]:
-    """The source that stands in no file, of a function and of those that it calls."""
-    shown = {file: "".join(linecache.getlines(file)) for file in _unwritten(primal)}
-    return {file: text for file, text in shown.items() if text}

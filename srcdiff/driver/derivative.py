@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     from srcdiff.codegen.emit import Made
     from srcdiff.driver.pullback import Pullback
 
-Kinds = Mapping[str, ir.Kind]
 C = TypeVar("C", bound=Compiled)
 
 
@@ -79,7 +78,7 @@ class Derivative(Transformed):
     the function.
     """
 
-    shown_in_notebooks: ClassVar[Callable[[Derivative, Kinds], str | None] | None] = None
+    shown_in_notebooks: ClassVar[Callable[[Derivative, ir.Kinds], str | None] | None] = None
     """What makes a page of a derivative; the report is put here where srcdiff is imported."""
 
     __srcdiff_function__ = True
@@ -155,12 +154,9 @@ class Derivative(Transformed):
     @functools.cached_property
     def _plain(self) -> Derivative:
         """What is differentiated again: the derivative as NumPy runs it, without a workspace."""
-        return Derivative(self.primal, replace(self.options, compile=None, workspace=False))
-
-    @property
-    def _is_plain(self) -> bool:
-        """Whether it is that itself."""
-        return not (self.options.compile or self.options.workspace)
+        plain = not (self.options.compile or self.options.workspace)
+        options = replace(self.options, compile=None, workspace=False)
+        return self if plain else Derivative(self.primal, options)
 
     def _for_call(
         self, table: dict[Any, C], key: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -204,7 +200,7 @@ class Derivative(Transformed):
         return kinds
 
     @uncollected()
-    def _generate(self, kinds: Kinds, pair: bool = False) -> Any:
+    def _generate(self, kinds: ir.Kinds, pair: bool = False) -> Any:
         """The specialisation for some kinds, or its two parts."""
         watch = watched(self.origin, kinds)
         made = self._derived(kinds, watch, pair)
@@ -225,24 +221,21 @@ class Derivative(Transformed):
         known |= {"backward": backward, "consumes": made.consumes}
         return CompiledPair(forward, text, _is_scalar(backward), **known)
 
-    def _derived(self, kinds: Kinds, watch: Watch | None, pair: bool = False) -> Made:
+    def _derived(self, kinds: ir.Kinds, watch: Watch | None, pair: bool = False) -> Made:
         """What is generated for some kinds, or was for a closure like the function."""
         from srcdiff.driver.pipeline import derive
         from srcdiff.driver.second_order import derived
 
-        make = functools.partial(derive, pair=pair)
-
-        def do() -> Made:
-            try:
-                return derived(make, self.origin, self.request, kinds)
-            except TransformError as error:
-                add_caller(error, self.origin)
-                raise
-
-        if watch is None or self.options.compile or self.options.workspace or self.options.saves:
-            return do()
-        key = pair, self.request, tuple(kinds.items())
-        return made_alike(self.origin, watch, key, do)
+        asked = self.origin, self.request, kinds
+        make = functools.partial(derived, functools.partial(derive, pair=pair), *asked)
+        special = self.options.compile or self.options.workspace or self.options.saves
+        try:
+            if watch is None or special:
+                return make()
+            return made_alike(self.origin, watch, (pair, self.request, tuple(kinds.items())), make)
+        except TransformError as error:
+            add_caller(error, self.origin)
+            raise
 
     def validate(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any], pair: bool = False
@@ -255,12 +248,12 @@ class Derivative(Transformed):
         check = functools.partial(validate, values=values, pair=pair)
         derived(check, self.origin, self.request, kinds)
 
-    def one_call(self, call: Call, kinds: Mapping[str, ir.Kind]) -> Any:
+    def one_call(self, call: Call, kinds: ir.Kinds) -> Any:
         """A call of it as one whose derivative goes by the tangent, and which items of that."""
         from srcdiff.driver.second_order import one_call
 
-        made = self if self._is_plain else self._plain
-        return one_call(made, call, kinds) if type(made) is Derivative else None
+        plain = self._plain
+        return one_call(plain, call, kinds) if type(plain) is Derivative else None
 
     def _function(self, made: Made, refs: Mapping[str, Any]) -> tuple[Any, str]:
         """The function of a generated text, and what is shown of it."""
@@ -321,13 +314,13 @@ class Derivative(Transformed):
         """What those parameters are called in a generated function, where it differs."""
         return {}
 
-    def for_kinds(self, kinds: Mapping[str, ir.Kind]) -> Any:
+    def for_kinds(self, kinds: ir.Kinds) -> Any:
         """The generated Python function for arguments of these kinds, to be differentiated.
 
         Raises:
             UnsupportedError: it runs again, and may do something else each time.
         """
-        if not self._is_plain:
+        if self._plain is not self:
             return self._plain.for_kinds(kinds)
         kinds = self.completed(kinds)
         key = (array_module(), *((n, kinds[n]) for n in sorted(kinds)))
@@ -338,7 +331,7 @@ class Derivative(Transformed):
             check_repeatable(function, self.primal)
         return function
 
-    def result_kind(self, args: tuple[ir.Kind, ...], kwargs: Mapping[str, ir.Kind]) -> ir.Kind:
+    def result_kind(self, args: tuple[ir.Kind, ...], kwargs: ir.Kinds) -> ir.Kind:
         """The kind of the result for arguments of some kinds: gradients are like their inputs."""
         try:
             bound = self.__signature__.bind(*args, **kwargs).arguments
@@ -378,7 +371,7 @@ class Derivative(Transformed):
         kinds.update((n, kind_of(v, n)) for n, v in zip(list(kinds), self.receiver))
         return kinds
 
-    def completed(self, kinds: Mapping[str, ir.Kind]) -> dict[str, ir.Kind]:
+    def completed(self, kinds: ir.Kinds) -> dict[str, ir.Kind]:
         """The kinds of given arguments and of the defaults of those that are left out."""
         found = dict(kinds)
         for name, param in signature_of(self.origin).parameters.items():

@@ -178,7 +178,7 @@ class _Kept:
     """
 
     made: Made
-    places: Mapping[str, tuple[str, int]]
+    places: Mapping[str, int]
     held: tuple[Any, ...]
 
 
@@ -213,14 +213,14 @@ class _Look:
     """What a function can read: the key that closures like it have in common, and its arrays."""
 
     def __init__(self, watch: Watch) -> None:
-        self.functions = [f for f, *_ in watch.functions]
-        self.arrays: list[Any] = []
+        self.parts: list[Any] = [f for f, *_ in watch.functions]  # and the arrays, as they are met
+        self.places = {id(f): k for k, f in enumerate(self.parts)}
         self.held: list[Any] = []
         self.plain = not watch.members
         (_, rules), *reads = watch.reads
         self.key: tuple[Hashable, ...] = (
             self.same(rules),
-            *map(self.function, self.functions),
+            *map(self.function, tuple(self.parts)),
             *(self.value(value) for _, value in reads),
             *((self.space(space), name, self.value(value)) for space, name, value in watch.names),
         )
@@ -236,10 +236,9 @@ class _Look:
 
     def space(self, space: Mapping[str, Any]) -> Hashable:
         """A namespace: that of a module, or the defaults of a function."""
-        for k, f in enumerate(self.functions):
-            if space is f.__kwdefaults__:
-                return k
-        return self.same(space)
+        own = (k for k, f in enumerate(self.parts) if space is getattr(f, "__kwdefaults__", None))
+        place = next(own, None)
+        return self.same(space) if place is None else ("defaults", place)
 
     def same(self, value: Any) -> int:
         """An object that is to be the very same."""
@@ -250,39 +249,28 @@ class _Look:
         """What is read: arrays by what they are like, in the order in which they are met."""
         if _is_number(value):
             return type(value), repr(value)
-        place = self.place(value)
-        if place is not None:
-            return place
+        if id(value) in self.places:
+            return "place", self.places[id(value)]
         if type(value) is np.ndarray and value.base is None and not value.dtype.hasobject:
-            self.arrays.append(value)
-            layout = value.shape, value.strides, value.flags.writeable
-            return "array", len(self.arrays) - 1, value.dtype, *layout
+            self.places[id(value)] = len(self.parts)
+            self.parts.append(value)
+            return "array", value.dtype, value.shape, value.strides, value.flags.writeable
         self.plain = self.plain and _is_fixed(value)
         return self.same(value)
-
-    def place(self, value: Any) -> tuple[str, int] | None:
-        """Which of the arrays or functions a value is."""
-        for what, among in (("array", self.arrays), ("function", self.functions)):
-            for k, one in enumerate(among):
-                if one is value:
-                    return what, k
-        return None
 
     def emptied(self, made: Made) -> _Kept | None:
         """What was made, without arrays and functions; None if it may hold them in other ways."""
         refs = made.emitted.refs
-        places = {n: place for n, v in refs.items() if (place := self.place(v)) is not None}
+        places = {n: self.places[id(v)] for n, v in refs.items() if id(v) in self.places}
         others = {n: v for n, v in refs.items() if n not in places}
-        known = (_is_number(v) or _is_fixed(v) for v in others.values())
-        if made.emitted.derived or not all(known):
+        if not all(_is_number(v) or _is_fixed(v) for v in others.values()):
             return None
         emitted = replace(made.emitted, refs=others)
         return _Kept(replace(made, emitted=emitted, functions=()), places, tuple(self.held))
 
     def filled(self, kept: _Kept) -> Made:
         """What was made for a closure like this one, with the arrays and functions of this one."""
-        among = {"array": self.arrays, "function": self.functions}
-        own = {name: among[what][k] for name, (what, k) in kept.places.items()}
+        own = {name: self.parts[k] for name, k in kept.places.items()}
         emitted = kept.made.emitted
         return replace(kept.made, emitted=replace(emitted, refs={**emitted.refs, **own}))
 

@@ -13,6 +13,7 @@ import inspect
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from srcdiff import ir
 from srcdiff.frontend.free_variables import Variable, WithFree
 from srcdiff.frontend.source.code_objects import all_codes, is_only_filled
 from srcdiff.ir import kinds as kind_types
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import state
 from srcdiff.kinds.lattice import key_of
 from srcdiff.primitives.registry import user_rules
 from srcdiff.runtime import records
@@ -32,7 +33,7 @@ Read = Callable[[], Any]
 Codes = tuple[types.CodeType, ...]
 
 
-@frozen
+@state
 class Watch:
     """What a derivative depends on, and how that was.
 
@@ -41,17 +42,17 @@ class Watch:
     their kind, `members` what classes have under a name.
     """
 
-    functions: tuple[tuple[types.FunctionType, Any, Any, Any], ...]
-    names: tuple[tuple[Mapping[str, Any], str, Any], ...]
-    reads: tuple[tuple[Read, Any], ...]
-    held: tuple[tuple[Any, Any], ...]
-    members: tuple[tuple[type, str, Any], ...]
+    functions: list[tuple[types.FunctionType, Any, Any, Any]] = field(default_factory=list)
+    names: list[tuple[Mapping[str, Any], str, Any]] = field(default_factory=list)
+    reads: list[tuple[Read, Any]] = field(default_factory=list)
+    held: list[tuple[Any, Any]] = field(default_factory=list)
+    members: list[tuple[type, str, Any]] = field(default_factory=list)
 
 
 def watched(f: Any, kinds: Mapping[str, ir.Kind]) -> Watch:
     """Everything outside a function that its derivative for arguments of some kinds depends on."""
     walk = _Walk()
-    walk.reads.append((user_rules, user_rules()))  # ours are only read when they are needed
+    walk.watch.reads.append((user_rules, user_rules()))  # ours are only read when they are needed
     while isinstance(f, WithFree) or is_derivative(f):
         if isinstance(f, WithFree):  # what are parameters may change
             walk.free = f.variables
@@ -62,10 +63,7 @@ def watched(f: Any, kinds: Mapping[str, ir.Kind]) -> Watch:
         walk.value(getattr(function, "__self__", None))
     walk.classes.update(dict.fromkeys(c for k in kinds.values() for c in ir.classes_in(k)))
     walk.members()
-    return Watch(
-        tuple(walk.functions), tuple(walk.names), tuple(walk.reads), tuple(walk.held),
-        tuple(walk.found),
-    )  # fmt: skip
+    return walk.watch
 
 
 def unchanged(watch: Watch) -> bool:
@@ -106,11 +104,7 @@ class _Walk:
         self.classes: dict[type, None] = {}
         self.seen: set[int] = set()
         self.asked: set[tuple[int, str]] = set()
-        self.functions: list[tuple[types.FunctionType, Any, Any, Any]] = []
-        self.names: list[tuple[Mapping[str, Any], str, Any]] = []
-        self.reads: list[tuple[Read, Any]] = []
-        self.held: list[tuple[Any, Any]] = []
-        self.found: list[tuple[type, str, Any]] = []
+        self.watch = Watch()
 
     def callable(self, f: Any) -> None:
         """A function, method, partial, derivative or callable object, with all that it wraps."""
@@ -134,7 +128,7 @@ class _Walk:
         """What a partial calls, and what it passes on: constants of generated functions."""
         self.callable(f.func)
         self.container(f.keywords)
-        self.names += [(f.keywords, name, value) for name, value in f.keywords.items()]
+        self.watch.names += [(f.keywords, name, value) for name, value in f.keywords.items()]
         for held in (*f.args, *f.keywords.values()):
             self.value(held)
 
@@ -143,7 +137,7 @@ class _Walk:
         if id(f) in self.seen:
             return
         self.seen.add(id(f))
-        self.functions.append((f, f.__code__, f.__defaults__, f.__kwdefaults__))
+        self.watch.functions.append((f, f.__code__, f.__defaults__, f.__kwdefaults__))
         codes = tuple(all_codes(f.__code__))
         names = dict.fromkeys(n for code in codes for n in code.co_names)
         words = (*names, *(word for code in codes for word in _texts(code)))
@@ -153,7 +147,7 @@ class _Walk:
             if any(cell is v.place for v in self.free):
                 continue
             read = _cell_reader(cell)
-            self.reads.append((read, read()))
+            self.watch.reads.append((read, read()))
             if not _is_filled(read(), name, codes):
                 self.value(read(), words)
         for name in names:
@@ -162,7 +156,7 @@ class _Walk:
     def defaults(self, f: types.FunctionType) -> None:
         """The defaults of a function, which generated functions have as well."""
         by_name = f.__kwdefaults__ or {}
-        self.names += [(by_name, name, value) for name, value in by_name.items()]
+        self.watch.names += [(by_name, name, value) for name, value in by_name.items()]
         for default in (*(f.__defaults__ or ()), *by_name.values()):
             self.value(default)
 
@@ -175,11 +169,11 @@ class _Walk:
         if name.startswith("@"):
             return  # pytest puts such names beside the user's
         if name in space:
-            self.names.append((space, name, space[name]))
+            self.watch.names.append((space, name, space[name]))
             if not _is_filled(space[name], name, codes):
                 self.value(space[name], names)
         elif hasattr(builtins, name):
-            self.names.append((space, name, None))
+            self.watch.names.append((space, name, None))
         elif name in sys.modules:
             self.value(sys.modules[name], names)
 
@@ -210,7 +204,7 @@ class _Walk:
         for name in names:
             if name in space and (id(module), name) not in self.asked:  # they may name each other
                 self.asked.add((id(module), name))
-                self.names.append((space, name, space[name]))
+                self.watch.names.append((space, name, space[name]))
                 if not installed:  # what others have written does not change while it runs
                     self.value(space[name], names)
 
@@ -219,7 +213,7 @@ class _Walk:
         if id(value) in self.seen:
             return
         self.seen.add(id(value))
-        self.held.append((value, key_of(value)))
+        self.watch.held.append((value, key_of(value)))
         if isinstance(value, np.ndarray):
             return
         if records.is_record(type(value)):
@@ -246,8 +240,8 @@ class _Walk:
         value = records.member(cls, name)
         if value is records.MISSING or isinstance(value, types.MemberDescriptorType):
             return
-        self.reads.append(((lambda: records.member(cls, name)), value))
-        self.found.append((cls, name, value))
+        self.watch.reads.append(((lambda: records.member(cls, name)), value))
+        self.watch.members.append((cls, name, value))
         self.value(value, tuple(self.words))
         parts = (getattr(value, k, None) for k in ("fget", "fset", "__func__", "func"))
         for part in parts:

@@ -51,7 +51,7 @@ class Native(Derivative):
         if not held:
             return found
         then = copied(held)
-        reads = (*found.watch.reads, ((lambda: same(held, then)), True))
+        reads = [*found.watch.reads, ((lambda: same(held, then)), True)]
         return replace(found, watch=replace(found.watch, reads=reads))
 
 

@@ -13,7 +13,6 @@ from srcdiff.frontend.signatures import named, place_of, signature_of
 from srcdiff.frontend.source.parse import of_ours
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import frozen
-from srcdiff.runtime import records
 from srcdiff.runtime.service import is_derivative
 from srcdiff.runtime.trees import differentiable_part
 from srcdiff.specialize.objects.places import item_at
@@ -100,18 +99,13 @@ def request_of(f: Any, options: Options) -> Request:
         options.materialize_grads,
         f"{_base_name(f)}_{kind}",
         mode=options.mode,
-        checks=" or ".join(_checks(options)),
+        checks=" or ".join(["nan"] * options.check_nan + ["inf"] * options.check_inf),
         strong_zeros=options.strong_zeros,
         saves=options.saves,
         native=options.compile is not None,
         workspace=options.workspace,
         validate=os.environ.get(VALIDATE) == "1",
     )
-
-
-def _checks(options: Options) -> list[str]:
-    """What adjoints are checked for."""
-    return ["nan"] * options.check_nan + ["inf"] * options.check_inf
 
 
 def _check_parameters(f: Any, names: tuple[str, ...]) -> None:
@@ -207,11 +201,7 @@ def _unknown(item: Any, names: tuple[str, ...], f: Any) -> TransformError:
 
 
 def part_of(kind: ir.Kind, item: Input, f: Any) -> ir.Kind:
-    """The kind of an input of `f` in a parameter of a kind.
-
-    Raises:
-        TransformError: an object on the way to it has no such attribute.
-    """
+    """The kind of an input of `f` in a parameter of a kind; refused where nothing is so named."""
     for key in item.path:
         inner = item_at(kind, key)
         if isinstance(kind, ir.Dict) and kind.cls is not None and inner is None:
@@ -226,21 +216,10 @@ def part_of(kind: ir.Kind, item: Input, f: Any) -> ir.Kind:
     return kind
 
 
-def at_path(value: Any, path: tuple[Any, ...]) -> Any:
-    """What is at a path in a value."""
-    for key in path:
-        value = getattr(value, key) if isinstance(key, Member) else value[key]
-    return value
-
-
 def given_at(value: Any, item: Input, f: Any) -> Any:
-    """The input in the argument that it is a part of.
-
-    Raises:
-        TransformError: there is no such item.
-    """
+    """The input in the argument that it is a part of; refused where there is no such item."""
     try:
-        return at_path(value, item.path)
+        return at(value, item.path)
     except (IndexError, KeyError) as error:
         raise TransformError(
             f"the argument for `{item.param}` of `{_base_name(f)}` has no item "
@@ -287,17 +266,6 @@ def names_parameter(outputs: Any, params: Container[str]) -> bool:
 def at(tree: Any, path: Path) -> Any:
     """The part of a structure at the end of some keys, None below a None."""
     for key in path:
-        tree = None if tree is None else opened(tree)[key]
+        if tree is not None:
+            tree = getattr(tree, key) if isinstance(key, Member) else tree[key]
     return tree
-
-
-def is_object(tree: Any) -> bool:
-    """Whether a value is an object that is no sequence."""
-    return records.is_record(type(tree)) and not isinstance(tree, tuple)
-
-
-def opened(tree: Any) -> Any:
-    """An object as a dict of its attributes; anything else as it is."""
-    if not is_object(tree):
-        return tree
-    return {Member(name): value for name, value in records.attributes(tree).items()}

@@ -87,7 +87,7 @@ if TYPE_CHECKING:
 
 def with_bodies(
     function: ir.Function,
-    params: Mapping[str, ir.Kind],
+    params: ir.Kinds,
     origin: object,
     inputs: tuple[str, ...],
     by_tangent: bool = False,
@@ -103,7 +103,7 @@ def with_bodies(
 
 
 def _once(
-    function: ir.Function, params: Mapping[str, ir.Kind], origin: object, inputs: tuple[str, ...]
+    function: ir.Function, params: ir.Kinds, origin: object, inputs: tuple[str, ...]
 ) -> ir.Function:
     function = inline(function, origin)
     while (written := with_columns(function, inputs)) != function:
@@ -119,7 +119,7 @@ def _once(
 
 
 def polished(
-    function: ir.Function, params: Mapping[str, ir.Kind], facts: Facts, seen: Seen | None = None
+    function: ir.Function, params: ir.Kinds, facts: Facts, seen: Seen | None = None
 ) -> ir.Function:
     """A finished function in its plainest form."""
     views = {facts.adjoints[v] for v in facts.aliases.views if v in facts.adjoints}
@@ -148,7 +148,7 @@ def polished(
     return by_rare(typed, "placed_calls", params).function
 
 
-def _counts(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> bool:
+def _counts(function: ir.Function, kinds: ir.Kinds) -> bool:
     """Whether a function has loops, or whole numbers of Python."""
     whole = (isinstance(k, ir.Scalar) and k.python and k.dtype == "int64" for k in kinds.values())
     return any(whole) or any(isinstance(s, ir.For) for s in ir.walk(function.body))
@@ -168,10 +168,7 @@ def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
 # --- functions themselves, where no derivative flows through a call -------------------------------
 
 
-Kinds = Mapping[str, ir.Kind]
-
-
-def primal_part(origin: Any, request: Request, params: Kinds) -> ir.Function:
+def primal_part(origin: Any, request: Request, params: ir.Kinds) -> ir.Function:
     """A function as it is, in the form of generated ones."""
     function = resolved(inline(function_of(origin), origin), params, origin)
     function = steady_params(webs(prepare(function)))
@@ -229,9 +226,9 @@ def _holds_more(typed: Typed, *_: Any) -> bool:
     """Whether a function has loops, takes something apart, or has more than numbers and arrays."""
     if not all(map(ir.is_numeric, typed.kinds.values())):
         return True
-    *stmts, last = ir.walk(typed.function.body)  # it returns a tuple
-    if any(isinstance(c.role, ir.Unpacks) for c in map(ir.call_of, stmts) if c is not None):
+    if any(isinstance(call.role, ir.Unpacks) for call in ir.calls(typed.function.body)):
         return True
+    *stmts, last = ir.walk(typed.function.body)  # it returns a tuple
     found = (a for s in stmts for o in ir.operands(s) for a in ir.atoms(o))
     plain = all(isinstance(a, (ir.Name, ir.Const, ir.Slice)) for a in found)
     plain = plain and not ir.refs_of(last)
@@ -240,7 +237,7 @@ def _holds_more(typed: Typed, *_: Any) -> bool:
 
 def _has_modes(typed: Typed, *_: Any) -> bool:
     """Whether a function has regions with or without derivatives."""
-    return any(is_op(ir.call_of(s), *MODES) for s in ir.walk(typed.function.body))
+    return any(is_op(call, *MODES) for call in ir.calls(typed.function.body))
 
 
 def _mentions(typed: Typed, *_: Any) -> bool:
@@ -251,20 +248,16 @@ def _mentions(typed: Typed, *_: Any) -> bool:
 def _writes_as_it_reads(typed: Typed, *_: Any) -> bool:
     """Whether a function stores, or calls what may write before it has read all its operands."""
     stores = any(isinstance(s, ir.SetItem) for s in ir.walk(typed.function.body))
-    return stores or any(op_of(c.fn).writing is not Writing.AT_ONCE for c in _calls(typed))
+    calls = ir.calls(typed.function.body)
+    return stores or any(op_of(c.fn).writing is not Writing.AT_ONCE for c in calls)
 
 
 def _takes_roots(typed: Typed, *_: Any) -> bool:
     """Whether a function calls what may give the root of a sum of squares."""
-    return any(op_of(call.fn).root for call in _calls(typed))
+    return any(op_of(call.fn).root for call in ir.calls(typed.function.body))
 
 
-def _calls(typed: Typed) -> Iterator[ir.Call]:
-    """The calls of a function."""
-    return filter(None, map(ir.call_of, ir.walk(typed.function.body)))
-
-
-def _has_several_axes(typed: Typed, _: Kinds, primal: Kinds) -> bool:
+def _has_several_axes(typed: Typed, _: ir.Kinds, primal: ir.Kinds) -> bool:
     """Whether the arguments of the primal have lengths that it may need to fit together."""
     found = [primal[p.name] for p in typed.function.params if p.name in primal]
     axes = [d for kind in found if isinstance(kind, ir.Array) for d in kind.dims or ()]
@@ -272,17 +265,12 @@ def _has_several_axes(typed: Typed, _: Kinds, primal: Kinds) -> bool:
     return not all(map(ir.is_numeric, found)) or len(axes) > 1 or known
 
 
-def _is_for_device(*_: Any) -> bool:
-    """Whether a text is for arrays of a device."""
-    return on_device()
-
-
 _RARE: Mapping[str, tuple[str, Callable[..., bool]]] = {
     "check_outside": ("check.outside", _mentions),
     "entrywise": ("normalize.sparse", lambda *_: "scipy.sparse" in sys.modules),
-    "fetched": ("backends.cupy.transfers", _is_for_device),
+    "fetched": ("backends.cupy.transfers", lambda *_: on_device()),
     "iterated": ("normalize.iteration", _holds_more),
-    "placed_calls": ("backends.cupy.calls", _is_for_device),
+    "placed_calls": ("backends.cupy.calls", lambda *_: on_device()),
     "plain_containers": ("normalize.containers.methods", _holds_more),
     "restored": ("specialize.objects.scalar_replacement", lambda _, fields: fields is not None),
     "with_fitting": ("autodiff.argument_shapes", _has_several_axes),
@@ -302,7 +290,7 @@ class State:
 
     function: ir.Function
     request: Request
-    params: Kinds
+    params: ir.Kinds
     origin: Any
     facts: Facts | None = None
     theirs: frozenset[str] = frozenset()  # the names of the user's function
@@ -317,7 +305,7 @@ class State:
         return Typed(self.function, self.params, self.seen)
 
     @property
-    def kinds(self) -> Kinds:
+    def kinds(self) -> ir.Kinds:
         """The kinds of the names of the function as it is now."""
         return self.typed.kinds
 
@@ -422,9 +410,7 @@ def inplace_pass(state: State) -> State:
     changed = ir.bound(state.function.body) - before  # lists among the parameters
     if state.request.mode == "reverse":
         state = _typed(state, state.typed.by(at_run_time, state.kinds, state.inputs))
-    recursive = state.request.internal or any(
-        is_user_call(c) for s in ir.walk(state.function.body) if (c := ir.call_of(s))
-    )
+    recursive = state.request.internal or any(map(is_user_call, ir.calls(state.function.body)))
     check = rare(state.typed, "check_outside")
     outside = state.function, state.kinds, state.outside.values(), recursive
     put: tuple[Any, ...] = () if check is None else check(*outside)
@@ -445,7 +431,7 @@ def inplace_pass(state: State) -> State:
 
 
 def analyse_pass(state: State) -> State:
-    """Kinds, aliases and activity, and names for the adjoints."""
+    """ir.Kinds, aliases and activity, and names for the adjoints."""
     function, kinds = state.function, state.kinds
     check_callees(function, kinds, state.inputs, selected_names(function))
     shared = aliases(function, kinds)
@@ -543,7 +529,7 @@ def name_pass(state: State) -> State:
     return _typed(state, state.typed.by(alone, state.kinds)) if state.request.alone else state
 
 
-def _native(function: ir.Function, params: Kinds, request: Request) -> ir.Function:
+def _native(function: ir.Function, params: ir.Kinds, request: Request) -> ir.Function:
     """A finished function for what compiles it."""
     if not request.native:
         return function
@@ -585,36 +571,30 @@ def pair_pass(state: State) -> State:
     return _with(state, forward, "forward", facts=facts, extra={**state.extra, **more})
 
 
-PASSES: tuple[tuple[str, Pass], ...] = (
+Row = tuple[tuple[str, Pass], ...]
+
+_PLAIN: Row = (
     ("lower", lower_pass),
     ("inline", inline_pass),
     ("select", select_pass),
     ("webs", webs_pass),
     ("compose", compose_pass),
     ("inplace", inplace_pass),
+)
+_PAIRED: Row = (
+    *_PLAIN,
     ("analyse", analyse_pass),
     ("reverse", reverse_pass),
     ("accumulate", accumulate_pass),
-    ("tape", tape_pass),
-    ("simplify", simplify_pass),
-    ("name", name_pass),
 )
+_LAST: Row = (("simplify", simplify_pass), ("name", name_pass))
 
+PASSES: Row = (*_PAIRED, ("tape", tape_pass), *_LAST)
+FORWARD_PASSES: Row = (*_PLAIN, ("tangents", tangents_pass), *_LAST)
+PAIR_PASSES: Row = (*_PAIRED, ("pair", pair_pass))
 
-FORWARD_PASSES: tuple[tuple[str, Pass], ...] = (
-    *PASSES[: [label for label, _ in PASSES].index("analyse")],
-    ("tangents", tangents_pass),
-    *PASSES[-2:],
-)
-
-
-PRIMAL_PASSES = tuple(label for label, _ in PASSES[: PASSES.index(("analyse", analyse_pass)) + 1])
+PRIMAL_PASSES = (*(label for label, _ in _PLAIN), "analyse")
 """The passes over the function itself, before it has a derivative."""
-
-PAIR_PASSES: tuple[tuple[str, Pass], ...] = (
-    *PASSES[: [label for label, _ in PASSES].index("tape")],
-    ("pair", pair_pass),
-)
 
 
 Watch = Callable[[str, str, ir.Function, ir.Function], None]
@@ -622,7 +602,7 @@ Watch = Callable[[str, str, ir.Function, ir.Function], None]
 
 
 def run(
-    origin: Any, request: Request, params: Kinds, watch: Watch | None = None, pair: bool = False
+    origin: Any, request: Request, params: ir.Kinds, watch: Watch | None = None, pair: bool = False
 ) -> Iterator[tuple[str, State]]:
     """The state after every pass; with `pair` the last makes a forward and a backward part."""
     passes = FORWARD_PASSES if request.mode == "forward" else PAIR_PASSES if pair else PASSES
@@ -637,19 +617,19 @@ def run(
         yield label, state
 
 
-def analysed(origin: Any, request: Request, params: Kinds) -> State:
+def analysed(origin: Any, request: Request, params: ir.Kinds) -> State:
     """The function with what is known of its values."""
     found = (s for name, s in run(origin, request, params) if name in ("analyse", "tangents"))
     return next(found)
 
 
-def finished(origin: Any, request: Request, params: Kinds, pair: bool = False) -> State:
+def finished(origin: Any, request: Request, params: ir.Kinds, pair: bool = False) -> State:
     """The state after all passes; with `pair` its function is the forward part."""
     *_, (_, last) = run(origin, request, params, pair=pair)
     return last
 
 
-def derive(origin: Any, request: Request, params: Kinds, pair: bool = False) -> Made:
+def derive(origin: Any, request: Request, params: ir.Kinds, pair: bool = False) -> Made:
     """The text of a derivative, or of its two parts, with those of the functions that it calls."""
     state = finished(origin, request, params, pair)
     extra, made = state.extra, [(state.function, state.params)]
@@ -657,9 +637,7 @@ def derive(origin: Any, request: Request, params: Kinds, pair: bool = False) -> 
         made.append((extra["backward"], extra["residuals"]))
     text = module_text([function for function, _ in made], pair_of, origin, request)
     consumes = extra.get("consumes", False)
-    return Made(
-        text, extra["written"], state.function.returns, tuple(made), consumes, extra["put"]
-    )
+    return Made(text, extra["written"], state.function.returns, tuple(made), consumes, extra["put"])
 
 
 def _residuals(backward: ir.Function, facts: Facts) -> dict[str, ir.Kind]:
@@ -670,7 +648,7 @@ def _residuals(backward: ir.Function, facts: Facts) -> dict[str, ir.Kind]:
     return {backward.params[0].name: ir.Tuple(tuple(kinds.values()))}
 
 
-def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, ...]:
+def pair_of(origin: Any, request: Request, params: ir.Kinds) -> tuple[ir.Function, ...]:
     """The forward and the backward part of a derivative, or one function: of forward mode, say."""
     if request.mode == "primal":
         return (_native(primal_part(origin, request, params), params, request),)
@@ -687,20 +665,15 @@ def pair_of(origin: Any, request: Request, params: Kinds) -> tuple[ir.Function, 
 
 
 def derive_backward(
-    origin: Any, request: Request, params: Kinds, watch: Watch | None = None
+    origin: Any, request: Request, params: ir.Kinds, watch: Watch | None = None
 ) -> Made:
-    """The text of the forward part, and of the backward part for a batch of cotangents.
-
-    Raises:
-        NoBatchError: there is no such part.
-    """
+    """The text of the forward part, and of the backward part for a batch, or a NoBatchError."""
     from srcdiff.autodiff.batch.transform import batch_backward, with_axis
     from srcdiff.specialize.objects.scalar_replacement import residual_kinds
 
     state = finished(origin, request, params, pair=True)
     one, two = state.extra["parts"]
-    facts = state.facts
-    assert facts is not None
+    facts = _facts(state)
     known = {**infer(one, state.params), **facts.kinds}
     residuals = residual_kinds(two, known)
     seeds = {two.params[0].name: ir.Tuple(tuple(residuals.values())), **_cotangent(one, two, known)}
@@ -717,7 +690,7 @@ def derive_backward(
     return Made(module_text([state.function, many], pair_of, origin, request), (), (), ())
 
 
-def _cotangent(one: ir.Function, two: ir.Function, kinds: Kinds) -> Kinds:
+def _cotangent(one: ir.Function, two: ir.Function, kinds: ir.Kinds) -> ir.Kinds:
     """The kind of the cotangent by its name, where that is one number."""
     last = one.body[-1]
     assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
@@ -726,19 +699,14 @@ def _cotangent(one: ir.Function, two: ir.Function, kinds: Kinds) -> Kinds:
 
 
 def derive_forward(
-    origin: Any, request: Request, params: Kinds, watch: Watch | None = None
+    origin: Any, request: Request, params: ir.Kinds, watch: Watch | None = None
 ) -> Made:
-    """The text of a function of forward mode for a batch of directions.
-
-    Raises:
-        NoBatchError: there is no such function.
-    """
+    """The text of a function of forward mode for a batch of directions, or a NoBatchError."""
     from srcdiff.autodiff.batch.transform import batch_forward
     from srcdiff.autodiff.forward import tangent_kinds
 
     state = next(s for label, s in run(origin, request, params) if label == "simplify")
-    assert state.facts is not None
-    tangents = frozenset(tangent_kinds(state.facts, request))
+    tangents = frozenset(tangent_kinds(_facts(state), request))
     typed = Typed(state.function, state.params, watch and functools.partial(watch, "batch"))
     typed = typed.by(batch_forward, state.kinds, tangents).by(remove_dead).by(name)
     many = typed.by(returned, state.outside).function

@@ -7,7 +7,6 @@ whether its residuals share memory, or containers and objects, with what somebod
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -16,48 +15,29 @@ from srcdiff.backends.loader import with_place
 from srcdiff.driver.callables import offers
 from srcdiff.driver.executable import CANNOT, CompiledPair
 from srcdiff.driver.guards import unchanged
-from srcdiff.driver.snapshots import Snapshot, held_by
+from srcdiff.driver.snapshots import Snapshot, contents
 from srcdiff.errors import ReleasedError, entry
-from srcdiff.ir.frozen import state
-from srcdiff.runtime.copies import PLAIN, Memo, copied
+from srcdiff.runtime.copies import Memo, copied
 from srcdiff.runtime.devices import is_any_array
 from srcdiff.runtime.trees import cotangent
 
 
-@state
-class Held:
-    """The arrays, and by their ids the containers and objects, that a value holds."""
+def held_in(value: Any) -> dict[int, Any]:
+    """The arrays, containers and objects that a value holds, by their ids."""
+    found = ((one, parts is not None) for one, parts in contents(value) if type(one) is not tuple)
+    return {id(one): one for one, holds in found if holds or is_any_array(one)}
 
-    arrays: list[Any] = field(default_factory=list)
-    others: dict[int, Any] = field(default_factory=dict)
 
-    def add(self, value: Any) -> Held:
-        """Look into a value."""
-        if is_any_array(value):
-            self.arrays.append(value)
-        elif id(value) not in self.others:
-            parts = held_by(value)
-            if parts is not None:
-                if type(value) is not tuple:
-                    self.others[id(value)] = value
-                for part in parts.values():
-                    if type(part) not in PLAIN:
-                        self.add(part)
-        return self
-
-    def has(self, item: Any) -> bool:
-        """Whether something is in the value, of which only these are looked for."""
-        if is_any_array(item):
-            return any(a is item for a in self.arrays)
-        return not isinstance(item, (list, dict)) or id(item) in self.others
+def _arrays(value: Any) -> list[Any]:
+    """The arrays that a value holds."""
+    return [one for one, _ in contents(value) if is_any_array(one)]
 
 
 def shares(mine: Any, theirs: Any) -> bool:
     """Whether two values have memory in common, or containers and objects."""
-    one, two = Held().add(mine), Held().add(theirs)
-    if not one.others.keys().isdisjoint(two.others):
+    if not held_in(mine).keys().isdisjoint(held_in(theirs)):
         return True
-    return any(np.may_share_memory(a, b) for a in one.arrays for b in two.arrays)
+    return any(np.may_share_memory(a, b) for a in _arrays(mine) for b in _arrays(theirs))
 
 
 # --- pullbacks ------------------------------------------------------------------------------------
@@ -153,7 +133,7 @@ class Pullback:
     @property
     def weight(self) -> int:
         """How many numbers the residuals hold."""
-        return sum(a.size for a in Held().add(self._residuals).arrays)
+        return sum(a.size for a in _arrays(self._residuals))
 
     @property
     def returns(self) -> Any:

@@ -25,13 +25,13 @@ from srcdiff.analysis.links import is_marked
 from srcdiff.backends.loader import compile_text, meanings
 from srcdiff.codegen.link import module_text
 from srcdiff.driver.pipeline import pair_of
-from srcdiff.driver.snapshots import held_by
+from srcdiff.driver.snapshots import contents, held_by
 from srcdiff.errors import ValidationError
 from srcdiff.frontend.closures.closures import Lifted
 from srcdiff.frontend.request import Request
 from srcdiff.frontend.signatures import signature_of
 from srcdiff.ir.frozen import frozen
-from srcdiff.ir.interpreter import IN_PLACE, Env, Interpreter
+from srcdiff.ir.interpreter import Env, Interpreter
 from srcdiff.primitives.effects import is_pure, module_of, only_writes
 from srcdiff.primitives.ops import Op, is_op, op_named
 from srcdiff.runtime import trees
@@ -51,27 +51,12 @@ def is_float(value: Any) -> bool:
 
 def leaves(value: Any) -> Iterator[Any]:
     """The floating point leaves of a value."""
-    items = held_by(value)
-    if items is not None:
-        for item in items.values():
-            yield from leaves(item)
-    elif is_float(value):
-        yield value
+    return (one for one, _ in contents(value) if is_float(one))
 
 
 def size(leaf: Any) -> float:
     """The largest number in a leaf."""
     return float(np.max(np.abs(leaf), initial=0.0))
-
-
-def containers(value: Any) -> Iterator[Any]:
-    """The containers and objects in a value, as often as they are reached."""
-    items = held_by(value)
-    if items is not None:
-        if not isinstance(value, tuple):
-            yield value
-        for item in items.values():
-            yield from containers(item)
 
 
 def difference(one: Any, two: Any, slack: float | None) -> tuple[Any, Any] | None:
@@ -157,7 +142,7 @@ class Runner(Interpreter):
         """What a call gives: operators in place, and what loops take, have roles."""
         if self.in_place and is_marked(call):
             one, two = (self.atom(a, env) for a in call.args)
-            return IN_PLACE[ir.SYMBOLS[call.fn]](one, two)
+            return ir.IN_PLACE[ir.SYMBOLS[call.fn]](one, two)
         first = call.args[0] if call.args else None
         if isinstance(first, ir.Name) and is_op(call, Op.LEN, Op.GETITEM):
             held = self.atom(first, env)
@@ -257,14 +242,13 @@ class World:
 
     def add(self, function: ir.Function) -> None:
         """Keep what a function mentions of what is outside as it is now."""
-        for stmt in ir.walk(function.body):
-            for operand in ir.operands(stmt):
-                self.outside += [r.value for r in ir.refs(operand)]
+        self.outside += [r.value for s in ir.walk(function.body) for r in ir.refs_of(s)]
 
     def run(self, do: Callable[[dict[str, Any]], Any]) -> Outcome:
         """What comes of something that is done to copies of the values."""
         numpy_state, state = np.random.get_state(), random.getstate()
-        held = _held((self.values, self.outside))
+        everything = contents((self.values, self.outside))
+        held = [back for one, _ in everything if (back := _put_back(one)) is not None]
         out = io.StringIO()
         try:
             with (
@@ -286,25 +270,6 @@ class World:
             random.setstate(state)
             for put_back in held:
                 put_back()
-
-
-def _held(roots: Any) -> list[Callable[[], None]]:
-    """What puts back all that can be changed in some values."""
-    found: list[Callable[[], None]] = []
-    seen: set[int] = set()
-    todo = [roots]
-    while todo:
-        value = todo.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        items = held_by(value)
-        if items is not None:
-            todo += items.values()
-        back = _put_back(value)
-        if back is not None:
-            found.append(back)
-    return found
 
 
 def _put_back(value: Any) -> Callable[[], None] | None:
@@ -350,10 +315,9 @@ def effect(function: ir.Function, seen: frozenset[Any] = frozenset()) -> str | N
     """What a function may do to the world besides printing; None if that is nothing."""
     for stmt in ir.walk(function.body):
         call = stmt.iter if isinstance(stmt, ir.For) else ir.call_of(stmt)
-        for operand in ir.operands(stmt):
-            for ref in ir.refs(operand):
-                if is_user_function(ref.value) and (found := _effect_of(ref.value, seen)):
-                    return found
+        for ref in ir.refs_of(stmt):
+            if is_user_function(ref.value) and (found := _effect_of(ref.value, seen)):
+                return found
         if isinstance(call, ir.Call) and (found := _effect_of_call(call, seen)):
             return found
     return None

@@ -10,7 +10,7 @@ Functions that run more often than they are called must compute the same each ti
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from srcdiff import ir
@@ -27,15 +27,12 @@ from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.arguments import spelling
 from srcdiff.primitives.effects import is_pure, module_of, only_writes
 from srcdiff.primitives.operation import op_of
-from srcdiff.runtime.service import is_derivative
+from srcdiff.runtime.service import compiler, is_derivative
 from srcdiff.runtime.trees import hooked
 
 
 def check_repeatable(generated: Any, f: Any) -> None:
-    """Refuse a function whose derivative draws random numbers, prints, or counts.
-
-    `generated` is the derivative, as a function with a source, and `f` the function.
-    """
+    """Refuse a function `f` whose generated derivative draws random numbers, prints, or counts."""
     call = first_effect(generated)
     if call is not None:
         raise UnsupportedError(
@@ -54,14 +51,12 @@ def first_effect(generated: Any) -> ir.Call | None:
 def _calls(generated: Any, seen: set[Any]) -> Iterator[ir.Call]:
     """All calls in a generated function, and in those that it calls."""
     seen.add(generated)
-    for stmt in ir.walk(lower(parse(generated)).body):
-        call, callee = ir.call_of(stmt), ir.callee_of(stmt)
-        if call is None:
-            continue
-        if not _is_generated(callee):
+    for call in ir.calls(lower(parse(generated)).body):
+        called = call.fn
+        if not _is_generated(called):
             yield call
-        elif callee not in seen:
-            yield from _calls(callee, seen)
+        elif called not in seen:
+            yield from _calls(called, seen)
 
 
 def _is_generated(fn: Any) -> bool:
@@ -86,13 +81,12 @@ def _is_repeatable(call: ir.Call) -> bool:
 
 
 T = TypeVar("T")
-Kinds = Mapping[str, ir.Kind]
-Make = Callable[[Any, Request, Kinds], T]
+Make = Callable[[Any, Request, ir.Kinds], T]
 OneCall = tuple[ir.Call, "int | tuple[int, ...]"]
 
 
 @uncollected()
-def derived(make: Make[T], origin: Any, request: Request, kinds: Kinds) -> T:
+def derived(make: Make[T], origin: Any, request: Request, kinds: ir.Kinds) -> T:
     """What `make` makes of a derivative; with gradients in it as calls where it refuses them.
 
     Raises:
@@ -102,7 +96,8 @@ def derived(make: Make[T], origin: Any, request: Request, kinds: Kinds) -> T:
         with remembering():
             return make(origin, request, kinds)
     except UnsupportedError as error:
-        if request.alone or not _is_in_text(error) or not _calls_function(origin):
+        in_text = error.loc is not None and error.loc.file.startswith(ir.GENERATED)
+        if request.alone or not in_text or not _calls_function(origin):
             raise
         refused = error
     try:
@@ -112,11 +107,6 @@ def derived(make: Make[T], origin: Any, request: Request, kinds: Kinds) -> T:
         raise refused from None
 
 
-def _is_in_text(error: UnsupportedError) -> bool:
-    """Whether what is refused stands in a text that was generated."""
-    return error.loc is not None and error.loc.file.startswith(ir.GENERATED)
-
-
 def _calls_function(origin: Any) -> bool:
     """Whether what is differentiated is that of a plain function, without free inputs."""
     while is_derivative(origin):
@@ -124,7 +114,7 @@ def _calls_function(origin: Any) -> bool:
     return isinstance(origin, types.FunctionType)
 
 
-def one_call(made: Any, call: ir.Call, kinds: Kinds) -> OneCall | None:
+def one_call(made: Any, call: ir.Call, kinds: ir.Kinds) -> OneCall | None:
     """The call of a gradient as one of `gradients_at`, and which items of that it is.
 
     None where it cannot be told that its derivative goes by the tangent.
@@ -164,25 +154,24 @@ def _is_plain(made: Any, call: ir.Call) -> bool:
 
 
 def _goes_by_tangent(
-    made: Any, f: Any, inputs: tuple[int, ...], by_name: Kinds, found: list[ir.Kind]
+    made: Any, f: Any, inputs: tuple[int, ...], by_name: ir.Kinds, found: list[ir.Kind]
 ) -> bool:
-    """Whether a gradient is that of the tangent, after all was generated that the call needs.
-
-    Raises:
-        TransformError: something of it is refused.
-    """
-    from srcdiff.runtime.second_order import gradient_by, tangent_along
+    """Whether a gradient is that of the tangent, after all was generated that the call needs."""
+    from srcdiff.runtime.second_order import tangent_along
 
     function = made.for_kinds(by_name)
     check_repeatable(function, made.primal)
     if any(value is hooked for value in function.__globals__.values()):
         return False  # a hook changes the gradient alone
     tangent = tangent_along(f, inputs, len(found))
-    active = tuple(
-        k for k, kind in enumerate(found)
-        if ir.is_active_kind(kind) and not isinstance(kind, (ir.Object, ir.Callable))
-    )  # fmt: skip
-    again = gradient_by(tangent, active)
+    again = compiler().gradient(tangent, active_places(found))
     names = list(signature_of(tangent).parameters)
     again.for_kinds(dict(zip(names, (*found, *(found[k] for k in inputs)))))
     return True
+
+
+def active_places(kinds: Sequence[ir.Kind]) -> tuple[int, ...]:
+    """Which arguments can carry a derivative, of some kinds."""
+    opaque = ir.Object, ir.Callable
+    known = (ir.is_active_kind(kind) and not isinstance(kind, opaque) for kind in kinds)
+    return tuple(k for k, is_active in enumerate(known) if is_active)

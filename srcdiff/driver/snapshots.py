@@ -63,6 +63,19 @@ def held_by(value: Any, words: Words = None) -> Mapping[Any, Any] | None:
     return found if words is None else {k: v for k, v in found.items() if k in words}
 
 
+def contents(value: Any) -> Iterator[tuple[Any, Mapping[Any, Any] | None]]:
+    """A value and all that it holds, each object once, with what it holds itself (`held_by`)."""
+    seen: dict[int, Any] = {}
+    todo = [value]
+    while todo:
+        one = todo.pop()
+        if id(one) not in seen:
+            seen[id(one)] = one
+            parts = None if type(one) in PLAIN or is_any_array(one) else held_by(one)
+            todo += () if parts is None else parts.values()
+            yield one, parts
+
+
 def _same_leaf(now: Any, then: Any) -> bool:
     """Whether an array, a number or a text is what it was; another object is another value."""
     if is_any_array(then):
@@ -120,9 +133,11 @@ class Outside:
         return [v for _, v in map(self._at, self.all_paths) if _has_memory(v)]
 
     def now(self, paths: Iterable[Path], memo: Memo) -> Snapshot:
-        """A copy of what some paths lead to."""
+        """A copy of what some paths lead to that can be something else later."""
         found = dict(self._at(p) for p in paths)
-        return {p: copied(v, memo, self.words) for p, v in found.items() if _may_change(p, v)}
+        there = {p: v for p, v in found.items() if v is not records.MISSING}
+        changes = {p: v for p, v in there.items() if len(p) > 1 or _has_memory(v)}
+        return {p: copied(v, memo, self.words) for p, v in changes.items()}
 
     def changed(self, then: Snapshot) -> list[Path]:
         """The paths that lead to something else than they did."""
@@ -163,7 +178,7 @@ class Outside:
 
     def _found(self, functions: Iterable[types.FunctionType]) -> tuple[Path, ...]:
         """The paths in some functions."""
-        roots = {n for n, v in self._space.items() if _is_root(v)}
+        roots = {n for n, v in self._space.items() if _is_space(v) or _has_memory(v)}
         by_name = {f.__name__: f for f in functions if not roots.isdisjoint(_names(f))}
         found: dict[Path, None] = {}
         for node in ast.parse(self._text).body if by_name else ():
@@ -253,22 +268,12 @@ def _is_space(value: Any) -> bool:
     return is_open(value)
 
 
-def _is_root(value: Any) -> bool:
-    """Whether a variable holds something that can be written into."""
-    return _is_space(value) or _has_memory(value)
-
-
 def _has_memory(value: Any) -> bool:
     """Whether a value is an array or a container, or holds something that can be written into."""
     if isinstance(value, tuple):
         return any(type(v) not in PLAIN and _has_memory(v) for v in value)
     known = isinstance(value, (list, dict, set, collections.deque)) or is_sparse(value)
     return known or is_any_array(value) or is_open(value)
-
-
-def _may_change(path: Path, value: Any) -> bool:
-    """Whether a path can lead to something else later."""
-    return value is not records.MISSING and (len(path) > 1 or _has_memory(value))
 
 
 def _is_ours(value: Any) -> bool:

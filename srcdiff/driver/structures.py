@@ -6,30 +6,42 @@ of the same form with other leaves, and what is done leaf by leaf.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from srcdiff.driver.options import Path, at, is_object, opened
+from srcdiff.driver.options import Path, at
+from srcdiff.frontend.request import Member
 from srcdiff.runtime import records
 from srcdiff.runtime.devices import is_any_array
 from srcdiff.runtime.trees import like_sequence
 
 
+def _held(tree: Any) -> Mapping[Any, Any] | None:
+    """What a structure holds by key, an object by the names of attributes; None for a leaf."""
+    if isinstance(tree, dict):
+        return tree
+    if isinstance(tree, (list, tuple)):
+        return dict(enumerate(tree))
+    if not records.is_record(type(tree)):
+        return None
+    return {Member(name): value for name, value in records.attributes(tree).items()}
+
+
+def _like(tree: Any, items: Mapping[Any, Any]) -> Any:
+    """A structure like another one that holds something else."""
+    if isinstance(tree, (list, tuple)):
+        return like_sequence(tree, list(items.values()))
+    return items if isinstance(tree, dict) else records.rebuilt(tree, items)
+
+
 def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """The real and complex arrays and numbers of a structure, with the keys that lead to them."""
-    if type(tree) is np.ndarray:
-        if tree.dtype.kind in "fc":
-            yield path, tree
-        return
-    tree = opened(tree)
-    if isinstance(tree, dict):
-        for key, item in tree.items():
+    items = None if type(tree) is np.ndarray else _held(tree)
+    if items is not None:
+        for key, item in items.items():
             yield from leaves(item, (*path, key))
-    elif isinstance(tree, (list, tuple)):
-        for k, item in enumerate(tree):
-            yield from leaves(item, (*path, k))
     elif is_any_array(tree) or isinstance(tree, (np.generic, float, complex)):
         if np.result_type(tree).kind in "fc":
             yield path, tree
@@ -37,42 +49,36 @@ def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 def with_leaves(tree: Any, new: Mapping[Path, Any], path: Path = ()) -> Any:
     """A structure with other leaves, None where there is none."""
-    if type(tree) is np.ndarray:
+    items = _held(tree)
+    if items is None:
         return new.get(path)
-    if is_object(tree):
-        return records.rebuilt(tree, with_leaves(opened(tree), new, path))
-    if isinstance(tree, dict):
-        return {k: with_leaves(v, new, (*path, k)) for k, v in tree.items()}
-    if isinstance(tree, (list, tuple)):
-        return like_sequence(tree, [with_leaves(v, new, (*path, k)) for k, v in enumerate(tree)])
-    return new.get(path)
+    return _like(tree, {key: with_leaves(v, new, (*path, key)) for key, v in items.items()})
 
 
 def with_leaf(tree: Any, path: Path, new: Any) -> Any:
     """A structure with one other part; everything else is what it was, None stays None."""
     if not path:
         return new
-    if tree is None:
-        return None  # as the tangent of an object, which forward mode refuses
-    if is_object(tree):
-        return records.rebuilt(tree, with_leaf(opened(tree), path, new))
-    if isinstance(tree, dict):
-        return {k: with_leaf(v, path[1:], new) if k == path[0] else v for k, v in tree.items()}
-    place = range(len(tree))[path[0]]
-    items = [with_leaf(v, path[1:], new) if k == place else v for k, v in enumerate(tree)]
-    return like_sequence(tree, items)
+    if is_any_array(tree):
+        made = np.copy(tree)
+        made[path[0]] = with_leaf(tree[path[0]], path[1:], new)
+        return made
+    items = _held(tree)
+    if items is None:
+        return tree  # None: the tangent of an object, which forward mode refuses
+    key = range(len(items))[path[0]] if isinstance(tree, (list, tuple)) else path[0]
+    return _like(tree, {**items, key: with_leaf(items[key], path[1:], new)})
 
 
 def zeros(tree: Any, size: int | None = None) -> Any:
     """Zero of a structure, or a batch; None where it holds no floating point number."""
-    return with_leaves(tree, {path: zero(leaf, size) for path, leaf in leaves(tree)})
 
+    def zero(leaf: Any) -> Any:
+        if size is not None:
+            return np.zeros_like(leaf, shape=(size, *np.shape(leaf)))
+        return np.zeros_like(leaf) if is_any_array(leaf) else type(leaf)(0)
 
-def zero(leaf: Any, size: int | None = None) -> Any:
-    """Zero like an array or number, or a batch of them."""
-    if size is not None:
-        return np.zeros((size, *np.shape(leaf)), np.result_type(leaf))
-    return np.zeros_like(leaf) if is_any_array(leaf) else type(leaf)(0)
+    return with_leaves(tree, {path: zero(leaf) for path, leaf in leaves(tree)})
 
 
 def unit(leaf: Any, index: tuple[int, ...], factor: complex = 1) -> Any:
@@ -86,19 +92,20 @@ def unit(leaf: Any, index: tuple[int, ...], factor: complex = 1) -> Any:
 
 def random_like(rng: np.random.Generator, tree: Any) -> Any:
     """Random numbers in a structure, None where it holds no floating point number."""
-    new: dict[Path, Any] = {}
-    for path, leaf in leaves(tree):
+
+    def drawn(leaf: Any) -> Any:
         one = rng.standard_normal(np.shape(leaf))
         if np.iscomplexobj(leaf):
             one = one + 1j * rng.standard_normal(np.shape(leaf))
         array = isinstance(leaf, np.ndarray)
-        new[path] = np.asarray(one).astype(leaf.dtype) if array else type(leaf)(one)
-    return with_leaves(tree, new)
+        return np.asarray(one).astype(leaf.dtype) if array else type(leaf)(one)
+
+    return with_leaves(tree, {path: drawn(leaf) for path, leaf in leaves(tree)})
 
 
-def plus(tree: Any, step: float, direction: Any) -> Any:
-    """A structure moved along a direction."""
-    for path, move in leaves(direction):
+def plus(tree: Any, step: float, moves: Iterable[tuple[Path, Any]]) -> Any:
+    """A structure moved along a direction, of which some leaves are given."""
+    for path, move in moves:
         leaf = at(tree, path)
         new = leaf + step * move
         if isinstance(leaf, np.ndarray):

@@ -14,9 +14,10 @@ something else to the world is not run.  What was left out, and why, is logged.
 from __future__ import annotations
 
 import functools
+import itertools
 import logging
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +25,8 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.codegen.link import part_request
-from srcdiff.driver.options import at, at_path, given_at
+from srcdiff.driver.arguments import arrays_of, overlap
+from srcdiff.driver.options import at, given_at
 from srcdiff.driver.pipeline import PRIMAL_PASSES, State, Watch, pair_of, run
 from srcdiff.driver.replay import (
     Look,
@@ -33,14 +35,13 @@ from srcdiff.driver.replay import (
     Values,
     World,
     called_with,
-    containers,
     difference,
     effect,
     leaves,
     size,
 )
-from srcdiff.driver.snapshots import held_by
 from srcdiff.driver.structures import inner, plus, random_like, with_leaf
+from srcdiff.driver.structures import leaves as leaves_of
 from srcdiff.errors import TransformError, ValidationError
 from srcdiff.frontend.closures.closures import Lifted
 from srcdiff.frontend.request import Input, Request
@@ -48,11 +49,9 @@ from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.interpreter import Env, Interpreter, bound_arguments
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import is_builtin, lookup
+from srcdiff.runtime.batched import taken
 from srcdiff.runtime.copies import copied
 from srcdiff.runtime.devices import is_device_array
-from srcdiff.runtime.trees import like_sequence
-
-Kinds = Mapping[str, ir.Kind]
 
 REORDERING = frozenset(
     {
@@ -103,12 +102,8 @@ class Step:
 # --- one derivative ------------------------------------------------------------------------------
 
 
-def validate(origin: Any, request: Request, kinds: Kinds, values: Values, pair: bool) -> None:
-    """Run all passes that make a derivative, or its two parts, on arguments.
-
-    Raises:
-        ValidationError: one of them changes what is computed.
-    """
+def validate(origin: Any, request: Request, kinds: ir.Kinds, values: Values, pair: bool) -> None:
+    """Run all passes of a derivative, or of its two parts, on arguments; raise where one errs."""
     if any(map(is_device_array, values.values())):
         return _log.info("%s: skipped: arrays on a device", request.name)
     plain = replace(request, workspace=False, native=False, saves=False)
@@ -121,12 +116,12 @@ class _Validation:
 
     origin: Any
     request: Request
-    kinds: Kinds
+    kinds: ir.Kinds
     values: Values
     steps: list[Step] = field(default_factory=list)
     outcomes: dict[tuple[int, bool], Outcome | None] = field(default_factory=dict)
     parts: dict[Any, ir.Function] = field(default_factory=dict)
-    callees: list[tuple[Any, Request, Kinds, Values, bool]] = field(default_factory=list)
+    callees: list[tuple[_Validation, bool]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     state: State = State(ir.Function("", (), ()), Request(()), {}, None)  # after the last pass
     compared: int = 0
@@ -134,8 +129,10 @@ class _Validation:
     def run(self, pair: bool) -> None:
         """Run and compare all that there is; of what is refused, what came before that."""
         refusal: TransformError | None = None
+        asked = self.origin, self.request, self.kinds
         try:
-            self.watched(pair)
+            for _, state in run(*asked, lambda *step: self.steps.append(Step(*step)), pair):
+                self.state = state
         except TransformError as error:
             refusal = error
         lent = {n: r.value for n, r in self.state.outside.items()}
@@ -156,16 +153,8 @@ class _Validation:
             self.reverse(out)
         left_out = dict(self.left_out)
         _log.info("%s: %d compared, left out: %s", self.request.name, self.compared, left_out)
-        for callee in self.callees:
-            _Validation(*callee[:4]).run(callee[4])
-
-    def watched(self, pair: bool) -> None:
-        """Run the row of passes."""
-        def watch(row: str, name: str, before: ir.Function, after: ir.Function) -> None:
-            self.steps.append(Step(row, name, before, after))
-
-        for _, state in run(self.origin, self.request, self.kinds, watch, pair):
-            self.state = state
+        for callee, in_two_parts in self.callees:
+            callee.run(in_two_parts)
 
     # --- what is run
 
@@ -204,7 +193,7 @@ class _Validation:
                 found[p.name] = values[p.name]
             elif p.name in places:
                 root, path = places[p.name]
-                found[p.name] = at_path(values[root], path)
+                found[p.name] = at(values[root], path)
             elif p.default is not None:
                 found[p.name] = Interpreter().atom(p.default, {})
         return found
@@ -217,9 +206,10 @@ class _Validation:
             made = pair_of(fn.key.function, request, dict(fn.key.kinds))
             names = ("forward", "backward") if fn.part in ("forward", "backward") else (fn.part,)
             if fn.part != "backward":
-                given = dict(zip((p for p, _ in fn.key.kinds), copied(args)))
                 kinds = dict(fn.key.kinds)
-                self.callees.append((fn.key.function, request, kinds, given, fn.part == "forward"))
+                given = dict(zip(kinds, copied(args)))
+                callee = _Validation(fn.key.function, request, kinds, given)
+                self.callees.append((callee, fn.part == "forward"))
             self.parts.update(((name, fn.key), one) for name, one in zip(names, made))
         return self.parts[key]
 
@@ -399,29 +389,27 @@ class _Validation:
         """The first statement at which a variable stands for something else than before."""
         if step.row == "lower" or step.row not in PRIMAL_PASSES and step.row != "simplify":
             return None
-        one: dict[Any, list[Any]] = {}
-        two: list[tuple[Any, ir.Loc, Any]] = []
-
-        def key(loc: ir.Loc, name: str) -> Any:
-            """A variable of the user's at a line, by whatever name it goes there."""
-            return loc.file, loc.line, name.rstrip("0123456789").rstrip("_")
-
-        def note(loc: ir.Loc, name: str, value: Any) -> None:
-            one.setdefault(key(loc, name), []).append(copied(value))
-
-        def noted(loc: ir.Loc, name: str, value: Any) -> None:
-            two.append((key(loc, name), loc, copied(value)))
-
-        self.ran(step.before, step.marked[0], note)
-        self.ran(step.after, step.marked[1], noted)
-        slack = self.slack(step)
+        before: dict[Any, list[Any]] = defaultdict(list)
+        for variable, _, value in self.bound(step.before, step.marked[0]):
+            before[variable].append(value)
+        after, slack = self.bound(step.after, step.marked[1]), self.slack(step)
         # Of temporaries there may be others now: they come last.
-        two.sort(key=lambda found: found[0][-1].startswith("_"))
-        for place, loc, value in two:
-            before = one.get(place, [])
-            if before and difference(old := before.pop(0), value, slack):
+        for variable, loc, value in sorted(after, key=lambda found: found[0][-1].startswith("_")):
+            olds = before[variable]
+            if olds and difference(old := olds.pop(0), value, slack):
                 return loc, old, value
         return None
+
+    def bound(self, function: ir.Function, marked: bool) -> list[tuple[Any, ir.Loc, Any]]:
+        """What a function binds, in order: variables of the user's by their lines, with values."""
+        found: list[tuple[Any, ir.Loc, Any]] = []
+
+        def look(loc: ir.Loc, name: str, value: Any) -> None:
+            own = name.rstrip("0123456789").rstrip("_")  # whatever it is called there
+            found.append(((loc.file, loc.line, own), loc, copied(value)))
+
+        self.ran(function, marked, look)
+        return found
 
     # --- derivatives against differences
 
@@ -457,13 +445,9 @@ class _Validation:
         found = list(leaves(dict(self.values)))
         if any(np.asarray(v).dtype.itemsize * (1 + np.isrealobj(v)) < 16 for v in found):
             return "not in double precision"
-        arrays = [v for v in found if isinstance(v, np.ndarray)]
-        shared = any(np.may_share_memory(a, b) for k, a in enumerate(arrays) for b in arrays[:k])
-        held = [id(v) for v in containers(dict(self.values))]
-        if shared or len(held) != len(set(held)):
+        if any(itertools.starmap(overlap, itertools.combinations(arrays_of(self.values), 2))):
             return "arguments share memory"
-        calls = filter(None, map(ir.call_of, ir.walk(self.primal.body)))
-        if self.request.strong_zeros or any(map(_is_declared, calls)):
+        if self.request.strong_zeros or any(map(_is_declared, ir.calls(self.primal.body))):
             return "a derivative that is declared"
         return None
 
@@ -491,7 +475,7 @@ class _Validation:
         def run(values: dict[str, Any]) -> Any:
             for item, along in moves:
                 value = values[item.param]
-                new = plus(at(value, item.path), step, along)
+                new = plus(at(value, item.path), step, leaves_of(along))
                 values[item.param] = with_leaf(value, item.path, new)
             runner = Runner(self.part, None, False, True)
             return runner.run(self.primal, self.env(self.primal, values))
@@ -518,7 +502,7 @@ def validate_batch(
         ValidationError: one of them changes what is computed.
     """
     steps: list[Step] = []
-    derive(lambda row, name, before, after: steps.append(Step(row, name, before, after)))
+    derive(lambda *step: steps.append(Step(*step)))
     first = next(s for s in steps if len(s.after.params) > len(s.before.params))
     single = {p.name for p in first.before.params}
     place = next(k for k, p in enumerate(first.after.params) if p.name not in single)
@@ -533,7 +517,7 @@ def validate_batch(
         return world.run(lambda now: runner.run(function, {**now, **given}))
 
     before = [
-        ran(first.before, {n: _item(values[n], k) for n in many}) for k in range(min(length, 3))
+        ran(first.before, {n: taken(values[n], k) for n in many}) for k in range(min(length, 3))
     ]
     if any(out.error for out in before):
         return
@@ -541,7 +525,7 @@ def validate_batch(
         after = ran(step.after, {})
         for k, out in enumerate(before):
             one = out.value[1] if tangents else out.value
-            two = after.error or _item(after.value[1] if tangents else after.value, k)
+            two = after.error or taken(after.value[1] if tangents else after.value, k)
             slack = ROUNDING * max([1.0, *map(_slack, leaves(one))])
             found = difference(one, two, slack)
             if found is not None:
@@ -551,15 +535,6 @@ def validate_batch(
 def _no_part(fn: ir.Derived, args: list[Any]) -> ir.Function:
     """Functions for batches call none that are still to be generated."""
     raise NotImplementedError(fn.name)
-
-
-def _item(value: Any, k: int) -> Any:
-    """What a structure whose leaves have a batch axis in front holds for one item."""
-    items = held_by(value)
-    if items is None:
-        return None if value is None else value[k]
-    new = {key: _item(item, k) for key, item in items.items()}
-    return like_sequence(value, list(new.values())) if isinstance(value, (list, tuple)) else new
 
 
 def _is_declared(call: ir.Call) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -57,9 +57,8 @@ class WithFree:
                 remedy="Rename the parameter.",
             )
         more = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in names]
-        params = list(found.parameters.values())
-        last = [params.pop()] if params and params[-1].kind is params[-1].VAR_KEYWORD else []
-        self.__signature__ = found.replace(parameters=[*params, *more, *last])
+        params = sorted((*found.parameters.values(), *more), key=lambda p: p.kind)
+        self.__signature__ = found.replace(parameters=params)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The function; the variables are what they are."""
@@ -107,11 +106,14 @@ def with_parameters(function: ir.Function, origin: WithFree) -> ir.Function:
             function.loc,
             remedy="Rename one of the two.",
         )
-    params = list(function.params)
-    last = [params.pop()] if params and params[-1].style == "**" else []
-    more = [ir.Param(n, style="kw") for n in names]
-    found = replace(function, params=(*params, *more, *last))
+    found = replace(function, params=with_keywords(function.params, names))
     return freed(found, inspect.unwrap(origin.primal), origin)
+
+
+def with_keywords(params: Iterable[ir.Param], names: Iterable[str]) -> tuple[ir.Param, ...]:
+    """Parameters with others that are given by name, in front of `**`."""
+    more = (ir.Param(n, style="kw") for n in names)
+    return tuple(sorted((*params, *more), key=lambda p: p.style == "**"))
 
 
 def freed(function: ir.Function, fn: object, origin: object) -> ir.Function:
@@ -138,6 +140,9 @@ def _seen_by(fn: Any, origin: WithFree) -> frozenset[str]:
     return frozenset(found)
 
 
+_READ = ("rhs", "iter", "index", "value", "test")
+
+
 class Freed(Rewriter):
     """The rewriting of a block."""
 
@@ -147,25 +152,16 @@ class Freed(Rewriter):
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement that reads names."""
-        if isinstance(stmt, (ir.Assign, ir.Effect)):
-            stmt = replace(stmt, rhs=self.rhs(stmt.rhs, stmt.loc))  # type: ignore[arg-type]
-        elif isinstance(stmt, ir.SetItem):
-            index = None if stmt.index is None else self.atom(stmt.index)
-            stmt = replace(stmt, index=index, value=self.atom(stmt.value))
-        elif isinstance(stmt, (ir.If, ir.While)):
-            stmt = replace(stmt, test=self.atom(stmt.test))
-        elif isinstance(stmt, ir.For):
-            stmt = replace(stmt, iter=self.rhs(stmt.iter, stmt.loc))  # type: ignore[arg-type]
-        elif isinstance(stmt, ir.Return):
-            stmt = replace(stmt, value=self.atom(stmt.value))
-        elif isinstance(stmt, ir.Verbatim):
-            mine = [ir.Name(n) for n, _ in stmt.refs if n in self.names]
-            stmt = replace(stmt, reads=(*stmt.reads, *mine), refs=self.rest(stmt.refs))
-        return self.inside(stmt)
+        read = {name: getattr(stmt, name, None) for name in _READ}
+        new = {name: self.rhs(r, stmt.loc) for name, r in read.items() if r is not None}
+        named = self.named(stmt) if isinstance(stmt, ir.Verbatim) else {}
+        return self.inside(ir.rebuilt(stmt, **new, **named))
 
-    def rest(self, refs: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
-        """The global names of a text that stay such."""
-        return tuple((n, v) for n, v in refs if n not in self.names)
+    def named(self, text: ir.Opaque | ir.Verbatim) -> dict[str, Any]:
+        """What a text reads, and the global names in it that stay such."""
+        mine = [ir.Name(n) for n, _ in text.refs if n in self.names]
+        rest = tuple((n, v) for n, v in text.refs if n not in self.names)
+        return {"reads": (*text.reads, *mine), "refs": rest}
 
     def rhs(self, rhs: ir.Rhs, loc: ir.Loc) -> ir.Rhs:
         """A right-hand side that reads names."""
@@ -177,8 +173,7 @@ class Freed(Rewriter):
         if isinstance(rhs, Closure) and rhs.function is not None:
             return self.closure(rhs)
         if isinstance(rhs, ir.Opaque):
-            mine = [ir.Name(n) for n, _ in rhs.refs if n in self.names]
-            return replace(rhs, reads=(*rhs.reads, *mine), refs=self.rest(rhs.refs))
+            return replace(rhs, **self.named(rhs))
         return self.atom(rhs)
 
     def closure(self, made: Closure) -> Closure:
@@ -188,7 +183,7 @@ class Freed(Rewriter):
         used = ir.used(function.body) | {n for n, _ in made.refs}
         mine = [n for n in sorted(self.names & used) if n not in made.captured]
         return replace(
-            made, function=function, refs=self.rest(made.refs),
+            made, function=function, refs=self.named(made)["refs"],
             reads=(*made.reads, *map(ir.Name, mine)), captured=(*made.captured, *mine),
         )  # fmt: skip
 

@@ -86,10 +86,10 @@ from srcdiff.analysis.links import takes_keys
 from srcdiff.errors import MissingRuleError, UnsupportedError
 from srcdiff.frontend.closures import local_functions
 from srcdiff.frontend.desugar.flatten import flattened
-from srcdiff.frontend.desugar.stdlib import plain_collections, plain_getters, present_attributes
+from srcdiff.frontend.desugar.stdlib import plain_collections, plain_lookups
 from srcdiff.frontend.lower import calls, expressions, jumps, loops, statements, targets
 from srcdiff.frontend.lower.builder import Adjoint, Builder, Node, Table
-from srcdiff.frontend.scopes import declared, scan_function
+from srcdiff.frontend.scopes import declared, expression, scan_function
 from srcdiff.frontend.source.parse import Source, parse, shallow
 from srcdiff.ir import bound
 from srcdiff.ir.frozen import frozen, replace
@@ -126,7 +126,7 @@ def builder(
 def lower(source: Source) -> ir.Function:
     """The IR of a function."""
     with shallow(source.function):
-        return _lower(flattened(plain_collections(plain_getters(present_attributes(source)))))
+        return _lower(flattened(plain_collections(plain_lookups(source))))
 
 
 def _lower(source: Source) -> ir.Function:
@@ -174,17 +174,13 @@ def _default(source: Source, param: Node, node: Node | None, value: object) -> i
         return ir.Ref(f"{param.id}_default", value)
     if type(node).__name__ == "Constant" and type(value) is type(node.value):
         return ir.Const(value)
-    number = type(value) is int or type(value) is float
-    if number and (type(node).__name__ == "UnaryOp" or _is_made_for(source, node)):
+    kind, number = type(node).__name__, type(value) is int or type(value) is float
+    made_for = kind == "Name" and is_in_template(source.function)  # a default of a rule
+    if number and (kind == "UnaryOp" or made_for):
         return ir.Const(value)
     text = source.text(node)
     plain = all(part.isidentifier() for part in text.split("."))
     return ir.Ref(text if plain else f"{param.id}_default", value)
-
-
-def _is_made_for(source: Source, node: Node) -> bool:
-    """Whether a default of a rule is what it was made for."""
-    return type(node).__name__ == "Name" and is_in_template(source.function)
 
 
 # --- templates: rules written as ordinary functions, read like user code -------------------------
@@ -233,23 +229,12 @@ def tangent_template_of(rule: Rule) -> Template:
 
 def differentiable(rule: Rule) -> frozenset[str]:
     """The parameters that a rule gives a derivative, not one that is zero on purpose."""
-    return _once(rule, "differentiable", lambda: _differentiable(rule))
+    return _once(rule, "differentiable", lambda: _given(rule, zero=False))
 
 
 def mentioned(rule: Rule) -> frozenset[str]:
     """The parameters whose adjoint the template of a rule writes, or whose is zero on purpose."""
-    return _once(
-        rule,
-        "mentioned",
-        lambda: (
-            frozenset(
-                s.like.id
-                for s in ir.walk(template_of(rule).below)
-                if isinstance(s, (ir.Accum, ir.Demand))
-            )
-            | {*rule.constant.split()}
-        ),
-    )
+    return _once(rule, "mentioned", lambda: _given(rule, zero=True).union(rule.constant.split()))
 
 
 def _once(rule: Rule, key: str, make: Callable[[], T]) -> T:
@@ -260,13 +245,13 @@ def _once(rule: Rule, key: str, make: Callable[[], T]) -> T:
     return found
 
 
-def _differentiable(rule: Rule) -> frozenset[str]:
-    if rule.template is None:
-        return frozenset()
-    below = tuple(ir.walk(template_of(rule).below))
-    zero = {s for s in below if isinstance(s, ir.Accum) and isinstance(s.value, ir.Const)}
-    found = (s for s in below if isinstance(s, (ir.Accum, ir.Demand)) and s not in zero)
-    return frozenset(s.like.id for s in found)
+def _given(rule: Rule, zero: bool) -> frozenset[str]:
+    """The parameters whose adjoint the template of a rule writes, with `zero` ones or without."""
+    below = () if rule.template is None else ir.walk(template_of(rule).below)
+    found = (s for s in below if isinstance(s, (ir.Accum, ir.Demand)))
+    return frozenset(
+        s.like.id for s in found if zero or not isinstance(getattr(s, "value", None), ir.Const)
+    )
 
 
 def adjoint_name(name: str) -> ir.Name:
@@ -291,14 +276,14 @@ def lower_template(source: Source, mutates: str | None = None) -> Template:
     if at is None:
         return _backwards(b, source, mutates, doc)
     above = jumps.block(b, body[:at], tail=False)
-    found: list[ir.Atom | None] = []
-    ending = b.collect(lambda: found.append(_result(b, body[at].value)))
+    given = body[at].value.value
+    ending, result = b.collected(lambda: None if given is None else b.atom(given))
     below = jumps.block(b, body[at + 1 :], tail=False)
     above += ending
-    if found[0] is None and mutates is None and below:
+    if result is None and mutates is None and below:
         _refuse(source, body[at], "the `yield` of a template gives the result")
     loc = source.loc(source.tree)
-    return _checked(Template(source.name, params(source), above, found[0], below, loc, doc), source)
+    return _checked(Template(source.name, params(source), above, result, below, loc, doc), source)
 
 
 def _backwards(b: Builder, source: Source, mutates: str | None, doc: str | None) -> Template:
@@ -356,9 +341,8 @@ def _slope(b: Builder, operand: ir.Param, result: ir.Param, slope: Node) -> None
     """Write the line that adds to the adjoint of an operand, unless its slope is None."""
     if not _is_constant(slope, None):
         names = {getattr(n, "id", getattr(n, "attr", "")) for n in gast.walk(slope)}
-        adjoint = gast.Subscript(_name("d"), _name(result.name), gast.Load())
-        term = gast.copy_location(_times(adjoint, slope, "conj" in names), slope)
-        value = b.atom(gast.fix_missing_locations(term))
+        adjoint = expression(f"d[{result.name}]", slope)
+        value = b.atom(_times(adjoint, slope, "conj" in names))
         b.emit(ir.Accum(adjoint_name(operand.name), value, ir.Name(operand.name), b.loc(slope)))
 
 
@@ -368,23 +352,16 @@ def _times(adjoint: Node, slope: Node, conjugated: bool) -> Node:
         return slope
     if _is_constant(slope, 1.0):
         return adjoint
-    found = gast.BinOp(adjoint, gast.Mult(), slope)
+    left, sign, right = adjoint, "*", slope
     if isinstance(slope, gast.BinOp) and isinstance(slope.op, (gast.Mult, gast.Div)):
-        left = _times(adjoint, slope.left, conjugated)
-        found = gast.BinOp(left, slope.op, slope.right)
+        left, right = _times(adjoint, slope.left, conjugated), slope.right
+        sign = expressions.BINARY[type(slope.op).__name__]
     elif isinstance(slope, gast.UnaryOp) and isinstance(slope.op, gast.USub):
-        negative = gast.UnaryOp(gast.USub(), adjoint)
-        if _is_constant(slope.operand, 1.0):
-            return negative
-        found = gast.BinOp(negative, gast.Mult(), slope.operand)
-    if not (conjugated or isinstance(found.right, gast.Constant)):
-        found.right = gast.Call(_name("conj"), [found.right], [])
-    return found
-
-
-def _name(name: str) -> Node:
-    """A name that is read."""
-    return gast.Name(name, gast.Load(), None, None)
+        left, right = expression("-d", slope, d=adjoint), slope.operand
+        if _is_constant(right, 1.0):
+            return left
+    plain = conjugated or isinstance(right, gast.Constant)
+    return expression(f"d {sign} {'x' if plain else 'conj(x)'}", slope, d=left, x=right)
 
 
 def _is_constant(node: Node, value: object) -> bool:
@@ -411,11 +388,6 @@ def _refuse(source: Source, node: Node, reason: str) -> NoReturn:
     loc = source.loc(node)
     remedy = "See templates/README.md for how a rule is written."
     raise UnsupportedError(reason, loc, remedy, source.line(loc.line))
-
-
-def _result(b: Builder, node: Node) -> ir.Atom | None:
-    """The atom that the `yield` gives, if any."""
-    return None if node.value is None else b.atom(node.value)
 
 
 # --- `d[x]` ------------------------------------------------------------------------------------

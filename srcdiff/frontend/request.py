@@ -76,6 +76,11 @@ class Request:
     by_tangent: bool = False  # gradients inside are calls, whose derivative goes by the tangent
     validate: bool = False  # every pass is run on the arguments of the first call
 
+    @property
+    def params(self) -> tuple[str, ...]:
+        """The parameters that are inputs, or have inputs in them."""
+        return tuple(dict.fromkeys(i.param for i in self.inputs))
+
     def listed(self, tree: Any) -> list[Any]:
         """What has the structure of a gradient as a list, an item for each input."""
         if self.form == "bare":

@@ -6,8 +6,10 @@ others, with their locations.
 
 from __future__ import annotations
 
+import copy
+import functools
 import types
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import field
 from typing import Any
 
@@ -101,16 +103,20 @@ def _each(nodes: Iterable[Node], scan: Scan) -> None:
 
 def read_names(tree: Node) -> frozenset[str]:
     """Every name that is read in a tree, in the scopes inside it too; `y += x` reads `y`."""
-    found: set[str] = set()
-    todo = [tree]
+    nodes = list(gast.walk(tree))
+    read = {n.id for n in nodes if type(n).__name__ == "Name" and type(n.ctx).__name__ == "Load"}
+    targets = (n.target for n in nodes if type(n).__name__ == "AugAssign")
+    return frozenset(read.union(t.id for t in targets if type(t).__name__ == "Name"))
+
+
+def inside(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Nodes and what is inside of them, in source order; nothing inside functions and classes."""
+    todo = [*nodes][::-1]
     while todo:
         node = todo.pop()
-        if type(node).__name__ == "Name" and type(node.ctx).__name__ == "Load":
-            found.add(node.id)
-        if type(node).__name__ == "AugAssign" and type(node.target).__name__ == "Name":
-            found.add(node.target.id)
-        todo.extend(children(node))
-    return frozenset(found)
+        yield node
+        if type(node).__name__ not in ("FunctionDef", "Lambda", "ClassDef"):
+            todo += [*children(node)][::-1]
 
 
 def children(node: Node) -> Iterator[Node]:
@@ -228,10 +234,6 @@ def _class(node: Node, scan: Scan) -> None:
     scan.bind(node.name)
 
 
-def _augmented(node: Node, scan: Scan) -> None:
-    _each((node.target, node.value), scan)
-
-
 def _binary(node: Node, scan: Scan) -> None:
     rights = []
     while type(node).__name__ == "BinOp":  # a long sum: no recursion
@@ -249,7 +251,6 @@ _SPECIAL = {
     "NamedExpr": _named,
     "Assign": _assign,
     "AnnAssign": _annotated,
-    "AugAssign": _augmented,
     "Import": _import,
     "ImportFrom": _import,
     "ClassDef": _class,
@@ -274,6 +275,11 @@ def _bound(node: Node) -> Iterator[str]:
         yield node.name
 
 
+def has_star(nodes: Iterable[Node]) -> bool:
+    """Whether there is a `*xs` among some arguments or items."""
+    return any(type(n).__name__ == "Starred" for n in nodes)
+
+
 # --- nodes of a syntax tree that are made in the place of others, with their locations -----------
 
 
@@ -293,10 +299,61 @@ def read(name: str, node: Node) -> Node:
     return at(gast.Name(name, gast.Load(), None, None), node)
 
 
+def statements(text: str, where: Node, **holes: Any) -> list[Node]:
+    """Statements of a text at the place of a node, in which `holes` stand for some of the names.
+
+    A hole is another name, an expression, or a list: of expressions among others, of statements.
+    """
+
+    def one(node: Node) -> Any:
+        name = node.value if type(node).__name__ in ("Expr", "Starred") else node
+        hole = holes.get(name.id) if type(name).__name__ == "Name" else None
+        if isinstance(hole, str):
+            return at(gast.Name(hole, node.ctx, None, None), where) if name is node else None
+        return hole if name is node or isinstance(hole, list) else None
+
+    return replaced_all(_parsed(text), one, where)
+
+
 def assigned(name: str, value: Node) -> Node:
     """`name = value`."""
-    target = at(gast.Name(name, gast.Store(), None, None), value)
-    return at(gast.Assign([target], value, None), value)
+    return statements("name = value", value, name=name, value=value)[0]
+
+
+def expression(text: str, where: Node, **holes: Any) -> Node:
+    """An expression of a text, as `statements`."""
+    return statements(text, where, **holes)[0].value
+
+
+@functools.lru_cache(maxsize=256)
+def _parsed(text: str) -> tuple[Node, ...]:
+    """The statements of a text, which nobody changes."""
+    return tuple(gast.parse(text).body)
+
+
+def replaced(node: Node, one: Callable[[Node], Any], where: Node = None) -> Any:
+    """A copy of a tree with what `one` gives for nodes: another, several in a list, or None.
+
+    What stays is a copy, at the place of `where` if there is one.
+    """
+    new = one(node)
+    if new is not None:
+        return new
+    new = copy.copy(node)
+    for name, value in gast.iter_fields(node):
+        if isinstance(value, list):
+            setattr(new, name, replaced_all(value, one, where))
+        elif isinstance(value, gast.AST):
+            setattr(new, name, replaced(value, one, where))
+    return new if where is None else at(new, where)
+
+
+def replaced_all(
+    nodes: Iterable[Node], one: Callable[[Node], Any], where: Node = None
+) -> list[Node]:
+    """Copies of trees, as `replaced`."""
+    found = [replaced(n, one, where) if isinstance(n, gast.AST) else n for n in nodes]
+    return [m for n in found for m in (n if isinstance(n, list) else [n])]
 
 
 # --- what the names of a function that come from outside stand for -------------------------------

@@ -12,14 +12,14 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.errors import TransformError, UnsupportedError
-from srcdiff.frontend.source.parse import describe
+from srcdiff.frontend.source.parse import describe, no_function
 from srcdiff.ir import SEED
 from srcdiff.primitives.arguments import named_constant
 from srcdiff.primitives.registry import Rule, find, is_builtin, lookup, of_class
@@ -34,14 +34,17 @@ def bind(callee: ir.Function, call: ir.Call, loc: ir.Loc) -> dict[str, ir.Atom]:
     """
     bound = bind_displays(callee, call, loc)
     if any(param.style == "**" for param in callee.params):
-        raise _no_double_star(callee, loc)
+        raise UnsupportedError(
+            f"`{callee.name}` takes `**` arguments, which is not supported", loc,
+            remedy="Name the keyword parameters.",
+        )  # fmt: skip
     return bound  # type: ignore[return-value]
 
 
 def bind_displays(callee: ir.Function, call: ir.Call, loc: ir.Loc) -> dict[str, ir.Atom | ir.Call]:
     """Parameter -> atom, or a dict display for a parameter `**kwargs`."""
     bound: dict[str, ir.Atom | ir.Call] = {}
-    positional = list(_spread(call.args))
+    positional = list(flat(call.args))
     keywords = dict(call.kwargs)
     if None in keywords:
         raise no_keywords(callee.name, loc)
@@ -50,7 +53,7 @@ def bind_displays(callee: ir.Function, call: ir.Call, loc: ir.Loc) -> dict[str, 
             bound[param.name] = _rest(positional, callee, loc)
             positional = []
         elif param.style == "**":
-            bound[param.name] = _dict_display(keywords)
+            bound[param.name] = dict_display(keywords.items())
             keywords = {}
         elif positional and param.style != "kw":
             bound[param.name] = _one(positional.pop(0), callee, loc)
@@ -72,23 +75,18 @@ def bind_displays(callee: ir.Function, call: ir.Call, loc: ir.Loc) -> dict[str, 
     return bound
 
 
-def _dict_display(keywords: dict[str | None, ir.Atom]) -> ir.Call:
-    """The dict of the keyword arguments that no parameter takes."""
-    items: list[ir.Atom] = []
-    for key, value in keywords.items():
-        items += [ir.Const(key), value]
-    return ir.Call(ir.make_dict, tuple(items))
+def dict_display(keywords: Iterable[tuple[str | None, ir.Atom]]) -> ir.Call:
+    """The dict of keyword arguments."""
+    return ir.Call(ir.make_dict, tuple(a for k, v in keywords for a in (ir.Const(k), v)))
 
 
-def _spread(args: tuple[ir.Atom, ...]) -> tuple[ir.Atom, ...]:
-    """The positional arguments with literal `*` arguments written out."""
-    out: list[ir.Atom] = []
+def flat(args: Iterable[ir.Atom]) -> Iterator[ir.Atom]:
+    """Positional arguments, those of a tuple that is written out by themselves."""
     for arg in args:
-        if isinstance(arg, ir.Star):
-            out += arg.value.items if isinstance(arg.value, ir.Tup) else [arg]
+        if isinstance(arg, ir.Star) and isinstance(arg.value, ir.Tup):
+            yield from flat(arg.value.items)
         else:
-            out.append(arg)
-    return tuple(out)
+            yield arg
 
 
 def _one(arg: ir.Atom, callee: ir.Function, loc: ir.Loc) -> ir.Atom:
@@ -115,19 +113,10 @@ def takes_rest(callee: ir.Function, call: ir.Call) -> bool:
     return stars == [False] * before + [True]
 
 
-def _no_double_star(callee: ir.Function, loc: ir.Loc) -> UnsupportedError:
-    return UnsupportedError(
-        f"`{callee.name}` takes `**` arguments, which is not supported",
-        loc,
-        remedy="Name the keyword parameters.",
-    )
-
-
 def many(name: str, loc: ir.Loc) -> UnsupportedError:
     """The error for `*xs` that may stand for any number of arguments."""
     return UnsupportedError(
-        f"`*` in a call of `{name}` is not supported: it is not known how many "
-        "arguments there are",
+        f"`*` in a call of `{name}` is not supported: it is not known how many arguments there are",
         loc,
         remedy="Write the arguments out.",
     )
@@ -145,7 +134,7 @@ def no_keywords(name: str, loc: ir.Loc) -> UnsupportedError:
 # --- functions that are one call and have no source of their own ---------------------------------
 
 
-_STYLES: Mapping[Any, str] = {
+STYLES: Mapping[Any, str] = {
     inspect.Parameter.POSITIONAL_ONLY: "pos",
     inspect.Parameter.POSITIONAL_OR_KEYWORD: "any",
     inspect.Parameter.VAR_POSITIONAL: "*",
@@ -250,15 +239,6 @@ def arguments(
     return {n: v for n, v in found.items() if n in given} if leaves_out(f) else dict(found)
 
 
-def no_function(f: Any) -> TransformError:
-    """The error for what has no source and is no primitive."""
-    return TransformError(
-        f"{describe(f)} has no Python source and no rule",
-        remedy="Only functions that are written in Python or have a rule can be differentiated: "
-        "give it one with @srcdiff.rule (see templates/README.md).",
-    )
-
-
 def _called(f: Any) -> Any:
     """What a partial calls in the end."""
     while isinstance(f, functools.partial):
@@ -307,7 +287,7 @@ def _with_defaults(given: list[inspect.Parameter]) -> tuple[ir.Param, ...]:
         if _is_positional(param):
             optional = has = optional and has
         default = named_constant(param.name, param.default) if has else None
-        made.append(ir.Param(param.name, default, _STYLES[param.kind]))
+        made.append(ir.Param(param.name, default, STYLES[param.kind]))
     return tuple(reversed(made))
 
 
@@ -330,7 +310,8 @@ def _call(f: Any, params: list[inspect.Parameter], kinds: Mapping[str, ir.Kind])
             kwargs[param.name] = name
     while isinstance(f, functools.partial):
         names = list(signature_of(f.func).parameters)
-        args = [*(named_constant(n, v) for n, v in _named_values(names, f.args)), *args]
+        padded = [*names, *["item"] * len(f.args)]
+        args = [*map(named_constant, padded, f.args), *args]
         kwargs = {**{k: named_constant(k, v) for k, v in f.keywords.items()}, **kwargs}
         f = f.func
     return ir.Call(_function(f), tuple(args), tuple(kwargs.items()))
@@ -340,9 +321,3 @@ def _function(f: Any) -> Any:
     """A function as it is, a callable object as its method."""
     method = inspect.getattr_static(type(f), "__call__", None)
     return f.__call__ if isinstance(method, types.FunctionType) and not is_derivative(f) else f
-
-
-def _named_values(names: list[str], values: tuple[Any, ...]) -> list[tuple[str, Any]]:
-    """The values that a partial holds, by the parameters that they are for."""
-    padded = [*names[: len(values)], *["item"] * (len(values) - len(names))]
-    return list(zip(padded, values, strict=True))

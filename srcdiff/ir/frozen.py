@@ -111,8 +111,11 @@ def _constructed(cls: Any) -> Fields:
     own = vars(cls)
     names = tuple(own.get("__annotations__", ()))
     said = {n: f for n in names if isinstance(f := own.get(n), dataclasses.Field)}
-    for name, field in said.items():
-        _default(cls, name, field)
+    for name, field in said.items():  # whose default stays in its place in the class
+        if field.default is _NONE:
+            delattr(cls, name)
+        else:
+            setattr(cls, name, field.default)
     factories = {n: f.default_factory for n, f in said.items() if f.default_factory is not _NONE}
     defaults = (_NONE if n in factories else own.get(n, _OPEN) for n in names)
     constructor = FunctionType(
@@ -127,14 +130,6 @@ def _constructed(cls: Any) -> Fields:
 
 
 _NONE, _OPEN = dataclasses.MISSING, object()
-
-
-def _default(cls: type, name: str, field: dataclasses.Field[Any]) -> None:
-    """Leave the default of a field in its place in the class."""
-    if field.default is _NONE:
-        delattr(cls, name)
-    else:
-        setattr(cls, name, field.default)
 
 
 def _code(names: tuple[str, ...], factories: tuple[str, ...]) -> CodeType:

@@ -8,16 +8,12 @@ compiler knows) overrides a method of `Interpreter`.
 from __future__ import annotations
 
 import inspect
-import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from srcdiff.ir import nodes as ir
 from srcdiff.ir.visit import parts
 
-IN_PLACE: Mapping[str, Callable[[Any, Any], Any]] = {
-    op: getattr(operator, f"i{fn.__name__.strip('_')}") for op, fn in ir.OPERATORS.items()
-}
 _STYLES = {
     "pos": inspect.Parameter.POSITIONAL_ONLY,
     "any": inspect.Parameter.POSITIONAL_OR_KEYWORD,
@@ -123,10 +119,10 @@ class Interpreter:
         """Run a store."""
         base, value = self.atom(stmt.base, env), self.atom(stmt.value, env)
         if stmt.index is None:
-            env[stmt.base.id] = IN_PLACE[str(stmt.op)](base, value)
+            env[stmt.base.id] = ir.IN_PLACE[str(stmt.op)](base, value)
             return
         index = self.atom(stmt.index, env)
-        base[index] = value if stmt.op is None else IN_PLACE[stmt.op](base[index], value)
+        base[index] = value if stmt.op is None else ir.IN_PLACE[stmt.op](base[index], value)
 
     def rhs(self, node: ir.Rhs, env: Env) -> Any:
         """The value of a right-hand side."""

@@ -27,6 +27,18 @@ from typing import Any, Union
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.nodes import Site
 
+__all__ = [
+    "Array", "BIG", "Callable", "Dict", "Dim", "ELLIPSIS", "KEY", "Key", "Kind", "Kinds",
+    "List", "Maybe", "Module", "NUMERIC", "NoneKind", "Object", "OtherArray", "Range", "Scalar",
+    "SliceKind", "Sparse", "Sym", "Text", "Tuple", "UNKNOWN", "UNREACHED", "Unknown",
+    "broadcast_dims", "broadcasts_to_itself", "carries", "class_if_any", "class_of",
+    "classes_in", "contents", "dims_of", "dtype_of", "holds_memory", "indexes_as_array",
+    "inside", "is_active_kind", "is_basic", "is_big", "is_container", "is_filled", "is_float",
+    "is_inexact_dtype", "is_mutable", "is_none", "is_numeric", "is_real", "is_scalar",
+    "items_of", "join_callables", "join_dim", "known_items", "mapped", "maybe", "only",
+    "rank_of", "same_dim", "same_shape", "sure",
+]  # fmt: skip
+
 
 @frozen
 class Sym:
@@ -367,8 +379,7 @@ def is_mutable(kind: Kind) -> bool:
 def holds_memory(kind: Kind) -> bool:
     """Whether an item of a value can be written into in place (or might be)."""
     if isinstance(kind, (List, Tuple)):
-        items = kind.items if kind.items is not None else (kind.item,)
-        return any(i is None or is_mutable(i) for i in items)
+        return any(map(is_mutable, items_of(kind)))
     return not is_numeric(kind)
 
 
@@ -423,8 +434,7 @@ def class_of(kind: Kind | None) -> type | None:
 
 def classes_in(kind: Kind | None) -> Iterator[type]:
     """The classes of the objects that a value is or holds."""
-    cls = class_of(kind)
-    if cls is not None:
+    if (cls := class_of(kind)) is not None:
         yield cls
     for part in inside(kind):
         yield from classes_in(part)
@@ -441,23 +451,22 @@ def is_none(kind: Kind) -> bool | None:
     return None if open_ else isinstance(kind, NoneKind)
 
 
-def contents(kind: List | Dict) -> tuple[Kind, ...]:
-    """The kinds of what a list or dict holds."""
-    known = () if kind.item is None else (kind.item,)
-    if isinstance(kind, List):
-        return (*(kind.items or ()), *known)
-    return (*(k for _, k in kind.items), *known)
+def contents(kind: Tuple | List | Dict) -> tuple[Kind, ...]:
+    """The kinds of what a tuple, list or dict holds."""
+    known = tuple(v for _, v in kind.items) if isinstance(kind, Dict) else kind.items or ()
+    return known if kind.item is None else (*known, kind.item)
 
 
 def inside(kind: Kind | None) -> tuple[Kind, ...]:
     """The kinds of what a value is known to hold; of one that may be None, that of the value."""
-    if isinstance(kind, (List, Dict)):
+    if isinstance(kind, (Tuple, List, Dict)):
         return contents(kind)
-    if isinstance(kind, Tuple) and kind.items is not None:
-        return kind.items
-    if isinstance(kind, Tuple):
-        return () if kind.item is None else (kind.item,)
     return (kind.kind,) if isinstance(kind, Maybe) else ()
+
+
+def known_items(kind: Kind | None) -> tuple[Kind, ...] | None:
+    """The kinds of the items of a tuple or list, where each of them is known; else None."""
+    return kind.items if isinstance(kind, (Tuple, List)) else None
 
 
 def items_of(kind: Kind | None) -> tuple[Kind, ...]:

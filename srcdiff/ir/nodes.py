@@ -19,6 +19,16 @@ from typing import Any, ClassVar, Union
 
 from srcdiff.ir.frozen import frozen, remember, remembered, state
 
+__all__ = [
+    "Accum", "Assign", "Atom", "Attr", "Block", "Call", "Callee", "Comment", "Const", "Demand",
+    "Derived", "Effect", "For", "Function", "GENERATED", "IN_PLACE", "If", "Loc", "Method", "NONE",
+    "NOWHERE", "Name", "OPERATORS", "Opaque", "Pair", "Param", "Permute", "Ref", "Reset",
+    "Return", "Rhs", "Role", "SEED", "SYMBOLS", "SetItem", "Site", "Slice", "Star", "Stmt",
+    "TANGENT", "Tup", "Undo", "Unpacks", "Verbatim", "While", "answers_by_code", "called",
+    "captured", "is_function", "make_dict", "make_function", "make_list", "new_object",
+    "set_attr", "set_item",
+]  # fmt: skip
+
 OPERATORS: Mapping[str, Any] = MappingProxyType(
     {
         "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
@@ -28,6 +38,9 @@ OPERATORS: Mapping[str, Any] = MappingProxyType(
     }
 )  # fmt: skip
 SYMBOLS: Mapping[Any, str] = MappingProxyType({fn: text for text, fn in OPERATORS.items()})
+IN_PLACE: Mapping[str, Callable[[Any, Any], Any]] = MappingProxyType(
+    {text: getattr(operator, f"i{fn.__name__.strip('_')}") for text, fn in OPERATORS.items()}
+)
 
 
 # --- places in the source, and names that generated functions have -------------------------------
@@ -222,7 +235,6 @@ class Call(Reader):
     _mutated: tuple[Atom, ...] | None = remembered()
     _viewed: tuple[Atom, ...] | None = remembered()
     _result: Any = remembered()  # its kind, for the kinds of its operands
-    _of_reads: Any = remembered()  # that, for the kinds of the names that it reads
 
     def __hash__(self) -> int:
         found = self._hash
@@ -264,17 +276,12 @@ def make_dict(*items: Any) -> dict[Any, Any]:
 
 def set_attr(base: Any, name: str, value: Any, op: str | None = None) -> None:
     """The callee of `base.name = value`, or `base.name op= value`."""
-    if op is not None:
-        in_place = getattr(operator, f"i{OPERATORS[op].__name__.strip('_')}")
-        value = in_place(getattr(base, name), value)
-    setattr(base, name, value)
+    setattr(base, name, value if op is None else IN_PLACE[op](getattr(base, name), value))
 
 
 def set_item(base: Any, key: Any, value: Any, op: str | None = None) -> None:
     """The callee of `base[key] = value` where the container is from outside; or of `op=`."""
-    if op is not None:
-        value = getattr(operator, f"i{OPERATORS[op].__name__.strip('_')}")(base[key], value)
-    base[key] = value
+    base[key] = value if op is None else IN_PLACE[op](base[key], value)
 
 
 def new_object(cls: type) -> Any:

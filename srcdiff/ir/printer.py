@@ -23,12 +23,11 @@ def _stmt(stmt: ir.Stmt, depth: int) -> list[str]:
     if isinstance(stmt, ir.If):
         lines = [f"{pad}if {atom(stmt.test)}:", *_block(stmt.body, depth + 1)]
         return [*lines, *([f"{pad}else:", *_block(stmt.orelse, depth + 1)] if stmt.orelse else [])]
+    until = f"  until {stop.id}" if (stop := getattr(stmt, "stop", None)) else ""
     if isinstance(stmt, ir.For):
-        until = f"  until {stmt.stop.id}" if stmt.stop else ""
         head = f"{pad}for {stmt.target.id} in {rhs(stmt.iter)}{until}:"
         return [head, *_block(stmt.body, depth + 1)]
     if isinstance(stmt, ir.While):
-        until = f"  until {stmt.stop.id}" if stmt.stop else ""
         lines = [f"{pad}while{until}:", *_block(stmt.cond, depth + 1)]
         return [*lines, f"{pad}  {atom(stmt.test)}:", *_block(stmt.body, depth + 1)]
     return [pad + _simple(stmt)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NoReturn
 
 from srcdiff import ir
@@ -54,11 +54,10 @@ def _check(stmt: ir.Stmt) -> None:
     for name in (*ir.reads(stmt), *ir.writes(stmt)):
         if not _IDENTIFIER.match(name):
             _fail(f"{name!r} is no name", stmt)
-    for operand, indexed in _operands(stmt):
-        if isinstance(stmt, (ir.Assign, ir.Effect, ir.For)):
-            _check_rhs(operand, indexed, stmt)
-        else:
-            _check_atom(operand, indexed, stmt)
+    index = stmt.index if isinstance(stmt, ir.SetItem) else None
+    check = _check_rhs if isinstance(stmt, (ir.Assign, ir.Effect, ir.For)) else _check_atom
+    for operand in (*ir.operands(stmt), *([stmt.test] if isinstance(stmt, ir.While) else [])):
+        check(operand, operand is index, stmt)
     if isinstance(stmt, ir.Permute):
         _check_permute(stmt)
     elif isinstance(stmt, ir.SetItem):
@@ -69,19 +68,9 @@ def _check(stmt: ir.Stmt) -> None:
         _fail("a For runs over an opaque expression", stmt)
 
 
-def _operands(stmt: ir.Stmt) -> Iterator[tuple[ir.Rhs, bool]]:
-    """What a statement reads, and whether it stands as an index."""
-    for operand in ir.operands(stmt):
-        yield operand, isinstance(stmt, ir.SetItem) and operand is stmt.index
-    if isinstance(stmt, ir.While):
-        yield stmt.test, False
-
-
 def _check_permute(stmt: ir.Permute) -> None:
-    targets, sources = set(stmt.targets), set(stmt.sources)
-    if targets != sources or len(targets) != len(stmt.targets) or len(targets) < 2:
-        _fail("a Permute is no permutation", stmt)
-    if len(stmt.targets) != len(stmt.sources):
+    targets, sources = ([n.id for n in names] for names in (stmt.targets, stmt.sources))
+    if sorted(targets) != sorted(sources) or len(set(targets)) != len(targets) or len(targets) < 2:
         _fail("a Permute is no permutation", stmt)
 
 
@@ -167,18 +156,9 @@ def _branches(stmt: ir.If, known: set[str]) -> None:
 
 def _loop(stmt: ir.For | ir.While, known: set[str]) -> None:
     """Names bound in the body may be bound at its start, from an iteration before."""
-    stops = () if stmt.stop is None else (stmt.stop.id,)
-    if isinstance(stmt, ir.For):
-        known.update((stmt.target.id, *_bound(stmt.body)))
-        _flow(stmt.body, known)
-    else:
-        known.update((*_bound(stmt.cond), *_bound(stmt.body)))
-        _flow(stmt.cond, known)
-        _known(ir.names(stmt.test), known, stmt)
-        _flow(stmt.body, known)
-    _known(stops, known, stmt)
-
-
-def _bound(block: ir.Block) -> frozenset[str]:
-    """The names that the primal statements of a block bind."""
-    return ir.bound(ir.primal_only(block))
+    cond, test = (stmt.cond, stmt.test) if isinstance(stmt, ir.While) else ((), None)
+    known.update(ir.writes(stmt), ir.bound(ir.primal_only((*cond, *stmt.body))))
+    _flow(cond, known)
+    _known(ir.names(test), known, stmt)
+    _flow(stmt.body, known)
+    _known(ir.names(stmt.stop), known, stmt)

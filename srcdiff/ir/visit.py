@@ -27,13 +27,11 @@ Takes a text and what its names become; gives the text, attributes and keywords 
 from __future__ import annotations
 
 import ast
-import io
 import operator
 import re
-import tokenize
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from itertools import chain, groupby
+from itertools import chain
 from typing import Any, TypeVar, Union
 
 from srcdiff.ir.frozen import remember, replace
@@ -73,6 +71,16 @@ from srcdiff.ir.nodes import (
     While,
     called,
 )
+
+__all__ = [
+    "Fresh", "PLAIN", "all_names", "assignments", "atoms", "binding_counts", "blocks", "bound",
+    "bound_in", "call_of", "callee_of", "calls", "itself_mentions", "itself_reads", "map_atom",
+    "map_blocks", "map_opaque", "map_rhs", "map_stmt", "mention_counts", "mentions", "names",
+    "occurrences", "operands", "origin", "parts", "primal_only", "reader_counts", "reads",
+    "reads_of", "rebound", "rebuilt", "refs", "refs_of", "rename", "rename_text", "replaced",
+    "replaced_in", "said", "substituted", "use_counts", "used", "used_in", "walk",
+    "walk_blocks", "walk_in_loops", "with_rhs", "with_values", "without", "writes",
+]  # fmt: skip
 
 
 def atoms(node: Rhs | None) -> Iterator[Atom]:
@@ -142,38 +150,50 @@ def names(node: Rhs | None) -> tuple[str, ...]:
     return found if len(found) < 2 else tuple(dict.fromkeys(found))
 
 
-def _stored(stmt: SetItem) -> tuple[Rhs, ...]:
-    return (stmt.base, *(() if stmt.index is None else (stmt.index,)), stmt.value)
-
-
-# By the class of the statement: this is asked more often than anything else.
-_OPERANDS: Mapping[type, Callable[[Any], tuple[Rhs, ...]]] = {
-    Assign: lambda stmt: (stmt.rhs,),
-    Permute: lambda stmt: stmt.sources,
-    SetItem: _stored,
-    Effect: lambda stmt: (stmt.rhs,),
-    Verbatim: lambda stmt: stmt.reads,
-    If: lambda stmt: (stmt.test,),
-    For: lambda stmt: (stmt.iter,),
-    Return: lambda stmt: (stmt.value,),
-    Accum: lambda stmt: (stmt.value, stmt.like),
-    Demand: lambda stmt: (stmt.like,),
+_FIELDS: Mapping[type, Mapping[str, str]] = {
+    Assign: {"rhs": "read", "target": "bound"},
+    Permute: {"sources": "read", "targets": "bound"},
+    SetItem: {"base": "read", "index": "read", "value": "read"},
+    Effect: {"rhs": "read"},
+    Verbatim: {"reads": "read", "writes": "bound"},
+    If: {"test": "read", "body": "block", "orelse": "block"},
+    For: {"iter": "read", "target": "bound", "body": "block", "stop": "read inside"},
+    While: {"cond": "block", "test": "read inside", "body": "block", "stop": "read inside"},
+    Return: {"value": "read"},
+    Accum: {"value": "read", "like": "read", "target": "bound"},
+    Demand: {"like": "read", "target": "bound"},
+    Reset: {"target": "absent"},
+    Pair: {"primal": "block", "adjoint": "block"},
 }
+"""What the fields of each statement are, in the order in which they are come by."""
 
-_WRITES: Mapping[type, Callable[[Any], tuple[str, ...]]] = {
-    Assign: lambda stmt: (stmt.target.id,),
-    Accum: lambda stmt: (stmt.target.id,),
-    Demand: lambda stmt: (stmt.target.id,),
-    For: lambda stmt: (stmt.target.id,),
-    Permute: lambda stmt: tuple(t.id for t in stmt.targets),
-    Verbatim: lambda stmt: tuple(w.id for w in stmt.writes),
-}
+_NAMES = frozenset(("base", "like", "sources", "stop"))
+"""The fields that are names, and no other atoms."""
+
+
+def _fields(role: str) -> Mapping[type, tuple[str, ...]]:
+    """The fields of one role."""
+    return {c: tuple(f for f, r in held.items() if r == role) for c, held in _FIELDS.items()}
+
+
+_READ, _BOUND, _BLOCKS, _READ_INSIDE = map(_fields, ("read", "bound", "block", "read inside"))
+
+
+def _held(stmt: Stmt, fields: Mapping[type, tuple[str, ...]]) -> tuple[Any, ...]:
+    """What stands in some fields of a statement."""
+    found: list[Any] = []
+    for field in fields.get(type(stmt), ()):
+        value = getattr(stmt, field)
+        if type(value) is tuple:
+            found += value
+        elif value is not None:
+            found.append(value)
+    return tuple(found)
 
 
 def operands(stmt: Stmt) -> tuple[Rhs, ...]:
     """What a statement itself reads (not what the statements inside it read)."""
-    found = _OPERANDS.get(type(stmt))
-    return () if found is None else found(stmt)
+    return _held(stmt, _READ)
 
 
 def reads(stmt: Stmt) -> tuple[str, ...]:
@@ -217,8 +237,7 @@ def writes(stmt: Stmt) -> tuple[str, ...]:
     """The names that a statement itself binds (a store into an array binds nothing)."""
     found = stmt._writes
     if found is None:
-        bind = _WRITES.get(type(stmt))
-        found = remember(stmt, "_writes", () if bind is None else bind(stmt))
+        found = remember(stmt, "_writes", tuple([n.id for n in _held(stmt, _BOUND)]))
     return found
 
 
@@ -233,20 +252,8 @@ _Nest = Union[If, For, While, Pair]
 
 def blocks(stmt: Stmt) -> tuple[Block, ...]:
     """The blocks inside a statement."""
-    found = _BLOCKS.get(type(stmt))
-    return () if found is None else found(stmt)
-
-
-def _of_pair(stmt: Pair) -> tuple[Block, ...]:
-    return (() if stmt.primal is None else (stmt.primal,)), stmt.adjoint
-
-
-_BLOCKS: Mapping[type, Callable[[Any], tuple[Block, ...]]] = {
-    If: lambda stmt: (stmt.body, stmt.orelse),
-    For: lambda stmt: (stmt.body,),
-    While: lambda stmt: (stmt.cond, stmt.body),
-    Pair: _of_pair,
-}
+    held = [getattr(stmt, field) for field in _BLOCKS.get(type(stmt), ())]
+    return tuple([b if type(b) is tuple else () if b is None else (b,) for b in held])
 
 
 def walk(block: Block) -> Sequence[Stmt]:
@@ -265,7 +272,7 @@ def _inside(stmt: _Nest) -> tuple[Stmt, ...]:
     """Every statement inside a statement."""
     found = stmt._inside
     if found is None:
-        every = tuple([s for inner in _BLOCKS[type(stmt)](stmt) for s in walk(inner)])
+        every = tuple([s for inner in blocks(stmt) for s in walk(inner)])
         found = remember(stmt, "_inside", every)
     return found
 
@@ -292,14 +299,10 @@ def walk_blocks(block: Block) -> Iterator[Block]:
 
 def itself_reads(stmt: Stmt) -> tuple[str, ...]:
     """The names that a statement itself reads, as often as they occur, tests and stop flags too."""
-    found = reads_of(stmt)
     if type(stmt) in PLAIN:
-        return found
-    if isinstance(stmt, While):
-        found += occurrences(stmt.test)
-    if isinstance(stmt, (For, While)) and stmt.stop is not None:
-        found += (stmt.stop.id,)
-    return found
+        return reads_of(stmt)
+    inside = (n for atom in _held(stmt, _READ_INSIDE) for n in occurrences(atom))
+    return (*reads_of(stmt), *inside)
 
 
 def itself_mentions(stmt: Stmt) -> frozenset[str]:
@@ -349,13 +352,7 @@ def mention_counts(block: Block) -> Counter[str]:
 
 def bound(block: Block) -> frozenset[str]:
     """Every name bound anywhere in a block."""
-    found: set[str] = set()
-    for stmt in block:
-        if type(stmt) is Assign:
-            found.add(stmt.target.id)
-        else:
-            found.update(bound_in(stmt))
-    return frozenset(found)
+    return frozenset(chain.from_iterable(map(bound_in, block)))
 
 
 def bound_in(stmt: Stmt) -> Collection[str]:
@@ -377,13 +374,7 @@ def rebound(block: Block) -> frozenset[str]:
 
 def used(block: Block) -> frozenset[str]:
     """Every name read anywhere in a block, tests and stop flags included."""
-    found: set[str] = set()
-    for stmt in block:
-        if type(stmt) is Assign:
-            found.update(occurrences(stmt.rhs))
-        else:
-            found.update(used_in(stmt))
-    return frozenset(found)
+    return frozenset(chain.from_iterable(map(used_in, block)))
 
 
 def used_in(stmt: Stmt) -> Collection[str]:
@@ -496,70 +487,43 @@ def map_stmt(
         if rhs is stmt.rhs and target is stmt.target:
             return stmt
         return Assign(target, rhs, stmt.loc)
-
-    def name(n: Name) -> Name:
-        new = read(n)
-        assert isinstance(new, Name), f"{n.id} must stay a name"
-        return new
-
-    def stop(n: Name | None) -> Name | None:
-        return None if n is None else name(n)
-
-    if isinstance(stmt, Permute):
-        sources = tuple(name(s) for s in stmt.sources)
-        return replace(stmt, sources=sources, targets=tuple(write(t) for t in stmt.targets))
-    if isinstance(stmt, SetItem):
-        index = None if stmt.index is None else map_atom(read, stmt.index)
-        return rebuilt(stmt, base=name(stmt.base), index=index, value=map_atom(read, stmt.value))
-    if isinstance(stmt, Effect):
-        return rebuilt(stmt, rhs=map_rhs(read, stmt.rhs))
     if isinstance(stmt, Verbatim):
         new: dict[str, Atom] = {n.id: read(n) for n in stmt.reads}
         bound_new = {n.id: write(n) for n in stmt.writes}
         text = rename_text(stmt.text, {**new, **bound_new})
         return replace(stmt, text=text, reads=_only_names(new), writes=_only_names(bound_new))
-    if isinstance(stmt, If):
-        test = map_atom(read, stmt.test)
-        return rebuilt(stmt, test=test, body=block(stmt.body), orelse=block(stmt.orelse))
-    if isinstance(stmt, For):
-        it = map_rhs(read, stmt.iter)
-        target = write(stmt.target)
-        body = block(stmt.body)
-        return rebuilt(stmt, iter=it, target=target, body=body, stop=stop(stmt.stop))
-    if isinstance(stmt, While):
-        cond = block(stmt.cond)
-        test = map_atom(read, stmt.test)
-        return rebuilt(stmt, cond=cond, test=test, body=block(stmt.body), stop=stop(stmt.stop))
-    if isinstance(stmt, Return):
-        return rebuilt(stmt, value=map_atom(read, stmt.value))
-    if isinstance(stmt, Accum):
-        value, like = map_atom(read, stmt.value), name(stmt.like)
-        return Accum(write(stmt.target), value, like, stmt.loc)
-    if isinstance(stmt, Demand):
-        like = name(stmt.like)
-        return Demand(write(stmt.target), like, stmt.loc)
-    if isinstance(stmt, Reset):
-        return Reset(write(stmt.target), stmt.loc)
-    if isinstance(stmt, Pair):
-        primal = None if stmt.primal is None else block((stmt.primal,))[0]
-        return Pair(primal, block(stmt.adjoint), stmt.loc)
-    return stmt
+
+    def one(field: str, role: str, old: Any) -> Any:
+        if role in ("bound", "absent"):
+            return write(old)
+        found = map_rhs(read, old)
+        assert field not in _NAMES or isinstance(found, Name), f"{old.id} must stay a name"
+        return found
+
+    def mapped(field: str, role: str) -> Any:
+        old = getattr(stmt, field)
+        if role == "block":
+            return _map_block(block, old)
+        if type(old) is tuple:
+            return tuple([one(field, role, n) for n in old])
+        return None if old is None else one(field, role, old)
+
+    return rebuilt(stmt, **{f: mapped(f, role) for f, role in _FIELDS.get(type(stmt), {}).items()})
 
 
 def map_blocks(stmt: Stmt, block: Callable[[Block], Block]) -> Stmt:
     """A statement with its inner blocks mapped; the same object if nothing in them changed."""
     if type(stmt) in PLAIN:
         return stmt
-    if isinstance(stmt, If):
-        return rebuilt(stmt, body=block(stmt.body), orelse=block(stmt.orelse))
-    if isinstance(stmt, For):
-        return rebuilt(stmt, body=block(stmt.body))
-    if isinstance(stmt, While):
-        return rebuilt(stmt, cond=block(stmt.cond), body=block(stmt.body))
-    if isinstance(stmt, Pair):
-        primal = None if stmt.primal is None else block((stmt.primal,))[0]
-        return rebuilt(stmt, primal=primal, adjoint=block(stmt.adjoint))
-    return stmt
+    new = {f: _map_block(block, getattr(stmt, f)) for f in _BLOCKS.get(type(stmt), ())}
+    return rebuilt(stmt, **new)
+
+
+def _map_block(block: Callable[[Block], Block], old: Any) -> Any:
+    """A block mapped, or the one statement, if any, that stands in the place of one."""
+    if type(old) is tuple:
+        return block(old)
+    return None if old is None else block((old,))[0]
 
 
 def replaced(block: Block, one: Callable[[Stmt], Stmt | Block]) -> Block:
@@ -697,59 +661,52 @@ class Fresh:
 # --- names replaced in what is kept as source text: in expressions, imports and f-strings --------
 
 
-def rename_text(text: str, new: Mapping[str, Atom], quotes: str = "") -> str:
-    """Source text with whole identifiers replaced (attributes and keywords are left alone).
+Edit = tuple[tuple[int, int], tuple[int, int], str]
+"""New text between two places, each a line from 1 and the bytes of it before, as `ast` counts."""
 
-    `quotes` are those of the f-strings around it, which may not stand in it before Python 3.12.
-    """
-    if text.startswith(("import ", "from ")):
-        return _renamed_import(text, new)
-    starts = [0]
-    for line in text.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
 
-    def place(at: tuple[int, int]) -> int:
-        return starts[at[0] - 1] + at[1]
+def edit_of(node: Any, text: str) -> Edit:
+    """Another text in the place of a part of a syntax tree."""
+    return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset), text
 
-    tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
-    out, done = [], 0
-    for i, tok in enumerate(tokens):
-        start, end = place(tok.start), place(tok.end)
-        if start < done:  # inside of an f-string
-            continue
-        if _begins_f_string(tok):
-            end = place(_end_of_f_string(tokens, i))
-            own = "'" if text[end - 1] == "'" else '"'
-            string = _renamed_f_string(text[start:end], new, quotes + own)
+
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """A text with some parts replaced, none of which lies in another."""
+    lines = text.encode().splitlines(keepends=True)
+    for (first, start), (last, end), new in sorted(edits, reverse=True):
+        lines[first - 1 : last] = [lines[first - 1][:start] + new.encode() + lines[last - 1][end:]]
+    return b"".join(lines).decode()
+
+
+def rename_text(text: str, new: Mapping[str, Atom]) -> str:
+    """Source text with whole identifiers replaced (attributes and keywords are left alone)."""
+    others = {name: atom for name, atom in new.items() if _atom_text(atom) != name}
+    return edited(text, _renamings(ast.parse(text), others)) if others else text
+
+
+def _renamings(tree: ast.AST, new: Mapping[str, Atom]) -> Iterator[Edit]:
+    """What is replaced in a text."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield edit_of(node, _renamed_import(node, new))
+        elif isinstance(node, ast.JoinedStr):
+            if any(_name_of(n) in new for n in ast.walk(node)):
+                yield edit_of(node, _renamed_f_string(node, new))
+        elif (name := _name_of(node)) in new:
+            yield edit_of(node, _atom_text(new[name]))
         else:
-            string = _renamed_token(tokens, i, new, quotes)
-        if string != text[start:end] and tok.string:
-            out += [text[done:start], string]
-            done = end
-    return "".join((*out, text[done:]))
+            yield from _renamings(node, new)
 
 
-def _begins_f_string(tok: tokenize.TokenInfo) -> bool:
-    """Whether a token is an f-string, or its beginning: from Python 3.12 on it is several."""
-    whole = tok.type == tokenize.STRING and "f" in tok.string.partition(tok.string[-1])[0].lower()
-    return whole or tokenize.tok_name[tok.type] == "FSTRING_START"
+def _name_of(node: ast.AST) -> str:
+    """The name that is read or bound by a part of a syntax tree itself."""
+    if isinstance(node, ast.arg):
+        return node.arg
+    return node.id if isinstance(node, ast.Name) else ""
 
 
-def _end_of_f_string(tokens: list[tokenize.TokenInfo], i: int) -> tuple[int, int]:
-    """Where the f-string that begins with a token ends."""
-    depth = 0
-    for tok in tokens[i:]:
-        name = tokenize.tok_name[tok.type]
-        depth += (name == "FSTRING_START") - (name == "FSTRING_END")
-        if not depth:
-            return tok.end
-    return tokens[-1].end
-
-
-def _renamed_import(text: str, new: Mapping[str, Atom]) -> str:
+def _renamed_import(stmt: ast.Import | ast.ImportFrom, new: Mapping[str, Atom]) -> str:
     """An import that binds other names."""
-    (stmt,) = ast.parse(text).body
-    assert isinstance(stmt, (ast.Import, ast.ImportFrom))
     more = []
     for alias in stmt.names:
         name = alias.asname or alias.name.split(".")[0]
@@ -763,95 +720,26 @@ def _renamed_import(text: str, new: Mapping[str, Atom]) -> str:
     return ast.unparse(stmt)
 
 
-def _renamed_token(
-    tokens: list[tokenize.TokenInfo], i: int, new: Mapping[str, Atom], quotes: str
-) -> str:
-    """The new text of one token."""
-    tok = tokens[i]
-    if tok.type != tokenize.NAME or tok.string not in new:
-        return tok.string
-    last = tokens[i - 1].string if i else ""
-    following = tokens[i + 1].string if i + 1 < len(tokens) else ""
-    if last == "." or (following == "=" and last in ("(", ",")):
-        return tok.string
-    found = _atom_text(new[tok.string])
-    return _requoted(found, quotes) if quotes else found
-
-
-def _requoted(text: str, quotes: str) -> str:
-    """The text of a constant without some quotes, and without backslashes."""
-    if "\\" not in text and not any(q in text for q in quotes):
-        return text
-    out, done = [], 0
-    for tok in tokenize.generate_tokens(io.StringIO(text).readline):
-        if tok.type == tokenize.STRING:
-            out += [text[done : tok.start[1]], _string(ast.literal_eval(tok.string), quotes)]
-            done = tok.end[1]
-    return "".join((*out, text[done:]))
-
-
-def _string(value: str | bytes, quotes: str) -> str:
-    """A text in other quotes, with what would need a backslash as a number."""
-    if isinstance(value, bytes):
-        return f"bytes({tuple(value)!r})"
-    quote = next((q for q in "\"'" if q not in quotes), "")
-    parts: list[str] = []
-    hard = f"{quotes}{quote}\\"
-    for plain, run in groupby(value, lambda c: quote != "" and c.isprintable() and c not in hard):
-        chars = list(run)
-        parts += [f"{quote}{''.join(chars)}{quote}"] if plain else [f"chr({ord(c)})" for c in chars]
-    return parts[0] if len(parts) == 1 else f"({' + '.join(parts) or 'str()'})"
-
-
-def _renamed_f_string(text: str, new: Mapping[str, Atom], quotes: str) -> str:
-    """An f-string, or the format in one of its fields, with the names in its fields replaced."""
-    out, k = [], 0
-    while k < len(text):
-        end = k + 1
-        if text[k : k + 2] in ("{{", "}}"):
-            end = k + 2
-            out.append(text[k:end])
-        elif text[k] == "{":
-            end = _end(text, k + 1, "}")
-            out.append(_renamed_field(text[k + 1 : end], new, quotes))
-            end += 1
-        else:
-            out.append(text[k])
-        k = end
-    return "".join(out)
-
-
-def _renamed_field(text: str, new: Mapping[str, Atom], quotes: str) -> str:
-    """A field of an f-string; `{y=}` says the name that the user has given."""
-    colon = _end(text, 0, ":!")
-    expression, rest = text[:colon], text[colon:]
-    label = expression if re.search(r"[^=!<>]=\s*\Z", expression) else ""
-    if label:
-        expression = label.rstrip()[:-1]
-    renamed = rename_text(f"({expression})", new, quotes)[1:-1]
-    if label and renamed == expression:
-        return "{" + label + _renamed_f_string(rest, new, quotes) + "}"
-    conversion = "!r" if label and not rest else ""
-    return label + "{" + renamed + conversion + _renamed_f_string(rest, new, quotes) + "}"
-
-
-def _end(text: str, start: int, ends: str) -> int:
-    """Where an expression inside an f-string ends: at one of some characters, or with the text."""
-    depth, quote = 0, ""
-    for k in range(start, len(text)):
-        char = text[k]
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "\"'":
-            quote = char
-        elif not depth and char in ends and text[k : k + 2] != "!=":
-            return k
-        else:
-            depth += (char in "([{") - (char in ")]}")
-    return len(text)
+def _renamed_f_string(tree: ast.JoinedStr, new: Mapping[str, Atom]) -> str:
+    """An f-string with the names in its fields replaced; `{y=}` says what the user has written."""
+    for node in ast.walk(tree):
+        if (name := _name_of(node)) in new:
+            field = "id" if isinstance(node, ast.Name) else "arg"
+            setattr(node, field, _without_backslash(new[name]))
+    renamed = ast.unparse(tree)
+    return renamed if '"' in renamed else renamed.replace("'", '"')
 
 
 def _atom_text(atom: Atom) -> str:
     if isinstance(atom, Name):
         return atom.id
     return atom.text if isinstance(atom, Ref) else repr(getattr(atom, "value", None))
+
+
+def _without_backslash(atom: Atom) -> str:
+    """The text of an atom as it may stand in an f-string before Python 3.12."""
+    value = atom.value if isinstance(atom, Const) else None
+    if isinstance(value, (str, bytes)) and "\\" in repr(value):
+        codes = [*value] if isinstance(value, bytes) else [*map(ord, value)]
+        return f"bytes({codes})" if isinstance(value, bytes) else f"''.join(map(chr, {codes}))"
+    return _atom_text(atom)

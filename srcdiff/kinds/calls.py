@@ -10,7 +10,6 @@ the host alone stays there, and is computed by NumPy.
 
 from __future__ import annotations
 
-import inspect
 import logging
 import operator
 from collections.abc import Mapping, Sequence
@@ -35,32 +34,14 @@ from srcdiff.kinds.lattice import (
     kind_of,
     like,
 )
-from srcdiff.kinds.lengths import grid_kind, with_lengths
+from srcdiff.kinds.lengths import grid_kind, with_lengths, without_dims
 from srcdiff.kinds.probing import probe
+from srcdiff.primitives.arguments import parameters
 from srcdiff.primitives.effects import module_of
-from srcdiff.primitives.operation import Meaning, may_be_run, op_of
+from srcdiff.primitives.operation import Meaning, op_of
 from srcdiff.primitives.ops import Op, op_named
 from srcdiff.runtime import arrays, indexing, records, sequences, trees
 from srcdiff.runtime.devices import on_device
-
-
-def in_place(fn: Any, args: Args, kwargs: Keywords) -> tuple[Args, Keywords]:
-    """Arguments as a rule for kinds looks at them: the first one by its position."""
-    name = _first(fn) if kwargs and not args else None
-    if name not in kwargs:
-        return args, kwargs
-    rest = dict(kwargs)
-    return (rest.pop(name),), rest
-
-
-@lru_cache(maxsize=256)
-def _first(fn: Any) -> str:
-    """The name of the first parameter of a function; none for what does not tell."""
-    try:
-        return next(iter(inspect.signature(fn).parameters), "")
-    except (TypeError, ValueError):
-        return ""
-
 
 # --- the kinds of results where arrays are on a device -------------------------------------------
 
@@ -142,7 +123,10 @@ _WORK_ON_NONE = (
 """What accepts None."""
 
 # Methods of arrays that are functions with the same operands.
-_TWINS: dict[str, Any] = {"repeat": np.repeat, "choose": np.choose, "nonzero": np.nonzero}
+_TWINS: dict[str, Any] = {
+    "choose": np.choose, "flatten": np.ravel, "nonzero": np.nonzero, "ravel": np.ravel,
+    "repeat": np.repeat,
+}  # fmt: skip
 
 
 def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs = ()) -> ir.Kind:
@@ -180,9 +164,13 @@ def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> ir.Kind:
 
 
 def _by_rule(rules: Mapping[Any, Rule], fn: Any, args: Args, kwargs: Kwargs) -> ir.Kind | None:
-    """What the rule for a callee says, if there is one."""
-    rule = rules.get(fn) if is_hashable(fn) else None
-    return None if rule is None else rule(*in_place(fn, args, dict(kwargs)))
+    """What the rule for a callee says, if there is one, for the first argument by its position."""
+    hashable = getattr(type(fn), "__hash__", None) is not None
+    rule, named = rules.get(fn) if hashable else None, dict(kwargs)
+    if rule is not None and named and not args:
+        first = parameters(fn)[:1]
+        args = tuple(named.pop(name) for name in first if name in named)
+    return None if rule is None else rule(args, named)
 
 
 _FURTHER = ("scipy.", "srcdiff.runtime.")
@@ -225,11 +213,6 @@ def _not_none(fn: ir.Callee) -> int:
     return getattr(fn, "nin", 2) if computes and op not in _WORK_ON_NONE else 0
 
 
-def is_hashable(fn: Any) -> bool:
-    """Whether a callee may be looked up."""
-    return getattr(type(fn), "__hash__", None) is not None
-
-
 # --- probing -----------------------------------------------------------------------------------
 
 
@@ -237,7 +220,7 @@ def probed_kind(fn: Any, args: Args, kwargs: Kwargs) -> ir.Kind:
     """The kind of a function that may be called to see what it returns."""
     if hasattr(type(fn), "for_kinds"):
         return fn.result_kind(args, dict(kwargs))  # type: ignore[no-any-return]
-    if not may_be_run(fn):
+    if not op_of(fn).probed:
         return ir.UNKNOWN
     keywords = dict(kwargs)
     op = op_named(fn)
@@ -277,13 +260,9 @@ def _len(kind: ir.Kind) -> ir.Kind:
     dims = ir.dims_of(kind)
     if dims:
         return size_scalar(dims[0])
-    if isinstance(kind, (ir.Tuple, ir.List)) and kind.items is not None:
-        return size_scalar(len(kind.items))
+    if (items := ir.known_items(kind)) is not None:
+        return size_scalar(len(items))
     return size_scalar(kind.length if isinstance(kind, ir.Range) else None)
-
-
-def _range(args: Args, kwargs: Keywords) -> ir.Kind | None:
-    return ir.Range(size_dim(args[0]) if len(args) == 1 else None)
 
 
 def _slice(args: Args, kwargs: Keywords) -> ir.Kind | None:
@@ -320,25 +299,14 @@ def _forgotten(kind: ir.Scalar) -> ir.Scalar:
     return ir.Scalar(kind.dtype, kind.python)
 
 
-def _unbroadcast(args: Args, kwargs: Keywords) -> ir.Kind | None:
-    """The shape of the second operand with the dtype of the first."""
-    d, x = args
+def _shaped_like(d: ir.Kind, x: ir.Kind) -> ir.Kind:
+    """The shape of `x` with the dtype of `d`."""
     dtype = ir.dtype_of(d)
     if isinstance(x, ir.Scalar):
         return d if isinstance(d, ir.Scalar) else ir.Scalar(dtype, None)
     if isinstance(x, ir.Tuple) and x.items and all(isinstance(k, ir.Scalar) for k in x.items):
         return ir.Array(dtype, (len(x.items),))  # numbers in place of an array
     return ir.Array(dtype, x.dims, x.maybe_scalar) if isinstance(x, ir.Array) else ir.UNKNOWN
-
-
-def _scatter(args: Args, kwargs: Keywords) -> ir.Kind | None:
-    """The shape of the third operand with the dtype of the first."""
-    return _unbroadcast((args[0], args[2]), kwargs)
-
-
-def _unsplit(args: Args, kwargs: Keywords) -> ir.Kind | None:
-    """The shape of the third operand with the dtype of what the first holds."""
-    return _unbroadcast((join_all(ir.inside(args[0])) or ir.UNKNOWN, args[2]), kwargs)
 
 
 def _spread(args: Args, kwargs: Keywords) -> ir.Kind | None:
@@ -351,14 +319,9 @@ def _zeros(kind: ir.Kind) -> ir.Kind:
     if isinstance(kind, ir.Scalar):
         return _forgotten(kind)
     if isinstance(kind, ir.Array):
-        return replace(kind, dtype=_float_dtype(kind.dtype))
+        return float_like(kind)
     held = isinstance(kind, (ir.Tuple, ir.List, ir.Dict, ir.Maybe)) and ir.class_of(kind) is None
     return ir.mapped(_zeros, kind, new=True) if held else ir.UNKNOWN
-
-
-def _eigh(args: Args, kwargs: Keywords) -> ir.Kind | None:
-    """Which triangle is read makes no difference."""
-    return probed_kind(np.linalg.eigh, args[:1], ()) if len(args) > 1 or kwargs else None
 
 
 def _make_function(args: Args, kwargs: Keywords) -> ir.Kind | None:
@@ -370,12 +333,11 @@ def _make_function(args: Args, kwargs: Keywords) -> ir.Kind | None:
 def _plain(kind: ir.Kind) -> ir.Kind:
     """The kind of what is captured, without the names of its lengths."""
     if isinstance(kind, ir.Array):
-        dims = None if kind.dims is None else (None,) * len(kind.dims)
-        return ir.Array(kind.dtype, dims, kind.maybe_scalar)
+        return without_dims(kind)
     if isinstance(kind, ir.Scalar):
         return _forgotten(kind)
     if isinstance(kind, ir.Tuple) and kind.items is not None:
-        return ir.Tuple(tuple(map(_plain, kind.items)))
+        return ir.mapped(_plain, kind)
     return kind if isinstance(kind, (ir.Text, ir.NoneKind, ir.Callable)) else ir.UNKNOWN
 
 
@@ -403,7 +365,7 @@ _SPECIAL: dict[Any, Rule] = {
     ir.captured: _captured,
     operator.getitem: binary(_item),
     len: like(0, _len),
-    range: _range,
+    range: lambda args, kwargs: ir.Range(size_dim(args[0]) if len(args) == 1 else None),
     slice: _slice,
     ir.make_list: lambda args, kwargs: ir.List(None, args),
     ir.make_dict: _make_dict,
@@ -419,9 +381,11 @@ _SPECIAL: dict[Any, Rule] = {
          operator.contains, operator.truth, ir.is_function),
         always(ir.Scalar("bool")),
     ),
-    arrays.unbroadcast: _unbroadcast,
-    arrays.scatter: _scatter,
-    indexing.unsplit: _unsplit,
+    arrays.unbroadcast: lambda args, kwargs: _shaped_like(*args),
+    arrays.scatter: lambda args, kwargs: _shaped_like(args[0], args[2]),
+    indexing.unsplit: lambda args, kwargs: _shaped_like(
+        join_all(ir.inside(args[0])) or ir.UNKNOWN, args[2]
+    ),
     arrays.spread: _spread,
     trees.zeros_like: like(0, _zeros),
     arrays.axis_size: always(ir.Scalar("float64")),
@@ -430,7 +394,9 @@ _SPECIAL: dict[Any, Rule] = {
         (sequences.first_greatest, sequences.first_least, sequences.same_length),
         always(ir.Scalar("int64")),
     ),
-    np.linalg.eigh: _eigh,
+    np.linalg.eigh: lambda args, kwargs: (  # whichever triangle is read
+        probed_kind(np.linalg.eigh, args[:1], ()) if len(args) > 1 or kwargs else None
+    ),
     **methods.FUNCTIONS,
     **matrices.FUNCTIONS,
     **containers.FUNCTIONS,
@@ -490,7 +456,7 @@ def float_like(kind: ir.Kind) -> ir.Kind:
     if isinstance(kind, ir.Scalar):
         return ir.Scalar(_float_dtype(kind.dtype), None)
     if isinstance(kind, ir.Array):
-        return ir.Array(_float_dtype(kind.dtype), kind.dims, kind.maybe_scalar)
+        return replace(kind, dtype=_float_dtype(kind.dtype))
     return ir.maybe(float_like(kind.kind)) if isinstance(kind, ir.Maybe) else ir.UNKNOWN
 
 

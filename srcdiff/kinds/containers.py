@@ -82,7 +82,7 @@ def _to_dict(args: Args, kwargs: Keywords) -> ir.Kind | None:
     return ir.Dict(tuple(kwargs.items()), value)
 
 
-def to_list(args: Args, kwargs: Keywords) -> ir.Kind | None:
+def to_list(args: Args, kwargs: Keywords) -> ir.List:
     """`list(...)`, `sorted(...)`."""
     base = args[0] if args else ir.Tuple(())
     if isinstance(base, ir.Dict) and base.cls is not None:
@@ -107,22 +107,10 @@ def _key_kind(key: object) -> ir.Kind:
 def to_tuple(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """`tuple(...)`."""
     found = to_list(args, kwargs)
-    assert isinstance(found, ir.List)
     return plain_tuple(found.item) if found.items is None else ir.Tuple(found.items)
 
 
-def _sorted(args: Args, kwargs: Keywords) -> ir.Kind | None:
-    """`sorted(...)`: the items in another order."""
-    found = to_list(args, {})
-    return ir.List(any_item(found)) if found is not None else None
-
-
 ENDLESS = ir.Object("itertools")
-
-
-def _repeat(args: Args, kwargs: Keywords) -> ir.Kind | None:
-    """`itertools.repeat(x)`, which never ends, unless it is told how often."""
-    return ENDLESS if len(args) + len(kwargs) == 1 else None
 
 
 def _hsplit(args: Args, kwargs: Keywords) -> ir.Kind | None:
@@ -137,8 +125,8 @@ def _split(args: Args, kwargs: Keywords) -> ir.Kind | None:
     axis = argument(args, 2, kwargs, "axis", ir.Scalar("int64", True, 0))
     dims = ir.dims_of(base)
     count = parts.value if isinstance(parts, ir.Scalar) else None
-    if isinstance(parts, (ir.List, ir.Tuple)) and parts.items is not None:
-        count = len(parts.items) + 1
+    if (bounds := ir.known_items(parts)) is not None:
+        count = len(bounds) + 1
     if dims is None or not isinstance(axis, ir.Scalar) or axis.value is None:
         return ir.List(ir.Array(ir.dtype_of(base))) if ir.is_numeric(base) else None
     place = range(len(dims))[axis.value] if -len(dims) <= axis.value < len(dims) else 0
@@ -174,10 +162,10 @@ def _leaf(kind: ir.Scalar | ir.Array) -> ir.Kind:
     return ir.Scalar(kind.dtype, kind.python) if isinstance(kind, ir.Scalar) else kind
 
 
-def _deep_copy(args: Args, kwargs: Keywords) -> ir.Kind | None:
+def _deep_copy(kind: ir.Kind) -> ir.Kind:
     """`copy.deepcopy`: the same structure, unless a class has a say in it."""
-    cls = ir.class_of(args[0])
-    return _siteless(args[0]) if cls is None or records.is_copied_plainly(cls, True) else ir.UNKNOWN
+    cls = ir.class_of(kind)
+    return _siteless(kind) if cls is None or records.is_copied_plainly(cls, True) else ir.UNKNOWN
 
 
 def _siteless(kind: ir.Kind) -> ir.Kind:
@@ -235,10 +223,10 @@ FUNCTIONS: dict[Any, Rule] = {
     OrderedDict: _to_dict,
     list: to_list,
     tuple: to_tuple,
-    sorted: _sorted,
+    sorted: lambda args, kwargs: ir.List(any_item(to_list(args, {}))),  # in another order
     itertools.count: always(ENDLESS),
     itertools.cycle: always(ENDLESS),
-    itertools.repeat: _repeat,
+    itertools.repeat: lambda args, kwargs: ENDLESS if len(args) + len(kwargs) == 1 else None,
     **dict.fromkeys((np.split, np.array_split, np.vsplit), _split),
     np.hsplit: _hsplit,
     **dict.fromkeys(
@@ -249,7 +237,7 @@ FUNCTIONS: dict[Any, Rule] = {
     **dict.fromkeys(
         (layout.laid_copy, trees.kept, trees.deep_copy, copies.kept_together), like(0, _siteless)
     ),
-    copy.deepcopy: _deep_copy,
+    copy.deepcopy: like(0, _deep_copy),
     layout.laid_like: like(1),
     layout.view_like: like(-1),
     trees.as_now: like(0),

@@ -109,14 +109,10 @@ def _of_numbers(fn: Any, args: Args, kwargs: Kwargs) -> ir.Kind:
     if isinstance(result, ir.Scalar) and result.dtype == "int64" and result.python:
         if result.value is None:
             return size_scalar(_size(symbol, args))
-    if symbol == "==" and ir.Scalar("int64", True, 0) in args and any(map(_is_filled, args)):
+    filled = any(isinstance(a, ir.Scalar) and ir.is_filled(a.size_of) for a in args)
+    if symbol == "==" and filled and ir.Scalar("int64", True, 0) in args:
         return ir.Scalar("bool", True, False)
     return result
-
-
-def _is_filled(kind: ir.Kind) -> bool:
-    """Whether a number is a length that is known not to be 0."""
-    return isinstance(kind, ir.Scalar) and ir.is_filled(kind.size_of)
 
 
 def _size(symbol: str, args: Args) -> ir.Dim:

@@ -32,10 +32,6 @@ class Heap:
         self.changed = False
         self.escaping: set[str] = set()  # what `escape` is at: a list may hold itself
 
-    def find(self, site: str) -> str:
-        """The site that stands for a site."""
-        return self.sets.find(site)
-
     def intern(self, kind: ir.Kind, site: str) -> ir.Kind:
         """A kind whose lists and dicts refer to their sites, new ones made here."""
         if isinstance(kind, ir.Tuple) and kind.items is not None:
@@ -53,31 +49,32 @@ class Heap:
 
     def _inner(self, kind: ir.List | ir.Dict, site: str) -> ir.List | ir.Dict:
         """The contents of a new list or dict, themselves interned."""
-        item = None if kind.item is None else localless(self.intern(kind.item, f"{site}[]"))
-        if isinstance(kind, ir.List):
-            items = None
-            if kind.items is not None:
-                named = enumerate(kind.items)
-                items = tuple(localless(self.intern(k, f"{site}[{i}]")) for i, k in named)
-            return ir.List(item, items, site)
-        pairs = ((k, localless(self.intern(v, f"{site}[{k!r}]"))) for k, v in kind.items)
-        return ir.Dict(tuple(pairs), item, site, kind.cls)
+
+        def held(inner: ir.Kind, key: object) -> ir.Kind:
+            return localless(self.intern(inner, f"{site}[{key}]"))
+
+        item = None if kind.item is None else held(kind.item, "")
+        if isinstance(kind, ir.Dict):
+            pairs = tuple((k, held(v, repr(k))) for k, v in kind.items)
+            return ir.Dict(pairs, item, site, kind.cls)
+        items = None if kind.items is None else [held(k, i) for i, k in enumerate(kind.items)]
+        return ir.List(item, None if items is None else tuple(items), site)
 
     def reference(self, kind: ir.List | ir.Dict, site: str | None = None) -> ir.Kind:
         """A list or dict by its site alone."""
-        name = self.find(kind.site if site is None else site)
+        name = self.sets.find(kind.site if site is None else site)
         if isinstance(kind, ir.List):
             return ir.List(None, None, name)
         return ir.Dict((), None, name, kind.cls)
 
     def at(self, kind: ir.List | ir.Dict) -> tuple[str, ir.List | ir.Dict]:
         """The site of a list or dict, and what that holds."""
-        site = self.find(kind.site)
+        site = self.sets.find(kind.site)
         return site, self.held.get(site, kind)
 
     def hold(self, site: str, kind: ir.List | ir.Dict) -> None:
         """Let a site hold this as well."""
-        site = self.find(site)
+        site = self.sets.find(site)
         old = self.held.get(site)
         new = kind if old is None else self._merged(old, kind, site)
         if new != old:
@@ -146,9 +143,8 @@ class Heap:
     def store_part(self, kind: ir.List | ir.Dict, part: ir.SliceKind, value: ir.Kind) -> None:
         """`kind[a:b] = value`: item by item where there are surely as many."""
         bounds = slice_bounds(part)
-        held, new = self.resolve(kind), self.resolve(value)
-        items = held.items if isinstance(held, ir.List) else None
-        given = new.items if isinstance(new, (ir.List, ir.Tuple)) else None
+        new = self.resolve(value)
+        items, given = ir.known_items(self.resolve(kind)), ir.known_items(new)
         if bounds is not None and items is not None and given is not None:
             places = range(len(items))[bounds]
             if len(places) == len(given):
@@ -265,12 +261,12 @@ class Heap:
         same = ir.class_of(a) is ir.class_of(b)
         if isinstance(a, (ir.List, ir.Dict)) and type(a) is type(b) and same:
             self._union(a.site, b.site)
-            return replace(a, site=self.find(a.site))
+            return replace(a, site=self.sets.find(a.site))
         return a
 
     def _union(self, a: str, b: str) -> None:
         """Make two sites one."""
-        one, two = sorted((self.find(a), self.find(b)))
+        one, two = sorted((self.sets.find(a), self.sets.find(b)))
         if self.sets.join(one, two):
             self.changed = True
             held, other = self.held.pop(two, None), self.held.get(one)

@@ -26,10 +26,6 @@ def _returned(fn: ir.Kind, args: Args) -> ir.Kind:
     return returned(value, args) if callable(value) else ir.UNKNOWN
 
 
-def _solution(args: Args, kwargs: Keywords) -> ir.Kind | None:
-    return _returned(args[0], args[2:])
-
-
 def _fixed_point(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """What the function makes of what it makes of the first guess."""
     once = _returned(args[0], args[1:])
@@ -85,10 +81,6 @@ def _basis(args: Args, kwargs: Keywords) -> ir.Kind | None:
         return ir.Array("float64", (1,))
     dims = ir.dims_of(x) if isinstance(x, ir.Array) else None
     return None if dims is None else ir.Array(ir.dtype_of(x), (None, *dims))
-
-
-def _solved(args: Args, kwargs: Keywords) -> ir.Kind | None:
-    return args[1] if isinstance(args[1], ir.Array) else None
 
 
 def _integral(args: Args, kwargs: Keywords) -> ir.Kind | None:
@@ -232,14 +224,16 @@ FUNCTIONS: dict[Any, Rule] = {
     second_order.gradients_along: _gradients_from(4),
     **dict.fromkeys((contexts.succeeds, checkpoint.has_run), always(ir.Scalar("bool", True))),
     trees.on_copies: _on_copies,
-    **dict.fromkeys((checkpoint.run_again, implicit.solution), _solution),
+    **dict.fromkeys(
+        (checkpoint.run_again, implicit.solution), lambda args, kwargs: _returned(args[0], args[2:])
+    ),
     checkpoint.run_steps: _steps,
     checkpoint.pushed_steps: _pushed_steps,
     checkpoint.remaining: always(ir.Tuple((ir.Scalar("int64", True),) * 3)),
     implicit.fixed_point: _fixed_point,
     **dict.fromkeys((implicit.basis_of, implicit.units_of), _basis),
     implicit.as_reals: always(_TIMES),
-    implicit.solved: _solved,
+    implicit.solved: lambda args, kwargs: args[1] if isinstance(args[1], ir.Array) else None,
     implicit.vjp_by: _slope,
     implicit.pulled: _pulled,
     integrals.integral: _integral,

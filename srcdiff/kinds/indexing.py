@@ -263,9 +263,8 @@ def shape_dims(kind: ir.Kind) -> tuple[ir.Dim, ...] | None:
     """The dims that a shape argument gives, None if its length is unknown."""
     if isinstance(kind, ir.Scalar):
         return (size_dim(kind),)
-    if isinstance(kind, (ir.Tuple, ir.List)) and kind.items is not None:
-        return tuple(map(size_dim, kind.items))
-    return None
+    items = ir.known_items(kind)
+    return None if items is None else tuple(map(size_dim, items))
 
 
 def product(dims: Sequence[ir.Dim]) -> ir.Dim:
@@ -273,7 +272,7 @@ def product(dims: Sequence[ir.Dim]) -> ir.Dim:
     number = 1
     rest: list[ir.Sym] = []
     for dim in dims:
-        if dim is None or dim == ir.Sym("?", 0, True):
+        if dim is None or dim == ir.BIG:
             return None
         if isinstance(dim, int):
             number *= dim

@@ -9,7 +9,7 @@ A length that nothing is known of gets the name of what it belongs to (`h.0`, th
 the length in the present iteration (`h.0@1`, in a loop of depth 1), and is forgotten where a value
 goes on to the next iteration or into a container.
 
-Adjoint statements, which stand beside the primal between `reverse` and `tape`, run after it.
+Paired functions, between `reverse` and `tape`, are not gone through: kinds are known by then.
 """
 
 from __future__ import annotations
@@ -30,22 +30,6 @@ from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
 from srcdiff.runtime import records
 from srcdiff.runtime.devices import on_device
-
-
-def adjoints(block: ir.Block) -> ir.Block:
-    """The adjoint statements of pairs, in the order in which they run."""
-    out: list[ir.Stmt] = []
-    for stmt in reversed(block):
-        if isinstance(stmt, ir.Pair):
-            out += stmt.adjoint
-            stmt = stmt.primal if stmt.primal is not None else ir.Comment("")
-        if type(stmt) not in ir.PLAIN:
-            out.append(ir.map_blocks(stmt, adjoints))
-    return tuple(out)
-
-
-# --- inference -----------------------------------------------------------------------------------
-
 
 Env = dict[str, ir.Kind]
 
@@ -86,22 +70,16 @@ class _Inference:
 
     def run(self) -> dict[str, ir.Kind]:
         """Evaluate the body until the contents of lists and dicts are stable."""
-        body = self.function.body
-        if any(isinstance(s, ir.Pair) for s in ir.walk(body)):
-            body = (*body, *adjoints(body))
         for _ in range(ROUNDS):
             self.heap.changed = False
             self.seen = {}
             env = {p.name: self._param(p) for p in self.function.params}
             self.seen.update(env)
-            self.block(body, env)
-            if not self.heap.changed:
-                return {n: self._final(n) for n in sorted(self.bound)}
+            self.block(self.function.body, env)
+            if not self.heap.changed:  # the contents of lists are filled in then
+                held = ((n, self.seen.get(n, ir.UNREACHED)) for n in sorted(self.bound))
+                return {n: self.equal.kind(self.heap.resolve(k)) for n, k in held}
         return dict.fromkeys(sorted(self.bound), ir.UNKNOWN)
-
-    def _final(self, name: str) -> ir.Kind:
-        """The kind of a name: the contents of lists filled in, equal lengths under one name."""
-        return self.equal.kind(self.heap.resolve(self.seen.get(name, ir.UNREACHED)))
 
     def _param(self, param: ir.Param) -> ir.Kind:
         plain = param.name == ir.SEED and param.default == ir.Const(1.0)
@@ -249,12 +227,8 @@ class _Inference:
             found = [(t, self.read(s.id, env)) for t, s in zip(stmt.targets, stmt.sources)]
             for target, kind in ((t, k) for t, k in found if k is not None):
                 self.bind(target.id, kind, env)
-        elif isinstance(stmt, (ir.Accum, ir.Demand)):
-            self._adjoint(stmt, env)
         elif isinstance(stmt, ir.Effect):
             self.rhs(stmt.rhs, env)
-        elif isinstance(stmt, ir.Pair):
-            return env if stmt.primal is None else self.stmt(stmt.primal, env)
         else:
             self._other(stmt, env)
         return env
@@ -270,29 +244,14 @@ class _Inference:
         if known is not None and known[0] == reads:
             self.bind(stmt.target.id, known[1], env)
             return
-        again = self._again(rhs, reads)
-        kind = self.rhs(rhs, env) if again is None else again
+        kind = self.rhs(rhs, env)
         if kind is None:
             return
         label = self.labels.label(stmt.target.id, stmt)
         kind = self.heap.intern(self.labels.named(kind, label), label)
         self.bind(stmt.target.id, kind, env)
-        if again is not None or _holds_nothing(rhs, reads):
+        if _holds_nothing(rhs, reads):
             self.known[id(stmt)] = reads, kind
-            if again is None and isinstance(rhs, ir.Call):
-                remember(rhs, "_of_reads", (reads, rhs._result))
-
-    def _again(self, rhs: ir.Rhs, reads: tuple[ir.Kind | None, ...]) -> ir.Kind | None:
-        """The kind that another pass found for a call of what holds no list, and reads the same."""
-        if not isinstance(rhs, ir.Call) or rhs._of_reads is None or rhs._of_reads[0] != reads:
-            return None
-        held, here, result = rhs._of_reads[1]
-        if here is not on_device() or (self.hope and result == ir.UNKNOWN):
-            return None
-        if self.labels.depth == self.branches == 0:
-            self.equal.learn(rhs.fn, held)
-        kind: ir.Kind = result
-        return kind
 
     def _other(self, stmt: ir.Stmt, env: Env) -> None:
         """Statements that compute nothing."""
@@ -324,14 +283,6 @@ class _Inference:
         elif isinstance(base, ir.Array) and self.labels.depth == self.branches == 0:
             part = base if index is None else call_kind(operator.getitem, (base, index))
             self.equal.learn(operator.add, (part, self.heap.resolve(value)))
-
-    def _adjoint(self, stmt: ir.Accum | ir.Demand, env: Env) -> None:
-        """An adjoint has the kind of what it is the adjoint of, with a floating dtype."""
-        for operand in ir.operands(stmt):
-            self.rhs(operand, env)
-        like = self.read(stmt.like.id, env)
-        if like is not None:
-            self.bind(stmt.target.id, float_like(like), env)
 
     # --- control flow ---
 

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable as Function
 from collections.abc import Iterable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from srcdiff.ir.kinds import maybe
 from srcdiff.runtime import records
 from srcdiff.runtime.devices import canonical, is_device_array, on_device
 from srcdiff.runtime.scipy.sparse import is_sparse
+
+T = TypeVar("T")
 
 
 def join(a: ir.Kind, b: ir.Kind) -> ir.Kind:
@@ -250,8 +252,8 @@ _MOST, _DEEPEST = 2000, 20
 of them hold in common counts each time."""
 
 
-def _enter(value: Any) -> set[int] | None:
-    """The objects that are being looked into, with this one; None if it is not to be."""
+def _by_attributes(value: Any, one: Function[[str, Any], T]) -> list[tuple[str, T]] | None:
+    """What is said of each attribute of an object; None where it is not to be looked into."""
     inside: set[int] = _being.__dict__.setdefault("inside", set())
     if not inside:
         _being.left = _MOST
@@ -259,32 +261,24 @@ def _enter(value: Any) -> set[int] | None:
         return None
     _being.left -= 1
     inside.add(id(value))
-    return inside
+    try:
+        return [(name, one(name, held)) for name, held in records.attributes(value).items()]
+    finally:
+        inside.discard(id(value))
 
 
 def _record_key(value: Any) -> Any:
     """The key of an object: its class and those of its attributes."""
-    inside = _enter(value)
-    if inside is None:
-        return type(value)
-    try:
-        found = records.attributes(value)
-        return type(value), tuple([(name, key_of(v)) for name, v in found.items()])
-    finally:
-        inside.discard(id(value))
+    found = _by_attributes(value, lambda _, held: key_of(held))
+    return type(value) if found is None else (type(value), tuple(found))
 
 
 def _record(value: Any, name: str) -> ir.Kind:
     """The kind of an object by its attributes."""
-    inside = _enter(value)
-    if inside is None:
+    found = _by_attributes(value, lambda k, held: kind_of(held, f"{name}:{k}"))  # no ".": see `Sym`
+    if found is None:
         return ir.Object(_type_name(value))
-    try:
-        found = records.attributes(value).items()
-        items = tuple((k, kind_of(v, f"{name}:{k}")) for k, v in found)  # no ".": see `Sym`
-        return ir.Dict(items, None, name, type(value))
-    finally:
-        inside.discard(id(value))
+    return ir.Dict(tuple(found), None, name, type(value))
 
 
 def _type_name(value: Any) -> str:
@@ -311,10 +305,6 @@ def _items(value: Any, name: str) -> tuple[ir.Kind, ...]:
     return tuple(kind_of(v, f"{name}[{i}]") for i, v in enumerate(value))
 
 
-def _list(value: list[Any], name: str) -> ir.Kind:
-    return ir.List(None, _items(value, name), name)
-
-
 def _is_key(key: Any) -> bool:
     """Whether a dict's key is known by its value (others are not told apart)."""
     return isinstance(key, (str, int))
@@ -322,9 +312,8 @@ def _is_key(key: Any) -> bool:
 
 def _dict(value: dict[Any, Any], name: str) -> ir.Kind:
     known = [(k, kind_of(v, f"{name}[{k!r}]")) for k, v in value.items() if _is_key(k)]
-    others = [
-        kind_of(v, f"{name}[?{i}]") for i, (k, v) in enumerate(value.items()) if not _is_key(k)
-    ]
+    pairs = enumerate(value.items())
+    others = [kind_of(v, f"{name}[?{i}]") for i, (k, v) in pairs if not _is_key(k)]
     return ir.Dict(tuple(known), join_all(others), name)
 
 
@@ -338,7 +327,7 @@ _KINDS: dict[type, Function[[Any, str], ir.Kind]] = {
     type(None): lambda value, name: ir.NoneKind(),
     str: lambda value, name: ir.Text(),
     tuple: lambda value, name: ir.Tuple(_items(value, name)),
-    list: _list,
+    list: lambda value, name: ir.List(None, _items(value, name), name),
     dict: _dict,
     range: lambda value, name: ir.Range(),
     slice: lambda value, name: ir.SliceKind(ir.UNKNOWN, ir.UNKNOWN, ir.UNKNOWN),

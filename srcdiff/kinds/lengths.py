@@ -75,7 +75,7 @@ def with_lengths(fn: Any, args: Args, kwargs: Keywords, kind: ir.Kind) -> ir.Kin
     """The kind of a call's result, of which a probe found the kind, with the lengths it has."""
     find = _LENGTHS.get(fn)
     if find in (_said_by_data, _repeated) or _shape_from_array(fn, args):
-        kind = _without_dims(kind)
+        kind = without_dims(kind)
     if find is None or not isinstance(kind, ir.Array) or kind.dims is None or kind.maybe_scalar:
         return kind
     rank = len(kind.dims)
@@ -93,7 +93,7 @@ def _option(args: Args, kwargs: Keywords, place: int, name: str, default: int) -
 
 def _items(args: Args) -> Sequence[ir.Kind]:
     """The items of the first argument, if that is a sequence that is written out."""
-    return (args[0].items or ()) if args and isinstance(args[0], (ir.List, ir.Tuple)) else ()
+    return (ir.known_items(args[0]) if args else None) or ()
 
 
 def _total(items: Sequence[ir.Kind], axis: int | None, rank: int) -> Lengths:
@@ -102,20 +102,6 @@ def _total(items: Sequence[ir.Kind], axis: int | None, rank: int) -> Lengths:
         return {}
     shapes = [d for d in map(ir.dims_of, items) if d is not None and len(d) == rank]
     return {axis: dims_sum([d[axis] for d in shapes])} if len(shapes) == len(items) else {}
-
-
-def _concatenated(args: Args, kwargs: Keywords, rank: int) -> Lengths:
-    return _total(_items(args), _option(args, kwargs, 1, "axis", 0), rank)
-
-
-def _beside(args: Args, kwargs: Keywords, rank: int) -> Lengths:
-    """Of `hstack`: along the second axis if there is one."""
-    return _total(_items(args), min(1, rank - 1), rank)
-
-
-def _below(args: Args, kwargs: Keywords, rank: int) -> Lengths:
-    """Of `vstack`, to which vectors are rows."""
-    return _total([_row(k) for k in _items(args)], 0, rank)
 
 
 def _row(kind: ir.Kind) -> ir.Kind:
@@ -146,9 +132,12 @@ def _repeated(args: Args, kwargs: Keywords, rank: int) -> Lengths:
 
 
 _LENGTHS: dict[Any, Function[[Args, Keywords, int], Lengths]] = {
-    np.concatenate: _concatenated,
-    np.hstack: _beside,
-    np.vstack: _below,
+    np.concatenate: lambda args, kwargs, rank: _total(
+        _items(args), _option(args, kwargs, 1, "axis", 0), rank
+    ),
+    # Along the second axis if there is one.
+    np.hstack: lambda args, kwargs, rank: _total(_items(args), min(1, rank - 1), rank),
+    np.vstack: lambda args, kwargs, rank: _total([_row(k) for k in _items(args)], 0, rank),
     np.stack: _stacked,
     np.repeat: _repeated,
     **dict.fromkeys(
@@ -213,11 +202,11 @@ _BY_SHAPES = (Op.INNER, Op.OUTER, Op.SEARCHSORTED, Op.TAKE, Op.TAKE_ALONG_AXIS)
 """What gives something of a shape that those of its operands say, besides products of matrices."""
 
 
-def _without_dims(kind: ir.Kind) -> ir.Kind:
+def without_dims(kind: ir.Kind) -> ir.Kind:
     """A kind with the lengths of its axes forgotten."""
     if isinstance(kind, ir.Array) and kind.dims is not None:
         return ir.Array(kind.dtype, (None,) * len(kind.dims), kind.maybe_scalar)
-    return ir.mapped(_without_dims, kind)
+    return ir.mapped(without_dims, kind)
 
 
 # --- lengths that are equal because an operation that always runs would have failed otherwise ----
@@ -236,9 +225,7 @@ class Equal:
             if x and y and 1 <= len(x) <= 2 and 1 <= len(y) <= 2:
                 self._union(x[-1], y[0])
         elif op_named(fn) in (Op.SUM, Op.CHOOSE):
-            held = [
-                k for o in operands if isinstance(o, (ir.List, ir.Tuple)) for k in o.items or ()
-            ]
+            held = (k for o in operands for k in ir.known_items(o) or ())
             self._learn_broadcast([d for d in map(ir.dims_of, held) if d])
         elif op_of(fn).is_elementwise:
             self._learn_broadcast([d for d in map(ir.dims_of, with_arrays(fn, operands)) if d])

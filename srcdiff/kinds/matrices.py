@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.ir.frozen import replace
 from srcdiff.kinds.lattice import Args, Keywords, Kwargs, Rule, always, like
 from srcdiff.primitives.operation import Meaning, op_of
 from srcdiff.primitives.ops import Op, op_named
@@ -112,7 +113,7 @@ def _wider(a: ir.Kind, b: ir.Kind) -> str | None:
 def _product(a: ir.Kind, b: ir.Kind) -> ir.Kind:
     dtype = _wider(a, b)
     if isinstance(a, ir.Sparse) and isinstance(b, ir.Sparse):
-        return ir.Sparse(f"any_{a.type.rpartition('_')[2]}", dtype)
+        return converted(replace(a, dtype=dtype), "any")
     rows, columns = ir.rank_of(a), ir.rank_of(b)
     if not rows or not columns:
         return ir.UNKNOWN
@@ -124,7 +125,7 @@ def _product(a: ir.Kind, b: ir.Kind) -> ir.Kind:
 def _sum(a: ir.Kind, b: ir.Kind) -> ir.Kind:
     """A sum; with a dense array it is dense, but `np.matrix` where the other is a matrix."""
     if isinstance(a, ir.Sparse) and isinstance(b, ir.Sparse):
-        return ir.Sparse(f"any_{a.type.rpartition('_')[2]}", _wider(a, b))
+        return converted(replace(a, dtype=_wider(a, b)), "any")
     return ir.UNKNOWN if is_matrix(a) or is_matrix(b) else ir.Array(_wider(a, b), (None, None))
 
 
@@ -150,14 +151,11 @@ def class_made(fn: Any) -> str:
 
 def made_kind(fn: Any, args: Args, kwargs: Kwargs) -> ir.Kind:
     """The kind of what a function of `scipy.sparse` makes."""
-    name = class_made(fn)
-    if name:
-        return (
-            ir.Sparse(name, _dtype_asked(dict(kwargs)) or _dtype_held(args[0]))
-            if args
-            else ir.UNKNOWN
-        )
-    return _solution(args) if op_of(fn).name == "scipy.sparse.linalg.spsolve" else ir.UNKNOWN
+    if (name := class_made(fn)) and args:
+        return ir.Sparse(name, _dtype_asked(dict(kwargs)) or _dtype_held(args[0]))
+    solves = op_of(fn).name == "scipy.sparse.linalg.spsolve" and len(args) > 1
+    vector = solves and ir.rank_of(args[1]) == 1
+    return ir.Array(_wider(*args[:2]), (None,)) if vector else ir.UNKNOWN
 
 
 def _dtype_asked(kwargs: dict[str, ir.Kind]) -> str | None:
@@ -174,11 +172,6 @@ def _dtype_held(given: ir.Kind) -> str | None:
         given = given.items[0]
     known = isinstance(given, (ir.Array, ir.Sparse)) and given.dtype is not None
     return given.dtype if known and ir.is_inexact_dtype(given.dtype) else None  # type: ignore[union-attr]
-
-
-def _solution(args: Args) -> ir.Kind:
-    b = args[1] if len(args) > 1 else ir.UNKNOWN
-    return ir.Array(_wider(*args[:2]), (None,)) if ir.rank_of(b) == 1 else ir.UNKNOWN
 
 
 # --- what the rules are written with -------------------------------------------------------------

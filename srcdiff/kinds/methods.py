@@ -12,37 +12,28 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.ir.frozen import replace
 from srcdiff.kinds.elementwise import elementwise_kind
 from srcdiff.kinds.indexing import item_kind, product, shape_dims, size_dim, size_scalar
 from srcdiff.kinds.lattice import Args, Keywords, Kwargs, Rule, argument, binary, join_all, like
 from srcdiff.kinds.probing import probe
 from srcdiff.primitives.operation import PURE_METHODS
 
-_PARAMETERS: dict[str, int] = {
-    **dict.fromkeys(
-        ("random", "random_sample", "ranf", "sample", "standard_cauchy", "standard_exponential",
-         "standard_normal"),
-        0,
-    ),
-    **dict.fromkeys(
-        ("chisquare", "exponential", "geometric", "logseries", "pareto", "poisson", "power",
-         "rayleigh", "standard_gamma", "standard_t", "weibull", "zipf"),
-        1,
-    ),
-    **dict.fromkeys(
-        ("beta", "binomial", "f", "gamma", "gumbel", "integers", "laplace", "logistic", "lognormal",
-         "negative_binomial", "noncentral_chisquare", "normal", "randint", "uniform", "vonmises",
-         "wald"),
-        2,
-    ),
-    **dict.fromkeys(("hypergeometric", "noncentral_f", "triangular"), 3),
-}  # fmt: skip
+_BY_PARAMETERS = (
+    "random random_sample ranf sample standard_cauchy standard_exponential standard_normal",
+    """chisquare exponential geometric logseries pareto poisson power rayleigh standard_gamma
+    standard_t weibull zipf""",
+    """beta binomial f gamma gumbel integers laplace logistic lognormal negative_binomial
+    noncentral_chisquare normal randint uniform vonmises wald""",
+    "hypergeometric noncentral_f triangular",
+)
+_PARAMETERS = {name: count for count, some in enumerate(_BY_PARAMETERS) for name in some.split()}
 """How many parameters stand before `size`, by name."""
 
-_WHOLE = frozenset((
+_WHOLE = (
     "binomial", "geometric", "hypergeometric", "integers", "logseries", "negative_binomial",
     "poisson", "randint", "zipf",
-))  # fmt: skip
+)  # fmt: skip
 
 
 def drawn_kind(name: str, args: Args, kwargs: Keywords) -> ir.Kind:
@@ -68,12 +59,9 @@ def _sized(size: ir.Kind, parameters: Args, dtype: str) -> ir.Kind:
     for parameter in given:
         whole = elementwise_kind(np.add, (whole, parameter), ())
     if isinstance(whole, ir.Array):
-        return ir.Array(dtype, whole.dims, whole.maybe_scalar)
-    return (
-        ir.Scalar(dtype, True if dtype == "float64" else None)
-        if whole != ir.UNKNOWN
-        else ir.UNKNOWN
-    )
+        return replace(whole, dtype=dtype)
+    number = ir.Scalar(dtype, True if dtype == "float64" else None)
+    return ir.UNKNOWN if whole == ir.UNKNOWN else number
 
 
 _UNKNOWN_SHAPE = ir.Tuple(None, ir.Scalar("int64"))
@@ -131,8 +119,6 @@ def method_kind(args: Args, name: str, kwargs: Kwargs) -> ir.Kind:
 def _array_method(base: ir.Kind, rest: Args, name: str, kwargs: Kwargs) -> ir.Kind:
     if name == "reshape":
         return _reshape((base, rest[0] if len(rest) == 1 else ir.Tuple(rest)), {}) or ir.UNKNOWN
-    if name in ("flatten", "ravel"):
-        return _ravel((base,), {}) or ir.UNKNOWN
     if name in ("fill", "sort", "partition", "put", "itemset", "resize", "setflags"):
         return ir.NoneKind()
     if name in ("compress", "view") or name not in PURE_METHODS:
@@ -164,14 +150,14 @@ def _dict_method(base: ir.Dict, rest: Args, name: str) -> ir.Kind:
 # --- shapes ------------------------------------------------------------------------------------
 
 
-def _shape(kind: ir.Kind) -> ir.Kind:
-    return attribute_kind(kind, "shape") if ir.is_numeric(kind) else _UNKNOWN_SHAPE
+def _as_attribute(name: str, other: ir.Kind) -> Rule:
+    """The rule for a function that gives an attribute of an array; `other` of anything else."""
 
+    def rule(args: Args, kwargs: Keywords) -> ir.Kind | None:
+        plain = len(args) == 1 and not kwargs and ir.is_numeric(args[0])
+        return attribute_kind(args[0], name) if plain else other
 
-def _size(args: Args, kwargs: Keywords) -> ir.Kind | None:
-    if len(args) == 1 and not kwargs and ir.is_numeric(args[0]):
-        return attribute_kind(args[0], "size")
-    return ir.Scalar("int64")
+    return rule
 
 
 def _ravel(args: Args, kwargs: Keywords) -> ir.Kind | None:
@@ -265,9 +251,8 @@ def _like(args: Args, kwargs: Keywords) -> ir.Kind | None:
         return ir.Array(_dtype_argument(args, 1, kwargs, None))
     dtype = _dtype_argument(args, 1, kwargs, ir.dtype_of(kind))
     shape = argument(args, 4, kwargs, "shape", ir.NoneKind())
-    return ir.Array(
-        dtype, ir.dims_of(kind) if isinstance(shape, ir.NoneKind) else shape_dims(shape)
-    )
+    same = isinstance(shape, ir.NoneKind)
+    return ir.Array(dtype, ir.dims_of(kind) if same else shape_dims(shape))
 
 
 def _arange(args: Args, kwargs: Keywords) -> ir.Kind | None:
@@ -300,9 +285,8 @@ def _eye(args: Args, kwargs: Keywords) -> ir.Kind | None:
     return ir.Array(_dtype_argument(args, 3, kwargs, "float64"), (n, m))
 
 
-def _identity(args: Args, kwargs: Keywords) -> ir.Kind | None:
-    n = size_dim(args[0]) if args else None
-    return ir.Array(_dtype_argument(args, 1, kwargs, "float64"), (n, n))
+_SQUARE = (ir.NoneKind(), ir.NoneKind())
+"""The options of `np.eye` that `np.identity` has not."""
 
 
 def _matmul(a: ir.Kind, b: ir.Kind) -> ir.Kind | None:
@@ -348,14 +332,10 @@ def _eigvals(args: Args, kwargs: Keywords) -> ir.Kind:
     return _complex(ir.Array(ir.dtype_of(args[0]), None if dims is None else dims[:-1]))
 
 
-def _roots(args: Args, kwargs: Keywords) -> ir.Kind | None:
-    return _complex(ir.Array(ir.dtype_of(args[0]), (None,)))
-
-
 def _complex(kind: ir.Kind) -> ir.Kind:
     """The same shape with the complex dtype of the same precision."""
     if isinstance(kind, ir.Array) and kind.dtype is not None:
-        return ir.Array(np.result_type(kind.dtype, np.complex64).name, kind.dims, kind.maybe_scalar)
+        return replace(kind, dtype=np.result_type(kind.dtype, np.complex64).name)
     return kind
 
 
@@ -364,18 +344,16 @@ def _unravelled(args: Args, kwargs: Keywords) -> ir.Kind | None:
     shape = args[1] if len(args) > 1 else None
     if not isinstance(shape, ir.Tuple) or shape.items is None or not ir.is_numeric(args[0]):
         return None
-    place = args[0]
-    one = (
-        ir.Array("int64", place.dims) if isinstance(place, ir.Array) else ir.Scalar("int64", False)
-    )
+    number = ir.Scalar("int64", False)
+    one = ir.Array("int64", args[0].dims) if isinstance(args[0], ir.Array) else number
     return ir.Tuple((one,) * len(shape.items))
 
 
 FUNCTIONS: dict[Any, Rule] = {
     np.unravel_index: _unravelled,
-    np.shape: like(0, _shape),
-    np.ndim: like(0, lambda kind: ir.Scalar("int64", True, ir.rank_of(kind))),
-    np.size: _size,
+    np.shape: _as_attribute("shape", _UNKNOWN_SHAPE),
+    np.ndim: _as_attribute("ndim", ir.Scalar("int64")),
+    np.size: _as_attribute("size", ir.Scalar("int64")),
     np.ravel: _ravel,
     np.reshape: _reshape,
     np.broadcast_to: _broadcast_to,
@@ -386,12 +364,12 @@ FUNCTIONS: dict[Any, Rule] = {
     np.arange: _arange,
     np.linspace: _linspace,
     np.eye: _eye,
-    np.identity: _identity,
+    np.identity: lambda args, kwargs: _eye((*args[:1], *_SQUARE, *args[1:]), kwargs),
     **dict.fromkeys((operator.matmul, np.matmul, np.dot), binary(_matmul)),
     np.cross: _cross,
     np.linalg.eig: _eig,
     np.linalg.eigvals: _eigvals,
-    np.roots: _roots,
+    np.roots: like(0, lambda kind: _complex(ir.Array(ir.dtype_of(kind), (None,)))),
     **{
         getattr(np.random, name): partial(drawn_kind, name)
         for name in (*_PARAMETERS, "rand", "randn")

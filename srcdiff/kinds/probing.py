@@ -28,7 +28,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.kinds.lattice import Args, Kwargs, join, join_all, kind_of
-from srcdiff.primitives.operation import may_be_run
+from srcdiff.primitives.operation import op_of
 from srcdiff.runtime.scipy.sparse import is_sparse
 
 Key = tuple[Any, ...]  # what tells one unknown length of the operands from another
@@ -124,7 +124,7 @@ _MOST = 96
 @lru_cache(maxsize=8192)
 def probe(fn: ir.Callee, args: Args, kwargs: Kwargs = (), any_int: bool = False) -> ir.Kind | None:
     """The kind of `fn(*args, **kwargs)`, None if unknown; `any_int`: integers do not matter."""
-    if not isinstance(fn, (ir.Attr, ir.Method)) and not may_be_run(fn):
+    if not isinstance(fn, (ir.Attr, ir.Method)) and not op_of(fn).probed:
         return None
     names = tuple(k for k, _ in kwargs)
     operands = (*args, *(v for _, v in kwargs))
@@ -243,13 +243,13 @@ def _probe_again(
 
 def _keys(operands: Sequence[ir.Kind]) -> dict[Key, ir.Dim]:
     """The unknown lengths of the operands; those that need not be equal have keys of their own."""
-    found: dict[Key, ir.Dim] = {}
-    for place, kind in enumerate(operands):
-        for array, path in _arrays(kind, (place,)):
-            for axis, dim in enumerate(array.dims or ()):
-                if dim != 1:
-                    found[key_of_length(dim, (*path, axis))] = dim
-    return found
+    return {
+        key_of_length(dim, (*path, axis)): dim
+        for place, kind in enumerate(operands)
+        for array, path in _arrays(kind, (place,))
+        for axis, dim in enumerate(array.dims or ())
+        if dim != 1
+    }
 
 
 def _arrays(kind: ir.Kind, path: tuple[int, ...]) -> Iterator[tuple[ir.Array, tuple[int, ...]]]:
@@ -268,15 +268,11 @@ def _groupings(keys: dict[Key, ir.Dim]) -> Iterator[tuple[list[list[Key]], bool]
         yield [every], False
         return
     yield [[k] for k in every], True
-    if len(every) <= 6:
-        for pair in itertools.combinations(every, 2):
-            yield [list(pair), *([k] for k in every if k not in pair)], True
-        for pair in itertools.combinations(every, 2):
-            rest = [k for k in every if k not in pair]
-            for other in itertools.combinations(rest, 2):
-                if pair < other and len(every) <= 5:
-                    last = [[k] for k in rest if k not in other]
-                    yield [list(pair), list(other), *last], True
+    pairs = list(itertools.combinations(every, 2)) if len(every) <= 6 else []
+    twos = itertools.combinations(pairs if len(every) <= 5 else (), 2)
+    for some in (*((p,) for p in pairs), *((p, q) for p, q in twos if not {*p} & {*q})):
+        equal = [k for pair in some for k in pair]
+        yield [*map(list, some), *([k] for k in every if k not in equal)], True
     if len(every) > 2:
         yield [every], False
 

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from srcdiff import ir
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.primitives.effects import is_ufunc_at
+from srcdiff.primitives.effects import ufunc_method
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import lookup
@@ -140,7 +140,8 @@ def _takes_sequences(call: ir.Call) -> bool:
     """
     if isinstance(call.fn, (ir.Method, ir.Attr, ir.Name, ir.Derived)):
         return False
-    if is_op(call, Op.DEEP_COPY) or is_ufunc_at(call.fn) or op_of(call.fn).package == "operator":
+    at = ufunc_method(call.fn) == "at"
+    if at or is_op(call, Op.DEEP_COPY) or op_of(call.fn).package == "operator":
         return False
     if is_op(call, Op.MIN, Op.MAX) and len(call.args) > 1:
         return False

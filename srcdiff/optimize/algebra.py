@@ -13,12 +13,11 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
-from srcdiff.ir.kinds import is_real
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.optimize import shapes
 from srcdiff.optimize.products import CHAIN, Products, Signs, is_linear, literal
-from srcdiff.primitives.effects import returns_view
 from srcdiff.primitives.ops import Op, is_op, which_op
+from srcdiff.primitives.views import is_array
 
 _ALL = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
 _COLUMN = ir.Tup((ir.Const(...), _ALL, ir.NONE))
@@ -33,6 +32,7 @@ class Algebra:
         self.available = signs.available
         self.memory = signs.available.memory
         self.signs = signs
+        self.is_real, self.is_inexact = signs.is_real, signs.is_inexact
         self.steady = tuple(sorted(steady))
         self.is_loose: Callable[[str], bool] = lambda name: name.startswith("_")
         self.products: Products | None = None  # where numbers are gathered
@@ -63,8 +63,9 @@ class Algebra:
                 return outside
         if call.kwargs:
             return None
-        rule = _RULES.get(which_op(call))
-        new = _folded(call) or (None if rule is None else rule(self, target, *call.args))
+        new: ir.Rhs | None = _folded(call) or self.neutral(target, call)
+        rule = _RULES.get(which_op(call)) if new is None else None
+        new = new if rule is None else rule(self, target, *call.args)
         if new is not None and new != call:
             return new
         return shapes.plain(call, self.kinds, self.available) or self.gathered(target, call)
@@ -79,20 +80,15 @@ class Algebra:
 
     def summed(self, target: str, call: ir.Call) -> ir.Rhs | None:
         """A sum of products with its numbers before it."""
-        kind = self.kinds.get(target)
-        if self.products is None or not call.args or kind is None or not ir.is_float(kind):
-            return None
-        return self.products.summed(call, kind)
+        kind = self.kinds.get(target, ir.UNKNOWN)
+        inexact = self.products is not None and ir.is_float(kind)
+        return self.products.summed(call, kind) if inexact else None  # type: ignore[union-attr]
 
     # --- asking ---
 
     def kind(self, atom: ir.Atom) -> ir.Kind:
         """The kind of an atom."""
         return atom_kind(atom, self.kinds)
-
-    def is_inexact(self, atom: ir.Atom) -> bool:
-        """Whether an atom is certainly a float or complex, number or array."""
-        return ir.is_float(self.kind(atom))
 
     def is_inexact_item(self, stmt: ir.SetItem) -> bool:
         """Whether a store goes into something that is certainly float or complex."""
@@ -101,14 +97,10 @@ class Algebra:
         item = ir.Call(operator.getitem, (stmt.base, stmt.index))
         return ir.is_float(kind_of_call(item, self.kinds))
 
-    def is_real(self, atom: ir.Atom) -> bool:
-        """Whether an atom is certainly a real float, number or array."""
-        return self.is_inexact(atom) and is_real(self.kind(atom))
-
     def rank(self, atom: ir.Atom) -> int | None:
         """How many axes an atom has that is certainly an array."""
         kind = self.kind(atom)
-        return ir.rank_of(kind) if isinstance(kind, ir.Array) and not kind.maybe_scalar else None
+        return ir.rank_of(kind) if is_array(kind) else None
 
     def itself(self, target: str, atom: ir.Atom) -> ir.Rhs | None:
         """The operand as the result, if the two may be one object and are of one type."""
@@ -117,17 +109,21 @@ class Algebra:
             return None  # an operation on an array of rank 0 gives a number
         if isinstance(atom, ir.Name) and not self.memory.may_share(target, atom.id):
             return None
-        if (
-            isinstance(atom, ir.Ref)
-            and ir.is_mutable(kind)
-            and not self.memory.is_only_read(target)
-        ):
-            return None  # an array from outside stays what it is
-        return atom
+        # An array from outside stays what it is.
+        outside = isinstance(atom, ir.Ref) and ir.is_mutable(kind)
+        return None if outside and not self.memory.is_only_read(target) else atom
 
-    def equal(self, target: str, atom: ir.Atom) -> ir.Rhs | None:
-        """The operand as the result, or a copy of it where the two have to be two arrays."""
-        return self.itself(target, atom) or (ir.Call(np.copy, (atom,)) if self.rank(atom) else None)
+    def neutral(self, target: str, call: ir.Call) -> ir.Rhs | None:
+        """`0.0 + x`, `x - 0.0`, `1.0 * x`, `x / 1.0`, `x ** 1`."""
+        if ir.Const not in map(type, call.args):
+            return None
+        number, places = _NEUTRAL.get(which_op(call), (0.0, 0))
+        for one, x in (call.args[::-1], call.args)[:places]:
+            if _is_number(one, number) and (self.is_real(x) if number else self.is_inexact(x)):
+                # A copy of it where the two have to be two arrays.
+                copied = ir.Call(np.copy, (x,)) if self.rank(x) else None
+                return self.itself(target, x) or copied
+        return None
 
     # --- rules ---
 
@@ -145,15 +141,11 @@ class Algebra:
             return replace(value, role=None, args=value.args[::-1])
         if not is_op(value, Op.MATMUL) or not all(self.rank(k) == 2 for k in value.args):
             return None
-        bases = [(k, self.unflipped(k)) for k in reversed(value.args)]
-        if all(base is None for _, base in bases):
+        known = [(k, self.available.value(k)) for k in reversed(value.args)]
+        if not any(is_op(v, Op.T) for _, v in known):
             return None
-        return replace(value, role=None, args=tuple(base or self.flipped(k) for k, base in bases))
-
-    def unflipped(self, atom: ir.Atom) -> ir.Atom | None:
-        """What an atom is the transpose of."""
-        value = self.available.value(atom)
-        return value.args[0] if is_op(value, Op.T) else None
+        args = tuple(v.args[0] if is_op(v, Op.T) else self.flipped(k) for k, v in known)
+        return replace(value, role=None, args=args)
 
     def flipped(self, atom: ir.Atom) -> ir.Name:
         """The transpose of an atom."""
@@ -176,28 +168,16 @@ class Algebra:
 
     def linear(self, target: str, call: ir.Call) -> ir.Rhs | None:
         """`np.sum(-x * y)`: the sign of fewer numbers is turned."""
-        x = call.args[0] if call.args else ir.NONE
-        value = self.available.value(x)
-        if not is_op(value, *CHAIN) or not self.signs.is_read_once(x):
-            return None
-        inner = self.signs.negated(x)
-        if inner is None:
-            return None
-        # The negation made new memory; without it the result may be a view of the operand.
-        shares = returns_view(call, self.kinds) and isinstance(inner, ir.Name)
-        if shares and not self.memory.may_share(target, inner.id):  # type: ignore[union-attr]
-            return None
-        kind = self.kinds.get(target)
-        if kind is None or not ir.is_float(kind) or not self.is_real(inner):
+        x, kind = call.args[0], self.kinds.get(target, ir.UNKNOWN)
+        chain = is_op(self.available.value(x), *CHAIN) and self.signs.is_read_once(x)
+        inner = self.signs.negated(x) if chain and ir.is_float(kind) else None
+        if inner is None or not self.is_real(inner):
             return None
         plain = replace(call, args=(inner, *call.args[1:]))
         return ir.Call(operator.neg, (self.signs.named(plain, kind),))
 
     def add(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
-        """`a + (-b)`, `0.0 + a`, `a + a`."""
-        for zero, other in ((a, b), (b, a)):
-            if _is_number(zero, 0.0) and self.is_inexact(other):
-                return self.itself(target, other)
+        """`a + (-b)`, `a + a`."""
         right, left = self.signs.negated(b), self.signs.negated(a)
         if right is not None and self.is_inexact(a):
             return ir.Call(operator.sub, (a, right))
@@ -213,19 +193,14 @@ class Algebra:
         if not is_op(value, Op.ADD) or value.args[1] != b or not self.signs.is_read_once(a):
             return None
         kind = self.kind(b)
-        if (
-            not isinstance(b, ir.Name)
-            or not ir.is_float(kind)
-            or not self.is_inexact(value.args[0])
-        ):
+        inexact = ir.is_float(kind) and self.is_inexact(value.args[0])
+        if not isinstance(b, ir.Name) or not inexact:
             return None
         twice = ir.Call(operator.mul, (ir.Const(2.0), b))
         return ir.Call(operator.add, (value.args[0], self.signs.named(twice, kind)))
 
     def sub(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
-        """`a - (-b)`, `a - 0.0`."""
-        if _is_number(b, 0.0) and self.is_inexact(a):
-            return self.itself(target, a)
+        """`a - (-b)`, `0.0 - b`."""
         right = self.signs.negated(b)
         if right is not None and self.is_inexact(a) and not isinstance(b, ir.Const):
             return ir.Call(operator.add, (a, right))
@@ -234,18 +209,14 @@ class Algebra:
         return None
 
     def mul(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
-        """`1.0 * x`, `-1.0 * x`, products of negated operands and of two numbers."""
+        """`-1.0 * x`, products of vectors, of negated operands and of two numbers."""
         for number, other in ((a, b), (b, a)):
-            if _is_number(number, 1.0) and self.is_real(other):
-                return self.equal(target, other)
             if _is_number(number, -1.0) and self.is_real(other):
                 return ir.Call(operator.neg, (other,))
         return self.outer(a, b) or self._signs(operator.mul, a, b) or self._twice(a, b)
 
     def div(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
-        """`x / 1.0`, quotients of negated operands and of two numbers."""
-        if _is_number(b, 1.0) and self.is_real(a):
-            return self.equal(target, a)
+        """Quotients of negated operands."""
         return self._signs(operator.truediv, a, b)
 
     def _signs(self, fn: Any, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
@@ -264,13 +235,13 @@ class Algebra:
     def outer(self, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`x[..., :, None] * y[..., None, :]` of vectors, of which the first may be negated."""
         value = self.available.value(a)
-        is_negated = is_op(value, Op.NEG)
+        negated = is_op(value, Op.NEG)
         column = self.spread(value.args[0] if is_op(value, Op.NEG) else a, _COLUMN)
         row = self.spread(b, _ROW)
         if column is None or row is None:
             return None
         product = ir.Call(np.outer, (column, row), text="np.outer")
-        return ir.Call(operator.neg, (self.signs.computed(product),)) if is_negated else product
+        return ir.Call(operator.neg, (self.signs.computed(product),)) if negated else product
 
     def spread(self, atom: ir.Atom, index: ir.Tup) -> ir.Atom | None:
         """The vector of which an atom is the column or the row."""
@@ -303,18 +274,11 @@ class Algebra:
             shape = self.signs.computed(asked)  # reads better than a name for it
         return ir.Call(np.full, (shape, small))
 
-    def power(self, target: str, x: ir.Atom, n: ir.Atom) -> ir.Rhs | None:
-        """`x ** 1`."""
-        if isinstance(n, ir.Const) and n.value == 1 and self.is_real(x):
-            return self.itself(target, x)
-        return None
-
     def item(self, target: str, x: ir.Atom, i: ir.Atom) -> ir.Rhs | None:
         """`(a, b)[0]`, `{"a": b}["a"]`, `a[...]`."""
         if isinstance(i, ir.Const) and i.value is Ellipsis:
-            kind = self.kind(x)
             # Views of the whole are written into like what they are views of.
-            return x if isinstance(kind, ir.Array) and not kind.maybe_scalar else None
+            return x if is_array(self.kind(x)) else None
         value = x if isinstance(x, ir.Tup) else self.available.value(x)
         if is_op(value, Op.MAKE_DICT):
             keys = value.args[::2]
@@ -371,13 +335,17 @@ def _folded(call: ir.Call) -> ir.Const | None:
     return ir.Const(call.fn(one, two))  # type: ignore[operator]
 
 
+_NEUTRAL: Mapping[Op | None, tuple[float, int]] = {
+    Op.ADD: (0.0, 2), Op.SUB: (0.0, 1), Op.MUL: (1.0, 2), Op.DIV: (1.0, 1), Op.POW: (1.0, 1),
+}  # fmt: skip
+"""The number that leaves a value as it is: behind it, or on either side."""
+
 _RULES: Mapping[Op | None, Callable[..., ir.Rhs | None]] = {
     Op.NEG: Algebra.neg,
     Op.ADD: Algebra.add,
     Op.SUB: Algebra.sub,
     Op.MUL: Algebra.mul,
     Op.DIV: Algebra.div,
-    Op.POW: Algebra.power,
     Op.GETITEM: Algebra.item,
     Op.COPY: Algebra.copy,
     Op.T: Algebra.transposed,

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
 from srcdiff.optimize.rewrite import in_ours, is_unnamed
-from srcdiff.optimize.shapes import are_alike, asks_dtype, same_dtype
+from srcdiff.optimize.shapes import are_alike, asks_dtype
 from srcdiff.primitives.effects import asked
 
 
@@ -70,8 +70,9 @@ def _renamed(
             k += 1
             continue
         (second,), first = ir.writes(stmt), _first(stmt)
-        behind = ir.mention_counts(tuple(out[k:])) if _is_plainer(first, second) else Counter[str]()
-        if behind[second] == mentions[second]:
+        # Of two adjoints only the first may be that of something that has a name.
+        plainer = _UNNAMED.match(second) and not is_unnamed(first.removeprefix("d_"))
+        if plainer and ir.mention_counts(tuple(out[k:]))[second] == mentions[second]:
             out[k + 1 :] = ir.rename(tuple(out[k + 1 :]), {second: first})
             first, second = second, first
         else:
@@ -79,11 +80,6 @@ def _renamed(
         mentions[second] += mentions.pop(first) - 2
         del out[k]
     return tuple(out)
-
-
-def _is_plainer(first: str, second: str) -> bool:
-    """Whether of two adjoints only the first is that of something that has a name."""
-    return _UNNAMED.match(second) is not None and not is_unnamed(first.removeprefix("d_"))
 
 
 _UNNAMED = re.compile(r"(d_)+_t[_\d]*\Z")
@@ -113,38 +109,29 @@ def with_first_names(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function without second names for what has no use under its first."""
     body, at = function.body, 0
     while at < len(body):
-        stmt, rest = body[at], body[at + 1 :]
-        if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name):
-            first, second = stmt.rhs.id, stmt.target.id
-            if _are_alike(first, second) and _may_stand(first, second, body[:at], rest, kinds):
-                body = (*body[:at], *ir.rename(rest, {second: first}))
-                continue
-        at += 1
+        stmt, before, rest = body[at], body[:at], body[at + 1 :]
+        first, second = _first(stmt), next(iter(ir.writes(stmt)), "")
+        if first and _may_stand(first, second, before, rest, kinds):
+            body = (*before, *ir.rename(rest, {second: first}))
+        else:
+            at += 1
     return replace(function, body=body)
 
 
 _NUMBER = re.compile(r"(_\d+)+\Z")
 
 
-def _are_alike(first: str, second: str) -> bool:
-    """Whether names are of one variable."""
-    return not first.startswith(("d_", "_")) and _NUMBER.sub("", first) == _NUMBER.sub("", second)
-
-
 def _may_stand(first: str, second: str, before: ir.Block, rest: ir.Block, kinds: ir.Kinds) -> bool:
     """Whether a name may stand for what its second name is bound to from here on."""
+    one_variable = _NUMBER.sub("", first) == _NUMBER.sub("", second)
+    if first.startswith(("d_", "_")) or not one_variable:
+        return False
     if first in ir.bound(rest) or second in ir.bound(before):
         return False
     reading = [s for s in ir.walk(rest) if first in ir.itself_mentions(s)]
-    return all(_asks_alike(s, first, second, kinds) for s in reading)
-
-
-def _asks_alike(stmt: ir.Stmt, first: str, second: str, kinds: ir.Kinds) -> bool:
-    """Whether a statement asks of a name what is the same for its second name."""
-    call = ir.call_of(stmt)
-    if first not in asked(call) or not are_alike(kinds.get(first), kinds.get(second)):
-        return False
-    return not asks_dtype(call) or same_dtype(kinds[first], kinds[second])
+    pair = kinds.get(first), kinds.get(second)
+    calls = map(ir.call_of, reading)  # they ask what is the same for both
+    return all(first in asked(c) and are_alike(*pair, asks_dtype(c)) for c in calls)
 
 
 # --- loop variables that may have one name: those of loops of which none stands inside another ---
@@ -157,48 +144,38 @@ def shared(function: ir.Function, families: Mapping[str, str]) -> dict[str, str]
     """
     if not families:
         return {}
-    known = _Loops(function)
-    first = {n: None for n in known.around if n in families}
+    around = _around(function)
     found: dict[str, str] = {}
     same: dict[str, list[str]] = {}
-    for name in first:
+    for name in [n for n in around if n in families]:
         family = families[name]
-        others = same.setdefault(family, [family] if family in known.around else [])
-        taken = next((n for n in others if n not in known.around[name]), None)
+        others = same.setdefault(family, [family] if family in around else [])
+        taken = next((n for n in others if n not in around[name]), None)
         if taken is None:
             others.append(name)
         else:
             found[name] = taken
-            known.join(name, taken)
+            for other in around.pop(name) - {name}:
+                around[taken].add(other)
+                around.get(other, set()).add(taken)
     return found
 
 
-class _Loops:
-    """The variables that mean something in their loops alone, and those of loops around each."""
-
-    def __init__(self, function: ir.Function) -> None:
-        self.around: dict[str, set[str]] = {}
-        self.others = {p.name for p in function.params}
-        for stmt, loops in ir.walk_in_loops(function.body):
-            outer = [s.target.id for s in loops if isinstance(s, ir.For)]
-            self.others.update(n for n in ir.itself_reads(stmt) if n not in outer or _is_text(stmt))
-            if isinstance(stmt, ir.For):
-                self.enter(stmt.target.id, outer)
-            else:
-                self.others.update(ir.writes(stmt))
-        self.around = {n: a for n, a in self.around.items() if n not in self.others}
-
-    def enter(self, name: str, outer: list[str]) -> None:
-        """The variable of a loop inside of others."""
-        self.around.setdefault(name, set()).update((name, *outer))
-        for other in outer:
-            self.around[other].add(name)
-
-    def join(self, name: str, taken: str) -> None:
-        """Give a variable another one's name."""
-        for other in self.around.pop(name) - {name}:
-            self.around[taken].add(other)
-            self.around.get(other, set()).add(taken)
+def _around(function: ir.Function) -> dict[str, set[str]]:
+    """The variables that mean something in their loops alone: those of loops around and inside."""
+    around: dict[str, set[str]] = {}
+    others = {p.name for p in function.params}
+    for stmt, loops in ir.walk_in_loops(function.body):
+        outer = [s.target.id for s in loops if isinstance(s, ir.For)]
+        others.update(n for n in ir.itself_reads(stmt) if n not in outer or _is_text(stmt))
+        if isinstance(stmt, ir.For):
+            name = stmt.target.id
+            around.setdefault(name, set()).update((name, *outer))
+            for other in outer:
+                around[other].add(name)
+        else:
+            others.update(ir.writes(stmt))
+    return {n: a for n, a in around.items() if n not in others}
 
 
 def _is_text(stmt: ir.Stmt) -> bool:

@@ -10,29 +10,54 @@ element itself then.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from functools import cached_property
 
 from srcdiff import ir
 from srcdiff.analysis.activity import reachable
 from srcdiff.analysis.liveness import liveness
 from srcdiff.ir.frozen import replace
-from srcdiff.optimize.memory import Sharers, gives_view, oddly_bound
+from srcdiff.optimize.memory import Sharers, gives_view
 from srcdiff.optimize.rewrite import in_ours, mark_in
 from srcdiff.optimize.shapes import copied
 from srcdiff.primitives.effects import asked, only_computes, returns_view
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.views import is_array
 
 
-def without_copies(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> ir.Function:
+def without_copies(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function whose generated part takes the memory of arrays that are not needed again."""
-    cut = mark_in(function.body) or 0
-    copies = _copies(function, cut, kinds)
+    return _taking(function, kinds, mark_in(function.body) or 0, _Taker.may_take)
+
+
+def returned_at_once(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
+    """The function without copies, at its end, of arrays that nobody else has."""
+    start = max(_tail(function.body), mark_in(function.body) or 0)
+    return _taking(function, kinds, start, _Taker.may_be_returned)
+
+
+def _tail(body: ir.Block) -> int:
+    """Where the statements start that only put together what is returned."""
+    start = len(body)
+    while start and isinstance(body[start - 1], (ir.Assign, ir.Return)):
+        start -= 1
+    return start
+
+
+def _taking(
+    function: ir.Function,
+    kinds: ir.Kinds,
+    start: int,
+    may_take: Callable[[_Taker, ir.Stmt, str], bool],
+) -> ir.Function:
+    """The function with the arrays themselves for the copies behind `start` that allow it."""
+    found = [(s, _copied(s, kinds)) for s in ir.walk(function.body[start:])]
+    copies = [(s, source.id) for s, source in found if source is not None]
     if not copies:
         return function
     taker = _Taker(function, kinds)
-    return _without(function, {id(s) for s in copies if taker.may_take(s)})
+    return _without(function, {id(s) for s, n in copies if may_take(taker, s, n)})
 
 
 def _without(function: ir.Function, gone: Set[int]) -> ir.Function:
@@ -49,7 +74,7 @@ def _without(function: ir.Function, gone: Set[int]) -> ir.Function:
     return ir.replaced_in(function, left) if gone else function
 
 
-def read_at_once(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> ir.Function:
+def read_at_once(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function without copies that are computed with while their source is the same."""
     return in_ours(function, _ReadAtOnce(function, kinds).block)
 
@@ -57,7 +82,7 @@ def read_at_once(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> ir.Func
 class _ReadAtOnce:
     """The walk that leaves out copies of which all that happens is that something is computed."""
 
-    def __init__(self, function: ir.Function, kinds: Mapping[str, ir.Kind]) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         self.function, self.kinds = function, kinds
         self.once = frozenset(n for n, k in ir.use_counts(function.body).items() if k == 1)
 
@@ -87,7 +112,7 @@ class _ReadAtOnce:
                 return 0
             if self.computes(stmt, ir.Name(name), source):
                 return place + 1
-            if not isinstance(stmt, ir.Assign) or not _only_binds(stmt.rhs):
+            if not isinstance(stmt, ir.Assign) or not only_computes(stmt.rhs):
                 return 0
             if name in ir.reads(stmt):
                 if not is_op(stmt.rhs, Op.UNBROADCAST) or stmt.rhs.args[0] != ir.Name(name):
@@ -105,61 +130,23 @@ class _ReadAtOnce:
             known = known and isinstance(self.kinds.get(base), (ir.Array, ir.List))
             return known and source.id not in Sharers.of(self.function, self.kinds).group(base)
         call = ir.call_of(stmt)
-        return call is not None and copy in call.args and _computes(call)
+        if call is None or call.kwargs or copy not in call.args:
+            return False
+        callee = op_of(call.fn)
+        return callee.is_elementwise and not callee.gives_array
 
 
-def _only_binds(rhs: ir.Rhs) -> bool:
-    """Whether evaluating a right-hand side writes into nothing."""
-    return not isinstance(rhs, ir.Opaque) and only_computes(rhs)
-
-
-def _computes(call: ir.Call) -> bool:
-    """Whether a call makes a new array from the elements of its arguments."""
-    callee = op_of(call.fn)
-    return not call.kwargs and callee.is_elementwise and not callee.gives_array
-
-
-def returned_at_once(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> ir.Function:
-    """The function without copies, at its end, of arrays that nobody else has."""
-    start = max(_tail(function.body), mark_in(function.body) or 0)
-    if not any(_copied(s, kinds) for s in function.body[start:]):
-        return function
-    taker = _Taker(function, kinds)
-    return _without(function, {id(s) for s in function.body[start:] if taker.may_be_returned(s)})
-
-
-def _tail(body: ir.Block) -> int:
-    """Where the statements start that only put together what is returned."""
-    start = len(body)
-    while start and isinstance(body[start - 1], (ir.Assign, ir.Return)):
-        start -= 1
-    return start
-
-
-def _copies(function: ir.Function, cut: int, kinds: Mapping[str, ir.Kind]) -> list[ir.Stmt]:
-    """The copies behind `cut` of what may be an array of its own."""
-    copied = [(s, _copied(s, kinds)) for s in ir.walk(function.body[cut:])]
-    found = [(s, source.id) for s, source in copied if source is not None]
-    if not found:
-        return []
-    names = {n for _, n in found}
-    makers = [s for s in ir.walk(function.body) if not names.isdisjoint(ir.writes(s))]
-    odd = {n for s in makers for n in oddly_bound(s, kinds)}
-    odd.update(p.name for p in function.params)
-    return [s for s, n in found if n not in odd]
-
-
-def _copied(stmt: ir.Stmt, kinds: Mapping[str, ir.Kind]) -> ir.Name | None:
+def _copied(stmt: ir.Stmt, kinds: ir.Kinds) -> ir.Name | None:
     """The array that a statement copies."""
     source = copied(ir.call_of(stmt), Op.COPY, Op.ARRAY)  # which lie in memory as it does
     kind = None if source is None else kinds.get(source.id)
-    return source if isinstance(kind, ir.Array) and not kind.maybe_scalar and kind.dims else None
+    return source if is_array(kind) and kind.dims else None
 
 
 class _Taker:
     """Finds out which copies may take the memory of what they copy."""
 
-    def __init__(self, function: ir.Function, kinds: Mapping[str, ir.Kind]) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         self.kinds = kinds
         self.sharers = Sharers.of(function, kinds)
         self.statements = ir.walk(function.body)
@@ -169,27 +156,23 @@ class _Taker:
         returns = [s for s in self.statements if type(s) is ir.Return]
         self.returned = {n for s in returns for n in ir.reads(s)}
 
-    def may_take(self, stmt: ir.Stmt) -> bool:
+    def may_take(self, stmt: ir.Stmt, source: str) -> bool:
         """Whether nobody needs the memory after it is copied, and it can be written into."""
-        source = _copied(stmt, self.kinds)
-        assert isinstance(stmt, ir.Assign) and source is not None
-        if not self.sharers.is_own(source.id, stmt):
+        (target,) = ir.writes(stmt)
+        if not self.sharers.is_own(source, stmt):
             return False
-        if source == stmt.target:
+        if source == target:
             return True
         # A second name for what is bound several times is hard to follow, for a reader too; what
         # is handed out holds no more memory than its own.
-        once = self.bound[source.id] == 1
-        return once and (self.owns(source.id) or not self.leaves(stmt.target.id))
+        once = self.bound[source] == 1
+        return once and (source not in self.views or not self.leaves(target))
 
-    def may_be_returned(self, stmt: ir.Stmt) -> bool:
+    def may_be_returned(self, stmt: ir.Stmt, source: str) -> bool:
         """Whether a copy at the end is of an array that is no part of another, and only its."""
-        source = _copied(stmt, self.kinds)
-        if source is None or not self.sharers.is_last(source.id, stmt):
+        if not self.sharers.is_last(source, stmt) or not self.only_returned(*ir.writes(stmt)):
             return False
-        if not self.only_returned(*ir.writes(stmt)):
-            return False
-        return all(n not in self.sharers.odd and self.owns(n) for n in self.givers(source.id))
+        return self.givers(source).isdisjoint(self.sharers.odd | self.views)
 
     def only_returned(self, name: str) -> bool:
         """Whether a name is read by a return alone: what an object holds is hard to follow."""
@@ -201,10 +184,6 @@ class _Taker:
         given = [s for s in self.statements if isinstance(s, (ir.Assign, ir.Permute))]
         names = [(s, o.id) for s in given for o in ir.operands(s) if isinstance(o, ir.Name)]
         return reachable((name,), [(n, o, s) for s, o in names for n in ir.writes(s)])
-
-    def owns(self, name: str) -> bool:
-        """Whether a name is never a part of something else."""
-        return name not in self.views
 
     @cached_property
     def views(self) -> set[str]:
@@ -225,27 +204,18 @@ class _Taker:
 # --- elements of adjoints that a loop clears although nobody looks at them again -----------------
 
 
-Place = tuple[ir.Block, int, tuple[ir.For | ir.While, ...]]  # a statement, and the loops around it
-
-
-def without_clearing(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> ir.Function:
+def without_clearing(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function whose generated part clears no element for nothing."""
-    cut = mark_in(function.body) or 0
-    places = list(_places(function.body[cut:], ()))
-    if not places:
+    ours = function.body[mark_in(function.body) or 0 :]
+    around = {id(s): loops for s, loops in ir.walk_in_loops(ours) if loops and _clears(s)}
+    if not around:
         return function
-    finder = _Finder(function, kinds)
-    return _without(function, {k for place in places for k in finder.needless(*place)})
-
-
-def _places(block: ir.Block, loops: tuple[ir.For | ir.While, ...]) -> Iterator[Place]:
-    """The stores of zeros inside of loops."""
-    for k, stmt in enumerate(block):
-        if loops and _clears(stmt):
-            yield block, k, loops
-        inside = (*loops, stmt) if isinstance(stmt, (ir.For, ir.While)) else loops
-        for inner in ir.blocks(stmt):
-            yield from _places(inner, inside)
+    finder, gone = _Finder(function, kinds), set[int]()
+    for block in ir.walk_blocks(ours):
+        for k, stmt in enumerate(block):
+            if id(stmt) in around:
+                gone |= finder.needless(block, k, around[id(stmt)])
+    return _without(function, gone)
 
 
 def _clears(stmt: ir.Stmt) -> bool:
@@ -258,7 +228,7 @@ def _clears(stmt: ir.Stmt) -> bool:
 class _Finder:
     """What is known of a function that clears elements."""
 
-    def __init__(self, function: ir.Function, kinds: Mapping[str, ir.Kind]) -> None:
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         self.kinds = kinds
         self.sharers = Sharers.of(function, kinds)
         self.live = liveness(function)  # behind each statement
@@ -311,13 +281,11 @@ class _Finder:
 
     def copy_of(self, before: ir.Block, stmt: ir.SetItem) -> Iterator[int]:
         """The copy of the element, if it stands right before the statement that clears it."""
-        copy = before[-1] if before else None
-        read = before[-2] if len(before) > 1 else None
+        *_, read, copy = (None, None, *before)
         if not isinstance(copy, ir.Assign) or not isinstance(read, ir.Assign):
             return
         element = ir.Call(operator.getitem, (stmt.base, stmt.index or ir.NONE))
-        made = is_op(copy.rhs, Op.COPY)
-        if made and read.rhs == element and copy.rhs.args == (read.target,):  # type: ignore[union-attr]
+        if read.rhs == element and copied(copy.rhs, Op.COPY) == read.target:
             memory = self.sharers.memory
             if memory.find(copy.target.id) not in memory.escaping:
                 yield id(copy)

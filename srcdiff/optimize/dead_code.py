@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence, Set
 from srcdiff import ir
 from srcdiff.ir.frozen import remember, replace
 from srcdiff.optimize.memory import Sharers
-from srcdiff.optimize.shapes import are_alike, copied, same_dtype
+from srcdiff.optimize.shapes import are_alike, copied
 from srcdiff.primitives.effects import (
     asked,
     is_pure,
@@ -73,13 +73,9 @@ def _private(
     statements = list(ir.walk(function.body))
     stored = {stored_into(s) for s in statements} - {p.name for p in function.params}
     stored |= {n for name, names in swapped.items() if name in stored for n in names}
-    fresh: set[str] = set()
-    other: set[str] = set()
-    for stmt in statements:
-        for name in ir.writes(stmt):
-            if name in stored and not isinstance(stmt, ir.Permute):
-                (fresh if _makes_new(stmt, kinds) else other).add(name)
-    found = fresh - other - _written_through(statements, kinds)
+    bound = [(n, s) for s in statements if type(s) is not ir.Permute for n in ir.writes(s)]
+    shared = {n for n, s in bound if n in stored and not _makes_new(s, kinds)}
+    found = {n for n, _ in bound if n in stored} - shared - _written_through(statements, kinds)
     return frozenset(n for n in found if swapped.get(n, frozenset()) <= found)
 
 
@@ -96,16 +92,14 @@ def _swapped(function: ir.Function) -> dict[str, frozenset[str]]:
 def _written_through(statements: Sequence[ir.Stmt], kinds: ir.Kinds) -> set[str]:
     """The containers of which an item is written into: `xs[i] += v`, and others may have it too."""
     bases = {s.base.id for s in statements if type(s) is ir.SetItem and s.op is not None}
-    bases.update(n for s in statements for n in _items_written(s))
+    calls = (c for c in map(ir.call_of, statements) if is_op(c, *_ITEM_WRITERS))
+    bases.update(n for c in calls for n in ir.names(c.args[0]))
     open_ = bases - kinds.keys()
     arrays = {n for s in statements if open_ and _makes_array(s) for n in ir.writes(s)}
     return {n for n in bases if (n not in arrays if n in open_ else ir.holds_memory(kinds[n]))}
 
 
-def _items_written(stmt: ir.Stmt) -> tuple[str, ...]:
-    """The container into whose items a call writes, where they are."""
-    call = ir.call_of(stmt)
-    return ir.names(call.args[0]) if is_op(call, Op.ADD_INTO, Op.ADD_SHARED, Op.PUT_BACK) else ()
+_ITEM_WRITERS = (Op.ADD_INTO, Op.ADD_SHARED, Op.PUT_BACK)
 
 
 def _makes_array(stmt: ir.Stmt) -> bool:
@@ -128,12 +122,10 @@ def _makes_new(stmt: ir.Stmt, kinds: ir.Kinds) -> bool:
 
 def _formed(function: ir.Function, private: frozenset[str], kinds: ir.Kinds) -> frozenset[str]:
     """The arrays among the private names whose shape no store changes."""
-    found = {n for n in private if isinstance(kinds.get(n), ir.Array)}
-    if not found:
-        return frozenset()
-    calls = filter(None, map(ir.call_of, ir.walk(function.body)))
-    methods = [c for c in calls if type(c.fn) is ir.Method and c.fn.name in _RESHAPES]
-    return frozenset(found - {n for c in methods for n in ir.names(c.args[0])})
+    found = frozenset(n for n in private if isinstance(kinds.get(n), ir.Array))
+    calls = ir.calls(function.body if found else ())
+    reshaped = (c for c in calls if isinstance(c.fn, ir.Method) and c.fn.name in _RESHAPES)
+    return found.difference(*(ir.names(c.args[0]) for c in reshaped))
 
 
 _RESHAPES = ("resize", "setfield", "setflags")
@@ -156,26 +148,26 @@ class _Sweep:
 
     def block(self, block: ir.Block, live: set[str]) -> ir.Block:
         """The needed statements of a block; `live` becomes what is live before it."""
-        out: list[ir.Stmt] = []
-        for stmt in reversed(block):
-            new = self.stmt(stmt, live)
-            if new is not None:
-                out.append(new)
-        return tuple(reversed(out))
+        found = [self.stmt(stmt, live) for stmt in reversed(block)]
+        return tuple([stmt for stmt in reversed(found) if stmt is not None])
 
     def stmt(self, stmt: ir.Stmt, live: set[str]) -> ir.Stmt | None:
         """A statement as far as it is needed."""
-        if type(stmt) not in ir.PLAIN:
-            return self.nested(stmt, live)
+        if isinstance(stmt, ir.If):
+            return self.branch(stmt, live)
+        if isinstance(stmt, (ir.For, ir.While)):
+            return self.loop(stmt, live)
         if isinstance(stmt, ir.Comment):
             return stmt if stmt.text else None
         base = stored_into(stmt)
         if not self.is_needed(stmt, base, live):
             return None
-        if isinstance(stmt, ir.Permute):
-            stmt = _one_way(stmt, live)
+        if isinstance(stmt, ir.Permute) and len(live.intersection(ir.writes(stmt))) == 1:
+            target, source = next(p for p in zip(stmt.targets, stmt.sources) if p[0].id in live)
+            stmt = ir.Assign(target, source, stmt.loc)
         if isinstance(stmt, ir.Assign) and stmt.target.id not in live:
-            stmt = _for_its_effect(stmt)
+            if is_op(stmt.rhs, Op.COTANGENT):  # nobody needs it, but it may be wrong
+                stmt = ir.Effect(stmt.rhs, stmt.loc)
         live.difference_update(ir.writes(stmt))
         looks = not self.formed.isdisjoint(ir.itself_reads(stmt))
         forms = self.forms(stmt) if looks else frozenset[str]()
@@ -184,15 +176,6 @@ class _Sweep:
         if base is not None:
             live.add(base)
         return stmt
-
-    def nested(self, stmt: ir.Stmt, live: set[str]) -> ir.Stmt | None:
-        """A statement with blocks as far as it is needed."""
-        if isinstance(stmt, ir.If):
-            return self.branch(stmt, live)
-        if isinstance(stmt, ir.For):
-            return self.for_loop(stmt, live)
-        assert isinstance(stmt, ir.While)
-        return self.while_loop(stmt, live)
 
     def need(self, names: Sequence[str], live: set[str]) -> None:
         """A needed statement looks at some names."""
@@ -248,77 +231,54 @@ class _Sweep:
         self.need(ir.names(stmt.test), live)
         return ir.rebuilt(stmt, body=body, orelse=orelse)
 
-    def for_loop(self, stmt: ir.For, live: set[str]) -> ir.Stmt | None:
-        """A `for`, unless nothing is left in it and its target is not read later."""
-        after = set(live)
-        live |= self.heads.get(id(stmt), set())
+    def loop(self, stmt: ir.For | ir.While, live: set[str]) -> ir.Stmt | None:
+        """A loop; a `for` goes if nothing is left in it and its target is not read later."""
+        after, head = set(live), set(self.heads.get(id(stmt), ()))
         while True:
-            inner = set(live)
-            if stmt.stop is not None and not _is_empty(stmt.body):
-                inner.add(stmt.stop.id)
-            body = self.block(stmt.body, inner)
-            inner.discard(stmt.target.id)
-            more = inner - live
-            live |= more
-            if not more or more.isdisjoint(self.asked_in(stmt)):
-                break
-        empty = _is_empty(body) or (stmt.stop is not None and _only_sets(body, stmt.stop.id, after))
-        if empty and stmt.target.id not in after and only_computes(stmt.iter):
-            live.clear()
-            live.update(after)
-            return None
-        # What is live at its head already starts the next visit, if an outer loop makes one.
-        self.heads[id(stmt)] = set(live)
-        self.need(ir.names(stmt.iter), live)
-        return ir.rebuilt(stmt, body=body)
-
-    def asked_in(self, stmt: ir.For) -> Set[str]:
-        """The names of which it matters inside of a loop whether they are live."""
-        found = self.asked.get(id(stmt))
-        if found is None:
-            bases = {stored_into(s) for s in ir.walk(stmt.body)} & self.private
-            groups = (self.sharers().group(n) for n in bases if n is not None)
-            found = self.asked[id(stmt)] = ir.bound(stmt.body).union(*groups)
-        return found
-
-    def while_loop(self, stmt: ir.While, live: set[str]) -> ir.Stmt:
-        """A `while`, which might never end: it stays."""
-        head: set[str] = set(self.heads.get(id(stmt), ()))
-        while True:
-            inner = head | live
+            inner = head | after
             if stmt.stop is not None:
                 inner.add(stmt.stop.id)
             body = self.block(stmt.body, inner)
-            inner |= live
-            self.need(ir.names(stmt.test), inner)
-            cond = self.block(stmt.cond, inner)
-            if inner <= head:
-                live.clear()
-                live.update(head)
-                self.heads[id(stmt)] = head
-                return ir.rebuilt(stmt, cond=cond, body=body)
+            inner.difference_update(ir.writes(stmt))
+            inner |= after
+            new = {"body": body}
+            if isinstance(stmt, ir.While):
+                self.need(ir.names(stmt.test), inner)
+                new["cond"] = self.block(stmt.cond, inner)
+            more = inner - head - after
             head |= inner
+            if more.isdisjoint(self.asked_in(stmt)):
+                break
+        if isinstance(stmt, ir.For):
+            if _is_left_out(stmt, body, after):
+                return None
+            self.need(ir.names(stmt.iter), head)
+        # What is live at its head already starts the next visit, if an outer loop makes one.
+        self.heads[id(stmt)] = head
+        live.clear()
+        live.update(head)
+        return ir.rebuilt(stmt, **new)
+
+    def asked_in(self, stmt: ir.For | ir.While) -> Set[str]:
+        """The names of which it matters inside of a loop whether they are live."""
+        found = self.asked.get(id(stmt))
+        if found is None:
+            bases = {stored_into(s) for s in ir.walk((stmt,))} & self.private
+            groups = (self.sharers().group(n) for n in bases if n is not None)
+            found = self.asked[id(stmt)] = ir.bound((stmt,)).union(*groups)
+        return found
 
 
-def _for_its_effect(stmt: ir.Assign) -> ir.Stmt:
-    """A cotangent that nobody needs is looked at all the same: it may be wrong."""
-    call = ir.call_of(stmt)
-    return ir.Effect(call, stmt.loc) if is_op(call, Op.COTANGENT) else stmt
+def _is_left_out(loop: ir.For, body: ir.Block, after: set[str]) -> bool:
+    """Whether all that is left of a loop is to compute the flag that ends it, which nobody reads.
 
-
-def _one_way(stmt: ir.Permute, live: set[str]) -> ir.Stmt:
-    """A permutation of which only one result is needed is an assignment."""
-    needed = [(t, s) for t, s in zip(stmt.targets, stmt.sources) if t.id in live]
-    return ir.Assign(*needed[0], stmt.loc) if len(needed) == 1 else stmt
-
-
-def _only_sets(body: ir.Block, stop: str, after: set[str]) -> bool:
-    """Whether all that a loop's body does is to compute the flag that ends the loop."""
-    if stop in after:
-        return False
-    return all(
+    A `while` might never end: it stays.
+    """
+    unread = after.isdisjoint((loop.target.id, *([] if loop.stop is None else [loop.stop.id])))
+    ends = loop.stop is not None and all(
         isinstance(s, ir.Assign) and s.target.id not in after and only_computes(s.rhs) for s in body
     )
+    return unread and (ends or _is_empty(body)) and only_computes(loop.iter)
 
 
 def _is_empty(block: ir.Block) -> bool:
@@ -371,7 +331,5 @@ def _asking(stmt: ir.Stmt, steady: list[str], kinds: ir.Kinds) -> ir.Stmt:
 def _of_same_form(name: ir.Name, steady: list[str], kinds: ir.Kinds) -> ir.Atom:
     """A parameter of the same shape and dtype, or else the name itself."""
     kind = kinds.get(name.id)
-    for like in () if kind is None or name.id in steady else steady:
-        if are_alike(kind, kinds.get(like)) and same_dtype(kind, kinds[like]):
-            return ir.Name(like)
-    return name
+    alike = (n for n in steady if are_alike(kind, kinds.get(n), True))
+    return name if name.id in steady else ir.Name(next(alike, name.id))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from typing import TypeGuard
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from srcdiff.optimize.memory import Sharers
 from srcdiff.optimize.shapes import BINARY
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.views import is_array
 from srcdiff.runtime import sequences
 from srcdiff.runtime.devices import on_device
 from srcdiff.runtime.workspace import FUNCTIONS, MEMORY, OPERATORS, POWERS
@@ -33,19 +35,15 @@ from srcdiff.runtime.workspace import FUNCTIONS, MEMORY, OPERATORS, POWERS
 def finish(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The derivative with its results in their plain form."""
     body: list[ir.Stmt] = []
-    same: dict[str, ir.Name] = {}
-
-    def read(name: ir.Name) -> ir.Atom:
-        return same.get(name.id, name)
-
+    same: dict[str, str] = {}
     for k, stmt in enumerate(function.body):
         plain = _finished(stmt, kinds)
         if isinstance(stmt, ir.Assign) and plain is not None:
             if isinstance(plain, ir.Name) and _is_tail(function.body[k:]):
-                same[stmt.target.id] = plain
+                same[stmt.target.id] = plain.id
                 continue
             stmt = replace(stmt, rhs=plain)
-        body.append(ir.map_stmt(stmt, read, lambda n: n, lambda b: b) if same else stmt)
+        body += ir.rename((stmt,), same) if same else (stmt,)
     return replace(function, body=tuple(body))
 
 
@@ -106,12 +104,10 @@ def returned(function: ir.Function) -> frozenset[str]:
     Its kind cannot be told from the text, so that `+=` might mean an array.
     """
     both: set[str] = set()
-    for stmt in ir.walk(function.body):
-        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Call):
-            taken = is_op(rhs, Op.GETITEM) and rhs.args[0] in {ir.Name(n) for n in both}
-            if isinstance(rhs.fn, ir.Derived) or taken:
-                both.add(stmt.target.id)
+    for stmt in ir.assignments(function.body):
+        taken = is_op(stmt.rhs, Op.GETITEM) and not both.isdisjoint(ir.names(stmt.rhs.args[0]))
+        if taken or isinstance(ir.callee_of(stmt), ir.Derived):
+            both.add(stmt.target.id)
     return frozenset(both)
 
 
@@ -119,12 +115,9 @@ def _attribute(call: ir.Call, kinds: ir.Kinds) -> ir.Call | None:
     """`x.name` of an object that came out of a container; None for other calls."""
     if not is_op(call, Op.GETITEM) or not isinstance(call.args[1], ir.Const):
         return None
-    name = call.args[1].value
-    if ir.class_of(_kind(call.args[0], kinds)) is not None:
-        is_name = isinstance(name, str)
-    else:
-        is_name = call.role is ir.Role.ATTRIBUTE
-    return ir.Call(ir.Attr(name), call.args[:1]) if is_name else None
+    name, is_object = call.args[1].value, ir.class_of(_kind(call.args[0], kinds)) is not None
+    named = isinstance(name, str) if is_object else call.role is ir.Role.ATTRIBUTE
+    return ir.Call(ir.Attr(name), call.args[:1]) if named else None
 
 
 def _in_place(
@@ -151,9 +144,7 @@ def _in_place(
 
 def _is_steady(kind: ir.Kind | None) -> bool:
     """Whether a name always stands for an array of one shape and dtype."""
-    if not isinstance(kind, ir.Array) or kind.maybe_scalar or kind.dtype is None:
-        return False
-    return bool(kind.dims) and None not in (kind.dims or ())
+    return _has_axes(kind) and None not in (kind.dtype, *(kind.dims or ()))
 
 
 def _finished(stmt: ir.Stmt, kinds: ir.Kinds) -> ir.Rhs | None:
@@ -171,10 +162,8 @@ def _kind(atom: ir.Atom, kinds: ir.Kinds) -> ir.Kind | None:
 
 def _plain(grad: ir.Atom, have: ir.Kind, want: ir.Kind) -> ir.Rhs | None:
     """The gradient itself or converted, None where only `like_tree` is sure."""
-    if isinstance(have, ir.Scalar) and isinstance(want, ir.Scalar):
+    if isinstance(want, ir.Scalar):
         return _plain_number(grad, have, want)
-    if isinstance(want, ir.Scalar) and isinstance(have, ir.Array) and on_device():
-        return _fetched(grad, have, want)
     if isinstance(have, ir.Array) and isinstance(want, ir.Array) and ir.same_shape(have, want):
         if have.dtype == want.dtype:
             return grad
@@ -184,28 +173,20 @@ def _plain(grad: ir.Atom, have: ir.Kind, want: ir.Kind) -> ir.Rhs | None:
     return None
 
 
-def _fetched(grad: ir.Atom, have: ir.Array, want: ir.Scalar) -> ir.Rhs | None:
-    """A gradient that may be an array on a device, for a number of Python."""
-    number = want.python and want.dtype in ("float64", "complex128")
-    if have.dtype is None or have.dims != () or not number:
+def _plain_number(grad: ir.Atom, have: ir.Kind, want: ir.Scalar) -> ir.Rhs | None:
+    """A gradient for an input that is a number."""
+    have_dtype, python = ir.dtype_of(have), {"float64": float, "complex128": complex}
+    as_python = ir.Call(python[want.dtype], (grad,)) if want.dtype in python else None
+    if isinstance(have, ir.Array):  # on a device a number is an array
+        sure = on_device() and have.dims == () and bool(want.python) and have_dtype is not None
+        return as_python if sure and (want.dtype != "float64" or ir.is_real(have)) else None
+    known = isinstance(have, ir.Scalar) and have_dtype == want.dtype and want.python is not None
+    if not known or have_dtype is None:
         return None
-    return None if want.dtype == "float64" and not ir.is_real(have) else _pythons(grad, want)
-
-
-def _pythons(grad: ir.Atom, want: ir.Scalar) -> ir.Call:
-    """A gradient as a number of Python."""
-    return ir.Call(float if want.dtype == "float64" else complex, (grad,))
-
-
-def _plain_number(grad: ir.Atom, have: ir.Scalar, want: ir.Scalar) -> ir.Rhs | None:
-    """A gradient that is a number, for an input that is one."""
-    if have.dtype is None or have.dtype != want.dtype or want.python is None:
-        return None
-    if want.python is have.python:
+    if want.python is have.python:  # type: ignore[union-attr]
         return grad
-    if want.python:
-        return _pythons(grad, want)
-    return ir.Call(getattr(np, str(want.dtype)), (grad,), text=f"np.{want.dtype}")
+    numpys = ir.Call(getattr(np, have_dtype), (grad,), text=f"np.{want.dtype}")
+    return as_python if want.python else numpys
 
 
 # --- calls that make arrays as calls of a workspace: what `workspace=True` asks for --------------
@@ -241,18 +222,15 @@ def reused(function: ir.Function, params: ir.Kinds, request: Request) -> ir.Func
         return function
     kinds = infer(function, params)
 
-    def stmt(s: ir.Stmt) -> ir.Stmt:
-        if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call):
-            return ir.rebuilt(s, rhs=_reused(s.rhs, kinds))
-        return s
-
-    return ir.replaced_in(function, stmt)
+    return ir.with_values(
+        function, lambda s: _reused(s.rhs, kinds) if isinstance(s.rhs, ir.Call) else s.rhs
+    )
 
 
 def _reused(call: ir.Call, kinds: ir.Kinds) -> ir.Call:
     """A call as that of a workspace, if its result is an array with axes for certain."""
     name, args = _named(call, kinds)
-    if name is None or not _is_array(kind_of_call(call, kinds)):
+    if name is None or not _has_axes(kind_of_call(call, kinds)):
         return call
     if any(isinstance(a, ir.Star) for a in args) or not _fits(name, args, call):
         return call
@@ -262,9 +240,9 @@ def _reused(call: ir.Call, kinds: ir.Kinds) -> ir.Call:
     return replace(call, fn=getattr(MEMORY, name), args=args, text=f"memory.{name}")
 
 
-def _is_array(kind: ir.Kind | None) -> bool:
+def _has_axes(kind: ir.Kind | None) -> TypeGuard[ir.Array]:
     """Whether a value is an array with axes."""
-    return isinstance(kind, ir.Array) and not kind.maybe_scalar and bool(kind.dims)
+    return is_array(kind) and bool(kind.dims)
 
 
 def _named(call: ir.Call, kinds: ir.Kinds) -> Named:
@@ -280,7 +258,7 @@ def _power(base: ir.Atom, exponent: ir.Atom, kinds: ir.Kinds) -> Named:
     kind = atom_kind(base, kinds)
     inexact = isinstance(kind, ir.Array) and (kind.dtype or "").startswith(("float", "complex"))
     if not isinstance(exponent, ir.Const):
-        whole = _is_array(atom_kind(exponent, kinds))
+        whole = _has_axes(atom_kind(exponent, kinds))
         return "power" if whole else None, (base, exponent)
     if not inexact or exponent.value in (0, 1):
         return None, ()

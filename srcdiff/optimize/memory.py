@@ -12,6 +12,7 @@ versions it was made under.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence, Set
 from functools import cached_property
 from typing import NamedTuple
@@ -23,7 +24,6 @@ from srcdiff.analysis.manager import Analysis
 from srcdiff.ir.disjoint import Disjoint
 from srcdiff.ir.frozen import remember
 from srcdiff.primitives.effects import (
-    gives_array,
     is_pure,
     makes_new,
     mutated_args,
@@ -33,6 +33,7 @@ from srcdiff.primitives.effects import (
 )
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.views import is_array
 
 Changes = tuple[ir.Stmt, Collection[str], Collection[str]]  # what it binds, and classes it writes
 Known = tuple[
@@ -52,7 +53,7 @@ class Memory(Analysis):
         for stmt in ir.walk(function.body):
             _, shared, into = self._known(stmt)
             for name, source in shared:
-                self._union(name, source)
+                self.sets.join(*sorted((self.find(name), self.find(source))))
             if into:
                 written += into
         returns = (s for s in function.body if isinstance(s, ir.Return))
@@ -74,8 +75,7 @@ class Memory(Analysis):
 
     def is_array(self, name: str) -> bool:
         """Whether a name certainly stands for an array."""
-        kind = self.kinds.get(name)
-        return isinstance(kind, ir.Array) and not kind.maybe_scalar
+        return is_array(self.kinds.get(name))
 
     def is_mutated(self, name: str) -> bool:
         """Whether something writes into the memory behind a name, anywhere in the function."""
@@ -130,9 +130,6 @@ class Memory(Analysis):
             assert self.find(name) in (name, self.find(source)), "it joins what was apart"
             self.sets.join(source, name)
 
-    def _union(self, a: str, b: str) -> None:
-        self.sets.join(*sorted((self.find(a), self.find(b))))
-
     def _known(self, stmt: ir.Stmt) -> Known:
         """What a statement shares and writes into, for the kinds."""
         found: Known | None = stmt._memory
@@ -169,15 +166,13 @@ class Memory(Analysis):
     def _sources(self, rhs: ir.Rhs) -> Sequence[str]:
         """The names whose memory a value may share."""
         if isinstance(rhs, ir.Call):
-            atoms = (*returns_view(rhs, self.kinds), *self._kept(rhs))
+            # What returns something may keep the items of a container that it writes into.
+            kept = rhs.args if mutated_args(rhs, self.kinds) else ()
+            atoms = (*returns_view(rhs, self.kinds), *kept)
             if is_op(rhs, Op.LIKE_TREE):
                 atoms += rhs.args[:1]  # `finish` returns it as it is where its kind is right
             return tuple(n for a in atoms for n in ir.occurrences(a))
         return ir.occurrences(rhs)
-
-    def _kept(self, call: ir.Call) -> tuple[ir.Atom, ...]:
-        """What a call that returns something may keep: the items of a container it writes into."""
-        return call.args if mutated_args(call, self.kinds) else ()
 
 
 def _bound_by(stmt: ir.Stmt) -> tuple[str, ...]:
@@ -266,7 +261,7 @@ def oddly_bound(stmt: ir.Stmt, kinds: ir.Kinds) -> tuple[str, ...]:
         return ir.writes(stmt)
     if gives_view(rhs):  # a part of what is from outside stays what it is
         return ir.writes(stmt) if isinstance(rhs.args[0], ir.Ref) else ()
-    new = isinstance(rhs.fn, ir.Method) or not gives_array(rhs.fn)
+    new = isinstance(rhs.fn, ir.Method) or not op_of(rhs.fn).gives_array
     new = new and makes_new(rhs.fn) and not returns_view(rhs, kinds)
     return () if new else ir.writes(stmt)
 
@@ -304,29 +299,22 @@ class Available:
         self.facts: dict[str, Fact] = {}
         self.copies: set[str] = set()  # the names whose facts are that they are copies
         self.values: dict[ir.Rhs, str] = {}
-        self.names: dict[str, int] = {}
-        self.written: dict[str, int] = {}
+        self.names, self.written = Counter[str](), Counter[str]()  # the versions
 
     def bind(self, name: str) -> None:
         """A name takes a new value."""
-        self.names[name] = self.names.get(name, 0) + 1
-
-    def write(self, classes: Iterable[str]) -> None:
-        """Memory is written into."""
-        for name in classes:
-            self.written[name] = self.written.get(name, 0) + 1
+        self.names[name] += 1
 
     def forget(self, block: ir.Block) -> None:
         """Whatever a block may bind or write has happened, or is about to."""
         for stmt in block:
             _, bound, written = self.memory.changes(stmt)
-            for name in bound:
-                self.bind(name)
-            self.write(written)
+            self.names.update(bound)
+            self.written.update(written)
 
     def change(self, stmt: ir.Stmt) -> None:
         """The memory that a statement itself writes into; a number is bound anew instead."""
-        self.write(self.memory.written_by(stmt))
+        self.written.update(self.memory.written_by(stmt))
         if isinstance(stmt, ir.SetItem) and stmt.index is None:
             self.bind(stmt.base.id)
 

@@ -24,10 +24,10 @@ from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.optimize.memory import Available
 from srcdiff.primitives.ops import Op, is_op, which_op
+from srcdiff.primitives.views import is_array
 from srcdiff.runtime.devices import on_device
 
 PRODUCTS = (Op.MUL, Op.DIV, Op.MATMUL, Op.OUTER)
-LINEAR = (Op.NP_SUM,)  # not those that return views: their operand may be written into
 DEPTH = 12
 
 
@@ -39,12 +39,12 @@ def literal(atom: ir.Atom) -> float | None:
 
 
 def is_linear(call: ir.Call) -> bool:
-    """Whether a call is linear in its first argument: not if it starts with another value."""
-    if not is_op(call, *LINEAR) or len(call.args) not in (1, 2):
-        return False
-    return all(k in ("axis", "keepdims") for k, _ in call.kwargs)
+    """Whether a call is a sum, which is linear in what it adds up: not from another value on."""
+    plain = all(k in ("axis", "keepdims") for k, _ in call.kwargs)
+    return plain and is_op(call, Op.NP_SUM) and len(call.args) in (1, 2)
 
 
+@state
 class Signs:
     """Finds negations inside chains of temporaries that are used once, and builds the chain anew.
 
@@ -52,19 +52,20 @@ class Signs:
     which it says the place in `loc`.
     """
 
-    def __init__(
-        self,
-        kinds: MutableMapping[str, ir.Kind],
-        available: Available,
-        uses: Mapping[str, int],
-        fresh: ir.Fresh,
-    ) -> None:
-        self.kinds = kinds
-        self.available = available
-        self.uses = uses
-        self.fresh = fresh
-        self.pending: list[ir.Assign] = []
-        self.loc = ir.NOWHERE
+    kinds: MutableMapping[str, ir.Kind]
+    available: Available
+    uses: Mapping[str, int]
+    fresh: ir.Fresh
+    pending: list[ir.Assign] = field(default_factory=list)
+    loc: ir.Loc = ir.NOWHERE
+
+    def is_inexact(self, atom: ir.Atom) -> bool:
+        """Whether an atom is certainly a float or complex, number or array."""
+        return ir.is_float(atom_kind(atom, self.kinds))
+
+    def is_real(self, atom: ir.Atom) -> bool:
+        """Whether an atom is certainly a real float, number or array."""
+        return _is_real_float(atom_kind(atom, self.kinds))
 
     def is_read_once(self, atom: ir.Atom) -> bool:
         """Whether an atom is a name that is read nowhere else."""
@@ -76,33 +77,22 @@ class Signs:
         if number is not None:
             return ir.Const(-number) if number < 0 else None
         value = self.available.value(atom)
-        if not isinstance(atom, ir.Name) or not isinstance(value, ir.Call):
+        once = depth > 0 and self.is_read_once(atom)
+        if not isinstance(atom, ir.Name) or not (is_op(value, Op.NEG) or once):
             return None
-        inside = depth > 0 and self.is_read_once(atom)
-        if not inside and not is_op(value, Op.NEG):
-            return None
-        kind = atom_kind(atom, self.kinds)
-        if not _is_real_float(kind):
+        if not self.is_real(atom) or not isinstance(value, ir.Call):
             return None
         if is_op(value, Op.NEG):
-            return self._unsigned(atom, value.args[0])
-        return self._inside(value, kind, depth)
-
-    def _unsigned(self, atom: ir.Name, inner: ir.Atom) -> ir.Atom | None:
-        """The operand of a negation, unless both would then have to be variables."""
-        if not ir.is_float(atom_kind(inner, self.kinds)):
-            return None
-        return None if self.is_read_once(inner) and self.uses.get(atom.id, 0) > 1 else inner
+            inner = value.args[0]
+            # Both would then have to be variables.
+            both = self.is_read_once(inner) and self.uses.get(atom.id, 0) > 1
+            return inner if self.is_inexact(inner) and not both else None
+        return self._inside(value, atom_kind(atom, self.kinds), depth)
 
     def _inside(self, call: ir.Call, kind: ir.Kind, depth: int) -> ir.Atom | None:
         """The call without the sign of one of its operands."""
-        if is_op(call, *PRODUCTS) and len(call.args) == 2 and not call.kwargs:
-            places = 2
-        elif is_linear(call):
-            places = 1
-        else:
-            return None
-        for k, arg in enumerate(call.args[:places]):
+        product = is_op(call, *PRODUCTS) and len(call.args) == 2 and not call.kwargs
+        for k, arg in enumerate(call.args[: 2 if product else int(is_linear(call))]):
             plain = self.negated(arg, depth - 1)
             if plain is not None:
                 args = (*call.args[:k], plain, *call.args[k + 1 :])
@@ -207,9 +197,7 @@ class Products:
         call = self.available.value(atom)
         if not is_op(call, *CHAIN) or call.kwargs or not depth:
             return atom
-        if not _is_real_float(atom_kind(atom, self.kinds)):
-            return atom
-        return self.tree(call, depth - 1)
+        return self.tree(call, depth - 1) if self.signs.is_real(atom) else atom
 
     def tree(self, call: ir.Call, depth: int) -> Tree:
         """A product with its operands opened."""
@@ -245,7 +233,7 @@ class Products:
             return bool(expr.value)
         if isinstance(kind, ir.Scalar):
             return kind.python is False or ir.is_filled(kind.size_of)
-        return isinstance(kind, ir.Array) and not kind.maybe_scalar
+        return is_array(kind)
 
     def is_better(self, new: Expr, old: Expr) -> bool:
         """Whether a form takes fewer operations, or the same and reads better."""

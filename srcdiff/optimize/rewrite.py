@@ -309,14 +309,13 @@ class Rewriter:
 
     def loop(self, stmt: ir.For | ir.While) -> ir.Stmt:
         """A loop: what it changes is unknown at its head and after it."""
-        new: ir.Stmt
+        fields: dict[str, ir.Rhs | ir.Block] = {}
         if isinstance(stmt, ir.For):
-            it = self.rhs(stmt.iter)
-            self.available.forget((stmt,))
-            new = ir.rebuilt(stmt, iter=it, body=self.block(stmt.body))
-        else:  # its condition is computed before every iteration
-            self.available.forget((stmt,))
-            cond, test = self.block(stmt.cond), ir.map_atom(self.read, stmt.test)
-            new = ir.rebuilt(stmt, cond=cond, test=test, body=self.block(stmt.body))
+            fields["iter"] = self.rhs(stmt.iter)
+        self.available.forget((stmt,))
+        if isinstance(stmt, ir.While):  # its condition is computed before every iteration
+            fields["cond"] = self.block(stmt.cond)
+            fields["test"] = ir.map_atom(self.read, stmt.test)
+        new = ir.rebuilt(stmt, **fields, body=self.block(stmt.body))
         self.available.forget((stmt,))
         return new

@@ -18,14 +18,18 @@ position `t + 1` of a loop, bound for several uses, is computed at each of them.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
+from itertools import groupby
+from typing import Union
 
 from srcdiff import ir
-from srcdiff.analysis.effects import Scan, is_slot_effect, is_temporary, slots
+from srcdiff.analysis.effects import Scan, held, is_slot_effect, is_temporary, slots
+from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import frozen, replace
+from srcdiff.kinds.calls import atom_kind
 from srcdiff.optimize.copies import counts
-from srcdiff.optimize.memory import Memory, Sharers, hands_out, is_known, is_view
+from srcdiff.optimize.memory import Memory, Sharers, hands_out, is_view
 from srcdiff.optimize.rewrite import in_ours, is_mark, is_unnamed
 from srcdiff.primitives.effects import only_computes, returns_view
 from srcdiff.primitives.ops import Op, is_op
@@ -131,7 +135,7 @@ class _Order:
                 continue
             target = stmt.target.id
             start = waiting.get(target)
-            if start is not None and _reads_once(stmt.rhs, target):
+            if start is not None and ir.occurrences(stmt.rhs).count(target) == 1:
                 self.rename(block, start, k)
             if not is_unnamed(target):
                 waiting = {target: k}
@@ -146,22 +150,13 @@ class _Order:
         """Give the first of two bindings a name of its own."""
         first, second = block[start], block[end]
         assert isinstance(first, ir.Assign) and isinstance(second, ir.Assign)
-        name = self.fresh()
+        name, old = self.fresh(), first.target
         self.count[name.id], self.bound[name.id] = 1, 1
-        old = first.target
         if old.id in self.kinds:
             self.kinds[name.id] = self.kinds[old.id]
-
-        def read(n: ir.Name) -> ir.Atom:
-            return name if n == old else n
-
         block[start] = replace(first, target=name)
-        block[end] = replace(second, rhs=ir.map_rhs(read, second.rhs))
-
-
-def _reads_once(rhs: ir.Rhs, name: str) -> bool:
-    """Whether a right-hand side reads a name exactly once."""
-    return ir.occurrences(rhs).count(name) == 1
+        rhs = ir.map_rhs(lambda n: name if n == old else n, second.rhs)
+        block[end] = replace(second, rhs=rhs)
 
 
 # --- zeros that are bound one after the other, in the order of the inputs that they are for ------
@@ -174,23 +169,15 @@ def in_order(function: ir.Function, names: Iterable[str]) -> ir.Function:
 
 
 def _in_order(block: ir.Block, rank: Mapping[str, int]) -> ir.Block:
-    """A block and the blocks inside it in that order."""
+    """A block, and those inside it, in that order; zeros that need others stay where they are."""
+    inner = [ir.map_blocks(s, lambda b: _in_order(b, rank)) for s in block]
     out: list[ir.Stmt] = []
-    for stmt in block:
-        new = ir.map_blocks(stmt, lambda b: _in_order(b, rank))
-        k = len(out)
-        while k and _is_before(new, out[k - 1], rank):
-            k -= 1
-        out.insert(k, new)
+    for ranked, run in groupby(inner, lambda s: _is_zero(s) and ir.writes(s)[0] in rank):
+        some = list(run)
+        if ranked and not {n for s in some for n in ir.writes(s)} & ir.used(tuple(some)):
+            some.sort(key=lambda s: rank[ir.writes(s)[0]])
+        out += some
     return tuple(out)
-
-
-def _is_before(stmt: ir.Stmt, other: ir.Stmt, rank: Mapping[str, int]) -> bool:
-    """Whether zeros belong before others, which do not need them nor are needed for them."""
-    (one, *_), (two, *_) = ((*ir.writes(s), "") for s in (stmt, other))
-    if rank.get(one, 0) >= rank.get(two, 0) or not _is_zero(stmt) or not _is_zero(other):
-        return False
-    return one in rank and one not in ir.mentions(other) and two not in ir.mentions(stmt)
 
 
 def _is_zero(stmt: ir.Stmt) -> bool:
@@ -208,7 +195,8 @@ def _is_zero(stmt: ir.Stmt) -> bool:
 FAR = 400  # how many statements a binding moves over at most: looking further takes too long
 NEAR = 40
 
-_Effects = tuple[frozenset[str], frozenset[str]]  # names and classes of memory
+_Places = frozenset[Union[str, tuple[str]]]  # names, and the class of some memory in a tuple
+_OUTSIDE: _Places = frozenset({("",)})  # memory that somebody outside may know
 
 
 def sink(function: ir.Function, kinds: dict[str, ir.Kind]) -> ir.Function:
@@ -216,79 +204,66 @@ def sink(function: ir.Function, kinds: dict[str, ir.Kind]) -> ir.Function:
 
     `kinds` gets those of new temporaries.
     """
-    body = _Positions(function, kinds).block(function.body, frozenset())
-    function = replace(function, body=body)
+    function = _Positions(function, kinds).function(function)
     return replace(function, body=_Sinking(function, kinds).block(function.body))
 
 
-def _spelled(stmt: ir.Stmt) -> tuple[str, ...]:
+def _spelled(stmt: ir.Stmt) -> Sequence[str]:
     """The names that a statement itself reads where an expression can stand instead, in order."""
-    if isinstance(stmt, (ir.Verbatim, ir.Permute)):
-        return ()
-    if isinstance(stmt, ir.SetItem) and stmt.index is None:
-        return ir.occurrences(stmt.value)
-    rhs = getattr(stmt, "rhs", None)
-    return () if isinstance(rhs, ir.Opaque) else ir.reads_of(stmt)
+    kept = held(stmt)
+    return [n for n in ir.reads_of(stmt) if n not in kept]
 
 
 # --- positions ------------------------------------------------------------------------------------
 
 
-class _Positions:
-    """The walk that computes `t + 1` at each of its uses; `t` is the variable of a loop around."""
+class _Positions(Rewriter):
+    """Computes `t + 1` at each of its uses; `t` is the variable of a loop around (in `steady`)."""
 
     def __init__(self, function: ir.Function, kinds: dict[str, ir.Kind]) -> None:
+        super().__init__(ir.Fresh(ir.all_names(function)))
         self.kinds = kinds
         self.scan = Scan(function)
-        self.fresh = ir.Fresh(ir.all_names(function))
-        self.known: dict[str, ir.Assign] = {}
+        self.known: dict[str, ir.Rhs] = {}
+        self.steady: frozenset[str] = frozenset()
 
-    def block(self, block: ir.Block, steady: frozenset[str]) -> ir.Block:
-        """A block; the loop variables in `steady` have one value in it."""
-        out: list[ir.Stmt] = []
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block without the positions that it computes for itself alone."""
         for k, stmt in enumerate(block):
-            if isinstance(stmt, ir.Assign) and self.is_position(stmt, steady, block, k):
-                self.known[stmt.target.id] = stmt
-            else:
-                out += self.stmt(stmt, steady)
-        return tuple(out)
+            if isinstance(stmt, ir.Assign) and self.is_position(stmt):
+                spelled = sum(_spelled(s).count(stmt.target.id) for s in ir.walk(block[k + 1 :]))
+                if spelled == self.scan.uses[stmt.target.id]:
+                    self.known[stmt.target.id] = stmt.rhs
+        return super().block(block)
 
-    def is_position(
-        self, stmt: ir.Assign, steady: frozenset[str], block: ir.Block, at: int
-    ) -> bool:
-        """Whether a temporary is the sum of a loop variable and a literal, for this block only."""
+    def is_position(self, stmt: ir.Assign) -> bool:
+        """Whether a temporary is the sum of a loop variable and a literal."""
         name, rhs = stmt.target.id, stmt.rhs
-        if not is_op(rhs, Op.ADD, Op.SUB):
+        if not is_op(rhs, Op.ADD, Op.SUB) or not is_temporary(name) or self.scan.defs[name] != 1:
             return False
         variable, number = rhs.args
-        if not isinstance(variable, ir.Name) or variable.id not in steady:
-            return False
-        if not isinstance(number, ir.Const) or type(number.value) is not int:
-            return False
-        if not is_temporary(name) or self.scan.defs[name] != 1:
-            return False
-        spelled = sum(_spelled(s).count(name) for s in ir.walk(block[at + 1 :]))
-        return spelled == self.scan.uses[name]
+        whole = isinstance(number, ir.Const) and type(number.value) is int
+        return whole and isinstance(variable, ir.Name) and variable.id in self.steady
 
-    def stmt(self, stmt: ir.Stmt, steady: frozenset[str]) -> ir.Block:
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement behind the positions that it reads."""
-        made: list[ir.Stmt] = []
-
-        def read(name: ir.Name) -> ir.Name:
-            known = self.known.get(name.id)
-            if known is None:
-                return name
-            new = self.fresh()
-            if name.id in self.kinds:
-                self.kinds[new.id] = self.kinds[name.id]
-            made.append(replace(known, target=new))
-            return new
-
-        inside = steady
+        if isinstance(stmt, ir.Assign) and stmt.target.id in self.known:
+            return ()
+        around = self.steady
         if isinstance(stmt, ir.For) and counts(stmt):
-            inside |= {stmt.target.id}
-        new = ir.map_stmt(stmt, read, lambda n: n, lambda b: self.block(b, inside))
-        return (*made, new)
+            self.steady |= {stmt.target.id}
+        new = ir.map_stmt(stmt, self.read, lambda n: n, self.inner)
+        self.steady = around
+        return new
+
+    def read(self, name: ir.Name) -> ir.Name:
+        """What stands for a name, computed before the statement if it is a position."""
+        if name.id not in self.known:
+            return name
+        new = self.temp(self.known[name.id])
+        if name.id in self.kinds:
+            self.kinds[new.id] = self.kinds[name.id]
+        return new
 
 
 # --- bindings that move down ----------------------------------------------------------------------
@@ -298,15 +273,12 @@ class _Positions:
 class _Group:
     """An expression on its way down: statements of which each serves only the next ones.
 
-    `at` is the place of the last of them.  `reads` are the names that they read, `looks` the
-    classes of memory that they look at, `outside` whether somebody outside may know one of these.
+    `at` is the place of the last of them; `looks` is what they depend on.
     """
 
     at: int
     stmts: ir.Block
-    reads: frozenset[str]
-    looks: frozenset[str]
-    outside: bool
+    looks: _Places
 
 
 class _Sinking:
@@ -327,8 +299,8 @@ class _Sinking:
     @cached_property
     def outside(self) -> frozenset[str]:
         """The classes of memory that somebody outside may know: two of them may be the same."""
-        found = (n for s in self.scan.stmts for n in _foreign(s))
-        return self.sharers.kept.union(map(self.sharers.memory.find, found))
+        met = (n for s in self.scan.stmts if _meets_outside(s) for n in ir.itself_mentions(s))
+        return self.sharers.kept.union(map(self.sharers.memory.find, met))
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block: what waits in it goes before its use, or stays where it was."""
@@ -382,21 +354,24 @@ class _Sinking:
 
     def group(self, at: int, stmt: ir.Assign, used: list[_Group]) -> _Group:
         """A statement with those that moved to it."""
-        looks = self.looks(stmt.rhs)
-        return _Group(
-            at,
-            (*(s for g in used for s in g.stmts), stmt),
-            frozenset(ir.occurrences(stmt.rhs)).union(*(g.reads for g in used)),
-            looks.union(*(g.looks for g in used)),
-            _finds(stmt.rhs) or bool(looks & self.outside) or any(g.outside for g in used),
-        )
+        stmts = (*(s for g in used for s in g.stmts), stmt)
+        return _Group(at, stmts, self.looks(stmt.rhs).union(*(g.looks for g in used)))
 
-    def looks(self, rhs: ir.Rhs) -> frozenset[str]:
-        """The classes of memory on whose contents a value depends."""
+    def looks(self, rhs: ir.Rhs) -> _Places:
+        """The names on which a value depends, and the memory on whose contents it does."""
+        names = frozenset(ir.occurrences(rhs))
+        memory = () if self.is_part(rhs) else self.memory(names)
+        return names.union(memory, _OUTSIDE if _finds(rhs) else ())
+
+    def memory(self, names: Iterable[str]) -> _Places:
+        """The memory of some names."""
         memory = self.sharers.memory
-        if self.is_part(rhs):
-            return frozenset()
-        return frozenset(memory.find(n) for n in ir.occurrences(rhs) if memory.has_memory(n))
+        return self.places({memory.find(n) for n in names if memory.has_memory(n)})
+
+    def places(self, classes: Set[str]) -> _Places:
+        """Classes of memory, of which those that somebody outside may know count as one."""
+        inside = frozenset((c,) for c in classes - self.outside)
+        return inside if len(inside) == len(classes) else inside | _OUTSIDE
 
     def is_part(self, rhs: ir.Rhs) -> bool:
         """Whether a value is a view of an array: it shows what is written into that anyway."""
@@ -414,21 +389,18 @@ class _Sinking:
         taken = _spelled(stmt)
         over = {n: g for n, g in waiting.items() if n not in taken}
         if isinstance(stmt, ir.Assign) and self.is_movable(stmt):
-            return [n for n, g in over.items() if stmt.target.id in g.reads]
+            return [n for n, g in over.items() if stmt.target.id in g.looks]
         effects = self.effects(stmt)
         if effects is None:
             return list(over)
-        held = frozenset(ir.used_in(stmt))
+        used = frozenset(ir.used_in(stmt))
         return [
             n for n, g in over.items()
-            if n in held or g.at < k - FAR or self.changes(g.reads, g.looks, g.outside, effects)
+            if n in used or g.at < k - FAR or not g.looks.isdisjoint(effects)
         ]  # fmt: skip
 
-    def effects(self, stmt: ir.Stmt) -> _Effects | None:
-        """The names that a statement binds or stores into and the memory that it writes into.
-
-        None if nobody knows what else it does.
-        """
+    def effects(self, stmt: ir.Stmt) -> _Places | None:
+        """What a statement binds, stores into or writes into; None if nobody knows all it does."""
         bound, written = set(ir.bound_in(stmt)), set[str]()
         for inner in ir.walk((stmt,)):
             if isinstance(inner, ir.SetItem):
@@ -438,16 +410,7 @@ class _Sinking:
             elif not _does_what_is_known(inner):
                 return None
             written.update(self.sharers.memory.written_by(inner))
-        return frozenset(bound), frozenset(written)
-
-    def changes(
-        self, reads: frozenset[str], looks: frozenset[str], outside: bool, effects: _Effects
-    ) -> bool:
-        """Whether effects may change what reads these names and looks at this memory."""
-        bound, written = effects
-        if not reads.isdisjoint(bound) or not looks.isdisjoint(written):
-            return True
-        return outside and not written.isdisjoint(self.outside)
+        return self.places(written).union(bound)
 
     # --- statements that move down instead ---
 
@@ -486,22 +449,15 @@ class _Sinking:
     def may_swap(self, stmt: ir.Stmt, other: ir.Stmt) -> bool:
         """Whether two statements do the same in either order."""
         one, two = self.effects(stmt), self.effects(other)
-        if one is None or two is None or one[0] & two[0] or self.meets(one[1], two[1]):
+        if one is None or two is None or not one.isdisjoint(two):
             return False
-        pairs = ((s, e) for s, e in ((stmt, two), (other, one)))
-        return not any(self.changes(*self.all_looks(s), e) for s, e in pairs)
+        return self.all_looks(stmt).isdisjoint(two) and self.all_looks(other).isdisjoint(one)
 
-    def meets(self, one: frozenset[str], two: frozenset[str]) -> bool:
-        """Whether two sets of classes may be of the same memory."""
-        known = self.outside
-        return bool(one & two) or not (one.isdisjoint(known) or two.isdisjoint(known))
-
-    def all_looks(self, stmt: ir.Stmt) -> tuple[frozenset[str], frozenset[str], bool]:
-        """The names that a statement reads, its memory, and whether that may be known outside."""
-        reads, memory = ir.used((stmt,)), self.sharers.memory
-        looks = frozenset(memory.find(n) for n in reads if memory.has_memory(n))
+    def all_looks(self, stmt: ir.Stmt) -> _Places:
+        """The names that a statement reads, and their memory."""
+        reads = ir.used((stmt,))
         found = any(_finds(o) for s in ir.walk((stmt,)) for o in ir.operands(s))
-        return reads, looks, found or not looks.isdisjoint(self.outside)
+        return reads.union(self.memory(reads), _OUTSIDE if found else ())
 
 
 def _does_what_is_known(stmt: ir.Stmt) -> bool:
@@ -510,29 +466,13 @@ def _does_what_is_known(stmt: ir.Stmt) -> bool:
     return pure or not hands_out(stmt)
 
 
-def _is_found(atom: ir.Atom) -> bool:
-    """Whether an atom is an object from outside that may be written into."""
-    plain = (bool, int, float, complex, str, bytes, type(None), type)
-    return isinstance(atom, ir.Ref) and not isinstance(atom.value, plain)
-
-
-def _foreign(stmt: ir.Stmt) -> Iterable[str]:
-    """The names that a statement binds to, or lets hold, what somebody outside may know."""
-    if isinstance(stmt, (ir.SetItem, ir.Effect)):
-        return ir.reads(stmt) if any(map(_finds, ir.operands(stmt))) else ()
-    if isinstance(stmt, ir.Assign):
-        return ir.writes(stmt) if _is_foreign(stmt.rhs) else ()
-    known = isinstance(stmt, (ir.For, ir.Permute)) and not any(map(_finds, ir.operands(stmt)))
-    return () if known else ir.writes(stmt)
-
-
-def _is_foreign(rhs: ir.Rhs) -> bool:
-    """Whether a value may be, or hold, what somebody outside knows."""
-    if isinstance(rhs, ir.Call) and is_known(rhs.fn):
-        return any(map(_finds, returns_view(rhs)))
-    return isinstance(rhs, (ir.Call, ir.Opaque)) or _finds(rhs)
+def _meets_outside(stmt: ir.Stmt) -> bool:
+    """Whether a statement gives something to, or takes it from, what somebody outside may know."""
+    call = ir.call_of(stmt) if isinstance(stmt, ir.Assign) else None
+    taken = ir.operands(stmt) if call is None else returns_view(call)
+    return hands_out(stmt) or any(map(_finds, taken))
 
 
 def _finds(rhs: ir.Rhs) -> bool:
     """Whether an object from outside that may be written into stands in an expression."""
-    return any(map(_is_found, ir.atoms(rhs)))
+    return any(ir.is_mutable(atom_kind(a, {})) for a in ir.refs(rhs))

@@ -12,6 +12,7 @@ from srcdiff.kinds.calls import atom_kind
 from srcdiff.optimize.memory import Available
 from srcdiff.primitives.effects import asks_form
 from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.views import is_array
 
 BINARY = (Op.MUL, Op.ADD, Op.SUB, Op.DIV)
 COPIES = (Op.COPY, Op.COPY_METHOD, Op.ARRAY)
@@ -47,10 +48,9 @@ def _unbroadcast(d: ir.Atom, x: ir.Atom, kinds: ir.Kinds) -> ir.Rhs | None:
     if ones is None or (extra and ones):
         return None
     axes = tuple(range(extra)) if extra else ones
-    kwargs: tuple[tuple[str | None, ir.Atom], ...] = (("axis", _axes(axes)),)
-    if not extra:
-        kwargs += (("keepdims", ir.Const(True)),)
-    return ir.Call(np.sum, (d,), kwargs, text="np.sum")
+    axis = ir.Const(axes[0]) if len(axes) == 1 else ir.Tup(tuple(map(ir.Const, axes)))
+    kept = () if extra else (("keepdims", ir.Const(True)),)
+    return ir.Call(np.sum, (d,), (("axis", axis), *kept), text="np.sum")
 
 
 def _stretched(have: tuple[ir.Dim, ...], want: tuple[ir.Dim, ...]) -> tuple[int, ...] | None:
@@ -63,11 +63,6 @@ def _stretched(have: tuple[ir.Dim, ...], want: tuple[ir.Dim, ...]) -> tuple[int,
         elif not ir.is_big(q) and not ir.same_dim(p, q):
             return None
     return tuple(ones)
-
-
-def _axes(axes: tuple[int, ...]) -> ir.Atom:
-    """The argument `axis` of a sum."""
-    return ir.Const(axes[0]) if len(axes) == 1 else ir.Tup(tuple(map(ir.Const, axes)))
 
 
 def _summed(x: ir.Atom, shape: ir.Atom, kinds: ir.Kinds, available: Available) -> ir.Rhs | None:
@@ -167,11 +162,8 @@ def _of_same_shape(
 
 def _copied(atom: ir.Name, kinds: ir.Kinds, available: Available) -> ir.Name | None:
     """The array that a name is a copy of."""
-    source = copied(available.value(atom))
-    kind = atom_kind(atom, kinds)
-    if source is None or not isinstance(kind, ir.Array) or kind.maybe_scalar:
-        return None
-    return source if isinstance(kinds.get(source.id), ir.Array) else None
+    source = copied(available.value(atom)) if is_array(atom_kind(atom, kinds)) else None
+    return source if source and isinstance(kinds.get(source.id), ir.Array) else None
 
 
 def copied(rhs: ir.Rhs | None, *ops: Op) -> ir.Name | None:
@@ -187,7 +179,7 @@ def same_dtype(a: ir.Kind | None, b: ir.Kind | None) -> bool:
     return dtype is not None and dtype == getattr(b, "dtype", None)
 
 
-def are_alike(one: ir.Kind | None, two: ir.Kind | None) -> bool:
-    """Whether two values are surely arrays of one shape."""
-    arrays = [k for k in (one, two) if isinstance(k, ir.Array) and not k.maybe_scalar]
-    return len(arrays) == 2 and ir.same_shape(*arrays)
+def are_alike(one: ir.Kind | None, two: ir.Kind | None, dtype: bool = False) -> bool:
+    """Whether two values are surely arrays of one shape, and if that is asked of one dtype."""
+    shape = is_array(one) and is_array(two) and ir.same_shape(one, two)
+    return shape and (not dtype or same_dtype(one, two))

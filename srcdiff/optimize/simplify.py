@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
-from srcdiff.kinds.calls import atom_kind, float_like, kind_of_call
+from srcdiff.kinds.calls import float_like, rhs_kind
 from srcdiff.kinds.interpreter import Seen, Typed, infer
 from srcdiff.optimize.coalesce import coalesce, with_one_name
 from srcdiff.optimize.copies import without_clearing, without_copies
@@ -43,16 +43,16 @@ def simplify_pairs(
     """
     known = {**kinds, **{adjoints[n]: float_like(k) for n, k in kinds.items() if n in adjoints}}
     given, kept = frozenset(known), frozenset(keep)
-    for pair in reversed(_pairs(function)):  # in the order of the backward part
-        for stmt in ir.walk(pair.adjoint):
-            _infer(stmt, known, given)
+    for stmt in _adjoints(function):
+        _infer(stmt, known, given)
     rewriter = _Backward(function, known, kept, fresh)
     return _without_dead(replace(function, body=rewriter.back(function.body)), kept)
 
 
-def _pairs(function: ir.Function) -> list[ir.Pair]:
-    """The statements with their adjoints."""
-    return [s for s in ir.walk(function.body) if isinstance(s, ir.Pair)]
+def _adjoints(function: ir.Function) -> list[ir.Stmt]:
+    """The adjoint statements, in the order of the backward part."""
+    pairs = [s for s in ir.walk(function.body) if isinstance(s, ir.Pair)]
+    return [s for pair in reversed(pairs) for s in ir.walk(pair.adjoint)]
 
 
 def _infer(stmt: ir.Stmt, kinds: dict[str, ir.Kind], given: frozenset[str]) -> None:
@@ -60,12 +60,8 @@ def _infer(stmt: ir.Stmt, kinds: dict[str, ir.Kind], given: frozenset[str]) -> N
     for name in ir.writes(stmt):
         if name in given:
             continue
-        if name in kinds or not isinstance(stmt, ir.Assign) or isinstance(stmt.rhs, ir.Opaque):
-            kinds[name] = ir.UNKNOWN
-        elif isinstance(stmt.rhs, ir.Call):
-            kinds[name] = kind_of_call(stmt.rhs, kinds)
-        else:
-            kinds[name] = atom_kind(stmt.rhs, kinds)
+        known = name not in kinds and isinstance(stmt, ir.Assign)
+        kinds[name] = rhs_kind(stmt.rhs, kinds) if known else ir.UNKNOWN  # type: ignore[union-attr]
 
 
 class _Backward(Rewriter):
@@ -121,7 +117,7 @@ def _without_dead(function: ir.Function, keep: frozenset[str]) -> ir.Function:
     """The function without pure adjoint assignments to names that nothing reads."""
     count = ir.use_counts(function.body)
     made: dict[str, list[ir.Assign]] = {}
-    for stmt in (s for pair in _pairs(function) for s in ir.walk(pair.adjoint)):
+    for stmt in _adjoints(function):
         if isinstance(stmt, ir.Assign):
             made.setdefault(stmt.target.id, []).append(stmt)
     waiting = [n for n in made if not count[n]]

@@ -58,11 +58,6 @@ def _is_root(rhs: ir.Rhs) -> bool:
     return not is_op(rhs, Op.CDIST) or _is_distance(rhs)
 
 
-def _kind(root: ir.Call) -> Op | None:
-    """What a root is, however it is spelled."""
-    return Op.ABS if is_op(root, *_ABS) else which_op(root)
-
-
 def _is_distance(call: ir.Call) -> bool:
     """Whether a call gives the Euclidean distances between points."""
     metric = [*call.args[2:], *(v for _, v in call.kwargs)]
@@ -100,13 +95,10 @@ class _Squares(Rewriter):
     def plain(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement, and what is known after it."""
         call = ir.call_of(stmt)
-        slope = None
         if isinstance(stmt, ir.Assign) and call is not None and stmt.target.id in self.active:
             slope = self.product(call)
-        if slope is not None:
-            assert isinstance(stmt, ir.Assign)
-            value = self.temp(stmt.rhs)
-            stmt = replace(stmt, rhs=ir.Call(with_slope, (value, slope)))
+            if slope is not None:
+                stmt = replace(stmt, rhs=ir.Call(with_slope, (self.temp(stmt.rhs), slope)))
         for name in ir.writes(stmt):
             self.available.bind(name)
         self.available.change(stmt)
@@ -117,8 +109,8 @@ class _Squares(Rewriter):
     def value(self, atom: ir.Atom) -> ir.Call | None:
         """The call that a name is known to be the result of."""
         found = self.available.value(atom)
-        if isinstance(found, ir.Name):
-            return self.value(found)
+        while isinstance(found, ir.Name):
+            found = self.available.value(found)
         return found if isinstance(found, ir.Call) else None
 
     def product(self, call: ir.Call) -> ir.Atom | None:
@@ -166,7 +158,8 @@ class _Squares(Rewriter):
         if a is None or b is None or a.kwargs != b.kwargs or len(a.args) != len(b.args):
             return False
         parts = is_op(a, Op.GETITEM) and is_op(b, Op.GETITEM)
-        roots = _is_root(a) and _is_root(b) and _kind(a) == _kind(b)
+        alike = which_op(a) == which_op(b) or (is_op(a, *_ABS) and is_op(b, *_ABS))
+        roots = _is_root(a) and _is_root(b) and alike
         return (parts or roots) and all(map(self.is_same, a.args, b.args))
 
     def multiples(self, atom: ir.Atom, factors: Steps = ()) -> Iterator[tuple[ir.Atom, Steps]]:

@@ -55,22 +55,17 @@ NEUTRAL: Mapping[str, tuple[Any, ...]] = MappingProxyType(
         "UPLO": ("L",),
         "kind": (None, "stable", "quicksort", "heapsort", "mergesort"),
         "stable": (None, True, False),
-        "overwrite_input": (False,),
-        "return_index": (False,),
-        "return_inverse": (False,),
-        "return_counts": (False,),
-        "retstep": (False,),
-        "upper": (False,),
-        "deg": (False,),
-        "overwrite_a": (False,),
-        "overwrite_b": (False,),
-        "overwrite_ab": (False,),
-        "overwrite_x": (False,),
-        "overwrite_data": (False,),
         "check_finite": (True, False),
         "lapack_driver": (None, "gesdd", "gesvd", "gelsd", "gelsy", "gelss"),
+        **dict.fromkeys(
+            (
+                "deg", "overwrite_a", "overwrite_ab", "overwrite_b", "overwrite_data",
+                "overwrite_input", "overwrite_x", "return_counts", "return_index",
+                "return_inverse", "retstep", "upper",
+            ), (False,),
+        ),
     }
-)
+)  # fmt: skip
 
 # Other names that NumPy has for parameters.
 ALIASES: Mapping[str, str] = MappingProxyType(
@@ -109,7 +104,7 @@ def bind(params: Params, gather: str | None, call: Call, loc: Loc) -> dict[str, 
             others += [Const(key), value]
         elif not is_neutral(name, value):
             raise _misfit(call, loc, f"the argument `{key}`")
-    if options is not None:  # of definitions alone, which are written out with it
+    if options is not None:  # which definitions and rules may pass on
         bound[options] = Call(ir.make_dict, tuple(others))  # type: ignore[assignment]
     return _with_defaults(params, call, bound, loc)
 
@@ -213,33 +208,27 @@ _T = TypeVar("_T")
 KEYS = ("out", "output")
 """How the parameter is called that is written into; in `scipy.ndimage` by the second name."""
 
-_METHODS: Mapping[str, str] = MappingProxyType(
-    {
-        "conj": "self out", "conjugate": "self out", "copy": "self order", "ravel": "self order",
-        # Of generators of random numbers.
-        "random": "self size dtype out", "standard_normal": "self size dtype out",
-        "standard_exponential": "self size dtype method out",
-        "standard_gamma": "self shape size dtype out",
-    }
-)  # fmt: skip
-"""The parameters of methods that are not those of the function of NumPy of that name."""
+_PARAMETERS: Mapping[str, str] = {
+    # Methods whose parameters are not those of the function of NumPy of that name.
+    "conj()": "self out", "conjugate()": "self out",
+    "copy()": "self order", "ravel()": "self order",
+    # Of generators of random numbers.
+    "random()": "self size dtype out", "standard_normal()": "self size dtype out",
+    "standard_exponential()": "self size dtype method out",
+    "standard_gamma()": "self shape size dtype out",
+    # Of ufuncs.
+    "add.reduce": "array axis dtype out keepdims initial where",
+    "add.accumulate": "array axis dtype out", "add.reduceat": "array indices axis dtype out",
+    # Functions written in C that may come without a signature.
+    "dot": "a b out", "concatenate": "arrays axis out", "zeros": "shape dtype order",
+    "empty": "shape dtype order", "empty_like": "prototype dtype order",
+}  # fmt: skip
+"""The parameters of what does not say them itself."""
 
-_UFUNC_METHODS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "reduce": ("array", "axis", "dtype", "out", "keepdims", "initial", "where"),
-        "accumulate": ("array", "axis", "dtype", "out"),
-        "reduceat": ("array", "indices", "axis", "dtype", "out"),
-    }
-)
 
-# Functions written in C that may come without a signature.
-_WITHOUT_SIGNATURE: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "dot": ("a", "b", "out"), "concatenate": ("arrays", "axis", "out"),
-        "zeros": ("shape", "dtype", "order"), "empty": ("shape", "dtype", "order"),
-        "empty_like": ("prototype", "dtype", "order"),
-    }
-)  # fmt: skip
+def _listed(name: str) -> tuple[str, ...]:
+    """The parameters that are listed under a name."""
+    return tuple(_PARAMETERS.get(name, "").split())
 
 
 def parameters(fn: ir.Callee) -> tuple[str, ...]:
@@ -252,15 +241,15 @@ def parameters(fn: ir.Callee) -> tuple[str, ...]:
     if isinstance(fn, np.ufunc) or getattr(fn, "__module__", None) == "_operator":
         return ()
     if type(fn) is BuiltinFunctionType and isinstance(fn.__self__, np.ufunc):
-        return _UFUNC_METHODS.get(fn.__name__, ())
+        return _listed(f"add.{fn.__name__}")
     return () if getattr(type(fn), "__hash__", None) is None or not _is_library(fn) else _names(fn)
 
 
 @lru_cache(maxsize=1024)
 def _of_method(name: str) -> tuple[str, ...]:
     """The parameters of a method of arrays, or of a generator of random numbers."""
-    if name in _METHODS:
-        return tuple(_METHODS[name].split())
+    if own := _listed(f"{name}()"):
+        return own
     function = getattr(np, name, None) if hasattr(np.ndarray, name) else None
     found = () if function is None else parameters(function)
     return found if "out" in found else ()
@@ -280,7 +269,7 @@ def _names(fn: Any) -> tuple[str, ...]:
     try:
         found = inspect.signature(fn).parameters.values()
     except (TypeError, ValueError):  # none is known
-        return _WITHOUT_SIGNATURE.get(getattr(fn, "__name__", ""), ())
+        return _listed(getattr(fn, "__name__", ""))
     return tuple(p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
 
 

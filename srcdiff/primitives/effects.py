@@ -58,18 +58,14 @@ _TIMES: dict[Op | None, tuple[str, int, int]] = {
 """How often something is done, its default, and the number for which nothing is."""
 
 
-def may_give_back(call: ir.Call, kinds: ir.Kinds | None) -> bool:
-    """Whether what a call returns may be its first argument itself."""
-    if isinstance(call.fn, type) and issubclass(call.fn, np.generic):
-        return bool(call.args) and _dtype(call, kinds) in (None, np.dtype(call.fn).name)
-    return _times(call) in (None, True)
-
-
-def gives_back(call: ir.Call, kinds: ir.Kinds) -> bool:
-    """Whether what a call returns certainly is its first argument itself, an array."""
-    if isinstance(call.fn, type) and issubclass(call.fn, np.generic):
-        return len(call.args) == 1 and _dtype(call, kinds) == np.dtype(call.fn).name
-    return _times(call) is True
+def gives_back(call: ir.Call, kinds: ir.Kinds | None) -> bool | None:
+    """Whether what a call returns is its first argument itself, an array; None: perhaps."""
+    if not (isinstance(call.fn, type) and issubclass(call.fn, np.generic)):
+        return _times(call)
+    dtype = _dtype(call, kinds)
+    if not call.args or dtype not in (None, np.dtype(call.fn).name):
+        return False
+    return True if dtype is not None and len(call.args) == 1 else None
 
 
 def _kind(atom: ir.Atom | None, kinds: ir.Kinds | None) -> ir.Kind | None:
@@ -211,11 +207,6 @@ def module_of(fn: Any) -> str:
     return "numpy" if isinstance(owner, np.ufunc) else str(type(owner).__module__)
 
 
-def is_ufunc_at(fn: Any) -> bool:
-    """Whether a function is `np.add.at` or its like."""
-    return ufunc_method(fn) == "at"
-
-
 def ufunc_method(fn: Any) -> str:
     """The name of a method of a ufunc, as `outer`; "" of all else."""
     of_ufunc = type(fn) is BuiltinFunctionType and isinstance(fn.__self__, np.ufunc)
@@ -302,15 +293,10 @@ def _has_memory(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
 def returns_view(call: ir.Call, kinds: ir.Kinds | None = None) -> tuple[ir.Atom, ...]:
     """The arguments whose memory the result of a call may share, or that it may hold or be."""
     viewed = _viewed(call, kinds)
-    if viewed and not isinstance(call.fn, ir.Method) and gives_array(call.fn):
+    if viewed and not isinstance(call.fn, ir.Method) and op_of(call.fn).gives_array:
         # An array of what a list holds is a copy.
         viewed = tuple([a for a in viewed if not _is_sequence(a, kinds)])
     return tuple([a for a in viewed if _has_memory(a, kinds)]) if viewed else ()
-
-
-def gives_array(callee: ir.Callee) -> bool:
-    """Whether a callee gives an array that may be a view of one that it is given."""
-    return op_of(callee).gives_array
 
 
 def _is_sequence(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
@@ -330,7 +316,7 @@ def _viewed(call: ir.Call, kinds: ir.Kinds | None) -> tuple[ir.Atom, ...]:
         return () if copies_items(call, kinds) else call.args[:1]
     if is_op(call, Op.ADD, Op.MUL):  # a longer list of the same items
         return tuple([a for a in call.args if _is_sequence(a, kinds)])
-    if may_give_back(call, kinds):
+    if gives_back(call, kinds) is not False:
         return () if _is_sequence(call.args[0], kinds) else call.args[:1]
     found = call._viewed
     return remember(call, "_viewed", _viewed_by_callee(call)) if found is None else found

@@ -223,61 +223,42 @@ _RUN: dict[str, str] = {
         invert is_ is_not le lshift lt matmul mod mul ne neg not_ or_ pos pow rshift sub
         truediv truth xor attrgetter itemgetter
     """,
-    "math": """
-        acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees
-        dist erf erfc exp exp2 expm1 fabs factorial floor fmod frexp fsum gamma gcd hypot
-        isclose isfinite isinf isnan isqrt lcm ldexp lgamma log log10 log1p log2 modf
-        nextafter perm pow prod radians remainder sin sinh sqrt tan tanh trunc ulp
-    """,
-    "cmath": """
-        acos acosh asin asinh atan atanh cos cosh exp isclose isfinite isinf isnan log
-        log10 phase polar rect sin sinh sqrt tan tanh
-    """,
     "numpy": """
-        abs absolute acos acosh add all allclose amax amin angle any append arange arccos
-        arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin argpartition argsort
-        argwhere around array array2string array_equal array_equiv array_repr array_split
-        array_str asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray
-        asin asinh astype atan atan2 atanh atleast_1d atleast_2d atleast_3d average
-        bartlett base_repr binary_repr bincount bitwise_and bitwise_count bitwise_invert
-        bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor blackman
-        block bool bool_ broadcast_arrays broadcast_shapes broadcast_to busday_count
-        busday_offset byte bytes_ can_cast cbrt cdouble ceil character choose clip
-        clongdouble column_stack common_type complex128 complex256 complex64
-        complexfloating compress concat concatenate conj conjugate convolve copy copysign
-        corrcoef correlate cos cosh count_nonzero cov cross csingle cumprod cumproduct
-        cumsum cumulative_prod cumulative_sum datetime64 datetime_as_string datetime_data
-        deg2rad degrees delete diag diag_indices diag_indices_from diagflat diagonal diff
-        digitize divide divmod dot double dsplit dstack dtype ediff1d einsum einsum_path
-        empty empty_like equal exp exp2 expand_dims expm1 extract eye fabs finfo fix
-        flatnonzero flexible flip fliplr flipud float128 float16 float32 float64
-        float_power floating floor floor_divide fmax fmin fmod format_float_positional
-        format_float_scientific frexp fromstring full full_like gcd generic geomspace
-        gradient greater greater_equal half hamming hanning heaviside histogram
-        histogram2d hsplit hstack hypot i0 identity iinfo imag in1d indices inexact inner
-        insert int16 int32 int64 int8 int_ intc integer interp intersect1d intp invert
-        is_busday isclose iscomplex iscomplexobj isdtype isfinite isfortran isin isinf
-        isnan isnat isneginf isposinf isreal isrealobj isscalar issubdtype ix_ kaiser kron
-        lcm ldexp left_shift less less_equal lexsort linspace log log10 log1p log2
-        logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logspace long
-        longdouble longlong mask_indices matmul matrix_transpose matvec max maximum mean
-        median meshgrid min min_scalar_type minimum mintypecode mod modf moveaxis multiply
-        nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian
-        nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar ndim negative
-        nextafter nonzero not_equal number object_ ones ones_like outer packbits pad
-        partition percentile permute_dims poly poly1d polyadd polyder polydiv polyfit
-        polyint polymul polysub polyval positive pow power prod promote_types ptp quantile
-        rad2deg radians ravel ravel_multi_index real real_if_close reciprocal remainder
-        repeat require reshape result_type right_shift rint roll rollaxis roots rot90
-        round row_stack searchsorted select setdiff1d setxor1d shape shares_memory short
-        sign signbit signedinteger sin sinc single sinh size sort sort_complex spacing
-        split sqrt square squeeze stack std str_ subtract sum swapaxes take
-        take_along_axis tan tanh tensordot tile timedelta64 trace transpose trapezoid
-        trapz tri tril tril_indices tril_indices_from trim_zeros triu triu_indices
-        triu_indices_from true_divide trunc ubyte uint uint16 uint32 uint64 uint8 uintc
-        uintp ulong ulonglong union1d unique unique_all unique_counts unique_inverse
+        all allclose amax amin angle any append arange argmax argmin argpartition
+        argsort argwhere around array array2string array_equal array_equiv array_repr
+        array_split array_str asanyarray asarray asarray_chkfinite ascontiguousarray
+        asfortranarray astype atleast_1d atleast_2d atleast_3d average bartlett
+        base_repr binary_repr bincount blackman block bool bool_ broadcast_arrays
+        broadcast_shapes broadcast_to busday_count busday_offset byte bytes_ can_cast
+        cdouble character choose clip clongdouble column_stack common_type complex128
+        complex256 complex64 complexfloating compress concat concatenate convolve copy
+        corrcoef correlate count_nonzero cov cross csingle cumprod cumproduct cumsum
+        cumulative_prod cumulative_sum datetime64 datetime_as_string datetime_data
+        delete diag diag_indices diag_indices_from diagflat diagonal diff digitize dot
+        double dsplit dstack dtype ediff1d einsum einsum_path empty empty_like
+        expand_dims extract eye finfo fix flatnonzero flexible flip fliplr flipud
+        float128 float16 float32 float64 floating format_float_positional
+        format_float_scientific fromstring full full_like generic geomspace gradient
+        half hamming hanning histogram histogram2d hsplit hstack i0 identity iinfo imag
+        in1d indices inexact inner insert int16 int32 int64 int8 int_ intc integer
+        interp intersect1d intp is_busday isclose iscomplex iscomplexobj isdtype
+        isfortran isin isneginf isposinf isreal isrealobj isscalar issubdtype ix_ kaiser
+        kron lexsort linspace logspace long longdouble longlong mask_indices
+        matrix_transpose max mean median meshgrid min min_scalar_type mintypecode
+        moveaxis nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean
+        nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar ndim
+        nonzero number object_ ones ones_like outer packbits pad partition percentile
+        permute_dims poly poly1d polyadd polyder polydiv polyfit polyint polymul polysub
+        polyval prod promote_types ptp quantile ravel ravel_multi_index real
+        real_if_close repeat require reshape result_type roll rollaxis roots rot90 round
+        row_stack searchsorted select setdiff1d setxor1d shape shares_memory short
+        signedinteger sinc single size sort sort_complex split squeeze stack std str_
+        sum swapaxes take take_along_axis tensordot tile timedelta64 trace transpose
+        trapezoid trapz tri tril tril_indices tril_indices_from trim_zeros triu
+        triu_indices triu_indices_from ubyte uint uint16 uint32 uint64 uint8 uintc uintp
+        ulong ulonglong union1d unique unique_all unique_counts unique_inverse
         unique_values unpackbits unsignedinteger unstack unwrap ushort vander var vdot
-        vecdot vecmat void vsplit vstack where zeros zeros_like
+        void vsplit vstack where zeros zeros_like
     """,
     "numpy.linalg": """
         cholesky cond cross det diagonal eig eigh eigvals eigvalsh inv lstsq matmul
@@ -321,46 +302,23 @@ _RUN: dict[str, str] = {
         Chebyshev Hermite HermiteE Laguerre Legendre Polynomial
     """,
     "scipy.special": """
-        agm ai_zeros airy airye assoc_laguerre assoc_legendre_p assoc_legendre_p_all bdtr
-        bdtrc bdtri bdtrik bdtrin bei bei_zeros beip beip_zeros ber ber_zeros bernoulli
-        berp berp_zeros besselpoly beta betainc betaincc betainccinv betaincinv betaln
-        bi_zeros binom boxcox boxcox1p btdtria btdtrib c_roots cbrt cg_roots chdtr chdtrc
-        chdtri chdtriv chebyc chebys chebyt chebyu chndtr chndtridf chndtrinc chndtrix
-        comb cosdg cosm1 cotdg dawsn digamma diric ellip_harm ellip_harm_2 ellip_normal
-        ellipe ellipeinc ellipj ellipk ellipkinc ellipkm1 elliprc elliprd elliprf elliprg
-        elliprj entr erf erf_zeros erfc erfcinv erfcx erfi erfinv euler eval_chebyc
-        eval_chebys eval_chebyt eval_chebyu eval_gegenbauer eval_genlaguerre eval_hermite
-        eval_hermitenorm eval_jacobi eval_laguerre eval_legendre eval_sh_chebyt
-        eval_sh_chebyu eval_sh_jacobi eval_sh_legendre exp1 exp10 exp2 expi expit expm1
-        expn exprel factorial factorial2 factorialk fdtr fdtrc fdtri fdtridfd fresnel
-        fresnel_zeros fresnelc_zeros fresnels_zeros gamma gammainc gammaincc gammainccinv
-        gammaincinv gammaln gammasgn gdtr gdtrc gdtria gdtrib gdtrix gegenbauer
-        genlaguerre h1vp h2vp h_roots hankel1 hankel1e hankel2 hankel2e he_roots hermite
-        hermitenorm huber hyp0f1 hyp1f1 hyp2f1 hyperu i0 i0e i1 i1e inv_boxcox
-        inv_boxcox1p it2i0k0 it2j0y0 it2struve0 itairy iti0k0 itj0y0 itmodstruve0
-        itstruve0 iv ive ivp j0 j1 j_roots jacobi jn jn_zeros jnjnp_zeros jnp_zeros
-        jnyn_zeros js_roots jv jve jvp k0 k0e k1 k1e kei kei_zeros keip keip_zeros kelvin
-        kelvin_zeros ker ker_zeros kerp kerp_zeros kl_div kn kolmogi kolmogorov kv kve kvp
-        l_roots la_roots laguerre lambertw legendre legendre_p legendre_p_all lmbda log1p
-        log_expit log_ndtr log_softmax log_wright_bessel loggamma logit logsumexp lpmv
-        lqmn lqn mathieu_a mathieu_b mathieu_cem mathieu_even_coef mathieu_modcem1
-        mathieu_modcem2 mathieu_modsem1 mathieu_modsem2 mathieu_odd_coef mathieu_sem
-        modfresnelm modfresnelp modstruve multigammaln nbdtr nbdtrc nbdtri nbdtrik nbdtrin
-        ncfdtr ncfdtri ncfdtridfd ncfdtridfn ncfdtrinc nctdtr nctdtridf nctdtrinc nctdtrit
-        ndtr ndtri ndtri_exp nrdtrimn nrdtrisd obl_ang1 obl_ang1_cv obl_cv obl_cv_seq
-        obl_rad1 obl_rad1_cv obl_rad2 obl_rad2_cv owens_t p_roots pbdn_seq pbdv pbdv_seq
-        pbvv pbvv_seq pbwa pdtr pdtrc pdtri pdtrik perm poch polygamma powm1 pro_ang1
-        pro_ang1_cv pro_cv pro_cv_seq pro_rad1 pro_rad1_cv pro_rad2 pro_rad2_cv ps_roots
-        pseudo_huber psi radian rel_entr rgamma riccati_jn riccati_yn roots_chebyc
-        roots_chebys roots_chebyt roots_chebyu roots_gegenbauer roots_genlaguerre
-        roots_hermite roots_hermitenorm roots_jacobi roots_laguerre roots_legendre
-        roots_sh_chebyt roots_sh_chebyu roots_sh_jacobi roots_sh_legendre round s_roots
-        sh_chebyt sh_chebyu sh_jacobi sh_legendre shichi sici sinc sindg smirnov smirnovi
-        softmax softplus spence sph_harm_y sph_harm_y_all sph_legendre_p
-        sph_legendre_p_all spherical_in spherical_jn spherical_kn spherical_yn stdtr
-        stdtridf stdtrit stirling2 struve t_roots tandg tklmbda ts_roots u_roots us_roots
-        voigt_profile wofz wright_bessel wrightomega xlog1py xlogy y0 y0_zeros y1 y1_zeros
-        y1p_zeros yn yn_zeros ynp_zeros yv yve yvp zeta zetac
+        ai_zeros assoc_laguerre assoc_legendre_p assoc_legendre_p_all bei_zeros
+        beip_zeros ber_zeros bernoulli berp_zeros bi_zeros c_roots cg_roots chebyc
+        chebys chebyt chebyu comb diric ellip_harm ellip_harm_2 ellip_normal erf_zeros
+        euler factorial factorial2 factorialk fresnel_zeros fresnelc_zeros
+        fresnels_zeros gegenbauer genlaguerre h1vp h2vp h_roots he_roots hermite
+        hermitenorm ivp j_roots jacobi jn_zeros jnjnp_zeros jnp_zeros jnyn_zeros
+        js_roots jvp kei_zeros keip_zeros kelvin_zeros ker_zeros kerp_zeros kvp l_roots
+        la_roots laguerre lambertw legendre legendre_p legendre_p_all lmbda log_softmax
+        logsumexp lqmn lqn mathieu_even_coef mathieu_odd_coef multigammaln obl_cv_seq
+        p_roots pbdn_seq pbdv_seq pbvv_seq perm polygamma pro_cv_seq ps_roots riccati_jn
+        riccati_yn roots_chebyc roots_chebys roots_chebyt roots_chebyu roots_gegenbauer
+        roots_genlaguerre roots_hermite roots_hermitenorm roots_jacobi roots_laguerre
+        roots_legendre roots_sh_chebyt roots_sh_chebyu roots_sh_jacobi roots_sh_legendre
+        s_roots sh_chebyt sh_chebyu sh_jacobi sh_legendre sinc softmax softplus
+        sph_harm_y sph_harm_y_all sph_legendre_p sph_legendre_p_all spherical_in
+        spherical_jn spherical_kn spherical_yn stirling2 t_roots ts_roots u_roots
+        us_roots y0_zeros y1_zeros y1p_zeros yn_zeros ynp_zeros yvp zeta
     """,
     "scipy.linalg": """
         bandwidth block_diag cdf2rdf cho_factor cho_solve cho_solve_banded cholesky
@@ -473,7 +431,12 @@ _RUN: dict[str, str] = {
 }  # fmt: skip
 """What has no effect and may be run on stand-ins."""
 
-_RUN["numpy.ma"] += _RUN["numpy"]  # under the same names
+_COMPUTING: Mapping[str, type] = {
+    "math": BuiltinFunctionType, "cmath": BuiltinFunctionType,
+    "numpy": np.ufunc, "scipy.special": np.ufunc,
+}  # fmt: skip
+"""The modules of which all that is of a class has no effect, and may be run on stand-ins."""
+
 _SERIES = """
     2poly add companion der div fit fromroots gauss grid2d grid3d int line mul mulx pow pts1 pts2
     roots sub trim val val2d val3d valfromroots vander vander2d vander3d weight
@@ -816,7 +779,7 @@ _REDUCTIONS = frozenset(("reduce", "accumulate", "outer", "reduceat"))
 # By identity: no object is asked for a hash.
 _found: dict[int, tuple[Any, Operation]] = {}
 _listed: dict[int, tuple[Any, str, dict[str, Any]]] = {}  # the object, its name, what is said of it
-_missing = tuple(dict.fromkeys((*_RUN, *_QUIET, *(home for home, _ in _FACTS))))
+_missing = tuple(dict.fromkeys((*_COMPUTING, *_RUN, *_QUIET, *(home for home, _ in _FACTS))))
 _collecting = threading.Lock()
 
 
@@ -835,16 +798,6 @@ def op_of(callee: ir.Callee) -> Operation:
     if kind is ir.Name or kind is ir.Derived:
         return UNKNOWN
     return _known(callee) or _of_kin(callee) or _of_library(callee) or UNKNOWN
-
-
-def may_be_run(fn: Any) -> bool:
-    """Whether a function may be called while compiling, to see what it gives."""
-    return op_of(fn).probed
-
-
-def only_checks(fn: Any) -> bool:
-    """Whether a function gives what it is given, or raises an error."""
-    return op_of(fn).effect is Effect.CHECKS
 
 
 def _known(fn: Any) -> Operation | None:
@@ -885,13 +838,21 @@ def _collect_from(module: str) -> None:
 def _said(module: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """What the tables say of the callees of a module, one thing after another."""
     writing = {"writing": Writing.IN_PARTS} if module == _FILTERS else {}
-    for table, probed in ((_QUIET, False), (_RUN, True)):
+    for names, probed in ((_QUIET.get(module, "").split(), False), (_run(module), True)):
         more = {"effect": Effect.NONE, "probed": probed, **writing}
-        for name in table.get(module, "").split():
+        for name in names:
             yield name, more
     for fn, symbol in _SYMBOLS.items() if module == "operator" else ():
         yield fn.__name__, {"symbol": symbol}
     yield from ((name, facts) for (home, name), facts in _FACTS.items() if home == module)
+
+
+def _run(module: str) -> list[str]:
+    """The names of what has no effect and may be run on stand-ins."""
+    cls, held = _COMPUTING.get(module, ()), vars(sys.modules[module])
+    own = sorted(n for n, fn in held.items() if isinstance(fn, cls) and not n.startswith("_"))
+    same = _run("numpy") if module == "numpy.ma" else []  # under the same names
+    return [*own, *_RUN.get(module, "").split(), *same]
 
 
 def _axes_of_ufunc(fn: Any) -> Axes | None:

@@ -108,6 +108,7 @@ def folder() -> Path:
     here = Path(__file__).resolve().parent.parent
     return inside if (inside := here / "templates").is_dir() else here.parent / "templates"
 
+
 _PACKAGE = "srcdiff_templates"
 
 
@@ -175,32 +176,23 @@ def samples(*calls: str) -> Callable[[Any], Any]:
     return attach
 
 
-def _decorator(flavour: str, functions: tuple[Any, ...], **options: Any) -> Callable[..., Rule]:
-    """The decorator that makes a rule of a template and hands it to whoever is loading."""
-    functions = _known(functions)
-    if not functions:
+def _decorator(
+    flavour: str, functions: tuple[Any, ...], options: dict[str, Any], source: str = "template"
+) -> Callable[..., Rule]:
+    """The decorator that makes a rule of a template, or of another source."""
+    known = _known(functions)
+    if not known and source == "template":
         raise TypeError(f"@{flavour} needs the functions that the template is the rule of")
 
-    def make(template: Callable[..., Any]) -> Rule:
-        calls = getattr(_checked(template), "__samples__", ())
-        name = _own_name(template, functions)
-        return _announce(Rule(name, flavour, functions, template, samples=calls, **options))
+    def make(written: Callable[..., Any]) -> Rule:
+        if written.__name__ == "<lambda>":
+            raise TypeError("a template is written with `def`, and `scalar_rule` takes a lambda")
+        calls = getattr(written, "__samples__", ())
+        of_family = is_in_template(written) and "<locals>" in written.__qualname__
+        name = _name_for(known) if of_family and known else written.__name__
+        return _announce(Rule(name, flavour, known, samples=calls, **{**options, source: written}))
 
     return make
-
-
-def _checked(template: Callable[..., Any]) -> Callable[..., Any]:
-    """A template, which has lines."""
-    if template.__name__ == "<lambda>":
-        raise TypeError("a template is written with `def`, and `scalar_rule` takes a lambda")
-    return template
-
-
-def _own_name(template: Callable[..., Any], functions: tuple[Any, ...]) -> str:
-    """The name of a rule: of one that a family has made, that of its function."""
-    if not is_in_template(template) or "<locals>" not in template.__qualname__ or not functions:
-        return template.__name__
-    return _name_for(functions)
 
 
 def _name_for(functions: tuple[Any, ...]) -> str:
@@ -222,19 +214,16 @@ def rule(
     constant: str = "",
 ) -> Callable[..., Rule]:
     """Declare the template below as the general rule of `functions`."""
-    return _decorator(
-        "rule", functions, view=view, mutates=mutates, gather=gather, calls=calls, constant=constant
-    )
+    options = {"mutates": mutates, "gather": gather, "constant": constant}
+    return _decorator("rule", functions, {"view": view, "calls": calls, **options})
 
 
 def elementwise(*functions: Any) -> Callable[..., Rule]:
     """Declare the rule of functions that work element by element, with broadcasting."""
-    return _decorator("elementwise", functions)
+    return _decorator("elementwise", functions, {})
 
 
-def scalar_rule(
-    *functions: Any, slope: Callable[..., Any], samples: tuple[str, ...] = ()
-) -> Rule:
+def scalar_rule(*functions: Any, slope: Callable[..., Any], samples: tuple[str, ...] = ()) -> Rule:
     """Declare by one expression the rule of functions that work element by element.
 
     Args:
@@ -271,9 +260,18 @@ def linear(
     constant: str = "",
 ) -> Callable[..., Rule]:
     """Declare the rule of functions that are linear in all their differentiable arguments."""
-    return _decorator(
-        "linear", functions, view=view, mutates=mutates, gather=gather, constant=constant
-    )
+    options = {"mutates": mutates, "gather": gather, "constant": constant}
+    return _decorator("linear", functions, {"view": view, **options})
+
+
+def members(space: Any, names: str) -> list[Any]:
+    """What a module or a class has of these names in this version, as arguments of the next two.
+
+    >>> import math
+    >>> members(math, "floor ceil gone")
+    [<built-in function floor>, <built-in function ceil>]
+    """
+    return [getattr(space, name) for name in names.split() if hasattr(space, name)]
 
 
 def nondifferentiable(*functions: Any) -> Rule:
@@ -293,16 +291,8 @@ def composed(
     With `given` the definition is for calls that have this argument; `early` ones call functions
     that they are given, and are written out before kinds are known.
     """
-    known = _known(functions, given)
-
-    def make(definition: Callable[..., Any]) -> Rule:
-        made = Rule(
-            _own_name(definition, known), "composed", known, None, None, mutates, gather,
-            getattr(definition, "__samples__", ()), definition, early,
-        )  # fmt: skip
-        return _announce(made)
-
-    return make
+    options = {"mutates": mutates, "gather": gather, "early": early}
+    return _decorator("composed", _known(functions, given), options, "definition")
 
 
 def _known(functions: tuple[Any, ...], given: str | None = None) -> tuple[Any, ...]:
@@ -356,11 +346,7 @@ def unsupported(reason: str, *functions: Any) -> Rule:
 
 def forward(*functions: Any) -> Callable[..., Rule]:
     """Write the tangent of functions whose rule does not imply it."""
-
-    def make(tangent: Callable[..., Any]) -> Rule:
-        return _announce(Rule(tangent.__name__, "forward", functions, tangent=_checked(tangent)))
-
-    return make
+    return _decorator("forward", functions, {}, "tangent")
 
 
 # --- the registry ------------------------------------------------------------------------------
@@ -381,12 +367,12 @@ class Registry:
             return None
 
     @functools.cached_property
-    def options(self) -> Mapping[Any, tuple[str, ...]]:
-        """The arguments of each function for which it has a definition of its own."""
-        found: dict[Any, tuple[str, ...]] = {}
-        for key in self.by_key:
+    def options(self) -> Mapping[Any, Mapping[str, Rule]]:
+        """The definitions of each function by the argument for which they are, in their order."""
+        found: dict[Any, dict[str, Rule]] = {}
+        for key, rule in self.by_key.items():
             if isinstance(key, Given):
-                found[key.function] = (*found.get(key.function, ()), key.argument)
+                found.setdefault(key.function, {})[key.argument] = rule
         return MappingProxyType(found)
 
     def extended(self, rules: tuple[Rule, ...]) -> Registry:
@@ -539,9 +525,7 @@ def indexed() -> str:
 
 def place_of(function: Any) -> str:
     """The package and the last name of a callee: those that have both are read together."""
-    if isinstance(function, Given):
-        function = function.function
-    function = key_of(function)
+    function = key_of(function.function if isinstance(function, Given) else function)
     home = "numpy" if isinstance(function, np.ufunc) else getattr(function, "__module__", None)
     of_members = isinstance(function, (Attr, Method)) or hasattr(type(function), "__getattr__")
     package = home.partition(".")[0] if isinstance(home, str) and not of_members else ""
@@ -644,12 +628,11 @@ def lookup(function: Any) -> Rule | None:
 
 def given(function: Any) -> Mapping[str, Rule]:
     """The definitions of a function by the argument for which they are, in their order."""
-    now = _registry_of(function)
+    nothing: Mapping[str, Rule] = MappingProxyType({})
     try:
-        arguments = now.options.get(key_of(function), ())
+        return _registry_of(function).options.get(key_of(function), nothing)
     except TypeError:
-        return MappingProxyType({})
-    return {a: now.by_key[Given(key_of(function), a)] for a in arguments}
+        return nothing
 
 
 @frozen

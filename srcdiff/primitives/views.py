@@ -6,7 +6,7 @@ in C order: of a new one-dimensional array, or of an array that was made in that
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeGuard
 
 from srcdiff import ir
 from srcdiff.primitives.arguments import argument
@@ -93,7 +93,8 @@ def _makes_c_order(
         return True
     if is_op(rhs, *_LIKE_ANOTHER):
         return _in_c_order(rhs.args[0], kinds, function, seen)
-    return flat and not returns_view(rhs, kinds) and _is_known(rhs.fn)
+    known = not isinstance(rhs.fn, (ir.Name, ir.Derived))  # which may give back what it is given
+    return flat and known and not returns_view(rhs, kinds)
 
 
 def makes_c_order(call: ir.Call) -> bool:
@@ -101,12 +102,7 @@ def makes_c_order(call: ir.Call) -> bool:
     return not asks_order(call) and is_op(call, *_IN_C_ORDER)
 
 
-def _is_known(fn: Any) -> bool:
-    """Whether a callee is one that returns new memory where it returns no view."""
-    return not isinstance(fn, (ir.Name, ir.Derived))
-
-
-def is_array(kind: ir.Kind | None) -> bool:
+def is_array(kind: ir.Kind | None) -> TypeGuard[ir.Array]:
     """Whether a value is certainly an array."""
     return isinstance(kind, ir.Array) and not kind.maybe_scalar
 

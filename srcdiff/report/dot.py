@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Iterable
 from typing import Any
 
 from srcdiff import ir
@@ -62,21 +63,18 @@ class _Drawing:
         self.edges: dict[str, None] = {}
         self.count = 0
 
-    def node(self, label: str, active: bool, place: str) -> tuple[str, str]:
-        """The name of a new node, and its line."""
+    def node(self, label: str, active: bool, place: str, bound: Iterable[str]) -> str:
+        """The line of a new node, the last one of the names that it binds."""
         self.count += 1
         name = f"n{self.count}"
+        self.last.update(dict.fromkeys(bound, name))
         fill = ', style="rounded,filled", fillcolor="#cfe8d8"' if active else ""
-        return name, f"{place}{name} [label={json.dumps(label)}{fill}];"
+        return f"{place}{name} [label={json.dumps(label)}{fill}];"
 
     def params(self) -> list[str]:
         """The parameters."""
-        out = []
-        for param in self.function.params:
-            name, line = self.node(param.name, param.name in self.active, "  ")
-            self.last[param.name] = name
-            out.append(line)
-        return out
+        names = [param.name for param in self.function.params]
+        return [self.node(name, name in self.active, "  ", [name]) for name in names]
 
     def block(self, block: ir.Block, place: str) -> list[str]:
         """The nodes of some statements; those of loops and branches in boxes."""
@@ -94,9 +92,7 @@ class _Drawing:
         first = show(ir.Function("f", (), (stmt,))).split("\n")[1].strip()
         inner: list[str] = []
         if isinstance(stmt, ir.For):
-            name, line = self.node(stmt.target.id, False, f"{place}  ")
-            self.last[stmt.target.id] = name
-            inner = [line]
+            inner = [self.node(stmt.target.id, False, f"{place}  ", [stmt.target.id])]
         for block in ir.blocks(stmt):
             inner += self.block(block, f"{place}  ")
         head = f"{place}subgraph cluster_{self.count} {{ label={json.dumps(first)};"
@@ -105,12 +101,9 @@ class _Drawing:
     def statement(self, stmt: ir.Stmt, place: str) -> list[str]:
         """One statement."""
         text = show(ir.Function("f", (), (stmt,))).split("\n", 1)[1].strip()
-        bound = ir.bound((stmt,))
-        written = {stmt.base.id} if isinstance(stmt, ir.SetItem) else set()
-        active = bool((bound | written) & self.active)
-        name, line = self.node(f"{stmt.loc.line}: {text}" if stmt.loc.line else text, active, place)
-        for read in sorted(ir.used((stmt,))):
-            if read in self.last:
-                self.edges[f"{self.last[read]} -> {name}"] = None
-        self.last.update(dict.fromkeys(bound | written, name))
+        text = f"{stmt.loc.line}: {text}" if stmt.loc.line else text
+        bound = ir.bound((stmt,)) | ({stmt.base.id} if isinstance(stmt, ir.SetItem) else set())
+        sources = [self.last[read] for read in sorted(ir.used((stmt,))) if read in self.last]
+        line = self.node(text, bool(bound & self.active), place, bound)
+        self.edges.update(dict.fromkeys(f"{source} -> n{self.count}" for source in sources))
         return [line]

@@ -7,17 +7,16 @@ inputs without influence.
 
 from __future__ import annotations
 
+import contextlib
 import re
-import sys
 import types
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from srcdiff import ir
 from srcdiff.analysis.activity import reachable
+from srcdiff.api.profile import Tracer, backward_line
 from srcdiff.autodiff.tape.needs import exposed
 from srcdiff.backends.loader import compile_text
 from srcdiff.codegen.emit import Made
@@ -69,9 +68,7 @@ def _varied(state: State) -> frozenset[str]:
     return reachable(inputs, [(n, s.target.id, s) for s in real for n in ir.reads(s)])
 
 
-def _of_statements(
-    body: ir.Block, active: frozenset[str], varied: frozenset[str]
-) -> Iterator[str]:
+def _of_statements(body: ir.Block, active: frozenset[str], varied: frozenset[str]) -> Iterator[str]:
     """Where the slope of a function jumps, as far as a derivative flows there."""
     compared: set[str] = set()
     for stmt in ir.walk(body):
@@ -180,11 +177,10 @@ def view(
     is_forward = derivative.request.mode == "forward"
     function = made.functions[0][0]
     adjoint = _adjoint(made)
-    backward = _backward_line(adjoint)
-    first = 0 if is_forward else backward
+    first = 0 if is_forward else _backward_line(adjoint)
     active = {line.key for line in adjoint.lines if line.number > first} - {""}
     shown = {line.key for line in adjoint.lines} - {""}
-    sizes = {} if example is None or is_forward else _sizes(derivative, made, example, backward)
+    sizes = {} if example is None or is_forward else _sizes(derivative, made, example)
     return View(
         function.name,
         "Derivative along a direction of" if is_forward else "Gradient with respect to",
@@ -214,8 +210,7 @@ def _adjoint(made: Made) -> Source:
 
 def _backward_line(source: Source) -> int:
     """The line on which the backward part begins."""
-    found = [line.number for line in source.lines if line.text.strip() == "# backward"]
-    return found[-1] if found else len(source.lines)
+    return backward_line([line.text for line in source.lines])
 
 
 def _primals(
@@ -290,50 +285,24 @@ def _reader(block: ir.Block, name: str) -> ir.Stmt:
     return next(looking, readers[0])
 
 
-def _sizes(
-    derivative: Derivative, made: Made, example: tuple[Any, ...], backward: int
-) -> dict[str, str]:
+def _sizes(derivative: Derivative, made: Made, example: tuple[Any, ...]) -> dict[str, str]:
     """How many bytes the local variables hold when the backward part begins: it is run once.
 
     What prints, writes files or draws random numbers is not run; nothing is known of its sizes.
     """
-    name = derivative.request.name
-    function = compile_text(made.emitted.text, made.emitted.refs, name)
-    found: dict[str, str] = {}
-    if first_effect(function) is not None:
-        return found
-
-    def trace(frame: types.FrameType, event: str, arg: Any) -> Any:
-        if frame.f_code is not function.__code__:
-            return None
-        if event == "line" and frame.f_lineno > backward and not found:
-            found.update({n: _size(v) for n, v in frame.f_locals.items()})
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        function(*example)
-    except (ValueError, RuntimeError):  # an output that needs a cotangent: the forward part has run
-        pass
-    finally:
-        sys.settrace(before)
-    return found
+    name, text = derivative.request.name, made.emitted.text
+    tracer = Tracer(compile_text(text, made.emitted.refs, name), text)
+    if first_effect(tracer.function) is None:
+        # Where an output needs a cotangent the forward part has run.
+        with contextlib.suppress(ValueError, RuntimeError):
+            tracer.run(*example)
+    return {variable: _size(count) for variable, count in tracer.held.items()}
 
 
-def _size(value: Any) -> str:
+def _size(count: float) -> str:
     """Bytes, as a person reads them."""
-    count = float(_bytes(value))
     for unit in ("B", "KiB", "MiB"):
         if count < 1024:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
         count /= 1024
     return f"{count:.1f} GiB"
-
-
-def _bytes(value: Any) -> int:
-    if isinstance(value, (list, tuple)):
-        return sum(map(_bytes, value))
-    if isinstance(value, dict):
-        return sum(map(_bytes, value.values()))
-    return int(value.nbytes) if isinstance(value, (np.ndarray, np.generic)) else 8

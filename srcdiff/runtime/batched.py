@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from srcdiff.runtime import records, trees
+from srcdiff.runtime.copies import owner_of
 from srcdiff.runtime.trees import like_sequence
 
 
@@ -141,22 +142,20 @@ def cotangents(
 
 def _checked(grad_outputs: Any, output: Any, batch: int, path: str, convert: Any) -> Any:
     """A batch of cotangents checked against the output, each array as `convert` gives it."""
-    if isinstance(output, dict):
-        given = trees.items_like(grad_outputs, output, path, "output")
-        items = ((k, given.get(k), v, f"{path}[{k!r}]") for k, v in output.items())
-        return {k: _checked(g, v, batch, where, convert) for k, g, v, where in items}
-    if records.is_record(type(output)):
-        return _checked(*by_attribute(grad_outputs, output), batch, path, convert)
-    if isinstance(output, (list, tuple)):
-        given = trees.items_like(grad_outputs, output, path, "output")
-        pairs = enumerate(zip(given, output))
-        return [_checked(g, v, batch, f"{path}[{k}]", convert) for k, (g, v) in pairs]
-    one = trees.cotangent(None if grad_outputs is None else grad_outputs[0], output, path)
-    if one is None:
-        return None
-    if grad_outputs is None:
+    one = trees.cotangent(taken(grad_outputs, 0), output, path)
+    return _like_one(one, grad_outputs, batch, convert)
+
+
+def _like_one(one: Any, given: Any, batch: int, convert: Any) -> Any:
+    """A batch in the structure of one of it that is complete, which stands for what is left out."""
+    if given is None or one is None:
         return repeated(one, batch)
-    return convert(grad_outputs, np.result_type(one))
+    if isinstance(one, dict):
+        given = trees.as_dict(given)
+        return {k: _like_one(value, given.get(k), batch, convert) for k, value in one.items()}
+    if isinstance(one, list):
+        return [_like_one(value, item, batch, convert) for value, item in zip(one, given)]
+    return convert(given, np.result_type(one))
 
 
 def by_attribute(given: Any, output: Any) -> tuple[Any, Any]:
@@ -218,9 +217,7 @@ def _shadow(value: Any, batch: int, memo: dict[int, Any]) -> Any:
 
 def _shadow_array(array: np.ndarray[Any, Any], batch: int, memo: dict[int, Any]) -> Any:
     """The place of an array in memory that has been made for each item of a batch."""
-    owner = array
-    while isinstance(owner.base, np.ndarray):
-        owner = owner.base
+    owner = owner_of(array)
     low, high = np.lib.array_utils.byte_bounds(owner)
     if -id(owner) not in memo:
         memo[-id(owner)] = np.zeros(batch * (high - low), np.uint8)

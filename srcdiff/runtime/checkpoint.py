@@ -18,7 +18,7 @@ import itertools
 import math
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,9 @@ import numpy as np
 from srcdiff.errors import UnsupportedError
 from srcdiff.runtime.copies import copied
 from srcdiff.runtime.devices import canonical, is_any_array, is_device_array
-from srcdiff.runtime.implicit import with_source
+from srcdiff.runtime.implicit import numbered, with_source
 from srcdiff.runtime.records import FOREIGN
-from srcdiff.runtime.service import compiler, made_once
+from srcdiff.runtime.service import T, compiler, once
 from srcdiff.runtime.trees import add_tree, like_sequence, zero_tree, zeros_like
 
 
@@ -82,12 +82,6 @@ class Before:
         self.globally = np.random.get_state() if globally else None
         self.states = [g.bit_generator.state for g in _generators(args)]
         self.trace: Trace | None = None
-
-    def unchecked(self) -> Before:
-        """The same states of random generators, for what gives another value."""
-        new = copy.copy(self)
-        new.trace = None
-        return new
 
     @contextmanager
     def restored(self, args: tuple[Any, ...]) -> Iterator[None]:
@@ -151,76 +145,96 @@ def run_again(f: Any, before: Before | None, *args: Any) -> Any:
 
 def gradients_again(f: Any, before: Before | None, d: Any, *args: Any) -> tuple[Any, ...]:
     """The gradients of a call, which runs once more; None where an argument has none."""
+
+    def run() -> tuple[Any, tuple[Any, ...]]:
+        value, pull = pullback(f, args)
+        return value, pull(d)
+
+    return _as_before(f, before, args, run)
+
+
+def pullback(f: Any, args: tuple[Any, ...], writes: bool = False) -> tuple[Any, Any]:
+    """The value of a call, and its pullback to all its arguments: None where one has no gradient.
+
+    It is called once; the call writes into arguments only if `writes`.
+    """
     active = compiler().active(f, args)
-    with _as_before(f, before, args) as check:
-        value, pull = compiler().pullback(f, active, args)
+    if not active:
+        return f(*args), lambda d: (None,) * len(args)
+    value, pull = compiler().pullback(f, active, args, writes=writes)
+
+    def back(d: Any) -> tuple[Any, ...]:
         found = dict(zip(active, pull(d, retain_graph=False)))
-        check(value)
-    return tuple(found.get(k) for k in range(len(args)))
+        return tuple(found.get(k) for k in range(len(args)))
+
+    return value, back
 
 
 def tangent_again(f: Any, before: Before | None, t: tuple[Any, ...], *args: Any) -> Any:
     """The tangent of a call, which runs once more, along tangents of its arguments."""
-    moved = absent_inside(t)
-    still = all(one is None for one in moved)
-    with _as_before(f, before, args) as check:
-        value, tangent = (f(*args), None) if still else compiler().jvp(f, args, moved)
-        check(value)
-    return zero_tree(value) if still else tangent
+    moved = absent(t)
+
+    def run() -> tuple[Any, Any]:
+        if any(one is not None for one in moved):
+            return compiler().jvp(f, args, moved)  # type: ignore[no-any-return]
+        value = f(*args)
+        return value, zero_tree(value)
+
+    return _as_before(f, before, args, run)
 
 
 # --- derivatives of the derivatives ---------------------------------------------------------------
 
 
-def gradients_by(f: Any, args: tuple[Any, ...], inputs: tuple[int, ...] | None = None) -> Any:
-    """The gradients of `f` at arguments of these kinds as a function `(d, *args)` with a source.
-
-    `inputs` are the positions of the arguments to differentiate by; all that can be if None.
-    """
-    active = compiler().active(f, args) if inputs is None else inputs
-    return made_once(f, ("gradients by", active, len(args)), lambda: _pulled(f, active, len(args)))
+def gradients_by(f: Any, args: tuple[Any, ...]) -> Any:
+    """The gradients of `f` at arguments of these kinds as a function `(d, *args)` with a source."""
+    return _pulled(f, compiler().active(f, args), len(args))
 
 
+@once
 def _pulled(f: Any, active: tuple[int, ...], count: int) -> Any:
-    params = [f"x{k}" for k in range(count)]
-    found = [f"g{k}" if k in active else "None" for k in range(count)]
-    call = f"gradient({', '.join(params)}, grad_outputs=d)"
-    body = [f"{', '.join(f'g{k}' for k in active)}, = {call}", f"return ({', '.join(found)},)"]
+    params = ", ".join(numbered("x", range(count)))
+    found = ", ".join(numbered("g", range(count), active))
+    given = ", ".join(numbered("g", active))
+    body = [f"{given}, = gradient({params}, grad_outputs=d)", f"return ({found},)"]
     space = {"gradient": compiler().gradient(f, active)}
-    return with_source(f"def gradients({', '.join(['d', *params])}):", body, space)
+    return with_source(f"def gradients(d, {params}):", body, space)
 
 
 def tangent_by(f: Any, t: tuple[Any, ...]) -> Any:
     """The tangent of `f` along such tangents as a function `(t, *args)` with a source."""
-    along = absent_inside(t)
+    along = absent(t)
     if any(isinstance(one, (list, tuple)) and None in one for one in along):
         raise UnsupportedError(
             "a call of srcdiff.checkpoint is differentiated three times, forwards at first",
             remedy="Take the gradient first, or use the function without srcdiff.checkpoint.",
         )
-    moved = tuple(k for k, one in enumerate(along) if one is not None)
-    return made_once(f, ("tangent by", moved, len(t)), lambda: _pushed(f, moved, len(t)))
+    moved = tuple("None" if one is None else f"t[{k}]" for k, one in enumerate(along))
+    return tangent_of(f, ("t", *numbered("x", range(len(t)))), moved)
 
 
-def _pushed(f: Any, moved: tuple[int, ...], count: int) -> Any:
-    params = [f"x{k}" for k in range(count)]
-    along = [f"t[{k}]" if k in moved else "None" for k in range(count)]
-    call = f"jvp(f, ({', '.join(params)},), ({', '.join(along)},))"
-    head = f"def tangent({', '.join(['t', *params])}):"
-    return with_source(head, [f"return {call}[1]"], {"jvp": compiler().jvp, "f": f})
+@once
+def tangent_of(f: Any, params: tuple[str, ...], along: tuple[str, ...]) -> Any:
+    """The tangent of `f` as a function with a source.
+
+    It has some parameters, of which those called `x0`, `x1`, ... are the arguments of `f`, and
+    `along` are their directions.
+    """
+    args = ", ".join(numbered("x", range(len(along))))
+    line = f"return jvp(f, ({args},), ({', '.join(along)},))[1]"
+    space = {"jvp": compiler().jvp, "f": f}
+    return with_source(f"def tangent({', '.join(params)}):", [line], space)
 
 
 def again(before: Before | None) -> Before | None:
-    """The random generators as for another function that runs in place of the first."""
-    return before and before.unchecked()
+    """The random generators as for another function, of another value, in place of the first."""
+    new = copy.copy(before)
+    if new is not None:
+        new.trace = None
+    return new
 
 
 def absent(tangents: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Tangents, None in place of zeros that have no shape."""
-    return tuple(None if _is_nothing(t) else t for t in tangents)
-
-
-def absent_inside(tangents: tuple[Any, ...]) -> tuple[Any, ...]:
     """Tangents, None in place of zeros that have no shape, also inside of lists and tuples."""
     return tuple(map(_absent, tangents))
 
@@ -229,26 +243,24 @@ def _absent(t: Any) -> Any:
     if isinstance(t, (list, tuple)):
         items = [_absent(one) for one in t]
         return None if all(one is None for one in items) else like_sequence(t, items)
-    return None if _is_nothing(t) else t
+    return None if is_nothing(t) else t
 
 
-@contextmanager
 def _as_before(
-    f: Any, before: Before | None, args: tuple[Any, ...]
-) -> Iterator[Callable[[Any], None]]:
-    """Run with the random generators as they were; gives a check of the value."""
-
-    def check(value: Any) -> None:
-        known = None if before is None else before.trace
-        if known is not None and not alike(known, trace(value)):
-            name = getattr(f, "__name__", f)
-            raise RuntimeError(
-                f"`{name}` gives something else when it runs again: it draws random numbers from "
-                "a generator that is none of its arguments, or its inputs change"
-            )
-
-    with nullcontext() if before is None else before.restored(args):
-        yield check
+    f: Any, before: Before | None, args: tuple[Any, ...], run: Callable[[], tuple[Any, T]]
+) -> T:
+    """What `run` gives beside the value of `f`, with the random generators as they were."""
+    if before is None:
+        return run()[1]
+    with before.restored(args):
+        value, found = run()
+    if before.trace is not None and not alike(before.trace, trace(value)):
+        name = getattr(f, "__name__", f)
+        raise RuntimeError(
+            f"`{name}` gives something else when it runs again: it draws random numbers from "
+            "a generator that is none of its arguments, or its inputs change"
+        )
+    return found
 
 
 # --- the binomial schedule: which states of a loop to keep, and for how long ---------------------
@@ -331,10 +343,7 @@ class Places:
 def worth_keeping(places: tuple[int, ...], end: int, slots: int) -> tuple[int, ...]:
     """The places of those states with which the steps up to an end are reversed in the fewest.
 
-    Args:
-        places: where states are held, in order; the first is where the steps begin.
-        end: where the steps end.
-        slots: how many states can be held from the first place on.
+    The steps begin at the first of `places`, which are in order, and have the slots from there on.
     """
 
     @functools.cache
@@ -425,7 +434,7 @@ def run_steps(step: Any, held: Slots, count: int, *values: Any) -> tuple[Any, ..
     """
     _check_step(step, count, held.steps, values)
     held.start = Before(True, *values[count:])
-    return _run(step, held, held.steps, _copied(values[:count]), values[count:])
+    return _run(step, held, held.steps, copied(values[:count]), values[count:])
 
 
 def _run(
@@ -439,7 +448,7 @@ def _run(
     for at, i in enumerate(steps):
         leaving = places.leaving(at)
         if stop or leaving != at or at == len(steps) - 1:
-            before = _copied(state), Before(True, *rest)
+            before = copied(state), Before(True, *rest)
         if leaving is not None:
             held.states.pop(leaving, None)
         if leaving != at:
@@ -452,7 +461,7 @@ def _run(
             break
         held.ran, held.last = at + 1, before
     held.result = trace(state)
-    return tuple(_copied(state))
+    return tuple(copied(state))
 
 
 def remaining(held: Slots) -> tuple[int, int, int]:
@@ -472,7 +481,7 @@ def reversed_steps(step: Any, held: Slots, count: int, d: Any, *values: Any) -> 
     if held.ran and 0 not in held.states:  # a second time: as it was before
         assert held.start is not None, "the loop has run"
         with held.start.restored(rest):
-            _run(step, held, held.steps[: held.ran], _copied(values[:count]), rest)
+            _run(step, held, held.steps[: held.ran], copied(values[:count]), rest)
     work = _Reversal(step, held, rest, list(d))
     with Before(True, *rest).restored(rest):
         work.all_steps()
@@ -485,8 +494,8 @@ def pushed_steps(
     step: Any, held: Slots, count: int, t: tuple[Any, ...], *values: Any
 ) -> tuple[Any, ...]:
     """The tangent of `run_steps` along tangents of its values."""
-    state, rest = _copied(values[:count]), values[count:]
-    tangents = absent_inside(t)
+    state, rest = copied(values[:count]), values[count:]
+    tangents = absent(t)
     moved, fixed = tangents[:count], tangents[count:]
     assert held.start is not None, "the loop has run"
     with held.start.restored(rest):
@@ -504,20 +513,17 @@ def steps_with_tangents(
 ) -> tuple[Any, Any, Any]:
     """A loop whose states are `values` and tangents `t` of them, forwards and backwards.
 
-    Args:
-        step, held, count, values: as of `run_steps`.
-        t: a tangent for each of the values.
-        d: the adjoints of the values after the loop, and those of their tangents.
-
-    Returns:
-        The tangents after the loop; the adjoints of the values; the adjoints of the tangents.
+    `d` are the adjoints of the values after the loop, and of their tangents.  It gives the tangents
+    after the loop, and the adjoints of the values and of the tangents before it.
     """
     assert held.start is not None, "the loop has run"
     values = (*_as_they_become(step, held, values[:count], values[count:]), *values[count:])
-    t = [zeros_like(v) if one is None or _is_nothing(one) else one for v, one in zip(values, t)]
+    t = [zeros_like(v) if is_nothing(one) else one for v, one in zip(values, t)]
     both = (*values[:count], *t[:count], *values[count:], *t[count:])
-    made, work = with_tangents(step, count, *values), Slots(held.steps[: held.ran], held.slots)
-    first, second = ([None] * count if one is None or _is_nothing(one) else one for one in d)
+    active = compiler().active(step, (0, *values))
+    made = with_tangents(step, count, active, len(values))
+    work = Slots(held.steps[: held.ran], held.slots)
+    first, second = ([None] * count if is_nothing(one) else one for one in d)
     with held.start.restored(values[count:]):
         moved = run_steps(made, work, 2 * count, *both)[count:]
         found = reversed_steps(made, work, 2 * count, (*first, *second), *both)
@@ -533,7 +539,7 @@ def _as_they_become(
     if not held.ran or held.start is None:
         return values
     with held.start.restored(rest):
-        after = step(held.steps[0], *_copied(values), *rest)
+        after = step(held.steps[0], *copied(values), *rest)
     pairs = zip(values, after)
     return tuple(_like(v, a) if _is_whole(v) and not _is_whole(a) else v for v, a in pairs)
 
@@ -551,14 +557,9 @@ def _like(value: Any, other: Any) -> Any:
 
 
 def unmoved(value: Any, name: str) -> Any:
-    """A variable that carries no derivative.
-
-    Raises:
-        UnsupportedError: it has become a floating point number.
-    """
-    if isinstance(value, (float, complex, np.inexact)) or (
-        isinstance(value, np.ndarray) and not _is_whole(value)
-    ):
+    """A variable that carries no derivative, and is refused if it is floating point by now."""
+    floats = (float, complex, np.inexact, np.ndarray)
+    if isinstance(value, floats) and not _is_whole(value):
         raise UnsupportedError(
             f"the variable `{name}` of a loop over `checkpointed` is an integer at first and a "
             "floating point number later: it has no second derivative",
@@ -567,24 +568,19 @@ def unmoved(value: Any, name: str) -> Any:
     return value
 
 
-def _is_nothing(t: Any) -> bool:
-    """Whether a tangent or adjoint is the zero that has no shape."""
-    return isinstance(t, float) and t == 0.0
+def is_nothing(t: Any) -> bool:
+    """Whether a tangent or adjoint is the zero that has no shape, or None."""
+    return t is None or (isinstance(t, float) and t == 0.0)
 
 
-def with_tangents(step: Any, count: int, *values: Any) -> Any:
+@once
+def with_tangents(step: Any, count: int, active: tuple[int, ...], total: int) -> Any:
     """A step of the values and of tangents of them, both of which stand where the values did.
 
-    The states are `count` values and their tangents; behind them come what is constant, and the
-    tangents of that.
+    The states are `count` values and their tangents; behind them come what is constant, `total`
+    values with the others, and the tangents of that.
     """
-    active = compiler().active(step, (0, *values))
-    key = "with tangents", count, active, len(values)
-    return made_once(step, key, lambda: _with_tangents(step, count, active, len(values)))
-
-
-def _with_tangents(step: Any, count: int, active: tuple[int, ...], total: int) -> Any:
-    xs, ts = ([f"{letter}{k}" for k in range(total)] for letter in "xt")
+    xs, ts = (numbered(letter, range(total)) for letter in "xt")
     moved = ["None", *(t if k + 1 in active else "None" for k, t in enumerate(ts))]
     params = ["i", *xs[:count], *ts[:count], *xs[count:], *ts[count:]]
     space = {"jvp": compiler().jvp, "step_": step, "unmoved": unmoved}
@@ -601,16 +597,8 @@ def _with_tangents(step: Any, count: int, active: tuple[int, ...], total: int) -
     return made
 
 
-def _copied(values: Any) -> Any:
-    return copied(tuple(values))
-
-
 def _check_step(step: Any, count: int, steps: range, values: tuple[Any, ...]) -> None:
-    """Raise where a step writes into something that is none of its variables.
-
-    Raises:
-        UnsupportedError: it does, or variables share memory.
-    """
+    """Refuse a step that writes into what is none of its variables, or whose variables share it."""
     if not steps:
         return
     args = (steps[0], *values)
@@ -626,20 +614,6 @@ def _check_step(step: Any, count: int, steps: range, values: tuple[Any, ...]) ->
             canonical(step).__srcdiff_loop__,
             remedy="Let every array that it writes into have one name, or use a plain loop.",
         )
-
-
-def _step_back(step: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The value of a step, and its pullback to all its arguments."""
-    active = compiler().active(step, args)
-    if not active:
-        return step(*args), lambda d: (None,) * len(args)
-    value, pull = compiler().pullback(step, active, args, writes=True)
-
-    def back(d: Any) -> tuple[Any, ...]:
-        found = dict(zip(active, pull(tuple(d), retain_graph=False)))
-        return tuple(found.get(k) for k in range(len(args)))
-
-    return value, back
 
 
 class _Reversal:
@@ -675,7 +649,7 @@ class _Reversal:
     def advanced(self, start: int, m: int) -> State:
         """The state `m` steps after one that is kept."""
         values, before = self.held.states[start]
-        values = _copied(values)
+        values = copied(values)
         before.put_back(self.rest)
         for at in range(start, start + m):
             values = self.step(self.held.steps[at], *values, *self.rest)
@@ -686,11 +660,12 @@ class _Reversal:
         """Go back over one step."""
         values, before = state
         before.put_back(self.rest)
-        args = (self.held.steps[at], *_copied(values), *self.rest)
-        value, pull = _step_back(self.step, args)
+        args = (self.held.steps[at], *copied(values), *self.rest)
+        value, pull = pullback(self.step, args, writes=True)
         if at == self.held.ran - 1 and not alike(self.held.result, trace(value)):
             raise RuntimeError("a step of a checkpointed loop gives something else when run again")
-        found = pull([zero_tree(v) if d is None else d for v, d in zip(value, self.adjoint)])
+        adjoint = zip(value, self.adjoint)
+        found = pull(tuple(zero_tree(v) if d is None else d for v, d in adjoint))
         mine = found[1 : 1 + len(values)]
         self.adjoint = list(mine)
         self.rest_adjoint = list(map(add_tree, self.rest_adjoint, found[1 + len(values) :]))

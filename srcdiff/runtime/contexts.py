@@ -208,11 +208,7 @@ def packed(x: Any) -> Any:
 
 
 def unpacked(x: Any) -> Any:
-    """The value that was given to `packed`.
-
-    Raises:
-        SavedValueError: a hook made something else of an array.
-    """
+    """The value that was given to `packed`; a SavedValueError if a hook made another kind of it."""
     if type(x) in (list, tuple):
         return type(x)([unpacked(item) for item in x])
     if type(x) is dict:

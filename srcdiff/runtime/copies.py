@@ -46,21 +46,15 @@ def laid_copies(arrays: list[Any]) -> list[Any]:
     return [made[k] for k in range(len(arrays))]
 
 
-def _blocks(arrays: list[Any]) -> Iterator[tuple[int, int, list[int]]]:
+def _blocks(arrays: list[Any]) -> list[tuple[int, int, list[int]]]:
     """Stretches of memory, and the arrays that lie in each: two in one stretch may overlap."""
     alone = [k for k, x in enumerate(arrays) if x.dtype.hasobject or not x.size]
-    yield from ((0, 0, [k]) for k in alone)
     spans = ((*layout.span(x), k) for k, x in enumerate(arrays) if k not in alone)
-    block: list[int] = []
-    start = end = 0
+    blocks: list[tuple[int, int, list[int]]] = []
     for low, high, k in sorted(spans):
-        if block and low >= end:
-            yield start, end, block
-            block = []
-        start, end = (start, max(end, high)) if block else (low, high)
-        block = [*block, k]
-    if block:
-        yield start, end, block
+        start, end, inside = blocks.pop() if blocks and low < blocks[-1][1] else (low, high, [])
+        blocks.append((start, max(end, high), [*inside, k]))
+    return [*((0, 0, [k]) for k in alone), *blocks]
 
 
 # --- residuals -----------------------------------------------------------------------------------
@@ -70,7 +64,7 @@ Words = Container[str] | None
 """The attributes of objects that are copied as well; None for all."""
 
 Memo = dict[Any, Any]
-"""Copies by the ids of what they are copies of."""
+"""Copies by the ids of what they are copies of, memory by where it begins and ends."""
 
 PLAIN = frozenset({float, int, bool, np.float64, complex, str, type(None)})
 """Types of which nothing is ever written into."""
@@ -121,12 +115,18 @@ def attributes(value: Any) -> dict[str, Any]:
 
 
 def _put_array(value: Any, memo: Memo, _: Words) -> None:
-    """Copy an array or a sparse matrix."""
+    """Copy an array, at its place in a copy of the memory that it is in, or a sparse matrix."""
     if is_sparse(value):
         memo[id(value)] = value.copy()
+    elif value.dtype.hasobject or not value.size:
+        memo[id(value)] = layout.laid_copy(value)
     else:
-        make = _device_array if is_device_array(value) else _array
-        memo[id(value)] = make(value, memo)
+        owner = owner_of(value)
+        start, end = stretch = layout.span(owner)
+        if stretch not in memo:
+            memo[stretch] = layout.space_like(owner, end - start)
+            layout.placed_like(owner, memo[stretch], start)[...] = owner
+        memo[id(value)] = layout.placed_like(value, memo[stretch], start)
 
 
 def _put_container(value: Any, memo: Memo, words: Words) -> None:
@@ -149,42 +149,12 @@ def _put_object(value: Any, memo: Memo, words: Words) -> None:
         object.__setattr__(made, name, copied(item, memo, words) if wanted else item)
 
 
-def _device_array(array: Any, memo: dict[Any, Any]) -> Any:
-    """A copy of an array of CuPy, at the same place in a copy of the memory that it is in."""
-    owner = array
-    while owner.base is not None:
-        owner = owner.base
-    flags = owner.flags
-    if not flags.c_contiguous and not flags.f_contiguous:
-        return array.copy()  # memory with gaps
-    key = "cupy", owner.data.ptr
-    if key not in memo:
-        memo[key] = owner.copy(order="C" if flags.c_contiguous else "F")
-    start = memo[key].data + (array.data.ptr - owner.data.ptr)
-    return type(array)(array.shape, array.dtype, start, array.strides)
-
-
-def _array(array: np.ndarray[Any, Any], memo: dict[Any, Any]) -> Any:
-    """A copy of an array, at the same place in a copy of the memory that it is a view of."""
-    owner = _owner(array)
-    flat = owner
-    if not owner.flags.c_contiguous:
-        flat = owner.transpose(np.argsort([-abs(s) for s in owner.strides], kind="stable"))
-    if not flat.flags.c_contiguous or owner.dtype.hasobject:
-        return np.array(array)  # memory with gaps, of something else than NumPy
-    key = -id(owner)
-    if key not in memo:
-        memo[key] = np.array(flat, order="C").reshape(-1).view(np.uint8)
-    start = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
-    return np.ndarray(array.shape, array.dtype, memo[key].data, start, array.strides)
-
-
-def _owner(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def owner_of(array: Any) -> Any:
     """The array whose memory an array is a view of, also by strides."""
     held = array.base
-    if held is not None and not isinstance(held, np.ndarray):
+    if held is not None and not is_any_array(held):
         held = getattr(held, "base", None)  # between the two stands what `as_strided` makes
-    return _owner(held) if isinstance(held, np.ndarray) else array
+    return owner_of(held) if is_any_array(held) else array
 
 
 # --- where arrays, containers and objects stand in a value --------------------------------------

@@ -204,7 +204,8 @@ def apart(function: Any, /, *written: str) -> Any:
         for k, (path, x) in enumerate(found):
             for other, y in found[:k]:
                 either = is_in(path, written) or is_in(other, written)
-                if either and (x is y or share(x, y)):
+                arrays = isinstance(x, np.ndarray) and isinstance(y, np.ndarray)
+                if either and (x is y or arrays and np.shares_memory(x, y)):
                     raise ValueError(f"{path} and {other} share memory: pass a copy")
         return function(*args, **kwargs)
 
@@ -226,10 +227,3 @@ def parts(path: str, x: Any) -> Iterator[tuple[str, Any]]:
     elif hasattr(x, "__dict__") and not callable(x):
         for key, value in vars(x).items():
             yield from parts(f"{path}.{key}", value)
-
-
-def share(x: Any, y: Any) -> bool:
-    """Whether two values are arrays with an element in common."""
-    if not isinstance(x, np.ndarray) or not isinstance(y, np.ndarray):
-        return False
-    return bool(np.may_share_memory(x, y) and np.shares_memory(x, y))

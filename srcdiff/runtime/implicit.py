@@ -10,7 +10,7 @@ import functools
 import itertools
 import re
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from srcdiff import ir, texts
 from srcdiff.errors import UnsupportedError
 from srcdiff.runtime.copies import copied
-from srcdiff.runtime.service import compiler, made_once
+from srcdiff.runtime.service import compiler, once
 
 DENSE = 50
 """Up to so many unknowns a linear system is solved by its matrix."""
@@ -137,36 +137,30 @@ class Slope:
 
     def __init__(self, along: Callable[..., Any], f: Any, k: int) -> None:
         self.along, self.f, self.k = along, f, k
-        self._plain: dict[int, Any] = {}
+        self.plain = functools.cache(self._written)
 
     def __call__(self, *args: Any) -> Any:
         """The product of the last argument with the derivative at the others."""
         return self.along(self.f, self.k, args[-1], *args[:-1])
 
-    def plain(self, count: int) -> Any:
+    def _written(self, count: int) -> Any:
         """It as a function of so many parameters, whose source can be read."""
-        if count not in self._plain:
-            params = [f"x{i}" for i in range(count - 1)]
-            name = self.along.__name__
-            line = f"return {name}(f, {self.k}, {', '.join(['d', *params])})"
-            space = {"f": _plain(self.f, params), name: self.along}
-            head = f"def slope({', '.join([*params, 'd'])}):"
-            self._plain[count] = with_source(head, [line], space)
-        return self._plain[count]
+        params, name = numbered("x", range(count - 1)), self.along.__name__
+        line = f"return {name}(f, {self.k}, {', '.join(['d', *params])})"
+        space = {"f": _plain(self.f, params), name: self.along}
+        return with_source(f"def slope({', '.join([*params, 'd'])}):", [line], space)
 
 
+@once
 def vjp_by(f: Any, k: int) -> Slope:
     """`(*args, d)`: the vector-Jacobian product of `f(*args)` by its argument at position `k`."""
-    return _slope(pulled, f, k)
+    return Slope(pulled, f, k)
 
 
+@once
 def jvp_by(f: Any, k: int) -> Slope:
     """`(*args, t)`: the Jacobian-vector product of `f(*args)` by its argument at position `k`."""
-    return _slope(pushed, f, k)
-
-
-def _slope(along: Callable[..., Any], f: Any, k: int) -> Slope:
-    return made_once(f, (along.__name__, k), lambda: Slope(along, f, k))
+    return Slope(pushed, f, k)
 
 
 def _plain(f: Any, args: Sequence[Any]) -> Any:
@@ -185,6 +179,13 @@ def with_source(head: str, body: list[str], space: dict[str, Any]) -> Any:
 
 
 _numbers = itertools.count()
+
+
+def numbered(
+    letter: str, numbers: Iterable[int], known: Container[int] | None = None
+) -> tuple[str, ...]:
+    """Names of a letter and a number; "None" for numbers that are not known."""
+    return tuple(f"{letter}{k}" if known is None or k in known else "None" for k in numbers)
 
 
 def solve_adjoint(f: Any, x: Any, d: Any, *args: Any) -> Any:
@@ -305,10 +306,7 @@ def gmres(apply: Callable[[Any], Any], b: Any, most: int = 200) -> Any:
     rows = np.zeros((most + 1, most), b.dtype)
     for k in range(min(most, b.size)):
         new = apply(basis[k])
-        for j, q in enumerate(basis):  # twice, so that the basis stays orthogonal
-            rows[j, k] = q @ new
-            new = new - rows[j, k] * q
-        for j, q in enumerate(basis):
+        for j, q in 2 * [*enumerate(basis)]:  # twice, so that the basis stays orthogonal
             more = q @ new
             rows[j, k] += more
             new = new - more * q

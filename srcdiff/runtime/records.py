@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import sys
 import types
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -47,11 +48,9 @@ def is_record(cls: Any) -> bool:
 @lru_cache(maxsize=1024)
 def _is_record(cls: type) -> bool:
     """Whether the objects of a class are records, once for each class."""
-    if not cls.__flags__ & _HEAP_TYPE:
+    if not cls.__flags__ & _HEAP_TYPE or not is_ours(cls):
         return False
-    if not is_ours(cls):
-        return False
-    if is_installed(cls) and becomes_array(cls):
+    if _is_file_of_others(sys.modules.get(str(cls.__module__))) and becomes_array(cls):
         return False
     if is_named_tuple(cls):
         return not own_operators(cls, tuple)
@@ -66,11 +65,6 @@ def is_ours(cls: type) -> bool:
     return isinstance(module, str) and module.split(".")[0] not in _OTHERS
 
 
-def is_installed(cls: type) -> bool:
-    """Whether a class is of an installed package."""
-    return _is_file_of_others(sys.modules.get(str(cls.__module__)))
-
-
 def _is_file_of_others(module: Any) -> bool:
     """Whether a module is of an installed package."""
     file = str(own_dict(module).get("__file__"))
@@ -79,17 +73,11 @@ def _is_file_of_others(module: Any) -> bool:
 
 def becomes_array(cls: type) -> bool:
     """Whether NumPy makes arrays of the objects of a class, or leaves its functions to it."""
-    if issubclass(cls, np.generic) or cls is _device_array():
-        return False
-    if cls is np.ndarray or cls is np.memmap:
+    plain = np.ndarray, np.memmap, getattr(sys.modules.get("cupy"), "ndarray", None)
+    if issubclass(cls, np.generic) or any(cls is known for known in plain):
         return False
     ufunc = member(cls, "__array_ufunc__")
     return member(cls, "__array__") is not MISSING or (ufunc is not MISSING and ufunc is not None)
-
-
-def _device_array() -> Any:
-    """The class of the arrays of CuPy, if there is one."""
-    return getattr(sys.modules.get("cupy"), "ndarray", None)
 
 
 def is_named_tuple(cls: Any) -> bool:
@@ -120,10 +108,8 @@ def with_defaults(x: Any) -> dict[str, Any]:
     """What an object holds, by name, and the plain values that its class alone has."""
     if isinstance(x, tuple):
         return attributes(x)
-    found: dict[str, Any] = {}
-    for base in reversed(type(x).__mro__):
-        found.update(vars(base))
-    return {**{k: v for k, v in found.items() if _is_plain(v)}, **attributes(x)}
+    held = ChainMap(*map(dict, map(vars, type(x).__mro__)))
+    return {**{k: v for k, v in held.items() if _is_plain(v)}, **attributes(x)}
 
 
 def _is_plain(x: Any) -> bool:
@@ -138,12 +124,9 @@ def _is_plain(x: Any) -> bool:
 @lru_cache(maxsize=1024)
 def _slots(cls: type) -> tuple[Any, ...]:
     """The slots of a class and its bases."""
-    found: list[Any] = []
-    for base in reversed(cls.__mro__):
-        for name, value in vars(base).items():
-            if isinstance(value, types.MemberDescriptorType) and name != "__weakref__":
-                found.append(value)
-    return tuple(found)
+    held = (item for base in reversed(cls.__mro__) for item in vars(base).items())
+    slot = types.MemberDescriptorType
+    return tuple(v for name, v in held if isinstance(v, slot) and name != "__weakref__")
 
 
 @lru_cache(maxsize=1024)
@@ -161,10 +144,7 @@ def member(cls: type, name: str, after: type | None = None) -> Any:
     mro = cls.__mro__
     if after is not None:
         mro = mro[mro.index(after) + 1 :] if after in mro else ()
-    for base in mro:
-        if name in vars(base):
-            return vars(base)[name]
-    return MISSING
+    return next((vars(base)[name] for base in mro if name in vars(base)), MISSING)
 
 
 def of_class(cls: type, name: str) -> Any:
@@ -288,8 +268,7 @@ def plain_fields(cls: Any) -> tuple[str, ...] | None:
 def _plain_fields(cls: Any) -> tuple[str, ...] | None:
     """The fields of a class with a plain constructor, once for each class."""
     if is_named_tuple(cls):
-        code = getattr(cls.__new__, "__code__", None)
-        plain = code is not None and _is_generated(code) and not own_operators(cls, tuple)
+        plain = is_generated(cls.__new__) and not own_operators(cls, tuple)
         return tuple(cls._fields) if plain else None
     if not is_dataclass_made(cls) or member(cls, "__post_init__") is not MISSING:
         return None
@@ -304,13 +283,13 @@ def is_dataclass_made(cls: Any) -> bool:
         return False
     made = member(cls, "__init__")
     own = next(c for c in cls.__mro__ if "__init__" in vars(c))
-    code = getattr(made, "__code__", None)
-    return code is not None and "__dataclass_fields__" in vars(own) and _is_generated(code)
+    return "__dataclass_fields__" in vars(own) and is_generated(made)
 
 
-def _is_generated(code: types.CodeType) -> bool:
-    """Whether code stands in no file."""
-    return code.co_filename.startswith("<string>")
+def is_generated(fn: Any) -> bool:
+    """Whether a function was not written by a person: its code stands in no file."""
+    code = getattr(fn, "__code__", None)
+    return code is not None and code.co_filename.startswith("<string>")
 
 
 def instance(cls: Any, /, **values: Any) -> Any:

@@ -9,17 +9,18 @@ needs srcdiff itself.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from srcdiff.runtime.checkpoint import absent_inside
-from srcdiff.runtime.implicit import with_source
-from srcdiff.runtime.service import compiler, made_once
+from srcdiff.runtime.checkpoint import absent, is_nothing, tangent_of
+from srcdiff.runtime.implicit import numbered, with_source
+from srcdiff.runtime.service import compiler, once
 from srcdiff.runtime.trees import add_tree, differentiable_part, like_tree, zeros_like
 
 
 def gradients_at(f: Any, inputs: tuple[int, ...], g: Any, *args: Any) -> tuple[Any, ...]:
     """The gradients of `f` by the arguments at the positions `inputs`, None for the others."""
-    found = dict(zip(inputs, gradient_by(f, inputs)(*args, grad_outputs=g)))
+    found = dict(zip(inputs, compiler().gradient(f, inputs)(*args, grad_outputs=g)))
     return tuple(found.get(k) for k in range(len(args)))
 
 
@@ -30,37 +31,33 @@ def gradients_at_back(
 
     None where an argument carries no derivative.
     """
-    along = [_direction(d[k], args[k]) for k in inputs]
-    tangent = tangent_along(f, inputs, len(args))
-    moved = tangent(*args, *along)
-    active = compiler().active(f, args)
-    found = gradients_at(tangent, active, g, *args, *along)
-    return (differentiable_part(moved, moved), *found[: len(args)])
+    along = {k: _direction(d[k], args[k]) for k in inputs}
+    moved, *found = back_by(f, inputs, args)(along, g, *args)
+    return (differentiable_part(moved, moved), *found)
 
 
 def _direction(d: Any, x: Any) -> Any:
     """An adjoint as a direction of an argument; that of what nothing depends on is zero."""
-    nothing = d is None or (isinstance(d, float) and d == 0.0)
-    return zeros_like(x) if nothing else like_tree(d, x)
+    return zeros_like(x) if is_nothing(d) else like_tree(d, x)
 
 
 def back_by(f: Any, inputs: tuple[int, ...], args: tuple[Any, ...]) -> Any:
     """`gradients_at_back` for such arguments as a function `(u, g, *args)` with a source."""
-    active = compiler().active(f, args)
-    key = ("back by", inputs, active, len(args))
-    return made_once(f, key, lambda: _back(f, inputs, active, len(args)))
+    return _back(f, inputs, compiler().active(f, args), len(args))
 
 
+@once
 def _back(f: Any, inputs: tuple[int, ...], active: tuple[int, ...], count: int) -> Any:
     tangent = tangent_along(f, inputs, count)
-    space = {"tangent": tangent, "gradient": gradient_by(tangent, active)}
-    given = ", ".join([*(f"x{k}" for k in range(count)), *(f"u[{k}]" for k in inputs)])
-    made = [f"d{k}" if k in active else "None" for k in range(count)]
+    space = {"tangent": tangent, "gradient": compiler().gradient(tangent, active)}
+    args = numbered("x", range(count))
+    given = [*args, *(f"u[{k}]" for k in inputs)]
+    made = ", ".join(numbered("d", range(count), active))
     body = [
-        f"{', '.join(f'd{k}' for k in active)}, = gradient({given}, grad_outputs=g)",
-        f"return tangent({given}), {', '.join(made)}",
+        _line("d", active, "gradient", given, "g"),
+        f"return tangent({', '.join(given)}), {made}",
     ]
-    return with_source(f"def back(u, g, {', '.join(f'x{k}' for k in range(count))}):", body, space)
+    return with_source(f"def back(u, g, {', '.join(args)}):", body, space)
 
 
 def gradients_along(
@@ -78,22 +75,23 @@ def along_by(f: Any, inputs: tuple[int, ...], t: tuple[Any, ...]) -> Any:
 
     The gradient is linear in the cotangent, and the derivatives by two arguments change places.
     """
-    moved = tuple(k for k, one in enumerate(absent_inside(t)) if one is not None)
-    count = len(t) - 1
-    return made_once(f, ("along by", inputs, moved, count), lambda: _along(f, inputs, moved, count))
+    moved = tuple(k for k, one in enumerate(absent(t)) if one is not None)
+    return _along(f, inputs, moved, len(t) - 1)
 
 
+@once
 def _along(f: Any, inputs: tuple[int, ...], moved: tuple[int, ...], count: int) -> Any:
-    args = [f"x{k}" for k in range(count)]
+    args = numbered("x", range(count))
     others = {k - 1 for k in moved if k > 0}
-    space = {"add_tree": add_tree, "zeros_like": zeros_like, "gradient": gradient_by(f, inputs)}
+    space = {"add_tree": add_tree, "zeros_like": zeros_like}
     lines, terms = [], []
     if 0 in moved:
+        space["gradient"] = compiler().gradient(f, inputs)
         lines.append(_line("a", inputs, "gradient", args, "t[0]"))
         terms.append("a")
     if others:
         all_inputs = tuple(sorted({*inputs, *others}))
-        space["by_tangent"] = gradient_by(tangent_along(f, all_inputs, count), inputs)
+        space["by_tangent"] = compiler().gradient(tangent_along(f, all_inputs, count), inputs)
         given = [f"t[{k + 1}]" if k in others else f"zeros_like(x{k})" for k in all_inputs]
         lines.append(_line("b", inputs, "by_tangent", [*args, *given], "g"))
         terms.append("b")
@@ -102,9 +100,9 @@ def _along(f: Any, inputs: tuple[int, ...], moved: tuple[int, ...], count: int) 
     return with_source(f"def along({', '.join(['t', 'g', *args])}):", lines, space)
 
 
-def _line(name: str, inputs: tuple[int, ...], f: str, given: list[str], seed: str) -> str:
+def _line(name: str, inputs: Sequence[int], f: str, given: Sequence[str], seed: str) -> str:
     """A line with the gradients by some inputs."""
-    names = ", ".join(f"{name}{k}" for k in inputs)
+    names = ", ".join(numbered(name, inputs))
     return f"{names}, = {f}({', '.join(given)}, grad_outputs={seed})"
 
 
@@ -116,32 +114,16 @@ def _sum(terms: list[str], k: int) -> str:
     return names if len(terms) == 1 else f"add_tree({names})"
 
 
-def gradient_by(f: Any, inputs: tuple[int, ...]) -> Any:
-    """The gradient of a function by the arguments at some positions."""
-    return compiler().gradient(f, inputs)
-
-
 def tangent_along(f: Any, inputs: tuple[int, ...], count: int) -> Any:
     """The tangent of `f` as a function of its arguments and of the directions of some of them."""
-    return made_once(f, ("tangent along", inputs, count), lambda: _tangent(f, inputs, count))
+    params = *numbered("x", range(count)), *numbered("u", inputs)
+    return tangent_of(f, params, numbered("u", range(count), inputs))
 
 
-def _tangent(f: Any, inputs: tuple[int, ...], count: int) -> Any:
-    args = [f"x{k}" for k in range(count)]
-    along = [f"u{k}" if k in inputs else "None" for k in range(count)]
-    given = [f"u{k}" for k in inputs]
-    call = f"jvp(f, ({', '.join(args)},), ({', '.join(along)},))"
-    head = f"def tangent({', '.join([*args, *given])}):"
-    return with_source(head, [f"return {call}[1]"], {"jvp": compiler().jvp, "f": f})
-
-
+@once
 def call_of(f: Any, count: int, keywords: tuple[str, ...]) -> Any:
     """`f` with some of its arguments, given by keyword, behind the positional ones."""
-    return made_once(f, ("call of", count, keywords), lambda: _call(f, count, keywords))
-
-
-def _call(f: Any, count: int, keywords: tuple[str, ...]) -> Any:
-    own = [f"x{k}" for k in range(count)]
+    own = numbered("x", range(count))
     given = ", ".join([*own, *(f"{k}=k_{k}" for k in keywords)])
     head = f"def {f.__name__}({', '.join([*own, *(f'k_{k}' for k in keywords)])}):"
     return with_source(head, [f"return f({given})"], {"f": f})

@@ -7,12 +7,14 @@ public interface fills it when it is imported.
 
 from __future__ import annotations
 
+import functools
 import threading
 import types
 from collections.abc import Callable, Hashable
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
+Make = TypeVar("Make", bound=Callable[..., Any])
 Inputs = int | tuple[int, ...]
 """The position of an argument, or the positions of several."""
 
@@ -25,7 +27,6 @@ class Compiler(Protocol):
 
     def gradient(self, f: Any, inputs: Inputs, strong_zeros: bool = False) -> Any:
         """The gradient of a function by some arguments, zeros where one is not used."""
-        ...
 
     def pullback(
         self,
@@ -36,15 +37,12 @@ class Compiler(Protocol):
         writes: bool = False,
     ) -> tuple[Any, Any]:
         """The value of a call and its pullback; the call writes into arguments only if `writes`."""
-        ...
 
     def written(self, f: Any, inputs: tuple[int, ...], args: tuple[Any, ...]) -> tuple[str, ...]:
         """The names of the parameters that such a call writes into."""
-        ...
 
     def active(self, f: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
         """The positions of the arguments that can carry a derivative."""
-        ...
 
 
 _slot: list[Callable[[], Compiler]] = []
@@ -100,6 +98,16 @@ def made_once(f: Any, key: Hashable, make: Callable[[], T]) -> T:
         made = make()
         found = _table(f).setdefault(key, made)
     return found
+
+
+def once(make: Make) -> Make:
+    """`make(f, *key)`, which is made once for every `f` and key."""
+
+    @functools.wraps(make)
+    def made(f: Any, *key: Hashable) -> Any:
+        return made_once(f, (make.__name__, *key), lambda: make(f, *key))
+
+    return made  # type: ignore[return-value]
 
 
 def _table(f: Any) -> _Table:

@@ -29,9 +29,7 @@ def nothing_seen() -> list[str]:
     return []
 
 
-def note_value(
-    seen: list[str], x: Any, what: str, name: str, place: str, **counters: Any
-) -> None:
+def note_value(seen: list[str], x: Any, what: str, name: str, place: str, **counters: Any) -> None:
     """Note where the first value of a forward part is bad."""
     if not seen:
         seen += [f"the value of {n} is {bad}" for n, bad in _bad(x, what, name)][:1]
@@ -153,28 +151,24 @@ def _deep_copy(x: Any, seen: set[int]) -> Any:
         return x
     if isinstance(x, tuple):
         return like_sequence(x, [_deep_copy(value, seen) for value in x])
-    if id(x) in seen:
-        raise _no_copy("what holds the same array, list, dict or object twice")
+    plain = records.is_record(type(x)) and records.is_copied_plainly(type(x), True)
+    twice = id(x) in seen
+    if twice or not (plain or is_array(x) or type(x) in (dict, list)):
+        shared = "what holds the same array, list, dict or object twice"
+        what = shared if twice else f"a `{type(x).__name__}`"
+        remedy = "Copy the parts of it one by one."
+        raise UnsupportedError(f"`copy.deepcopy` is given {what}", remedy=remedy)
     seen.add(id(x))
     if is_array(x):
         return layout.laid_copy(x)
-    if type(x) is dict:
-        return {key: _deep_copy(value, seen) for key, value in x.items()}
     if type(x) is list:
         return [_deep_copy(value, seen) for value in x]
-    if not records.is_record(type(x)) or not records.is_copied_plainly(type(x), True):
-        raise _no_copy(f"a `{type(x).__name__}`")
-    own = records.attributes(x).items()
-    return records.rebuilt(x, {key: _deep_copy(value, seen) for key, value in own})
+    own = records.attributes(x) if plain else x
+    copies = {key: _deep_copy(value, seen) for key, value in own.items()}
+    return records.rebuilt(x, copies) if plain else copies
 
 
 _NUMBERS = (bool, int, float, complex, np.generic)
-
-
-def _no_copy(what: str) -> UnsupportedError:
-    return UnsupportedError(
-        f"`copy.deepcopy` is given {what}", remedy="Copy the parts of it one by one."
-    )
 
 
 def as_now(x: Any) -> Any:
@@ -299,9 +293,14 @@ def cotangent(grad_outputs: Any, output: Any, path: str = "grad_outputs") -> Any
         given = items_like(grad_outputs, output, path, "output")
         return [cotangent(g, v, f"{path}[{k}]") for k, (g, v) in enumerate(zip(given, output))]
     number = isinstance(output, (float, complex, np.inexact))
-    if not number and not (is_array(output) and output.dtype.kind in "fc"):
-        return _none(grad_outputs, output, path)
-    return _one(output, path) if grad_outputs is None else _checked(grad_outputs, output, path)
+    if number or is_array(output) and output.dtype.kind in "fc":
+        return _one(output, path) if grad_outputs is None else _checked(grad_outputs, output, path)
+    if grad_outputs is not None:
+        raise CotangentError(
+            f"{path}: expected None, for an output of type {type(output).__name__} that has no "
+            f"derivative, given {type(grad_outputs).__name__}"
+        )
+    return None
 
 
 def items_like(given: Any, x: Any, path: str, whose: str) -> Any:
@@ -327,15 +326,6 @@ def items_like(given: Any, x: Any, path: str, whose: str) -> Any:
 def as_dict(given: Any) -> Any:
     """The attributes of an object that is a cotangent."""
     return records.attributes(given) if records.is_record(type(given)) else given
-
-
-def _none(given: Any, output: Any, path: str) -> None:
-    """An output that is no real or complex number takes no cotangent."""
-    if given is not None:
-        raise CotangentError(
-            f"{path}: expected None, for an output of type {type(output).__name__} that has no "
-            f"derivative, given {type(given).__name__}"
-        )
 
 
 def _one(output: Any, path: str) -> Any:
@@ -370,16 +360,15 @@ def check_leaf(given: Any, x: Any, path: str, whose: str) -> None:
     if not array and not number:
         what = f"a number or an array of shape {np.shape(x)}, given {type(given).__name__}"
         raise CotangentTypeError(f"{path}: expected {what}")
+    wrong = ""
     if np.shape(given) != np.shape(x):
-        raise CotangentError(f"{path}: expected shape {np.shape(x)}, given shape {np.shape(given)}")
-    if np.iscomplexobj(given) and not np.iscomplexobj(x):
-        raise CotangentError(
-            f"{path}: expected real numbers for a real {whose}, given complex ones"
-        )
-    if whose == "output" and np.iscomplexobj(x) and not np.iscomplexobj(given):
-        raise CotangentError(
-            f"{path}: expected complex numbers for a complex {whose}, given real ones"
-        )
+        wrong = f"shape {np.shape(x)}, given shape {np.shape(given)}"
+    elif np.iscomplexobj(given) and not np.iscomplexobj(x):
+        wrong = f"real numbers for a real {whose}, given complex ones"
+    elif whose == "output" and np.iscomplexobj(x) and not np.iscomplexobj(given):
+        wrong = f"complex numbers for a complex {whose}, given real ones"
+    if wrong:
+        raise CotangentError(f"{path}: expected {wrong}")
 
 
 def _module(x: Any) -> str:
@@ -456,10 +445,5 @@ def hooked(d: Any, fn: Any) -> Any:
 
 def like_object(x: Any, /, **found: Any) -> Any:
     """The gradient of an object: one of its class with the gradients found, zeros elsewhere."""
-    own = records.attributes(x).items()
-    return records.rebuilt(x, {k: found[k] if k in found else _nothing(v) for k, v in own})
-
-
-def _nothing(x: Any) -> Any:
-    """The gradient of what has no part in the result."""
-    return like_tree(zero_tree(x), x)
+    others = ((k, v) for k, v in records.attributes(x).items() if k not in found)
+    return records.rebuilt(x, {**found, **{k: like_tree(zero_tree(v), v) for k, v in others}})

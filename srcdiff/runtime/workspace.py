@@ -15,7 +15,7 @@ import math
 import operator
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from sys import getrefcount
 from typing import Any
 from weakref import getweakrefcount
@@ -59,21 +59,13 @@ class _Layout:
         """
         self.used = True
         arrays, at = self.arrays, self.at
-        try:
-            array = arrays[at]
-        except IndexError:  # there are none left
-            return None
-        if getrefcount(array) == self.alone and self.is_as_made(array):
-            return array
-        for _ in range(_NEAR):
-            at = at + 1 if at + 1 < len(arrays) else 0
+        for _ in range(1 + _NEAR if arrays else 0):
             array = arrays[at]
             if getrefcount(array) == self.alone and self.is_as_made(array):
                 self.at = at
                 return array
-        if len(arrays) < self.full:
-            return None
-        return self._searched()
+            at = at + 1 if at + 1 < len(arrays) else 0
+        return None if len(arrays) < self.full else self._searched()
 
     def is_as_made(self, array: Any) -> bool:
         """Whether nobody has changed the form of an array, or would notice that it lives on."""
@@ -138,8 +130,8 @@ def check_counts() -> None:
         )
 
 
-class Thread:
-    """What a workspace keeps for one thread: layouts, and which signatures have which."""
+class Thread(threading.local):
+    """What a workspace keeps for each thread: layouts, and which signatures have which."""
 
     def __init__(self) -> None:
         self.alone = _counted()
@@ -198,32 +190,31 @@ def _is_plain(array: Any) -> bool:
     return plain and dtype.type in NUMBERS and dtype is np.dtype(dtype.type)
 
 
-class Workspace:
-    """The memory of one compiled derivative, of which every thread has its own."""
+class Memory:
+    """The memory of one compiled derivative, of which every thread has its own.
+
+    It mirrors NumPy: `memory.tanh(x)`, `memory.zeros(3)`.
+    """
 
     def __init__(self) -> None:
-        self._local = threading.local()
+        self._thread = Thread()
 
     def release(self) -> None:
         """Let go of all arrays; those that somebody holds stay theirs."""
-        self._local = threading.local()
+        self._thread = Thread()
 
     @property
     def kept(self) -> int:
         """How many bytes are kept for this thread, those in use included."""
-        return sum(len(v.arrays) * v.nbytes for v in self.thread().layouts.values())
+        return sum(len(v.arrays) * v.nbytes for v in self._thread.layouts.values())
 
     def thread(self) -> Thread:
         """What is kept for this thread."""
-        try:
-            return self._local.thread  # type: ignore[no-any-return]
-        except AttributeError:
-            self._local.thread = Thread()
-            return self._local.thread  # type: ignore[no-any-return]
+        return self._thread
 
     def applied(self, fn: Any, signature: Any, args: tuple[Any, ...]) -> Any:
         """`fn(*args)`, in an array that is free, if there is one of its form."""
-        thread = self.thread()
+        thread = self._thread
         out = thread.taken(signature)
         if out is None:
             return thread.made(signature, fn(*args))
@@ -231,7 +222,7 @@ class Workspace:
 
     def filled(self, make: Any, signature: Any, fill: Any) -> Any:
         """What `make()` gives, or an array that is free after `fill(array)`."""
-        thread = self.thread()
+        thread = self._thread
         out = thread.taken(signature)
         if out is None:
             return thread.made(signature, make())
@@ -260,10 +251,6 @@ Not `**`, which is other functions for some exponents, and not `==`, which accep
 
 POWERS: Mapping[float, str] = {2.0: "square", 0.5: "sqrt", -1.0: "reciprocal"}
 """The functions that `**` is for some exponents."""
-
-
-class Memory(Workspace):
-    """A workspace that mirrors NumPy: `memory.tanh(x)`, `memory.zeros(3)`."""
 
 
 def _unary(ufunc: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -347,25 +334,26 @@ def _cumulative(fn: Any) -> Callable[..., Any]:
     return call
 
 
-def _new(make: Any, fill: Callable[..., Any]) -> Callable[..., Any]:
-    """`zeros`, `full` and the like; `fill` puts the value into an array."""
+def _new(make: Any, *put: Any) -> Callable[..., Any]:
+    """`zeros`, `full` and the like, which put a value into an array if they are given none."""
 
     def call(self: Memory, shape: Any, *value: Any, dtype: Any = None) -> Any:
         sizes = shape if type(shape) is tuple else (shape,)
-        known = _INTEGERS.issuperset(map(type, sizes)) and math.prod(sizes) >= _SMALL
-        if not known or not _is_dtype(dtype) or not _FLOATS.issuperset(map(type, value)):
+        known = isinstance(dtype, (type, np.dtype, str, type(None)))  # which mean one for ever
+        known = known and _INTEGERS.issuperset(map(type, sizes)) and math.prod(sizes) >= _SMALL
+        if not known or not _FLOATS.issuperset(map(type, value)):
             return make(shape, *value, dtype=dtype)
         return self.filled(
             lambda: make(shape, *value, dtype=dtype),
             (make, shape, dtype, len(value)),
-            lambda out: fill(out, *value),
+            lambda out: _fill(out, value or put),
         )
 
     return call
 
 
-def _like(make: Any, fill: Callable[..., Any]) -> Callable[..., Any]:
-    """`zeros_like`, `copy` and the like; `fill` puts the value into an array."""
+def _like(make: Any, put: tuple[Any, ...] | None = None) -> Callable[..., Any]:
+    """`zeros_like` and the like; without anything to put they copy an array."""
 
     def call(self: Memory, x: Any, *value: Any) -> Any:
         known = type(x) is _ndarray and NUMBERS.issuperset(map(type, value))
@@ -374,10 +362,16 @@ def _like(make: Any, fill: Callable[..., Any]) -> Callable[..., Any]:
         return self.filled(
             lambda: make(x, *value),
             (make, *_form(x), *map(type, value)),
-            lambda out: fill(out, x, *value),
+            lambda out: _fill(out, value or ((x,) if put is None else put)),
         )
 
     return call
+
+
+def _fill(out: Any, values: Iterable[Any]) -> None:
+    """Put a value into an array, if there is one."""
+    for value in values:
+        np.copyto(out, value, casting="unsafe")
 
 
 def _all_arrays(values: Any) -> bool:
@@ -395,41 +389,15 @@ def _is_axis(axis: Any) -> bool:
     return axis is None or type(axis) is int
 
 
-def _is_dtype(dtype: Any) -> bool:
-    """Whether a value means one dtype, for ever."""
-    return dtype is None or isinstance(dtype, (type, np.dtype, str))
-
-
 # --- all of them -------------------------------------------------------------------------------
 
 
 def _elementwise() -> dict[str, Callable[..., Any]]:
     """The functions of NumPy with one result for one or two items of arrays."""
-    named = {v.__name__: v for v in vars(np).values() if isinstance(v, np.ufunc)}
-    plain = {name: fn for fn, name in OPERATORS.items()}
-    found: dict[str, Callable[..., Any]] = {}
-    for name, ufunc in named.items():
-        if ufunc.nout == 1 and ufunc.signature is None and getattr(np, name, None) is ufunc:
-            make = {1: _unary, 2: _binary}.get(ufunc.nin)
-            if make is not None:
-                found[name] = make(ufunc, plain.get(name, ufunc))
-    return found
-
-
-def _nothing(out: Any, *args: Any) -> None:
-    """What fills an empty array."""
-
-
-def _zero(out: Any, *args: Any) -> None:
-    out.fill(0)
-
-
-def _one(out: Any, *args: Any) -> None:
-    out.fill(1)
-
-
-def _full(out: Any, value: Any) -> None:
-    np.copyto(out, value, casting="unsafe")
+    plain, makers = {name: fn for fn, name in OPERATORS.items()}, {1: _unary, 2: _binary}
+    own = {n: f for n, f in vars(np).items() if isinstance(f, np.ufunc) and f.__name__ == n}
+    found = {n: f for n, f in own.items() if f.nout == 1 and f.signature is None}
+    return {n: makers[f.nin](f, plain.get(n, f)) for n, f in found.items() if f.nin in makers}
 
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
@@ -442,16 +410,16 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "stack": _joined(np.stack),
     "cumsum": _cumulative(np.cumsum),
     "cumprod": _cumulative(np.cumprod),
-    "zeros": _new(np.zeros, _zero),
-    "ones": _new(np.ones, _one),
-    "empty": _new(np.empty, _nothing),
-    "full": _new(np.full, _full),
-    "zeros_like": _like(np.zeros_like, _zero),
-    "ones_like": _like(np.ones_like, _one),
-    "empty_like": _like(np.empty_like, _nothing),
-    "full_like": _like(np.full_like, lambda out, x, value: _full(out, value)),
-    "copy": _like(np.copy, np.copyto),
-    "array": _like(np.array, np.copyto),
+    "zeros": _new(np.zeros, 0),
+    "ones": _new(np.ones, 1),
+    "empty": _new(np.empty),
+    "full": _new(np.full),
+    "zeros_like": _like(np.zeros_like, (0,)),
+    "ones_like": _like(np.ones_like, (1,)),
+    "empty_like": _like(np.empty_like, ()),
+    "full_like": _like(np.full_like, ()),
+    "copy": _like(np.copy),
+    "array": _like(np.array),
 }
 """The functions of `np` that a workspace has, by their names."""
 
@@ -471,6 +439,6 @@ def given(refs: Mapping[str, Any]) -> Mapping[str, Any]:
     return {n: own if v is MEMORY else v for n, v in refs.items()}
 
 
-def workspaces(function: Any) -> list[Workspace]:
+def workspaces(function: Any) -> list[Memory]:
     """The workspaces that a generated function uses."""
-    return [v for v in function.__globals__.values() if isinstance(v, Workspace)]
+    return [v for v in function.__globals__.values() if isinstance(v, Memory)]

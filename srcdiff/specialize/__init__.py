@@ -6,8 +6,8 @@ can be resolved is of an operation or of a known function, and in which no objec
 Rooms, in reading order:
 inline: calls of Python functions become the bodies of these.
 static_values: what a name stands for meanwhile: a function, a derivative, a constant.
-resolve: calls of what a variable holds become calls of known functions, round after round.
-namespaces: modules that are passed as values.
+resolve: calls of what a variable holds, also of a module in one, become calls of known functions,
+    round after round.
 unroll: what is known of dicts and conditions, and loops over unlike objects written out.
 early_activity: which calls meet an input, before kinds are known.
 fold: calls of templates and definitions in their plainest form, for the kinds of their arguments.

@@ -58,19 +58,15 @@ def _shape(folder: Folder, call: ir.Call) -> Any:
     return _attribute("shape")(folder, call)
 
 
-def _ndim(folder: Folder, call: ir.Call) -> Any:
-    rank = ir.rank_of(folder.kind(call.args[0]))
-    return UNSET if rank is None else ir.Const(rank)
+def _if_known(value: Any) -> Any:
+    """A value as an atom, UNSET if it is not known."""
+    return UNSET if value is None else ir.Const(value)
 
 
 def _len(folder: Folder, call: ir.Call) -> Any:
     arg = call.args[0]
-    kind = folder.kind(arg)
-    if isinstance(arg, ir.Tup):
-        return ir.Const(len(arg.items))
-    if isinstance(kind, (ir.Tuple, ir.List)) and kind.items is not None:
-        return ir.Const(len(kind.items))
-    return UNSET
+    items = arg.items if isinstance(arg, ir.Tup) else ir.known_items(folder.kind(arg))
+    return UNSET if items is None else ir.Const(len(items))
 
 
 def _display(folder: Folder, call: ir.Call) -> Any:
@@ -133,24 +129,14 @@ def _add(folder: Folder, call: ir.Call) -> Any:
     return UNSET
 
 
-def _sub(folder: Folder, call: ir.Call) -> Any:
+def _is_none(folder: Folder, call: ir.Call) -> Any:
+    """`x is None` and `x is not None` where the kind of `x` tells."""
     a, b = call.args
-    return a if b == ir.Const(0) else UNSET
-
-
-def _is_none(same: bool) -> Any:
-    """`x is None` where the kind of `x` tells."""
-
-    def form(folder: Folder, call: ir.Call) -> Any:
-        a, b = call.args
-        if b != ir.NONE:
-            return UNSET
-        if isinstance(a, (ir.Tup, ir.Slice, ir.Const, ir.Ref)):
-            return ir.Const((getattr(a, "value", 0) is None) == same)
-        none = ir.is_none(folder.kind(a))
-        return UNSET if none is None else ir.Const(none == same)
-
-    return form
+    if b != ir.NONE:
+        return UNSET
+    known = isinstance(a, (ir.Tup, ir.Slice, ir.Const, ir.Ref))
+    none = getattr(a, "value", 0) is None if known else ir.is_none(folder.kind(a))
+    return _if_known(None if none is None else none == is_op(call, Op.IS))
 
 
 def _isinstance(folder: Folder, call: ir.Call) -> Any:
@@ -174,11 +160,6 @@ def _keep_axes(folder: Folder, call: ir.Call) -> Any:
     if folder.static(axis) is UNSET or folder.static(keepdims) is UNSET:
         return UNSET
     return ir.Call(np.expand_dims, (value, axis), text="np.expand_dims")
-
-
-def _uncut(folder: Folder, call: ir.Call) -> Any:
-    """`uncut(d, x)` as `d` where `x` is known to have fractions."""
-    return call.args[0] if ir.is_float(folder.kind(call.args[1])) else UNSET
 
 
 def _spread(folder: Folder, call: ir.Call) -> Any:
@@ -228,7 +209,7 @@ def _along(folder: Folder, call: ir.Call) -> Any:
 
 _FORMS: Mapping[Any, Any] = {
     np.shape: _shape,
-    np.ndim: _ndim,
+    np.ndim: lambda folder, call: _if_known(ir.rank_of(folder.kind(call.args[0]))),
     np.size: _attribute("size"),
     np.result_type: _attribute("dtype"),
     ir.make_list: _display,
@@ -237,14 +218,17 @@ _FORMS: Mapping[Any, Any] = {
     isinstance: _isinstance,
     operator.getitem: _getitem,
     operator.add: _add,
-    operator.sub: _sub,
-    operator.is_: _is_none(True),
-    operator.is_not: _is_none(False),
+    operator.sub: lambda folder, call: call.args[0] if call.args[1] == ir.Const(0) else UNSET,
+    operator.is_: _is_none,
+    operator.is_not: _is_none,
     notation.conj: _conj,
     notation.divisor: _divisor,
     arrays.keep_axes: _keep_axes,
     arrays.spread: _spread,
-    arrays.uncut: _uncut,
+    # It is `d` where `x` is known to have fractions.
+    arrays.uncut: lambda folder, call: (
+        call.args[0] if ir.is_float(folder.kind(call.args[1])) else UNSET
+    ),
     arrays.axis_size: _axis_size,
     arrays.along: _along,
 }
@@ -259,6 +243,7 @@ def _is_everything(index: Any) -> bool:
 
 
 _SAFE_NUMBERS = (np.inf, -np.inf, np.pi, np.e)
+"""Numbers found outside the function that are constants of nature, not settings."""
 
 # Where the user's function is of `math`, so are those in its derivative.
 _MATH: Mapping[Op | None, Any] = {
@@ -295,7 +280,8 @@ class Folder:
             return atom.value
         if isinstance(atom, ir.Ref):
             number = isinstance(atom.value, (int, float, complex, np.ndarray, np.generic))
-            return UNSET if number and not _is_safe(atom.value) else atom.value
+            setting = type(atom.value) is not float or atom.value not in _SAFE_NUMBERS
+            return UNSET if number and setting else atom.value
         if isinstance(atom, ir.Tup):
             items = tuple(map(self.static, atom.items))
             return UNSET if any(i is UNSET for i in items) else items
@@ -345,7 +331,7 @@ class Folder:
         args = spliced(call.args)
         call = ir.Call(call.fn, args, call.kwargs, call.text, call.role)
         if notation.asks(call.fn):
-            return ir.Const(self.ask(call.fn, args))
+            return ir.Const(ANSWERS[call.fn](self, *args))
         found = plainer(self, call)
         if found is UNSET:
             found = self._folded(call)
@@ -372,28 +358,12 @@ class Folder:
             result = _short(result)
         return as_atom(bool(result) if isinstance(result, np.bool_) else result)
 
-    # --- questions ---
-
-    def ask(self, question: Any, args: tuple[ir.Atom, ...]) -> Any:
-        """The answer to a question; what is not known for certain is denied."""
-        return ANSWERS[question](self, *args)
+    # --- questions: what is not known for certain is denied ---
 
     def basic(self, atom: ir.Atom) -> bool:
-        """Whether an index is known as basic."""
-        if isinstance(atom, ir.Tup):
-            return all(map(self.basic, atom.items))
-        if isinstance(atom, ir.Slice):
-            return True
-        if isinstance(atom, ir.Const):
-            return isinstance(atom.value, (str, type(None), type(...))) or self.integer(atom)
-        return self.integer(atom) or isinstance(
-            self.kind(atom), (ir.SliceKind, ir.NoneKind, ir.Text)
-        )
-
-    def integer(self, atom: ir.Atom) -> bool:
-        """Whether an index is known as one integer."""
+        """Whether an index, or the name of a field, is known as basic."""
         kind = self.kind(atom)
-        return isinstance(kind, ir.Scalar) and kind.dtype is not None and "int" in kind.dtype
+        return isinstance(kind, ir.Text) or ir.is_basic(kind)
 
     def is_array(self, atom: ir.Atom) -> bool:
         """Whether a value is known as an array."""
@@ -408,13 +378,13 @@ class Folder:
 
     def is_mask(self, atom: ir.Atom) -> bool:
         """Whether an index is known as an array of bools."""
-        return self.is_array(atom) and getattr(self.kind(atom), "dtype", None) == "bool"
+        return self.is_array(atom) and ir.dtype_of(self.kind(atom)) == "bool"
 
     def places(self, atom: ir.Atom) -> bool:
         """Whether an index is known as a list of different places, counted from the front."""
         kind = self.kind(atom)
         items = kind.items if isinstance(kind, ir.List) and kind.items else (ir.UNKNOWN,)
-        found = [k.value if isinstance(k, ir.Scalar) else None for k in items]
+        found = [getattr(k, "value", None) for k in items]
         plain = all(type(v) is int and v >= 0 for v in found)
         return plain and len(set(found)) == len(found)
 
@@ -422,8 +392,11 @@ class Folder:
         """Whether an index is known to select one number; on a device it would be a view."""
         if on_device():
             return False
-        items = index.items if isinstance(index, ir.Tup) else (index,)
-        return ir.rank_of(self.kind(base)) == len(items) and all(map(self.integer, items))
+        kind = self.kind(index)
+        items = kind.items if isinstance(kind, ir.Tuple) else (kind,)
+        if items is None or ir.rank_of(self.kind(base)) != len(items):
+            return False
+        return all(isinstance(k, ir.Scalar) and ir.is_basic(k) for k in items)
 
     def reshapes(self, atom: ir.Atom) -> bool:
         """Whether an index is known to select everything, with more axes."""
@@ -482,11 +455,6 @@ def _without_defaults(call: ir.Call) -> ir.Call:
 def _is(atom: ir.Atom, default: Any) -> bool:
     """Whether an atom is the same constant as a default."""
     return isinstance(atom, ir.Const) and atom == as_atom(default)
-
-
-def _is_safe(value: Any) -> bool:
-    """Whether a number found outside the function is a constant of nature, not a setting."""
-    return type(value) is float and value in _SAFE_NUMBERS
 
 
 def _is_open(kind: ir.Kind) -> bool:

@@ -298,13 +298,14 @@ class _Inline(Rewriter):
         if not is_user_function(fn) or fn in self.stack:
             return None
         callee = lowered(fn)
-        if callee is None or _calls_any(callee.body, self.stack + (fn,)):
-            return None
+        again = (*self.stack, fn)
+        if callee is None or any(ir.callee_of(s) in again for s in ir.walk(callee.body)):
+            return None  # it is recursive
         if not is_written_out(call) and not takes_rest(callee, call):
             return None
         callee = at_call(freed(callee, fn, self.stack[0]), fn, stmt.loc)
         bound = bind_displays(callee, call, stmt.loc)
-        return self.renamed(callee, bound, target, (*self.stack, fn), stmt.loc)
+        return self.renamed(callee, bound, target, again, stmt.loc)
 
     def called(
         self, made: Made, call: ir.Call, target: ir.Name | None, loc: ir.Loc
@@ -345,11 +346,11 @@ class _Inline(Rewriter):
         callee = replace(callee, body=body)
         args, kwargs = _passed_on(callee, bound)
         changed = ir.rebound(callee.body) | _captured(callee.body)
-        stored = _stored_bases(callee.body)
+        stored = {s.base.id for s in ir.walk(callee.body) if isinstance(s, ir.SetItem)}
         start: list[ir.Stmt] = []
         new: dict[str, ir.Atom] = dict(outer or {})
         for param, value in bound.items():
-            moved = param in stored and not isinstance(value, ir.Name)
+            moved = param in stored and not isinstance(value, ir.Name)  # a store needs a name
             if param in {**args, **kwargs}:
                 new[param] = self.fresh(param)
             elif param in changed or moved or isinstance(value, (ir.Tup, ir.Call)):
@@ -428,11 +429,6 @@ def _captured(block: ir.Block) -> frozenset[str]:
     return frozenset(n.id for closure in made for n in closure.reads)
 
 
-def _stored_bases(block: ir.Block) -> frozenset[str]:
-    """The names that a block stores into (they must stay names)."""
-    return frozenset(s.base.id for s in ir.walk(block) if isinstance(s, ir.SetItem))
-
-
 def lowered(fn: object) -> ir.Function | None:
     """The lowered callee, None if it has no source or is not accepted."""
     try:
@@ -455,8 +451,3 @@ def _lowered(fn: object) -> ir.Function:
     if isinstance(fn, WithFree):
         return with_parameters(lower(parse(fn.primal)), fn)
     return lower(parse(fn))  # type: ignore[arg-type]
-
-
-def _calls_any(block: ir.Block, functions: tuple[object, ...]) -> bool:
-    """Whether a block calls one of the functions: then the callee is recursive."""
-    return any(ir.callee_of(stmt) in functions for stmt in ir.walk(block))

@@ -9,8 +9,10 @@ for a call of which nothing is known what is missing.
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable as Function
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -27,11 +29,21 @@ from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import find, lookup
 from srcdiff.runtime import records
+from srcdiff.runtime.devices import canonical
+from srcdiff.specialize.closures.defunctionalize import (
+    calls_as_choices,
+    check_data,
+    closures_as_data,
+    known_choices,
+    marked_closures,
+    plain,
+)
 from srcdiff.specialize.inline import function_of, inline, is_user_function, is_written_out
 from srcdiff.specialize.objects.places import has_objects, mentions_objects, stores
+from srcdiff.specialize.unroll import fixed_dicts, only_looked_at
 
 
-def _is_declined(call: ir.Call | None) -> bool:
+def is_declined(call: ir.Call | None) -> bool:
     """Whether a reason is declared why a function has no derivative: it may take functions."""
     rule = None if call is None else lookup(call.fn)
     return rule is not None and bool(rule.reason)
@@ -40,14 +52,7 @@ def _is_declined(call: ir.Call | None) -> bool:
 def declined(function: ir.Function) -> dict[str, ir.Assign]:
     """The calls that have no derivative, for a declared reason, by the names of their results."""
     made = ir.assignments(function.body)
-    return {s.target.id: s for s in made if _is_declined(ir.call_of(s))}
-
-
-def refuse_receiver(name: str, function: ir.Function, kinds: ir.Kinds) -> None:
-    """Refuse the call that gets a function made here, and that has no derivative for a reason."""
-    for stmt in declined(function).values():
-        if name in ir.names(stmt.rhs):
-            _refuse_declined(stmt, kinds)
+    return {s.target.id: s for s in made if is_declined(ir.call_of(s))}
 
 
 def _refuse_declined(stmt: ir.Assign, kinds: ir.Kinds) -> None:
@@ -149,17 +154,15 @@ class _Rounds:
     def run(self, function: ir.Function) -> ir.Function:
         """The function after all rounds."""
         objects = any(map(has_objects, self.params.values())) or mentions_objects(function.body)
-        modules = _passes_modules(function, self.params)
+        modules = passes_modules(function, self.params)
         if not _has_open(function) and not _has_data(function) and not objects and not modules:
             _refuse_closures(function)
             return function
-        from srcdiff.specialize.closures import defunctionalize
-
         for _ in range(_ROUNDS):
             objects = objects or mentions_objects(function.body)
             if not objects and not modules and not _has_open(function):
                 break
-            function = defunctionalize.marked_closures(function)
+            function = marked_closures(function)
             new = self.round(function, objects)
             if new == function:
                 break
@@ -167,18 +170,14 @@ class _Rounds:
         if _has_data(function):
             kinds = infer(function, self.params)
             _refuse_open(function, kinds)
-            defunctionalize.check_data(function, kinds)
-            function = defunctionalize.plain(function, kinds)
+            check_data(function, kinds)
+            function = plain(function, kinds)
         self.check_assumed(function)
         _refuse_closures(function)
         return function
 
     def round(self, function: ir.Function, objects: bool) -> ir.Function:
         """The function with what is known of its callees now, by the first step that knows more."""
-        from srcdiff.specialize.closures.defunctionalize import calls_as_choices, closures_as_data
-        from srcdiff.specialize.namespaces import read_of_modules
-        from srcdiff.specialize.unroll import fixed_dicts
-
         kinds = infer(function, self.params)
         function = read_of_modules(function, kinds)
         steps: tuple[Step, ...] = (
@@ -220,17 +219,6 @@ class _Rounds:
                 )
 
 
-def _passes_modules(function: ir.Function, params: ir.Kinds) -> bool:
-    """Whether a variable may hold a module: one is among the arguments, or mentioned."""
-    if all(map(ir.is_numeric, params.values())) and not any(
-        map(ir.refs_of, ir.walk(function.body))
-    ):
-        return False
-    from srcdiff.specialize.namespaces import passes_modules
-
-    return passes_modules(function, params)
-
-
 def _has_data(function: ir.Function) -> bool:
     """Whether functions are kept as data."""
     kept = (Op.MAKE_FUNCTION, Op.IS_FUNCTION, Op.CAPTURED)
@@ -244,8 +232,6 @@ def _has_open(function: ir.Function) -> bool:
 
 def _refuse_open(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse calls of what may be a function that is data by now."""
-    from srcdiff.specialize.closures.defunctionalize import known_choices
-
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)
         if call is not None and isinstance(call.fn, ir.Name):
@@ -295,15 +281,14 @@ class _Resolve(Rewriter):
         """The arguments that `*args` of a call of `fn` stands for, where it is known how many."""
         if not isinstance(arg, ir.Star):
             return [arg]
-        from srcdiff.specialize.unroll import outside_items
-
-        if (fixed := outside_items(arg.value, self.whole)) is not None:
-            return [self.taken(arg.value, k) for k in range(fixed)]
+        held = only_looked_at(arg.value, self.whole)
+        if type(held) in (list, tuple):
+            return [self.taken(arg.value, k) for k in range(len(held))]
         if not isinstance(arg.value, ir.Name):
             return [arg]
         kind = self.kinds.get(arg.value.id)
-        if isinstance(kind, (ir.Tuple, ir.List)) and kind.items is not None:
-            return [self.taken(arg.value, k) for k in range(len(kind.items))]
+        if (items := ir.known_items(kind)) is not None:
+            return [self.taken(arg.value, k) for k in range(len(items))]
         if not isinstance(kind, (ir.Tuple, ir.List, ir.Array)):
             return [arg]
         number = _count(kind, call, fn)
@@ -316,14 +301,10 @@ class _Resolve(Rewriter):
         """The keyword arguments that `**kwargs` stands for, where its keys are known."""
         if key is not None:
             return [(key, value)]
-        from srcdiff.specialize.unroll import outside_keys
-
-        keys = outside_keys(value, self.whole)
-        if isinstance(value, ir.Name):
-            keys = self.dicts.get(value.id)
-        if keys is None:
-            return [(key, value)]
-        return [(k, self.taken(value, k)) for k in keys]
+        held = only_looked_at(value, self.whole)
+        named = type(held) is dict and all(isinstance(k, str) for k in held)
+        keys = self.dicts.get(value.id) if isinstance(value, ir.Name) else held if named else None
+        return [(key, value)] if keys is None else [(k, self.taken(value, k)) for k in keys]
 
     def taken(self, base: ir.Atom, key: Any, role: ir.Unpacks | None = None) -> ir.Name:
         """An item in a temporary."""
@@ -355,7 +336,9 @@ def _refuse_closures(function: ir.Function) -> None:
         if not isinstance(made, Closure):
             continue
         if not made.whole:
-            refuse_receiver(stmt.target.id, function, {})
+            for other in declined(function).values():
+                if stmt.target.id in ir.names(other.rhs):
+                    _refuse_declined(other, {})
             partial = made.function is not None and made.function.name == "partial"
             what = "partial application of" if partial else "nested function"
             out = "." if partial else ", or move it out of the function."
@@ -383,3 +366,93 @@ def _used_at_once(stmt: ir.Stmt | None) -> bool:
     if isinstance(call.fn, ir.Method):
         return is_op(call, Op.SORT)
     return not op_of(call.fn).holds and not is_op(call, Op.MAP, Op.FILTER)
+
+
+# --- modules that are passed as values: `helper(x, np)`, `def f(x, xp=np)` -----------------------
+#
+# A module is known by its kind, so that what is read of it is the function or the constant that it
+# has: `xp.tanh(x)` is a call of `np.tanh`.
+
+
+_COMPARED = (Op.IS, Op.IS_NOT, Op.EQ, Op.NE)
+
+
+def passes_modules(function: ir.Function, params: ir.Kinds) -> bool:
+    """Whether a variable of a function may hold a module: it is given one, or mentions one."""
+    refs = (ref for stmt in ir.walk(function.body) for ref in ir.refs_of(stmt))
+    mentioned = any(isinstance(ref.value, ModuleType) for ref in refs)
+    return mentioned or any(map(_holds_module, params.values()))
+
+
+def _holds_module(kind: ir.Kind) -> bool:
+    """Whether a kind is that of a module or of a container with one."""
+    return isinstance(kind, ir.Module) or any(map(_holds_module, ir.inside(kind)))
+
+
+def read_of_modules(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
+    """The function with what it reads of modules that variables hold.
+
+    Raises:
+        UnsupportedError: it compares NumPy's module with another, or reads what a module has not;
+            or the module is one of the user's.
+    """
+
+    def one(stmt: ir.Stmt) -> ir.Stmt:
+        call = ir.call_of(stmt)
+        if call is None or not call.args:
+            return stmt
+        return ir.rebuilt(stmt, rhs=_read(call, kinds, stmt.loc))
+
+    return ir.replaced_in(function, one)
+
+
+def without_modules(function: ir.Function, params: ir.Kinds) -> ir.Function:
+    """The function with all that it reads of modules that variables hold, one after the other."""
+    while passes_modules(function, params):
+        new = read_of_modules(function, infer(function, params))
+        if new == function:
+            break
+        function = new
+    return function
+
+
+def _read(call: ir.Call, kinds: ir.Kinds, loc: ir.Loc) -> Any:
+    """What a call is that has to do with a module."""
+    if is_op(call, *_COMPARED):
+        _check_compared([atom_kind(a, kinds) for a in call.args], loc)
+    if not isinstance(call.fn, (ir.Method, ir.Attr)):
+        return call
+    kind = ir.sure(atom_kind(call.args[0], kinds))  # `if xp is None: xp = np`
+    if not isinstance(kind, ir.Module):
+        return call
+    _check_fixed(kind.name, loc)
+    text = f"{kind.name}.{call.fn.name}".replace("numpy.", "np.", 1)
+    value = canonical(records.looked_up(sys.modules.get(kind.name), call.fn.name))
+    if value is records.MISSING:
+        raise UnsupportedError(
+            f"`{kind.name}` has no attribute `{call.fn.name}`", loc, remedy="Check its name."
+        )
+    if isinstance(call.fn, ir.Attr):
+        return ir.Ref(text, value)
+    return replace(call, fn=value, args=call.args[1:], text=text)
+
+
+def _check_fixed(module: str, loc: ir.Loc) -> None:
+    """Refuse a module of the user's: what it has may change, and nobody would notice."""
+    if module.split(".")[0] not in records.FOREIGN:
+        raise UnsupportedError(
+            f"the module `{module}` is passed as a value, and something is read of it",
+            loc,
+            remedy="Import it where the function stands, or pass what is read of it.",
+        )
+
+
+def _check_compared(kinds: list[ir.Kind], loc: ir.Loc) -> None:
+    """Refuse a comparison with NumPy or CuPy, which are one to the compiler."""
+    arrays = any(isinstance(k, ir.Module) and k.name == "numpy" for k in kinds)
+    if arrays and not any(isinstance(k, ir.NoneKind) for k in kinds):
+        raise UnsupportedError(
+            "the module of arrays is compared: NumPy and CuPy are one here",
+            loc,
+            remedy="Decide outside of the function, and pass it as an argument.",
+        )

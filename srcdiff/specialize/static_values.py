@@ -188,14 +188,11 @@ def partial(
     params = (ir.Param(rest.id, style="*"), ir.Param(more.id, style="**"))
     function = ir.Function("partial", params, body, loc=stmt.loc)
     names = frozenset(n.id for n in reads)
+    name = called_by_name(callee.value) if isinstance(callee, ir.Ref) else ""
     return before, Closure(
-        call.text or "functools.partial", tuple(reads), name=_name(callee), function=function,
+        call.text or "functools.partial", tuple(reads), name=name or "partial", function=function,
         captured=tuple(n.id for n in reads), whole=False, loc=stmt.loc, held=names,
     )  # fmt: skip
-
-
-def _name(callee: ir.Atom) -> str:
-    return (called_by_name(callee.value) if isinstance(callee, ir.Ref) else "") or "partial"
 
 
 def applied(call: ir.Call) -> ir.Call:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Container, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Container, Iterator, Mapping
+from typing import Any, TypeGuard
 
 from srcdiff import ir
 from srcdiff.analysis.liveness import live_after, live_before
@@ -20,8 +20,7 @@ from srcdiff.primitives.operation import Which, op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
-from srcdiff.specialize.objects import attributes
-from srcdiff.specialize.objects.places import item_at, read_key, stores
+from srcdiff.specialize.objects.places import has_objects, item_at, read_key, stores
 
 _LOOKS = (
     Op.GETITEM, Op.CONTAINS, Op.LEN, Op.LIST, Op.SORTED, Op.GET, Op.KEYS, Op.VALUES, Op.ITEMS,
@@ -34,7 +33,7 @@ def fixed_dicts(function: ir.Function, params: ir.Kinds) -> dict[str, tuple[str,
     found: dict[str, tuple[str, ...]] = {}
     for param in function.params:
         kind = params.get(param.name)
-        if isinstance(kind, ir.Dict) and kind.item is None and kind.cls is None:
+        if _is_known_dict(kind):
             _add(found, param.name, [k for k, _ in kind.items])
     for stmt in ir.assignments(function.body):
         rhs = stmt.rhs
@@ -43,15 +42,13 @@ def fixed_dicts(function: ir.Function, params: ir.Kinds) -> dict[str, tuple[str,
             _add(found, stmt.target.id, keys)
         elif is_op(rhs, Op.DICT) and not rhs.args:
             _add(found, stmt.target.id, [k for k, _ in rhs.kwargs])
-    if not found and not any(_holds_dict(params.get(p.name)) for p in function.params):
-        return {}
     count = ir.binding_counts(function.body, function.params, True)
     kept = (a for stmt in ir.walk(function.body) for a in _kept(stmt))
     other = {a.id for a in kept if isinstance(a, ir.Name)}
     own = {n: k for n, k in found.items() if count[n] == 1 and n not in other}
     given = [p.name for p in function.params if count[p.name] == 1]
-    items, spread = list(_calls(function.body)), _spread(function.body)
-    inner = (_inner(items, p, params.get(p), other, spread) for p in given)
+    spread = _spread(function.body)
+    inner = (_inner(function.body, p, params.get(p), other, spread) for p in given)
     return {**{n: k for found in inner for n, k in found}, **own}
 
 
@@ -63,21 +60,8 @@ def _spread(body: ir.Block) -> frozenset[str]:
     return frozenset(n for atom in (*stars, *given) for n in ir.names(atom))
 
 
-def _holds_dict(kind: ir.Kind | None) -> bool:
-    """Whether a value is known to be, or to hold, a dict or an object."""
-    return isinstance(kind, ir.Dict) or any(map(_holds_dict, ir.inside(kind)))
-
-
-def _calls(body: ir.Block) -> Iterator[tuple[str, str, ir.Call]]:
-    """The names of what calls bind, those of their first arguments, and the calls."""
-    for stmt in ir.assignments(body):
-        call = stmt.rhs
-        if isinstance(call, ir.Call) and call.args and isinstance(call.args[0], ir.Name):
-            yield stmt.target.id, call.args[0].id, call
-
-
 def _inner(
-    items: Iterable[tuple[str, str, ir.Call]],
+    body: ir.Block,
     param: str,
     kind: ir.Kind | None,
     other: Container[str],
@@ -88,9 +72,12 @@ def _inner(
     Whoever gets what one of `spread` holds may write into a dict in it.
     """
     kinds: dict[str, ir.Kind | None] = {param: kind}
-    for name, base, call in items:  # a name is bound before it is read
-        if base in kinds and looks(call) and not is_op(call, Op.LEN, Op.CONTAINS):
-            kinds[name] = None if name in kinds else _taken(call, kinds[base])
+    for stmt in ir.assignments(body):  # a name is bound before it is read
+        call, name = stmt.rhs, stmt.target.id
+        base = call.args[0] if isinstance(call, ir.Call) and call.args else None
+        if isinstance(call, ir.Call) and isinstance(base, ir.Name) and base.id in kinds:
+            if looks(call) and not is_op(call, Op.LEN, Op.CONTAINS):
+                kinds[name] = None if name in kinds else _taken(call, kinds[base.id])
     found: dict[str, tuple[str, ...]] = {}
     held = [part for name, inner in kinds.items() if name in spread for part in _parts(inner)]
     for name, inner in kinds.items():
@@ -98,14 +85,14 @@ def _inner(
             return []
         if inner in held:
             continue
-        if (
-            name != param
-            and isinstance(inner, ir.Dict)
-            and inner.item is None
-            and inner.cls is None
-        ):
+        if name != param and _is_known_dict(inner):
             _add(found, name, [k for k, _ in inner.items])
     return list(found.items())
+
+
+def _is_known_dict(kind: ir.Kind | None) -> TypeGuard[ir.Dict]:
+    """Whether a value is a dict all of whose keys are known."""
+    return isinstance(kind, ir.Dict) and kind.item is None and kind.cls is None
 
 
 def _parts(kind: ir.Kind | None) -> Iterator[ir.Kind]:
@@ -141,24 +128,11 @@ def _add(found: dict[str, tuple[str, ...]], name: str, keys: list[Any]) -> None:
         found[name] = tuple(dict.fromkeys(keys))
 
 
-def outside_keys(atom: ir.Atom, function: ir.Function) -> tuple[str, ...] | None:
-    """The keys of a dict from outside, where the function only looks at it; else None.
+def only_looked_at(atom: ir.Atom, function: ir.Function) -> Any:
+    """What a variable from outside holds; None where the function may change or keep it.
 
-    Whoever gives it another key gets another derivative: it is watched.
+    Whoever gives a dict another key gets another derivative: it is watched.
     """
-    value = _only_looked_at(atom, function)
-    named = type(value) is dict and all(isinstance(k, str) for k in value)
-    return tuple(value) if named else None
-
-
-def outside_items(atom: ir.Atom, function: ir.Function) -> int | None:
-    """How long a list or tuple from outside is, where the function only looks at it; else None."""
-    value = _only_looked_at(atom, function)
-    return len(value) if type(value) in (list, tuple) else None
-
-
-def _only_looked_at(atom: ir.Atom, function: ir.Function) -> Any:
-    """What a variable from outside holds; None where the function may change or keep it."""
     if not isinstance(atom, ir.Ref) or any(atom in _kept(s) for s in ir.walk(function.body)):
         return None
     return atom.value
@@ -203,21 +177,16 @@ class Names:
             inner = self.of(made.args[0])
             if inner is not None and is_op(made, Op.LIST, Op.TUPLE, Op.SORTED, Op.KEYS):
                 return tuple(sorted(inner)) if is_op(made, Op.SORTED) else inner
-        return _texts(self.kinds.get(atom.id))
+        items = ir.known_items(self.kinds.get(atom.id))
+        texts = [k.value if isinstance(k, ir.Text) else None for k in items or ()]
+        known = tuple(t for t in texts if t is not None)
+        return known if items is not None and len(known) == len(items) else None
 
     def number(self, atom: ir.Atom) -> int | None:
         """How many names there are, where a value is the length of what gives them."""
         made = self.made.get(atom.id) if isinstance(atom, ir.Name) else None
         found = self.of(made.args[0]) if is_op(made, Op.LEN) else None
         return None if found is None else len(found)
-
-
-def _texts(kind: ir.Kind | None) -> tuple[str, ...] | None:
-    """The items of a tuple or list of known strings."""
-    if not isinstance(kind, (ir.Tuple, ir.List)) or kind.items is None:
-        return None
-    values = [k.value for k in kind.items if isinstance(k, ir.Text) and k.value is not None]
-    return tuple(values) if len(values) == len(kind.items) else None
 
 
 # --- what is known of the values of a function, and loops over objects of several kinds ----------
@@ -273,10 +242,10 @@ class Known(Rewriter):
         maybe = found is None and isinstance(atom, (ir.Name, ir.Ref))
         return ir.class_if_any(self.kind(atom)) if maybe else found
 
-    def member(self, atom: ir.Atom, name: str, after: type | None = None) -> Any:
+    def member(self, atom: ir.Atom, name: str) -> Any:
         """What the class of an object has under a name."""
         cls = self.cls(atom)
-        return MISSING if cls is None else records.member(cls, name, after)
+        return MISSING if cls is None else records.member(cls, name)
 
     def written(self, atom: ir.Atom, name: str) -> types.FunctionType | None:
         """The method, written in Python, that the class of an object has under a name."""
@@ -297,14 +266,49 @@ class Known(Rewriter):
         return False
 
     def is_there(self, base: ir.Atom, name: str) -> bool | None:
-        """Whether an object has an attribute of its own; None where it may depend on what ran."""
+        """Whether an object has an attribute of its own; None where it may depend on what ran.
+
+        One that the function is given has its attributes from the beginning, and none has one that
+        its kind does not know.
+        """
         if not isinstance(base, ir.Name):
             return self.has(base, name)
-        return attributes.is_there(self.whole, self.params, self.kinds, base, name)
+        given, kind = self.given(base), self.kinds.get(base.id)
+        if isinstance(given, ir.Dict) and name in dict(given.items):
+            return True
+        known = isinstance(kind, ir.Dict) and kind.item is None and name not in dict(kind.items)
+        return False if known else None
+
+    def given(self, base: ir.Name) -> ir.Kind | None:
+        """The kind of a parameter, or of a part of one that nothing assigns; None of others."""
+        body = self.whole.body
+        if ir.binding_counts(body, self.whole.params, True).get(base.id) != 1:
+            return None
+        rhs = next((s.rhs for s in ir.assignments(body) if s.target == base), None)
+        if rhs is None or isinstance(rhs, ir.Name):
+            return self.params.get(base.id) if rhs is None else self.given(rhs)
+        key = read_key(rhs) if isinstance(rhs, ir.Call) else None
+        if key is None or any(stored == key for _, _, stored in stores(body)):
+            return None
+        of = rhs.args[0]  # type: ignore[union-attr]
+        return item_at(self.given(of), key.value) if isinstance(of, ir.Name) else None
 
     def is_pending(self) -> bool:
         """Whether there are calls that may assign attributes, and are not written out yet."""
-        return attributes.is_pending(self.whole, self.kinds)
+        return any(map(self.may_assign, ir.calls(self.whole.body)))
+
+    def may_assign(self, call: ir.Call) -> bool:
+        """Whether a call may assign attributes of objects."""
+        fn = call.fn
+        if isinstance(fn, ir.Name) or (isinstance(fn, type) and records.is_record(fn)):
+            return records.plain_fields(fn) is None
+        given = map(self.kind, (*call.args, *(v for _, v in call.kwargs)))
+        objects = any(map(has_objects, given))
+        if isinstance(fn, ir.Method):
+            return objects and ir.class_of(self.kind(call.args[0])) is not None
+        if op_of(fn).holds or is_op(call, Op.DEEPCOPY):
+            return False
+        return objects and (isinstance(fn, types.FunctionType) or is_op(call, Op.SETATTR))
 
 
 class Unroller(Known):
@@ -319,9 +323,9 @@ class Unroller(Known):
         own = ir.bound(stmt.body) - live_before(stmt.body, after)
         keyed = self.keyed(stmt)
         for k in counts:
-            last = own - after if keyed and k == counts[-1] else frozenset()
-            new = {n: self.fresh(n).id for n in sorted(last if k == counts[-1] else own)}
-            known = {n: ir.Const(names[k]) for n, names in keyed.items()}
+            names = own if k != counts[-1] else own - after if keyed else ()
+            new = {n: self.fresh(n).id for n in sorted(names)}
+            known = {n: ir.Const(texts[k]) for n, texts in keyed.items()}
             self.assign(stmt.target, ir.Const(k))
             body = ir.substituted(stmt.body, {stmt.target.id: ir.Const(k), **known})
             self.out += ir.rename(body, new)
@@ -396,8 +400,7 @@ class Unroller(Known):
         rhs = stmt.rhs
         if not is_op(rhs, Op.GETITEM) or rhs.args[1] != target:
             return None
-        kind = self.kind(rhs.args[0])
-        return kind.items if isinstance(kind, (ir.Tuple, ir.List)) else None
+        return ir.known_items(self.kind(rhs.args[0]))
 
 
 _BY_NAME = (Op.GETATTR, Op.HASATTR, Op.SETATTR, Op.OBJECT_SETATTR, Op.DELATTR)
@@ -414,8 +417,8 @@ def _make(kind: ir.Kind) -> Any:
     """What tells functions and objects apart, None for numbers and arrays."""
     if isinstance(kind, ir.Dict) and kind.cls is not None:
         return kind.cls, tuple((k, _make(v)) for k, v in kind.items)
-    if isinstance(kind, (ir.Tuple, ir.List)) and kind.items is not None:
-        made = tuple(map(_make, kind.items))
+    if (items := ir.known_items(kind)) is not None:
+        made = tuple(map(_make, items))
         return made if any(m is not None for m in made) else None
     if isinstance(kind, ir.NoneKind):
         return ir.NoneKind

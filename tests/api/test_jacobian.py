@@ -134,6 +134,19 @@ def test_hessian_of_a_linear_function_is_zero():
     close(srcdiff.hessian(models.linear)(X), np.zeros((3, 3)))
 
 
+def test_jacobian_by_an_element():
+    expected = X[0] * (2.0 * X + X[0] * np.eye(3)[0])
+    for mode in ("forward", "reverse"):
+        close(srcdiff.jacobian(lambda x: x[0] ** 2 * x, "x[0]", mode=mode)(X), expected)
+
+
+def test_hessian_of_one_output():
+    h = srcdiff.hessian(lambda x: (np.sum(x), np.sum(x**3)), outputs=1)
+    close(h(X), np.diag(6.0 * X))
+    close(srcdiff.grad(lambda x: np.sum(h(x)))(X), np.full(3, 6.0))
+    assert "jvp" in h.source
+
+
 def test_hessian_needs_one_number():
     with pytest.raises(srcdiff.CotangentError, match="scalar"):
         srcdiff.hessian(models.vector)(X)

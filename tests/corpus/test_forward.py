@@ -27,8 +27,9 @@ from tests.support.part import ALL, part
 FOLLOWED = {
     f"objects-{name}"
     for name in (
-        "class_and_static_methods", "dict_with_a_method", "dual_numbers", "filled_matrix",
-        "item_of_an_object_in_place", "iterated_object", "made_and_changed", "made_with_super",
+        "class_and_static_methods", "class_methods_behind_others", "dict_with_a_method",
+        "dual_numbers", "filled_matrix", "item_of_an_object_in_place", "iterated_object",
+        "made_and_changed", "made_with_super",
         "made_without_init", "network_loss", "object_as_default", "object_from_outside",
         "object_without_a_hash", "one_kick", "operators_of_constants", "property_in_place",
         "property_that_is_a_number", "table_of_an_extended_list", "trained",

@@ -12,11 +12,11 @@ import pytest
 
 import srcdiff
 from srcdiff import ir
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.autodiff import forward
 from srcdiff.driver import pipeline
 from srcdiff.driver.options import VALIDATE
 from srcdiff.errors import ValidationError
-from srcdiff.normalize import in_place
 from srcdiff.optimize import simplify
 from tests.corpus.validate import MODES, check, validating
 from tests.fuzz.judge import WRONG, judge_text
@@ -169,7 +169,7 @@ def test_swapped_operands_are_found_in_the_specialiser(broken):
 
 def test_a_forgotten_alias_is_found_in_place(monkeypatch):
     monkeypatch.setenv(VALIDATE, "1")
-    monkeypatch.setattr(in_place, "linked_names", lambda *_: frozenset())
+    monkeypatch.setattr(PointsTo, "linked", lambda *_: frozenset())
     assert failed(through_an_alias()).step == "inplace: inplace"
 
 

@@ -21,7 +21,7 @@ from srcdiff.kinds.probing import apply
 from srcdiff.primitives import operation
 from srcdiff.primitives.arguments import as_atom
 from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
-from srcdiff.primitives.operation import UNKNOWN, Effect, Result, Which, may_be_run, op_of
+from srcdiff.primitives.operation import UNKNOWN, Effect, Result, Which, op_of
 from srcdiff.runtime import arrays, trees
 from tests.rules.samples import collected
 
@@ -95,7 +95,7 @@ def test_what_touches_the_world_is_never_run_nor_dropped(module):
 
 
 def test_builtins_that_are_run():
-    runs = {n for n, v in _callees("builtins") if may_be_run(v)}
+    runs = {n for n, v in _callees("builtins") if op_of(v).probed}
     expected = "abs all any bool complex divmod float int pow round sum"
     assert runs == set(expected.split())
 
@@ -154,7 +154,7 @@ LIARS = [
 
 @pytest.mark.parametrize("fn", LIARS, ids=lambda fn: type(fn).__name__)
 def test_who_says_to_be_of_numpy_is_not_believed(fn):
-    assert not is_pure(fn) and not may_be_run(fn)
+    assert not is_pure(fn) and not op_of(fn).probed
     call = ir.Call(fn, (ir.Name("a"), ir.Name("b")))
     if not isinstance(fn, (np.ufunc, np.vectorize)):  # these call with numbers
         assert op_of(fn) is UNKNOWN

@@ -1,11 +1,13 @@
 """The registry: what is found by what, how calls are bound, what is refused."""
 
+import builtins
 import doctest
 import math
 import operator
 import os
 import shutil
 import subprocess
+import symtable
 import sys
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import numpy as np
 import pytest
 
 import srcdiff
+from srcdiff import rules
 from srcdiff.errors import MissingRuleError
 from srcdiff.frontend.lowering import differentiable, lower, mentioned, template_of
 from srcdiff.frontend.source.parse import parse
@@ -488,3 +491,33 @@ def test_a_tangent_that_adds_what_has_none():
         _, tangent = srcdiff.jvp(f, args, way)
         expected = sum(g for g, t in zip(backward, way, strict=True) if t is not None)
         np.testing.assert_allclose(tangent, expected, rtol=1e-14)
+
+
+# --- the files of templates ----------------------------------------------------------------------
+
+
+def undefined(path):
+    """The names in the functions of a file that nothing defines."""
+    table = symtable.symtable(path.read_text(), str(path), "exec")
+    symbols = table.get_symbols()
+    known = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
+    known |= {*rules.__all__, *dir(builtins)}
+    tables, found = [*table.get_children()], set()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        found |= {s.get_name() for s in table.get_symbols() if s.is_global()}
+    return found - known
+
+
+@pytest.mark.parametrize(
+    "path", sorted(registry.folder().rglob("*.py")), ids=lambda p: p.stem
+)
+def test_every_name_in_a_template_means_something(path):
+    assert undefined(path) == set()
+
+
+def test_an_undefined_name_is_found(tmp_path):
+    path = tmp_path / "rules.py"
+    path.write_text("from srcdiff.rules import *\n\ndef f(x):\n    d[x] += gone(z)\n")
+    assert undefined(path) == {"gone"}

@@ -983,6 +983,46 @@ def one_of_two(stages, x):
     return np.sum(s.scale * s.w * x) * (1.0 if s.bias is None else s.bias)
 
 
+class Unit:
+    factor = 2.0
+
+    def __init__(self, w):
+        self.w = w
+
+    @classmethod
+    def scaled(cls, w):
+        return cls(cls.factor * w)
+
+    @classmethod
+    def weight(cls):
+        return cls.factor + 1.0
+
+
+class Half(Unit):
+    """Its class methods have those of its base under the same names behind them."""
+
+    factor = 0.5
+
+    @classmethod
+    def scaled(cls, w):
+        return super().scaled(w * w)
+
+    @classmethod
+    def weight(cls):
+        return 7.0
+
+    def loss(self, x):
+        return super().weight() * self.w * x + self.weight()
+
+
+def class_methods_behind_others(x):
+    half = Half.scaled(x)
+    return half.loss(x) * Unit.weight()
+
+
+sample(class_methods_behind_others, lambda r: (r.uniform(0.5, 1.5),))
+
+
 def texts_and_lists_by_default(stages, x):
     total = 0.0
     for s in stages:

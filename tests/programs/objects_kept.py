@@ -168,19 +168,6 @@ class Node:
     def __init__(self, value):
         self.value = value
 
-    def pull(self, other):
-        if self is other:
-            return 2.0 * self.value
-        return self.value * other.value
-
-
-def pulled(x):
-    one, two = Node(x), Node(x * x)
-    three = one
-    if three == one and one != two:
-        return one.pull(two) + one.pull(three)
-    return x
-
 
 def pulled_by_others(x, nodes):
     total = 0.0
@@ -192,7 +179,6 @@ def pulled_by_others(x, nodes):
     return total
 
 
-sample(pulled, lambda r: (r.uniform(0.5, 1.5),))
 sample(pulled_by_others, lambda r: (r.uniform(0.5, 1.5), [Node(1.0), Node(2.0), Node(3.0)]))
 
 # --- attributes by name --------------------------------------------------------------------------

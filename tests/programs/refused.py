@@ -187,6 +187,42 @@ for _function, _line in (
     )
 
 
+# --- objects made in the function that are compared as they are ---------------------------------
+
+
+class Node:
+    def __init__(self, value):
+        self.value = value
+
+    def pull(self, other):
+        if self is other:
+            return 2.0 * self.value
+        return self.value * other.value
+
+
+def pulled_by_itself_or_another(x):
+    one, two = Node(x), Node(x * x)
+    three = one
+    return one.pull(two) + one.pull(three)
+
+
+def equal_objects_made_here(x):
+    one, two = Node(x), Node(x * x)
+    return x if one == two else x * one.value
+
+
+for _function, _line in (
+    (pulled_by_itself_or_another, "if self is other:"),
+    (equal_objects_made_here, "return x if one == two else x * one.value"),
+):
+    refused(
+        _function,
+        lambda r: (r.uniform(0.5, 1.5),),
+        line=_line,
+        reason="whether two objects are the same one is known only when the program runs",
+    )
+
+
 # --- properties that keep their values -----------------------------------------------------------
 
 

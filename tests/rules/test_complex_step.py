@@ -20,8 +20,8 @@ CANDIDATES = complex_step.candidates([s for s in ONCE if s.rule.name not in APAR
 WITHOUT = {
     "it is not holomorphic": (
         "cho_solve:*", "cholesky:*", "cond:*", "conjugate:*", "eigvalsh:*", "lu_solve:*trans=2)",
-        "matrix_norm:*", "polar:*", "correlate:*", "correlate2d:*", "correlate1d:*(A(5)*",
-        "correlate1d:*'mirror')", "eig_back:*", "from_triangle_:*", "to_triangle_:*",
+        "matrix_norm:*", "polar:*", "correlate:*", "correlate2d:*", "correlate1d:*, A(*",
+        "eig_back:*", "from_triangle:*", "to_triangle:*",
         "lstsq:*", "norm:*",
         "norm_order:*(A(?, ?*", "norm_order:*(A(4), [12-]*", "norm_order:*(A(4), np*",
         "pinv:*(A([34], [34]))", "pinv:*(A(2, *", "qr:*",
@@ -32,7 +32,7 @@ WITHOUT = {
         "toeplitz:toeplitz(A(3))", "var:*", "var_mean*", "var_where*", "vdot:*", "vecdot:*",
         "vecmat:*",
         "vector_norm:*ord=[31-]*", "vector_norm:*ord=0.5)", "vector_norm:*ord=np.inf)",
-        "vector_norm:*(A(4))", "irfft:*", "irfftn:*", "hfft:*",
+        "vector_norm:*(A(4))", "irfft:*", "irfft2:irfft2(A*", "irfftn:*", "hfft:*",
     ),
     "it is complex for real arguments": (
         "eigvals:*V(*", "fft:*", "fft2:*", "fftn:*", "hankel[12]*", "ifft*:*",
@@ -45,7 +45,7 @@ WITHOUT = {
     ),
     "it rounds both parts together": (
         "convolve:*fft')", "convolve:convolve(A(4, 5)*", "convolve:*mode='[cmwn]*",
-        "convolve:*mode='grid-[cm]*",
+        "convolve:*mode='grid-[cmw]*",
         "convolve1d:*'wrap')", "convolve1d:convolve1d(A(5), A(3))",
         "convolve:convolve(A(5), A(3))", "expi:*", "fftconvolve_along*", "gamma:gamma(-0.3*",
         "hyp0f1:hyp0f1(1.5, A(3))",

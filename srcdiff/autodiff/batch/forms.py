@@ -105,12 +105,17 @@ class Context(Builder):
         """An atom that has the axis in all its parts."""
         if isinstance(atom, ir.Tup):
             return ir.Tup(tuple(map(self.completed, atom.items)))
-        if self.has(atom) or atom == ir.NONE:
+        if atom == ir.NONE:
             return atom
-        if isinstance(atom, ir.Name) and atom.id in self.written and self.is_array(atom):
+        written = isinstance(atom, ir.Name) and atom.id in self.written and self.is_array(atom)
+        if written and not self.has(atom):
             reason = "an array that is written into becomes part of what has the axis"
             raise NoBatchError(reason, self.loc)
-        return self.apply(batched.repeated, atom, self.size)
+        return self.repeated(atom)
+
+    def repeated(self, atom: ir.Atom) -> ir.Atom:
+        """An atom that has the axis, or what it is for every item in new memory."""
+        return atom if self.has(atom) else self.apply(batched.repeated, atom, self.size)
 
     def aligned(self, atoms: Sequence[ir.Atom]) -> tuple[ir.Atom, ...]:
         """Operands that broadcast against each other behind the batch axis."""
@@ -152,17 +157,14 @@ def index_behind(b: Context, index: ir.Atom) -> ir.Atom | None:
     if len(items) > 1 and any(map(ir.indexes_as_array, kinds)):
         if not all(ir.is_basic(k) or ir.indexes_as_array(k) for k in kinds):
             return None
-        places = [k for k, one in enumerate(kinds) if _is_advanced(one)]
+        # Beside arrays an integer counts as one.
+        advanced = (ir.indexes_as_array(one) or isinstance(one, ir.Scalar) for one in kinds)
+        places = [k for k, is_one in enumerate(advanced) if is_one]
         if places[-1] - places[0] >= len(places):
             return None
     elif len(items) > 1 and not all(map(ir.is_basic, kinds)):
         return None
     return ir.Tup((ALL, *items))
-
-
-def _is_advanced(kind: ir.Kind) -> bool:
-    """Whether an item counts as an array among others that are."""
-    return ir.indexes_as_array(kind) or isinstance(kind, ir.Scalar)
 
 
 def getitem(b: Context, call: ir.Call) -> ir.Rhs | None:
@@ -192,14 +194,15 @@ def region(b: Context, base: ir.Atom, index: ir.Atom) -> ir.Kind:
 
 
 def stored(b: Context, base: ir.Name, index: ir.Atom, value: ir.Atom) -> ir.Atom:
-    """A value as it is stored into a region of an array for each item of the batch."""
+    """A value as it is stored into a region of an array, or an item, for each item of the batch."""
     if not b.has(value):
         return value
     if isinstance(value, ir.Tup):
         value = _row(b, value)
     rank, given = ir.rank_of(region(b, base, index)), b.rank(value)
     if rank is None or given is None:
-        return b.apply(batched.beside, value, b.item(b.item(base, ir.Const(0)), index))
+        order = (index, ir.Const(0)) if b.is_container(base) else (ir.Const(0), index)
+        return b.apply(batched.beside, value, b.item(b.item(base, order[0]), order[1]))
     return b.widened(value, rank - given)
 
 
@@ -211,8 +214,8 @@ def _row(b: Context, items: ir.Tup) -> ir.Name:
     """
     if not all(map(b.is_number, items.items)):
         raise NoBatchError("arrays are stored together", b.loc)
-    full = (i if b.has(i) else b.apply(batched.repeated, i, b.size) for i in items.items)
-    row = b.temp(ir.Call(np.stack, (ir.Tup(tuple(full)),), (("axis", ir.Const(1)),)))
+    full = ir.Tup(tuple(map(b.repeated, items.items)))
+    row = b.temp(ir.Call(np.stack, (full,), (("axis", ir.Const(1)),)))
     return b.named(row, ir.Array(None, (len(items.items),)))
 
 
@@ -256,11 +259,6 @@ def _like(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
     plain = {k for k, _ in call.kwargs} <= {"dtype", "order", "copy"} and not any(map(b.has, rest))
     least = (b.rank(call.args[0]) or 0) >= axes.least
     return call if plain and least and not b.is_container(call.args[0]) else None
-
-
-def _structure(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
-    """The same call, of a container of batches as well."""
-    return call
 
 
 def _converted(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
@@ -398,10 +396,8 @@ def _is_part(b: Context, part: ir.Atom) -> bool:
 
 def _part(b: Context, part: ir.Atom) -> ir.Atom:
     """What is joined with others that have the axis."""
-    if b.has(part):
-        return part
-    array = part if b.is_array(part) else b.apply(np.asarray, part)
-    return b.apply(batched.repeated, array, b.size)
+    plain = b.has(part) or b.is_array(part)
+    return b.repeated(part if plain else b.apply(np.asarray, part))
 
 
 def _stacked(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
@@ -437,7 +433,7 @@ _DERIVED: Mapping[Meaning, _Derived] = {
     Meaning.ELEMENTS: _elements,
     Meaning.COMPARED: _elements,
     Meaning.LIKE: _like,
-    Meaning.STRUCTURE: _structure,
+    Meaning.STRUCTURE: lambda b, call, axes: call,  # of a container of batches as well
     Meaning.CONVERTED: _converted,
     Meaning.ALONG: _along,
     Meaning.ORDERED: _ordered,
@@ -545,8 +541,7 @@ def _with_size(fn: Any) -> Form:
 
 def _add_tree(b: Context, call: ir.Call) -> ir.Rhs | None:
     """The sum of two adjoints, both with the axis."""
-    args = (a if b.has(a) else b.apply(batched.repeated, a, b.size) for a in call.args)
-    return ir.Call(batched.add_each, tuple(args))
+    return ir.Call(batched.add_each, tuple(map(b.repeated, call.args)))
 
 
 _OWN: Mapping[Op, Form] = {

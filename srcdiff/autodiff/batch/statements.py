@@ -19,7 +19,7 @@ from srcdiff.autodiff.batch.forms import (
 from srcdiff.autodiff.containers import on_companions
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.indexing import item_kind
-from srcdiff.primitives.effects import is_pure, is_ufunc_at, mutated_args, returns_view
+from srcdiff.primitives.effects import is_pure, mutated_args, returns_view, ufunc_method
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import batched
@@ -52,7 +52,7 @@ def _remember(b: Context, stmt: ir.Stmt) -> None:
 def statement(b: Context, stmt: ir.Stmt) -> ir.Block:
     """A statement with a batch axis; what has to run before it goes to the context."""
     if isinstance(stmt, ir.Assign):
-        return _assign(b, stmt)
+        return (replace(stmt, rhs=_assign(b, stmt)),)
     if isinstance(stmt, ir.SetItem):
         return _set_item(b, stmt)
     if isinstance(stmt, ir.Effect):
@@ -81,31 +81,29 @@ def _nested(b: Context, stmt: ir.If | ir.For | ir.While) -> ir.Block:
 # --- assignments ---------------------------------------------------------------------------------
 
 
-def _assign(b: Context, stmt: ir.Assign) -> ir.Block:
-    """An assignment of something with the axis, or to a name that has it elsewhere."""
+def _assign(b: Context, stmt: ir.Assign) -> ir.Rhs:
+    """What is assigned where something has the axis, or the name has it elsewhere."""
     target, rhs = stmt.target, stmt.rhs
     if not b.has(rhs):
-        if target.id in b.names:
-            rhs = _lifted(b, rhs, target)
-        return (replace(stmt, rhs=rhs),)
+        return _lifted(b, rhs, target) if target.id in b.names else rhs
     if isinstance(rhs, ir.Opaque):
         raise NoBatchError("an expression that is kept as text reads an adjoint", stmt.loc)
     if not isinstance(rhs, ir.Call):
-        return (replace(stmt, rhs=b.completed(rhs)),)
+        return b.completed(rhs)
     if target.id not in b.names and not op_of(rhs.fn).is_asked:
         raise NoBatchError("a value without adjoint depends on one", stmt.loc)
     made = _on_container(b, rhs)
     if made is not None:
-        return (replace(stmt, rhs=made),)
+        return made
     if is_op(rhs, Op.COTANGENT) and target.id not in b.written:
-        return (replace(stmt, rhs=ir.Call(batched.given_cotangents, (*rhs.args, b.size))),)
+        return ir.Call(batched.given_cotangents, (*rhs.args, b.size))
     new = for_batch(b, rhs)
-    if new is None:
-        viewed = {n for a in returns_view(rhs, b.kinds) for n in ir.names(a)}
-        if {target.id, *viewed} & b.written & b.names and viewed & b.names:
-            raise NoBatchError("a view that is written into, or of what is", stmt.loc)
-        new = _each(b, rhs)
-    return (replace(stmt, rhs=new),)
+    if new is not None:
+        return new
+    viewed = {n for a in returns_view(rhs, b.kinds) for n in ir.names(a)}
+    if {target.id, *viewed} & b.written & b.names and viewed & b.names:
+        raise NoBatchError("a view that is written into, or of what is", stmt.loc)
+    return _each(b, rhs)
 
 
 def _lifted(b: Context, rhs: ir.Rhs, target: ir.Name) -> ir.Rhs:
@@ -158,43 +156,35 @@ def _each(b: Context, call: ir.Call) -> ir.Rhs:
     """A call that is made for each item of the batch, in a loop."""
     if isinstance(call.fn, ir.Derived) or not is_pure(call.fn) or mutated_args(call, b.kinds):
         raise NoBatchError("a call has to be made once for all adjoints", b.loc)
-    names = [n for n in dict.fromkeys(ir.names(call)) if n in b.names]
-    for n in names:
-        if not isinstance(b.kinds.get(n), (ir.Array, ir.Scalar)) and b.is_container(ir.Name(n)):
-            raise NoBatchError("a call takes adjoints in a container", b.loc)
-    items = b.apply(ir.make_list)
-    k, result = b.fresh("k"), b.fresh()
-    body, new = _taken(b, names, k)
-    made = ir.map_rhs(lambda n: new.get(n.id, n), call)
+    if any(b.is_container(ir.Name(n)) for n in ir.names(call) if n in b.names):
+        raise NoBatchError("a call takes adjoints in a container", b.loc)
+    items, result = b.apply(ir.make_list), b.fresh()
     append = ir.Effect(ir.Call(ir.Method("append"), (items, result)), b.loc)
-    body += [ir.Assign(result, made, b.loc), append]
-    b.out.append(ir.For(k, ir.Call(range, (b.size,)), tuple(body), None, b.loc))
+    b.out.append(_for_each(b, (ir.Assign(result, call, b.loc), append)))
     return ir.Call(batched.stacked, (items,))
-
-
-def _taken(b: Context, names: list[str], k: ir.Name) -> tuple[list[ir.Stmt], dict[str, ir.Name]]:
-    """The statements that take one item of each name, and what they are called."""
-    body: list[ir.Stmt] = []
-    new: dict[str, ir.Name] = {}
-    for n in names:
-        new[n] = b.fresh()
-        known = isinstance(
-            b.kinds.get(n), (ir.Array, ir.Scalar)
-        )  # else its parts may have the axis
-        item = operator.getitem if known else batched.taken
-        body.append(ir.Assign(new[n], ir.Call(item, (ir.Name(n), k)), b.loc))
-    return body, new
 
 
 def _each_store(b: Context, stmt: ir.SetItem | ir.Effect) -> ir.Block:
     """A statement that writes into arrays, for each item of the batch."""
-    k = b.fresh("k")
-    names = [n for n in ir.reads(stmt) if n in b.names]
-    if not all(b.is_array(ir.Name(n)) or b.is_number(ir.Name(n)) for n in names):
+    names = (ir.Name(n) for n in ir.reads(stmt) if n in b.names)
+    if not all(b.is_array(n) or b.is_number(n) for n in names):
         raise NoBatchError("a store into adjoints of unknown kind", stmt.loc)
-    body, new = _taken(b, names, k)
-    single = ir.map_stmt(stmt, lambda n: new.get(n.id, n), lambda n: n, lambda inner: inner)
-    return (ir.For(k, ir.Call(range, (b.size,)), (*body, single), None, b.loc),)
+    return (_for_each(b, (stmt,)),)
+
+
+def _for_each(b: Context, single: ir.Block) -> ir.For:
+    """A loop over the items of the batch, in which what has the axis stands for one item."""
+    k = b.fresh("k")
+    body: list[ir.Stmt] = []
+    new: dict[str, ir.Name] = {}
+    for n in dict.fromkeys(n for stmt in single for n in ir.reads(stmt) if n in b.names):
+        new[n] = b.fresh()
+        # Of what is no array its parts may have the axis.
+        known = isinstance(b.kinds.get(n), (ir.Array, ir.Scalar))
+        take = operator.getitem if known else batched.taken
+        body.append(ir.Assign(new[n], ir.Call(take, (ir.Name(n), k)), b.loc))
+    block = (*body, *ir.substituted(single, new))
+    return ir.For(k, ir.Call(range, (b.size,)), block, None, b.loc)
 
 
 # --- stores --------------------------------------------------------------------------------------
@@ -247,22 +237,11 @@ def _into_container(b: Context, stmt: ir.SetItem) -> ir.Block:
         return (replace(stmt, value=b.completed(stmt.value)),)
     found = item_kind(b.kind(stmt.base), b.kind(stmt.index))
     if isinstance(found, ir.Array) and not found.maybe_scalar:
-        return (replace(stmt, value=_beside_item(b, stmt, ir.rank_of(found))),)
+        return (replace(stmt, value=stored(b, stmt.base, stmt.index, stmt.value)),)
     if not isinstance(found, ir.Scalar):
         raise NoBatchError("an operator in place on an adjoint of unknown kind", stmt.loc)
     new = b.apply(ir.OPERATORS[stmt.op], b.item(stmt.base, stmt.index), stmt.value)
     return (replace(stmt, value=new, op=None),)
-
-
-def _beside_item(b: Context, stmt: ir.SetItem, rank: int | None) -> ir.Atom:
-    """What is added to an item of a container, an array of this rank."""
-    value, given = stmt.value, b.rank(stmt.value)
-    if not b.has(value):
-        return value
-    if rank is not None and given is not None:
-        return b.widened(value, rank - given)
-    assert stmt.index is not None
-    return b.apply(batched.beside, value, b.item(b.item(stmt.base, stmt.index), ir.Const(0)))
 
 
 # --- effects -------------------------------------------------------------------------------------
@@ -295,7 +274,7 @@ def _effect(b: Context, stmt: ir.Effect) -> ir.Block:
         return (replace(stmt, rhs=method),)
     if is_op(call, Op.CHECK_ADJOINT):
         return (stmt,)
-    if is_ufunc_at(call.fn) or (is_op(call, Op.ADD_AT) and b.is_array(call.args[0])):
+    if ufunc_method(call.fn) == "at" or (is_op(call, Op.ADD_AT) and b.is_array(call.args[0])):
         return _added_at(b, stmt, call)
     raise NoBatchError("a call is made for its effect on adjoints", stmt.loc)
 
@@ -309,7 +288,7 @@ def _added_at(b: Context, stmt: ir.Effect, call: ir.Call) -> ir.Block:
     if behind is None:
         return _each_store(b, stmt)
     new = (stored(b, base, index, v) for v in values)
-    fn = call.fn if is_ufunc_at(call.fn) else np.add.at
+    fn = call.fn if ufunc_method(call.fn) == "at" else np.add.at
     if isinstance(behind, ir.Tup):
         behind = ir.Tup(tuple(_outside_brackets(b, i) for i in behind.items))
     return (ir.Effect(ir.Call(fn, (base, behind, *new)), stmt.loc),)

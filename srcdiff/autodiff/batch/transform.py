@@ -41,13 +41,14 @@ from dataclasses import field
 from typing import Any
 
 from srcdiff import ir
+from srcdiff.analysis.links import links_of, reached
 from srcdiff.analysis.shadows import laid_classes
 from srcdiff.autodiff.batch.forms import ALL, Context, NoBatchError
 from srcdiff.autodiff.batch.statements import block
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.kinds.calls import kind_of_call
-from srcdiff.primitives.effects import returns_view, written_into
+from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.operation import Meaning, op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import batched
@@ -63,55 +64,48 @@ def with_axis(
     function: ir.Function, kinds: ir.Kinds, start: frozenset[str], shared: Pairs = ()
 ) -> frozenset[str]:
     """The names that have a batch axis."""
-    found = set(start)
-    statements = list(ir.walk(function.body))
-    views = [*shared, *_views(statements, kinds)]
-    written = all_written(function, kinds, shared)
-    flows = [(_values(s), (*ir.writes(s), *written_into(s, kinds))) for s in statements]
-    while True:
+    found, written = set(start), all_written(function, kinds, shared)
+    views = [*shared, *_links(function, kinds)]
+    flows = [(_values(s), (*ir.writes(s), *written_into(s, kinds))) for s in ir.walk(function.body)]
+    count = 0
+    while count != len(found):
         count = len(found)
         for values, targets in flows:
             if not found.isdisjoint(values):
                 found.update(targets)
-        for target, source in views:
-            if target in found and target in written and source not in found:
-                found.add(source)
-        if len(found) == count:
-            return frozenset(found)
+        found.update(s for target, s in views if target in found and target in written)
+    return frozenset(found)
 
 
 def all_written(function: ir.Function, kinds: ir.Kinds, shared: Pairs = ()) -> frozenset[str]:
     """The names whose memory is written into, by themselves or by a view."""
-    statements = list(ir.walk(function.body))
-    found = {n for stmt in statements for n in written_into(stmt, kinds)}
-    return _closed(found, [*shared, *_views(statements, kinds)])
+    found = {n for stmt in ir.walk(function.body) for n in written_into(stmt, kinds)}
+    return sharing(function, kinds, found, shared)
 
 
 def sharing(
     function: ir.Function, kinds: ir.Kinds, start: Iterable[str], shared: Pairs = ()
 ) -> frozenset[str]:
     """The names that may share memory with one of `start`, and these."""
-    return _closed({*start}, [*shared, *_views(list(ir.walk(function.body)), kinds)])
+    pairs = (*shared, *_links(function, kinds))
+    return reached(start, (way for a, b in pairs for way in ((a, b), (b, a))))
 
 
-def _closed(found: set[str], views: list[tuple[str, str]]) -> frozenset[str]:
-    """Some names, and all that are linked to them."""
-    while more := {n for pair in views if found & {*pair} for n in pair} - found:
-        found |= more
-    return frozenset(found)
+def _links(function: ir.Function, kinds: ir.Kinds) -> Iterator[tuple[str, str]]:
+    """Names that may share memory with others, or hold them, with those."""
+    return ((k.target, k.source) for k in links_of(function.body, kinds, False))
 
 
 def renamed(function: ir.Function) -> frozenset[str]:
     """The names that are bound to what another name stands for, and those others."""
-    found = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
-    pairs = ((s.target.id, s.rhs.id) for s in found if isinstance(s.rhs, ir.Name))
-    return frozenset(n for pair in pairs for n in pair)
+    bound = ir.assignments(function.body)
+    return frozenset(n.id for s in bound if isinstance(s.rhs, ir.Name) for n in (s.target, s.rhs))
 
 
 def numbers(function: ir.Function) -> frozenset[str]:
     """The names that are bound to a literal somewhere."""
-    found = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
-    return frozenset(s.target.id for s in found if isinstance(s.rhs, ir.Const))
+    bound = ir.assignments(function.body)
+    return frozenset(s.target.id for s in bound if isinstance(s.rhs, ir.Const))
 
 
 def _values(stmt: ir.Stmt) -> tuple[str, ...]:
@@ -122,40 +116,6 @@ def _values(stmt: ir.Stmt) -> tuple[str, ...]:
     if isinstance(stmt, ir.SetItem):
         return ir.names(stmt.value)
     return () if isinstance(stmt, (ir.If, ir.While)) else ir.reads(stmt)
-
-
-def _views(statements: list[ir.Stmt], kinds: ir.Kinds) -> Iterator[tuple[str, str]]:
-    """Names that may be views of others, with those; also containers and what is put into them."""
-    for stmt in statements:
-        if isinstance(stmt, ir.Permute):
-            for name in stmt.targets:
-                yield from ((name.id, s.id) for s in stmt.sources)
-        elif isinstance(stmt, ir.Assign) and _has_memory(stmt.target.id, kinds):
-            yield from ((stmt.target.id, n) for n in _sources(stmt.rhs, kinds))
-        elif isinstance(stmt, ir.SetItem) and not isinstance(kinds.get(stmt.base.id), ir.Array):
-            yield from ((stmt.base.id, n) for n in _mutable(stmt.value, kinds))
-        elif isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
-            if isinstance(stmt.rhs.fn, ir.Method) and len(stmt.rhs.args) > 1:
-                base, *items = stmt.rhs.args
-                for target in ir.names(base):
-                    yield from ((target, n) for a in items for n in _mutable(a, kinds))
-
-
-def _sources(rhs: ir.Rhs, kinds: ir.Kinds) -> Iterator[str]:
-    """The names whose memory a value may share."""
-    atoms = returns_view(rhs, kinds) if isinstance(rhs, ir.Call) else (rhs,)
-    for atom in atoms:
-        if not isinstance(atom, (ir.Call, ir.Opaque)):
-            yield from _mutable(atom, kinds)
-
-
-def _mutable(atom: ir.Atom, kinds: ir.Kinds) -> Iterator[str]:
-    return (n for n in ir.names(atom) if _has_memory(n, kinds))
-
-
-def _has_memory(name: str, kinds: ir.Kinds) -> bool:
-    kind = kinds.get(name)
-    return kind is None or ir.is_mutable(kind)
 
 
 def is_unpacking(stmt: ir.Stmt, residuals: str) -> bool:
@@ -509,13 +469,8 @@ def _place(stmt: ir.Stmt) -> int:
 
 def _with_shadows(unpacked: list[ir.Stmt], ours: set[str], b: Context) -> ir.Block:
     """The residuals, with shadows for the batch in place of those of a single item."""
-    out: list[ir.Stmt] = []
-    single: dict[str, ir.Name] = {}
-    for stmt in unpacked:
-        if isinstance(stmt, ir.Assign) and stmt.target.id in ours:
-            single[stmt.target.id] = b.fresh()
-            stmt = replace(stmt, target=single[stmt.target.id])
-        out.append(stmt)
+    single = {n: b.fresh() for s in unpacked for n in ir.writes(s) if n in ours}
+    out = [*ir.substituted(tuple(unpacked), single)]
     if single:
         made = b.fresh()
         call = ir.Call(batched.shadows, (b.size, *single.values()))

@@ -16,9 +16,9 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
+from srcdiff.autodiff.containers import Lines, add_item, numbered
 from srcdiff.errors import InternalError, MissingRuleError, UnsupportedError
 from srcdiff.frontend.lowering import adjoint_of, mentioned, template_of
-from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen
 from srcdiff.kinds.calls import surely
 from srcdiff.kinds.complexes import is_complex_kind
@@ -45,12 +45,12 @@ class Holder:
     shared: bool
 
 
-class Writer(Builder):
+class Writer(Lines):
     """The statements written so far, for one call with its rule."""
 
     def __init__(self, bound: Bound, stmt: Statement, facts: Facts) -> None:
-        super().__init__(facts.fresh, stmt.loc)
-        self.bound, self.stmt, self.facts = bound, stmt, facts
+        super().__init__(facts, stmt.loc)
+        self.bound, self.stmt = bound, stmt
         self.rule = bound.rule
         self.env: dict[str, ir.Atom] = dict(bound.args)
         rhs = None if isinstance(stmt, ir.SetItem) else stmt.rhs
@@ -82,31 +82,32 @@ class Writer(Builder):
 
     # --- contributions ---
 
-    def contribute(self, target: ir.Atom, value: ir.Atom, param: str) -> None:
+    def contribute(self, target: ir.Atom, value: ir.Atom) -> None:
         """Add a value to the adjoint of an argument, item by item where that is a sequence."""
         if isinstance(value, ir.Const) or not any(map(self.active, ir.names(target))):
             return
         if isinstance(target, ir.Tup):
-            for k, item in enumerate(target.items):
+            for key, item in numbered(target.items):
                 if any(map(self.active, ir.names(item))):
-                    self.contribute(item, self.item(value, ir.Const(k)), param)
+                    self.contribute(item, self.item(value, key))
             return
         assert isinstance(target, ir.Name)
         kind = self.folder.kind(target)
         if isinstance(kind, (ir.List, ir.Tuple)):
             self.add_items(self.holder(target), kind, value)
             return
-        value = self.fitted(value, target, param)
-        self.out.append(ir.Accum(self.facts.adjoint(target.id), value, target, self.loc))
+        self.give(target, self.fitted(value, target))
 
-    def fitted(self, value: ir.Atom, target: ir.Name, param: str) -> ir.Atom:
+    def fitted(self, value: ir.Atom, target: ir.Name) -> ir.Atom:
         """A contribution in the shape of its operand, and real where that is."""
         if self.rule.flavour == "elementwise" and self.result is not None:
             kind = self.folder.kind(self.result)
             if self.facts.strong and self._reads_primal(value):
                 args = (self.facts.adjoint(self.result.id), value)
                 value = self.temp(ir.Call(trees.where_nonzero, args))
-            value = self.folder.unbroadcast(value, target, kind, self._other_kinds(target))
+            others = [a for a in self.bound.args.values() if a not in (target, ir.NONE)]
+            kinds = [self.folder.kind(a) for a in others]
+            value = self.folder.unbroadcast(value, target, kind, kinds)
         return self.real_part(value, self.folder.kind(target), lambda: target)
 
     def real_part(self, value: ir.Atom, kind: ir.Kind, like: Callable[[], ir.Atom]) -> ir.Atom:
@@ -127,11 +128,6 @@ class Writer(Builder):
             if isinstance(stmt, ir.Assign) and stmt.target.id in wanted:
                 wanted = (wanted - {stmt.target.id}) | set(ir.names(stmt.rhs))
         return wanted != {self.facts.adjoint(self.result.id).id}
-
-    def _other_kinds(self, target: ir.Name) -> list[ir.Kind]:
-        """The kinds of the other operands of an elementwise call."""
-        found = [a for a in self.bound.args.values() if a not in (target, ir.NONE)]
-        return [self.folder.kind(a) for a in found]
 
     def holder(self, target: ir.Name) -> Holder:
         """What the items of a list or tuple are added to."""
@@ -163,14 +159,7 @@ class Writer(Builder):
         elif to.shared:
             self.effect(trees.add_shared, to.adjoint, key, value)
         else:  # what may be an integer need not have an adjoint
-            old = self.item(to.adjoint, key)
-            self.store(to.adjoint, key, self.apply(trees.add_tree, old, value))
-
-    def demand(self, target: ir.Name) -> ir.Name:
-        """The adjoint of a name, as a buffer from here on."""
-        adjoint = self.facts.adjoint(target.id)
-        self.out.append(ir.Demand(adjoint, target, self.loc))
-        return adjoint
+            add_item(self, to.adjoint, key, value, plain=False)
 
     def store_adjoint(
         self, primal: str, index: ir.Atom | None, value: ir.Atom, op: str | None
@@ -181,7 +170,7 @@ class Writer(Builder):
             at = None if index is None else self.folder.static(index)
             if op != "+" or not isinstance(at, int):
                 raise self.error("needs to know which item of a sequence is meant")
-            self.contribute(target.items[at], value, primal)
+            self.contribute(target.items[at], value)
             return
         if not isinstance(target, ir.Name) or not self.active(target.id):
             return
@@ -231,49 +220,37 @@ class Expander(Writer):
 
     def _bind_result(self, target: ir.Name) -> None:
         """Bind what the template yields to the target of the statement."""
-        result = self.template.result
+        result, facts = self.template.result, self.facts
         self.result = target
-        if self.facts.parts:
-            assert isinstance(result, ir.Tup)
-            for k, item in enumerate(result.items):
-                self._bind_part(item, k, target)
+        if not facts.parts and target.id not in facts.adjoints:
             return
-        if target.id not in self.facts.adjoints:
-            return
-        adjoint = self.facts.adjoint(target.id)
-        self.folder.kinds[adjoint.id] = self.folder.kind(target)
+        if not facts.parts:
+            self.folder.kinds[facts.adjoint(target.id).id] = self.folder.kind(target)
         if isinstance(result, ir.Name):
             self.env[result.id] = target
         elif isinstance(result, ir.Tup):
             for k, item in enumerate(result.items):
-                assert isinstance(item, ir.Name), "a template yields names"
-                self.env[item.id] = self.item(target, ir.Const(k))
-                self.parts[item.id] = self.item(adjoint, ir.Const(k))
-                self._note_part(item, k, target)
+                self._bind_part(item, k, target)
         else:
             raise self.misused("yields nothing, and its result is used", self.line)
 
     def _bind_part(self, item: ir.Atom, k: int, target: ir.Name) -> None:
-        """Bind one of several values to the name that it is unpacked to."""
+        """Bind one of several values, to the name that it is unpacked to if it is at once."""
         assert isinstance(item, ir.Name), "a template yields names"
-        name = self.facts.parts.get(k)
-        self.env[item.id] = self.item(target, ir.Const(k)) if name is None else ir.Name(name)
-        if name is not None and self.active(name):
-            self.parts[item.id] = self.facts.adjoint(name)
+        parts, name = self.facts.parts, self.facts.parts.get(k)
+        value = self.item(target, ir.Const(k)) if name is None else ir.Name(name)
+        if not parts:
+            adjoint = self.item(self.facts.adjoint(target.id), ir.Const(k))
+        elif name is not None and self.active(name):
+            adjoint = self.facts.adjoint(name)
         else:
             # Folded away where nothing reads it.
-            zeros = ir.Call(np.zeros_like, (self.env[item.id],), text="np.zeros_like")
-            self.parts[item.id] = self.temp(zeros)
+            adjoint = self.temp(ir.Call(np.zeros_like, (value,), text="np.zeros_like"))
             self.ignored.add(item)
-        self._note_part(item, k, target)
-
-    def _note_part(self, item: ir.Name, k: int, target: ir.Name) -> None:
-        """Note that the adjoint of one of several values has its kind."""
+        self.env[item.id], self.parts[item.id] = value, adjoint
         kinds = getattr(self.folder.kind(target), "items", None)
         if kinds is not None and k < len(kinds):
-            for atom in (self.env[item.id], self.parts[item.id]):
-                if isinstance(atom, ir.Name):
-                    self.folder.kinds[atom.id] = kinds[k]
+            self.folder.kinds.update({value.id: kinds[k], adjoint.id: kinds[k]})
 
     # --- the whole ---
 
@@ -370,13 +347,21 @@ class Expander(Writer):
             if is_op(rhs, Op.ACTIVE):
                 return self.places(self.atom(rhs.args[0]))
             args = tuple(map(self.atom, rhs.args))
-            kwargs = tuple((k, self.atom(v)) for k, v in rhs.kwargs)
             if isinstance(rhs.fn, ir.Name):
                 return self.applied(self.atom(rhs.fn), args)
-            return self.folder.call(ir.Call(rhs.fn, args, kwargs, rhs.text, rhs.role))
+            return self.folder.call(ir.Call(rhs.fn, args, self.named(rhs), rhs.text, rhs.role))
         if isinstance(rhs, ir.Opaque):
             raise self.misused(f"uses `{rhs.text}`, which cannot stand in a template", self.line)
         return self.atom(rhs)
+
+    def named(self, call: ir.Call) -> tuple[tuple[str, ir.Atom], ...]:
+        """The arguments by name, those of `**options` among them, which `bind` has as a dict."""
+        found: list[tuple[str, ir.Atom]] = []
+        for name, value in call.kwargs:
+            given: object = self.atom(value)
+            items = given.args if isinstance(given, ir.Call) else (ir.Const(name), self.atom(value))
+            found += [(str(self.folder.static(k)), v) for k, v in zip(items[::2], items[1::2])]
+        return tuple(found)
 
     def places(self, atom: ir.Atom) -> ir.Tup:
         """The positions of what is active among several arguments."""
@@ -393,9 +378,7 @@ class Expander(Writer):
 
     def applied(self, fn: ir.Atom, args: tuple[ir.Atom, ...]) -> ir.Call:
         """A call of a function that is an argument."""
-        inner = (a.value.items if isinstance(a, ir.Star) and isinstance(a.value, ir.Tup) else (a,)
-                 for a in args)  # fmt: skip
-        args = tuple(atom for items in inner for atom in items)
+        args = spliced(args)
         if isinstance(fn, ir.Ref):
             self.called.add(fn.value)
             return ir.Call(fn.value, args, text=fn.text)
@@ -406,14 +389,10 @@ class Expander(Writer):
     def _explicit_unbroadcast(self, call: ir.Call) -> ir.Rhs:
         """`unbroadcast(d[z], x)` with what is known of `z`; of anything else, as it stands."""
         value, x = (self.atom(a) for a in call.args)
-        if self.result is not None and value == self._result_adjoint():
-            return self.folder.unbroadcast(value, x, self.folder.kind(self.result), None)
+        result = self.result
+        if result is not None and value == ir.Name(self.facts.adjoints.get(result.id, "")):
+            return self.folder.unbroadcast(value, x, self.folder.kind(result), None)
         return ir.Call(call.fn, (value, x), text=call.text)
-
-    def _result_adjoint(self) -> ir.Atom | None:
-        if self.result is None or self.result.id not in self.facts.adjoints:
-            return None
-        return self.facts.adjoint(self.result.id)
 
     # --- statements ---
 
@@ -537,8 +516,7 @@ class Expander(Writer):
             return
         self.demand(target)
         args = tuple(map(self.atom, call.args))
-        kwargs = tuple((k, self.atom(v)) for k, v in call.kwargs)
-        self.out.append(ir.Effect(ir.Call(call.fn, args, kwargs, call.text), self.loc))
+        self.out.append(ir.Effect(ir.Call(call.fn, args, self.named(call), call.text), self.loc))
 
     # --- writing into adjoints ---
 
@@ -546,7 +524,7 @@ class Expander(Writer):
         """`d[x] += value`."""
         primal = adjoint_of(stmt.target.id)
         assert primal is not None
-        self.contribute(self.env[primal], self.atom(stmt.value), primal)
+        self.contribute(self.env[primal], self.atom(stmt.value))
 
     def set_item(self, stmt: ir.SetItem) -> None:
         """`d[x][i] += value`, `d[x][i] = value` and `d[x] *= value`."""

@@ -77,7 +77,7 @@ class Along(Gathered):
         self.block(self.template.below)
         return self.found
 
-    def contribute(self, target: ir.Atom, value: ir.Atom, param: str) -> None:
+    def contribute(self, target: ir.Atom, value: ir.Atom) -> None:
         """A contribution is kept as it is: nothing is summed where an operand was broadcast."""
         if isinstance(target, ir.Name) and self.active(target.id):
             if not isinstance(value, ir.Const):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
+from srcdiff.analysis.liveness import first_uses
 from srcdiff.analysis.shadows import may_copy
 from srcdiff.ir.frozen import frozen
 from srcdiff.kinds.calls import atom_kind, is_transfer
@@ -88,61 +89,26 @@ def contents_of(name: str, facts: Facts) -> frozenset[Contents]:
     return frozenset(Contents(rep) for rep in found if rep is not None)
 
 
-def written_contents(stmt: ir.Stmt | None, facts: Facts) -> frozenset[Item]:
+def written_contents(stmt: ir.Stmt, facts: Facts) -> frozenset[Item]:
     """The contents that a statement writes into."""
-    names = () if stmt is None else written_into(stmt, facts.kinds)
-    return frozenset[Item]().union(*(contents_of(n, facts) for n in names))
+    found = (contents_of(n, facts) for n in written_into(stmt, facts.kinds))
+    return frozenset[Item]().union(*found)
 
 
-def exposed(
-    block: ir.Block, seen: frozenset[str] = frozenset()
-) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that a block may read before it binds them, and those that it surely binds.
+def exposed(block: ir.Block, seen: frozenset[str] = frozenset()) -> tuple[set[str], set[str]]:
+    """The names that a block may read before it binds them, and those that it surely binds first.
 
     Of the names `seen` the adjoints in it read what the forward part has bound.
     """
-    up: set[str] = set()
-    sure: set[str] = set()
-    for stmt in block:
-        _expose(stmt, up, sure, seen)
-    return frozenset(up), frozenset(sure)
 
+    def forward(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        if not isinstance(stmt, ir.Pair):
+            return stmt
+        read = tuple(map(ir.Name, sorted(seen & ir.used(stmt.adjoint)))) if seen else ()
+        primal = () if stmt.primal is None else (stmt.primal,)
+        return (*primal, ir.Verbatim("", read)) if read else primal
 
-def _expose(stmt: ir.Stmt, up: set[str], sure: set[str], seen: frozenset[str]) -> None:
-    """The effect of one statement on the exposed and the surely bound names."""
-    if isinstance(stmt, ir.Pair):
-        if stmt.primal is not None:
-            _expose(stmt.primal, up, sure, seen)
-        if seen:
-            up.update((seen & ir.used(stmt.adjoint)) - sure)
-        return
-    up.update(n for n in ir.reads(stmt) if n not in sure)
-    if isinstance(stmt, ir.If):
-        (up1, sure1), (up2, sure2) = exposed(stmt.body, seen), exposed(stmt.orelse, seen)
-        up.update((up1 | up2) - sure)
-        sure.update(sure1 & sure2)
-    elif isinstance(stmt, (ir.For, ir.While)):
-        _expose_loop(stmt, up, sure, seen)
-    else:
-        sure.update(ir.writes(stmt))
-
-
-def _expose_loop(
-    stmt: ir.For | ir.While, up: set[str], sure: set[str], seen: frozenset[str]
-) -> None:
-    """A loop may run not at all; the condition of a `while` runs at least once."""
-    inner = set(sure)
-    if isinstance(stmt, ir.For):
-        inner.add(stmt.target.id)
-    else:
-        for s in stmt.cond:
-            _expose(s, up, sure, seen)
-        up.update(n for n in ir.names(stmt.test) if n not in sure)
-        inner |= sure
-    for s in stmt.body:
-        _expose(s, up, inner, seen)
-    if stmt.stop is not None and stmt.stop.id not in inner:
-        up.add(stmt.stop.id)
+    return first_uses(ir.replaced(block, forward))
 
 
 _CHEAP = (Op.GETITEM, Op.NOT, Op.IS, Op.IS_NOT, Op.LEN, Op.RANGE, Op.MIN, Op.MAX)

@@ -17,8 +17,8 @@ computed again for nothing.
 from __future__ import annotations
 
 import operator
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 
 from srcdiff import ir
@@ -153,7 +153,7 @@ class _Again:
     facts: Facts
     stable: Stable
     definitions: Mapping[str, int]
-    reads: dict[str, int]
+    reads: Counter[str]
     provided: set[str]
     places: dict[str, int] = field(default_factory=dict)  # of the block that is looked at
     choice: Choice = Choice()  # of the values of that block
@@ -167,20 +167,16 @@ def recompute(block: ir.Block, facts: Facts, stable: Stable) -> tuple[ir.Block, 
     return _inside(block, state, False), frozenset(state.provided)
 
 
-def backward_reads(block: ir.Block) -> dict[str, int]:
+def backward_reads(block: ir.Block) -> Counter[str]:
     """How many statements need each name on the way down: adjoints, and tests and loop bounds."""
-    count: dict[str, int] = {}
-    for stmt in ir.walk(block):
-        found: frozenset[str] | tuple[str, ...] = ()
-        if isinstance(stmt, ir.Pair):
-            found = ir.used(stmt.adjoint)
-        elif isinstance(stmt, ir.If):
-            found = ir.names(stmt.test)
-        elif isinstance(stmt, ir.For):
-            found = ir.names(stmt.iter)
-        for name in found:
-            count[name] = count.get(name, 0) + 1
-    return count
+    return Counter(n for stmt in ir.walk(block) for n in _needed(stmt))
+
+
+def _needed(stmt: ir.Stmt) -> Collection[str]:
+    """The names that a statement itself needs on the way down."""
+    if isinstance(stmt, ir.Pair):
+        return ir.used(stmt.adjoint)
+    return ir.reads(stmt) if isinstance(stmt, (ir.If, ir.For)) else ()
 
 
 def _inside(block: ir.Block, state: _Again, looping: bool) -> ir.Block:
@@ -191,8 +187,7 @@ def _inside(block: ir.Block, state: _Again, looping: bool) -> ir.Block:
     out: list[ir.Stmt] = []
     for stmt in block:
         if isinstance(stmt, ir.If):
-            body, orelse = (_inside(b, state, looping) for b in (stmt.body, stmt.orelse))
-            stmt = replace(stmt, body=body, orelse=orelse)
+            stmt = ir.map_blocks(stmt, lambda b: _inside(b, state, looping))
         elif isinstance(stmt, (ir.For, ir.While)):
             stmt = replace(stmt, body=_inside(stmt.body, state, True))
         out.append(stmt)
@@ -228,8 +223,7 @@ def _again(block: ir.Block, state: _Again) -> ir.Block:
         if k in extra:
             made = ir.Pair(None, _in_order(extra[k]), extra[k][0].loc)
             out.append(made)
-            for name, count in backward_reads((made,)).items():
-                state.reads[name] = state.reads.get(name, 0) + count
+            state.reads.update(backward_reads((made,)))
     return tuple(out)
 
 
@@ -272,7 +266,7 @@ def _last_use(
     if name in state.provided:
         return None
     places = [j for j in uses if j >= k]
-    if sum(uses[j] for j in places) != state.reads.get(name, 0):
+    if sum(uses[j] for j in places) != state.reads[name]:
         return None
     if name in asked:
         places.append(asked[name])
@@ -313,7 +307,7 @@ def _choice(block: ir.Block, uses: Mapping[str, Mapping[int, int]], state: _Agai
     """Which values of a block to save and which to compute again."""
     own = {n: found for n, found in state.own.items() if state.definitions[n] == 1}
     # What has several values in the block is saved by itself if it is needed at all.
-    values = {n: Value(SAVE) for n in _bound_by_primal(block) - {*own} if not state.reads.get(n)}
+    values = {n: Value(SAVE) for n in _bound_by_primal(block) - {*own} if not state.reads[n]}
     asked: dict[str, int] = {}
     needed: list[str] = []
     for name, (k, stmt) in own.items():
@@ -351,7 +345,7 @@ def _available(name: str, last: int, block: ir.Block, state: _Again) -> bool:
     """Whether a name that a computation reads is there already, or can be computed again."""
     if name in state.provided:
         return state.places.get(name, -1) >= last
-    if state.reads.get(name, 0) or name in state.choice.saved:
+    if state.reads[name] or name in state.choice.saved:
         return True
     if name not in state.own:
         return True
@@ -400,11 +394,6 @@ def _stores(own: Iterable[tuple[int, ir.Stmt | None]], stable: Stable) -> dict[s
 
 def parts_of_others(block: ir.Block, provided: frozenset[str], facts: Facts) -> frozenset[str]:
     """Those of the values that are computed again that are no memory of their own."""
-    named = {
-        s.primal.target.id
-        for s in ir.walk(block)
-        if isinstance(s, ir.Pair)
-        and isinstance(s.primal, ir.Assign)
-        and isinstance(s.primal.rhs, ir.Name)
-    }
+    made = ir.assignments(ir.primal_only(block))
+    named = {s.target.id for s in made if isinstance(s.rhs, ir.Name)}
     return frozenset(n for n in provided if n in named or n in facts.aliases.views)

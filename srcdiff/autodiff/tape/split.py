@@ -8,7 +8,7 @@ run order.  A loop is run backwards by its trip count and the values of its targ
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
@@ -26,20 +26,11 @@ from srcdiff.autodiff.tape.needs import (
 from srcdiff.autodiff.tape.rematerialize import parts_of_others, recompute
 from srcdiff.autodiff.tape.restore import Slots, first_keys, keep_locals, undo, undo_name
 from srcdiff.errors import InternalError, UnsupportedError
-from srcdiff.ir.builder import Builder
+from srcdiff.ir.builder import Builder, Rewriter
 from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, is_op
-
-
-@frozen
-class Trip:
-    """How a loop runs backwards: `before`, then the loop `header`."""
-
-    header: ir.For
-    before: ir.Block = ()
-    needed: frozenset[Item] = frozenset()
 
 
 def countable(function: ir.Function, facts: Facts) -> ir.Block:
@@ -49,27 +40,8 @@ def countable(function: ir.Function, facts: Facts) -> ir.Block:
     a counter.  Bounds that the body changes, and tests that the branches change, are copied before.
     Of lists and arrays that are tests (`if stack:`) and written into, only the answer is kept.
     """
-    return _block(function.body, facts.fresh, _written_tests(function.body, facts.kinds))
-
-
-def _block(block: ir.Block, fresh: ir.Fresh, written: frozenset[str]) -> ir.Block:
-    return tuple(s for stmt in block for s in _countable(stmt, fresh, written))
-
-
-def _countable(stmt: ir.Stmt, fresh: ir.Fresh, written: frozenset[str]) -> ir.Block:
-    if isinstance(stmt, ir.If):
-        body, orelse = _block(stmt.body, fresh, written), _block(stmt.orelse, fresh, written)
-        test = stmt.test
-        if isinstance(test, ir.Name) and test.id in written:
-            copies, test = _kept(ir.Call(bool, (test,), text="bool"), fresh, stmt.loc)
-        else:
-            copies, test = _copied(test, ir.bound(body) | ir.bound(orelse), fresh, stmt.loc)
-        return (*copies, replace(stmt, test=test, body=body, orelse=orelse))
-    if isinstance(stmt, ir.For):
-        return _countable_for(stmt, fresh, written)
-    if isinstance(stmt, ir.While):
-        return _counting(stmt, _block(stmt.body, fresh, written), fresh)
-    return (stmt,)
+    written = _written_tests(function.body, facts.kinds)
+    return _Countable(facts.fresh, written).block(function.body)
 
 
 def _written_tests(body: ir.Block, kinds: ir.Kinds) -> frozenset[str]:
@@ -77,53 +49,54 @@ def _written_tests(body: ir.Block, kinds: ir.Kinds) -> frozenset[str]:
     stored = frozenset[str]().union(*stored_names(ir.primal_only(body), kinds))
     tests = {s.test.id for s in ir.walk(body) if isinstance(s, ir.If) and type(s.test) is ir.Name}
     # What is known to have memory may have it under another name too.
-    held = {
-        n
-        for n in tests
-        if stored and not isinstance(kinds.get(n, ir.UNKNOWN), (ir.Scalar, ir.Unknown))
-    }
-    return frozenset((tests & stored) | held)
+    plain = {n for n in tests if isinstance(kinds.get(n, ir.UNKNOWN), (ir.Scalar, ir.Unknown))}
+    return frozenset((tests & stored) | (tests - plain if stored else set()))
 
 
-def _countable_for(stmt: ir.For, fresh: ir.Fresh, written: frozenset[str]) -> ir.Block:
-    """A `for` with bounds that its body does not change, counted if it can be left early."""
-    body = _block(stmt.body, fresh, written)
-    copies: list[ir.Stmt] = []
-    changed = ir.bound(body) | {stmt.target.id}
-    if isinstance(stmt.iter, ir.Call):
-        args = []
-        for arg in stmt.iter.args:
-            more, steady = _copied(arg, changed, fresh, stmt.loc)
-            copies += more
-            args.append(steady)
-        stmt = replace(stmt, iter=replace(stmt.iter, args=tuple(args)))
-    if stmt.stop is None:
-        return (*copies, replace(stmt, body=body))
-    return (*copies, *_counting(stmt, body, fresh))
+class _Countable(Rewriter):
+    """The pass over a Pair tree; `written`: tests of which only the answer is kept."""
 
+    def __init__(self, fresh: ir.Fresh, written: frozenset[str]) -> None:
+        super().__init__(fresh)
+        self.written = written
 
-def _copied(
-    atom: ir.Atom, changed: frozenset[str], fresh: ir.Fresh, loc: ir.Loc
-) -> tuple[ir.Block, ir.Atom]:
-    """An atom, copied to a name of its own if one of its names changes."""
-    if not changed & set(ir.names(atom)):
-        return (), atom
-    return _kept(atom, fresh, loc)
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        """A statement; what it needs is written before it."""
+        if isinstance(stmt, ir.Pair):
+            return stmt
+        new = self.inside(stmt)
+        changed = ir.bound_in(new)
+        if isinstance(new, ir.If):
+            test = new.test
+            if isinstance(test, ir.Name) and test.id in self.written:
+                return replace(new, test=self.kept(ir.Call(bool, (test,), text="bool")))
+            return replace(new, test=self.steady(test, changed))
+        if isinstance(new, ir.For) and isinstance(new.iter, ir.Call):
+            args = tuple(self.steady(a, changed) for a in new.iter.args)
+            new = replace(new, iter=replace(new.iter, args=args))
+        counts = isinstance(new, ir.While) or (isinstance(new, ir.For) and new.stop is not None)
+        return self.counting(new) if counts else new  # type: ignore[arg-type]
 
+    def write(self, target: ir.Name, value: ir.Rhs) -> ir.Pair:
+        """A statement that has no adjoint."""
+        return ir.Pair(ir.Assign(target, value, self.loc), (), self.loc)
 
-def _kept(value: ir.Rhs, fresh: ir.Fresh, loc: ir.Loc) -> tuple[ir.Block, ir.Name]:
-    """A value in a name of its own."""
-    copy = fresh("_kept")
-    return (ir.Pair(ir.Assign(copy, value, loc), (), loc),), copy
+    def kept(self, value: ir.Rhs) -> ir.Name:
+        """A value in a name of its own."""
+        copy = self.fresh("_kept")
+        self.out.append(self.write(copy, value))
+        return copy
 
+    def steady(self, atom: ir.Atom, changed: Collection[str]) -> ir.Atom:
+        """An atom, copied to a name of its own if one of its names changes."""
+        return atom if set(ir.names(atom)).isdisjoint(changed) else self.kept(atom)
 
-def _counting(stmt: ir.For | ir.While, body: ir.Block, fresh: ir.Fresh) -> ir.Block:
-    """A loop that counts its iterations."""
-    steps = fresh("steps")
-    start = ir.Assign(steps, ir.Const(0), stmt.loc)
-    step = ir.Assign(steps, ir.Call(operator.add, (steps, ir.Const(1))), stmt.loc)
-    counted = (ir.Pair(step, (), stmt.loc), *body)
-    return ir.Pair(start, (), stmt.loc), replace(stmt, body=counted)
+    def counting(self, stmt: ir.For | ir.While) -> ir.Stmt:
+        """A loop that counts its iterations."""
+        steps = self.fresh("steps")
+        self.out.append(self.write(steps, ir.Const(0)))
+        step = self.write(steps, ir.Call(operator.add, (steps, ir.Const(1))))
+        return replace(stmt, body=(step, *stmt.body))
 
 
 def _counter(stmt: ir.For | ir.While) -> ir.Name:
@@ -133,20 +106,19 @@ def _counter(stmt: ir.For | ir.While) -> ir.Name:
     return first.primal.target
 
 
-def trip_of(stmt: ir.For | ir.While, facts: Facts) -> Trip:
-    """The backward loop of a loop.
+def trip_of(stmt: ir.For | ir.While, facts: Facts) -> tuple[ir.Block, ir.For, frozenset[str]]:
+    """What stands before the backward loop of a loop, that loop, and the names that both read.
 
     The range from a to b is run from its last item, at a step before b, to the step before a.
     """
+    counter = _counter(stmt) if isinstance(stmt, ir.While) or stmt.stop is not None else None
     if isinstance(stmt, ir.While):
-        steps = _counter(stmt)
-        header = ir.For(facts.fresh("_k"), ir.Call(range, (steps,)), (), None, stmt.loc)
-        return Trip(header, needed=frozenset({steps.id}))
-    ints = _Ints(facts.fresh, stmt.loc)
-    counter = None if stmt.stop is None else _counter(stmt)
+        assert counter is not None
+        header = ir.For(facts.fresh("_k"), ir.Call(range, (counter,)), (), None, stmt.loc)
+        return (), header, frozenset({counter.id})
     if not is_op(stmt.iter, Op.RANGE) or stmt.iter.kwargs:
         raise InternalError("a loop runs over something else than a range", stmt)
-    given = range_bounds(stmt.iter)
+    ints, given = _Ints(facts.fresh, stmt.loc), range_bounds(stmt.iter)
     used = given if counter is None else (given[0], counter, given[2])
     start, stop, step = (ints.plain(bound, facts) for bound in given)
     if step in (ir.Const(1), ir.Const(-1)):
@@ -158,7 +130,7 @@ def trip_of(stmt: ir.For | ir.While, facts: Facts) -> Trip:
     args = (last, ints.sum(start, step, -1), ints.product(step, ir.Const(-1)))
     shown = args if args[2] != ir.Const(1) else args[args[0] == ir.Const(0) : 2]
     header = ir.For(stmt.target, ir.Call(range, shown), (), None, stmt.loc)
-    return Trip(header, tuple(ints.out), frozenset(n for atom in used for n in ir.names(atom)))
+    return tuple(ints.out), header, frozenset(n for atom in used for n in ir.names(atom))
 
 
 class _Ints(Builder):
@@ -167,10 +139,9 @@ class _Ints(Builder):
     def plain(self, atom: ir.Atom, facts: Facts) -> ir.Atom:
         """A number of Python: one below zero is no unsigned number of NumPy."""
         kind = atom_kind(atom, facts.kinds)
-        known = getattr(kind, "dtype", None) in ("int64", "bool")
-        return (
-            atom if known or (kind == ir.UNKNOWN and not facts.sampled) else self.apply(int, atom)
-        )
+        known = ir.dtype_of(kind) in ("int64", "bool")
+        plain = known or (kind == ir.UNKNOWN and not facts.sampled)
+        return atom if plain else self.apply(int, atom)
 
     def length(self, start: ir.Atom, stop: ir.Atom, step: ir.Atom) -> ir.Atom:
         """The number of items of a range."""
@@ -214,7 +185,7 @@ class Parts:
     forward: ir.Block
     backward: ir.Block
     needed: Needed
-    tapes: frozenset[str] = frozenset()
+    tapes: frozenset[str]
 
 
 def split(function: ir.Function, facts: Facts) -> Parts:
@@ -230,10 +201,11 @@ def split(function: ir.Function, facts: Facts) -> Parts:
     parts = parts_of_others(body, provided, facts)
     walker = _Split(facts, adjoint_names | provided, parts, ir.mention_counts(body), steady)
     slots = Slots(facts, keys=first_keys(body, facts.kinds))
-    made = walker.block(body, frozenset(), slots)
-    forward = (*_bound_first(made.forward, slots, function), *made.forward)
-    _check_undone(replace(function, body=forward), made.backward, facts)
-    return replace(made, forward=forward, tapes=frozenset(slots.tapes))
+    needed: set[Item] = set()
+    forward, backward = walker.block(body, needed, slots)
+    forward = (*_bound_first(forward, slots, function), *forward)
+    _check_undone(replace(function, body=forward), backward, facts)
+    return Parts(forward, backward, frozenset(needed), frozenset(slots.tapes))
 
 
 def _bound_first(forward: ir.Block, slots: Slots, function: ir.Function) -> ir.Block:
@@ -257,9 +229,13 @@ def _check_undone(forward: ir.Function, backward: ir.Block, facts: Facts) -> Non
             )
 
 
+_Made = tuple[ir.Block, ir.Block]
+"""Statements of the forward part, and of the backward part in run order."""
+
+
 @state
 class _Split:
-    """The forward walk."""
+    """The forward walk; `needed` by the backward part becomes what is so after a statement."""
 
     facts: Facts
     adjoint_names: frozenset[str]
@@ -272,29 +248,25 @@ class _Split:
         for name, rep in self.facts.aliases.classes.items():
             self.classes.setdefault(rep, set()).add(name)
 
-    def block(self, block: ir.Block, needed: Needed, slots: Slots) -> Parts:
+    def block(self, block: ir.Block, needed: set[Item], slots: Slots) -> _Made:
         """A block; backward statements come out last statement first."""
         forward: list[ir.Stmt] = []
         backward: list[ir.Block] = []
-        now = set(needed)
         for stmt in block:
-            if isinstance(stmt, ir.Pair):
-                front, back = self.pair(stmt, now, slots)
-            else:
-                part = self.stmt(stmt, frozenset(now), slots)
-                front, back, now = part.forward, part.backward, set(part.needed)
+            front, back = self.stmt(stmt, needed, slots)
             forward += front
             backward.append(back)
-        down = tuple(s for b in reversed(backward) for s in b)
-        return Parts(tuple(forward), down, frozenset(now))
+        return tuple(forward), tuple(s for b in reversed(backward) for s in b)
 
-    def stmt(self, stmt: ir.Stmt, needed: Needed, slots: Slots) -> Parts:
-        """One statement of the Pair tree that has blocks, or none that matters."""
+    def stmt(self, stmt: ir.Stmt, needed: set[Item], slots: Slots) -> _Made:
+        """One statement of the Pair tree."""
+        if isinstance(stmt, ir.Pair):
+            return self.pair(stmt, needed, slots)
         if isinstance(stmt, ir.If):
             return self.branch(stmt, needed, slots)
         if isinstance(stmt, (ir.For, ir.While)):
             return self.loop(stmt, needed, slots)
-        return Parts((stmt,), (), needed)
+        return (stmt,), ()
 
     def reads(self, block: ir.Block, pair: ir.Pair) -> Needed:
         """What some of a pair's adjoint statements read of the primal."""
@@ -303,86 +275,88 @@ class _Split:
         local = ir.bound(pair.adjoint)
         return primal_reads(block, self.adjoint_names, self.facts, local, self.parts)
 
-    def pair(self, pair: ir.Pair, needed: set[Item], slots: Slots) -> tuple[ir.Block, ir.Block]:
-        """A statement: what it overwrites and is needed is saved before, and put back.
-
-        `needed` becomes what is needed after the statement.
-        """
+    def pair(self, pair: ir.Pair, needed: set[Item], slots: Slots) -> _Made:
+        """A statement: what it overwrites and is needed is saved before, and put back."""
         first, second = halves(pair.adjoint)
         primal = pair.primal
-        bound = () if primal is None else ir.writes(primal)
         needed |= self.reads(second, pair)
-        written = (
-            frozenset() if id(primal) in self.stable.safe else written_contents(primal, self.facts)
-        )
-        lost = needed & (frozenset(bound) | written)
-        done = undo(primal, lost, slots) if primal is not None and lost else None
-        # After the statement: the values that it bound are needed only by its own adjoint.
-        needed.difference_update(bound)
-        if done is not None:
+        forward: ir.Block = ()
+        if primal is not None:
+            safe = id(primal) in self.stable.safe
+            written = frozenset() if safe else written_contents(primal, self.facts)
+            done = undo(primal, needed & written.union(ir.writes(primal)), slots)
+            # After the statement: the values that it bound are needed only by its own adjoint.
+            needed.difference_update(ir.writes(primal))
             needed |= done.needed
+            forward, second = (*done.out, primal), (*done.back.out, *second)
         needed |= self.reads(first, pair)
-        forward: ir.Block = () if primal is None else (primal,)
-        if done is None:
-            return forward, (*first, *second)
-        return (*done.save, *forward), (*first, *done.restore, *second)
+        return forward, (*first, *second)
 
-    def branch(self, stmt: ir.If, needed: Needed, slots: Slots) -> Parts:
+    def branch(self, stmt: ir.If, needed: set[Item], slots: Slots) -> _Made:
         """Both branches; the test is needed if either has something to do on the way down."""
-        one = self.scope(stmt.body, needed, slots)
-        two = self.scope(stmt.orelse, needed, slots)
-        forward = replace(stmt, body=one.forward, orelse=two.forward)
-        after = one.needed | two.needed
-        if not one.backward and not two.backward:
-            return Parts((forward,), (), after)
-        backward = ir.If(stmt.test, one.backward, two.backward, stmt.loc)
-        tests = frozenset(ir.names(stmt.test)) - self.adjoint_names
-        return Parts((forward,), (backward,), after | tests)
+        one, two = set(needed), set(needed)
+        body, down = self.scope(stmt.body, one, slots)
+        orelse, other = self.scope(stmt.orelse, two, slots)
+        needed.clear()
+        needed |= one | two
+        forward = replace(stmt, body=body, orelse=orelse)
+        if not down and not other:
+            return (forward,), ()
+        needed |= {*ir.names(stmt.test)} - self.adjoint_names
+        return (forward,), (ir.If(stmt.test, down, other, stmt.loc),)
 
-    def scope(self, block: ir.Block, needed: Needed, slots: Slots) -> Parts:
+    def scope(self, block: ir.Block, needed: set[Item], slots: Slots) -> _Made:
         """A branch; inside a loop, what it computes for itself alone is kept per run of it."""
-        part = self.block(block, needed, slots)
+        before = frozenset(needed)
+        made = self.block(block, needed, slots)
         if not slots.loops:
-            return part
+            return made
         inside = ir.mention_counts(block)
         up, _ = exposed(block)
-        mine = [n for n in ir.bound(block) if inside.get(n, 0) == self.uses.get(n, 0)]
-        return self.kept(block, part, frozenset(mine) - needed - up, slots)
+        mine = {n for n in ir.bound(block) if inside.get(n, 0) == self.uses.get(n, 0)}
+        return self.kept(block, made, frozenset(mine - before - up), needed, slots)
 
-    def kept(self, block: ir.Block, part: Parts, own: frozenset[str], slots: Slots) -> Parts:
+    def kept(
+        self, block: ir.Block, made: _Made, own: frozenset[str], needed: set[Item], slots: Slots
+    ) -> _Made:
         """A part whose needed local values are saved at its end and loaded at its start."""
         local = self.local_contents(own)
-        first, save, load = keep_locals(block, own & part.needed, local, slots)
-        forward = (*first, *part.forward, *save)
-        return Parts(forward, (*load, *part.backward), part.needed - own)
+        first, save, load = keep_locals(block, own & needed, local, slots)
+        needed -= own
+        return (*first, *made[0], *save), (*load, *made[1])
 
-    def loop(self, stmt: ir.For | ir.While, needed: Needed, slots: Slots) -> Parts:
-        """A loop to a fixpoint of what is needed at the start of its body."""
-        entry = needed
+    def loop(self, stmt: ir.For | ir.While, needed: set[Item], slots: Slots) -> _Made:
+        """A loop to a fixpoint of what is needed at the start of its body.
+
+        A target that had a value before the loop which is needed gets that back.
+        """
+        old = stmt.target.id if isinstance(stmt, ir.For) and stmt.target.id in needed else None
         own = self.own_names(stmt)
         local = self.local_contents(own)
         fresh = self.facts.fresh.state()
         while True:
-            inner = slots.enter()
-            body = self.loop_body(stmt, own, needed, inner)
-            if body.needed - local <= needed:
+            inner, now = slots.enter(), set(needed)
+            body, down = self.loop_body(stmt, own, now, inner)
+            if now - local <= needed:
                 break
-            needed |= body.needed - local
+            needed |= now - local
             self.facts.fresh.reset(fresh)
         # Those of the last iteration can be overwritten after the loop.
-        needed |= body.needed & self.outliving(local, stmt.body)
-        if not body.backward:
-            parts = Parts((self.forward_loop(stmt, body.forward),), (), needed)
-            return _with_old_target(parts, stmt, entry, slots)
-        trip = trip_of(stmt, self.facts)
-        backward: ir.Block = (*trip.before, replace(trip.header, body=body.backward))
-        forward: ir.Block = (self.forward_loop(stmt, body.forward),)
-        if slots.loops:
-            slots.lists += inner.lists
-        else:
-            forward = (*(replace(made, loc=stmt.loc) for made in inner.lists), *forward)
-        parts = Parts(forward, backward, needed | (trip.needed - self.adjoint_names))
-        return _with_old_target(parts, stmt, entry, slots)
+        needed |= now & self.outliving(local, stmt.body)
+        forward: ir.Block = (self.forward_loop(stmt, body),)
+        if down:
+            before, header, read = trip_of(stmt, self.facts)
+            down = (*before, replace(header, body=down))
+            needed |= read - self.adjoint_names
+            if slots.loops:
+                slots.lists += inner.lists
+            else:
+                forward = (*(replace(made, loc=stmt.loc) for made in inner.lists), *forward)
+        if old is not None:
+            done = undo_name(old, stmt.loc, slots)
+            needed |= done.needed
+            forward, down = (*done.out, *forward), (*down, *done.back.out)
+        return forward, down
 
     def forward_loop(self, stmt: ir.For | ir.While, body: ir.Block) -> ir.Stmt:
         """The loop of the forward part."""
@@ -394,14 +368,14 @@ class _Split:
         return replace(stmt, cond=ir.primal_only(stmt.cond), body=body)
 
     def loop_body(
-        self, stmt: ir.For | ir.While, own: frozenset[str], needed: Needed, slots: Slots
-    ) -> Parts:
+        self, stmt: ir.For | ir.While, own: frozenset[str], needed: set[Item], slots: Slots
+    ) -> _Made:
         """The body of a loop, with its local values kept per iteration."""
-        part = self.block(stmt.body, needed, slots)
-        if isinstance(stmt, ir.While):
-            part = replace(part, needed=part.needed - ir.bound(stmt.cond))
-        kept = self.kept(stmt.body, part, own, slots)
-        return replace(kept, needed=kept.needed - _target(stmt))
+        made = self.block(stmt.body, needed, slots)
+        needed.difference_update(ir.bound(stmt.cond) if isinstance(stmt, ir.While) else ())
+        made = self.kept(stmt.body, made, own, needed, slots)
+        needed.difference_update(_target(stmt))
+        return made
 
     def own_names(self, stmt: ir.For | ir.While) -> frozenset[str]:
         """The names of which no iteration sees the value that another one, or nobody, gave it."""
@@ -430,13 +404,3 @@ class _Split:
 def _target(stmt: ir.For | ir.While) -> frozenset[str]:
     """The target of a `for`."""
     return frozenset({stmt.target.id}) if isinstance(stmt, ir.For) else frozenset()
-
-
-def _with_old_target(parts: Parts, stmt: ir.For | ir.While, needed: Needed, slots: Slots) -> Parts:
-    """A loop whose target, if it had a value before the loop that is needed, gets that back."""
-    if isinstance(stmt, ir.While) or stmt.target.id not in needed:
-        return parts
-    done = undo_name(stmt.target.id, stmt.loc, slots)
-    return Parts(
-        (*done.save, *parts.forward), (*parts.backward, *done.restore), parts.needed | done.needed
-    )

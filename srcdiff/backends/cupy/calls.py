@@ -24,7 +24,7 @@ from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind, is_host_call, kind_of_call
 from srcdiff.kinds.interpreter import infer
-from srcdiff.primitives.effects import is_ufunc_at, module_of
+from srcdiff.primitives.effects import module_of, ufunc_method
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
 from srcdiff.runtime import indexing, trees
@@ -384,9 +384,9 @@ def _placed(call: ir.Call, conformer: Conformer) -> ir.Call:
     if is_op(call, Op.GETITEM, Op.UNBROADCAST) and is_array(operands[0]):
         return replace(call, args=(call.args[0], conformer.listed(call.args[1])))
     check_known(call.fn, conformer.loc)
-    if is_ufunc_at(call.fn):
+    if ufunc_method(call.fn) == "at":
         return conformer.at(call)
-    if _is_outer(call.fn) or is_op(call, Op.DOT_METHOD):
+    if ufunc_method(call.fn) == "outer" or is_op(call, Op.DOT_METHOD):
         return conformer.outer(call)
     path = _path_of(call.fn)
     return conformer.conformed(call, path) if path else call
@@ -395,11 +395,6 @@ def _placed(call: ir.Call, conformer: Conformer) -> ir.Call:
 def _is_number(fn: Any) -> bool:
     """Whether a function is a class of NumPy's numbers."""
     return isinstance(fn, type) and issubclass(fn, np.number)
-
-
-def _is_outer(fn: Any) -> bool:
-    """Whether a function is `outer` of a ufunc."""
-    return isinstance(getattr(fn, "__self__", None), np.ufunc) and fn.__name__ == "outer"
 
 
 def check_known(fn: Any, loc: ir.Loc) -> None:

@@ -10,11 +10,9 @@ import builtins
 import functools
 import importlib
 import inspect
-import io
 import re
 import sys
 import threading
-import tokenize
 import types
 from collections.abc import Mapping
 from typing import Any
@@ -178,23 +176,8 @@ def imported(found: Import) -> Import:
 
 def for_cupy(source: str) -> str:
     """Source written with `np` for NumPy, with `cp` for CuPy in its place."""
-    lines = source.splitlines(keepends=True)
-    tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
-    for token in reversed(tokens):
-        new = _respelled(token)
-        if new != token.string:
-            row, column = token.start
-            text = lines[row - 1]
-            lines[row - 1] = text[:column] + new + text[token.end[1] :]
-    return "".join(lines)
-
-
-def _respelled(token: tokenize.TokenInfo) -> str:
-    """A name for NumPy as one for CuPy; before Python 3.12 an f-string is one token."""
-    if token.type == tokenize.NAME:
-        return {"np": "cp", "numpy": "cupy"}.get(token.string, token.string)
-    formatted = token.type == tokenize.STRING and token.string[0] in "fF"
-    return re.sub(r"\bnp\.", "cp.", token.string) if formatted else token.string
+    imported = re.sub(r"^( *(?:import|from)) numpy\b", r"\1 cupy", source, flags=re.M)
+    return re.sub(r"\bnp\b", "cp", imported)
 
 
 def twin(helper: types.ModuleType) -> types.ModuleType:

@@ -84,12 +84,9 @@ class _Fetcher(Rewriter):
             return ir.Tup(tuple(map(self.sliced, atom.items)))
         if not isinstance(atom, ir.Slice):
             return atom
-        ends = (atom.lower, atom.upper, atom.step)
-        return ir.Slice(*(self.ask(int, a) if self.is_array(a) else a for a in ends))
-
-    def is_array(self, atom: ir.Atom) -> bool:
-        """Whether an operand is certainly an array."""
-        return is_array(atom_kind(atom, self.kinds))
+        kinds = [atom_kind(a, self.kinds) for a in ir.parts(atom)]
+        ends = zip(ir.parts(atom), kinds)
+        return ir.Slice(*(self.ask(int, a) if is_array(kind) else a for a, kind in ends))
 
 
 def _flags(function: ir.Function) -> frozenset[str]:

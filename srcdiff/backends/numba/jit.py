@@ -15,7 +15,7 @@ from inspect import getattr_static
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.backends.numba.legalize import twin
+from srcdiff.backends.numba.legalize import refuse, twin
 from srcdiff.codegen.emit import Made
 from srcdiff.errors import ExtraError, UnsupportedError
 from srcdiff.ir import Loc
@@ -29,7 +29,6 @@ DECORATOR = "@numba.njit(cache=True, boundscheck=True)"
 
 _DTYPES = ("float64", "complex128", "int64", "bool")
 _REMEDY = "Leave out compile='numba' (--compile), or write this line with what Numba compiles."
-_OTHERS = f"Use arrays of {', '.join(_DTYPES)}, or leave out compile='numba' (--compile)."
 _NOISE = ("Failed in ", "During: ", "File ", "There are ", "Of which ", "Overload ", "Known sig")
 
 
@@ -66,25 +65,22 @@ def check(made: Made) -> None:
         for name, kind in kinds.items():
             reason = _refused(kind, name in params)
             if reason:
-                raise UnsupportedError(f"`{name}` is {reason}", function.loc, _OTHERS)
+                instead = f"Use arrays of {', '.join(_DTYPES)}"
+                refuse(f"`{name}` is {reason}", function.loc, instead)
         for stmt in ir.walk(function.body):
             call = ir.call_of(stmt)
             loc = stmt.loc if stmt.loc.line else function.loc
             if call is not None and (module_of(call.fn) == trees.__name__ or _is_beyond_form(call)):
                 _check_helper(call, kinds, loc)
             if isinstance(stmt, ir.SetItem) and _is_mixed(kinds.get(stmt.base.id)):
-                raise UnsupportedError(
-                    "a dict whose values are of several types is written, which Numba does not do",
-                    loc, "Use a name for each value, or leave out compile='numba' (--compile).",
-                )  # fmt: skip
+                what = "a dict whose values are of several types is written"
+                refuse(f"{what}, which Numba does not do", loc, "Use a name for each value")
             _check_texts(stmt, kinds)
             returned = ir.names(stmt.value) if isinstance(stmt, ir.Return) else ()
             if any(_holds_keys(kinds[n]) for n in returned if n in kinds):
-                raise UnsupportedError(
-                    "a dict or an object is returned, which Numba does not give back",
-                    (*function.returns, function.loc)[0],
-                    "Return numbers, arrays or tuples, or leave out compile='numba' (--compile).",
-                )
+                what = "a dict or an object is returned, which Numba does not give back"
+                place = (*function.returns, function.loc)[0]
+                refuse(what, place, "Return numbers, arrays or tuples")
 
 
 def _is_beyond_form(call: ir.Call) -> bool:
@@ -118,11 +114,8 @@ def _check_texts(stmt: ir.Stmt, kinds: Mapping[str, ir.Kind]) -> None:
     for atom in of:
         kind = kinds.get(atom.id) if isinstance(atom, ir.Name) else None
         if not isinstance(kind, ir.Text) and getattr(kind, "dtype", None) not in ("int64", "bool"):
-            raise UnsupportedError(
-                "the text of a value that is neither an integer nor a text is another with Numba",
-                stmt.loc,
-                "Leave it out of the text, or leave out compile='numba' (--compile).",
-            )
+            what = "the text of a value that is neither an integer nor a text is another with Numba"
+            refuse(what, stmt.loc, "Leave it out of the text")
 
 
 def _check_helper(call: ir.Call, kinds: Mapping[str, ir.Kind], loc: Loc) -> None:
@@ -132,21 +125,15 @@ def _check_helper(call: ir.Call, kinds: Mapping[str, ir.Kind], loc: Loc) -> None
     if is_op(call, Op.COTANGENT):
         kind = kinds.get(like.id, ir.UNKNOWN) if isinstance(like, ir.Name) else ir.Tuple(())
         if isinstance(kind, ir.Scalar) and kind.dtype is not None:
-            raise UnsupportedError(
-                f"Numba does not take the cotangent of a number of dtype {kind.dtype}", loc,
-                "Return its real part, an array, or leave out compile='numba' (--compile).",
-            )  # fmt: skip
+            what = f"Numba does not take the cotangent of a number of dtype {kind.dtype}"
+            refuse(what, loc, "Return its real part, an array")
         if not (is_array or ir.is_container(kind)):
-            raise UnsupportedError(
-                "it is not known of which type the output is, which Numba has to know", loc,
-                "Write a power of integers as `2.0 ** n`, give a number as `float(y)`, or leave "
-                "out compile='numba' (--compile).",
-            )  # fmt: skip
+            what = "it is not known of which type the output is, which Numba has to know"
+            instead = "Write a power of integers as `2.0 ** n`, give a number as `float(y)`"
+            refuse(what, loc, instead)
         if not is_array:
-            raise UnsupportedError(
-                "Numba does not take cotangents of several outputs", loc,
-                "Select one (outputs=0, --outputs 0), or leave out compile='numba' (--compile).",
-            )  # fmt: skip
+            what = "Numba does not take cotangents of several outputs"
+            refuse(what, loc, "Select one (outputs=0, --outputs 0)")
     elif not is_op(call, Op.WHERE_NONZERO) and not (is_op(call, Op.LIKE_TREE) and is_array):
         name = getattr(call.fn, "__name__", "")
         raise UnsupportedError(

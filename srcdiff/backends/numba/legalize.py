@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -48,11 +48,13 @@ def check_axes(function: ir.Function, params: ir.Kinds) -> None:
     """
     for name, kind in params.items():
         if isinstance(kind, ir.Array) and kind.dims is None:
-            raise UnsupportedError(
-                f"`{name}` is an array whose number of axes changes from call to call",
-                function.loc,
-                "Give it as many axes in every call, or leave out compile='numba' (--compile).",
-            )
+            what = f"`{name}` is an array whose number of axes changes from call to call"
+            refuse(what, function.loc, "Give it as many axes in every call")
+
+
+def refuse(what: str, loc: ir.Loc, instead: str) -> NoReturn:
+    """Refuse what Numba does not take."""
+    raise UnsupportedError(what, loc, f"{instead}, or leave out compile='numba' (--compile).")
 
 
 class _Apart(Rewriter):

@@ -13,9 +13,8 @@ import inspect
 import types
 from collections.abc import Mapping, Set
 from dataclasses import field
-from typing import Any, Protocol
+from typing import Any
 
-import gast
 import numpy as np
 
 from srcdiff import ir
@@ -25,7 +24,7 @@ from srcdiff.frontend.closures.local_functions import MARK
 from srcdiff.frontend.lower import jumps
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Meaning, Node
 from srcdiff.frontend.scopes import Scan, declared, scan_function
-from srcdiff.frontend.signatures import bind, bind_displays
+from srcdiff.frontend.signatures import STYLES, bind, bind_displays
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.runtime import records
 
@@ -94,32 +93,15 @@ def head(b: Builder, fn: LocalFunction) -> Head:
 
 def lifted_function(b: Builder, fn: LocalFunction, top: Head) -> ir.Function:
     """A local function by itself."""
-    values: list[ir.Atom] = []
-    body = b.collect(lambda: values.append(local_functions.body_of(b, fn, top.scope, top.scan)))
-    block: ir.Block = (*body, ir.Return(values[0], b.loc(fn.node)))
+    body, value = b.collected(lambda: local_functions.body_of(b, fn, top.scope, top.scan))
+    block: ir.Block = (*body, ir.Return(value, b.loc(fn.node)))
     return ir.Function(fn.name, top.params, block, loc=b.loc(fn.node))
 
 
 # --- derivatives of nested functions -------------------------------------------------------------
 
 
-class Captures(Protocol):
-    """A closure."""
-
-    @property
-    def function(self) -> ir.Function | None:
-        """What it runs."""
-
-    @property
-    def keywords(self) -> Mapping[str, str]:
-        """The names in it of its parameters."""
-
-    @property
-    def variables(self) -> dict[str, ir.Atom] | None:
-        """What it captures: the names in it, and outside."""
-
-
-def lifted_closure(closure: Captures) -> Lifted:
+def lifted_closure(closure: Closure) -> Lifted:
     """A closure as a function of its parameters, by their names in the source, and of the rest."""
     inner = closure.function
     assert inner is not None
@@ -133,7 +115,7 @@ def lifted_closure(closure: Captures) -> Lifted:
     return made
 
 
-def _source_names(closure: Captures, names: frozenset[str]) -> dict[str, str]:
+def _source_names(closure: Closure, names: frozenset[str]) -> dict[str, str]:
     """Names of a closure by those that it has here; its parameters are called as in the source."""
     new = {name: source for source, name in closure.keywords.items() if name in names}
     fresh = ir.Fresh(names | set(new.values()))
@@ -143,7 +125,7 @@ def _source_names(closure: Captures, names: frozenset[str]) -> dict[str, str]:
     return new
 
 
-def passing(closure: Captures, callee: Any, call: ir.Call) -> ir.Call:
+def passing(closure: Closure, callee: Any, call: ir.Call) -> ir.Call:
     """A call of a derivative of a closure, with what the closure captures as arguments."""
     inner, variables = closure.function, closure.variables
     assert inner is not None and variables is not None
@@ -192,8 +174,7 @@ def _reached(fn: LocalFunction) -> list[LocalFunction]:
 
 def call(b: Builder, fn: LocalFunction, given: ir.Call, loc: ir.Loc) -> ir.Call:
     """A call of a recursive local function; `given` has the arguments as they were written."""
-    made = _known(b, fn) or _lift(b, fn)
-    top = b.heads[id(made)]
+    made, top = _lifted(b, fn)
     kwargs = tuple((None if k is None else top.keywords.get(k, k), v) for k, v in given.kwargs)
     signature = ir.Function(fn.name, top.params, ())
     bound = bind_displays(signature, ir.Call(made, given.args, kwargs), loc)
@@ -203,31 +184,29 @@ def call(b: Builder, fn: LocalFunction, given: ir.Call, loc: ir.Loc) -> ir.Call:
     return ir.Call(made, (*args, *map(ir.Name, made.captured)), text=fn.name)
 
 
-def _known(b: Builder, fn: LocalFunction) -> Lifted | None:
-    return next((made for f, made in b.lifted if f is fn), None)
-
-
-def _lift(b: Builder, fn: LocalFunction) -> Lifted:
+def _lifted(b: Builder, fn: LocalFunction) -> tuple[Lifted, Head]:
     """The function, lifted together with those that it calls and that call it."""
-    group = [g for g in _reached(fn) if any(fn is h for h in _reached(g))]
-    module = str(b.source.function.__module__)
-    for g in group:
-        top = head(b, g)
-        made = Lifted(g.name, tuple(p.name for p in top.params), module)
-        b.lifted.append((g, made))
-        b.heads[id(made)] = top
-    members = {id(m): (g, m) for g, m in b.lifted if any(g is h for h in group)}
-    bodies = {k: lifted_function(b, g, b.heads[k]) for k, (g, _) in members.items()}
-    captured = tuple(dict.fromkeys(n for f in bodies.values() for n in free(f)))
-    for k, (_, made) in members.items():
+    for known, made, top in b.lifted:
+        if known is fn:
+            return made, top
+    members: list[tuple[LocalFunction, Lifted, Head]] = []
+    for g in _reached(fn):
+        if any(fn is h for h in _reached(g)):
+            top = head(b, g)
+            made = Lifted(
+                g.name, tuple(p.name for p in top.params), str(b.source.function.__module__)
+            )
+            members.append((g, made, top))
+    b.lifted += members
+    bodies = [lifted_function(b, g, top) for g, _, top in members]
+    captured = tuple(dict.fromkeys(n for f in bodies for n in free(f)))
+    group = {id(made) for _, made, _ in members}
+    for function, (_, made, _) in zip(bodies, members, strict=True):
         made.captured = captured
-        params = (*bodies[k].params, *map(ir.Param, captured))
-        plain = tuple(ir.Param(p.name) for p in params)
-        body = _passing(bodies[k].body, captured, set(members))
-        made.function = replace(bodies[k], params=plain, body=body)
-    known = _known(b, fn)
-    assert known is not None
-    return known
+        plain = tuple(ir.Param(n) for n in (*(p.name for p in function.params), *captured))
+        body = _passing(function.body, captured, group)
+        made.function = replace(function, params=plain, body=body)
+    return _lifted(b, fn)
 
 
 def _passing(block: ir.Block, captured: tuple[str, ...], group: set[int]) -> ir.Block:
@@ -329,10 +308,7 @@ def decorated(b: Builder, fn: LocalFunction, node: Node) -> ir.Rhs:
             continue
         held = b.temp(value, b.loc(node))
         b.scope[held.id] = held
-        argument = gast.copy_location(gast.Name(held.id, gast.Load(), None, None), decorator)
-        made = gast.copy_location(gast.Call(decorator, [argument], []), decorator)
-        b.made.append(made)
-        value = b.rhs(made)
+        value = b.rhs(b.quoted("made(fn)", decorator, made=decorator, fn=held.id))
     return value
 
 
@@ -356,23 +332,9 @@ def _closure(b: Builder, fn: LocalFunction, node: Node, text: ir.Opaque | None) 
 def _calling(b: Builder, fn: LocalFunction, top: Head, node: Node) -> ir.Function:
     """A function that calls a recursive one."""
     loc = b.loc(node)
-    args = tuple(ir.Name(p.name) for p in top.params if p.style in ("pos", "any"))
-    rest = tuple(ir.Star(ir.Name(p.name)) for p in top.params if p.style == "*")
-    kwargs = tuple(
-        (None if p.style == "**" else name, ir.Name(p.name))
-        for name, p in zip(_sources(top), top.params, strict=True)
-        if p.style in ("kw", "**")
-    )
-    given = ir.Call(fn.name, (*args, *rest), kwargs)  # type: ignore[arg-type]
-    result = b.fresh("_t")
-    body = b.collect(lambda: b.emit(ir.Assign(result, call(b, fn, given, loc), loc)))
+    given = ir.Call(fn.name, *local_functions.passed_on(top.params, top.keywords))  # type: ignore[arg-type]
+    body, result = b.collected(lambda: b.temp(call(b, fn, given, loc), loc))
     return ir.Function(fn.name, top.params, (*body, ir.Return(result, loc)), loc=loc)
-
-
-def _sources(top: Head) -> list[str]:
-    """The parameters' names in the source, in the order of the parameters."""
-    names = {new: name for name, new in top.keywords.items()}
-    return [names[p.name] for p in top.params]
 
 
 # --- how many arguments a function takes: what `*xs` in a call of it must stand for --------------
@@ -392,18 +354,11 @@ def _places(fn: Any, named: Set[str | None]) -> int | None:
     if isinstance(fn, np.ufunc):
         return fn.nin  # what is written into is given by name
     if isinstance(fn, Closure) and fn.function is not None:
-        return _free(fn.function, named)
-    if not isinstance(fn, types.FunctionType) and not records.is_record(fn):
+        params = [(p.name, p.style, p.default is not None) for p in fn.function.params]
+    elif isinstance(fn, types.FunctionType) or records.is_record(fn):
+        every = inspect.signature(fn).parameters.values()
+        params = [(p.name, STYLES[p.kind], p.default is not p.empty) for p in every]
+    else:
         return None
-    params = list(inspect.signature(fn).parameters.values())
-    places = [p for p in params if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    free = [p for p in places if p.name not in named]
-    choice = any(p.default is not p.empty for p in free)
-    return None if choice or any(p.kind is p.VAR_POSITIONAL for p in params) else len(free)
-
-
-def _free(function: ir.Function, named: Set[str | None]) -> int | None:
-    """How many positional arguments a function made here takes; None if it may be more."""
-    free = [p for p in function.params if p.style not in ("kw", "**") and p.name not in named]
-    choice = any(p.style == "*" or p.default is not None for p in free)
-    return None if choice else len(free)
+    free = [p for p in params if p[1] not in ("kw", "**") and p[0] not in named]
+    return None if any(style == "*" or optional for _, style, optional in free) else len(free)

@@ -12,16 +12,19 @@ what it was given: `args` and `kwargs` stand for the parameters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from srcdiff import ir
+from srcdiff.errors import TransformError
 from srcdiff.frontend.lower import jumps
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Meaning, Node, Spread
-from srcdiff.frontend.scopes import Scan, declared, scan_function
+from srcdiff.frontend.scopes import Scan, declared, has_star, scan_function
+from srcdiff.frontend.signatures import bind, dict_display, flat
 from srcdiff.ir.frozen import replace
 
 MARK = "~"
+_PLACED = ("pos", "any", "*")  # the parameters that are given by position
 
 
 def settled(
@@ -97,10 +100,10 @@ def declare(b: Builder, scan: Scan, params: tuple[ir.Param, ...]) -> None:
         if local in taken:
             b.scope[local] = b.fresh(local)
     positional = [ir.Ref(name, value) for name, value in inner.bound.items()]
-    spread = Spread((*positional, *_positional(params)))
-    _declare(b, scan, args.vararg, spread)
+    given, keywords = passed_on(params)
+    _declare(b, scan, args.vararg, Spread((*positional, *given)))
     if args.kwarg is not None:
-        _declare(b, scan, args.kwarg, Spread((), _keywords(params), mapping=True))
+        _declare(b, scan, args.kwarg, Spread((), keywords, mapping=True))
 
 
 def _declare(b: Builder, scan: Scan, node: Node, spread: Spread) -> None:
@@ -109,17 +112,16 @@ def _declare(b: Builder, scan: Scan, node: Node, spread: Spread) -> None:
     b.scope[node.id] = spread
 
 
-def _positional(params: tuple[ir.Param, ...]) -> tuple[ir.Atom, ...]:
-    """What the wrapped function gets by position."""
-    plain: list[ir.Atom] = [ir.Name(p.name) for p in params if p.style in ("pos", "any")]
-    return (*plain, *(ir.Star(ir.Name(p.name)) for p in params if p.style == "*"))
-
-
-def _keywords(params: tuple[ir.Param, ...]) -> tuple[tuple[str | None, ir.Atom], ...]:
-    """What the wrapped function gets by keyword."""
-    by_name = {"kw": False, "**": True}
-    found = [(p, by_name[p.style]) for p in params if p.style in by_name]
-    return tuple((None if rest else p.name, ir.Name(p.name)) for p, rest in found)
+def passed_on(
+    params: tuple[ir.Param, ...], names: Mapping[str, str] | None = None
+) -> tuple[tuple[ir.Atom, ...], tuple[tuple[str | None, ir.Atom], ...]]:
+    """The arguments of a call that passes on parameters, whose keys may be other `names`."""
+    keys: dict[str, str | None] = {new: name for name, new in (names or {}).items()}
+    keys |= {p.name: None for p in params if p.style == "**"}
+    values = [(p, ir.Name(p.name)) for p in params]
+    args = [ir.Star(v) if p.style == "*" else v for p, v in values if p.style in _PLACED]
+    kwargs = [(keys.get(p.name, p.name), v) for p, v in values if p.style not in _PLACED]
+    return tuple(args), tuple(kwargs)
 
 
 def value(b: Builder, node: Node, spread: Spread) -> ir.Rhs:
@@ -132,7 +134,7 @@ def value(b: Builder, node: Node, spread: Spread) -> ir.Rhs:
         )  # fmt: skip
     if not spread.mapping:
         return ir.Tup(spread.args)
-    return ir.Call(ir.make_dict, tuple(a for k, v in spread.kwargs for a in (ir.Const(k), v)))
+    return dict_display(spread.kwargs)
 
 
 def without_spread(b: Builder, node: Node) -> tuple[list[Node], list[Node], Spread]:
@@ -168,16 +170,7 @@ def arguments(
     atoms = b.operands(nodes)
     count = len(nodes) - len(keywords)
     kwargs = [(k.arg, a) for k, a in zip(keywords, atoms[count:], strict=True)]
-    return (*_flat(atoms[:count]), *spread.args), (*kwargs, *spread.kwargs)
-
-
-def _flat(atoms: Sequence[ir.Atom]) -> Iterator[ir.Atom]:
-    """Positional arguments, those of a tuple that is written out by themselves."""
-    for atom in atoms:
-        if isinstance(atom, ir.Star) and isinstance(atom.value, ir.Tup):
-            yield from _flat(atom.value.items)
-        else:
-            yield atom
+    return (*flat(atoms[:count]), *spread.args), (*kwargs, *spread.kwargs)
 
 
 def local_function(b: Builder, node: Node, name: str) -> LocalFunction:
@@ -194,8 +187,8 @@ def local_function(b: Builder, node: Node, name: str) -> LocalFunction:
 def needs_binding(node: Node, fn: LocalFunction) -> bool:
     """Whether it takes the kinds to tell which argument of a call is which parameter."""
     args = fn.node.args
-    starred = any(type(a).__name__ == "Starred" for a in node.args)
-    return starred or any(k.arg is None for k in node.keywords) or bool(args.vararg or args.kwarg)
+    unknown = has_star(node.args) or any(k.arg is None for k in node.keywords)
+    return unknown or bool(args.vararg or args.kwarg)
 
 
 def inline(b: Builder, node: Node, fn: LocalFunction) -> ir.Rhs:
@@ -241,16 +234,12 @@ def _inlined(b: Builder, fn: LocalFunction, scope: dict[str, Meaning], scan: Any
 
 def _bound_arguments(b: Builder, node: Node, fn: LocalFunction) -> dict[str, ir.Atom]:
     """The value of each parameter at a call, evaluated in Python's order."""
-    everything = {param.id: style for param, style, _ in declared(fn.node.args)}
-    positional = [n for n, style in everything.items() if style in ("pos", "any")]
-    values, kwargs = arguments(b, (), node)
-    given = dict(zip(positional, values, strict=False))
-    wrong = [k for k, _ in kwargs if everything.get(str(k)) not in ("any", "kw") or k in given]
-    given.update((k, v) for k, v in kwargs if k is not None)
-    missing = [p for p in everything if p not in given and p not in fn.defaults]
-    if wrong or missing or len(values) > len(positional):
+    params = tuple(ir.Param(p.id, fn.defaults.get(p.id), s) for p, s, _ in declared(fn.node.args))
+    call = ir.Call(ir.Name(fn.name), *arguments(b, (), node))
+    try:
+        return bind(ir.Function(fn.name, params, ()), call, b.loc(node))
+    except TransformError:
         b.refuse(
             node, f"the arguments do not fit the nested function `{fn.name}`",
-            f"Its parameters are: {', '.join(everything) or 'none'}.",
+            f"Its parameters are: {', '.join(p.name for p in params) or 'none'}.",
         )  # fmt: skip
-    return {p: given[p] if p in given else fn.defaults[p] for p in everything}

@@ -13,20 +13,28 @@ from __future__ import annotations
 
 import copy
 import zlib
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any
 
 import gast
 
 from srcdiff import texts
 from srcdiff.errors import UnsupportedError
-from srcdiff.frontend.scopes import children, parameters, scan_nodes
+from srcdiff.frontend.scopes import (
+    children,
+    inside,
+    parameters,
+    replaced_all,
+    scan_nodes,
+    statements,
+)
 from srcdiff.frontend.source.parse import Source
 from srcdiff.ir.frozen import frozen
 from srcdiff.runtime.checkpoint import Slots, has_run, remaining, run_steps
 
 Node = Any
 _BLOCKS = ("body", "orelse")
+_STOPS = ("Break", "Return")
 
 
 @frozen
@@ -51,14 +59,15 @@ class Loop:
         """Refuse what a body that becomes a function cannot do."""
         if type(self.node.target).__name__ != "Name":
             raise self.refuse(self.node, "several targets", "Its items are numbers: use one name.")
-        for node in _inside(self.node.body):
+        for node in inside(self.node.body):
             kind = type(node).__name__
             if kind == "Expr" and type(node.value).__name__ == "Call":
                 raise self.refuse(
                     node, "a call for its effect is not supported",
                     "Assign new values to variables, or store into arrays.",
                 )  # fmt: skip
-            if kind in ("Global", "Nonlocal", "Delete") or _stores_attribute(node):
+            stores = kind == "Attribute" and type(node.ctx).__name__ == "Store"
+            if stores or kind in ("Global", "Nonlocal", "Delete"):
                 raise self.refuse(node, "this statement is not supported", "Use local variables.")
 
     def names(self) -> tuple[list[str], list[str]]:
@@ -81,9 +90,9 @@ class Loop:
         name = f"{self.source.name}_step"
         values = "".join(f"{n}, " for n in carried)
         params = ", ".join([self.node.target.id, *carried, *rest])
-        jumps = _Jumps(values, stop)
-        stmts = [jumps.visit(s) for s in copy.deepcopy(self.node.body)]
-        if _never_ends(stmts) and not jumps.continues:
+        ends = {"Continue": f"return ({values})", **dict.fromkeys(_STOPS, f"raise {stop}")}
+        stmts, jumps = _as_step(self.node.body, ends)
+        if _never_ends(stmts) and "Continue" not in jumps:
             raise self.refuse(
                 self.node, "no step comes to its end", "Nothing is repeated: write no loop."
             )
@@ -98,35 +107,31 @@ class Loop:
         exec(compile(text, file, "exec"), namespace)
         step = namespace[name]
         step.__srcdiff_loop__ = self.source.loc(self.node)
-        if jumps.stops:
+        stops = not jumps.isdisjoint(_STOPS)
+        if stops:
             step.__srcdiff_stop__ = namespace[stop] = type(stop, (Exception,), {})
-        return step, jumps.stops
+        return step, stops
 
 
-class _Jumps(gast.NodeTransformer):  # type: ignore[misc]
-    """The jumps out of the body of a loop as those of a function that a step is."""
+def _as_step(nodes: list[Node], ends: Mapping[str, str]) -> tuple[list[Node], set[str]]:
+    """The body of a loop with what `ends` a step for the jumps out of it, and which there are."""
+    found: set[str] = set()
 
-    def __init__(self, values: str, stop: str) -> None:
-        self.ends = f"return ({values})", f"raise {stop}"
-        self.loops = 0
-        self.stops = self.continues = False
+    def inside_of(nodes: list[Node], inner: bool) -> list[Node]:
+        def one(node: Node) -> Any:
+            kind = type(node).__name__
+            if kind in ("For", "While"):
+                new = copy.copy(node)
+                new.body, new.orelse = inside_of(node.body, True), inside_of(node.orelse, inner)
+                return new
+            if kind == "Return" or (kind in ("Break", "Continue") and not inner):
+                found.add(kind)
+                return statements(ends[kind], node)
+            return node if kind in ("FunctionDef", "Lambda", "ClassDef") else None
 
-    def visit(self, node: Node) -> Node:
-        """A statement, or what is inside of it."""
-        kind = type(node).__name__
-        if kind in ("FunctionDef", "Lambda", "ClassDef"):
-            return node
-        if kind in ("For", "While"):
-            self.loops += 1
-            node.body = [self.visit(s) for s in node.body]
-            self.loops -= 1
-            node.orelse = [self.visit(s) for s in node.orelse]
-            return node
-        if kind == "Return" or (kind in ("Break", "Continue") and not self.loops):
-            leaves = kind != "Continue"
-            self.stops, self.continues = self.stops or leaves, self.continues or not leaves
-            return _parsed(self.ends[leaves], node)[0]
-        return self.generic_visit(node)
+        return replaced_all(nodes, one)
+
+    return inside_of(nodes, False), found
 
 
 def _never_ends(nodes: list[Node]) -> bool:
@@ -136,14 +141,6 @@ def _never_ends(nodes: list[Node]) -> bool:
         or (type(n).__name__ == "If" and _never_ends(n.body) and _never_ends(n.orelse))
         for n in nodes
     )
-
-
-def _inside(nodes: list[Node]) -> Iterator[Node]:
-    """Statements and what is inside of them."""
-    for node in nodes:
-        yield node
-        if type(node).__name__ not in ("FunctionDef", "Lambda", "ClassDef"):
-            yield from _inside(list(children(node)))
 
 
 def reads_counter(nodes: list[Node], name: str) -> bool:
@@ -161,7 +158,7 @@ def reads_counter(nodes: list[Node], name: str) -> bool:
 def bound_later(function: Node, loop: Node) -> set[str]:
     """The variables of a function that are assigned behind a loop alone."""
     places: dict[str, set[bool]] = {n: {False} for n in parameters(function.args)}
-    for node in _inside(function.body):
+    for node in inside(function.body):
         if type(node).__name__ == "Name" and type(node.ctx).__name__ == "Store":
             behind = (node.lineno, node.col_offset) > (loop.lineno, loop.col_offset)
             places.setdefault(node.id, set()).add(behind)
@@ -204,29 +201,15 @@ def _names(node: Node) -> set[str]:
     return {n.id for n in gast.walk(node) if type(n).__name__ == "Name"} if node else set()
 
 
-def _parsed(text: str, where: Node) -> list[Node]:
-    """Statements that stand where something else did."""
-    body: list[Node] = gast.parse(text).body
-    for part in body:
-        for node in gast.walk(part):
-            if hasattr(node, "lineno"):
-                gast.copy_location(node, where)
-    return body
-
-
 def _stored(nodes: list[Node]) -> set[str]:
     """The variables that some statements store into."""
     found = set()
-    for node in _inside(nodes):
+    for node in inside(nodes):
         if type(node).__name__ == "Subscript" and type(node.ctx).__name__ == "Store":
             while type(node).__name__ in ("Subscript", "Attribute"):
                 node = node.value
             found |= {node.id} if type(node).__name__ == "Name" else set()
     return found
-
-
-def _stores_attribute(node: Node) -> bool:
-    return type(node).__name__ == "Attribute" and type(node.ctx).__name__ == "Store"
 
 
 def written_as_call(loop: Loop, name: Any) -> tuple[list[Node], dict[str, Any]]:
@@ -251,7 +234,7 @@ def written_as_call(loop: Loop, name: Any) -> tuple[list[Node], dict[str, Any]]:
         text += f"if {passed}({held}): {node.target.id} = {bounds[0]} - {bounds[2]}\n"
     if stops:
         text += f"for {node.target.id} in range({', '.join(bounds)}): pass\n"
-    found = _parsed(text, node.iter)
+    found = statements(text, node.iter)
     found[0].value.args, found[0].value.keywords = node.iter.args, node.iter.keywords
     if not stops:
         return [*found, *node.orelse], made

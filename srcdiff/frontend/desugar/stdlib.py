@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import builtins
 import copy
+import functools
 import types
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -33,12 +34,15 @@ from srcdiff.frontend.scopes import (
     at,
     bound_names,
     children,
+    expression,
     found,
+    has_star,
     instead,
     meaning,
     outside_names,
-    read,
+    replaced,
     scan_function,
+    statements,
 )
 from srcdiff.frontend.source.parse import Source
 from srcdiff.ir.frozen import frozen, replace
@@ -78,10 +82,13 @@ def plain_collections(source: Source) -> Source:
 
 @frozen
 class _Kind:
-    """What a name holds: a queue of at most `most` items, or a dict that makes its items."""
+    """What a name holds: a queue of at most `most` items, or a dict that makes each `item`.
 
-    most: Node | None = None
-    item: Node | None = None
+    Both are texts.
+    """
+
+    most: str = ""
+    item: str = ""
     counts: bool = False  # what is only read is not made
 
 
@@ -89,33 +96,20 @@ def _collections(tree: Node, look: _Look) -> dict[str, _Kind]:
     """The names that may hold lists and dicts instead."""
     scan = scan_function(tree)
     made: dict[str, list[_Kind | None]] = {}
-    for name, value in _assigned(tree):
-        made.setdefault(name, []).append(look.kind(value))
+    for stmt in gast.walk(tree):
+        for name, value in _given(stmt):
+            made.setdefault(name, []).append(look.kind(value))
     nested = {*scan.rebound, *scan.outer}
-    found: dict[str, _Kind] = {}
-    for name, kinds in made.items():
-        one = kinds[0]
-        alike = one is not None and all(k is not None and _same(k, one) for k in kinds)
-        if one is not None and alike and scan.bound.get(name) == len(kinds) and name not in nested:
-            found[name] = one
+    found = {
+        name: one
+        for name, (one, *more) in made.items()
+        if one is not None and more == [one] * len(more)
+        if scan.bound.get(name) == 1 + len(more) and name not in nested
+    }
     for name, above in _occurrences(tree, ()):
         if name in found and not look.fits(found[name], above):
             del found[name]
     return found
-
-
-def _same(a: _Kind, b: _Kind) -> bool:
-    """Whether two kinds do the same."""
-    return all(
-        (x is None) == (y is None) and (x is None or gast.dump(x) == gast.dump(y))
-        for x, y in ((a.most, b.most), (a.item, b.item))
-    )
-
-
-def _assigned(tree: Node) -> Iterator[tuple[str, Node]]:
-    """The names that are assigned alone or beside others, each with what it is given."""
-    for node in gast.walk(tree):
-        yield from _given(node)
 
 
 def _given(stmt: Node) -> list[tuple[str, Node]]:
@@ -157,17 +151,17 @@ class _Look:
         if type(value).__name__ != "Call" or any(k.arg is None for k in value.keywords):
             return None
         fn, count = self.outside(value.func), len(value.args)
-        if any(type(a).__name__ == "Starred" for a in value.args):
+        if has_star(value.args):
             return None
         if fn is deque and not value.keywords and count <= 1:
             return _Kind()
         if fn is deque and count <= 1 and [k.arg for k in value.keywords] == ["maxlen"]:
             return self.bounded(value.keywords[0].value, bool(count))
         if fn is defaultdict and not value.keywords and self.is_filled(value.args[1:]):
-            item = self.item(value.args[0]) if count else None
-            return None if item is None else _Kind(item=item)
+            item = self.item(value.args[0]) if count else ""
+            return _Kind(item=item) if item else None
         if fn is Counter and not value.keywords and not count:
-            return _Kind(item=gast.Constant(0, None), counts=True)
+            return _Kind(item="0", counts=True)
         return None
 
     def is_filled(self, given: list[Node]) -> bool:
@@ -183,15 +177,14 @@ class _Look:
         plain = type(number) is int and number > 0
         plain = plain or (type(most).__name__ == "Name" and not filled)
         count = self.outside(gast.Name("len", gast.Load(), None, None)) is len
-        return _Kind(most) if plain and count else None
+        return _Kind(gast.unparse(most).strip()) if plain and count else None
 
-    def item(self, factory: Node) -> Node | None:
-        """What a factory makes, as an expression that may be computed for nothing."""
+    def item(self, factory: Node) -> str:
+        """What a factory makes, as an expression that may be computed for nothing, if it may."""
         if type(factory).__name__ == "Lambda":
-            return factory.body if self.is_harmless(factory.body) else None
+            return gast.unparse(factory.body).strip() if self.is_harmless(factory.body) else ""
         made = self.outside(factory)
-        text = _EMPTY.get(made) if isinstance(made, type) else None
-        return None if text is None else gast.parse(text, mode="eval").body
+        return _EMPTY.get(made, "") if isinstance(made, type) else ""
 
     def is_harmless(self, node: Node) -> bool:
         """Whether an expression reads names and calls functions that make arrays, and no more."""
@@ -216,7 +209,7 @@ class _Look:
             return _fits_item(kind, name, *above[1:3])
         if what == "Call" and name is not parent.func:
             fn = self.outside(parent.func)
-            arrays = getattr(fn, "__module__", None) == "numpy" and kind.item is None
+            arrays = getattr(fn, "__module__", None) == "numpy" and not kind.item
             return arrays or any(fn is f for f in _READERS)
         if what in ("If", "While", "IfExp"):
             return parent.test is name
@@ -231,10 +224,10 @@ def _fits_method(kind: _Kind, attribute: Node, call: Node, stmt: Node) -> bool:
     """Whether a method of a list or dict does the same."""
     called = type(call).__name__ == "Call" and call.func is attribute
     name = attribute.attr
-    if kind.item is not None:
+    if kind.item:
         known = name in _DICT_METHODS and not (kind.counts and name == "update")  # which adds
         return name == "get" or (called and known)
-    if kind.most is None:
+    if not kind.most:
         return called and name in _QUEUE_METHODS | _UNBOUNDED_METHODS
     alone = name not in ("append", "appendleft") or type(stmt).__name__ == "Expr"
     return called and name in _QUEUE_METHODS and alone
@@ -245,7 +238,7 @@ def _fits_item(kind: _Kind, name: Node, item: Node, around: Node) -> bool:
     if item.value is not name:
         return False
     twice = type(around).__name__ == "AugAssign" and around.target is item
-    return kind.item is None or not twice or is_plain(item.slice)
+    return not kind.item or not twice or is_plain(item.slice)
 
 
 def is_plain(node: Node) -> bool:
@@ -259,9 +252,7 @@ def is_plain(node: Node) -> bool:
 
 def children_of(node: Node) -> list[Node]:
     """The expressions in an expression."""
-    skipped = ("Load", "Store", "Del")
-    found = (c for c in children(node) if type(c).__name__ not in skipped)
-    return [c for c in found if hasattr(c, "lineno")]
+    return [c for c in children(node) if hasattr(c, "lineno")]
 
 
 class _PlainContainers(gast.NodeTransformer):  # type: ignore[misc]
@@ -275,114 +266,91 @@ class _PlainContainers(gast.NodeTransformer):  # type: ignore[misc]
         return self.found.get(node.id) if type(node).__name__ == "Name" else None
 
     def visit_Assign(self, node: Node) -> Node:
-        """`q = deque()`."""
-        return self.assigned(node)
+        """`q = deque()`, and perhaps others beside."""
+        made = {id(v): self.found[n] for n, v in _given(node) if n in self.found}
+        self.generic_visit(node)
+        if made:
+            node.value = replaced(
+                node.value, lambda n: _made(made[id(n)], n) if id(n) in made else None
+            )
+        return node
 
     def visit_AnnAssign(self, node: Node) -> Node:
         """`q: deque = deque()`."""
-        return self.assigned(node)
-
-    def assigned(self, node: Node) -> Node:
-        """A statement that makes some of them, and perhaps others."""
-        made = {id(v): self.found[n] for n, v in _given(node) if n in self.found}
-        self.generic_visit(node)
-        if id(node.value) in made:
-            node.value = _made(made[id(node.value)], node.value)
-        elif made:
-            values = node.value.elts
-            node.value.elts = [_made(made[id(v)], v) if id(v) in made else v for v in values]
-        return node
+        return self.visit_Assign(node)
 
     def visit_Expr(self, node: Node) -> Any:
         """`q.append(v)`, where the first one may have to go."""
         func: Any = getattr(node.value, "func", None)
         kind = self.kind(getattr(func, "value", None))
         self.generic_visit(node)
-        if kind is None or kind.most is None or func.attr not in ("append", "appendleft"):
+        if kind is None or not kind.most or func.attr not in ("append", "appendleft"):
             return node
-        queue = func.value.id
-        last = [] if func.attr == "appendleft" else [at(gast.Constant(0, None), node)]
-        count = at(gast.Call(read("len", node), [read(queue, node)], []), node)
-        more = at(gast.Compare(count, [gast.Gt()], [_moved(kind.most, node)]), node)
-        gone = at(gast.Expr(_method(queue, "pop", last, node)), node)
-        return [node, at(gast.If(more, [gone], []), node)]
+        last = "" if func.attr == "appendleft" else "0"
+        text, most = f"if len(queue) > most: queue.pop({last})", expression(kind.most, node)
+        return [node, *statements(text, node, queue=func.value.id, most=most)]
 
     def visit_Call(self, node: Node) -> Node:
         """`q.popleft()`, `q.appendleft(v)`."""
         func = node.func
         kind = self.kind(getattr(func, "value", None))
         self.generic_visit(node)
-        if kind is None or kind.item is not None or func.attr not in ("popleft", "appendleft"):
+        if kind is None or kind.item or func.attr not in ("popleft", "appendleft"):
             return node
-        first = at(gast.Constant(0, None), node)
         name = "pop" if func.attr == "popleft" else "insert"
-        return _method(func.value.id, name, [first, *node.args], node)
+        return expression(f"queue.{name}(0, *given)", node, queue=func.value, given=node.args)
 
     def visit_Subscript(self, node: Node) -> Node:
         """`d[k]`, which makes an item where there is none."""
         kind = self.kind(node.value)
         self.generic_visit(node)
-        if kind is None or kind.item is None or type(node.ctx).__name__ != "Load":
+        if kind is None or not kind.item or type(node.ctx).__name__ != "Load":
             return node
         method = "get" if kind.counts else "setdefault"
-        return _method(node.value.id, method, [node.slice, _moved(kind.item, node)], node)
+        return self.item(method, kind, node, node)
 
     def visit_AugAssign(self, node: Node) -> Any:
         """`d[k] += v`."""
         target = node.target
         kind = self.kind(getattr(target, "value", None))
         self.generic_visit(node)
-        if type(target).__name__ != "Subscript" or kind is None or kind.item is None:
+        if type(target).__name__ != "Subscript" or kind is None or not kind.item:
             return node
-        given = [_moved(target.slice, node), _moved(kind.item, node)]
-        return [at(gast.Expr(_method(target.value.id, "setdefault", given, node)), node), node]
+        return [at(gast.Expr(self.item("setdefault", kind, target, node)), node), node]
+
+    def item(self, method: str, kind: _Kind, place: Node, node: Node) -> Node:
+        """`d.setdefault(k, [])` or the like for `d[k]`."""
+        parts = {"d": place.value.id, "k": place.slice, "made": expression(kind.item, node)}
+        return expression(f"d.{method}(k, made)", node, **parts)
 
 
 def _made(kind: _Kind, call: Node) -> Node:
     """The list or dict in the place of a call."""
-    if kind.item is not None and not call.args[1:]:
-        return at(gast.Dict([], []), call)
-    if kind.item is not None:
-        (given,) = call.args[1:]
-        literal = type(given).__name__ == "Dict"
-        return given if literal else at(gast.Call(read("dict", call), [given], []), call)
-    held = [at(gast.Starred(a, gast.Load()), call) for a in call.args]
-    made = at(gast.List(held, gast.Load()), call)
-    if kind.most is None or not held:
-        return made
-    start = at(gast.UnaryOp(gast.USub(), _moved(kind.most, call)), call)
-    last = at(gast.Slice(start, None, None), call)
-    return at(gast.Subscript(made, last, gast.Load()), call)
+    given = call.args[1:] if kind.item else call.args
+    if not given:
+        return expression("{}" if kind.item else "[]", call)
+    if kind.item:
+        literal = type(given[0]).__name__ == "Dict"
+        return given[0] if literal else expression("dict(given)", call, given=given[0])
+    if not kind.most:
+        return expression("[*given]", call, given=given[0])
+    return expression("[*given][-most:]", call, given=given[0], most=expression(kind.most, call))
 
 
-def _method(name: str, method: str, args: list[Node], node: Node) -> Node:
-    """A call of a method."""
-    func = at(gast.Attribute(read(name, node), method, gast.Load()), node)
-    return at(gast.Call(func, args, []), node)
-
-
-def _moved(tree: Node, node: Node) -> Node:
-    """A copy of an expression at another place."""
-    new = copy.deepcopy(tree)
-    for part in gast.walk(new):
-        at(part, node)
-    return new
-
-
-# --- `itemgetter`, `attrgetter` and `methodcaller` as lambdas ------------------------------------
+# --- `itemgetter`, `attrgetter` and `methodcaller` as lambdas, `hasattr` as what it is here ------
 
 
 _MAKERS = (itemgetter, attrgetter, methodcaller)
-_CONSTANTS = (int, str, float, type(None))
-_UNKNOWN = object()
+_CONSTANTS = (int, float, complex, str, type(None))
 
 
-def plain_getters(source: Source) -> Source:
-    """A function with lambdas in the place of getters."""
-    if not any(_is_meant(source, n) for n in outside_names(source.function.__code__)):
+def plain_lookups(source: Source) -> Source:
+    """A function with lambdas for getters, and without questions what a module has."""
+    names = outside_names(source.function.__code__)
+    if "hasattr" not in names and not any(_is_meant(source, n) for n in names):
         return source
     tree = copy.deepcopy(source.tree)
-    return replace(source, tree=_PlainGetters(source, bound_names(tree)).visit(tree))
+    return replace(source, tree=_PlainLookups(source, bound_names(tree)).visit(tree))
 
 
 def _is_meant(source: Source, name: str) -> bool:
@@ -392,135 +360,79 @@ def _is_meant(source: Source, name: str) -> bool:
     return made or name in ("itemgetter", "attrgetter", "methodcaller")
 
 
-class _PlainGetters(gast.NodeTransformer):  # type: ignore[misc]
-    """Writes the lambdas."""
+class _PlainLookups(gast.NodeTransformer):  # type: ignore[misc]
+    """Writes the lambdas, and what is known for the questions."""
 
-    def __init__(self, source: Source, bound: set[str]) -> None:
-        self.source = source
-        self.bound = bound
+    def __init__(self, source: Source, bound: Set[str]) -> None:
+        self.meaning = functools.partial(meaning, source, bound)
 
-    def meaning(self, node: Node) -> Any:
-        """What a dotted name from outside means, else None."""
-        return meaning(self.source, self.bound, node)
-
-    def visit_Call(self, node: Node) -> Node:  # noqa: N802
-        """`itemgetter(1)`."""
+    def visit_Call(self, node: Node) -> Node:
+        """`itemgetter(1)`, `hasattr(module, "name")`."""
         self.generic_visit(node)
-        maker = self.meaning(node.func)
-        plain = bool(node.args) and not node.keywords
-        if not plain or not any(maker is m for m in _MAKERS):
+        fn = self.meaning(node.func)
+        if not node.args or node.keywords:
             return node
-        args = [_constant(a) for a in node.args]
-        return node if _UNKNOWN in args else _lambda(maker, args, node)
+        if fn is builtins.hasattr and len(node.args) == 2:
+            module, name = self.meaning(node.args[0]), getattr(node.args[1], "value", None)
+            if not isinstance(module, types.ModuleType) or not isinstance(name, str):
+                return node
+            there = records.looked_up(module, name) is not records.MISSING
+            return instead(gast.Constant(there, None), node)
+        try:
+            return _getter(fn, [gast.literal_eval(a) for a in node.args], node)
+        except ValueError:
+            return node
 
-    def visit_Name(self, node: Node) -> Node:  # noqa: N802
+    def visit_Name(self, node: Node) -> Node:
         """A name from outside."""
         value = self.meaning(node)
         if type(value) not in _MAKERS:
             return node
         maker, args = value.__reduce__()
-        plain = maker in _MAKERS and all(isinstance(a, _CONSTANTS) for a in args)
-        return _lambda(maker, args, node) if plain else node
+        return _getter(maker, args, node)
 
-
-def _constant(node: Node) -> Any:
-    """The value of a literal, perhaps with a sign."""
-    if type(node).__name__ == "Constant":
-        return node.value
-    negative = type(node).__name__ == "UnaryOp" and type(node.op).__name__ == "USub"
-    value = _constant(node.operand) if negative else None
-    return -value if isinstance(value, (int, float)) else _UNKNOWN
-
-
-def _lambda(maker: Any, args: Sequence[Any], node: Node) -> Node:
-    """The lambda of a getter."""
-    item = at(gast.Name("item", gast.Param(), None, None), node)
-    items = [_got(maker, a, args, node) for a in (args[:1] if maker is methodcaller else args)]
-    body = items[0] if len(items) == 1 else at(gast.Tuple(items, gast.Load()), node)
-    arguments = gast.arguments([item], [], None, [], [], None, [])
-    return instead(gast.Lambda(arguments, body), node)
-
-
-def _got(maker: Any, what: Any, args: Sequence[Any], node: Node) -> Node:
-    """What one item, attribute or method of `item` is."""
-    item = read("item", node)
-    if maker is itemgetter:
-        return at(gast.Subscript(item, at(gast.Constant(what, None), node), gast.Load()), node)
-    for name in what.split("."):
-        item = at(gast.Attribute(item, name, gast.Load()), node)
-    if maker is attrgetter:
-        return item
-    rest = [at(gast.Constant(a, None), node) for a in args[1:]]
-    return at(gast.Call(item, rest, []), node)
-
-
-# --- `hasattr` of a module as what it is here ----------------------------------------------------
-
-
-def present_attributes(source: Source) -> Source:
-    """A function without questions whether a module has an attribute."""
-    if "hasattr" not in outside_names(source.function.__code__):
-        return source
-    tree = copy.deepcopy(source.tree)
-    return replace(source, tree=_Settled(source, bound_names(tree)).visit(tree))
-
-
-class _Settled(gast.NodeTransformer):  # type: ignore[misc]
-    """Writes what is known for the questions."""
-
-    def __init__(self, source: Source, bound: Set[str]) -> None:
-        self.source = source
-        self.bound = bound
-
-    def meaning(self, node: Node) -> Any:
-        """What a dotted name means, None if it is no such name."""
-        return meaning(self.source, self.bound, node)
-
-    def visit_Call(self, node: Node) -> Node:  # noqa: N802
-        """`hasattr(module, "name")`."""
-        self.generic_visit(node)
-        if len(node.args) != 2 or node.keywords or self.meaning(node.func) is not builtins.hasattr:
-            return node
-        module, name = self.meaning(node.args[0]), getattr(node.args[1], "value", None)
-        if not isinstance(module, types.ModuleType) or not isinstance(name, str):
-            return node
-        there = records.looked_up(module, name) is not records.MISSING
-        return instead(gast.Constant(there, None), node)
-
-    def visit_UnaryOp(self, node: Node) -> Node:  # noqa: N802
+    def visit_UnaryOp(self, node: Node) -> Node:
         """`not hasattr(module, "name")`."""
         self.generic_visit(node)
         known = _known(node.operand) if type(node.op).__name__ == "Not" else None
         return node if known is None else instead(gast.Constant(not known, None), node)
 
-    def visit_If(self, node: Node) -> Any:  # noqa: N802
-        """The branch that is taken."""
-        asked = not _is_constant(node.test)
-        node.test = self.visit(node.test)
-        known = _known(node.test) if asked else None
-        if known is None:
+    def visit_If(self, node: Node) -> Any:
+        """The statements that are run."""
+        taken = self.taken(node)
+        if taken is None:
             return self.generic_visit(node)
-        found = [self.visit(s) for s in (node.body if known else node.orelse)]
-        flat = [s for one in found for s in (one if isinstance(one, list) else [one])]
-        return flat or at(gast.Pass(), node)
+        node.body, node.orelse = taken, []
+        return self.generic_visit(node).body or at(gast.Pass(), node)
 
-    def visit_IfExp(self, node: Node) -> Node:  # noqa: N802
+    def visit_IfExp(self, node: Node) -> Node:
         """The value that is taken."""
-        asked = not _is_constant(node.test)
+        taken = self.taken(node)
+        if taken is None:
+            return self.generic_visit(node)
+        value = self.visit(taken)
+        return instead(value, value)
+
+    def taken(self, node: Node) -> Any:
+        """The branch of a condition that asks nothing else; a literal stays as it was written."""
+        asked = type(node.test).__name__ != "Constant"
         node.test = self.visit(node.test)
         known = _known(node.test) if asked else None
-        if known is None:
-            return self.generic_visit(node)
-        taken = self.visit(node.body if known else node.orelse)
-        return instead(taken, taken)
+        return None if known is None else node.body if known else node.orelse
 
 
-def _is_constant(node: Node) -> bool:
-    """Whether a condition is a literal in the text: it stays as it was written."""
-    return type(node).__name__ == "Constant"
+def _getter(maker: Any, args: Sequence[Any], node: Node) -> Node:
+    """The lambda of a getter of constants, in the place of a node; itself for anything else."""
+    if not any(maker is m for m in _MAKERS) or not all(isinstance(a, _CONSTANTS) for a in args):
+        return node
+    if maker is methodcaller:
+        items = [f"item.{args[0]}({', '.join(map(repr, args[1:]))})"]
+    else:
+        items = [f"item[{a!r}]" if maker is itemgetter else f"item.{a}" for a in args]
+    return instead(expression(f"lambda item: ({', '.join(items)})", node), node)
 
 
 def _known(node: Node) -> bool | None:
     """The truth of a condition that is known."""
-    value = node.value if _is_constant(node) else None
+    value = node.value if type(node).__name__ == "Constant" else None
     return value if isinstance(value, bool) else None

@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from importlib.util import find_spec, resolve_name
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
-from srcdiff.frontend.scopes import Scan, read_names, scan_nodes
+from srcdiff.frontend.scopes import Scan, expression, instead, read, read_names, scan_nodes
 from srcdiff.frontend.source.parse import EmptyCellError, Source
 from srcdiff.ir.frozen import frozen, state
 from srcdiff.primitives.operation import distribution
@@ -30,6 +30,7 @@ from srcdiff.runtime import records
 from srcdiff.runtime.devices import canonical
 
 Node = Any
+T = TypeVar("T")
 
 
 @frozen
@@ -122,8 +123,7 @@ class Builder:
         self.memo: dict[int, Any] = {}
         self.made: list[Node] = []  # nodes that stand in no tree, so that their ids stay theirs
         self.inlining: tuple[Node, ...] = ()
-        self.lifted: list[tuple[LocalFunction, Any]] = []  # the recursive ones so far
-        self.heads: dict[int, Any] = {}
+        self.lifted: list[tuple[LocalFunction, Any, Any]] = []  # the recursive ones so far
         self.imports: frozenset[str] = frozenset()
         self.once: frozenset[str] = frozenset()  # names that one statement binds
 
@@ -133,12 +133,16 @@ class Builder:
         """Append a statement to the block being written."""
         self.out.append(stmt)
 
-    def collect(self, action: Callable[[], None]) -> ir.Block:
+    def collect(self, action: Callable[[], object]) -> ir.Block:
         """The statements that an action emits."""
+        return self.collected(action)[0]
+
+    def collected(self, make: Callable[[], T]) -> tuple[ir.Block, T]:
+        """The statements that are emitted while something is made, and that."""
         saved, self.out = self.out, []
         try:
-            action()
-            return tuple(self.out)
+            made = make()
+            return tuple(self.out), made
         finally:
             self.out = saved
 
@@ -269,7 +273,8 @@ class Builder:
     def _attribute(self, base: ir.Ref, node: Node) -> ir.Ref:
         """An attribute of a module, class or ufunc."""
         value = records.looked_up(base.value, node.attr)
-        text = f"{base.text}.{node.attr}"
+        ours = str(getattr(base.value, "__name__", "")).startswith("srcdiff.")
+        text = node.attr if ours else f"{base.text}.{node.attr}"  # as helpers are printed
         if value is records.MISSING:
             self._refuse_missing(base, node)
         if records.is_closed(value):
@@ -289,6 +294,34 @@ class Builder:
             node, f"`{text}` is of a class that says by code of its own what its attributes are",
             "Pass what is read of it as an argument.",
         )  # fmt: skip
+
+    # --- new nodes ---
+
+    def quoted(self, text: str, where: Node, **holes: Any) -> Node:
+        """An expression of a text at the place of a node, as `scopes.expression`."""
+        return self.new(expression(text, where, **holes))
+
+    def new(self, node: Node) -> Node:
+        """A new node, which stands in no tree: nothing else has its identity meanwhile."""
+        self.made.append(node)
+        return node
+
+    def taken(self, node: Node, base: str = "_t") -> Node:
+        """An expression that is computed now, as the name of its value."""
+        name = self.temp(self.rhs(node), self.loc(node), base)
+        self.scope[name.id] = name
+        return self.new(instead(read(name.id, node), node))
+
+    def variable(self, base: str) -> str:
+        """A new source name, which means itself."""
+        name = self.fresh(base)
+        self.scope[name.id] = name
+        return name.id
+
+    def means(self, function: Node, *meant: object) -> bool:
+        """Whether an expression is the name of one of some objects from outside."""
+        known = self.static(function)
+        return known is not None and any(known.value is m for m in meant)
 
     # --- text ---
 
@@ -409,11 +442,6 @@ def module_of(b: Builder, value: Node) -> types.ModuleType | None:
         return None
     found = b.static(value)
     return found.value if found is not None and isinstance(found.value, types.ModuleType) else None
-
-
-def learn_module(b: Builder, name: str, module: types.ModuleType) -> None:
-    """Let a local name mean a module from here on."""
-    b.scope[name] = Static(module)
 
 
 def _asks_for_module(b: Builder, function: Node) -> bool:

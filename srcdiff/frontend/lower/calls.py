@@ -12,7 +12,8 @@ import itertools
 import math
 import operator
 import string
-from collections.abc import Callable
+from collections import OrderedDict
+from types import BuiltinMethodType
 from typing import Any
 
 import gast
@@ -24,7 +25,7 @@ from srcdiff.frontend.closures.local_functions import arguments
 from srcdiff.frontend.lower import expressions, iterables, loops
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node, Pending, Table
 from srcdiff.frontend.lower.iterables import Element, Sequence, element_rhs
-from srcdiff.frontend.scopes import at
+from srcdiff.frontend.scopes import at, has_star
 from srcdiff.ir.frozen import replace
 from srcdiff.runtime import sequences
 
@@ -36,15 +37,15 @@ _FRAME_READERS = (
 _EAGER = (
     sum, min, max, tuple, list, sorted, set, frozenset, dict, math.fsum, math.prod, np.fromiter,
 )  # fmt: skip
+_FROM_KEYS = (dict.fromkeys, OrderedDict.fromkeys)
 
 
-def direct_call(b: Builder, node: Node) -> ir.Rhs:
+def call(b: Builder, node: Node) -> ir.Rhs:
     """A call."""
     func = node.func
     if _gets_method(b, func):
         func = at(gast.Attribute(func.args[0], func.args[1].value, gast.Load()), func)
-        node = at(gast.Call(func, node.args, node.keywords), node)
-        b.made.append(node)
+        node = b.new(at(gast.Call(func, node.args, node.keywords), node))
     if type(func).__name__ == "Name":
         meaning = b.scope.get(func.id)
         if isinstance(meaning, (LocalFunction, Pending)):
@@ -63,10 +64,7 @@ def _gets_method(b: Builder, node: Node) -> bool:
     """Whether an expression is `getattr(x, "name")`."""
     if type(node).__name__ != "Call" or len(node.args) != 2 or node.keywords:
         return False
-    known = b.static(node.func)
-    name = node.args[1]
-    literal = type(name).__name__ == "Constant" and isinstance(name.value, str)
-    return known is not None and known.value is getattr and literal
+    return isinstance(getattr(node.args[1], "value", None), str) and b.means(node.func, getattr)
 
 
 def _lambda_call(b: Builder, node: Node) -> ir.Rhs:
@@ -88,16 +86,14 @@ def _known_call(b: Builder, node: Node, known: ir.Ref) -> ir.Rhs:
             node, f"`{known.text}` reads and writes memory by its address",
             "Write into the array itself.",
         )  # fmt: skip
-    if iterables.is_from_keys(fn, node):
-        return loops.dict_comprehension(b, iterables.from_keys(b, node))
-    if loops.is_reduce(fn, node):
-        return loops.reduced(b, node)
+    done = _applied(b, node, fn)
+    if done is not None:
+        return done
     if id(node) in b.eager and iterables.is_lazy(b, node):
         return loops.list_comprehension(b, iterables.generator(b, node))
     if any(iterables.is_lazy(b, a) for a in node.args):
         return _generator_call(b, node, known)
-    args, kwargs = arguments(b, (), node)
-    return ir.called(known, ir.Call(fn, args, kwargs))
+    return ir.called(known, ir.Call(fn, *arguments(b, (), node)))
 
 
 def _generator_call(b: Builder, node: Node, known: ir.Ref) -> ir.Rhs:
@@ -109,20 +105,16 @@ def _generator_call(b: Builder, node: Node, known: ir.Ref) -> ir.Rhs:
         return loops.list_comprehension(b, iterables.generator(b, node.args[0]))
     if any(fn is f for f in _EAGER):
         b.eager.update(map(id, node.args))
-    args, kwargs = arguments(b, (), node)
-    return ir.called(known, ir.Call(fn, args, kwargs))
+    return ir.called(known, ir.Call(fn, *arguments(b, (), node)))
 
 
 def _method_call(b: Builder, node: Node) -> ir.Rhs:
     """`x.sum(axis=0)`."""
     if node.func.attr in ("join", "extend", "update"):  # these use up their argument at once
         b.eager.update(map(id, node.args))
-    found = expressions.resolve_super(b, node.func.value)
-    if found is not None:
-        args, kwargs = arguments(b, (found[0],), node)
-        return ir.Call(ir.Method(b.source.attribute(node.func.attr), found[1]), args, kwargs)
-    args, kwargs = arguments(b, (node.func.value,), node)
-    return ir.Call(ir.Method(b.source.attribute(node.func.attr)), args, kwargs)
+    base, after = expressions.resolve_super(b, node.func.value) or (node.func.value, None)
+    method = ir.Method(b.source.attribute(node.func.attr), after)
+    return ir.Call(method, *arguments(b, (base,), node))
 
 
 def _unknown_call(b: Builder, node: Node) -> ir.Rhs:
@@ -144,8 +136,8 @@ def _local_call(b: Builder, node: Node, meaning: LocalFunction | Pending) -> ir.
         )  # fmt: skip
     loc = b.loc(node)
     if closures.is_recursive(meaning):
-        args, kwargs = arguments(b, (), node)
-        return closures.call(b, meaning, ir.Call(meaning.name, args, kwargs), loc)  # type: ignore[arg-type]
+        given = ir.Call(meaning.name, *arguments(b, (), node))  # type: ignore[arg-type]
+        return closures.call(b, meaning, given, loc)
     if local_functions.needs_binding(node, meaning):
         callee = b.temp(closures.named(b, meaning, node), loc)
         args, kwargs = arguments(b, (), node)
@@ -156,24 +148,19 @@ def _local_call(b: Builder, node: Node, meaning: LocalFunction | Pending) -> ir.
 # --- calls that stand for others: `accumulate`, `max` and `min` with `key=`, `einsum` of lists ---
 
 
-Apply = Callable[..., ir.Rhs]
-
-
-def call(b: Builder, node: Node) -> ir.Rhs:
-    """A call."""
-    done = None
-    if type(node.func).__name__ in ("Name", "Attribute"):
-        known = b.static(node.func)
-        done = None if known is None else _applied(b, node, known.value)
-    return direct_call(b, node) if done is None else done
-
-
 def _applied(b: Builder, node: Node, fn: Any) -> ir.Rhs | None:
     """A call of one of these functions as a loop, None for any other."""
-    if any(type(a).__name__ == "Starred" for a in node.args):
+    if has_star(node.args):
         return None
     if fn is itertools.accumulate:
         return _accumulate(b, node)
+    plain = not node.keywords
+    if plain and fn is functools.reduce and len(node.args) in (2, 3):
+        function, items, *start = node.args
+        return loops.folded(b, node, function, items, start[0] if start else None)
+    from_keys = isinstance(fn, BuiltinMethodType) and fn in _FROM_KEYS
+    if plain and from_keys and len(node.args) in (1, 2):
+        return loops.dict_comprehension(b, iterables.from_keys(b, node))
     if fn is np.einsum:
         return _einsum(b, node)
     if fn is np.vectorize:
@@ -183,66 +170,30 @@ def _applied(b: Builder, node: Node, fn: Any) -> ir.Rhs | None:
     return None
 
 
-def _function(b: Builder, node: Node, count: int, call: Node) -> Apply:
-    """What an expression that stands for a function does with its arguments."""
-    names = [iterables.variable(b, "item") for _ in range(count)]
-    step = iterables.call_of(b, node, names, call)
-
-    def apply(*values: ir.Atom) -> ir.Rhs:
-        for name, value in zip(names, values, strict=True):
-            b.emit(ir.Assign(ir.Name(name), value, b.loc(call)))
-        return b.rhs(step)
-
-    return apply
-
-
 def _accumulate(b: Builder, node: Node) -> ir.Rhs | None:
     """`itertools.accumulate(xs, f, initial=v)`: a list."""
     start = next((k.value for k in node.keywords if k.arg == "initial"), None)
     given = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "func")]
     if len(given) > 1 or not node.args:
         return None
-    apply = _function(b, given[0], 2, node) if given else _plus
-    loc = b.loc(node)
-    source: ir.Atom = b.name(node.args[0])
-    total = b.fresh("_total")
-    if start is not None:
-        b.emit(ir.Assign(total, b.rhs(start), loc))
-    else:
-        b.emit(ir.Assign(total, ir.Call(operator.getitem, (source, ir.Const(0))), loc))
-        rest = ir.Slice(ir.Const(1), ir.NONE, ir.NONE)
-        source = b.temp(ir.Call(operator.getitem, (source, rest)), loc)
-    result = b.temp(ir.Call(ir.make_list, (total,)), loc)
-
-    def step(element: Element) -> None:
-        value = b.as_atom(element_rhs(b, element, node), node)
-        b.emit(ir.Assign(total, apply(total, value), loc))
-        b.emit(ir.Effect(ir.Call(ir.Method("append"), (result, total)), loc))
-
-    loops.loop_through(b, Sequence(source), step, loc)
-    return result
-
-
-def _plus(*values: ir.Atom) -> ir.Rhs:
-    return ir.Call(operator.add, values)
+    return loops.folded(b, node, given[0] if given else None, node.args[0], start, kept=True)
 
 
 def _extreme(b: Builder, node: Node, fn: Any) -> ir.Rhs:
     """`max(xs, key=f)`, `max(a, b, key=f)`: the first item of which `f` is greatest."""
-    apply = _function(b, node.keywords[0].value, 1, node)
-    loc = b.loc(node)
+    item = b.variable("item")
+    step = iterables.call_of(b, node.keywords[0].value, [item], node)
     several = len(node.args) > 1
-    items = at(gast.Tuple(node.args, gast.Load()), node) if several else node.args[0]
+    items = b.quoted("(*xs,)", node, xs=node.args) if several else node.args[0]
     source = _with_places(b, items, node)
-    keys = b.temp(ir.Call(ir.make_list), loc)
 
-    def append(element: Element) -> None:
-        value = b.as_atom(apply(b.as_atom(element_rhs(b, element, node), node)), node)
-        b.emit(ir.Effect(ir.Call(ir.Method("append"), (keys, value)), loc))
+    def key(element: Element) -> ir.Rhs:
+        b.emit(ir.Assign(ir.Name(item), element_rhs(b, element, node), b.loc(node)))
+        return b.rhs(step)
 
-    loops.loop_through(b, Sequence(source), append, loc)
+    keys = loops.listed(b, Sequence(source), key, node)
     first = sequences.first_greatest if fn is max else sequences.first_least
-    place = b.temp(ir.Call(first, (keys,)), loc)
+    place = b.temp(ir.Call(first, (keys,)), b.loc(node))
     return ir.Call(operator.getitem, (source, place))
 
 
@@ -251,8 +202,8 @@ def _with_places(b: Builder, items: Node, node: Node) -> ir.Name:
     if iterables.is_lazy(b, items):
         made = loops.list_comprehension(b, iterables.generator(b, items))
         return b.temp(made, b.loc(node))
-    known = b.static(items.func) if type(items).__name__ == "Call" else None
-    if type(items).__name__ in ("List", "Tuple", "ListComp") or (known and known.value is range):
+    is_range = type(items).__name__ == "Call" and b.means(items.func, range)
+    if is_range or type(items).__name__ in ("List", "Tuple", "ListComp"):
         return b.name(items)
     return b.temp(ir.Call(list, (b.name(items),), (), "list"), b.loc(node))
 

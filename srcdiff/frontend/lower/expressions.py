@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
@@ -134,10 +134,8 @@ def attribute(b: Builder, node: Node) -> ir.Rhs:
     found = b.static(node)
     if found is not None:
         return found
-    behind = resolve_super(b, node.value)
-    if behind is not None:
-        return ir.Call(ir.Attr(b.source.attribute(node.attr), behind[1]), (b.atom(behind[0]),))
-    return ir.Call(ir.Attr(b.source.attribute(node.attr)), (b.atom(node.value),))
+    base, after = resolve_super(b, node.value) or (node.value, None)
+    return ir.Call(ir.Attr(b.source.attribute(node.attr), after), (b.atom(base),))
 
 
 def subscript(b: Builder, node: Node) -> ir.Rhs:
@@ -267,26 +265,12 @@ def _merged_dict(b: Builder, node: Node) -> ir.Name:
 
 
 def opaque(b: Builder, node: Node) -> ir.Rhs:
-    """A set: kept as text."""
+    """A set or an f-string, which is no number: kept as text."""
     from srcdiff.frontend.lower import purity
 
-    node = purity.with_held_items(b, node) if type(node).__name__ == "Set" else node
+    node = node if type(node).__name__ == "SetComp" else purity.with_held_items(b, node)
     purity.check_text(b, node)
-    return b.opaque(node)
-
-
-def lambda_(b: Builder, node: Node) -> ir.Rhs:
-    """A lambda that is passed on."""
-    return closures.anonymous(b, node)
-
-
-def formatted(b: Builder, node: Node) -> ir.Rhs:
-    """An f-string: text, no number."""
-    from srcdiff.frontend.lower import purity
-
-    node = purity.with_held_items(b, node)
-    purity.check_text(b, node)
-    return b.opaque(node, harmless=True)
+    return b.opaque(node, harmless=type(node).__name__ == "JoinedStr")
 
 
 def walrus(b: Builder, node: Node) -> ir.Rhs:
@@ -309,26 +293,29 @@ def conditional(b: Builder, node: Node) -> ir.Rhs:
 def boolean(b: Builder, node: Node) -> ir.Rhs:
     """`x and y`, `x or y`: the later values are only computed where they are needed."""
     result = b.fresh("_t")
-    b.emit(ir.Assign(result, b.rhs(node.values[0]), b.loc(node.values[0])))
-    _continued(b, node, 1, result)
+
+    def value(i: int) -> None:
+        b.emit(ir.Assign(result, b.rhs(node.values[i]), b.loc(node.values[i])))
+
+    value(0)
+    _continued(b, result, value, range(1, len(node.values)), node)
     return result
 
 
-def _continued(b: Builder, node: Node, i: int, result: ir.Name) -> None:
-    """The values of a boolean expression from the i-th on."""
-    if i == len(node.values):
+def _continued(
+    b: Builder, result: ir.Name, step: Callable[[int], None], steps: range, node: Node
+) -> None:
+    """Further steps that assign a result, each where what it is so far does not decide."""
+    if not steps:
         return
 
     def rest() -> None:
-        b.emit(ir.Assign(result, b.rhs(node.values[i]), b.loc(node.values[i])))
-        _continued(b, node, i + 1, result)
+        step(steps[0])
+        _continued(b, result, step, steps[1:], node)
 
-    _only_if(b, result, b.collect(rest), type(node.op).__name__ == "And", node)
-
-
-def _only_if(b: Builder, test: ir.Atom, block: Any, wanted: bool, node: Node) -> None:
-    body, orelse = (block, ()) if wanted else ((), block)
-    b.emit(ir.If(test, body, orelse, b.loc(node)))
+    block = b.collect(rest)
+    ends = type(getattr(node, "op", None)).__name__ == "Or"
+    b.emit(ir.If(result, () if ends else block, block if ends else (), b.loc(node)))
 
 
 def comparison(b: Builder, node: Node) -> ir.Rhs:
@@ -337,25 +324,18 @@ def comparison(b: Builder, node: Node) -> ir.Rhs:
     first = _compared(b, node.ops[0], left, right, node)
     if len(node.ops) == 1:
         return first
-    later = node.comparators[1:]
-    right = b.held(right, b.rebound(later), node)
+    left = b.held(right, b.rebound(node.comparators[1:]), node)
     result = b.temp(first, b.loc(node))
-    _chained(b, node, 1, right, result)
-    return result
 
-
-def _chained(b: Builder, node: Node, i: int, left: ir.Atom, result: ir.Name) -> None:
-    """The comparisons of a chain from the i-th on."""
-    if i == len(node.ops):
-        return
-
-    def rest() -> None:
+    def compare(i: int) -> None:
+        nonlocal left
         right = b.atom(node.comparators[i])
         right = b.held(right, b.rebound(node.comparators[i + 1 :]), node)
         b.emit(ir.Assign(result, _compared(b, node.ops[i], left, right, node), b.loc(node)))
-        _chained(b, node, i + 1, right, result)
+        left = right
 
-    _only_if(b, result, b.collect(rest), True, node)
+    _continued(b, result, compare, range(1, len(node.ops)), node)
+    return result
 
 
 def _compared(b: Builder, op: Node, left: ir.Atom, right: ir.Atom, node: Node) -> ir.Call:
@@ -391,8 +371,8 @@ TABLE: Table = {
     "Dict": dict_,
     "Set": opaque,
     "SetComp": opaque,
-    "Lambda": lambda_,
-    "JoinedStr": formatted,
+    "Lambda": closures.anonymous,
+    "JoinedStr": opaque,
     "NamedExpr": walrus,
     "IfExp": conditional,
     "BoolOp": boolean,

@@ -9,16 +9,14 @@ from __future__ import annotations
 import collections.abc
 import itertools
 import operator
-from collections import OrderedDict
 from itertools import starmap
-from types import BuiltinMethodType
-from typing import Any, Union
+from typing import Any
 
 import gast
 import numpy as np
 
-from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node, Static
-from srcdiff.frontend.scopes import at, read
+from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node
+from srcdiff.frontend.scopes import at, has_star, read
 from srcdiff.ir import Assign, Atom, Call, Const, Loc, Name, Ref, Rhs, Role, Tup, Unpacks
 from srcdiff.ir.frozen import frozen
 from srcdiff.runtime import sequences
@@ -32,106 +30,55 @@ def is_lazy(b: Builder, node: Node) -> bool:
     kind = type(node).__name__
     if kind == "GeneratorExp":
         return True
-    if kind != "Call" or node.keywords or len(node.args) < 2:
+    if kind != "Call" or node.keywords or len(node.args) < 2 or has_star(node.args):
         return False
-    if getattr(node.func, "attr", getattr(node.func, "id", "")) not in _NAMES:
-        return False
-    known = b.static(node.func)
-    starred = any(type(a).__name__ == "Starred" for a in node.args)
-    return known is not None and any(known.value is f for f in LAZY) and not starred
+    named = getattr(node.func, "attr", getattr(node.func, "id", "")) in _NAMES
+    return named and b.means(node.func, *LAZY)
 
 
 def generator(b: Builder, node: Node) -> Node:
     """`map(f, xs)`, `filter(f, xs)` and `starmap(f, xs)` as generator expressions."""
     if type(node).__name__ == "GeneratorExp":
         return node
-    known = b.static(node.func)
-    assert known is not None
-    names, value = mapped_step(b, node)
-    targets: Any = [read(n, node) for n in names]
-    target = targets[0] if len(targets) == 1 else at(gast.Tuple(targets, gast.Store()), node)
-    test: list[Any] = []
-    if known.value is filter:
-        value, test = targets[0], [value]
-    sources = sources_of(b, node)
-    over = sources[0] if len(sources) == 1 else _zip(b, sources, node)
-    part = gast.comprehension(target, over, test, 0)
-    made = at(gast.GeneratorExp(value, [part]), node)
-    b.made.append(made)
-    return made
+    if not b.means(node.func, filter):
+        return b.quoted("(x for x in xs)", node, x=read(b.variable("_t"), node), xs=node)
+    function, over = node.args[:2]
+    item = read(b.variable("item"), node)  # which is no variable of the comprehension's own
+    plain = type(function).__name__ == "Constant"  # filter(None, xs)
+    test = item if plain else call_of(b, function, [item.id], node)
+    return b.quoted("(x for x in xs if test)", node, x=item, xs=over, test=test)
 
 
-def mapped_step(b: Builder, node: Node) -> tuple[tuple[str, ...], Node]:
-    """What is computed of an item, and the names of what it is computed from."""
-    sources = sources_of(b, node)
-    names = tuple(variable(b, "item") for _ in sources)
-    if type(node.args[0]).__name__ == "Constant":  # filter(None, xs)
-        return names, read(names[0], node)
+def mapped_step(b: Builder, node: Node, sources: list[Node]) -> tuple[list[str], Node]:
+    """What `map` or `starmap` computes of the items of sources, and the names of these."""
+    names = [b.variable("item") for _ in sources]
     call = call_of(b, node.args[0], names, node)
-    if sources == node.args[1:] and _means(b, node.func, starmap):
+    if sources == node.args[1:] and b.means(node.func, starmap):
         call.args = [at(gast.Starred(call.args[0], gast.Load()), node)]
     return names, call
 
 
 def sources_of(b: Builder, node: Node) -> list[Node]:
-    """What a call of `LAZY` takes items from: `starmap(f, zip(xs, ys))` from `xs` and `ys`."""
-    inner = node.args[1]
-    plain = type(inner).__name__ == "Call" and inner.args and not inner.keywords
-    starred = plain and any(type(a).__name__ == "Starred" for a in inner.args)
-    zipped = plain and not starred and _means(b, inner.func, zip)
-    found: list[Node] = inner.args if zipped and _means(b, node.func, starmap) else node.args[1:]
-    return found
-
-
-def _means(b: Builder, function: Node, meant: object) -> bool:
-    """Whether an expression is the name of a function from outside."""
-    known = b.static(function)
-    return known is not None and known.value is meant
-
-
-def is_from_keys(fn: object, node: Node) -> bool:
-    """Whether a call is `dict.fromkeys(keys, value)`."""
-    mine = isinstance(fn, BuiltinMethodType) and fn.__name__ == "fromkeys"
-    starred = any(type(a).__name__ == "Starred" for a in node.args)
-    known = mine and getattr(fn, "__self__", None) in (dict, OrderedDict)
-    return known and not node.keywords and not starred and len(node.args) in (1, 2)
+    """What `map` takes items from: `starmap(f, zip(xs, ys))` from `xs` and `ys`."""
+    inner, found = node.args[1], node.args[1:]
+    plain = type(inner).__name__ == "Call" and not inner.keywords and not has_star(inner.args)
+    zipped = plain and inner.args and b.means(inner.func, zip) and b.means(node.func, starmap)
+    return inner.args if zipped else found  # type: ignore[no-any-return]
 
 
 def from_keys(b: Builder, node: Node) -> Node:
     """`dict.fromkeys(keys, value)` as `{key: value for key in keys}`, the value computed once."""
-    keys, *rest = (_held(b, a, "keys") for a in node.args)
-    value = rest[0] if rest else at(gast.Constant(None, None), node)
-    key = read(variable(b, "key"), node)
-    return at(gast.DictComp(key, value, [gast.comprehension(key, keys, [], 0)]), node)
-
-
-def _held(b: Builder, node: Node, base: str) -> Node:
-    """An expression that is computed now, as a name."""
-    held = b.fresh(base)
-    b.emit(Assign(held, b.rhs(node), b.loc(node)))
-    b.scope[held.id] = held
-    return read(held.id, node)
-
-
-def _zip(b: Builder, sources: list[Node], node: Node) -> Node:
-    """`zip(xs, ys)` of the sources of a `map`."""
-    name = b.fresh("zip").id
-    b.scope[name] = Static(zip)
-    return at(gast.Call(read(name, node), sources, []), node)
-
-
-def variable(b: Builder, base: str) -> str:
-    """A new source name, which means itself."""
-    name = b.fresh(base)
-    b.scope[name.id] = name
-    return name.id
+    keys, *value = [b.taken(a, "keys") for a in node.args]
+    if not value:
+        return b.quoted("{key: None for key in keys}", node, keys=keys)
+    return b.quoted("{key: value for key in keys}", node, keys=keys, value=value[0])
 
 
 def call_of(b: Builder, function: Node, names: collections.abc.Sequence[str], node: Node) -> Node:
     """A call of the function that an argument is; one that has to be computed is computed now."""
-    if not _is_ready(b, function):
-        function = _held(b, function, "function")
-    return at(gast.Call(function, [read(n, node) for n in names], []), node)
+    given = [read(n, node) for n in names]
+    function = function if _is_ready(b, function) else b.taken(function, "function")
+    return b.quoted("function(*given)", node, function=function, given=given)
 
 
 def _is_ready(b: Builder, function: Node) -> bool:
@@ -160,77 +107,82 @@ def _arithmetic(b: Builder, op: Any, x: Atom, y: Atom, loc: Loc) -> Atom:
     return b.temp(Call(op, (x, y), role=Role.COUNT), loc)
 
 
-@frozen
-class Sequence:
-    """A list, tuple or array: `len(base)` items `base[k]`."""
-
-    base: Atom
-
-    def length(self, b: Builder, loc: Loc) -> Atom:
-        """The number of items."""
-        return b.temp(Call(len, (self.base,), text="len", role=Role.LOOP), loc, "_n")
-
-    def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
-        """The item at an index."""
-        # A loop takes it: of a dict that would be a key.
-        return Call(operator.getitem, (self.base, k), role=Role.LOOP)
-
-
-@frozen
-class Range:
-    """`range(*args)`; of one or two arguments unless it is the whole of what is iterated."""
-
-    args: tuple[Atom, ...]
-
-    def length(self, b: Builder, loc: Loc) -> Atom:
-        """The number of items; negative also means none."""
-        if len(self.args) == 1:
-            return self.args[0]
-        start, stop = self.args
-        return _arithmetic(b, operator.sub, stop, start, loc)
-
-    def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
-        """The item at an index."""
-        if len(self.args) == 1:
-            return k
-        return Call(operator.add, (self.args[0], k), role=Role.COUNT)
-
-
-@frozen
-class Zipped:
-    """`zip(*parts)`; `strict`: they are of one length."""
-
-    parts: tuple[Items, ...]
-    strict: bool = False
-
-    def length(self, b: Builder, loc: Loc) -> Atom:
-        """The least number of items."""
-        ending = [p for p in self.parts if not isinstance(p, Endless)] or self.parts
-        lengths = tuple(p.length(b, loc) for p in ending)
-        if len(lengths) == 1:
-            return lengths[0]
-        if self.strict:
-            return b.temp(Call(sequences.same_length, lengths, text="same_length"), loc, "_n")
-        return b.temp(Call(min, lengths, text="min"), loc, "_n")
-
-    def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
-        """A tuple of the items at an index."""
-        return tuple(p.at(b, k, loc) for p in self.parts)
-
-
-@frozen
-class Enumerated:
-    """`enumerate(inner, start)`."""
+class Items:
+    """What can be iterated, with as many items as what it is made of."""
 
     inner: Items
-    start: Atom | None
 
     def length(self, b: Builder, loc: Loc) -> Atom:
         """The number of items."""
         return self.inner.length(b, loc)
 
     def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
-        """The number and the item at an index."""
+        """The item at an index."""
+        raise NotImplementedError
+
+
+@frozen
+class Sequence(Items):
+    """A list, tuple or array: `len(base)` items `base[k]`."""
+
+    base: Atom
+
+    def length(self, b: Builder, loc: Loc) -> Atom:
+        return b.temp(Call(len, (self.base,), text="len", role=Role.LOOP), loc, "_n")
+
+    def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
+        # A loop takes it: of a dict that would be a key.
+        return Call(operator.getitem, (self.base, k), role=Role.LOOP)
+
+
+@frozen
+class Range(Items):
+    """`range(*args)`; of one or two arguments unless it is the whole of what is iterated.
+
+    A negative number of items also means none.
+    """
+
+    args: tuple[Atom, ...]
+
+    def length(self, b: Builder, loc: Loc) -> Atom:
+        if len(self.args) == 1:
+            return self.args[0]
+        start, stop = self.args
+        return _arithmetic(b, operator.sub, stop, start, loc)
+
+    def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
+        if len(self.args) == 1:
+            return k
+        return Call(operator.add, (self.args[0], k), role=Role.COUNT)
+
+
+@frozen
+class Zipped(Items):
+    """`zip(*parts)`; `strict`: they are of one length."""
+
+    parts: tuple[Items, ...]
+    strict: bool = False
+
+    def length(self, b: Builder, loc: Loc) -> Atom:
+        ending = [p for p in self.parts if not isinstance(p, Endless)] or self.parts
+        lengths = tuple(p.length(b, loc) for p in ending)
+        if len(lengths) == 1:
+            return lengths[0]
+        least = sequences.same_length if self.strict else min
+        return b.temp(Call(least, lengths, text=least.__name__), loc, "_n")
+
+    def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
+        return tuple(p.at(b, k, loc) for p in self.parts)
+
+
+@frozen
+class Enumerated(Items):
+    """`enumerate(inner, start)`."""
+
+    inner: Items
+    start: Atom | None
+
+    def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
         number: Rhs = k
         if self.start is not None:
             number = Call(operator.add, (k, self.start), role=Role.COUNT)
@@ -238,17 +190,12 @@ class Enumerated:
 
 
 @frozen
-class Reverse:
+class Reverse(Items):
     """`reversed(inner)`."""
 
     inner: Sequence | Range
 
-    def length(self, b: Builder, loc: Loc) -> Atom:
-        """The number of items."""
-        return self.inner.length(b, loc)
-
     def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
-        """The item at an index from the end."""
         if isinstance(self.inner, Sequence):
             after = _arithmetic(b, operator.add, k, _ONE, loc)
             return self.inner.at(b, b.temp(Call(operator.neg, (after,)), loc), loc)
@@ -258,20 +205,15 @@ class Reverse:
 
 
 @frozen
-class DictItems:
+class DictItems(Items):
     """`base.items()` and so on, by a list of the keys; `np.ndenumerate` by one of all indices."""
 
+    inner: Sequence
     base: Atom
-    keys: Name
     what: str
 
-    def length(self, b: Builder, loc: Loc) -> Atom:
-        """The number of items."""
-        return b.temp(Call(len, (self.keys,), text="len"), loc, "_n")
-
     def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
-        """The key, the value or both at an index."""
-        key = Call(operator.getitem, (self.keys, k))
+        key = self.inner.at(b, k, loc)
         if self.what == "keys":
             return key
         name = b.temp(key, loc)
@@ -280,26 +222,21 @@ class DictItems:
 
 
 @frozen
-class Mapped:
-    """`map(f, *parts)`: `call` is what computes an item from those of the parts, by `names`."""
+class Mapped(Items):
+    """`map(f, *inner)`: `call` is what computes an item from those of the parts, by `names`."""
 
-    parts: Zipped
-    names: tuple[str, ...]
+    inner: Zipped
+    names: list[str]
     call: Node
 
-    def length(self, b: Builder, loc: Loc) -> Atom:
-        """The number of items."""
-        return self.parts.length(b, loc)
-
     def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
-        """The function's value at an index."""
-        for name, item in zip(self.names, self.parts.at(b, k, loc), strict=True):
+        for name, item in zip(self.names, self.inner.at(b, k, loc), strict=True):
             b.emit(Assign(Name(name), element_rhs(b, item, self.call), loc))
         return b.rhs(self.call)
 
 
 @frozen
-class Endless:
+class Endless(Items):
     """`count(start, step)`, `cycle(xs)`, `repeat(v)`: only beside something that ends."""
 
     node: Node
@@ -307,14 +244,12 @@ class Endless:
     args: tuple[Atom, ...]
 
     def length(self, b: Builder, loc: Loc) -> Atom:
-        """There is none."""
         return b.refuse(
             self.node, f"a loop over `itertools.{self.what.__name__}` has no end",
             "Write `while`, or `zip` it with something that ends.",
         )  # fmt: skip
 
     def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
-        """The item at an index."""
         if self.what is itertools.repeat:
             return self.args[0]
         if self.what is itertools.cycle:
@@ -327,12 +262,9 @@ class Endless:
         return moved if start == _ZERO else Call(operator.add, (start, moved))
 
 
-Items = Union[Sequence, Range, Zipped, Enumerated, Reverse, DictItems, Mapped, Endless]
-
-
 def items_of(b: Builder, node: Node, bound: frozenset[str], nested: bool = False) -> Items:
     """What an expression iterates over; names that the loop binds (`bound`) are copied first."""
-    if type(node).__name__ == "Call" and not any(type(a).__name__ == "Starred" for a in node.args):
+    if type(node).__name__ == "Call" and not has_star(node.args):
         known = b.static(node.func)
         if known is not None:
             found = _known(b, node, known, bound, nested)
@@ -366,11 +298,9 @@ def loop_items(b: Builder, target: Node, node: Node, bound: frozenset[str]) -> I
 
 def _rows_of_zip(b: Builder, node: Node) -> Node | None:
     """The `rows` of `zip(*rows)`."""
-    if type(node).__name__ != "Call" or len(node.args) != 1:
+    if type(node).__name__ != "Call" or len(node.args) != 1 or node.keywords:
         return None
-    starred = type(node.args[0]).__name__ == "Starred" and not node.keywords
-    known = b.static(node.func) if starred else None
-    return node.args[0].value if known is not None and known.value is zip else None
+    return node.args[0].value if has_star(node.args) and b.means(node.func, zip) else None
 
 
 _VIEWS = ("items", "keys", "values")
@@ -397,8 +327,9 @@ def _known(b: Builder, node: Node, known: Ref, bound: frozenset[str], nested: bo
     if any(fn is f for f in _ENDLESS) and not keywords and len(args) <= (2 if fn is _COUNT else 1):
         return Endless(node, fn, tuple(b.held(a, bound, node) for a in b.operands(args)))
     if fn in (map, itertools.starmap) and len(args) > 1 and not keywords:
-        names, step = mapped_step(b, node)
-        parts = tuple(items_of(b, a, bound, nested=True) for a in sources_of(b, node))
+        sources = sources_of(b, node)
+        names, step = mapped_step(b, node, sources)
+        parts = tuple(items_of(b, a, bound, nested=True) for a in sources)
         return Mapped(Zipped(parts), names, step)
     return None
 
@@ -442,8 +373,8 @@ def _reversed(b: Builder, node: Node, bound: frozenset[str]) -> Items:
 def _dict_items(b: Builder, node: Node, bound: frozenset[str]) -> Items:
     """`d.items()`, `d.keys()`, `d.values()`."""
     base = b.held(b.atom(node.func.value), bound, node)
-    loc = b.loc(node)
-    return DictItems(base, b.temp(Call(list, (base,), text="list"), loc), node.func.attr)
+    keys = b.temp(Call(list, (base,), text="list"), b.loc(node))
+    return DictItems(Sequence(keys), base, node.func.attr)
 
 
 def _elements(b: Builder, node: Node, bound: frozenset[str]) -> Items:
@@ -452,7 +383,8 @@ def _elements(b: Builder, node: Node, bound: frozenset[str]) -> Items:
     array = b.temp(Call(np.asarray, (b.atom(node.args[0]),), text="np.asarray"), loc)
     shape = b.temp(Call(np.shape, (array,), text="np.shape"), loc)
     places = b.temp(Call(np.ndindex, (shape,), text="np.ndindex"), loc)
-    return DictItems(array, b.temp(Call(list, (places,), text="list"), loc), "items")
+    indices = b.temp(Call(list, (places,), text="list"), loc)
+    return DictItems(Sequence(indices), array, "items")
 
 
 def _sequence(b: Builder, node: Node, bound: frozenset[str]) -> Items:

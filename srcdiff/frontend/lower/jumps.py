@@ -55,14 +55,10 @@ def _leaves(b: Builder, node: Node) -> bool:
     if kind == "If":
         return bool(node.orelse) and leaves(b, node.body) and leaves(b, node.orelse)
     if kind in _LOOPS and "break" not in all_escapes(b, node.body):
-        return _endless(node) or leaves(b, node.orelse)
+        test: Any = getattr(node, "test", None)
+        endless = type(test).__name__ == "Constant" and bool(test.value)
+        return endless or leaves(b, node.orelse)
     return False
-
-
-def _endless(node: Node) -> bool:
-    """Whether a loop is a `while True`."""
-    test: Any = getattr(node, "test", None)
-    return type(test).__name__ == "Constant" and bool(test.value)
 
 
 def returns(b: Builder, nodes: Sequence[Node]) -> Iterator[Node]:
@@ -132,12 +128,8 @@ def frame_of(b: Builder, nodes: Sequence[Node]) -> Frame:
     """How a function returns."""
     found = list(returns(b, nodes))
     single = not found or (len(found) == 1 and nodes[-1] is found[0])
-    valued = not all(_is_none(r.value) for r in found)
+    valued = any(getattr(r.value, "value", r.value) is not None for r in found)
     return Frame(single, b.fresh("_ret") if valued and not single else None)
-
-
-def _is_none(node: Node | None) -> bool:
-    return node is None or getattr(node, "value", node) is None
 
 
 def function_body(b: Builder, nodes: Sequence[Node]) -> Rhs:

@@ -6,9 +6,11 @@ computes.
 
 from __future__ import annotations
 
-import functools
+import itertools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+
+import gast
 
 from srcdiff import ir
 from srcdiff.frontend.closures.local_functions import settled
@@ -18,14 +20,17 @@ from srcdiff.frontend.lower.iterables import (
     Element,
     Enumerated,
     Items,
+    Mapped,
     Range,
     Reverse,
+    Sequence,
+    Zipped,
     element_rhs,
     header,
     loop_items,
 )
 from srcdiff.frontend.lower.targets import refuse_target, store
-from srcdiff.frontend.scopes import children, scan_nodes
+from srcdiff.frontend.scopes import has_star, scan_nodes
 from srcdiff.ir.frozen import replace
 
 _GROWS = frozenset(
@@ -50,10 +55,9 @@ def while_(b: Builder, node: Node) -> ir.Name | None:
     """A `while` statement without its `else`; gives the flag that its `break` sets."""
     loc = b.loc(node)
     frame = _enter(b, node)
-    tests: list[ir.Atom] = []
-    cond = b.collect(lambda: tests.append(b.atom(node.test)))
+    cond, test = b.collected(lambda: b.atom(node.test))
     body = b.collect(lambda: _body(b, node.body, frame))
-    b.emit(ir.While(cond, tests[0], body, frame.stop, loc))
+    b.emit(ir.While(cond, test, body, frame.stop, loc))
     return frame.stop if frame.own else None
 
 
@@ -66,7 +70,7 @@ def _enter(b: Builder, node: Node) -> LoopFrame:
     return LoopFrame(jumps.return_flag(b) if "return" in kinds else None)
 
 
-def _body(b: Builder, nodes: Sequence[Node], frame: LoopFrame) -> None:
+def _body(b: Builder, nodes: list[Node], frame: LoopFrame) -> None:
     """The body of a loop."""
     b.frame.loops.append(frame)
     block = jumps.block(b, nodes, tail=True)
@@ -85,48 +89,46 @@ def loop_over(
     loc: ir.Loc,
 ) -> None:
     """A loop that binds `target` to each of the items."""
-    counter, bind = _counter(b, target, items, loc)
-    rhs = header(b, items, loc)
+    counter = _counter(b, target, items)
 
-    def all_of_it() -> None:
-        bind()
+    def bound(element: Element) -> None:
+        if counter is None:
+            bind(b, target, element, loc)
+        elif isinstance(items, Enumerated):
+            bind(b, target.elts[1], element[1], loc)
         body()
 
-    block: ir.Block = b.collect(all_of_it)
-    b.emit(ir.For(counter, rhs, block, stop, loc))
+    loop_through(b, items, bound, loc, counter, stop)
 
 
 def loop_through(
-    b: Builder, items: Items, body: Callable[[Element], None], loc: ir.Loc, start: int = 0
+    b: Builder,
+    items: Items,
+    body: Callable[[Element], None],
+    loc: ir.Loc,
+    counter: ir.Name | None = None,
+    stop: ir.Name | None = None,
+    start: int = 0,
 ) -> None:
-    """A loop over items that no target is bound to; with a `start`, of items with an index."""
+    """A loop over items, which `counter` counts; with a `start`, of items with an index."""
     counted = items.inner if isinstance(items, Reverse) else items
-    k = b.fresh("_k")
+    k = counter or b.fresh("_k")
     if start:
         rhs = ir.Call(range, (ir.Const(start), items.length(b, loc)), text="range")
     else:
         rhs = header(b, items, loc)
     block = b.collect(lambda: body(k if isinstance(counted, Range) else counted.at(b, k, loc)))
-    b.emit(ir.For(k, rhs, block, None, loc))
+    b.emit(ir.For(k, rhs, block, stop, loc))
 
 
-def _counter(
-    b: Builder, target: Node, items: Items, loc: ir.Loc
-) -> tuple[ir.Name, Callable[[], None]]:
-    """The loop variable of the IR, and what binds the target in the body."""
+def _counter(b: Builder, target: Node, items: Items) -> ir.Name | None:
+    """The variable of the source that counts the items, if one does."""
     counted = items.inner if isinstance(items, Reverse) else items
-    if isinstance(counted, Range):
-        if type(target).__name__ == "Name":
-            return b.target(target.id), lambda: None
-        k = b.fresh("_k")
-        return k, lambda: bind(b, target, k, loc)
+    if isinstance(counted, Range) and type(target).__name__ == "Name":
+        return b.target(target.id)
     if isinstance(items, Enumerated) and items.start is None and _has_counter(target):
-        counter = b.target(target.elts[0].id)
-        return counter, lambda: bind(b, target.elts[1], items.inner.at(b, counter, loc), loc)
-    k = b.fresh("_k")
-    if isinstance(items, Reverse):
-        return k, lambda: bind(b, target, items.inner.at(b, k, loc), loc)
-    return k, lambda: bind(b, target, items.at(b, k, loc), loc)
+        return b.target(target.elts[0].id)
+    return None
 
 
 def _has_counter(target: Node) -> bool:
@@ -144,8 +146,7 @@ def bind(b: Builder, target: Node, element: Element, loc: ir.Loc) -> None:
     """Bind a loop target to an item."""
     kind = type(target).__name__
     if isinstance(element, tuple) and kind in ("Tuple", "List"):
-        starred = any(type(e).__name__ == "Starred" for e in target.elts)
-        if not starred and len(target.elts) == len(element):
+        if not has_star(target.elts) and len(target.elts) == len(element):
             for part, value in zip(target.elts, element, strict=False):
                 bind(b, part, value, loc)
             return
@@ -158,20 +159,14 @@ def _refuse_growth(b: Builder, node: Node) -> None:
     """Refuse a loop over a list that its body changes in length."""
     if type(node.iter).__name__ != "Name":
         return
-    todo = list(node.body)
-    while todo:
-        found = todo.pop()
-        if _grows(getattr(found, "func", None), node.iter.id):
+    for found in itertools.chain.from_iterable(map(gast.walk, node.body)):
+        func: Node = getattr(found, "func", None)
+        grows = getattr(func, "attr", None) in _GROWS
+        if grows and getattr(func.value, "id", None) == node.iter.id:
             b.refuse(
                 found, f"`{node.iter.id}` is changed while a loop runs over it",
                 "Loop over a copy, or by index.",
             )  # fmt: skip
-        todo.extend(children(found))
-
-
-def _grows(func: Node, name: str) -> bool:
-    """Whether a callee is `name.append` or the like."""
-    return getattr(func, "attr", None) in _GROWS and getattr(func.value, "id", None) == name
 
 
 TABLE: Table = {"For": for_, "While": while_}
@@ -283,61 +278,69 @@ COMPREHENSION_TABLE: Table = {
 }
 
 
-# --- `functools.reduce` as the loop that it is ---------------------------------------------------
+# --- `functools.reduce` and `itertools.accumulate` as the loops that they are --------------------
 
 
-def reduced(b: Builder, node: Node) -> ir.Rhs:
-    """`functools.reduce(f, xs)` or `reduce(f, xs, start)`."""
-    loc = b.loc(node)
-    acc, item = iterables.variable(b, "result"), iterables.variable(b, "item")
-    step = iterables.call_of(b, node.args[0], [acc, item], node)
-
-    def body(element: iterables.Element) -> None:
-        if isinstance(element, ir.Name):  # of a range
-            b.scope[item] = element
-        else:
-            b.emit(ir.Assign(ir.Name(item), iterables.element_rhs(b, element, step), loc))
-        b.emit(ir.Assign(ir.Name(acc), b.rhs(step), loc))
-
-    if len(node.args) == 3:
-        over = iterables.items_of(b, node.args[1], frozenset())
-        b.emit(ir.Assign(ir.Name(acc), b.atom(node.args[2]), loc))
-        loop_through(b, over, body, loc)
+def folded(
+    b: Builder,
+    node: Node,
+    function: Node | None,
+    items: Node,
+    start: Node | None,
+    kept: bool = False,
+) -> ir.Rhs:
+    """`reduce(function, items, start)`; with `kept` a list of all values, as of `accumulate`."""
+    loc, names = b.loc(node), [b.variable("_total" if kept else "result"), b.variable("item")]
+    total, item = map(ir.Name, names)
+    if function is None:
+        step = b.quoted("x + y", node, x=total.id, y=item.id)
     else:
-        over = _indexed(b, node.args[1], loc)
-        first = iterables.element_rhs(b, over.at(b, ir.Const(0), loc), node)
-        b.emit(ir.Assign(ir.Name(acc), first, loc))
-        loop_through(b, over, body, loc, start=1)
-    return ir.Name(acc)
+        step = iterables.call_of(b, function, names, node)
+    over = iterables.items_of(b, items, frozenset(), nested=start is None)
+    if start is None:
+        over = _indexed(b, over, loc)
+        b.emit(ir.Assign(total, element_rhs(b, over.at(b, ir.Const(0), loc), node), loc))
+    else:
+        b.emit(ir.Assign(total, b.rhs(start), loc))
+    values = b.temp(ir.Call(ir.make_list, (total,)), loc) if kept else total
+
+    def body(element: Element) -> None:
+        if isinstance(element, ir.Name):  # of a range
+            b.scope[item.id] = element
+        else:
+            b.emit(ir.Assign(item, element_rhs(b, element, step), loc))
+        b.emit(ir.Assign(total, b.rhs(step), loc))
+        if kept:
+            b.emit(ir.Effect(ir.Call(ir.Method("append"), (values, total)), loc))
+
+    loop_through(b, over, body, loc, start=int(start is None))
+    return values
 
 
-def _indexed(b: Builder, node: Node, loc: ir.Loc) -> iterables.Items:
-    """Items that can be taken from the second on, and of which the first may be missing."""
-    over = iterables.items_of(b, node, frozenset(), nested=True)
-    if not isinstance(over, iterables.Reverse):
-        return _failing(b, over, loc)
-    inner = _failing(b, over.inner, loc)
-    assert isinstance(inner, iterables.Sequence)
-    backwards = ir.Slice(ir.NONE, ir.NONE, ir.Const(-1))
-    turned = ir.Call(operator.getitem, (inner.base, backwards))
-    return iterables.Sequence(b.temp(turned, loc))
-
-
-def _failing(b: Builder, over: iterables.Items, loc: ir.Loc) -> iterables.Items:
+def _indexed(b: Builder, over: Items, loc: ir.Loc) -> Items:
     """The same items, where taking one that there is not is an error, in ranges as well."""
-    if isinstance(over, iterables.Range):
-        return iterables.Sequence(b.temp(ir.Call(range, over.args, text="range"), loc))
-    if isinstance(over, iterables.Zipped):
-        return replace(over, parts=tuple(_failing(b, p, loc) for p in over.parts))
-    if isinstance(over, iterables.Enumerated):
-        return replace(over, inner=_failing(b, over.inner, loc))
-    if isinstance(over, iterables.Mapped):
-        parts = tuple(_failing(b, p, loc) for p in over.parts.parts)
-        return replace(over, parts=iterables.Zipped(parts))
+    if isinstance(over, Range):
+        return Sequence(b.temp(ir.Call(range, over.args, text="range"), loc))
+    if isinstance(over, Reverse):
+        whole = _indexed(b, over.inner, loc)
+        assert isinstance(whole, Sequence)
+        backwards = ir.Slice(ir.NONE, ir.NONE, ir.Const(-1))
+        return Sequence(b.temp(ir.Call(operator.getitem, (whole.base, backwards)), loc))
+    if isinstance(over, Zipped):
+        return replace(over, parts=tuple(_indexed(b, p, loc) for p in over.parts))
+    if isinstance(over, (Enumerated, Mapped)):
+        return replace(over, inner=_indexed(b, over.inner, loc))  # type: ignore[arg-type]
     return over
 
 
-def is_reduce(fn: object, node: Node) -> bool:
-    """Whether a call is a `reduce` that can be written out."""
-    plain = not node.keywords and not any(type(a).__name__ == "Starred" for a in node.args)
-    return fn is functools.reduce and plain and len(node.args) in (2, 3)
+def listed(b: Builder, items: Items, value: Callable[[Element], ir.Rhs], node: Node) -> ir.Name:
+    """A list of what is computed of each item."""
+    loc = b.loc(node)
+    result = b.temp(ir.Call(ir.make_list), loc)
+
+    def append(element: Element) -> None:
+        given = b.as_atom(value(element), node)
+        b.emit(ir.Effect(ir.Call(ir.Method("append"), (result, given)), loc))
+
+    loop_through(b, items, append, loc)
+    return result

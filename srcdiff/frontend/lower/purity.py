@@ -13,7 +13,7 @@ import gast
 import numpy as np
 
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node
-from srcdiff.frontend.scopes import at, instead, scan_nodes
+from srcdiff.frontend.scopes import at, scan_nodes
 from srcdiff.ir import Name
 from srcdiff.primitives.effects import is_pure
 from srcdiff.primitives.operation import MUTATORS, PURE_METHODS
@@ -107,11 +107,7 @@ def held(b: Builder, node: Node) -> Node:
     """An expression, or the name that takes its value before."""
     if is_quiet(b, node) and not _calls_inner(b, node):
         return node
-    name = b.temp(b.rhs(node), b.loc(node))
-    b.scope[name.id] = name
-    taken = instead(gast.Name(name.id, gast.Load(), None, None), node)
-    b.made.append(taken)
-    return taken
+    return b.taken(node)
 
 
 def _calls_inner(b: Builder, node: Node) -> bool:
@@ -126,9 +122,7 @@ def with_held_items(b: Builder, node: Node) -> Node:
     new = [_item(b, item) for item in items]
     if all(one is other for one, other in zip(new, items, strict=True)):
         return node
-    made = at(type(node)(new), node)
-    b.made.append(made)
-    return made
+    return b.new(at(type(node)(new), node))
 
 
 def _item(b: Builder, node: Node) -> Node:

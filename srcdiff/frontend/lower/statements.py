@@ -30,7 +30,7 @@ def assign(b: Builder, node: Node) -> None:
         targets.assign(b, node.targets, value, b.loc(node))
         return
     b.emit(Assign(b.target(name), Ref(name, module), b.loc(node)))
-    builder.learn_module(b, name, module)
+    b.scope[name] = builder.Static(module)  # from here on
 
 
 def augmented(b: Builder, node: Node) -> None:
@@ -75,8 +75,7 @@ def assertion(b: Builder, node: Node) -> None:
 
     test = purity.held(b, node.test)
     if test is not node.test:
-        node = at(gast.Assert(test, node.msg), node)
-        b.made.append(node)
+        node = b.new(at(gast.Assert(test, node.msg), node))
     _verbatim(b, node, [test, *([] if node.msg is None else [node.msg])])
 
 

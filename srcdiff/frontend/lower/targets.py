@@ -13,7 +13,7 @@ import gast
 
 from srcdiff import ir
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node
-from srcdiff.frontend.scopes import at, scan_nodes
+from srcdiff.frontend.scopes import at, has_star, scan_nodes
 from srcdiff.ir import names
 from srcdiff.primitives.effects import is_pure
 from srcdiff.primitives.ops import Op, is_op
@@ -129,22 +129,15 @@ def _stored_attribute(
 def _augmented_attribute(b: Builder, target: Node, value: Node, op: str) -> None:
     """`x.name op= value`: the old attribute is read before a value that may store another."""
     base = b.held(b.atom(target.value), b.rebound([value]), target)
-    given: list[ir.Atom] = []
-    block = b.collect(lambda: given.append(b.atom(value)))
-    if any(_may_write(s) or _is_call(s) for s in ir.walk(block)):
+    block, given = b.collected(lambda: b.atom(value))
+    if any(map(_may_write, ir.walk(block))):
         old = b.temp(ir.Call(ir.Attr(b.source.attribute(target.attr)), (base,)), b.loc(target))
         b.out += block
-        b.emit(ir.SetItem(old, None, given[0], op, b.loc(target)))
+        b.emit(ir.SetItem(old, None, given, op, b.loc(target)))
         b.emit(_stored_attribute(b, target, base, old, None))
     else:
         b.out += block
-        b.emit(_stored_attribute(b, target, base, given[0], op))
-
-
-def _is_call(stmt: ir.Stmt) -> bool:
-    """Whether a statement calls what is found on an object."""
-    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    return isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Method) and not is_pure(rhs.fn)
+        b.emit(_stored_attribute(b, target, base, given, op))
 
 
 def _stored_item(
@@ -200,26 +193,17 @@ def _augmented_item(
     b: Builder, base: ir.Name, index: ir.Atom, value: Node, op: str, loc: ir.Loc
 ) -> None:
     """`x[i] op= value`: the old `x[i]` is read before a value that may write into x."""
-    old: list[ir.Name] = []
-    given: list[ir.Atom] = []
-
-    def evaluate() -> None:
-        given.append(b.atom(value))
-
-    before = b.collect(lambda: old.append(_read_item(b, base, index, loc)))
-    block = b.collect(evaluate)
+    # The role of the old item lets `together` undo this where the value writes nothing.
+    read = ir.Call(operator.getitem, (base, index), role=ir.Role.OLD)
+    before, old = b.collected(lambda: b.temp(read, loc))
+    block, given = b.collected(lambda: b.atom(value))
     if _may_write_outside(block):
         b.out += [*before, *block]
-        b.emit(ir.SetItem(old[0], None, given[0], op, loc))
-        b.emit(ir.SetItem(base, index, old[0], None, loc))
+        b.emit(ir.SetItem(old, None, given, op, loc))
+        b.emit(ir.SetItem(base, index, old, None, loc))
     else:
         b.out += block
-        b.emit(ir.SetItem(base, index, given[0], op, loc))
-
-
-def _read_item(b: Builder, base: ir.Name, index: ir.Atom, loc: ir.Loc) -> ir.Name:
-    """The old item; its role lets `together` undo this where the value writes nothing."""
-    return b.temp(ir.Call(operator.getitem, (base, index), role=ir.Role.OLD), loc)
+        b.emit(ir.SetItem(base, index, given, op, loc))
 
 
 def _may_write_outside(block: ir.Block) -> bool:
@@ -235,24 +219,19 @@ def _stores_into(stmt: ir.Stmt, made: Set[str]) -> bool:
     """Whether a statement does nothing but put something into one of some containers."""
     if isinstance(stmt, ir.SetItem):
         return stmt.base.id in made
-    call = stmt.rhs if isinstance(stmt, ir.Effect) else None
-    if not isinstance(call, ir.Call) or call.fn != ir.Method("append"):
+    call = ir.call_of(stmt)
+    if call is None or call.fn != ir.Method("append"):
         return False
     return isinstance(call.args[0], ir.Name) and call.args[0].id in made
 
 
 def _may_write(stmt: ir.Stmt) -> bool:
     """Whether a statement may write into an array."""
-    if isinstance(stmt, ir.SetItem):
-        return True
-    rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    if not isinstance(rhs, ir.Call):
-        return False
-    if isinstance(rhs.fn, ir.Method):
-        return not is_pure(rhs.fn)
-    if isinstance(rhs.fn, FunctionType) and (rhs.fn.__module__ or "").startswith("srcdiff."):
+    fn = ir.callee_of(stmt)
+    if isinstance(fn, FunctionType) and (fn.__module__ or "").startswith("srcdiff."):
         return False  # helpers of generated code write into nothing
-    return isinstance(rhs.fn, (ir.Name, FunctionType)) and not is_pure(rhs.fn)
+    called = isinstance(fn, (ir.Method, ir.Name, FunctionType)) and not is_pure(fn)
+    return called or isinstance(stmt, ir.SetItem)
 
 
 def _augmented_name(b: Builder, target: Node, value: Node, op: str, loc: ir.Loc) -> None:
@@ -271,8 +250,7 @@ def _augmented_name(b: Builder, target: Node, value: Node, op: str, loc: ir.Loc)
 
 def _assign_tuple(b: Builder, target: Node, value: Node, loc: ir.Loc) -> None:
     """`a, b = value`."""
-    kinds = [type(e).__name__ for e in target.elts]
-    if type(value).__name__ in SEQUENCES and "Starred" not in kinds and not _starred(value):
+    if type(value).__name__ in SEQUENCES and not has_star((*target.elts, *value.elts)):
         if len(value.elts) != len(target.elts):
             b.refuse(
                 target, f"{len(value.elts)} values for {len(target.elts)} names",
@@ -290,7 +268,7 @@ def _flat(target: Node, value: Node) -> tuple[Node, Node]:
     targets: list[Node] = []
     values: list[Node] = []
     for one, two in zip(target.elts, value.elts, strict=True):
-        nested = all(type(e).__name__ in SEQUENCES and not _starred(e) for e in (one, two))
+        nested = all(type(e).__name__ in SEQUENCES and not has_star(e.elts) for e in (one, two))
         if nested and len(one.elts) == len(two.elts):
             one, two = _flat(one, two)
             targets += one.elts
@@ -299,10 +277,6 @@ def _flat(target: Node, value: Node) -> tuple[Node, Node]:
             targets.append(one)
             values.append(two)
     return at(gast.Tuple(targets, gast.Store()), target), at(gast.Tuple(values, gast.Load()), value)
-
-
-def _starred(value: Node) -> bool:
-    return any(type(e).__name__ == "Starred" for e in value.elts)
 
 
 def _assign_pairwise(b: Builder, target: Node, value: Node, loc: ir.Loc) -> None:

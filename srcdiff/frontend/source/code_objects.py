@@ -61,7 +61,9 @@ def same_code(a: types.CodeType, b: types.CodeType) -> bool:
     if any(getattr(a, n) != getattr(b, n) for n in names):
         return False
     one, two = _steps(a), _steps(b)
-    return len(one) == len(two) and all(map(_same_step, one, two))
+    return len(one) == len(two) and all(
+        a[0] == b[0] and _same(a[1], b[1]) for a, b in zip(one, two)
+    )
 
 
 _JUMPS = frozenset((*dis.hasjrel, *dis.hasjabs))
@@ -94,10 +96,6 @@ def _is_filled(steps: list[tuple[str, Any]], k: int) -> bool:
 
 
 _READS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"})
-
-
-def _same_step(a: tuple[str, Any], b: tuple[str, Any]) -> bool:
-    return a[0] == b[0] and _same(a[1], b[1])
 
 
 def _same(a: Any, b: Any) -> bool:

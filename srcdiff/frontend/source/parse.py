@@ -174,9 +174,7 @@ def _parse(function: types.FunctionType, receiver: tuple[Any, ...]) -> Source:
     return Source(name, function, tree, namespace, code.co_filename, lines, comments, wrapped)
 
 
-def _wrapped(
-    function: types.FunctionType, tree: Node, receiver: tuple[Any, ...]
-) -> Source | None:
+def _wrapped(function: types.FunctionType, tree: Node, receiver: tuple[Any, ...]) -> Source | None:
     """The function under a wrapper that passes on any arguments."""
     args, inner = tree.args, function.__dict__.get("__wrapped__")
     named = (*args.posonlyargs, *args.args, *args.kwonlyargs)
@@ -199,7 +197,12 @@ def _python_function(f: Any) -> tuple[types.FunctionType, tuple[Any, ...]]:
     call = inspect.getattr_static(type(f), "__call__", None)
     if isinstance(call, types.FunctionType) and not isinstance(f, type):
         return _python_function(types.MethodType(call, f))
-    raise TransformError(
+    raise no_function(f)
+
+
+def no_function(f: Any) -> TransformError:
+    """The error for what has no source and is no primitive."""
+    return TransformError(
         f"{describe(f)} has no Python source and no rule",
         remedy="Only functions that are written in Python or have a rule can be differentiated: "
         "give it one with @srcdiff.rule (see templates/README.md).",

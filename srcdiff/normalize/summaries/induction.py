@@ -39,6 +39,7 @@ from srcdiff.normalize.summaries.effects import (
     together,
 )
 from srcdiff.specialize.inline import function_of, inline, is_user_function, lowered
+from srcdiff.specialize.resolve import without_modules
 
 T = TypeVar("T")
 
@@ -311,8 +312,6 @@ def _has_flat_lists(kind: ir.Kind) -> bool:
 
 def _prepared(fn: Any, kinds: ir.Kinds) -> ir.Function:
     """A function as its kinds are inferred."""
-    from srcdiff.specialize.namespaces import without_modules
-
     plain = once(("prepared", fn), lambda: webs(prepare(inline(function_of(fn), fn))))
     return without_modules(plain, kinds)
 

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from srcdiff.runtime.checkpoint import absent
-from srcdiff.runtime.implicit import jvp_by, vjp_by, with_source
-from srcdiff.runtime.service import compiler, made_once
+from srcdiff.runtime.implicit import jvp_by, numbered, vjp_by, with_source
+from srcdiff.runtime.service import compiler, once
 
 Args = tuple[Any, ...]
+Places = tuple[int, ...]
+"""The positions of arguments."""
 
 
 def ivp_values(
@@ -32,31 +34,31 @@ def ivp_values(
     first_step: float | None = None,
     max_step: float = np.inf,
 ) -> tuple[Any, Any]:
-    """The times and the values that `scipy.integrate.solve_ivp` finds.
+    """The times and the values that `scipy.integrate.solve_ivp` finds."""
+    found = _solved(
+        "differential", f, t_span, y0, method=method, t_eval=t_eval, args=args, rtol=rtol,
+        atol=atol, first_step=first_step, max_step=max_step,
+    )  # fmt: skip
+    return found.t, found.y
+
+
+def _solved(what: str, f: Any, t_span: Any, y0: Any, **options: Any) -> Any:
+    """What `solve_ivp` finds, with those of the options that are not None.
 
     Raises:
         ArithmeticError: it fails.
     """
     from scipy.integrate import solve_ivp
 
-    found = solve_ivp(
-        f, t_span, y0, method, t_eval, args=args, rtol=rtol, atol=atol, first_step=first_step,
-        max_step=max_step,
-    )  # fmt: skip
+    given = {k: v for k, v in options.items() if v is not None}
+    found = solve_ivp(f, t_span, y0, **given)
     if not found.success:
-        raise ArithmeticError(f"the differential equation is not solved: {found.message}")
-    return found.t, found.y
+        raise ArithmeticError(f"the {what} equation is not solved: {found.message}")
+    return found
 
 
 def ivp_adjoint(
-    f: Any,
-    places: tuple[int, ...],
-    d: Any,
-    t_span: Any,
-    y0: Any,
-    t: Any,
-    args: Args,
-    **options: Any,
+    f: Any, places: Places, d: Any, t_span: Any, y0: Any, t: Any, args: Args, **options: Any
 ) -> tuple[Any, ...]:
     """The gradients of `ivp_values` by the start, the times and some of `args`.
 
@@ -68,14 +70,7 @@ def ivp_adjoint(
 
 
 def ivp_along(
-    f: Any,
-    places: tuple[int, ...],
-    t_span: Any,
-    y0: Any,
-    t: Any,
-    args: Args,
-    moved: tuple[Any, ...],
-    **options: Any,
+    f: Any, places: Places, t_span: Any, y0: Any, t: Any, args: Args, moved: Args, **options: Any
 ) -> Any:
     """The tangent of the values of `ivp_values` along those of the start and of some of `args`."""
     times = np.concatenate((np.reshape(t_span[0], (1,)), t))
@@ -86,47 +81,64 @@ def ode_values(
     f: Any, y0: Any, t: Any, args: Args = (), *, first: str = "t", **options: Any
 ) -> Any:
     """A solution: a row for every time, of which the first is that of the start `y0`."""
-    work = _Equation(f, args, first == "t", options)
-    start = _start(y0)
-    return work.solved(work.slope, t[0], t[-1], start, dense=True).sol(t).T
+    return _path(_slope(f, _given(y0, args, first)), y0, t, options)(t).T
+
+
+def _given(y0: Any, args: Args, first: str) -> Callable[[float, Any], Args]:
+    """What gives the arguments of a right side, which are real, at a time and a state."""
+    for what, values in (("solutions", (y0,)), ("arguments", args)):
+        if any(map(np.iscomplexobj, values)):
+            raise TypeError(f"the derivatives of differential equations are for real {what}")
+    if first == "t":
+        return lambda t, y: (float(t), y, *args)
+    return lambda t, y: (y, float(t), *args)
+
+
+def _slope(f: Any, given: Callable[[float, Any], Args]) -> Callable[[float, Any], Any]:
+    """A right side as a function of the time and the state, and as a vector."""
+    return lambda t, y: np.asarray(f(*given(t, y)), float).reshape(-1)
+
+
+def _path(slope: Any, y0: Any, t: Any, options: dict[str, Any]) -> Any:
+    """A solution as a function of the time, between the first and the last of some."""
+    span, start = (t[0], t[-1]), np.array(y0, float).reshape(-1)
+    return _solved("differential", slope, span, start, dense_output=True, **options).sol
 
 
 def ode_adjoint(
-    f: Any,
-    places: tuple[int, ...],
-    d: Any,
-    y0: Any,
-    t: Any,
-    args: Args,
-    *,
-    first: str = "t",
-    **options: Any,
+    f: Any, places: Places, d: Any, y0: Any, t: Any, args: Args, *, first: str = "t", **options: Any
 ) -> tuple[Any, ...]:
     """The gradients of a solution, a row for every time: by its start, `t` and some of `args`.
 
     `places` are the positions of the arguments; `first` says whether the function takes the time
     or the state first.
     """
-    work = _Equation(f, args, first == "t", options)
-    d, t = np.asarray(d), np.asarray(t)
-    start = _start(y0)
+    given, active = _given(y0, args, first), (int(first == "t"), *(k + 2 for k in places))
+    slope = _slope(f, given)
+    d, t, size = np.asarray(d), np.asarray(t), np.size(y0)
     like = [np.asarray(args[k], float) for k in places]
     if not len(t):
         return np.zeros(np.shape(y0))[()], np.zeros(0), *(0.0 * args[k] for k in places)
-    adjoint, rest = np.array(d[-1]), np.zeros(sum(a.size for a in like))
-    path = work.solved(work.slope, t[0], t[-1], start, dense=True).sol
+    path = _path(slope, y0, t, options)
+
+    def back(t: float, z: Any) -> Any:
+        value, pull = compiler().pullback(f, active, given(t, path(t)))
+        found = pull(_shaped(z[:size], value), retain_graph=False)
+        return -np.concatenate([np.ravel(g) for g in found])
+
+    z = np.concatenate((d[-1], np.zeros(sum(a.size for a in like))))  # the gradients stand behind
     last = len(t) - 1
     for i in [*(k for k in range(last - 1, 0, -1) if np.any(d[k])), 0]:
-        back = work.adjoint_slope(path, places, adjoint.size)
-        both = np.concatenate((adjoint, rest))
-        end = work.solved(back, t[last], t[i], both).y[:, -1] if t[last] != t[i] else both
-        own = d[i] if i < last else 0.0  # of one time alone it is there already
-        adjoint, rest, last = end[: adjoint.size] + own, end[adjoint.size :], i
-    moved = np.array([d[i] @ work.slope(t[i], path(t[i])) for i in range(len(t))])
-    moved[0] -= adjoint @ work.slope(t[0], start)
-    parts = np.split(rest, np.cumsum([a.size for a in like])[:-1]) if like else []
+        if t[last] != t[i]:
+            z = _solved("adjoint", back, (t[last], t[i]), z, **options).y[:, -1]
+        if i < last:  # of one time alone it is there already
+            z[:size] += d[i]
+        last = i
+    moved = np.array([d[i] @ slope(t[i], path(t[i])) for i in range(len(t))])
+    moved[0] -= z[:size] @ slope(t[0], np.array(y0, float).reshape(-1))
+    parts = np.split(z[size:], np.cumsum([a.size for a in like])[:-1]) if like else []
     found = (_like(p, args[k]) for p, k in zip(parts, places, strict=True))
-    return np.reshape(adjoint, np.shape(y0))[()], moved, *found
+    return np.reshape(z[:size].copy(), np.shape(y0))[()], moved, *found
 
 
 # --- along a direction: an equation of twice the size -----------------------------------------
@@ -134,11 +146,11 @@ def ode_adjoint(
 
 def ode_along(
     f: Any,
-    places: tuple[int, ...],
+    places: Places,
     y0: Any,
     t: Any,
     args: Args,
-    moved: tuple[Any, ...],
+    moved: Args,
     *,
     first: str = "t",
     **options: Any,
@@ -158,13 +170,13 @@ def ode_along(
 
 def ode_curved(
     f: Any,
-    places: tuple[int, ...],
+    places: Places,
     d: Any,
     y0: Any,
     t: Any,
     args: Args,
-    moved: tuple[Any, ...],
-    by: tuple[int, ...],
+    moved: Args,
+    by: Places,
     *,
     first: str = "t",
     **options: Any,
@@ -198,7 +210,7 @@ def ode_curved(
     return second
 
 
-def widened(plain: Any, y0: Any, t: Any, args: Args, moved: tuple[Any, ...]) -> tuple[Any, ...]:
+def widened(plain: Any, y0: Any, t: Any, args: Args, moved: Args) -> tuple[Any, ...]:
     """The times, the first row, the tangents of the times, and the start of both equations."""
     t, start = np.asarray(t, float), np.ravel(y0) + 0.0
     ahead, w = (t[:1], np.reshape(start, (1, -1))), np.ravel(moved[1]) + np.zeros(len(t))
@@ -212,21 +224,26 @@ def at_rows(f: Any, rows: Args, args: Args, more: Args = ()) -> Any:
     return np.stack([f(*(a[i] for a in rows), *args, *(a[i] for a in more)) for i in count])
 
 
+@once
 def slope_of(f: Any, count: int, first: str) -> Any:
     """The right side as a function of the time, the state and so many arguments: a vector."""
     given = "t, y" if first == "t" else "y, t"
     line = f"return np.reshape(np.asarray(f({_listed(given, 'a', range(count))})), np.shape(y))"
     head = f"def slope({_listed('t, y', 'a', range(count))}):"
-    return _written(f, (first, count), head, [line], {"f": f})
+    return with_source(head, [line], {"np": np, "f": f})
 
 
-def along_of(f: Any, places: tuple[int, ...], count: int, first: str) -> Any:
+def along_of(f: Any, places: Places, count: int, first: str) -> Any:
     """The right side of an equation and of that of its tangents, as one equation.
 
     Behind its arguments it takes the tangents of those at `places`; a number stands for an array
     of such numbers.
     """
-    slope = slope_of(f, count, first)
+    return _along(slope_of(f, count, first), places, count)
+
+
+@once
+def _along(slope: Any, places: Places, count: int) -> Any:
     ways = (f"np.zeros(np.shape(a{k})) + b{k}" if k in places else "None" for k in range(count))
     given = _listed("", "a", range(count))
     lines = [
@@ -234,76 +251,13 @@ def along_of(f: Any, places: tuple[int, ...], count: int, first: str) -> Any:
         f"both = jvp(slope, (t, y[:n], {given}), (None, y[n:], {', '.join(ways)}))",
         "return np.concatenate(both)",
     ]
-    params = _listed(_listed("t, y", "a", range(count)), "b", places)
-    return _written(slope, ("along", places), f"def along({params}):", lines, {"slope": slope})
+    head = f"def along({_listed(_listed('t, y', 'a', range(count)), 'b', places)}):"
+    return with_source(head, lines, {"np": np, "jvp": compiler().jvp, "slope": slope})
 
 
 def _listed(start: str, letter: str, numbers: Iterable[int]) -> str:
     """Names in a list behind others."""
-    return ", ".join(n for n in (start, *(f"{letter}{k}" for k in numbers)) if n)
-
-
-def _written(f: Any, key: Any, head: str, lines: list[str], space: dict[str, Any]) -> Any:
-    """A function that is written here, once for a function and a key."""
-    names = {"np": np, "jvp": compiler().jvp, **space}
-    return made_once(f, ("equation", *key), lambda: with_source(head, lines, names))
-
-
-class _Equation:
-    """A differential equation with its arguments, and how it is solved."""
-
-    def __init__(self, f: Any, args: Args, time_first: bool, options: dict[str, Any]) -> None:
-        if any(map(np.iscomplexobj, args)):
-            raise TypeError("the derivatives of differential equations are for real arguments")
-        self.f, self.args, self.time_first = f, args, time_first
-        self.options = {k: v for k, v in options.items() if v is not None}
-
-    def given(self, t: float, y: Any) -> Args:
-        """The arguments of the function."""
-        return (t, y, *self.args) if self.time_first else (y, t, *self.args)
-
-    def slope(self, t: float, y: Any) -> Any:
-        """The right side, as a vector."""
-        return np.asarray(self.f(*self.given(float(t), y)), float).reshape(-1)
-
-    def adjoint_slope(
-        self, path: Any, places: tuple[int, ...], size: int
-    ) -> Callable[[float, Any], Any]:
-        """The right side of the adjoint equation, with the gradients by arguments behind it."""
-        active = (int(self.time_first), *(k + 2 for k in places))
-
-        def slope(t: float, z: Any) -> Any:
-            value, pull = compiler().pullback(self.f, active, self.given(float(t), path(t)))
-            found = pull(_shaped(z[:size], value), retain_graph=False)
-            return -np.concatenate([np.ravel(g) for g in found])
-
-        return slope
-
-    def solved(
-        self, slope: Any, start: float, end: float, y: Any, dense: bool = False
-    ) -> Any:
-        """What `solve_ivp` finds.
-
-        Raises:
-            ArithmeticError: it fails.
-        """
-        from scipy.integrate import solve_ivp
-
-        found = solve_ivp(slope, (start, end), y, dense_output=dense, **self.options)
-        if not found.success:
-            raise ArithmeticError(f"the adjoint equation is not solved: {found.message}")
-        return found
-
-
-def _start(y0: Any) -> Any:
-    """The start of a solution as a vector.
-
-    Raises:
-        TypeError: it is complex.
-    """
-    if np.iscomplexobj(y0):
-        raise TypeError("the derivatives of differential equations are for real solutions")
-    return np.array(y0, float).reshape(-1)
+    return ", ".join(filter(None, (start, *numbered(letter, numbers))))
 
 
 def _shaped(adjoint: Any, value: Any) -> Any:
@@ -331,7 +285,7 @@ def integral(
     f: Any,
     a: float,
     b: float,
-    args: tuple[Any, ...] = (),
+    args: Args = (),
     epsabs: float = ACCURACY,
     epsrel: float = ACCURACY,
     limit: int = 50,
@@ -366,9 +320,7 @@ def integral(
     return np.asarray(found, np.result_type(like))[()]
 
 
-def integral_along(
-    f: Any, a: float, b: float, args: tuple[Any, ...], moved: tuple[Any, ...], **options: Any
-) -> Any:
+def integral_along(f: Any, a: float, b: float, args: Args, moved: Args, **options: Any) -> Any:
     """The tangent of `integral` along tangents of the limits and of the arguments."""
     t_a, t_b, *rest = absent(moved)
     total: Any = 0.0

@@ -18,11 +18,7 @@ def found_root(
     tol: float | None = None,
     options: Any = None,
 ) -> Any:
-    """The solution that `scipy.optimize.root` finds.
-
-    Raises:
-        ArithmeticError: it finds none.
-    """
+    """The solution that `scipy.optimize.root` finds; an ArithmeticError if it finds none."""
     from scipy.optimize import root
 
     found = root(fun, x0, args, method, jac, tol, options=options)
@@ -45,11 +41,7 @@ def found_root_scalar(
     rtol: float | None = None,
     maxiter: int | None = None,
 ) -> float:
-    """The root that `scipy.optimize.root_scalar` finds.
-
-    Raises:
-        ArithmeticError: it finds none.
-    """
+    """The root that `scipy.optimize.root_scalar` finds; an ArithmeticError if it finds none."""
     from scipy.optimize import root_scalar
 
     found = root_scalar(

@@ -8,6 +8,7 @@ they are in generated code.  The invariant: nothing unknown may call a function 
 
 from __future__ import annotations
 
+import itertools
 import operator
 import types
 from collections.abc import Container, Iterator, Mapping
@@ -16,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.activity import reachable
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, free
+from srcdiff.ir.disjoint import Disjoint
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.operation import op_of
@@ -51,33 +52,19 @@ class _Layout:
 
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         self.fresh = ir.Fresh(ir.all_names(function))
-        sites = map(site_of, ir.assignments(function.body))
-        self.group: dict[int, list[ir.Site]] = {id(s): [s] for s in sites if s is not None}
-        for kind in kinds.values():
-            for meeting in _meetings(kind):
-                self.join([s for s in meeting if isinstance(s, ir.Site) and id(s) in self.group])
-        self.tags = self.named()
-
-    def join(self, sites: list[ir.Site]) -> None:
-        """These may meet."""
-        for site in sites[1:]:
-            one, other = self.group[id(sites[0])], self.group[id(site)]
-            if one is not other:
-                one += other
-                self.group.update((id(s), one) for s in other)
-
-    def named(self) -> dict[int, str]:
-        """A name for every site that no other has which it may meet."""
-        tags: dict[int, str] = {}
-        for key, group in self.group.items():
-            taken = {tags.get(id(s)) for s in group}
-            site = next(s for s in group if id(s) == key)
-            tag, number = site.name, 0
-            while tag in taken:
-                number += 1
-                tag = f"{site.name}_{number}"
-            tags[key] = tag
-        return tags
+        made = map(site_of, ir.assignments(function.body))
+        sites, met = {id(s): s for s in made if s is not None}, Disjoint[int]()
+        for meeting in (m for kind in kinds.values() for m in _meetings(kind)):
+            for one, other in itertools.pairwise(id(f) for f in meeting if id(f) in sites):
+                met.join(one, other)
+        self.group = {
+            key: [s for k, s in sites.items() if met.find(k) == met.find(key)] for key in sites
+        }
+        self.tags: dict[int, str] = {}  # a name for each that no other has which it may meet
+        for key, site in sites.items():
+            taken = {self.tags.get(id(s)) for s in self.group[key]}
+            names = (f"{site.name}_{k}" if k else site.name for k in itertools.count())
+            self.tags[key] = next(n for n in names if n not in taken)
 
     def bare(self, site: ir.Site) -> bool:
         """Whether nothing is captured in the group of a site: then the name is enough."""
@@ -189,19 +176,16 @@ def _data(made: Closure, count: Mapping[str, int]) -> ir.Call | None:
         if name in made.held:
             values += [value] if count.get(value.id, 0) > 1 else []
         elif name in made.marks and count.get(made.marks[name].id, 0) > 1:
-            raise _late(made, value.id)
+            raise UnsupportedError(
+                f"the function `{made.name}`, which is kept as a value, reads `{value.id}`, which "
+                "is assigned again after it is made",
+                made.loc,
+                remedy=f"Bind the value that it means: `{value.id}={value.id}` among its "
+                "parameters.",
+            )
     made.site.closure = replace(made, site=None)
     made.site.values = tuple(values)
     return ir.Call(ir.make_function, (ir.Ref(made.name, made.site), *dict.fromkeys(values)))
-
-
-def _late(made: Closure, name: str) -> UnsupportedError:
-    return UnsupportedError(
-        f"the function `{made.name}`, which is kept as a value, reads `{name}`, which is assigned "
-        "again after it is made",
-        made.loc,
-        remedy=f"Bind the value that it means: `{name}={name}` among its parameters.",
-    )
 
 
 def check_data(function: ir.Function, kinds: ir.Kinds) -> None:
@@ -223,30 +207,16 @@ def check_data(function: ir.Function, kinds: ir.Kinds) -> None:
 
 def _opened(function: ir.Function, kinds: ir.Kinds) -> set[object]:
     """The sites whose functions come to where it is not known what is done with them."""
-    held = _held(function, kinds)
     given = {c for p in function.params for c in ir.classes_in(kinds.get(p.name))}
-    found = {s for name, sites in held.items() if _hides(kinds.get(name)) for s in sites}
+    found: set[object] = set()
     for stmt in ir.walk(function.body):
-        for name in _open_uses(stmt, kinds, given):
-            found |= {*_sites(kinds.get(name)), *held.get(name, ())}
+        # Until its kind tells no more, that of each name which holds one says so.
+        lost = (source for source, name in _carried(stmt) if _hides(kinds.get(name)))
+        for name in (*_open_uses(stmt, kinds, given), *lost):
+            found.update(_sites(kinds.get(name)))
+        if isinstance(stmt, ir.Assign) and _hides(kinds.get(stmt.target.id)):
+            found.add(stmt.rhs.site if isinstance(stmt.rhs, Closure) else site_of(stmt))
     return found
-
-
-def _held(function: ir.Function, kinds: ir.Kinds) -> dict[str, set[object]]:
-    """The names that may hold functions of each site, whatever their kinds say."""
-    held: dict[str, set[object]] = {}
-    stmts = ir.walk(function.body)
-    flows = [(a, b, s) for s in stmts for a, b in _carried(s) if _may_hold(kinds.get(b))]
-    for stmt in ir.assignments(function.body):
-        site = stmt.rhs.site if isinstance(stmt.rhs, Closure) else site_of(stmt)
-        for name in reachable((stmt.target.id,), flows) if site is not None else ():
-            held.setdefault(name, set()).add(site)
-    return held
-
-
-def _may_hold(kind: ir.Kind | None) -> bool:
-    """Whether a value may be or hold a function that is kept as data."""
-    return _hides(kind) or any(_sites(kind))
 
 
 def _carried(stmt: ir.Stmt) -> Iterator[tuple[str, str]]:
@@ -274,10 +244,8 @@ def _hides(kind: ir.Kind | None) -> bool:
         return True
     if isinstance(kind, ir.Callable):
         return not kind.choices
-    if isinstance(kind, ir.Tuple):
-        inner = (kind.item or ir.UNKNOWN,) if kind.items is None else kind.items
-        return any(map(_hides, inner))
-    return isinstance(kind, (ir.List, ir.Dict)) and any(map(_hides, ir.contents(kind)))
+    held = ir.items_of(kind) if isinstance(kind, ir.Tuple) else ir.inside(kind)
+    return any(map(_hides, held))
 
 
 def _open_uses(stmt: ir.Stmt, kinds: ir.Kinds, given: Container[type]) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure, Lifted, lifted_closure
-from srcdiff.frontend.free_variables import Freed
+from srcdiff.frontend.free_variables import Freed, with_keywords
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.primitives.registry import Rule, lookup
@@ -150,13 +150,11 @@ def lent(function: ir.Function, kinds: ir.Kinds) -> tuple[ir.Function, ir.Kinds,
     }
     if not found:
         return function, kinds, {}
-    params = list(function.params)
-    last = [params.pop()] if params and params[-1].style == "**" else []
-    more = [ir.Param(n, style="kw") for n in found]
+    params = with_keywords(function.params, found)
     named = ir.replaced(function.body, lambda s: _by_name(s, found))
     body = Freed(frozenset(found)).block(named)
     known = {name: kind_of(ref.value, name) for name, ref in found.items()}
-    return replace(function, params=(*params, *more, *last), body=body), {**kinds, **known}, found
+    return replace(function, params=params, body=body), {**kinds, **known}, found
 
 
 def returned(function: ir.Function, variables: Variables) -> ir.Function:

@@ -24,14 +24,10 @@ def is_transform(fn: Any) -> bool:
     return bool(getattr(fn, "__srcdiff_transform__", False))
 
 
-def makes_matrix(fn: Any) -> bool:
-    """Whether a callee makes a Jacobian (`srcdiff.jacobian`, `srcdiff.hessian`)."""
-    return hasattr(fn, "__srcdiff_matrix__")
-
-
 def makes_derivative(rhs: ir.Rhs | None) -> TypeGuard[ir.Call]:
     """Whether an expression makes a derivative or a Jacobian."""
-    return isinstance(rhs, ir.Call) and (is_transform(rhs.fn) or makes_matrix(rhs.fn))
+    made = rhs.fn if isinstance(rhs, ir.Call) else None
+    return is_transform(made) or hasattr(made, "__srcdiff_matrix__")
 
 
 def generated(
@@ -116,11 +112,8 @@ def _kind(atom: Any, kinds: Mapping[str, ir.Kind]) -> ir.Kind:
     """The kind of an argument, or of all that `*args` takes."""
     if isinstance(atom, tuple):
         items = [_items(a, kinds) for a in atom]
-        return (
-            ir.UNKNOWN
-            if None in items
-            else ir.Tuple(tuple(k for some in items for k in some or ()))
-        )
+        known = tuple(k for some in items for k in some or ())
+        return ir.UNKNOWN if None in items else ir.Tuple(known)
     if isinstance(atom, ir.Name):
         return kinds.get(atom.id, ir.UNKNOWN)
     return kind_of(atom.value, "x") if isinstance(atom, (ir.Const, ir.Ref)) else ir.UNKNOWN

@@ -7,8 +7,7 @@ has one name, or the function is refused.
 Rooms, in reading order:
 methods: methods, properties and operators as calls of plain functions.
 construct: what a call of a class makes: `__init__`, `replace`, copies, named tuples.
-reflection: `isinstance`, `getattr`, `hasattr`, `vars`, answered by the kinds.
-attributes: which attributes an object has at a statement.
+reflection: `isinstance`, `getattr`, `hasattr`, answered by the kinds; `vars` refused.
 places: which variables name an object, and who else holds it when something is stored.
 scalar_replacement: attributes become variables; what must stay whole is found by attempts.
 variables: the names of these variables, and objects made where they are used as a whole.

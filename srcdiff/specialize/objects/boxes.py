@@ -35,10 +35,12 @@ def stored_classes(
 
     `more` are classes of objects of which that is known.
     """
+    stmts = ir.walk(function.body)
     held = {
         ir.class_if_any(kinds.get(base.id))
         for base, key in found
-        if isinstance(base, ir.Name) and base.id in boxed and not is_unread(key, function, kinds)
+        if isinstance(base, ir.Name) and base.id in boxed
+        if any(_may_read(stmt, key, kinds) for stmt in stmts)
     }
     classes = {c for c in held if c is not None} | more
     size = -1
@@ -61,12 +63,7 @@ def _holders(kind: ir.Kind, classes: set[type]) -> Iterator[type]:
 
 # --- attributes that nobody reads ----------------------------------------------------------------
 
-_LOOKS = (Op.VARS, Op.HASATTR, Op.GETATTR, Op.SHALLOW_COPY, Op.DEEPCOPY)
-
-
-def is_unread(key: ir.Const, function: ir.Function, kinds: ir.Kinds) -> bool:
-    """Whether nobody reads an attribute of this name, neither here nor where an object goes."""
-    return not any(_may_read(stmt, key, kinds) for stmt in ir.walk(function.body))
+_LOOKS = (Op.HASATTR, Op.GETATTR, Op.SHALLOW_COPY, Op.DEEPCOPY)
 
 
 def _may_read(stmt: ir.Stmt, key: ir.Const, kinds: ir.Kinds) -> bool:

@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import inspect
 import types
+from collections.abc import Iterator
 from typing import Any
 
 from srcdiff import ir
@@ -157,57 +158,51 @@ def _object(m: Known, cls: type, values: dict[str, ir.Atom]) -> ir.Rhs:
 
 def _deep_copy(m: Known, base: ir.Atom, kind: ir.Dict) -> ir.Rhs | None:
     """A copy of an object and of all that it holds: what may be held twice is copied at once."""
-    parts = _Parts(m)
-    if not parts.found(base, kind):
+    held: list[ir.Atom] = []
+    whole = _apart(m, base, kind, held, set())
+    if whole is None:
         return None
-    if len(parts.copies) == 1:
-        parts.copies = [m.apply(copy.deepcopy, parts.copies[0])]
-    elif parts.copies:
-        whole = m.temp(ir.Call(trees.deep_copy, (ir.Tup(tuple(parts.copies)),)))
-        parts.copies = [m.item(whole, ir.Const(k)) for k in range(len(parts.copies))]
-    return parts.object(base, kind)
+    if len(held) == 1:
+        held = [m.apply(copy.deepcopy, held[0])]
+    elif held:
+        copies = m.temp(ir.Call(trees.deep_copy, (ir.Tup(tuple(held)),)))
+        held = [m.item(copies, ir.Const(k)) for k in range(len(held))]
+    return _together(m, whole, iter(held))
 
 
-class _Parts:
-    """What an object holds, and the objects inside of it, that a deep copy has copies of."""
+_Whole = tuple[type, dict[str, Any]]
+"""The class of an object, and its attributes: atoms, objects, and None for what is copied."""
 
-    def __init__(self, m: Known) -> None:
-        self.m = m
-        self.copies: list[ir.Atom] = []
-        self.sites: list[str] = []
-        self.values: list[ir.Atom] = []
 
-    def found(self, base: ir.Atom, kind: ir.Dict) -> bool:
-        """Collect the parts; whether this can be done."""
-        cls = kind.cls
-        if cls is None or kind.site in self.sites or not records.is_copied_plainly(cls, True):
-            return False
-        self.sites += [kind.site] if kind.site else []
-        for name, inner in kind.items:
-            value = self.m.attribute(base, name)
-            self.values.append(value)
-            if isinstance(inner, ir.Dict) and inner.cls is not None:
-                if not self.found(value, inner):
-                    return False
-            elif inner == ir.UNKNOWN:  # so far: it may be an object
-                return False
-            elif not _is_value(inner):
-                self.copies.append(value)
-        return True
+def _apart(
+    m: Known, base: ir.Atom, kind: ir.Dict, held: list[ir.Atom], sites: set[str]
+) -> _Whole | None:
+    """An object that is copied, with what is to be copied put into `held`; None where unknown."""
+    if kind.cls is None or kind.site in sites or not records.is_copied_plainly(kind.cls, True):
+        return None
+    sites |= {kind.site} - {""}
+    found: dict[str, Any] = {}
+    for name, inner in kind.items:
+        value = m.attribute(base, name)
+        if isinstance(inner, ir.Dict) and inner.cls is not None:
+            found[name] = _apart(m, value, inner, held, sites)
+        else:
+            found[name] = value if _is_value(inner) else None
+            held += [] if _is_value(inner) else [value]
+        if inner == ir.UNKNOWN or (ir.class_of(inner) is not None and found[name] is None):
+            return None  # so far: it may be an object
+    return kind.cls, found
 
-    def object(self, base: ir.Atom, kind: ir.Dict) -> ir.Rhs:
-        """The copy of an object, by the copies of its parts in their order."""
-        cls = kind.cls
-        assert cls is not None
-        made: dict[str, ir.Atom] = {}
-        for name, inner in kind.items:
-            value = self.values.pop(0)
-            if isinstance(inner, ir.Dict) and inner.cls is not None:
-                value = self.m.temp(self.object(value, inner))
-            elif not _is_value(inner):
-                value = self.copies.pop(0)
-            made[name] = value
-        return _object(self.m, cls, made)
+
+def _together(m: Known, whole: _Whole, copies: Iterator[ir.Atom]) -> ir.Rhs:
+    """The copy of an object, by the copies of its parts in their order."""
+    cls, parts = whole
+    for name, part in parts.items():
+        if part is None:
+            parts[name] = next(copies)
+        elif isinstance(part, tuple):
+            parts[name] = m.temp(_together(m, part, copies))
+    return _object(m, cls, parts)
 
 
 def _plain_copy(base: ir.Atom, kind: ir.Kind, deep: bool) -> ir.Rhs | None:
@@ -236,8 +231,7 @@ def named_tuple_method(m: Known, cls: type, own: Any, call: ir.Call) -> ir.Rhs |
         return None
     if not isinstance(call.fn, ir.Method) or call.fn.name not in ("_replace", "_asdict"):
         return None
-    base, given = call.args[0], dict(call.kwargs)
-    fields: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
+    base, given, fields = call.args[0], dict(call.kwargs), _fields(cls)
     values = [given.get(name) or m.attribute(base, name) for name in fields]
     if call.fn.name == "_replace":
         return ir.Call(cls, tuple(values), text=cls.__name__)
@@ -248,16 +242,11 @@ def named_tuple_method(m: Known, cls: type, own: Any, call: ir.Call) -> ir.Rhs |
 def named_tuple_item(m: Known, call: ir.Call) -> ir.Rhs | None:
     """`x[k]` of a named tuple: the field of that number, or an item of a plain tuple."""
     base, key = call.args
-    cls = m.cls_if_any(base)
-    assert cls is not None
-    fields: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
-    if isinstance(key, ir.Const):
-        known = key.value
-        if isinstance(known, int) and -len(fields) <= known < len(fields):
-            return ir.Call(ir.Attr(fields[known]), (base,))
-        return None
-    plain = m.temp(named_tuple_display(m, base))
-    return replace(call, args=(plain, key))
+    fields = _fields(m.cls_if_any(base))
+    if not isinstance(key, ir.Const):
+        return replace(call, args=(m.temp(named_tuple_display(m, base)), key))
+    known = isinstance(key.value, int) and -len(fields) <= key.value < len(fields)
+    return ir.Call(ir.Attr(fields[key.value]), (base,)) if known else None
 
 
 def takes_sequences(call: ir.Call) -> bool:
@@ -278,7 +267,10 @@ _OBJECTS = (
 
 def named_tuple_display(m: Known, base: ir.Atom) -> ir.Tup:
     """The fields of a named tuple as a plain tuple."""
-    cls = m.cls_if_any(base)
-    assert cls is not None
-    names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
-    return ir.Tup(tuple(m.attribute(base, n) for n in names))
+    return ir.Tup(tuple(m.attribute(base, n) for n in _fields(m.cls_if_any(base))))
+
+
+def _fields(cls: Any) -> tuple[str, ...]:
+    """The names of the fields of a named tuple."""
+    names: tuple[str, ...] = cls._fields
+    return names

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Iterator, Set
+from collections.abc import Set
 from typing import Any
 
 from srcdiff import ir
 from srcdiff.analysis.links import groups
+from srcdiff.analysis.liveness import Order
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.closures.closures import Closure
@@ -28,7 +29,8 @@ from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.runtime import records
 from srcdiff.runtime.records import MISSING
 from srcdiff.specialize.inline import lowered
-from srcdiff.specialize.objects import attributes, construct, reflection
+from srcdiff.specialize.objects import construct, reflection
+from srcdiff.specialize.objects.places import stores
 from srcdiff.specialize.unroll import Unroller
 
 
@@ -40,24 +42,28 @@ def check_property(function: ir.Function, kinds: ir.Kinds, kind: ir.Kind, name: 
     mine = {None, *ir.classes_in(kind)}
     memory = PointsTo.of(function, kinds)
     same = groups(k for k in (*memory.links, *memory.marks) if not _is_of_object(k.stmt, kinds))
-    whole = {n for n in kinds if ir.class_of(kinds[n]) is not None}
+    stmts, whole = ir.walk(function.body), {n for n in kinds if ir.class_of(kinds[n]) is not None}
     changed = memory.written.union(k.source for k in memory.marks)
     stored = {same.of(n) for n in changed if n not in whole}
-    seen, fresh = False, set[str]()  # whether it was read, and objects that were made since
-    for stmt, again in _in_order(function.body, name):
+    for stmt in stmts:
         base, attr = _attribute(stmt)
         read = ir.writes(stmt) if attr and ir.class_of(kinds.get(base)) in mine else ()
         if any(same.of(n) in stored for n in (*read, *_given(stmt, mine, kinds))):
             _refuse(name, "or something that its object has, is written into", stmt)
-        if attr == name:
-            seen = True
-            fresh.clear()
-        call = ir.call_of(stmt)
-        if is_op(call, Op.NEW_OBJECT):
-            fresh.update(ir.writes(stmt))
-        elif is_op(call, Op.SET_ATTR) and not fresh & {*ir.names(call.args[0])}:
-            if (seen or again) and ir.class_of(atom_kind(call.args[0], kinds)) in mine:
+    order, reads = Order(function), [s for s in stmts if _attribute(s)[1] == name]
+    for stmt, atom, _ in stores(function.body):
+        if ir.class_of(atom_kind(atom, kinds)) in mine:
+            if any(_may_change(stmt, atom, read, order) for read in reads):
                 _refuse(name, "is read before its object, or one that it holds, may change", stmt)
+
+
+def _may_change(store: ir.Stmt, base: ir.Atom, read: ir.Stmt, order: Order) -> bool:
+    """Whether a store may come after a read, and not into an object that is made in between."""
+    name = base.id if isinstance(base, ir.Name) else ""
+    made = order.once.get(name)
+    new = made is not None and is_op(ir.call_of(made), Op.NEW_OBJECT)
+    since = new and order.number[id(made)] > order.number[id(read)]
+    return not since and order.may_follow(store, read, name)
 
 
 def _refuse(name: str, what: str, stmt: ir.Stmt) -> None:
@@ -88,17 +94,6 @@ def _given(stmt: ir.Stmt, mine: Set[type | None], kinds: ir.Kinds) -> tuple[str,
     return ir.names(call) if made is not None and any(made is cls for cls in mine) else ()
 
 
-def _in_order(block: ir.Block, name: str, loop: bool = False) -> Iterator[tuple[ir.Stmt, bool]]:
-    """All statements, and whether each is in a loop that reads the property."""
-    for stmt in block:
-        yield stmt, loop
-        inner = loop
-        if isinstance(stmt, (ir.For, ir.While)):
-            inner = loop or any(_attribute(s)[1] == name for s in ir.walk((stmt,)))
-        for part in ir.blocks(stmt):
-            yield from _in_order(part, name, inner)
-
-
 def _attribute(stmt: ir.Stmt) -> tuple[str, str]:
     """The object and the attribute that a statement reads."""
     call = ir.call_of(stmt)
@@ -116,7 +111,7 @@ _TAKING = (Op.LIST, Op.TUPLE, Op.SUM, Op.MIN, Op.MAX, Op.SORTED)
 class InTurn(Unroller):
     """What takes the items of objects, as calls of their methods."""
 
-    def iterated(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> ir.Call:
+    def iterated(self, call: ir.Call) -> ir.Call:
         """What a loop or an unpacking asks an object: of the list of what its `__iter__` gives."""
         if is_op(call, Op.MAKE_LIST):
             return replace(call, args=tuple(self.starred(a) for a in call.args))
@@ -180,20 +175,17 @@ class InTurn(Unroller):
 # --- methods, properties, operators and constructors of objects, as calls of plain functions -----
 
 
-_BINARY = {
-    Op.ADD: "add", Op.SUB: "sub", Op.MUL: "mul", Op.DIV: "truediv", Op.MATMUL: "matmul",
-    Op.POW: "pow", Op.MOD: "mod", Op.FLOORDIV: "floordiv", Op.AND: "and", Op.OR: "or",
-    Op.XOR: "xor", Op.LSHIFT: "lshift", Op.RSHIFT: "rshift",
-}  # fmt: skip
-_COMPARE = {
-    Op.LT: ("lt", "gt"), Op.LE: ("le", "ge"), Op.GT: ("gt", "lt"),
-    Op.GE: ("ge", "le"), Op.EQ: ("eq", "eq"), Op.NE: ("ne", "ne"),
-}  # fmt: skip
-_UNARY = {
-    Op.NEG: "neg", Op.POS: "pos", Op.INVERT: "invert", Op.ABS: "abs", Op.LEN: "len",
-    Op.FLOAT: "float", Op.COMPLEX: "complex", Op.INT: "int", Op.GETITEM: "getitem",
-    Op.CONTAINS: "contains", Op.ROUND: "round",
-}  # fmt: skip
+_COMPARE = (Op.LT, Op.LE, Op.GT, Op.GE, Op.EQ, Op.NE)
+_BINARY = (
+    Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MATMUL, Op.POW, Op.MOD, Op.FLOORDIV, Op.AND, Op.OR, Op.XOR,
+    Op.LSHIFT, Op.RSHIFT, *_COMPARE,
+)  # fmt: skip
+_UNARY = (
+    Op.NEG, Op.POS, Op.INVERT, Op.ABS, Op.LEN, Op.FLOAT, Op.COMPLEX, Op.INT, Op.GETITEM,
+    Op.CONTAINS, Op.ROUND,
+)  # fmt: skip
+_SWAPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+"""What the right operand of a comparison is asked; of other operators `radd` and the like."""
 
 
 _DOES_NOTHING = ("__init__", "__init_subclass__")
@@ -215,7 +207,7 @@ class Members(InTurn):
 
     def evaluated(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> ir.Stmt | ir.Block:
         """A statement that evaluates a call."""
-        call = self.iterated(stmt, call)
+        call = self.iterated(call)
         found = self.plainer(call)
         if found is None or isinstance(stmt, ir.Assign) or isinstance(found, (ir.Call, ir.Opaque)):
             return ir.with_rhs(stmt, call if found is None else found)
@@ -236,7 +228,12 @@ class Members(InTurn):
             value = old
         own = self.written(stmt.base, "__setitem__")
         if own is None:
-            raise _no_member(self.cls(stmt.base), "__setitem__", stmt.loc)
+            cls = self.cls(stmt.base)
+            raise UnsupportedError(
+                f"`{cls.__name__ if cls else 'the object'}` has no `__setitem__` written in "
+                "Python", stmt.loc,
+                remedy="Write what it does with attributes and functions.",
+            )  # fmt: skip
         index = self.index(stmt.index)
         return ir.Effect(ir.Call(own, (stmt.base, index, value)), stmt.loc)
 
@@ -321,10 +318,8 @@ class Members(InTurn):
                 return None
             check_property(self.whole, self.kinds, self.kind(base), name)
             return ir.Call(own.func, (base,))
-        if isinstance(own, staticmethod):
-            return ir.Ref(own.__func__.__name__, own.__func__)
-        if isinstance(own, classmethod):
-            return ir.Ref(name, getattr(cls, name))
+        if isinstance(own, (staticmethod, classmethod)):
+            return ir.Ref(name, own.__get__(None, cls))
         if isinstance(own, types.FunctionType):
             return self.bound_method(base, own, name)
         if own is MISSING or hasattr(type(own), "__get__"):
@@ -337,11 +332,12 @@ class Members(InTurn):
         callee = lowered(fn)
         if callee is None or any(p.style in ("*", "**") for p in callee.params):
             return None
-        new = {p.name: self.fresh("_p").id for p in callee.params[1:]}
-        params = tuple(replace(p, name=new[p.name]) for p in callee.params[1:])
+        own = callee.params[1:]
+        new = {p.name: self.fresh("_p").id for p in own}
+        params = tuple(replace(p, name=new[p.name]) for p in own)
         result = self.fresh()
-        given = tuple((p.name, ir.Name(new[p.name])) for p in callee.params[1:] if p.style == "kw")
-        args = tuple(ir.Name(new[p.name]) for p in callee.params[1:] if p.style != "kw")
+        given = tuple((p.name, ir.Name(new[p.name])) for p in own if p.style == "kw")
+        args = tuple(ir.Name(new[p.name]) for p in own if p.style != "kw")
         body = (ir.Assign(result, ir.Call(fn, (base, *args), given)), ir.Return(result))
         reads = (base,) if isinstance(base, ir.Name) else ()
         refs = ((base.text, base.value),) if isinstance(base, ir.Ref) else ()
@@ -365,10 +361,8 @@ class Members(InTurn):
             self.check_recursion(own, fn.name)
             made = construct.named_tuple_method(self, cls, own, call)
             return made or replace(call, fn=own, args=call.args, text=None)
-        if isinstance(own, staticmethod):
-            return replace(call, fn=own.__func__, args=rest, text=None)
-        if isinstance(own, classmethod):
-            return replace(call, fn=getattr(cls, fn.name), args=rest, text=None)
+        if isinstance(own, (staticmethod, classmethod)):
+            return replace(call, fn=own.__get__(None, cls), args=rest, text=None)
         if own is object.__setattr__ or own is object.__delattr__:
             return replace(call, fn=own, text=None)
         if own is vars(object).get(fn.name) and fn.after is not None and fn.name in _DOES_NOTHING:
@@ -409,8 +403,11 @@ class Members(InTurn):
         base = call.args[0]
         if not isinstance(base, ir.Ref) or not isinstance(base.value, type):
             return None
-        found = records.looked_up(base.value, fn.name)
-        if found is None or found is records.MISSING:
+        own = records.member(base.value, fn.name, fn.after)
+        behind = fn.after is not None and isinstance(own, (staticmethod, classmethod))
+        named = records.looked_up(base.value, fn.name)
+        found = own.__get__(None, base.value) if behind else named
+        if found is None or found is MISSING:
             return None
         return replace(call, fn=found, args=call.args[1:], text=f"{base.text}.{fn.name}")
 
@@ -421,7 +418,7 @@ class Members(InTurn):
         assert isinstance(key, ir.Const)
         if cls is None or call.role is ir.Role.MADE:
             return None
-        if key.value == attributes.DICT:
+        if key.value == reflection.DICT:
             return None
         own = records.member(cls, key.value)
         reflection.check_descriptor(own, str(key.value), self.loc)
@@ -446,14 +443,12 @@ class Members(InTurn):
         op = which_op(call)
         if op is None or not call.args or call.kwargs:
             return None
+        name = getattr(call.fn, "__name__", "").strip("_")
         if op in _BINARY and len(call.args) == 2:
-            return self.binary(call, f"__{_BINARY[op]}__", f"__r{_BINARY[op]}__")
-        if op in _COMPARE:
-            one, other = _COMPARE[op]
-            return self.binary(call, f"__{one}__", f"__{other}__")
+            return self.binary(call, f"__{name}__", f"__{_SWAPPED.get(name, f'r{name}')}__")
         if op is Op.GETITEM and records.is_named_tuple(self.cls_if_any(call.args[0])):
             return construct.named_tuple_item(self, call)
-        own = self.written(call.args[0], f"__{_UNARY[op]}__") if op in _UNARY else None
+        own = self.written(call.args[0], f"__{name}__") if op in _UNARY else None
         return own and ir.Call(own, tuple(map(self.index, call.args)))
 
     def binary(self, call: ir.Call, name: str, swapped: str) -> ir.Rhs | None:
@@ -462,7 +457,7 @@ class Members(InTurn):
         one, other = self.member(a, name), self.member(b, swapped)
         if not is_op(call, *_COMPARE) and one is MISSING and other is MISSING:
             one, other = self.operand(a, name), self.operand(b, swapped)
-        if is_op(call, *_COMPARE) and any(map(_is_generated, (one, other))):
+        if is_op(call, *_COMPARE) and any(map(records.is_generated, (one, other))):
             return None  # as `dataclass` makes it: objects are compared as they are
         if isinstance(one, types.FunctionType) and not self.is_derived(b, a, other):
             return ir.Call(one, (a, b))
@@ -492,17 +487,3 @@ class Members(InTurn):
     def index(self, atom: ir.Atom) -> ir.Atom:
         """An index as an argument."""
         return self.call(slice, *ir.parts(atom)) if isinstance(atom, ir.Slice) else atom
-
-
-def _is_generated(fn: Any) -> bool:
-    """Whether a method was not written by a person."""
-    code = getattr(fn, "__code__", None)
-    return code is not None and code.co_filename.startswith("<string>")
-
-
-def _no_member(cls: type | None, name: str, loc: ir.Loc) -> UnsupportedError:
-    """The error for what the class of an object does not have."""
-    return UnsupportedError(
-        f"`{cls.__name__ if cls else 'the object'}` has no `{name}` written in Python", loc,
-        remedy="Write what it does with attributes and functions.",
-    )  # fmt: skip

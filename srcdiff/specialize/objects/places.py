@@ -33,18 +33,13 @@ def has_objects(kind: ir.Kind | None) -> bool:
     return ir.class_of(kind) is not None or any(map(has_objects, inside(kind)))
 
 
-def _is_of_class(value: object) -> bool:
-    """Whether a value is a class of objects or one of its objects."""
-    return records.is_record(value) or records.is_record(type(value))
-
-
 def mentions_objects(block: ir.Block) -> bool:
     """Whether a block calls a class, reads an object from outside, or copies what may be one."""
     for call in ir.calls(block):
         if is_op(call, Op.NEW_OBJECT, Op.SET_ATTR, Op.SHALLOW_COPY, Op.DEEPCOPY):
             return True
         outside = (a.value for a in call.args if isinstance(a, ir.Ref))
-        if any(map(_is_of_class, (call.fn, *outside))):
+        if any(records.is_record(v) or records.is_record(type(v)) for v in (call.fn, *outside)):
             return True
     return False
 
@@ -76,7 +71,8 @@ class Places:
         self.kinds = kinds
         self.order = Order(function)
         self.params = {p.name for p in function.params if has_objects(kinds.get(p.name))}
-        self.stored = self._stored()
+        found = ((base, key.value) for _, base, key in stores(function.body))
+        self.stored = frozenset((b.id, name) for b, name in found if isinstance(b, ir.Name))
         self.aliases: dict[str, Place] = {}
         self.rooted = self._rooted()
         self.boxed = self._boxed(frozenset())
@@ -139,14 +135,6 @@ class Places:
         if isinstance(rhs.fn, ir.Attr):
             return isinstance(rhs.args[0], ir.Name) and self.cls(rhs.args[0].id) is not None
         return read_key(rhs) is not None and self.rooted.issuperset(ir.names(rhs))
-
-    def _stored(self) -> frozenset[tuple[str, str]]:
-        """(variable, attribute) of every store."""
-        return frozenset(
-            (base.id, key.value)
-            for _, base, key in stores(self.whole_function.body)
-            if isinstance(base, ir.Name)
-        )
 
     def _find_aliases(self) -> None:
         """The variables that are another name of one place for good.
@@ -268,14 +256,8 @@ def above(place: Place) -> Place:
 
 def _from_start(key: Any, kind: ir.Kind | None) -> Any:
     """A known key, where a place at the end of a sequence counts from the start of it."""
-    if (
-        type(key) is int
-        and key < 0
-        and isinstance(kind, (ir.List, ir.Tuple))
-        and kind.items is not None
-    ):
-        return key + len(kind.items) if key + len(kind.items) >= 0 else key
-    return key
+    count = len(ir.known_items(kind) or ())
+    return key + count if type(key) is int and -count <= key < 0 else key
 
 
 def stores(block: ir.Block) -> Iterator[tuple[ir.Stmt, ir.Atom, ir.Const]]:
@@ -308,9 +290,8 @@ def item_at(kind: ir.Kind | None, key: Any) -> ir.Kind | None:
         known = dict(kind.items)
         hidden = kind.cls is not None and kind.item is not None and key in known
         return ir.UNKNOWN if hidden else known.get(key)
-    if isinstance(kind, (ir.List, ir.Tuple)) and kind.items is not None and isinstance(key, int):
-        return kind.items[key] if -len(kind.items) <= key < len(kind.items) else None
-    return None
+    items = ir.known_items(kind) or ()
+    return items[key] if isinstance(key, int) and -len(items) <= key < len(items) else None
 
 
 # --- objects that are stored into must have one name: what may hold one when a store runs --------
@@ -440,13 +421,10 @@ def _moved(
 
 
 def _refusal(stmt: ir.Stmt, since: ir.Stmt) -> UnsupportedError:
-    call, line = ir.call_of(since), since.loc.line
-    held = "has another name, or is in a container"
-    if is_op(call, Op.VARS):
-        held = "`vars` looks at"
+    line = since.loc.line
     return UnsupportedError(
-        f"an attribute is assigned of an object that {held}, at that time"
-        + (f" (since line {line})" if line else ""),
+        "an attribute is assigned of an object that has another name, or is in a container, at "
+        "that time" + (f" (since line {line})" if line else ""),
         stmt.loc,
         remedy="Make a new object with the new value, or copy it first with copy.copy.",
     )

@@ -1,11 +1,13 @@
 """Questions about objects that their kinds answer: `isinstance`, `is None`, `getattr`.
 
 Takes the pass over a function and a call; gives the answer, a read or a store of an attribute, or
-None where the kinds do not tell.
+None where the kinds do not tell.  Attributes have names: one that is known only when the program
+runs, and the dict that keeps them (`x.__dict__`, `vars(x)`), are refused.
 """
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable, Mapping
 from typing import Any, Union
@@ -72,15 +74,11 @@ def check_descriptor(own: object, name: str, loc: ir.Loc) -> None:
         )
 
 
-def _is(same: bool) -> Rule:
+def _is(m: Known, call: ir.Call) -> ir.Rhs | None:
     """`x is None`, `x is not None`."""
-
-    def rule(m: Known, call: ir.Call) -> ir.Rhs | None:
-        a, b = call.args
-        none = ir.is_none(m.kind(a)) if b == ir.NONE else None
-        return None if none is None else ir.Const(none == same)
-
-    return rule
+    a, b = call.args
+    none = ir.is_none(m.kind(a)) if b == ir.NONE else None
+    return None if none is None else ir.Const(none == is_op(call, Op.IS))
 
 
 def _not(m: Known, call: ir.Call) -> ir.Rhs | None:
@@ -149,8 +147,8 @@ def _named(m: Known, call: ir.Call) -> tuple[ir.Atom, str] | None:
 
 RULES: Mapping[Op | None, Rule] = {
     Op.ISINSTANCE: _isinstance,
-    Op.IS: _is(True),
-    Op.IS_NOT: _is(False),
+    Op.IS: _is,
+    Op.IS_NOT: _is,
     Op.NOT: _not,
     Op.TYPE: _type,
     Op.GETATTR: _getattr,
@@ -161,3 +159,48 @@ RULES: Mapping[Op | None, Rule] = {
     Op.SHALLOW_COPY: construct.copied,
     Op.DEEPCOPY: construct.copied,
 }
+
+
+# --- what reads or stores attributes by other ways -----------------------------------------------
+
+
+DICT = "__dict__"
+
+
+def check_ways(function: ir.Function, kinds: ir.Kinds) -> None:
+    """Refuse what is left: attributes by unknown names, and the dict that keeps them."""
+    for stmt in ir.walk(function.body):
+        call = ir.call_of(stmt)
+        if call is None or not call.args:
+            continue
+        kind = kinds.get(getattr(call.args[0], "id", ""))
+        known = ir.class_of(kind) is not None
+        if known and isinstance(call.fn, ir.Attr):
+            _check_kept(call.fn.name, kind, stmt.loc)
+        if known and is_op(call, Op.SETATTR, Op.OBJECT_SETATTR, Op.DELATTR):
+            raise UnsupportedError(
+                "the name of an attribute that is assigned is known only when the program runs, or "
+                "an attribute is deleted",
+                stmt.loc,
+                remedy="Write the assignment out; a loop over names that are known is written out "
+                "too: those of a tuple, or of a dict of keywords.",
+            )
+        is_dict = is_op(call, Op.SET_ATTR) and call.args[1] == ir.Const(DICT)
+        read = isinstance(call.fn, ir.Attr) and call.fn.name == DICT
+        if is_dict or read or is_op(call, Op.VARS):
+            raise UnsupportedError(
+                "the dict of an object's attributes, `__dict__`, is used", stmt.loc,
+                remedy="Read and assign attributes by their names; `getattr` and `setattr` take "
+                "those of a tuple, or of a dict of keywords, in turn.",
+            )  # fmt: skip
+
+
+def _check_kept(name: str, kind: Any, loc: ir.Loc) -> None:
+    """Refuse the read of a property that keeps its value, if nothing took its place."""
+    own = records.member(kind.cls, name)
+    if isinstance(own, functools.cached_property) and name not in dict(kind.items):
+        raise UnsupportedError(
+            f"the property `{name}`, whose value is kept, is read of an object that something "
+            "unknown may change", loc,
+            remedy="Make it a plain property, or a method.",
+        )  # fmt: skip

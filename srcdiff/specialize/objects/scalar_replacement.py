@@ -29,7 +29,6 @@ from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
-from srcdiff.specialize.objects import attributes
 from srcdiff.specialize.objects.boxes import as_dicts, check_uses
 from srcdiff.specialize.objects.places import (
     Place,
@@ -41,10 +40,10 @@ from srcdiff.specialize.objects.places import (
     step,
     stores,
 )
+from srcdiff.specialize.objects.reflection import check_ways
 from srcdiff.specialize.objects.variables import (
     Variables,
     identity_refusal,
-    is_taken_apart,
     part,
     strange,
 )
@@ -137,12 +136,11 @@ class Attempt(Variables):
         """A statement that may use objects as a whole."""
         passive = isinstance(stmt, ir.Verbatim) or is_passive(stmt)
         if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call):
-            known: int | None = self.compared(stmt.rhs)
-            known = self.length(stmt.rhs) if known is None else known
-            if known is not None:
+            self.check_questions(stmt.rhs)
+            if (known := self.length(stmt.rhs)) is not None:
                 return replace(stmt, rhs=ir.Const(known))
         if not passive and not isinstance(stmt, ir.Return):
-            self.copies |= any(is_taken_apart(self, ir.Name(n)) for n in ir.reads(stmt))
+            self.copies |= any(self.is_taken_apart(ir.Name(n)) for n in ir.reads(stmt))
 
         def read(name: ir.Name) -> ir.Atom:
             return self.used(name, passive)
@@ -195,7 +193,7 @@ class Attempt(Variables):
         if fields is not None:
             assert isinstance(rhs, ir.Call)
             for name, value in zip(fields, rhs.args):
-                self.put((place[0], (Member(name),)), value, None)
+                self.put(below(place, name), value, None)
             return
         source = self.read_place(rhs) if isinstance(rhs, ir.Call) else None
         if source is not None:
@@ -232,13 +230,8 @@ class Attempt(Variables):
 
     def unpacked(self, source: ir.Name, target: Place) -> None:
         """The attributes of an object that came out of a container."""
-        for place, inner in self.attributes(target):
-            taken = self.temp(part(source, place[1][-1]))
-            self.there.add(place)
-            if ir.class_of(inner) is not None:
-                self.unpacked(taken, place)
-            else:
-                self.assign(self.variable(place), taken)
+        for place, _ in self.attributes(target):
+            self.put(place, self.temp(part(source, place[1][-1])), None)
 
     def put_attribute(self, call: ir.Call) -> None:
         """`x.name = v`, `x.name op= v`."""
@@ -330,8 +323,10 @@ class Attempt(Variables):
         always = {below(where, k.value) for _, b, k in stores(outer) if (where := self.place(b))}
         for place, name in self.variables.items():
             kind = self.kind_at(place)
-            if place[0] not in self.params or kind is None or _has_derivative(kind):
+            if place[0] not in self.params or kind is None:
                 continue
+            if ir.is_active_kind(kind) or ir.is_container(kind) or isinstance(kind, ir.Array):
+                continue  # it may carry a derivative, or be written into
             given = self.kind_given(place) is not None or self.class_value(place) is not None
             if place in always or given:
                 base = above(place)
@@ -362,11 +357,6 @@ class Attempt(Variables):
         return Input(name, (), tuple((path, Input(n)) for n, path in below.items()))
 
 
-def _has_derivative(kind: ir.Kind) -> bool:
-    """Whether a value may carry a derivative, or be something that can be written into."""
-    return ir.is_active_kind(kind) or ir.is_container(kind) or isinstance(kind, ir.Array)
-
-
 def _no_store(base: ir.Atom, name: str, loc: ir.Loc) -> UnsupportedError:
     """The error for a store into what is no known object of this function."""
     if isinstance(base, ir.Ref):
@@ -389,46 +379,29 @@ def _no_store(base: ir.Atom, name: str, loc: ir.Loc) -> UnsupportedError:
 def take_apart(function: ir.Function, params: ir.Kinds, request: Request) -> Split:
     """The function with its objects taken apart."""
     # `s = s.step()` where `step` returns `self`
-    function = ir.replaced_in(function, lambda s: () if _is_same(s) else s)
+    function = ir.replaced_in(
+        function, lambda s: () if isinstance(s, ir.Assign) and s.rhs == s.target else s
+    )
     kinds = infer(function, params)
-    attributes.check_ways(function, kinds)
+    check_ways(function, kinds)
     first: UnsupportedError | None = None
-    kept: frozenset[type] = frozenset()
-    while True:
-        try:
-            done = _taken_apart(function, params, kinds, request, kept)
-        except UnsupportedError as error:
-            raise first or error from None
-        if isinstance(done, Split):
-            return done
-        cls, found = done
-        first = first or found
-        if cls is None or cls in kept:
-            raise first
-        kept |= {cls}
-
-
-def _is_same(stmt: ir.Stmt) -> bool:
-    return isinstance(stmt, ir.Assign) and stmt.rhs == stmt.target
-
-
-def _taken_apart(
-    function: ir.Function, params: ir.Kinds, kinds: ir.Kinds, request: Request,
-    kept: frozenset[type],
-) -> Split | tuple[type | None, UnsupportedError]:
-    """The function with dicts for the objects of some classes, and the others taken apart.
-
-    Or another class, of which an object is stored into that something else holds, and the error.
-    """
+    kept: frozenset[type] = frozenset()  # the classes of objects that are dicts
     whole: frozenset[Place] = frozenset()
     while True:
-        work = Attempt(function, params, kinds, whole, kept)
-        body = work.run()
+        try:
+            work = Attempt(function, params, kinds, whole, kept)
+            body = work.run()
+        except UnsupportedError as error:
+            raise first or error from None
         if isinstance(body, Shared):
-            return ir.class_of(work.kind_at(body.into)), body.error
-        if work.whole == whole:
+            first, cls = first or body.error, ir.class_of(work.kind_at(body.into))
+            if cls is None or cls in kept:
+                raise first
+            kept, whole = kept | {cls}, frozenset()
+        elif work.whole != whole:
+            whole = work.whole
+        else:
             return work.finished(body, params, request)
-        whole = work.whole
 
 
 # --- restore -------------------------------------------------------------------------------------
@@ -514,7 +487,5 @@ def residual_kinds(backward: ir.Function, kinds: Mapping[str, ir.Kind]) -> dict[
 
 def unpack_count(function: ir.Function) -> int:
     """How many statements at the start of a backward part unpack the residuals."""
-    for k, stmt in enumerate(function.body):
-        if function.params[0].name not in ir.reads(stmt):
-            return k
-    return len(function.body)
+    packed, body = function.params[0].name, function.body
+    return next((k for k, s in enumerate(body) if packed not in ir.reads(s)), len(body))

@@ -2,8 +2,8 @@
 
 Takes a function and its places; gives each attribute its variable, and an object made of such
 variables wherever one is used as a whole.  It is another object each time, so that neither `is` nor
-a search among objects that are compared as they are would find the first again: whether two objects
-are one and the same is answered here, or refused.
+a search among objects that are compared as they are would find the first again: the question
+whether two such objects are one and the same is refused.
 """
 
 from __future__ import annotations
@@ -20,93 +20,12 @@ from srcdiff.ir.builder import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
-from srcdiff.specialize.objects.places import Place, Places, above, below, is_made, stores
+from srcdiff.specialize.objects.places import Place, Places, above, below, stores
 
-_SAME = (Op.IS, Op.EQ)
-_COMPARED = (*_SAME, Op.IS_NOT, Op.NE)
+_COMPARED = (Op.IS, Op.IS_NOT, Op.EQ, Op.NE)
 _SEARCHES = (
     Op.CONTAINS, Op.INDEX, Op.REMOVE, Op.COUNT, Op.GET, Op.SETDEFAULT, Op.POP,
 )  # fmt: skip
-
-
-def same_object(o: Variables, call: ir.Call, loc: ir.Loc) -> bool | None:
-    """What a comparison of two objects gives, None where it is to be asked when it runs.
-
-    Raises:
-        UnsupportedError: nothing tells whether they are the same.
-    """
-    compared = [a for a in _compared(call) if _by_identity(o, call, a)]
-    if not compared or (is_op(call, *_COMPARED) and not _may_meet(o, call)):
-        return None
-    a, b = call.args[0], call.args[-1]
-    if is_op(call, *_COMPARED) and o.place(a) is not None:
-        if o.place(a) == o.place(b):
-            return is_op(call, *_SAME)
-        if _are_new(o, a, b):
-            return not is_op(call, *_SAME)
-    if not any(is_taken_apart(o, a) for a in compared):
-        return None
-    raise identity_refusal(loc)
-
-
-def identity_refusal(loc: ir.Loc) -> UnsupportedError:
-    """The error for objects of which nothing tells whether they are the same."""
-    return UnsupportedError(
-        "whether two objects are the same one is known only when the program runs, and one of "
-        "them is made here or stored into",
-        loc,
-        remedy="Compare a name or a number that they hold; or write `__eq__`, for `==`, `in`.",
-    )
-
-
-def compares_boxed(o: Variables, call: ir.Call) -> bool:
-    """Whether objects out of containers are compared as they are."""
-    compared = [a for a in _compared(call) if isinstance(a, ir.Name) and a.id in o.boxed]
-    return any(_by_identity(o, call, a) for a in compared)
-
-
-def _compared(call: ir.Call) -> tuple[ir.Atom, ...]:
-    """The arguments that a call compares with others, or of which it takes the identity."""
-    if is_op(call, *_COMPARED, Op.ID, Op.HASH):
-        return call.args
-    return call.args[1:2] if is_op(call, *_SEARCHES) else ()
-
-
-def _by_identity(o: Variables, call: ir.Call, atom: ir.Atom) -> bool:
-    """Whether a value is an object that is taken for none but itself."""
-    cls = ir.class_of(atom_kind(atom, o.kinds)) if isinstance(atom, ir.Name) else None
-    if cls is None or is_op(call, Op.IS, Op.IS_NOT, Op.ID):
-        return cls is not None
-    return records.member(cls, "__eq__") is object.__dict__["__eq__"]
-
-
-def _may_meet(o: Variables, call: ir.Call) -> bool:
-    """Whether both sides of a comparison may be one object."""
-    kinds = [atom_kind(a, o.kinds) for a in call.args]
-    return len(kinds) == 2 and all(
-        isinstance(k, (ir.Unknown, ir.Object, ir.Tuple, ir.List, ir.Dict)) for k in kinds
-    )
-
-
-def is_taken_apart(o: Variables, atom: ir.Atom) -> bool:
-    """Whether an object is none that the function was given, nor one that is in a container."""
-    place = o.place(atom)
-    return place is not None and (place[0] not in o.params or o.stores_below(place))
-
-
-def _are_new(o: Variables, a: ir.Atom, b: ir.Atom) -> bool:
-    """Whether two objects are made by statements of their own."""
-    places = [o.place(x) for x in (a, b)]
-    if None in places or any(p[1] for p in places if p is not None):
-        return False
-    makers = [o.order.once.get(p[0]) for p in places if p is not None]
-    new = all(is_made(getattr(made, "rhs", None)) for made in makers)
-    return new and places[0] != places[1]
-
-
-# --- the variables that stand for attributes, and objects made where they are used as a whole ----
-
-
 _NUMBER = re.compile(r"(?<=\w)_\d+\Z")
 
 
@@ -139,21 +58,49 @@ class Variables(Rewriter, Places):
 
     # --- are they the same? ----------------------------------------------------------------------
 
-    def compared(self, call: ir.Call) -> bool | None:
-        """What a comparison of two objects gives, where that is known here."""
-        if is_op(call, Op.HASATTR) and is_taken_apart(self, call.args[0]):
-            raise _depends(call.args[1], self.loc)
-        if compares_boxed(self, call):
+    def check_questions(self, call: ir.Call) -> None:
+        """Refuse a question about an object of which nothing tells the answer."""
+        if is_op(call, Op.HASATTR) and self.is_taken_apart(call.args[0]):
+            name = call.args[1]
+            which = f" `{name.value}`" if isinstance(name, ir.Const) else ""
+            raise UnsupportedError(
+                f"whether an object has the attribute{which} depends on what ran before", self.loc,
+                remedy="Assign None in `__init__`, and ask whether it is None.",
+            )  # fmt: skip
+        compared = [a for a in self.compared(call) if self.is_alone(call, a)]
+        if any(map(self.is_taken_apart, compared)):
+            raise identity_refusal(self.loc)
+        if any(isinstance(a, ir.Name) and a.id in self.boxed for a in compared):
             self.compares.append(self.loc)
-        return same_object(self, call, self.loc)
+
+    def compared(self, call: ir.Call) -> tuple[ir.Atom, ...]:
+        """The arguments that a call compares with others, or of which it takes the identity."""
+        if is_op(call, *_COMPARED):
+            kinds = [atom_kind(a, self.kinds) for a in call.args]
+            open_ = (ir.Unknown, ir.Object, ir.Tuple, ir.List, ir.Dict)
+            meet = all(isinstance(k, open_) for k in kinds)  # they may be one object
+            return call.args if meet else ()
+        if is_op(call, Op.ID, Op.HASH):
+            return call.args
+        return call.args[1:2] if is_op(call, *_SEARCHES) else ()
+
+    def is_alone(self, call: ir.Call, atom: ir.Atom) -> bool:
+        """Whether a value is an object that is taken for none but itself."""
+        cls = ir.class_of(atom_kind(atom, self.kinds)) if isinstance(atom, ir.Name) else None
+        if cls is None or is_op(call, Op.IS, Op.IS_NOT, Op.ID):
+            return cls is not None
+        return records.member(cls, "__eq__") is object.__dict__["__eq__"]
+
+    def is_taken_apart(self, atom: ir.Atom) -> bool:
+        """Whether an object is none that the function was given, nor one that is in a container."""
+        place = self.place(atom)
+        return place is not None and (place[0] not in self.params or self.stores_below(place))
 
     def length(self, call: ir.Call) -> int | None:
         """How many items a sequence in a parameter has, where that is known."""
         place = self.place(call.args[0]) if is_op(call, Op.LEN) and call.args else None
-        kind = None if place is None else self.kind_at(place)
-        if not isinstance(kind, (ir.List, ir.Tuple)) or kind.items is None:
-            return None
-        return len(kind.items)
+        items = None if place is None else ir.known_items(self.kind_at(place))
+        return None if items is None else len(items)
 
     # --- what there is ---------------------------------------------------------------------------
 
@@ -307,18 +254,19 @@ def built(cls: type, values: Mapping[str, ir.Atom]) -> ir.Call:
     return ir.Call(records.instance, (ir.Ref(cls.__name__, cls),), tuple(values.items()))
 
 
-def _depends(name: ir.Atom, loc: ir.Loc) -> UnsupportedError:
-    """The error for an attribute that is assigned on some ways to a question, and not on others."""
-    which = f" `{name.value}`" if isinstance(name, ir.Const) else ""
-    return UnsupportedError(
-        f"whether an object has the attribute{which} depends on what ran before", loc,
-        remedy="Assign None in `__init__`, and ask whether it is None.",
-    )  # fmt: skip
-
-
 def strange(loc: ir.Loc) -> UnsupportedError:
     """The error for an object of which it is not known which one it is."""
     return UnsupportedError(
         "what this object is is known only when the program runs", loc,
         remedy="Use one object by its name, or a tuple of numbers and arrays.",
     )  # fmt: skip
+
+
+def identity_refusal(loc: ir.Loc) -> UnsupportedError:
+    """The error for objects of which nothing tells whether they are the same."""
+    return UnsupportedError(
+        "whether two objects are the same one is known only when the program runs, and one of "
+        "them is made here or stored into",
+        loc,
+        remedy="Compare a name or a number that they hold; or write `__eq__`, for `==`, `in`.",
+    )

@@ -7,53 +7,37 @@ from srcdiff.rules import *
 from srcdiff.runtime.linalg import back_type, last_axes, scaled_ends, swapped_norm
 
 
-def along_an_axis(of, plain, *calls):
+def along_an_axis(of, plain, number):
     """The definition of a transform along an axis by that of NumPy."""
     made_of(
-        of, value=lambda x, n=None, axis=-1, norm=None: plain(x, n, axis, norm), samples=calls,
+        of, value=lambda x, n=None, axis=-1, norm=None: plain(x, n, axis, norm),
+        samples=("A(4)", f"{number}(3, 4), 6, 0", f"{number}(4), norm='ortho'"),
     )
 
 
-along_an_axis(fft.fft, np.fft.fft, "A(4)", "A(3, 4), 6, 0", "C(4), norm='ortho'")
-along_an_axis(fft.ifft, np.fft.ifft, "A(4)", "C(3, 4), 6, 0")
-along_an_axis(fft.rfft, np.fft.rfft, "A(4)", "A(3, 4), 6, 0")
-along_an_axis(fft.irfft, np.fft.irfft, "A(4)", "C(3, 4), 6, 0")
-
-
-def of_matrices(of, plain, call):
+def of_matrices(of, plain, number):
     """The definition of a transform along the last two axes by that of NumPy."""
     made_of(
         of, value=lambda x, s=None, axes=(-2, -1), norm=None: plain(x, s, axes, norm),
-        samples=(call,),
+        samples=("A(3, 4)", f"{number}(3, 4)"),
     )
 
 
-of_matrices(fft.fft2, np.fft.fft2, "A(3, 4)")
-of_matrices(fft.ifft2, np.fft.ifft2, "C(3, 4)")
-of_matrices(fft.rfft2, np.fft.rfft2, "A(3, 4)")
-of_matrices(fft.irfft2, np.fft.irfft2, "C(3, 3)")
-
-
-def along_axes(of, plain, *calls):
+def along_axes(of, plain, number):
     """The definition of a transform along several axes by that of NumPy."""
     made_of(
-        of, value=lambda x, s=None, axes=None, norm=None: plain(x, s, axes, norm), samples=calls,
+        of, value=lambda x, s=None, axes=None, norm=None: plain(x, s, axes, norm),
+        samples=("A(3, 4)", "A(2, 3, 4), axes=(0, 2)", f"{number}(2, 3, 4), (2, 5)"),
     )
 
 
-along_axes(fft.fftn, np.fft.fftn, "A(3, 4)", "A(2, 3, 4), axes=(0, 2)", "A(2, 3, 4), (2, 5)")
-along_axes(fft.ifftn, np.fft.ifftn, "C(3, 4)", "C(2, 3, 4), (2, 5)")
-along_axes(fft.rfftn, np.fft.rfftn, "A(3, 4)")
-along_axes(fft.irfftn, np.fft.irfftn, "C(3, 3)")
-
-
-def shifted(of, plain):
-    """The definition of a shift by that of NumPy."""
-    made_of(of, value=lambda x, axes=None: plain(x, axes), samples=("A(5)",))
-
-
-shifted(fft.fftshift, np.fft.fftshift)
-shifted(fft.ifftshift, np.fft.ifftshift)
+for _name in ("fft", "ifft", "rfft", "irfft"):
+    _number = "A" if _name == "rfft" else "C"
+    along_an_axis(getattr(fft, _name), getattr(np.fft, _name), _number)
+    of_matrices(getattr(fft, f"{_name}2"), getattr(np.fft, f"{_name}2"), _number)
+    along_axes(getattr(fft, f"{_name}n"), getattr(np.fft, f"{_name}n"), _number)
+made_of(fft.fftshift, value=lambda x, axes=None: np.fft.fftshift(x, axes), samples=("A(5)",))
+made_of(fft.ifftshift, value=lambda x, axes=None: np.fft.ifftshift(x, axes), samples=("A(5)",))
 
 
 # With `norm="ortho"` these are rotations: the transform back is the adjoint. Without, the matrix of

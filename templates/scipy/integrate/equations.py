@@ -77,20 +77,11 @@ def solve_ivp(
     "lambda t, y, k: -k * y * y, (0.0, 1.0), P(2), (P(),), t_eval=np.array([0.0, 0.5, 1.0]), "
     f"{SMOOTH}",
 )  # fmt: skip
-def ivp_values_(
-    f, t_span, y0, args=(), *, t_eval=None, method="RK45", rtol=1e-3, atol=1e-6, first_step=None,
-    max_step=np.inf,
-):  # fmt: skip
-    t, y = integrals.ivp_values(
-        f, t_span, y0, args, t_eval=t_eval, method=method, rtol=rtol, atol=atol,
-        first_step=first_step, max_step=max_step,
-    )  # fmt: skip
+def ivp_values_(f, t_span, y0, args=(), *, t_eval=None, **options):
+    t, y = integrals.ivp_values(f, t_span, y0, args, t_eval=t_eval, **options)
     yield t, y
     places = active(args)
-    found = integrals.ivp_adjoint(
-        f, places, d[y], t_span, y0, t, args, method=method, rtol=rtol, atol=atol,
-        first_step=first_step, max_step=max_step,
-    )  # fmt: skip
+    found = integrals.ivp_adjoint(f, places, d[y], t_span, y0, t, args, **options)
     d[y0] += found[0]
     if t_eval is None:  # between its ends the solver chooses the times: they are constants
         d[t_span][0] += found[1][0] + found[1][1] + d[t][0]
@@ -103,7 +94,7 @@ def ivp_values_(
 
 
 @forward(integrals.ivp_values)
-def ivp_values_tangent(f, t_span, y0, args, t_eval, method, rtol, atol, first_step, max_step):
+def ivp_values_tangent(f, t_span, y0, args, t_eval, **options):
     places = active(args)
     times, later = 0.0, np.zeros(len(z[0]))
     if not known(d[t_span]):
@@ -115,11 +106,9 @@ def ivp_values_tangent(f, t_span, y0, args, t_eval, method, rtol, atol, first_st
     moved = (d[y0], times, *d[args])[:2]
     for k in range(len(places)):
         moved = moved + (d[args][places[k]],)
-    along = integrals.ivp_along(
-        f, places, t_span, y0, z[0], args, moved, method=method, rtol=rtol, atol=atol,
-        first_step=first_step, max_step=max_step,
-    )  # fmt: skip
+    along = integrals.ivp_along(f, places, t_span, y0, z[0], args, moved, **options)
     d[z] += (later, along)
+
 
 def _at_ends(count, start, end, chosen):
     """Tangents of the start and of so many times, where those of the ends of the span are given."""
@@ -141,15 +130,9 @@ nondifferentiable(integrals.slope_of, integrals.along_of)
 
 @rule(integrals.ode_values)
 @samples(f"{LOGISTIC}, P(1), V([0.0, 0.3, 1.0]), (P(),), {SMOOTH}")
-def ode_values_(
-    f, y0, t, args=(), *, first="t", method="RK45", rtol=1e-3, atol=1e-6, first_step=None,
-    max_step=np.inf,
-):  # fmt: skip
+def ode_values_(f, y0, t, args=(), **options):
     places = active(args)
-    found = integrals.ode_adjoint(
-        f, places, d[z], y0, t, args, first=first, method=method, rtol=rtol, atol=atol,
-        first_step=first_step, max_step=max_step,
-    )  # fmt: skip
+    found = integrals.ode_adjoint(f, places, d[z], y0, t, args, **options)
     d[y0] += found[0]
     d[t] += found[1]
     for k in range(len(places)):
@@ -157,35 +140,23 @@ def ode_values_(
 
 
 @forward(integrals.ode_values)
-def ode_values_tangent(f, y0, t, args, first, method, rtol, atol, first_step, max_step):
+def ode_values_tangent(f, y0, t, args, **options):
     places = active(args)
     moved = (d[y0], d[t], *d[args])[:2]
     for k in range(len(places)):
         moved = moved + (d[args][places[k]],)
-    d[z] += integrals.ode_along(
-        f, places, y0, t, args, moved, first=first,
-        method=method, rtol=rtol, atol=atol, first_step=first_step, max_step=max_step,
-    )  # fmt: skip
+    d[z] += integrals.ode_along(f, places, y0, t, args, moved, **options)
 
 
 @rule(integrals.ode_adjoint)
 @samples(f"{LOGISTIC}, (0,), A(3, 2), P(2), V([0.0, 0.3, 1.0]), (P(),), {SMOOTH}")
-def ode_adjoint_(
-    f, places, w, y0, t, args, *, first="t", method="RK45", rtol=1e-3, atol=1e-6, first_step=None,
-    max_step=np.inf,
-):  # fmt: skip
+def ode_adjoint_(f, places, w, y0, t, args, **options):
     moved = (d[z][0], d[z][1])
     for k in range(len(places)):
         moved = moved + (d[z][2 + k],)
-    d[w] += integrals.ode_along(
-        f, places, y0, t, args, moved, first=first, method=method, rtol=rtol, atol=atol,
-        first_step=first_step, max_step=max_step,
-    )  # fmt: skip
+    d[w] += integrals.ode_along(f, places, y0, t, args, moved, **options)
     by = active(args)
-    second = integrals.ode_curved(
-        f, places, w, y0, t, args, moved, by, first=first, method=method, rtol=rtol, atol=atol,
-        first_step=first_step, max_step=max_step,
-    )  # fmt: skip
+    second = integrals.ode_curved(f, places, w, y0, t, args, moved, by, **options)
     d[y0] += second[0]
     d[t] += second[1]
     for k in range(len(by)):
@@ -193,19 +164,13 @@ def ode_adjoint_(
 
 
 @forward(integrals.ode_adjoint)
-def ode_adjoint_tangent(f, places, w, y0, t, args, first, method, rtol, atol, first_step, max_step):
-    d[z] += integrals.ode_adjoint(
-        f, places, d[w], y0, t, args, first=first, method=method, rtol=rtol, atol=atol,
-        first_step=first_step, max_step=max_step,
-    )  # fmt: skip
+def ode_adjoint_tangent(f, places, w, y0, t, args, **options):
+    d[z] += integrals.ode_adjoint(f, places, d[w], y0, t, args, **options)
     by = active(args)
     moved = (d[y0], d[t], *d[args])[:2]
     for k in range(len(by)):
         moved = moved + (d[args][by[k]],)
-    d[z] += integrals.ode_curved(
-        f, by, w, y0, t, args, moved, places, first=first,
-        method=method, rtol=rtol, atol=atol, first_step=first_step, max_step=max_step,
-    )  # fmt: skip
+    d[z] += integrals.ode_curved(f, by, w, y0, t, args, moved, places, **options)
 
 
 @rule(integrals.at_rows)

@@ -8,35 +8,16 @@ import numpy as np
 from scipy import linalg
 
 from srcdiff.rules import *
-from srcdiff.runtime.linalg import (
-    cholesky_back,
-    eigh_back,
-    eigvalsh_back,
-    fitted,
-    from_triangle,
-    left_along,
-    lu_back,
-    pivot_order,
-    polar_slope,
-    qr_along,
-    qr_back,
-    right_along,
-    singular_along,
-    svd_back,
-    svdvals_back,
-    to_triangle,
-    values_along,
-    vectors_along,
-)
+from srcdiff.runtime import linalg as factors
 
 
 @rule(linalg.cholesky)
 @samples("S(3)", "S(3), True", "S(3), lower=False", "H(3)", "H(3), True")
 def cholesky(a, lower=False):
     if lower:
-        d[a] += cholesky_back(z, d[z])
+        d[a] += factors.cholesky_back(z, d[z])
     else:
-        d[a] += conj(cholesky_back(conj(z.mT), conj(d[z].mT)).mT)
+        d[a] += conj(factors.cholesky_back(conj(z.mT), conj(d[z].mT)).mT)
 
 
 # What SciPy leaves undefined in the other triangle is zero here.
@@ -52,7 +33,7 @@ def lu(a, permute_l=False):
     p, l, u = linalg.lu(a)
     yield p, l, u
     if np.size(a) > 0:  # of nothing SciPy's `p` has another shape
-        d[a] += p @ lu_back(l, u, d[l], d[u])
+        d[a] += p @ factors.lu_back(l, u, d[l], d[u])
 
 
 @forward(linalg.lu)
@@ -83,8 +64,8 @@ def lu_factor(a):
     if np.size(a) > 0:
         k = len(piv)
         l = np.tril(lu[:, :k], -1) + np.eye(len(lu), k, dtype=lu.dtype)
-        back = lu_back(l, np.triu(lu[:k]), d[lu][:, :k], d[lu][:k])
-        d[a] += back[pivot_order(piv, len(lu))]
+        back = factors.lu_back(l, np.triu(lu[:k]), d[lu][:, :k], d[lu][:k])
+        d[a] += back[factors.pivot_order(piv, len(lu))]
 
 
 @forward(linalg.lu_factor)
@@ -92,12 +73,12 @@ def lu_factor_tangent(a):
     lu, piv = z
     k = min(np.shape(a))
     l, u = np.tril(lu[:, :k], -1) + np.eye(len(lu), k, dtype=lu.dtype), np.triu(lu[:k])
-    rows = d[a][np.argsort(pivot_order(piv, len(lu)))]
+    rows = d[a][np.argsort(factors.pivot_order(piv, len(lu)))]
     left = np.linalg.solve(u[:, :k].T, rows[:, :k].T).T
     inner = np.linalg.solve(l[:k], left[:k])
     right = np.linalg.solve(l[:k], rows[:k]) - np.tril(inner, -1) @ u
-    lower = np.tril(fitted(left - l @ np.triu(inner), lu), -1)
-    d[z] += lower + np.triu(fitted(right, lu)), np.zeros_like(piv)
+    lower = np.tril(factors.fitted(left - l @ np.triu(inner), lu), -1)
+    d[z] += lower + np.triu(factors.fitted(right, lu)), np.zeros_like(piv)
 
 
 # The further columns of a full `q` only span what the first leave.
@@ -106,12 +87,12 @@ def lu_factor_tangent(a):
 def qr(a):
     q, r = linalg.qr(a)
     yield q, r
-    d[a] += qr_back(q, r, d[q], d[r])
+    d[a] += factors.qr_back(q, r, d[q], d[r])
 
 
 @forward(linalg.qr)
 def qr_tangent(a):
-    d[z] += qr_along(z[0], z[1], d[a])
+    d[z] += factors.qr_along(z[0], z[1], d[a])
 
 
 @composed(linalg.qr, given="mode")
@@ -128,16 +109,16 @@ def svd(a, full_matrices=True):
     u, s, vh = linalg.svd(a, full_matrices)
     yield u, s, vh
     if ignored(u) and ignored(vh):
-        d[a] += svdvals_back(a, u, s, vh, d[s])
+        d[a] += factors.svdvals_back(a, u, s, vh, d[s])
     else:
-        d[a] += svd_back(u, s, vh, d[u], d[s], d[vh])
+        d[a] += factors.svd_back(u, s, vh, d[u], d[s], d[vh])
 
 
 @forward(linalg.svd)
 def svd_tangent(a):
     u, s, vh = z[0], z[1], z[2]
-    e = d[a]
-    d[z] += left_along(u, s, vh, e), singular_along(u, s, vh, e), right_along(u, s, vh, e)
+    left, right = factors.left_along(u, s, vh, d[a]), factors.right_along(u, s, vh, d[a])
+    d[z] += left, factors.singular_along(u, s, vh, d[a]), right
 
 
 @composed(linalg.svd, given="compute_uv")
@@ -159,17 +140,17 @@ def eigh(a, b=None, *, lower=True, eigvals_only=False, driver=None):
     if b is not None:
         refuse("the generalised problem: use `linalg.eigvalsh`, or `linalg.cholesky` of `b`")
     if ignored(v):
-        d[a] += eigvalsh_back(a, w, v, d[w], not lower)
+        d[a] += factors.eigvalsh_back(a, w, v, d[w], not lower)
     else:
-        d[a] += to_triangle(eigh_back(w, v, d[w], d[v]), not lower)
+        d[a] += factors.to_triangle(factors.eigh_back(w, v, d[w], d[v]), not lower)
 
 
 @forward(linalg.eigh)
 def eigh_tangent(a, b, lower):
     if b is not None:
         refuse("the generalised problem: use `linalg.eigvalsh`, or `linalg.cholesky` of `b`")
-    e = from_triangle(d[a], not lower)
-    d[z] += values_along(z[0], z[1], e), vectors_along(z[0], z[1], e)
+    e = factors.from_triangle(d[a], not lower)
+    d[z] += factors.values_along(z[0], z[1], e), factors.vectors_along(z[0], z[1], e)
 
 
 @composed(linalg.eigh, given="eigvals_only")
@@ -186,7 +167,7 @@ def eigvalsh(a, b=None, *, lower=True):
     if b is None:
         return linalg.eigh(a, lower=lower)[0]
     root = linalg.cholesky(b, lower=True) if lower else conj(linalg.cholesky(b).mT)
-    left = linalg.solve_triangular(root, from_triangle(a, not lower), lower=True)
+    left = linalg.solve_triangular(root, factors.from_triangle(a, not lower), lower=True)
     return linalg.eigh(linalg.solve_triangular(root, conj(left.mT), lower=True))[0]
 
 
@@ -203,13 +184,13 @@ def polar(a, side="right"):
     elif not ignored(p):
         d[a] += d[p] @ u
         g = g + conj(d[p].mT) @ a
-    d[a] += polar_slope(a, u, g)
+    d[a] += factors.polar_slope(a, u, g)
 
 
 @forward(linalg.polar)
 def polar_tangent(a, side):
     u = z[0]
-    d_u = polar_slope(a, u, d[a])
+    d_u = factors.polar_slope(a, u, d[a])
     if side == "right":
         d[z] += d_u, conj(d_u.mT) @ a + conj(u.mT) @ d[a]
     else:
@@ -217,7 +198,7 @@ def polar_tangent(a, side):
 
 
 inlined(
-    polar_slope, "A(3, 3) + 3.0 * np.eye(3), A(3, 3), A(3, 3)", "A(4, 3), A(4, 3), A(4, 3)"
+    factors.polar_slope, "A(3, 3) + 3.0 * np.eye(3), A(3, 3), A(3, 3)", "A(4, 3), A(4, 3), A(4, 3)"
 )  # fmt: skip
 
 

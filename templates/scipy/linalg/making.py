@@ -70,17 +70,15 @@ def diagsvd(s, M, N):
 
 
 nondifferentiable(
-    linalg.bandwidth, linalg.issymmetric, linalg.ishermitian, linalg.dft, linalg.hadamard,
-    linalg.helmert, linalg.hilbert, linalg.invhilbert, linalg.pascal, linalg.invpascal,
-    linalg.find_best_blas_type, linalg.get_blas_funcs, linalg.get_lapack_funcs,
+    *members(linalg, "bandwidth issymmetric ishermitian dft hadamard helmert hilbert invhilbert "
+                     "pascal invpascal find_best_blas_type get_blas_funcs get_lapack_funcs"),
 )  # fmt: skip
 
 unsupported(
     "Use `linalg.eigh`, `np.linalg.eig` or `linalg.svd`.",
-    linalg.schur, linalg.hessenberg, linalg.qz, linalg.ordqz, linalg.rsf2csf, linalg.cdf2rdf,
-    linalg.ldl, linalg.rq, linalg.cossin, linalg.null_space, linalg.orth, linalg.subspace_angles,
-    linalg.matrix_balance, linalg.eig_banded, linalg.eigvals_banded, linalg.eigh_tridiagonal,
-    linalg.eigvalsh_tridiagonal, linalg.pinvh,
+    *members(linalg, "schur hessenberg qz ordqz rsf2csf cdf2rdf ldl rq cossin null_space orth "
+                     "subspace_angles matrix_balance eig_banded eigvals_banded eigh_tridiagonal "
+                     "eigvalsh_tridiagonal pinvh"),
 )  # fmt: skip
 unsupported(
     "Factorise the matrix anew with `linalg.qr`.",
@@ -95,9 +93,8 @@ unsupported("Use `np.kron`.", getattr(linalg, "kron", None))  # of earlier versi
 unsupported("Use `np.linalg.cond(linalg.expm(a))`.", linalg.expm_cond)
 unsupported(
     "Fill an array by indices.",
-    linalg.companion, linalg.convolution_matrix, linalg.fiedler, linalg.fiedler_companion,
-    linalg.leslie,
-)  # fmt: skip
+    *members(linalg, "companion convolution_matrix fiedler fiedler_companion leslie"),
+)
 unsupported("Use `np.linalg.eig` or `np.linalg.eigvals`.", linalg.eig, linalg.eigvals)
 unsupported("Use `linalg.expm(t * linalg.logm(a))`.", linalg.fractional_matrix_power)
 unsupported("Iterate to the solution.", linalg.solve_continuous_are, linalg.solve_discrete_are)

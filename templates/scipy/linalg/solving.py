@@ -4,18 +4,8 @@ import numpy as np
 from scipy import linalg
 
 from srcdiff.rules import *
+from srcdiff.runtime import linalg as factors
 from srcdiff.runtime.arrays import cofactor
-from srcdiff.runtime.linalg import (
-    band_product,
-    band_products,
-    band_transposed,
-    half_diagonal,
-    lstsq_left,
-    lstsq_right,
-    pinv_back,
-    pivot_order,
-    to_triangle,
-)
 
 
 @rule(linalg.inv)
@@ -51,9 +41,9 @@ def solve(a, b, lower=False, *, assume_a=None, transposed=False):
     if assume_a is None or assume_a == "gen" or assume_a == "general":
         d[a] += g_a
     elif assume_a in ("pos", "her", "positive definite", "hermitian"):
-        d[a] += to_triangle(g_a, not lower)
+        d[a] += factors.to_triangle(g_a, not lower)
     elif assume_a == "sym" or assume_a == "symmetric":
-        both = half_diagonal(g_a + g_a.mT)
+        both = factors.half_diagonal(g_a + g_a.mT)
         d[a] += np.tril(both) if lower else np.triu(both)
     else:
         refuse("this structure of the matrix: use `solve_triangular` or `solve_banded`")
@@ -115,12 +105,12 @@ def lu_solve(lu_and_piv, b, trans=0):
     if not known(trans):
         refuse("`trans` must be known")
     if trans == 0:
-        ordered = b[np.argsort(pivot_order(piv))]
+        ordered = b[np.argsort(factors.pivot_order(piv))]
         y = linalg.solve_triangular(lu, ordered, lower=True, unit_diagonal=True)
         z = linalg.solve_triangular(lu, y)
     else:
         y = linalg.solve_triangular(lu, b, trans)
-        z = linalg.solve_triangular(lu, y, trans, True, True)[pivot_order(piv)]
+        z = linalg.solve_triangular(lu, y, trans, True, True)[factors.pivot_order(piv)]
     return z
 
 
@@ -155,15 +145,15 @@ def solve_discrete_lyapunov(a, q):
 )  # fmt: skip
 def solve_banded(l_and_u, ab, b):
     lower, upper = l_and_u[0], l_and_u[1]
-    flipped = band_transposed(conj(ab), lower, upper)
+    flipped = factors.band_transposed(conj(ab), lower, upper)
     g = linalg.solve_banded((upper, lower), flipped, d[z])
     d[b] += g
-    d[ab] += -band_products(g, conj(z), lower, upper)
+    d[ab] += -factors.band_products(g, conj(z), lower, upper)
 
 
 @forward(linalg.solve_banded)
 def solve_banded_tangent(l_and_u, ab, b):
-    moved = band_product(d[ab], z, l_and_u[0], l_and_u[1])
+    moved = factors.band_product(d[ab], z, l_and_u[0], l_and_u[1])
     d[z] += linalg.solve_banded(l_and_u, ab, d[b] - moved)
 
 
@@ -197,7 +187,7 @@ def pinv(a, *, atol=None, rtol=None, return_rank=False):
     for cutoff, most in ((atol, 0.0), (rtol, 1e-6)):
         if not (cutoff is None or known(cutoff) and cutoff <= most):
             refuse("a cutoff that may drop what is not zero: write it with `np.linalg.svd`")
-    d[a] += pinv_back(a, z, d[z])
+    d[a] += factors.pinv_back(a, z, d[z])
 
 
 @rule(linalg.lstsq)
@@ -211,9 +201,9 @@ def lstsq(a, b, cond=None):
     weights = np.atleast_1d(d[residuals])
     if iscomplex(x):
         weights = np.real(weights)
-    g = lstsq_right(a, b, x, inverse, d[x], weights)
+    g = factors.lstsq_right(a, b, x, inverse, d[x], weights)
     d[b] += g
-    d[a] += lstsq_left(a, b, x, inverse, d[x], g)
+    d[a] += factors.lstsq_left(a, b, x, inverse, d[x], g)
     if not ignored(s):
         u, _, vh = np.linalg.svd(a, False)
         d[a] += (u * d[s]) @ vh

@@ -11,58 +11,42 @@ from srcdiff.runtime.scipy.filters import gaussian_weights
 nondifferentiable(gaussian_weights)
 
 
-@rule(ndimage.convolve)
-@samples(
-    "A(5), A(3)", "A(4, 5), A(3, 3)", "A(5), A(2), mode='constant'", "A(5), A(4), mode='nearest'",
-    "A(5), A(3), mode='wrap'", "A(5), A(3), mode='mirror'",
-    "C(4), C(3)", "A(4), C(2), mode='constant'",
-    "A(5), A(3), mode='constant', cval=1.5", "A(5), A(4), mode='grid-constant', cval=0.5",
-    "A(5), A(4), mode='grid-mirror'", "C(3), A(4), mode='constant'", "A(2), A(6), mode='mirror'",
-)  # fmt: skip
-def convolve(input, weights, *, mode="reflect", cval=0.0):
-    widths = pad_widths(np.shape(weights), True)
-    if mode in ("constant", "grid-constant"):
-        d[input] += ndimage.correlate(d[z], weights, mode="constant")
+def filters(of, back, full, mirrored):
+    """The rule and the tangent of a filter; `full` spreads an adjoint over all that it has read."""
+
+    @rule(of)
+    @samples(
+        "A(5), A(3)", "A(4, 5), A(3, 3)", "A(5), A(2), mode='constant'", "C(4), C(3)",
+        "A(5), A(4), mode='nearest'", "A(5), A(3), mode='wrap'", "A(5), A(3), mode='mirror'",
+        "A(4), C(2), mode='constant'", "A(5), A(3), mode='constant', cval=1.5",
+        "A(5), A(4), mode='grid-constant', cval=0.5", "A(5), A(4), mode='grid-mirror'",
+        "C(3), A(4), mode='constant'", "A(2), A(6), mode='mirror'", "A(5), A(4), mode='grid-wrap'",
+        "C(4), C(2), mode='constant'", "C(3), A(4), mode='nearest'", "A(3), A(8), mode='mirror'",
+    )  # fmt: skip
+    def filter(input, weights, *, mode="reflect", cval=0.0):
+        widths = pad_widths(np.shape(weights), mirrored)
+        if mode in ("constant", "grid-constant"):
+            d[input] += back(d[z], weights, mode="constant")
         if np.size(input) > 0:
-            padded = np.pad(input, widths, constant_values=cval)
-            d[weights] += np.flip(conj(signal.correlate(padded, d[z], "valid", "direct")))
-    elif np.size(input) > 0:
-        spread = signal.correlate(d[z], weights, method="direct")
-        d[input] += scatter(spread, np.pad(positions(input), widths, pad_mode(mode)), input)
-        padded = np.pad(input, widths, pad_mode(mode))
-        d[weights] += np.flip(conj(signal.correlate(padded, d[z], "valid", "direct")))
+            if mode in ("constant", "grid-constant"):
+                padded = np.pad(input, widths, constant_values=cval)
+            else:
+                spread = full(d[z], weights, method="direct")
+                d[input] += scatter(spread, np.pad(positions(input), widths, pad_mode(mode)), input)
+                padded = np.pad(input, widths, pad_mode(mode))
+            if mirrored:
+                d[weights] += np.flip(conj(signal.correlate(padded, d[z], "valid", "direct")))
+            else:
+                d[weights] += signal.correlate(padded, d[z], "valid", "direct")
+
+    @forward(of)
+    def filter_tangent(input, weights, mode, cval):
+        d[z] += of(d[input], weights, mode=mode)
+        d[z] += of(input, d[weights], mode=mode, cval=cval)
 
 
-@forward(ndimage.convolve)
-def convolve_tangent(input, weights, mode, cval):
-    d[z] += ndimage.convolve(d[input], weights, mode=mode)
-    d[z] += ndimage.convolve(input, d[weights], mode=mode, cval=cval)
-
-
-@rule(ndimage.correlate)
-@samples(
-    "A(5), A(3)", "A(4, 5), A(3, 3)", "A(5), A(2), mode='constant'", "A(5), A(4), mode='wrap'",
-    "C(4), C(3)", "A(5), A(4), mode='constant', cval=1.5", "A(5), A(4), mode='grid-wrap'",
-    "C(4), C(2), mode='constant'", "C(3), A(4), mode='nearest'", "A(3), A(8), mode='mirror'",
-)  # fmt: skip
-def correlate(input, weights, *, mode="reflect", cval=0.0):
-    widths = pad_widths(np.shape(weights), False)
-    if mode in ("constant", "grid-constant"):
-        d[input] += ndimage.convolve(d[z], weights, mode="constant")
-        if np.size(input) > 0:
-            padded = np.pad(input, widths, constant_values=cval)
-            d[weights] += signal.correlate(padded, d[z], "valid", "direct")
-    elif np.size(input) > 0:
-        spread = signal.convolve(d[z], weights, method="direct")
-        d[input] += scatter(spread, np.pad(positions(input), widths, pad_mode(mode)), input)
-        padded = np.pad(input, widths, pad_mode(mode))
-        d[weights] += signal.correlate(padded, d[z], "valid", "direct")
-
-
-@forward(ndimage.correlate)
-def correlate_tangent(input, weights, mode, cval):
-    d[z] += ndimage.correlate(d[input], weights, mode=mode)
-    d[z] += ndimage.correlate(input, d[weights], mode=mode, cval=cval)
+filters(ndimage.convolve, ndimage.correlate, signal.correlate, mirrored=True)
+filters(ndimage.correlate, ndimage.convolve, signal.convolve, mirrored=False)
 
 
 def _along(weights, input, axis):
@@ -70,22 +54,20 @@ def _along(weights, input, axis):
     return np.expand_dims(weights, other_axes(np.ndim(input), axis % np.ndim(input)))
 
 
-@composed(ndimage.convolve1d)
-@samples(
-    "A(5), A(3)", "A(4, 5), [0.5, 0.2, -0.3], 0", "A(2, 5), A(2), mode='nearest'", "C(4), C(3)",
-    "A(5), A(4), mode='constant', cval=1.5", "A(2, 3, 4), A(3), 1, mode='wrap'",
-)  # fmt: skip
-def convolve1d(input, weights, axis=-1, *, mode="reflect", cval=0.0):
-    return ndimage.convolve(input, _along(weights, input, axis), mode=mode, cval=cval)
+def along_an_axis(of, plain):
+    """The definition of a filter along an axis."""
+
+    @composed(of)
+    @samples(
+        "A(5), A(3)", "A(4, 5), [0.5, 0.2, -0.3], 0", "A(2, 5), A(2), mode='nearest'", "C(4), C(3)",
+        "A(5), A(4), mode='constant', cval=1.5", "A(2, 3, 4), A(3), 1, mode='wrap'",
+    )  # fmt: skip
+    def filter1d(input, weights, axis=-1, *, mode="reflect", cval=0.0):
+        return plain(input, _along(weights, input, axis), mode=mode, cval=cval)
 
 
-@composed(ndimage.correlate1d)
-@samples(
-    "A(5), A(3)", "A(4, 5), [0.5, 0.2, -0.3], 0", "A(2, 5), A(2), mode='mirror'", "C(4), C(3)",
-    "A(5), A(4), mode='constant', cval=1.5",
-)  # fmt: skip
-def correlate1d(input, weights, axis=-1, *, mode="reflect", cval=0.0):
-    return ndimage.correlate(input, _along(weights, input, axis), mode=mode, cval=cval)
+along_an_axis(ndimage.convolve1d, ndimage.convolve)
+along_an_axis(ndimage.correlate1d, ndimage.correlate)
 
 
 def _edges(input, axis, across, mode, cval):

@@ -1,5 +1,9 @@
-"""Solvers of `scipy.optimize`: the equation says what the derivative of a solution is."""
+"""Solvers of `scipy.optimize`: the equation says what the derivative of a solution is.
 
+And a function to try them on.
+"""
+
+import numpy as np
 from scipy import optimize
 
 from srcdiff.rules import *
@@ -162,6 +166,39 @@ def found_root_scalar_(
         d[args][k] += -pulled(f, k + 1, adjoint, z, *args)
 
 
+# --- the Rosenbrock function and its derivatives -----------------------------------------------
+
+
+made_of(
+    optimize.rosen,
+    value=lambda x: np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2, axis=0),
+    samples=("A(4)", "A(3, 2)"),
+)
+
+
+@composed(optimize.rosen_der)
+@samples("A(4)", "A(3)")
+def rosen_der(x):
+    step = 200.0 * (x[1:] - x[:-1] ** 2)
+    first = -2.0 * step * x[:-1] - 2.0 * (1.0 - x[:-1])
+    return np.append(first, 0.0) + np.append(0.0, step)
+
+
+@composed(optimize.rosen_hess)
+@samples("A(4)", "A(3)")
+def rosen_hess(x):
+    beside = np.diag(-400.0 * x[:-1], 1)
+    first = 1200.0 * x[:-1] ** 2 - 400.0 * x[1:] + 2.0
+    last = np.append(0.0, 200.0 * np.ones(len(x) - 1))
+    return beside + beside.T + np.diag(np.append(first, 0.0) + last)
+
+
+made_of(
+    optimize.rosen_hess_prod, value=lambda x, p: optimize.rosen_hess(x) @ p,
+    samples=("A(4), A(4)",),
+)
+
+
 unsupported(
     "Give a function that calls it, and the equation that it solves, to `srcdiff.implicit`.",
     optimize.broyden1, optimize.broyden2, optimize.anderson, optimize.newton_krylov,
@@ -169,9 +206,8 @@ unsupported(
 unsupported(
     "Give a function that calls it, and the gradient that is zero at the solution, to "
     "`srcdiff.implicit`.",
-    optimize.minimize, optimize.minimize_scalar, optimize.fmin, optimize.fmin_bfgs,
-    optimize.fmin_l_bfgs_b, optimize.fmin_cg, optimize.least_squares, optimize.leastsq,
-    optimize.curve_fit,
+    *members(optimize, "minimize minimize_scalar fmin fmin_bfgs fmin_l_bfgs_b fmin_cg "
+                       "least_squares leastsq curve_fit"),
 )  # fmt: skip
 unsupported(
     "It has no derivative where the choice changes: differentiate the cost of the solution.",

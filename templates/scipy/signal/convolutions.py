@@ -30,9 +30,7 @@ def correlate(in1, in2, mode="full", method="auto"):
 @composed(signal.fftconvolve, signal.oaconvolve)
 @samples("A(4), A(3)", "A(3, 4), A(2, 2), 'same'", "A(5), A(2), mode='valid'")
 def fftconvolve(in1, in2, mode="full"):
-    if np.size(in1) == 0:
-        return signal.fftconvolve(np.zeros_like(in1), np.zeros_like(in2), mode)
-    if np.size(in2) == 0:
+    if np.size(in1) == 0 or np.size(in2) == 0:
         return signal.fftconvolve(np.zeros_like(in1), np.zeros_like(in2), mode)
     return signal.convolve(in1, in2, mode, "fft")
 
@@ -45,9 +43,7 @@ def fftconvolve(in1, in2, mode="full"):
 def fftconvolve_along(in1, in2, mode="full", axes=None):
     if axes is None:
         return signal.fftconvolve(in1, in2, mode)
-    if np.size(in1) == 0:
-        return signal.fftconvolve(np.zeros_like(in1), np.zeros_like(in2), mode)
-    if np.size(in2) == 0:
+    if np.size(in1) == 0 or np.size(in2) == 0:
         return signal.fftconvolve(np.zeros_like(in1), np.zeros_like(in2), mode)
     along = (axes,) if isscalar(axes) else axes
     x, y = in1, in2
@@ -85,11 +81,9 @@ def _bordered(x, y, boundary, fillvalue):
 )  # fmt: skip
 def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     plain = mode == "valid" or boundary in ("fill", "pad") and known(fillvalue) and fillvalue == 0
-    if np.size(in2) == 0:
+    if np.size(in2) == 0 or plain and np.size(in1) == 0:
         return signal.convolve2d(np.zeros_like(in1), np.zeros_like(in2), mode)
     if plain:
-        if np.size(in1) == 0:
-            return signal.convolve2d(np.zeros_like(in1), np.zeros_like(in2), mode)
         return signal.convolve(in1, in2, mode, "direct")
     z = signal.convolve(_bordered(in1, in2, boundary, fillvalue), in2, "valid", "direct")
     if mode == "same":
@@ -106,11 +100,8 @@ def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
 )  # fmt: skip
 def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     plain = boundary in ("fill", "pad") and known(fillvalue) and fillvalue == 0
-    if np.size(in2) == 0:
+    if np.size(in2) == 0 or (plain or mode == "valid") and np.size(in1) == 0:
         return signal.correlate2d(np.zeros_like(in1), np.zeros_like(in2), mode)
-    if plain or mode == "valid":
-        if np.size(in1) == 0:
-            return signal.correlate2d(np.zeros_like(in1), np.zeros_like(in2), mode)
     if mode == "valid":
         return signal.correlate(in1, in2, mode, "direct")
     if plain:

@@ -38,28 +38,21 @@ def matrix_solution_(a, data, b):
     d[data] += -sparse.outer_entries(a, w, np.reshape(conj(z), np.shape(b)))
 
 
-@linear(sparse.full_matrix)
-@samples(f"{CSR}, A(4)", f"{COO}, A(4)", f"{CSR}, C(4)")
-def full_matrix_(a, data):
-    d[data] += sparse.entries_at(a, d[z])
+def transposes(of, back, *calls):
+    """The rule of a linear function of entries or values, of which `back` makes the others."""
+
+    @linear(of)
+    @samples(*calls)
+    def transpose(a, values, *axis):
+        d[values] += back(a, d[z], *axis)
 
 
-@linear(sparse.entries_at)
-@samples(f"{CSR}, A(2, 3)", f"{COO}, A(2, 3)")
-def entries_at_(a, m):
-    d[m] += sparse.full_matrix(a, d[z])
-
-
-@linear(sparse.axis_sums)
-@samples(f"{CSR}, A(4), 0", f"{CSR}, A(4), 1", f"{COO}, C(4), -1")
-def axis_sums_(a, data, axis):
-    d[data] += sparse.axis_entries(a, d[z], axis)
-
-
-@linear(sparse.axis_entries)
-@samples(f"{CSR}, A(3), 0", f"{CSR}, A(2), 1")
-def axis_entries_(a, g, axis):
-    d[g] += sparse.axis_sums(a, d[z], axis)
+transposes(sparse.full_matrix, sparse.entries_at, f"{CSR}, A(4)", f"{COO}, A(4)", f"{CSR}, C(4)")
+transposes(sparse.entries_at, sparse.full_matrix, f"{CSR}, A(2, 3)", f"{COO}, A(2, 3)")
+transposes(
+    sparse.axis_sums, sparse.axis_entries, f"{CSR}, A(4), 0", f"{CSR}, A(4), 1", f"{COO}, C(4), -1",
+)
+transposes(sparse.axis_entries, sparse.axis_sums, f"{CSR}, A(3), 0", f"{CSR}, A(2), 1")
 
 
 @linear(sparse.summed_entries)

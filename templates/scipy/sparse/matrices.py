@@ -22,9 +22,8 @@ unsupported(
     "It is differentiated by its entries: make it as `sparse.csr_array((data, indices, indptr), "
     "shape=shape)` or `sparse.coo_array((data, (i, j)), shape=shape)`, in a variable that holds "
     "nothing else.",
-    sparse.coo_matrix, sparse.csr_matrix, sparse.csc_matrix, sparse.coo_array, sparse.csr_array,
-    sparse.csc_array,
-)  # fmt: skip
+    *members(sparse, "coo_matrix csr_matrix csc_matrix coo_array csr_array csc_array"),
+)
 unsupported(
     "Make a matrix of its entries, `sparse.csr_array((data, indices, indptr), shape=shape)` or "
     "`sparse.coo_array((data, (i, j)), shape=shape)`.",
@@ -33,6 +32,5 @@ unsupported(
 unsupported(
     "Solve with `scipy.sparse.linalg.spsolve`, or give the solver and the equation that it solves "
     "to `srcdiff.implicit`.",
-    linalg.splu, linalg.spilu, linalg.factorized, linalg.cg, linalg.gmres, linalg.bicgstab,
-    linalg.minres, linalg.lsqr, linalg.lsmr, linalg.eigs, linalg.eigsh, linalg.svds,
-)  # fmt: skip
+    *members(linalg, "splu spilu factorized cg gmres bicgstab minres lsqr lsmr eigs eigsh svds"),
+)

@@ -7,26 +7,21 @@ from scipy import special
 
 from srcdiff.rules import *
 
+ANALYTIC = ("A(3)", "A()", "C(3)")
+
 scalar_rule(  # DLMF 7.2.1
-    special.erf, slope=lambda x, z: np.exp(-x * x) * (2.0 / math.sqrt(math.pi)),
-    samples=("A(3)", "A()", "C(3)"),
+    special.erf, slope=lambda x, z: np.exp(-x * x) * (2.0 / math.sqrt(math.pi)), samples=ANALYTIC,
 )
 scalar_rule(
-    special.erfc, slope=lambda x, z: -np.exp(-x * x) * (2.0 / math.sqrt(math.pi)),
-    samples=("A(3)", "A()", "C(3)"),
+    special.erfc, slope=lambda x, z: -np.exp(-x * x) * (2.0 / math.sqrt(math.pi)), samples=ANALYTIC,
 )
 scalar_rule(
-    special.erfcx, slope=lambda x, z: 2.0 * x * z - 2.0 / math.sqrt(math.pi),
-    samples=("A(3)", "A()", "C(3)"),
+    special.erfcx, slope=lambda x, z: 2.0 * x * z - 2.0 / math.sqrt(math.pi), samples=ANALYTIC,
 )
 scalar_rule(
-    special.erfi, slope=lambda x, z: np.exp(x * x) * (2.0 / math.sqrt(math.pi)),
-    samples=("A(3)", "A()", "C(3)"),
+    special.erfi, slope=lambda x, z: np.exp(x * x) * (2.0 / math.sqrt(math.pi)), samples=ANALYTIC,
 )
-scalar_rule(  # DLMF 7.2.5
-    special.dawsn, slope=lambda x, z: 1.0 - 2.0 * x * z,
-    samples=("A(3)", "A()", "C(3)"),
-)
+scalar_rule(special.dawsn, slope=lambda x, z: 1.0 - 2.0 * x * z, samples=ANALYTIC)  # DLMF 7.2.5
 scalar_rule(  # DLMF 7.10.2
     special.wofz, slope=lambda x, z: np.conj(2j / math.sqrt(math.pi) - 2.0 * x * z),
     samples=("A(3)", "C(3)"),
@@ -41,7 +36,7 @@ scalar_rule(
 )
 scalar_rule(
     special.ndtr, slope=lambda x, z: np.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi),
-    samples=("A(3)", "A()", "C(3)"),
+    samples=ANALYTIC,
 )
 
 

@@ -5,6 +5,9 @@ from scipy import special
 
 from srcdiff.rules import *
 
+DEGREES = ("3, U(3)", "np.array([0, 1, 2]), U(3)", "0, U()", "2.5, U(3)")
+WHOLE = ("3, A(3)", "np.array([0, 1, 2]), A(3)", "0, A()")
+
 
 @elementwise(special.eval_jacobi)
 @samples("3, 0.5, 1.5, U(3)", "np.array([0, 1, 2]), 1.0, 0.5, U(3)", "2.5, 0.5, 0.5, U()")
@@ -15,18 +18,16 @@ def eval_jacobi(n, alpha, beta, x):
 
 
 scalar_rule(
-    special.eval_legendre,
+    special.eval_legendre, samples=(*DEGREES, "3, C(3)"),
     slope=lambda n, x, z: (None, conj(special.eval_jacobi(n - 1, 1, 1, x) * (0.5 * (n + 1)))),
-    samples=("3, U(3)", "np.array([0, 1, 2]), U(3)", "0, U()", "2.5, U(3)", "3, C(3)"),
 )
 scalar_rule(  # DLMF 18.9.21
     special.eval_chebyt, slope=lambda n, x, z: (None, conj(special.eval_chebyu(n - 1, x) * n)),
-    samples=("3, U(3)", "np.array([0, 1, 2]), U(3)", "0, U()", "2.5, U(3)"),
+    samples=DEGREES,
 )
 scalar_rule(
-    special.eval_chebyu,
+    special.eval_chebyu, samples=DEGREES,
     slope=lambda n, x, z: (None, conj(2.0 * special.eval_gegenbauer(n - 1, 2, x))),
-    samples=("3, U(3)", "np.array([0, 1, 2]), U(3)", "0, U()", "2.5, U(3)"),
 )
 scalar_rule(  # 18.9.19
     special.eval_gegenbauer,
@@ -37,7 +38,7 @@ scalar_rule(  # 18.9.19
 )
 scalar_rule(  # DLMF 18.9.23
     special.eval_laguerre, slope=lambda n, x, z: (None, -special.eval_genlaguerre(n - 1, 1, x)),
-    samples=("3, A(3)", "np.array([0, 1, 2]), A(3)", "0, A()"),
+    samples=WHOLE,
 )
 scalar_rule(
     special.eval_genlaguerre,
@@ -45,14 +46,12 @@ scalar_rule(
     samples=("3, 0.5, A(3)", "np.array([0, 1, 2]), 1.5, A(3)"),
 )
 scalar_rule(  # DLMF 18.9.25
-    special.eval_hermite,
+    special.eval_hermite, samples=WHOLE,
     slope=lambda n, x, z: (None, special.eval_hermite(np.maximum(n - 1, 0), x) * (2.0 * n)),
-    samples=("3, A(3)", "np.array([0, 1, 2]), A(3)", "0, A()"),
 )
 scalar_rule(  # DLMF 18.9.27
-    special.eval_hermitenorm,
+    special.eval_hermitenorm, samples=WHOLE,
     slope=lambda n, x, z: (None, special.eval_hermitenorm(np.maximum(n - 1, 0), x) * n),
-    samples=("3, A(3)", "np.array([0, 1, 2]), A(3)", "0, A()"),
 )
 
 

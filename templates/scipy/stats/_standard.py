@@ -16,6 +16,11 @@ def positive(a):
     return np.where(a > 0, a, np.nan)
 
 
+def probability(p):
+    """`p`, or nan where it is none."""
+    return np.where((p >= 0) & (p <= 1), p, np.nan)
+
+
 def centred(x, loc, scale):
     """How many scales `x` is away from the location."""
     if known(scale) and scale == 1:

@@ -8,7 +8,7 @@ from scipy import special, stats
 
 from srcdiff.rules import *
 
-from ._standard import as_number
+from ._standard import as_number, probability
 
 
 @composed(stats.poisson.logpmf)
@@ -36,22 +36,21 @@ of_poisson(stats.poisson.cdf, special.gammaincc, 0.0)
 of_poisson(stats.poisson.sf, special.gammainc, 1.0)
 
 
-@composed(stats.poisson.logcdf)
-@samples("np.array([0, 1, 4]), P(3)", "np.array([2, 3]), P()")
-def poisson_logcdf(k, mu, loc=0):
-    none = (k < loc) & (mu >= 0)
-    log = np.log(np.where(none, 1.0, stats.poisson.cdf(k, mu, loc)))
-    return as_number(np.where(none, -np.inf, log))
+def _logarithm(total, none):
+    """The logarithm of a sum of probabilities, where there are some."""
+    return as_number(np.where(none, -np.inf, np.log(np.where(none, 1.0, total))))
 
 
-def _probability(p):
-    return np.where((p >= 0) & (p <= 1), p, np.nan)
+made_of(
+    stats.poisson.logcdf, samples=("np.array([0, 1, 4]), P(3)", "np.array([2, 3]), P()"),
+    value=lambda k, mu, loc=0: _logarithm(stats.poisson.cdf(k, mu, loc), (k < loc) & (mu >= 0)),
+)
 
 
 @composed(stats.binom.logpmf)
 @samples("np.array([0, 1, 4]), 4, np.abs(U(3))", "2, 5, np.abs(U())")
 def binom_logpmf(k, n, p, loc=0):
-    found, chance = k - loc, _probability(p)
+    found, chance = k - loc, probability(p)
     hits = np.clip(found, 0, n)
     log = special.gammaln(n + 1) - special.gammaln(hits + 1) - special.gammaln(n - hits + 1)
     log = log + special.xlogy(hits, chance) + special.xlog1py(n - hits, -chance)
@@ -65,7 +64,7 @@ def of_binom(of, plain, none, all_of_them):
     @composed(of)
     @samples("np.array([0, 1, 4, -1]), 4, np.abs(U(4))", "2, 5, np.abs(U())")
     def binom_sum(k, n, p, loc=0):
-        hits, chance = np.floor(k - loc), _probability(p)
+        hits, chance = np.floor(k - loc), probability(p)
         inner = np.clip(hits, 0, n - 1)
         rest = plain(inner + 1.0, n - inner, chance)
         apart = ((hits < 0) | (hits >= n)) & (p >= 0) & (p <= 1)
@@ -79,9 +78,7 @@ of_binom(stats.binom.sf, special.betainc, 1.0, 0.0)
 @composed(stats.binom.logcdf)
 @samples("np.array([0, 1, 4]), 4, np.abs(U(3))", "2, 5, np.abs(U())")
 def binom_logcdf(k, n, p, loc=0):
-    none = (k < loc) & (p >= 0) & (p <= 1)
-    log = np.log(np.where(none, 1.0, stats.binom.cdf(k, n, p, loc)))
-    return as_number(np.where(none, -np.inf, log))
+    return _logarithm(stats.binom.cdf(k, n, p, loc), (k < loc) & (p >= 0) & (p <= 1))
 
 
 made_of(

@@ -1,4 +1,4 @@
-"""Distributions of `scipy.stats` with a location and a scale alone, in plain steps.
+"""Distributions of `scipy.stats` with a location and a scale alone, and scores, in plain steps.
 
 A scale that is not positive gives nan, as in SciPy, and so does nan; what lies outside of the
 support has no slope.
@@ -38,7 +38,7 @@ both_sides(stats.norm.cdf, stats.norm.sf, special.ndtr, "A(), 0.5, P()")
 both_sides(stats.norm.logcdf, stats.norm.logsf, special.log_ndtr, "V([-30.0, 1.0, 30.0])")
 
 
-# --- exponential and uniform -------------------------------------------------------------------
+# --- exponential, uniform and half-normal ------------------------------------------------------
 
 
 @composed(stats.expon.logpdf)
@@ -86,6 +86,39 @@ made_of(
     value=lambda x, loc=0, scale=1: np.clip(standardised(x, loc, scale), 0.0, 1.0),
     samples=("np.abs(U(3))", "A(3), 0.2, P()", "A(3), U(), 0.7"),
 )
+made_of(
+    stats.uniform.sf, value=lambda x, loc=0, scale=1: 1.0 - stats.uniform.cdf(x, loc, scale),
+    samples=("np.abs(U(3))", "A(3), U(), 0.7"),
+)
+
+
+@composed(stats.halfnorm.logpdf)
+@samples("P(3)", "P(3) + 1.0, U(), P()", "P()")
+def halfnorm_logpdf(x, loc=0, scale=1):
+    y = standardised(x, loc, scale)
+    log = 0.5 * math.log(2.0 / math.pi) - 0.5 * y * y
+    return as_number(np.where(y < 0, -np.inf, per_scale(log, scale)))
+
+
+def halfnorm_sum(of, plain, end):
+    """The definition of probabilities below or above a value."""
+
+    @composed(of)
+    @samples("P(3)", "P(3) + 1.0, U(), P()", "V([-1.0, 2.0]), 0.0, P()")
+    def total(x, loc=0, scale=1):
+        y = standardised(x, loc, scale)
+        return as_number(np.where(y <= 0, end, plain(y / math.sqrt(2.0))))
+
+
+halfnorm_sum(stats.halfnorm.cdf, special.erf, 0.0)
+halfnorm_sum(stats.halfnorm.sf, special.erfc, 1.0)
+
+
+@composed(stats.halfnorm.logsf)
+@samples("P(3)", "P(3) + 1.0, U(), P()")
+def halfnorm_logsf(x, loc=0, scale=1):
+    y = standardised(x, loc, scale)
+    return as_number(np.where(y <= 0, 0.0, math.log(2.0) + special.log_ndtr(-y)))
 
 
 # --- Laplace, logistic and Cauchy --------------------------------------------------------------
@@ -134,3 +167,12 @@ def _cauchy(y):
 
 
 both_sides(stats.cauchy.cdf, stats.cauchy.sf, _cauchy)
+
+
+@composed(stats.zscore)
+@samples("A(5)", "A(3, 4)", "A(3, 4), 1, 1", "A(3, 4), axis=None, ddof=1")
+def zscore(a, axis=0, ddof=0):
+    mean = np.mean(a, axis=axis, keepdims=True)
+    std = np.std(a, axis=axis, ddof=ddof, keepdims=True)
+    same = std <= np.abs(np.finfo(np.result_type(mean)).eps * mean)
+    return (a - mean) / np.where(same, np.nan, std)

@@ -8,7 +8,7 @@ import math
 import numpy as np
 from scipy import special, stats
 
-from ._standard import declared, named, parameters, positive
+from ._standard import declared, named, parameters, positive, probability
 
 
 def placed(z, loc, scale):
@@ -16,18 +16,14 @@ def placed(z, loc, scale):
     return loc + positive(scale) * z
 
 
-def _probability(q):
-    return np.where((q >= 0) & (q <= 1), q, np.nan)
-
-
 def _laplace(q):
-    p = _probability(q)
+    p = probability(q)
     tail = np.where(p > 0.5, 1.0 - p, p)
     return np.where(p > 0.5, -1.0, 1.0) * np.log(2.0 * tail)
 
 
 def _tangent(q):
-    inner = np.tan(math.pi * (_probability(q) - 0.5))
+    inner = np.tan(math.pi * (probability(q) - 0.5))
     return np.where(q == 0, -np.inf, np.where(q == 1, np.inf, inner))
 
 
@@ -54,10 +50,10 @@ quantiles(
 quantiles(stats.logistic, special.logit, None, *PARTS)
 quantiles(stats.cauchy, _tangent, None, *PARTS)
 quantiles(
-    stats.expon, lambda q: -np.log1p(-_probability(q)), lambda q: -np.log(_probability(q)), *PARTS
+    stats.expon, lambda q: -np.log1p(-probability(q)), lambda q: -np.log(probability(q)), *PARTS
 )
 quantiles(
-    stats.uniform, _probability, lambda q: 1.0 - _probability(q), "np.abs(U(3)), scale=P()",
+    stats.uniform, probability, lambda q: 1.0 - probability(q), "np.abs(U(3)), scale=P()",
     "np.abs(U(3)), A(), P()",
 )
 quantiles(stats.t, _student, None, "np.abs(U(3)), 3.0", "np.abs(U(3)), 2.5, A(), P()")

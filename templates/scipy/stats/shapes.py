@@ -99,6 +99,39 @@ def lognorm_logcdf(x, s, loc=0, scale=1):
     return as_number(np.where(y <= 0, -np.inf, log))
 
 
+@composed(stats.lognorm.logsf)
+@samples("P(3), 0.5", "P(3) + 1.0, P(), U(), P()", "V([-1.0, 2.0]), s=P()", "P(), P()")
+def lognorm_logsf(x, s, loc=0, scale=1):
+    y = (x - loc) / np.where((scale > 0) & (s > 0), scale, np.nan)
+    log = special.log_ndtr(-np.log(np.where(y <= 0, 1.0, y)) / s)
+    return np.where(y <= 0, 0.0, log)[()]
+
+
+@composed(stats.weibull_min.logpdf)
+@samples("P(3), 2.5", "P(3) + 1.0, P(), U(), P()", "P(3), c=P(), scale=P()")
+def weibull_min_logpdf(x, c, loc=0, scale=1):
+    y = shaped(standardised(x, loc, scale), c)
+    none = outside(y, c)
+    inside = np.where(none, 1.0, y)
+    log = np.log(c) + special.xlogy(c - 1.0, inside) - inside**c
+    return as_number(np.where(none, -np.inf, per_scale(log, scale)))
+
+
+@composed(stats.weibull_min.logsf)
+@samples("P(3), 2.5", "P(3) + 1.0, P(), U(), P()", "V([-1.0, 2.0]), 1.5, 0.2, P()")
+def weibull_min_logsf(x, c, loc=0, scale=1):
+    y = shaped(standardised(x, loc, scale), c)
+    inside = np.where(y <= 0, 1.0, y)
+    return as_number(np.where(y <= 0, 0.0, shaped(-(inside**c), c)))  # nan**0 is 1
+
+
+made_of(
+    stats.weibull_min.cdf,
+    value=lambda x, c, loc=0, scale=1: -np.expm1(stats.weibull_min.logsf(x, c, loc, scale)),
+    samples=("P(3), 2.5", "P(3) + 1.0, P(), U(), P()"),
+)
+
+
 # --- numbers between 0 and 1 -------------------------------------------------------------------
 
 
@@ -119,3 +152,10 @@ def beta_cdf(x, a, b, loc=0, scale=1):
     y = shaped(shaped(standardised(x, loc, scale), a), b)
     inner = special.betainc(a, b, np.where((y <= 0) | (y >= 1), 0.5, y))
     return as_number(np.where(y <= 0, 0.0, np.where(y >= 1, 1.0, inner)))
+
+
+made_of(
+    stats.beta.sf,
+    value=lambda x, a, b, loc=0, scale=1: stats.beta.cdf(scale - (x - loc), b, a, 0, scale),
+    samples=("np.abs(U(3)), 2.5, 1.5", "np.abs(U(3)), 0.7, 1.5, -0.2, P() + 0.8"),
+)

@@ -8,9 +8,8 @@ def blurred_grad(image, kernel, grad_outputs=1.0):
     d_s = 2.0 * cp.array(grad_outputs, cp.float64) * s
     widths = pad_widths(kernel.shape, True)
     if image.size > 0:
-        spread = cupyx.scipy.signal.correlate(d_s, kernel, method="direct")
         t = cp.pad(positions(image), widths, "symmetric")
-        d_image = scatter(spread, t, image)
+        d_image = scatter(cupyx.scipy.signal.correlate(d_s, kernel, method="direct"), t, image)
         padded = cp.pad(image, widths, "symmetric")
         d_kernel = cp.flip(cupyx.scipy.signal.correlate(padded, d_s, "valid", "direct"))
     else:
