@@ -144,7 +144,8 @@ def shares(stmt: ir.Stmt, kinds: ir.Kinds) -> Iterator[tuple[str, str, str]]:
 
 def kept_outside(function: ir.Function, kinds: ir.Kinds) -> tuple[frozenset[str], frozenset[str]]:
     """The names of what is from outside, and those of what is put into that."""
-    if not any(_outside(ir.refs_of(s)) for s in ir.walk(function.body)):
+    refs = (r for s in ir.walk(function.body) for r in ir.refs_of(s))
+    if not any(isinstance(r.value, MUTABLE) for r in refs):
         return frozenset(), frozenset()
     own, put = set[tuple[str, str]](), set[tuple[str, str]]()
     for stmt in ir.walk(function.body):

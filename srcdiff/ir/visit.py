@@ -352,7 +352,13 @@ def mention_counts(block: Block) -> Counter[str]:
 
 def bound(block: Block) -> frozenset[str]:
     """Every name bound anywhere in a block."""
-    return frozenset(chain.from_iterable(map(bound_in, block)))
+    found: set[str] = set()
+    for stmt in block:
+        if type(stmt) is Assign:  # as most are
+            found.add(stmt.target.id)
+        else:
+            found.update(bound_in(stmt))
+    return frozenset(found)
 
 
 def bound_in(stmt: Stmt) -> Collection[str]:
@@ -374,7 +380,10 @@ def rebound(block: Block) -> frozenset[str]:
 
 def used(block: Block) -> frozenset[str]:
     """Every name read anywhere in a block, tests and stop flags included."""
-    return frozenset(chain.from_iterable(map(used_in, block)))
+    found: set[str] = set()
+    for stmt in block:
+        found.update(occurrences(stmt.rhs) if type(stmt) is Assign else used_in(stmt))
+    return frozenset(found)
 
 
 def used_in(stmt: Stmt) -> Collection[str]:
