@@ -73,17 +73,23 @@ class FreeDerivative(Transformed):
         return repr(self.made)
 
 
+def with_variables(made: Any) -> tuple[Derivative, dict[str, Any]]:
+    """A derivative that takes variables outside by keyword, and what these hold now."""
+    return (made.made, made.variables.values()) if isinstance(made, FreeDerivative) else (made, {})
+
+
 # --- the passes, one by one ----------------------------------------------------------------------
 
 
-def all_stages(made: Derivative, example: Any) -> dict[str, str]:
+def all_stages(made: Any, example: Any) -> dict[str, str]:
     """Pass -> text of the function after it; the last is the generated source."""
     from srcdiff.codegen.emit import emit
     from srcdiff.driver.pipeline import run
     from srcdiff.ir.printer import show
 
+    made, held = with_variables(made)
     given = (*made.receiver, *(example or ()))
-    kinds = made.declared_kinds() if example is None else made.kinds(given, {})
+    kinds = made.declared_kinds() if example is None else made.kinds(given, held)
     texts: dict[str, str] = {}
     for label, state in run(made.origin, made.request, kinds):
         texts[label] = show(state.function)

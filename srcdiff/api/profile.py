@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from srcdiff.api.grad import with_variables
 from srcdiff.backends.loader import place_in
 from srcdiff.driver.derivative import Derivative
 from srcdiff.errors import entry
@@ -70,9 +71,10 @@ def profile(g: Derivative) -> Callable[..., Profile]:
     @entry
     def profiled(*args: Any, grad_outputs: Any = None, **kwargs: Any) -> Profile:
         function, text = g.specialised(*args, **kwargs), g.source
-        tracer = Tracer(function, text)
+        tracer, (plain, held) = Tracer(function, text), with_variables(g)
         given = {} if grad_outputs is None else {"grad_outputs": grad_outputs}
-        return Profile(tracer.run(*g.receiver, *args, **given, **kwargs), tracer.costs())
+        value = tracer.run(*plain.receiver, *args, **given, **kwargs, **held)
+        return Profile(value, tracer.costs())
 
     return profiled
 

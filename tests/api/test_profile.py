@@ -32,3 +32,18 @@ def test_a_cotangent_and_an_error_restore_the_trace():
     close(g(np.ones(2), grad_outputs=np.ones(2)).value, [2.0, 2.0])
     with pytest.raises(srcdiff.CotangentError):
         g(np.ones(2))
+
+
+WEIGHTS = np.array([0.5, 2.0])
+
+
+def weighted(x):
+    return np.sum(WEIGHTS * np.exp(x))
+
+
+def test_variables_outside_are_shown_and_measured():
+    x = np.array([0.1, 0.2])
+    shown = srcdiff.stages(weighted, ("x", "global:WEIGHTS"), example=(x,))
+    assert "d_WEIGHTS" in shown["emit"]
+    assert shown.keys() == srcdiff.stages(weighted).keys()
+    close(srcdiff.profile(srcdiff.grad(weighted, "global:WEIGHTS"))(x).value, np.exp(x))
