@@ -732,11 +732,31 @@ def _renamed_import(stmt: ast.Import | ast.ImportFrom, new: Mapping[str, Atom]) 
 def _renamed_f_string(tree: ast.JoinedStr, new: Mapping[str, Atom]) -> str:
     """An f-string with the names in its fields replaced; `{y=}` says what the user has written."""
     for node in ast.walk(tree):
-        if (name := _name_of(node)) in new:
+        if isinstance(node, ast.JoinedStr):
+            node.values = [_as_text(part, new) for part in node.values]
+        elif (name := _name_of(node)) in new:
             field = "id" if isinstance(node, ast.Name) else "arg"
             setattr(node, field, _without_backslash(new[name]))
-    renamed = ast.unparse(tree)
+    texts = [str(part.value) for part in tree.values if isinstance(part, ast.Constant)]
+    plain = len(texts) == len(tree.values)
+    renamed = ast.unparse(ast.Constant("".join(texts)) if plain else tree)
     return renamed if '"' in renamed else renamed.replace("'", '"')
+
+
+_SHOWN: Mapping[int, Callable[[Any], str]] = {
+    -1: str, ord("s"): str, ord("r"): repr, ord("a"): ascii,
+}  # fmt: skip
+"""What a field of an f-string gives, by its conversion, where it has no format."""
+
+
+def _as_text(part: Any, new: Mapping[str, Atom]) -> Any:
+    """A part of an f-string: a field that is a constant alone is text."""
+    if not isinstance(part, ast.FormattedValue) or part.format_spec is not None:
+        return part
+    atom = new.get(_name_of(part.value))
+    if not isinstance(atom, Const) or not isinstance(atom.value, (str, int, float, type(None))):
+        return part
+    return ast.Constant(_SHOWN[part.conversion](atom.value))
 
 
 def _atom_text(atom: Atom) -> str:

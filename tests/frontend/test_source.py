@@ -407,6 +407,12 @@ def test_texts_in_f_strings(names, text, kind):
     assert eval(renamed, shown) == eval(text, {**shown, "kind": kind})
 
 
+def test_a_constant_in_an_f_string_is_part_of_its_text():
+    new = {"kind": Const("it's"), "n": Const(3)}
+    assert rename_text("f'{kind}: {x!r} {n}'", new) == 'f"it\'s: {x!r} 3"'
+    assert rename_text("f'{kind} {n}'", new) == '"it\'s 3"'
+
+
 class _Spelled:
     """A value whose text is the format that it is given."""
 
