@@ -151,7 +151,7 @@ def _changes(link: Link, scene: PointsTo) -> Iterator[ir.Stmt]:
 def _refusal(link: Link) -> UnsupportedError:
     """The refusal, with the name of the list as the user knows it."""
     target, source = ir.said(link.target), ir.said(link.source)
-    if target == source or link.target.startswith("_"):
+    if target == source or ir.is_temporary(link.target):
         what = f"what is named here may be {source} or an array"
     elif link.how == "element":
         what = f"{target} may be a list in {source} or an array"

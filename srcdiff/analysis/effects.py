@@ -6,7 +6,6 @@ moved: what it reads, whether it is pure, and what the statements between could 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Set
 from itertools import chain
@@ -17,13 +16,6 @@ from srcdiff.primitives import effects
 from srcdiff.primitives.arguments import outs, overwrites
 from srcdiff.primitives.operation import PURE_METHODS, Effect, op_of
 from srcdiff.primitives.ops import Op, is_op
-
-_TEMPORARY = re.compile(r"(d_)*_")
-
-
-def is_temporary(name: str) -> bool:
-    """Whether a name is the compiler's: it starts with `_`, or is the adjoint of such a one."""
-    return _TEMPORARY.match(name) is not None
 
 
 def stmt_reads(stmt: ir.Stmt) -> tuple[str, ...]:

@@ -290,7 +290,7 @@ def refusal(link: Link) -> UnsupportedError:
     if source == ir.said("_") and link.how == "view":
         source = "its argument"
     into, of = (
-        "a container" if n.startswith("_") else f"the container {ir.said(n)}"
+        "a container" if ir.is_temporary(n) else f"the container {ir.said(n)}"
         for n in (link.target, link.source)
     )
     what = {
@@ -309,7 +309,7 @@ def refusal(link: Link) -> UnsupportedError:
 def _made(link: Link) -> str:
     """What a link makes, as the user knows it: where it has no name, by what gives it."""
     call = ir.call_of(link.stmt)
-    if not link.target.startswith("_") or call is None:
+    if not ir.is_temporary(link.target) or call is None:
         return ir.said(link.target)
     if is_op(call, Op.GETITEM):
         return "a part that is taken here"

@@ -127,7 +127,7 @@ class _Checks:
     def is_passing(self, stmt: ir.Stmt) -> bool:
         """Whether a value is only handed to a part of an expression: a variable comes next."""
         copy = isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name)
-        return copy and self.primal[_changed(stmt)].startswith("_")
+        return copy and ir.is_temporary(self.primal[_changed(stmt)])
 
     def noted(self, pair: ir.Pair, counters: Counters) -> ir.Block:
         """The note of a forward value that carries a derivative."""
@@ -145,11 +145,11 @@ class _Checks:
     ) -> ir.Effect:
         """`check_adjoint(seen, d_h, "nan", "`h`", "model.py:3:9: h = np.sqrt(x)", i=i)`."""
         loc: ir.Loc = stmt.loc
-        name = "an intermediate result" if primal.startswith("_") else f"`{primal}`"
+        name = "an intermediate result" if ir.is_temporary(primal) else f"`{primal}`"
         line = line_of(loc.file, loc.line).strip()
         place = f"{loc.file}:{loc.line}:{loc.col}: {line}"
         args = (self.seen, value, self.what, ir.Const(name), ir.Const(place))
-        named = tuple((c.id, c) for c in counters if not c.id.startswith("_"))
+        named = tuple((c.id, c) for c in counters if not ir.is_temporary(c.id))
         return ir.Effect(ir.Call(fn, args, named), loc)
 
 

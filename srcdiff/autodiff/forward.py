@@ -93,7 +93,7 @@ def tangent_facts(
     active = activity(inputs, outputs, found) | {*inputs}
     check_objects(function, active, kinds, request)
     fresh = ir.Fresh(ir.all_names(function))
-    plain = frozenset(n for n in active if not n.startswith("_"))
+    plain = frozenset(n for n in active if not ir.is_temporary(n))
     names = adjoint_names(function, plain, fresh, "t_")
     names.update((n, fresh().id) for n in sorted(active - plain))
     mixed = request.mixed or computes_complex(function, kinds)

@@ -19,7 +19,7 @@ from srcdiff import ir
 from srcdiff.codegen.emit import Made
 from srcdiff.codegen.printer import wrap
 from srcdiff.frontend.source.locate import definition, lines_of
-from srcdiff.ir.visit import edit_of, edited
+from srcdiff.ir.renaming import edit_of, edited
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.ops import Op, is_op

@@ -49,7 +49,7 @@ def filled_name(loop: ir.For) -> str | None:
     while isinstance(last, (ir.For, ir.If)):
         last = last.body[-1] if last.body else None
     found = container(last)
-    if found is None or not found.startswith("_"):
+    if found is None or not ir.is_temporary(found):
         return None
     # `(a if c else b)[0] = v` fills another one.
     return None if found in ir.bound((loop,)) else found
@@ -295,8 +295,8 @@ def is_continued(stmt: ir.If, name: str) -> bool:
 def value_target(stmt: ir.If, inline: Set[str]) -> str | None:
     """The temporary that a conditional computes, if it does nothing else."""
     name = result_name(stmt)
-    if name is None or not name.startswith("_") or name.startswith("_ret"):
-        return None  # `_ret` holds what several `return` statements return
+    if name is None or ir.role_of(name) is not ir.VariableRole.TEMPORARY:
+        return None
     if is_continued(stmt, name):
         return name if _computes(stmt.body or stmt.orelse, name, inline) else None
     both = _computes(stmt.body, name, inline) and _computes(stmt.orelse, name, inline)

@@ -41,7 +41,7 @@ def _folded(block: ir.Block, kinds: Mapping[str, ir.Kind], sums: _Sums) -> ir.Bl
         parts = None
         if isinstance(stmt, ir.Assign):
             parts = sum_of(stmt.rhs, kinds)
-            if parts is not None and parts[0].id.startswith("_") and parts[0].id in sums:
+            if parts is not None and ir.is_temporary(parts[0].id) and parts[0].id in sums:
                 base, number = sums[parts[0].id]
                 parts = base, number + parts[1]
                 stmt = replace(stmt, rhs=_sum(*parts))

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Mapping, Set
 
 from srcdiff import ir
-from srcdiff.analysis.effects import is_temporary
 from srcdiff.codegen.emit import renamed, shown
 from srcdiff.ir.frozen import replace
 from srcdiff.optimize.coalesce import shared
@@ -34,12 +33,12 @@ def name(function: ir.Function) -> ir.Function:
     function, visible, unread = _counters(function)
     known = ir.all_names(function)
     given, taken_back = _by_list(function, Op.APPEND), _by_list(function, Op.POP)
-    saved = {n for n in visible if is_temporary(n)} | _appended(given, known)
+    saved = {n for n in visible if ir.is_unnamed(n)} | _appended(given, known)
     called = _called(function)
     seen = {n: called.get(n) or _temporary(n, saved) for n in visible}
     words = known | global_words(function)
     spans = _spans(function) if given and taken_back else {}
-    tapes = _tapes(given, taken_back, spans, {n for n in visible if is_temporary(n)}, known)
+    tapes = _tapes(given, taken_back, spans, {n for n in visible if ir.is_unnamed(n)}, known)
     seen.update((slot, f"{value}_saved") for slot, value, _ in tapes)
     again = {taken: value for _, value, taken in tapes if taken}
     named = again.keys() | unread
@@ -55,7 +54,7 @@ def _called(function: ir.Function) -> dict[str, str]:
     tests = (s.test for s in stmts if isinstance(s, ir.If))
     found = {t.id: "_test" for t in tests if isinstance(t, ir.Name) and _UNNAMED.match(t.id)}
     made = (s.target.id for s in stmts if isinstance(s, ir.Assign) and is_op(s.rhs, Op.LEN))
-    return {**found, **{n: "_n" for n in made if is_temporary(n)}}
+    return {**found, **{n: "_n" for n in made if ir.is_unnamed(n)}}
 
 
 def _counters(function: ir.Function) -> tuple[ir.Function, list[str], set[str]]:
@@ -66,12 +65,12 @@ def _counters(function: ir.Function) -> tuple[ir.Function, list[str], set[str]]:
     params = {p.name for p in function.params}
     visible = [n for n in shown(function) if n not in params]
     idle = _unread_counters(function)
-    found = {n: _PARTS.match(n) for n in visible if is_temporary(n) and n not in idle}
+    found = {n: _PARTS.match(n) for n in visible if ir.is_unnamed(n) and n not in idle}
     new = shared(function, {n: parts["base"] or "t" for n, parts in found.items() if parts})
     if new:
         function = renamed(function, new)
         visible = [n for n in shown(function) if n not in params]
-    return function, visible, {n for n in visible if is_temporary(n) and n in idle}
+    return function, visible, {n for n in visible if ir.is_unnamed(n) and n in idle}
 
 
 def _unread_counters(function: ir.Function) -> set[str]:
@@ -83,7 +82,7 @@ def _unread_counters(function: ir.Function) -> set[str]:
 
 def _temporary(identifier: str, saved: set[str]) -> str | None:
     """A temporary as it was first called; the list that saves one is called after it."""
-    if is_temporary(identifier):
+    if ir.is_unnamed(identifier):
         return identifier
     slot = _SLOT.match(identifier)
     return f"_{identifier}" if slot is not None and f"_{slot['value']}" in saved else None
@@ -94,7 +93,7 @@ def _appended(given: Mapping[str, list[str]], known: frozenset[str]) -> set[str]
 
     A list that is called after a known name stays the list of that one.
     """
-    slots = [slot for slot, values in given.items() if any(map(is_temporary, values))]
+    slots = [slot for slot, values in given.items() if any(map(ir.is_unnamed, values))]
     named = (match[1] for slot in slots if (match := _OF_TEMPORARY.match(slot)) is not None)
     return {f"_{n}" for n in named if n not in known}
 
@@ -234,7 +233,7 @@ def shorten(function: ir.Function, theirs: frozenset[str]) -> ir.Function:
         if slot and f"{slot[1]}_saved" not in {*taken, *new.values()}:
             new[name] = f"{slot[1]}_saved"
             continue
-        if base == name or base.startswith("_") or base in new.values():
+        if base == name or ir.is_temporary(base) or base in new.values():
             continue
         if base not in taken or (base in params and _takes_over(name, base, function)):
             new[name] = base
@@ -249,7 +248,7 @@ def shorten(function: ir.Function, theirs: frozenset[str]) -> ir.Function:
 def _with_shared(function: ir.Function, kept: Set[str]) -> ir.Function:
     """The function with `i_1` named `i` where both are variables of loops apart from each other."""
     loops = {s.target.id for s in ir.walk(function.body) if isinstance(s, ir.For)}
-    families = {n: _ENDING.sub("", n) for n in loops - kept if not n.startswith("_")}
+    families = {n: _ENDING.sub("", n) for n in loops - kept if not ir.is_temporary(n)}
     new = shared(function, {n: base for n, base in families.items() if n != base})
     return replace(function, body=ir.rename(function.body, new)) if new else function
 

@@ -20,7 +20,6 @@ from srcdiff.analysis.effects import (
     is_length,
     is_pure,
     is_slot_effect,
-    is_temporary,
     reads_memory,
     resizes,
     slot_of,
@@ -212,7 +211,7 @@ class Planner:
     def loop_body(self, loop: ir.For, depth: int) -> Effects:
         """Decides for the body of a loop, after what is printed as its target."""
         item = loop.target.id
-        if is_temporary(item) and self.defs[item] == 1 and item not in self.held:
+        if ir.is_unnamed(item) and self.defs[item] == 1 and item not in self.held:
             target, start = loop_target(loop.body, item, self.uses)
             if start:
                 self.targets[item] = target, start
@@ -223,7 +222,7 @@ class Planner:
 
     def is_single(self, name: str) -> bool:
         """Whether a temporary is assigned once and used once, not to be filled."""
-        if self.uses[name] != 1 or self.defs[name] != 1 or not is_temporary(name):
+        if self.uses[name] != 1 or self.defs[name] != 1 or not ir.is_unnamed(name):
             return False
         return name not in self.filled and name not in self.held
 
@@ -276,7 +275,7 @@ class _BlockPlanner:
         count = self._group(index, stmt)
         if count:
             return count
-        if isinstance(stmt, ir.Assign) and is_temporary(stmt.target.id):
+        if isinstance(stmt, ir.Assign) and ir.is_unnamed(stmt.target.id):
             group = unpacked(self.body, index, self.owner.uses, self.owner.defs)
             if group and stmt.target.id not in self.owner.held:
                 self.owner.inline.add(stmt.target.id)  # it stands with the reads of its items

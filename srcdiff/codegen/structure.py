@@ -82,7 +82,7 @@ def _length_name(stmt: ir.Stmt) -> str | None:
     """The temporary of `_n = len(xs)` or `_n = min(_n, _m)`."""
     if not isinstance(stmt, ir.Assign) or not is_op(stmt.rhs, Op.LEN, Op.MIN):
         return None
-    return stmt.target.id if stmt.target.id.startswith("_") else None
+    return stmt.target.id if ir.is_temporary(stmt.target.id) else None
 
 
 def _count_name(loop: ir.For) -> str | None:
@@ -101,7 +101,7 @@ class _Rewriter:
         self.fresh = ir.Fresh(set(scan.names))
         self.own: Counter[str] = Counter()  # reads of a loop variable inside its loops
         for stmt in scan.stmts:
-            if isinstance(stmt, ir.For) and stmt.target.id.startswith("_"):
+            if isinstance(stmt, ir.For) and ir.is_temporary(stmt.target.id):
                 self.own[stmt.target.id] += scan.reads_in(stmt.body, stmt.target.id)
 
     def block(self, block: ir.Block) -> ir.Block:
@@ -134,7 +134,7 @@ class _Rewriter:
         if not bases or not _takes_items(loop, bases, items):
             return loop
         targets = [s.target for s in items if isinstance(s, ir.Assign)]
-        hidden = counter.startswith("_")
+        hidden = ir.is_temporary(counter)
         counted = not hidden or self.scan.reads_in(rest, counter) > 0
         unread = self.own[counter] == self.scan.uses[counter]  # after the loop
         # The loop itself has bound its items, not statements of its body.
@@ -239,7 +239,7 @@ class _Jumps:
         self.homes: dict[str, tuple[str, int]] = {}
         self.broken: set[str] = set()  # the flags that some `break` sets
         self.result: str | None = None  # the temporary that every return assigns
-        if isinstance(self.value, ir.Name) and self.value.id.startswith("_"):
+        if isinstance(self.value, ir.Name) and ir.is_temporary(self.value.id):
             several = scan.defs[self.value.id] > 1 and other[self.value.id] == 1
             self.result = self.value.id if several else None
         self._settle()
@@ -371,11 +371,11 @@ def _flags(scan: Scan, other: Counter[str]) -> set[str]:
     """The temporaries that are cleared once, set otherwise, and only read as flags."""
     sets: dict[str, list[ir.Rhs]] = {}
     for stmt in scan.stmts:
-        if type(stmt) is ir.Assign and type(stmt.rhs) is ir.Const and stmt.target.id[0] == "_":
+        if type(stmt) is ir.Assign and type(stmt.rhs) is ir.Const:
             sets.setdefault(stmt.target.id, []).append(stmt.rhs)
     return {
         name for name, values in sets.items()
-        if len(values) == scan.defs[name] and not other[name]
+        if ir.is_temporary(name) and len(values) == scan.defs[name] and not other[name]
         and values.count(_FALSE) == 1 and values.count(_TRUE) == len(values) - 1
     }  # fmt: skip
 

@@ -124,7 +124,7 @@ def polished(
     """A finished function in its plainest form."""
     views = {facts.adjoints[v] for v in facts.aliases.views if v in facts.adjoints}
     typed = Typed(function, params, seen)
-    typed = typed.by(webs, lambda n: n.startswith("_") or n in views).by(_temporary, views)
+    typed = typed.by(webs, lambda n: ir.is_temporary(n) or n in views).by(_temporary, views)
     kinds = infer(typed.function, params)
     counts = _counts(typed.function, kinds)
     if counts:
@@ -134,7 +134,7 @@ def polished(
     typed = typed.by(simplify, params, kinds, (facts.seed,), seen)
     kinds = infer(typed.function, params)
     typed = typed.by(finish, kinds)
-    ours = frozenset(n for n in ir.bound(typed.function.body) if n.startswith(("d_", "steps")))
+    ours = frozenset(filter(_is_of_derivative, ir.bound(typed.function.body)))
     ours -= recursive_results(typed.function)
     # Before items of unpackings stand for the check of their number: those may be dead.
     typed = typed.by(spell, kinds, ours)
@@ -146,6 +146,11 @@ def polished(
     typed = by_rare(typed, "with_fitting", params, facts.kinds)
     typed = typed.by(in_order, facts.adjoints.values()).by(shorten, facts.theirs)
     return by_rare(typed, "placed_calls", params).function
+
+
+def _is_of_derivative(name: str) -> bool:
+    """Whether a variable is an adjoint, or counts how often a loop has run."""
+    return ir.role_of(name) in (ir.VariableRole.ADJOINT, ir.VariableRole.STEPS)
 
 
 def _counts(function: ir.Function, kinds: ir.Kinds) -> bool:

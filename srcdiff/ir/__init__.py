@@ -6,7 +6,9 @@ same are equal.  The frontend makes a function of nodes, every pass takes one an
 `codegen` prints the last one; this package imports nothing of srcdiff but its errors.
 
 `nodes`     atoms, right-hand sides, statements, functions, and callees that only the compiler knows
-`visit`     what nodes read, write and hold; the ways to go over them; names that are new
+`variables` what a variable is to a reader; names that are new
+`visit`     what nodes read, write and hold; the ways to go over them
+`renaming`  other names in what is kept as text
 `builder`   writes statements at one place, and functions anew, statement by statement
 `kinds`     what is known of a value before the program runs: its type, dtype and lengths of axes
 `printer`   a function as text, for people who look at a pass
@@ -20,4 +22,5 @@ from __future__ import annotations
 
 from srcdiff.ir.kinds import *
 from srcdiff.ir.nodes import *
+from srcdiff.ir.variables import *
 from srcdiff.ir.visit import *

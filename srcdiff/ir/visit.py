@@ -1,8 +1,7 @@
-"""Looking at nodes, and rebuilding them: what they read and write, names mapped, and new names.
+"""Looking at nodes, and rebuilding them: what they read and write, and names mapped.
 
 Questions are answered for a node itself or for all that is inside of it, and remembered beside its
-fields.  What is rebuilt is the same object where nothing changes.  `Fresh` makes names that no
-other name of a function has.
+fields.  What is rebuilt is the same object where nothing changes.
 
 The ways to go over a program:
 
@@ -18,17 +17,11 @@ The ways to go over a program:
 
 How often names are mentioned is counted by `binding_counts`, `use_counts` (every read),
 `reader_counts` and `mention_counts` (statements).
-
-Names replaced in what is kept as source text: in expressions, imports and f-strings.
-
-Takes a text and what its names become; gives the text, attributes and keywords left alone.
 """
 
 from __future__ import annotations
 
-import ast
 import operator
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
@@ -71,14 +64,15 @@ from srcdiff.ir.nodes import (
     While,
     called,
 )
+from srcdiff.ir.renaming import rename_text
 
 __all__ = [
-    "Fresh", "PLAIN", "all_names", "assignments", "atoms", "binding_counts", "blocks", "bound",
+    "PLAIN", "all_names", "assignments", "atoms", "binding_counts", "blocks", "bound",
     "bound_in", "call_of", "callee_of", "calls", "itself_mentions", "itself_reads", "map_atom",
     "map_blocks", "map_opaque", "map_rhs", "map_stmt", "mention_counts", "mentions", "names",
     "occurrences", "operands", "origin", "parts", "primal_only", "reader_counts", "reads",
-    "reads_of", "rebound", "rebuilt", "refs", "refs_of", "rename", "rename_text", "replaced",
-    "replaced_in", "said", "substituted", "use_counts", "used", "used_in", "walk",
+    "reads_of", "rebound", "rebuilt", "refs", "refs_of", "rename", "replaced",
+    "replaced_in", "substituted", "use_counts", "used", "used_in", "walk",
     "walk_blocks", "walk_in_loops", "with_rhs", "with_values", "without", "writes",
 ]  # fmt: skip
 
@@ -397,14 +391,6 @@ def used_in(stmt: Stmt) -> Collection[str]:
     return found
 
 
-def said(name: str) -> str:
-    """A name as the user knows it: without the number that it was given, a temporary without it."""
-    return "a part of the expression" if name.startswith("_") else f"`{_NUMBER.sub('', name)}`"
-
-
-_NUMBER = re.compile(r"_\d+\Z")
-
-
 def origin(function: Function) -> str:
     """Where a function comes from, as it is said of what is generated from it; "" if unknown."""
     if not function.loc.line:
@@ -429,7 +415,6 @@ def all_names(function: Function) -> frozenset[str]:
 
 S = TypeVar("S", bound=Union[Stmt, Function])
 
-_NO_WORD = re.compile(r"\W+")
 
 
 def map_atom(fn: Callable[[Name], Atom], atom: Atom) -> Atom:
@@ -637,138 +622,3 @@ def with_values(function: Function, one: Callable[[Assign], Rhs]) -> Function:
 def without(block: Block, gone: Set[str]) -> Block:
     """A block that does not assign to some names."""
     return replaced(block, lambda s: () if type(s) is Assign and s.target.id in gone else s)
-
-
-class Fresh:
-    """Makes names that no other name of a function has; temporaries start with `_`."""
-
-    def __init__(self, taken: Iterator[str] | frozenset[str] | set[str] = frozenset()) -> None:
-        self.taken = set(taken)
-        self.count: dict[str, int] = {}
-
-    def __call__(self, base: str = "_t") -> Name:
-        if not base.isidentifier():  # `d_self.w`: after an attribute
-            base = _NO_WORD.sub("_", base.replace("self.", "")).rstrip("_")
-        number = self.count.get(base, 0)
-        candidate = base if number == 0 and base != "_t" else f"{base}_{number}"
-        while candidate in self.taken:
-            number += 1
-            candidate = f"{base}_{number}"
-        self.count[base] = number + 1
-        self.taken.add(candidate)
-        return Name(candidate)
-
-    def state(self) -> tuple[set[str], dict[str, int]]:
-        """A state to which `reset` goes back."""
-        return set(self.taken), dict(self.count)
-
-    def reset(self, state: tuple[set[str], dict[str, int]]) -> None:
-        """Forget the names made since `state`."""
-        self.taken, self.count = set(state[0]), dict(state[1])
-
-
-# --- names replaced in what is kept as source text: in expressions, imports and f-strings --------
-
-
-Edit = tuple[tuple[int, int], tuple[int, int], str]
-"""New text between two places, each a line from 1 and the bytes of it before, as `ast` counts."""
-
-
-def edit_of(node: Any, text: str) -> Edit:
-    """Another text in the place of a part of a syntax tree."""
-    return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset), text
-
-
-def edited(text: str, edits: Iterable[Edit]) -> str:
-    """A text with some parts replaced, none of which lies in another."""
-    lines = text.encode().splitlines(keepends=True)
-    for (first, start), (last, end), new in sorted(edits, reverse=True):
-        lines[first - 1 : last] = [lines[first - 1][:start] + new.encode() + lines[last - 1][end:]]
-    return b"".join(lines).decode()
-
-
-def rename_text(text: str, new: Mapping[str, Atom]) -> str:
-    """Source text with whole identifiers replaced (attributes and keywords are left alone)."""
-    others = {name: atom for name, atom in new.items() if _atom_text(atom) != name}
-    return edited(text, _renamings(ast.parse(text), others)) if others else text
-
-
-def _renamings(tree: ast.AST, new: Mapping[str, Atom]) -> Iterator[Edit]:
-    """What is replaced in a text."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield edit_of(node, _renamed_import(node, new))
-        elif isinstance(node, ast.JoinedStr):
-            if any(_name_of(n) in new for n in ast.walk(node)):
-                yield edit_of(node, _renamed_f_string(node, new))
-        elif (name := _name_of(node)) in new:
-            yield edit_of(node, _atom_text(new[name]))
-        else:
-            yield from _renamings(node, new)
-
-
-def _name_of(node: ast.AST) -> str:
-    """The name that is read or bound by a part of a syntax tree itself."""
-    if isinstance(node, ast.arg):
-        return node.arg
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _renamed_import(stmt: ast.Import | ast.ImportFrom, new: Mapping[str, Atom]) -> str:
-    """An import that binds other names."""
-    more = []
-    for alias in stmt.names:
-        name = alias.asname or alias.name.split(".")[0]
-        if name not in new:
-            continue
-        if alias.asname or "." not in alias.name:
-            alias.asname = _atom_text(new[name])
-        else:  # `import a.b` binds `a`
-            more.append(ast.alias(name, _atom_text(new[name])))
-    stmt.names += more if isinstance(stmt, ast.Import) else []
-    return ast.unparse(stmt)
-
-
-def _renamed_f_string(tree: ast.JoinedStr, new: Mapping[str, Atom]) -> str:
-    """An f-string with the names in its fields replaced; `{y=}` says what the user has written."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr):
-            node.values = [_as_text(part, new) for part in node.values]
-        elif (name := _name_of(node)) in new:
-            field = "id" if isinstance(node, ast.Name) else "arg"
-            setattr(node, field, _without_backslash(new[name]))
-    texts = [str(part.value) for part in tree.values if isinstance(part, ast.Constant)]
-    plain = len(texts) == len(tree.values)
-    renamed = ast.unparse(ast.Constant("".join(texts)) if plain else tree)
-    return renamed if '"' in renamed else renamed.replace("'", '"')
-
-
-_SHOWN: Mapping[int, Callable[[Any], str]] = {
-    -1: str, ord("s"): str, ord("r"): repr, ord("a"): ascii,
-}  # fmt: skip
-"""What a field of an f-string gives, by its conversion, where it has no format."""
-
-
-def _as_text(part: Any, new: Mapping[str, Atom]) -> Any:
-    """A part of an f-string: a field that is a constant alone is text."""
-    if not isinstance(part, ast.FormattedValue) or part.format_spec is not None:
-        return part
-    atom = new.get(_name_of(part.value))
-    if not isinstance(atom, Const) or not isinstance(atom.value, (str, int, float, type(None))):
-        return part
-    return ast.Constant(_SHOWN[part.conversion](atom.value))
-
-
-def _atom_text(atom: Atom) -> str:
-    if isinstance(atom, Name):
-        return atom.id
-    return atom.text if isinstance(atom, Ref) else repr(getattr(atom, "value", None))
-
-
-def _without_backslash(atom: Atom) -> str:
-    """The text of an atom as it may stand in an f-string before Python 3.12."""
-    value = atom.value if isinstance(atom, Const) else None
-    if isinstance(value, (str, bytes)) and "\\" in repr(value):
-        codes = [*value] if isinstance(value, bytes) else [*map(ord, value)]
-        return f"bytes({codes})" if isinstance(value, bytes) else f"''.join(map(chr, {codes}))"
-    return _atom_text(atom)

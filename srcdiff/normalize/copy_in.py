@@ -169,7 +169,7 @@ def _chosen(function: ir.Function, shadows: frozenset[str]) -> ir.Function:
             if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Name) and out:
                 source, target = rhs.id, stmt.target.id
                 made = isinstance(out[-1], ir.If) and source in ir.bound((out[-1],))
-                own = source.startswith("_") and uses.get(source) == 1 and source in shadows
+                own = ir.is_temporary(source) and uses.get(source) == 1 and source in shadows
                 if made and own and defs[target] == 1 and target not in ir.used((out[-1],)):
                     new[source] = target
                     continue

@@ -142,7 +142,7 @@ class Specialiser(Builder):
     def own(self, stmt: ir.For, k: int) -> ir.Block:
         """The body of one iteration, with its temporaries renamed apart."""
         start = ir.Assign(stmt.target, ir.Const(k), stmt.loc)
-        inner = sorted(n for n in ir.bound(stmt.body) if n.startswith("_t"))
+        inner = sorted(n for n in ir.bound(stmt.body) if ir.is_temporary(n))
         return (start, *ir.rename(stmt.body, {n: self.fresh().id for n in inner}))
 
 

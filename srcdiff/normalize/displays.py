@@ -101,7 +101,7 @@ def _with_displays(
         name, tuple_ = _made(new) or ("", ir.Tup(()))
         if tuple_.items and name not in ir.names(tuple_):
             tuples[name] = tuple_
-            if name.startswith("_") and uses[name] == 1:
+            if ir.is_temporary(name) and uses[name] == 1:
                 known[name], parts[name] = tuple_, []
         if isinstance(new, ir.Assign) and call is not None and _is_display(
             new.target, call, uses, functions
@@ -165,7 +165,7 @@ def _is_display(
     if not is_op(call, Op.MAKE_LIST) or uses[target.id] != 1 or target.id in ir.names(call):
         return False
     called = any(_is_function(a, functions) for a in call.args)
-    worth = called or (target.id.startswith("_") and any(map(ir.names, call.args)))
+    worth = called or (ir.is_temporary(target.id) and any(map(ir.names, call.args)))
     return worth and not any(isinstance(a, ir.Star) for a in call.args)
 
 

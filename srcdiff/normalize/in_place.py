@@ -62,7 +62,7 @@ def shared_elements(function: ir.Function, kinds: ir.Kinds) -> frozenset[int]:
 
 def _unclear(stmt: ir.SetItem, other: str) -> UnsupportedError:
     """The refusal of an element that may be a number or an array."""
-    also = "another place" if other.startswith("_") else ir.said(other)
+    also = "another place" if ir.is_temporary(other) else ir.said(other)
     return UnsupportedError(
         f"`{stmt.op}=` writes into the element of the container {ir.said(stmt.base.id)} if that "
         f"is an array, and {also} may hold the same array",

@@ -94,7 +94,7 @@ class _Regions:
                 uses.setdefault(name, []).append(stmt)
         return frozenset(
             n for n, (first, *more) in uses.items()
-            if n.startswith("_") and not more and first in block and self.is_stopped(first)
+            if ir.is_temporary(n) and not more and first in block and self.is_stopped(first)
         )  # fmt: skip
 
     def is_stopped(self, stmt: ir.Stmt) -> bool:

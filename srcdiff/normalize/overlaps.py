@@ -73,7 +73,7 @@ def check_order(call: ir.Call, kinds: ir.Kinds, group: Groups, loc: ir.Loc, reme
     for name in Counter(n for a in atoms for n in ir.names(a)) - written:
         has_memory = not isinstance(kinds.get(name), (ir.Scalar, ir.Text))
         if has_memory and group.of(name) in classes:
-            what = "an operand" if name.startswith("_") else ir.said(name)
+            what = "an operand" if ir.is_temporary(name) else ir.said(name)
             raise UnsupportedError(
                 f"{what} may share memory with what {spelling(call)} writes into, "
                 "and the result depends on the order of reading and writing",

@@ -34,7 +34,7 @@ class Algebra:
         self.signs = signs
         self.is_real, self.is_inexact = signs.is_real, signs.is_inexact
         self.steady = tuple(sorted(steady))
-        self.is_loose: Callable[[str], bool] = lambda name: name.startswith("_")
+        self.is_loose: Callable[[str], bool] = ir.is_temporary
         self.products: Products | None = None  # where numbers are gathered
         self.others = 0  # the steps but for those that gather numbers
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
-from srcdiff.optimize.rewrite import in_ours, is_unnamed
+from srcdiff.optimize.rewrite import in_ours
 from srcdiff.optimize.shapes import are_alike, asks_dtype
 from srcdiff.primitives.effects import asked
 
@@ -31,7 +31,7 @@ def coalesce(function: ir.Function) -> ir.Function:
 
     def is_second(stmt: ir.Stmt) -> bool:
         first = _first(stmt)
-        return is_unnamed(first) and mentions[first] == 2
+        return ir.is_temporary(first) and mentions[first] == 2
 
     return ir.rebuilt(function, body=_renamed(function.body, mentions, is_second))
 
@@ -52,9 +52,14 @@ def _first(stmt: ir.Stmt) -> str:
     return stmt.rhs.id if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name) else ""
 
 
+def _is_ours(name: str) -> bool:
+    """Whether a variable is an adjoint or a temporary."""
+    return ir.is_adjoint(name) or ir.is_temporary(name)
+
+
 def _names_adjoint(stmt: ir.Stmt) -> bool:
     """Whether a statement gives an adjoint, or a part of one, another name."""
-    return ir.writes(stmt)[0].startswith("d_") and _first(stmt).startswith(("d_", "_"))
+    return ir.is_adjoint(ir.writes(stmt)[0]) and _is_ours(_first(stmt))
 
 
 def _renamed(
@@ -71,7 +76,7 @@ def _renamed(
             continue
         (second,), first = ir.writes(stmt), _first(stmt)
         # Of two adjoints only the first may be that of something that has a name.
-        plainer = _UNNAMED.match(second) and not is_unnamed(first.removeprefix("d_"))
+        plainer = _UNNAMED.match(second) and not ir.is_temporary(ir.primal_name(first))
         if plainer and ir.mention_counts(tuple(out[k:]))[second] == mentions[second]:
             out[k + 1 :] = ir.rename(tuple(out[k + 1 :]), {second: first})
             first, second = second, first
@@ -124,7 +129,7 @@ _NUMBER = re.compile(r"(_\d+)+\Z")
 def _may_stand(first: str, second: str, before: ir.Block, rest: ir.Block, kinds: ir.Kinds) -> bool:
     """Whether a name may stand for what its second name is bound to from here on."""
     one_variable = _NUMBER.sub("", first) == _NUMBER.sub("", second)
-    if first.startswith(("d_", "_")) or not one_variable:
+    if _is_ours(first) or not one_variable:
         return False
     if first in ir.bound(rest) or second in ir.bound(before):
         return False

@@ -19,7 +19,6 @@ from typing import Any, Union
 
 from srcdiff import ir
 from srcdiff.analysis.activity import reachable
-from srcdiff.analysis.effects import is_temporary
 from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.optimize.memory import Available
@@ -189,7 +188,7 @@ class Products:
 
     def opened(self, atom: ir.Atom, depth: int) -> Expr:
         """An operand, as the product that it is if it serves nothing else."""
-        if not isinstance(atom, ir.Name) or not is_temporary(atom.id):
+        if not isinstance(atom, ir.Name) or not ir.is_unnamed(atom.id):
             return atom
         if self.signs.uses.get(atom.id) != 1:
             self.shut.add(atom.id)

@@ -107,11 +107,6 @@ def is_mark(stmt: ir.Stmt) -> bool:
     return type(stmt) is ir.Comment and stmt.text == MARK
 
 
-def is_unnamed(name: str) -> bool:
-    """Whether a name was made by the compiler and means nothing to a reader."""
-    return name.startswith("_")
-
-
 class Rewriter:
     """The walk; `ours`: past the comment that starts the generated part, or in generated text."""
 
@@ -207,7 +202,7 @@ class Rewriter:
         new = stmt if rhs is stmt.rhs else ir.Assign(stmt.target, rhs, stmt.loc)
         self.available.bind(target)
         self.available.change(new)
-        self.learn(target, rhs, here, ours or is_unnamed(target))
+        self.learn(target, rhs, here, ours or ir.is_temporary(target))
         return new
 
     def is_still(self, target: ir.Name, rhs: ir.Rhs) -> bool:
@@ -272,7 +267,7 @@ class Rewriter:
         """What follows from an assignment; `ours`: of a name that no reader misses."""
         if isinstance(rhs, ir.Call):
             self.available.learn(target, rhs, here)
-        elif isinstance(rhs, ir.Name) and is_unnamed(rhs.id) and not is_unnamed(target):
+        elif isinstance(rhs, ir.Name) and ir.is_temporary(rhs.id) and not ir.is_temporary(target):
             # From here on the reader's name stands for both.
             value = self.available.value(rhs)
             if isinstance(value, ir.Call):

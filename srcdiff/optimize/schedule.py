@@ -24,13 +24,13 @@ from itertools import groupby
 from typing import Union
 
 from srcdiff import ir
-from srcdiff.analysis.effects import Scan, held, is_slot_effect, is_temporary, slots
+from srcdiff.analysis.effects import Scan, held, is_slot_effect, slots
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.optimize.copies import counts
 from srcdiff.optimize.memory import Memory, Sharers, hands_out, is_view
-from srcdiff.optimize.rewrite import in_ours, is_mark, is_unnamed
+from srcdiff.optimize.rewrite import in_ours, is_mark
 from srcdiff.primitives.effects import only_computes, returns_view
 from srcdiff.primitives.ops import Op, is_op
 
@@ -137,7 +137,7 @@ class _Order:
             start = waiting.get(target)
             if start is not None and ir.occurrences(stmt.rhs).count(target) == 1:
                 self.rename(block, start, k)
-            if not is_unnamed(target):
+            if not ir.is_temporary(target):
                 waiting = {target: k}
             elif self.count[target] != 1 or target in waiting or self.bound[target] != 1:
                 waiting = {}
@@ -239,7 +239,7 @@ class _Positions(Rewriter):
     def is_position(self, stmt: ir.Assign) -> bool:
         """Whether a temporary is the sum of a loop variable and a literal."""
         name, rhs = stmt.target.id, stmt.rhs
-        if not is_op(rhs, Op.ADD, Op.SUB) or not is_temporary(name) or self.scan.defs[name] != 1:
+        if not is_op(rhs, Op.ADD, Op.SUB) or not ir.is_unnamed(name) or self.scan.defs[name] != 1:
             return False
         variable, number = rhs.args
         whole = isinstance(number, ir.Const) and type(number.value) is int
@@ -340,7 +340,7 @@ class _Sinking:
     def is_movable(self, stmt: ir.Assign) -> bool:
         """Whether a statement binds a temporary of one use to what can be computed later."""
         name, rhs = stmt.target.id, stmt.rhs
-        if not is_temporary(name) or self.scan.uses[name] != 1 or self.scan.defs[name] != 1:
+        if not ir.is_unnamed(name) or self.scan.uses[name] != 1 or self.scan.defs[name] != 1:
             return False
         if not isinstance(rhs, ir.Call) or (is_op(rhs, Op.GETITEM) and rhs.role is not None):
             return False  # an item that a loop or an unpacking takes stays where it is taken
@@ -350,7 +350,7 @@ class _Sinking:
         """Whether an expression begins with the statement before it, which stays: `xs.pop()[0]`."""
         if not isinstance(last, ir.Assign) or self.scan.uses[last.target.id] != 1:
             return False
-        return is_temporary(last.target.id) and last.target.id in ir.occurrences(stmt.rhs)
+        return ir.is_unnamed(last.target.id) and last.target.id in ir.occurrences(stmt.rhs)
 
     def group(self, at: int, stmt: ir.Assign, used: list[_Group]) -> _Group:
         """A statement with those that moved to it."""
@@ -431,10 +431,10 @@ class _Sinking:
     def is_update(self, stmt: ir.Stmt) -> bool:
         """Whether a statement does nothing but give an adjoint a value, or a part of it."""
         if isinstance(stmt, ir.SetItem):
-            return stmt.base.id.startswith("d_")
+            return ir.is_adjoint(stmt.base.id)
         if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
             return False
-        return only_computes(stmt.rhs) and stmt.target.id.startswith("d_")
+        return only_computes(stmt.rhs) and ir.is_adjoint(stmt.target.id)
 
     def end(self, block: list[ir.Stmt], k: int, name: str) -> int:
         """The statement that what waits in `name` would at last become a part of; 0 if far."""

@@ -359,7 +359,7 @@ class _Inline(Rewriter):
             else:
                 new[param] = value
         for name in sorted(ir.bound(callee.body) - set(bound)):
-            new[name] = self.fresh(name if not name.startswith("_") else "_t")
+            new[name] = self.fresh(name if not ir.is_temporary(name) else "_t")
         # The names of the caller come in last: the callee may have the same ones.
         body = spread(ir.substituted(callee.body, new), _renamed(args, new), _renamed(kwargs, new))
         for param in (*args, *kwargs):

@@ -14,7 +14,7 @@ import pytest
 
 import srcdiff
 from srcdiff.ir import Const
-from srcdiff.ir.visit import rename_text
+from srcdiff.ir.renaming import rename_text
 from srcdiff.primitives import registry
 from srcdiff.primitives.notation import d
 

@@ -433,7 +433,7 @@ class Expander(Writer):
             self.out.append(ir.Assign(self.fixed[name], rhs, self.loc))
             self.env[name] = self.fixed[name]
         elif isinstance(rhs, ir.Call) or rhs in self.fixed.values():
-            self.env[name] = self.temp(rhs, "_t" if name.startswith("_") else f"_{name}")
+            self.env[name] = self.temp(rhs, "_t" if ir.is_temporary(name) else f"_{name}")
         else:
             self.env[name] = rhs  # type: ignore[assignment]
 

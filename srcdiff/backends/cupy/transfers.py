@@ -93,7 +93,7 @@ def _flags(function: ir.Function) -> frozenset[str]:
     """The temporaries that nothing is done with but to test them, and to hand them on to others."""
     tests = {n for s in ir.walk(function.body) for n in _tested(s)}
     while True:
-        kept = {n for n in tests if n.startswith("_")} - {
+        kept = {n for n in tests if ir.is_temporary(n)} - {
             n for s in ir.walk(function.body) for n in _read_otherwise(s, tests)
         }
         if kept == tests:

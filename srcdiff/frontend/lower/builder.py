@@ -25,6 +25,7 @@ from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.scopes import Scan, expression, instead, read, read_names, scan_nodes
 from srcdiff.frontend.source.parse import EmptyCellError, Source
 from srcdiff.ir.frozen import frozen, state
+from srcdiff.ir.renaming import rename_text
 from srcdiff.primitives.operation import distribution
 from srcdiff.runtime import records
 from srcdiff.runtime.devices import canonical
@@ -355,7 +356,7 @@ class Builder:
                     "Assign what it gives to a name on a line of its own before.",
                 )  # fmt: skip
         if any(n.id != k for k, n in new.items()):
-            text = ir.rename_text(text, new)
+            text = rename_text(text, new)
         return text, tuple(new.values()), tuple(refs)
 
     def _reference(self, name: str, node: Node) -> list[tuple[str, Any]]:

@@ -174,7 +174,7 @@ def _plain(body: ir.Block, target: ir.Name | None, own: Set[str], fresh: ir.Fres
     while (result := _copied_last(body)) is not None and result in own - _displays(body):
         body = ir.rename(body[:-1], {result: ir.writes(body[-1])[0]})
     counters = {s.target.id: "_k" for s in ir.walk(body) if isinstance(s, ir.For)}
-    named = {n: "_" + n.rstrip("_0123456789") for n in own if not n.startswith("_")}
+    named = {n: "_" + n.rstrip("_0123456789") for n in own if not ir.is_temporary(n)}
     again = sorted({**named, **counters}.items())
     body = ir.rename(body, {n: fresh(base).id for n, base in again})
     return ir.without(body, _displays(body) - ir.used(body) - {target.id if target else ""})

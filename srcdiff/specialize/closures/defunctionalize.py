@@ -323,7 +323,7 @@ def _called(stmt: Any, call: ir.Call, fn: ir.Name, value: Any, fresh: ir.Fresh) 
     out: list[ir.Stmt] = []
     new: dict[str, ir.Name] = {}
     for k, name in enumerate(dict.fromkeys(value.values or ())):
-        new[name.id] = fresh("_t" if name.id.startswith("_") else name.id)
+        new[name.id] = fresh("_t" if ir.is_temporary(name.id) else name.id)
         item = ir.Call(ir.captured, (fn, ir.Ref(value.name, value), ir.Const(k)))
         out.append(ir.Assign(new[name.id], item, stmt.loc))
     made = fresh("_t")

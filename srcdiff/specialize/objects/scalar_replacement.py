@@ -80,7 +80,7 @@ def _repeated(stmt: ir.Stmt, defined: Counter[str]) -> str | None:
     """The variable that a statement gives a temporary name."""
     if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Name):
         return None
-    once = defined[stmt.target.id] == 1 and stmt.target.id.startswith("_")
+    once = defined[stmt.target.id] == 1 and ir.is_temporary(stmt.target.id)
     return stmt.rhs.id if once else None
 
 
@@ -175,7 +175,7 @@ class Attempt(Variables):
         rhs = self.value(place)
         name = stmt.target.id
         steady = isinstance(rhs, ir.Name) and rhs.id in self.leaves
-        if steady and name.startswith("_") and len(self.order.defined[name]) == 1:
+        if steady and ir.is_temporary(name) and len(self.order.defined[name]) == 1:
             assert isinstance(rhs, ir.Name)
             self.renamed[name] = rhs.id
             return ()
