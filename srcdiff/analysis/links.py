@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import (
+    Callable,
     Hashable,
     Iterable,
     Iterator,
@@ -124,22 +125,40 @@ def _last_uses(block: ir.Block) -> dict[str, int]:
     return {n: k for k, stmt in enumerate(block) for n in ir.used_in(stmt)}
 
 
-def shares(stmt: ir.Stmt, kinds: ir.Kinds) -> Iterator[tuple[str, str, str]]:
+Holds = Callable[[str, ir.Kinds], bool]
+"""Whether a name may stand for what holds others."""
+
+
+def shares(
+    stmt: ir.Stmt, kinds: ir.Kinds, holds: Holds = named_container
+) -> Iterator[tuple[str, str, str]]:
     """(target, source, how) of one statement."""
     if isinstance(stmt, ir.Assign):
-        yield from _assign_shares(stmt, kinds)
+        yield from _assign_shares(stmt, kinds, holds)
     elif isinstance(stmt, ir.Permute):
         for other in stmt.sources[1:]:
             yield other.id, stmt.sources[0].id, "permute"
-    elif isinstance(stmt, ir.SetItem) and stmt.op is None and _container(stmt.base, kinds):
+    elif isinstance(stmt, ir.SetItem) and holds(stmt.base.id, kinds):
         for name in _arrays(stmt.value, kinds):
-            yield stmt.base.id, name, "stored"
-    elif isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
-        call = stmt.rhs
-        if isinstance(call.fn, ir.Method) and _container(call.args[0], kinds):
-            put = ir.Tup(call.args[-1:] if is_op(call, Op.INSERT) else call.args[1:])
-            for name in _arrays(put, kinds):
-                yield ir.names(call.args[0])[0], name, "stored"
+            # A sum with a number or an array is new, or in the memory that was there.
+            if stmt.op is None or not isinstance(kinds.get(name), (ir.Array, ir.Scalar)):
+                yield stmt.base.id, name, "stored"
+    elif isinstance(stmt, ir.For):
+        yield from ((stmt.target.id, n, "element") for n in _arrays(stmt.iter, kinds))
+    elif isinstance(stmt, ir.Effect):
+        yield from _stores(stmt, kinds, holds)
+
+
+def _stores(
+    stmt: ir.Assign | ir.Effect, kinds: ir.Kinds, holds: Holds
+) -> Iterator[tuple[str, str, str]]:
+    """What a call may put into what it writes into."""
+    call = ir.call_of(stmt)
+    into = [n for n in written_into(stmt, kinds) if holds(n, kinds)]
+    if call is None or not into or is_op(call, Op.POP):
+        return
+    put = _arrays(ir.Tup(call.args[2:] if is_op(call, Op.INSERT) else call.args), kinds)
+    yield from ((base, n, "stored") for base in into for n in put if n != base)
 
 
 def kept_outside(function: ir.Function, kinds: ir.Kinds) -> tuple[frozenset[str], frozenset[str]]:
@@ -190,7 +209,9 @@ def _container(atom: ir.Atom, kinds: ir.Kinds) -> bool:
     return isinstance(atom, ir.Name) and named_container(atom.id, kinds)
 
 
-def _assign_shares(stmt: ir.Assign, kinds: ir.Kinds) -> Iterator[tuple[str, str, str]]:
+def _assign_shares(
+    stmt: ir.Assign, kinds: ir.Kinds, holds: Holds
+) -> Iterator[tuple[str, str, str]]:
     """What the target of an assignment may share memory with."""
     rhs, target = stmt.rhs, stmt.target.id
     if isinstance(rhs, ir.Name):
@@ -205,7 +226,10 @@ def _assign_shares(stmt: ir.Assign, kinds: ir.Kinds) -> Iterator[tuple[str, str,
         elif is_op(rhs, *_ELEMENTS) and _container(rhs.args[0], kinds):
             yield target, ir.names(rhs.args[0])[0], "element"
         else:
-            viewed = ir.Tup(returns_view(rhs, kinds))
+            stored = tuple(_stores(stmt, kinds, holds))
+            yield from stored
+            # What is put into a container may come back, or what was there.
+            viewed = ir.Tup(rhs.args if stored else returns_view(rhs, kinds))
             yield from ((target, n, "view") for n in _arrays(viewed, kinds))
 
 

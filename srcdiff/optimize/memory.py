@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from srcdiff import ir
-from srcdiff.analysis.links import kept_outside
+from srcdiff.analysis.links import kept_outside, shares
 from srcdiff.analysis.liveness import liveness
 from srcdiff.analysis.manager import Analysis
 from srcdiff.ir.disjoint import Disjoint
@@ -140,39 +140,23 @@ class Memory(Analysis):
 
     def _shared(self, stmt: ir.Stmt) -> list[tuple[str, str]]:
         """Pairs of names that may share memory after a statement."""
-        if type(stmt) is ir.Assign:
-            if not self.has_memory(stmt.target.id):
-                return []
-            return self._pairs(stmt.target.id, self._sources(stmt.rhs))
-        if isinstance(stmt, ir.Permute):
-            return [(stmt.sources[0].id, s.id) for s in stmt.sources[1:]]
-        if isinstance(stmt, ir.SetItem) and not self.is_array(stmt.base.id):
-            values = ir.occurrences(stmt.value)
-            kept = [n for n in values if stmt.op is None or not self.is_array(n)]
-            return self._pairs(stmt.base.id, kept)  # a sum with an array is in memory of its own
-        if isinstance(stmt, ir.For):
-            return self._pairs(stmt.target.id, ir.occurrences(stmt.iter))
-        if isinstance(stmt, ir.Effect) and isinstance(stmt.rhs, ir.Call):
-            names = written_into(stmt, self.kinds)
-            if any(not self.is_array(n) for n in names):
-                return self._pairs(names[0], ir.occurrences(stmt.rhs))
-        return []
-
-    def _pairs(self, target: str, sources: Sequence[str]) -> list[tuple[str, str]]:
-        if not sources or not self.has_memory(target):
+        if type(stmt) is ir.Assign and self._is_apart(stmt):
             return []
-        return [(target, s) for s in dict.fromkeys(sources) if s != target and self.has_memory(s)]
+        found = [(target, source) for target, source, _ in shares(stmt, self.kinds, _may_hold)]
+        rhs = stmt.rhs if type(stmt) is ir.Assign else None
+        if is_op(rhs, Op.LIKE_TREE):  # `finish` returns it as it is where its kind is right
+            found += [(ir.writes(stmt)[0], n) for n in ir.occurrences(rhs.args[0])]
+        return [p for p in dict.fromkeys(found) if p[0] != p[1] and all(map(self.has_memory, p))]
 
-    def _sources(self, rhs: ir.Rhs) -> Sequence[str]:
-        """The names whose memory a value may share."""
-        if isinstance(rhs, ir.Call):
-            # What returns something may keep the items of a container that it writes into.
-            kept = rhs.args if mutated_args(rhs, self.kinds) else ()
-            atoms = (*returns_view(rhs, self.kinds), *kept)
-            if is_op(rhs, Op.LIKE_TREE):
-                atoms += rhs.args[:1]  # `finish` returns it as it is where its kind is right
-            return tuple(n for a in atoms for n in ir.occurrences(a))
-        return ir.occurrences(rhs)
+    def _is_apart(self, stmt: ir.Assign) -> bool:
+        """Whether a statement lets nothing share memory: it gives a number and writes nowhere."""
+        writes = isinstance(stmt.rhs, ir.Call) and mutated_args(stmt.rhs)
+        return not writes and not self.has_memory(stmt.target.id)
+
+
+def _may_hold(name: str, kinds: ir.Kinds) -> bool:
+    """Whether a name may hold others: the kinds of generated names are not all known."""
+    return not is_array(kinds.get(name))
 
 
 def _bound_by(stmt: ir.Stmt) -> tuple[str, ...]:
