@@ -15,6 +15,7 @@ from srcdiff import ir
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.optimize import shapes
+from srcdiff.optimize.displays import few_zeros
 from srcdiff.optimize.products import CHAIN, Products, Signs, is_linear, literal
 from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.primitives.views import is_array
@@ -284,11 +285,17 @@ class Algebra:
             keys = value.args[::2]
             known = all(isinstance(a, ir.Const) for a in (*keys, i)) and keys.count(i) == 1
             return value.args[2 * keys.index(i) + 1] if known else None
-        if not isinstance(value, ir.Tup) or not isinstance(i, ir.Const):
+        items = value.items if isinstance(value, ir.Tup) else ()
+        items = value.args if is_op(value, Op.MAKE_LIST) else items
+        if not isinstance(i, ir.Const) or type(i.value) is not int:
             return None
-        if type(i.value) is not int or any(isinstance(v, ir.Star) for v in value.items):
+        if any(isinstance(v, ir.Star) for v in items):
             return None
-        return value.items[i.value] if -len(value.items) <= i.value < len(value.items) else None
+        return items[i.value] if -len(items) <= i.value < len(items) else None
+
+    def zeros(self, target: str, like: ir.Atom) -> ir.Rhs | None:
+        """`zero_tree(xs)` of a list of a few numbers."""
+        return few_zeros(self.kind(like))
 
     def tuple(self, target: str, items: ir.Atom) -> ir.Rhs | None:
         """`tuple((a, b))`."""
@@ -350,4 +357,5 @@ _RULES: Mapping[Op | None, Callable[..., ir.Rhs | None]] = {
     Op.COPY: Algebra.copy,
     Op.T: Algebra.transposed,
     Op.TUPLE: Algebra.tuple,
+    Op.ZERO_TREE: Algebra.zeros,
 }

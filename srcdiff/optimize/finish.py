@@ -22,6 +22,7 @@ from srcdiff.frontend.request import Request
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.kinds.interpreter import infer
+from srcdiff.optimize.displays import is_number
 from srcdiff.optimize.memory import Sharers
 from srcdiff.optimize.shapes import BINARY
 from srcdiff.primitives.operation import op_of
@@ -73,29 +74,16 @@ def spell(function: ir.Function, kinds: ir.Kinds, ours: frozenset[str]) -> ir.Fu
     return ir.replaced_in(function, stmt)
 
 
-_FEW = 4  # zeros that are written out
-
-
 def _zeros(call: ir.Call, kinds: ir.Kinds) -> ir.Call | None:
     """`[0.0] * len(xs)` for zeros in the form of a list of numbers; None for other calls."""
     like = call.args[0] if is_op(call, Op.ZERO_TREE) and not call.kwargs else None
     kind = kinds.get(like.id) if isinstance(like, ir.Name) else None
     if like is None or not isinstance(kind, (ir.List, ir.Tuple)):
         return None
-    items = kind.items if kind.items is not None else (kind.item,)
-    if not items or not all(map(_is_number, items)):
+    items = ir.items_of(kind)
+    if not items or not all(map(is_number, items)):
         return None
-    zero = ir.Const(0.0)
-    if kind.items is not None and len(items) <= _FEW:
-        return ir.Call(ir.make_list, (zero,) * len(items))
     return ir.Call(sequences.zeros_of, (like,), text="zeros_of")
-
-
-def _is_number(kind: ir.Kind | None) -> bool:
-    """Whether a value is a number, or the sum of a list: on a device an array, or 0 of none."""
-    if isinstance(kind, ir.Array):
-        return on_device() and kind.maybe_scalar and kind.dims == () and kind.dtype == "float64"
-    return isinstance(kind, ir.Scalar) and kind.dtype == "float64"
 
 
 def returned(function: ir.Function) -> frozenset[str]:

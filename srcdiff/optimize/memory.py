@@ -100,6 +100,13 @@ class Memory(Analysis):
         _, _, written = self._known(stmt)
         return tuple(dict.fromkeys(map(self.find, written))) if written else ()
 
+    def hands_on(self, stmt: ir.Stmt, name: str) -> bool:
+        """Whether something shares the memory of a name from a statement on, or may keep it."""
+        _, shared, written = self._known(stmt)
+        if name in written or any(name in pair for pair in shared):
+            return True
+        return name in ir.reads_of(stmt) and (type(stmt) is ir.Return or hands_out(stmt))
+
     def changes(self, stmt: ir.Stmt) -> Changes:
         """What a statement may bind and write into, the statements inside it as well."""
         if type(stmt) in ir.PLAIN:

@@ -12,6 +12,7 @@ from srcdiff.analysis.shadows import laid_origins
 from srcdiff.ir.frozen import frozen
 from srcdiff.normalize.copy_in import lent_names
 from srcdiff.optimize.algebra import Algebra
+from srcdiff.optimize.displays import makes_zeros, with_item
 from srcdiff.optimize.memory import Available, Memory, is_view
 from srcdiff.optimize.products import Products, Signs
 from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
@@ -50,7 +51,7 @@ def _place(
 def _makes_zeros(stmt: ir.Stmt) -> bool:
     """Whether a statement makes new memory, and looks at nothing but its form for that."""
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    return isinstance(rhs, ir.Const) or is_op(rhs, Op.ZEROS_LIKE, Op.ZERO_TREE)
+    return isinstance(rhs, ir.Const) or makes_zeros(rhs)
 
 
 # --- the walk ------------------------------------------------------------------------------------
@@ -89,6 +90,10 @@ def rewrite(
     new = ir.rebuilt(function, body=rewriter.block(function.body))
     settled = rewriter.settled and not rewriter.algebra.others
     return Rewritten(new, settled, frozenset(products.shut if products else ()))
+
+
+NEAR = 12
+"""How many statements behind a temporary are looked at for its readers."""
 
 
 def mark_in(body: ir.Block) -> int | None:
@@ -130,6 +135,7 @@ class Rewriter:
         self.products: Products | None = None
         self.settled = True
         self.blocks = 0
+        self.rest: tuple[ir.Block, int] = (), 0  # the present block, and where it goes on
         self.before: ir.Block = ()  # what both branches of the present statement start with
 
     def block(self, block: ir.Block) -> ir.Block:
@@ -137,15 +143,26 @@ class Rewriter:
         self.blocks += 1
         here = self.blocks
         out: list[ir.Stmt] = []
-        for stmt in block:
+        for k, stmt in enumerate(block):
+            self.rest = block, k + 1
             new = self.stmt(stmt, here)
             self.settled &= new is stmt or self.is_same(stmt, new)
             if self.signs.pending or self.before:
                 out += (*self.signs.pending, *self.before)
                 self.signs.pending, self.before = [], ()
             if new is not None:
-                out.append(new)
+                out.append(self.filled(out, new, here))
         return tuple(out)
+
+    def filled(self, before: list[ir.Stmt], stmt: ir.Stmt, here: int) -> ir.Stmt:
+        """A store, or the display in `before` that it puts an item into."""
+        new = with_item(before, stmt, self.kinds) if self.ours else None
+        if new is None:
+            return stmt
+        self.settled = False
+        self.available.bind(new.target.id)
+        self.available.learn(new.target.id, new.rhs, here)
+        return new
 
     def is_same(self, stmt: ir.Stmt, new: ir.Stmt | None) -> bool:
         """Whether a statement itself stayed as it was; `plain` asks that of an assignment."""
@@ -252,9 +269,24 @@ class Rewriter:
         if not isinstance(rhs, ir.Call) or not self.is_worth_keeping(target, rhs):
             return rhs
         name = self.available.same_value(rhs, here)
-        if name is None or name == target or not self.memory.may_share(target, name):
+        if name is None or name == target:
             return rhs
-        return ir.Name(name)
+        same = self.memory.may_share(target, name) or self.is_gone_before(target, name)
+        return ir.Name(name) if same else rhs
+
+    def is_gone_before(self, target: str, name: str) -> bool:
+        """Whether a name is read only before the memory of another changes, and by no view."""
+        block, start = self.rest
+        left, changing = self.count[target], {self.memory.find(name)}
+        for stmt in block[start : start + NEAR]:
+            if not left or type(stmt) not in ir.PLAIN or name in ir.writes(stmt):
+                break
+            if not changing.isdisjoint(self.memory.written_by(stmt)):
+                break
+            left -= ir.reads_of(stmt).count(target)
+            if self.memory.hands_on(stmt, target) or target in ir.writes(stmt):
+                return False
+        return not left
 
     def is_worth_keeping(self, target: str, call: ir.Call) -> bool:
         """Whether two such calls are better one: not for views, elements and integers."""

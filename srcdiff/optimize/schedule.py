@@ -29,6 +29,7 @@ from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.optimize.copies import counts
+from srcdiff.optimize.displays import makes_zeros
 from srcdiff.optimize.memory import Memory, Sharers, hands_out, is_view
 from srcdiff.optimize.rewrite import in_ours, is_mark
 from srcdiff.primitives.effects import only_computes, returns_view
@@ -184,8 +185,7 @@ def _is_zero(stmt: ir.Stmt) -> bool:
     """Whether a statement makes zeros that nobody else has, of something other than its target."""
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if isinstance(rhs, ir.Call):
-        new = is_op(rhs, Op.ZEROS_LIKE, Op.ZERO_TREE, Op.ZEROS_OF)
-        return new and not {*ir.names(rhs)}.intersection(ir.writes(stmt))
+        return makes_zeros(rhs) and not {*ir.names(rhs)}.intersection(ir.writes(stmt))
     return isinstance(rhs, ir.Const) and rhs.value == 0
 
 

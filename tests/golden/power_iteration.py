@@ -22,9 +22,9 @@ def power_iteration_grad(A, v, n, grad_outputs=1.0):
         t = t_saved.pop()
         w = w_saved.pop()
         d_w = d_v / t
-        t_1 = np.sum(d_v * v)
+        t_1 = np.sum(d_w * v)
         v = v_saved.pop()
-        d_w -= t_1 / t / t * w
+        d_w -= t_1 / t * w
         d_A += np.outer(d_w, v)
         d_v = A.T @ d_w
     return like_tree(d_A, A)

@@ -256,6 +256,26 @@ def test_spreading_before_a_product():
     assert simplified(before, x=X, g=1.0) == ["a = g * x", "b = g * x", "return a, b"]
 
 
+def test_a_value_is_taken_again_before_its_memory_changes():
+    def before(x, g):
+        a = g / x
+        a -= np.sum(g / x)
+        b = g / x
+        return a, b
+
+    def viewed(x, g):
+        a = g / x
+        t = g / x
+        v = t[1:]
+        a[2] = 0.0
+        return a, np.sum(v)
+
+    # The quotient is still there for the sum, and is not any more behind it.
+    lines = ["a = g / x", "a -= np.sum(a)", "b = g / x", "return a, b"]
+    assert simplified(before, x=X[0], g=X[1]) == lines
+    assert "t = g / x" in simplified(viewed, x=X[0], g=X[1])
+
+
 def test_spreading_alone_stays():
     def before(x, g):
         return np.broadcast_to(g, x.shape) + 1.0

@@ -14,7 +14,7 @@ def attention_grad(q, k, v, grad_outputs=None):
     d_p = d_t_3 @ v.T
     d_v = p.T @ d_t_3
     d_e = d_p / t_2
-    d_e -= cp.sum(d_p / t_2 * p, axis=1, keepdims=True)
+    d_e -= cp.sum(d_e * p, axis=1, keepdims=True)
     d_t_4 = d_e * e
     d_s = d_t_4 - cp.sum(d_t_4, axis=1, keepdims=True) * winners(s, t_1, -1)
     d_t_5 = d_s / t
