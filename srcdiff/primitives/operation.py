@@ -637,6 +637,7 @@ _MEMORY: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("operator", "getitem", {"holds": True}),
     ("copy", "copy", {"holds": True}),
     ("builtins", "range", {"made_again": True}),
+    ("numpy", "arange eye full identity linspace ones tri zeros", {"made_again": True}),
     ("builtins", "abs", {"root": True}),
     ("operator", "abs", {"root": True}),
     ("math", "fabs", {"root": True}),

@@ -3,6 +3,10 @@
 import itertools
 import random
 
+import numpy as np
+import pytest
+
+import srcdiff
 from srcdiff.autodiff.tape.rematerialize import SAVE, Choice, Value, fewest
 
 
@@ -64,3 +68,36 @@ def every_choice(values):
             frozenset(n for n, p in named.items() if p == 1),
             frozenset(n for n, p in named.items() if p == 2),
         )
+
+
+def test_what_is_made_of_nothing_is_made_again():
+    def steps(x, q):
+        p = np.zeros((2, 2))
+        for _ in range(3):
+            noise = q * np.eye(2)
+            p = np.tanh(p @ x) + noise
+            p = p * np.arange(2.0)
+        return np.sum(p)
+
+    g = srcdiff.grad(steps, "q")
+    x = np.array([[0.5, 0.2], [0.1, -0.3]])
+    slope = g(x, 0.7)
+    back = g.source.split("# backward")[1]
+    assert "np.eye(2)" in back
+    assert "np.arange(2.0)" in back
+    difference = (steps(x, 0.7 + 1e-6) - steps(x, 0.7 - 1e-6)) / 2e-6
+    assert slope == pytest.approx(difference, rel=1e-8)
+
+
+def test_zeros_that_are_written_into_are_saved():
+    def steps(x):
+        total = 0.0
+        for k in range(3):
+            c = np.zeros(2)
+            c[0] = x[k] ** 2
+            total = total + c @ c
+        return total
+
+    x = np.array([0.5, 1.5, 2.5])
+    g = srcdiff.grad(steps)(x)
+    assert np.allclose(g, 4.0 * x**3, rtol=1e-14)
