@@ -296,10 +296,15 @@ class Groups(dict[str, str]):
 
 def groups(links: Iterable[Link]) -> Groups:
     """The names that may share memory by some links, whether it is written into or not."""
+    return joined((link.target, link.source) for link in links)
+
+
+def joined(pairs: Iterable[tuple[str, str]]) -> Groups:
+    """The names that some pairs of them join."""
     sets, names = Disjoint[str](), dict[str, None]()
-    for link in links:
-        names |= {link.target: None, link.source: None}
-        sets.join(*sorted((sets.find(link.target), sets.find(link.source))))
+    for one, two in pairs:
+        names |= {one: None, two: None}
+        sets.join(*sorted((sets.find(one), sets.find(two))))
     return Groups((n, sets.find(n)) for n in names)
 
 

@@ -67,8 +67,8 @@ from srcdiff.primitives.operation import Writing, op_of
 from srcdiff.primitives.ops import MODES, is_op
 from srcdiff.runtime.devices import on_device
 from srcdiff.runtime.service import is_derivative
-from srcdiff.specialize.closures.lifting import Variables, check_kept, lent, returned
 from srcdiff.specialize.inline import function_of, inline
+from srcdiff.specialize.lifting import Variables, check_kept, lent, returned
 from srcdiff.specialize.nested.derivatives import (
     detached,
     generated,

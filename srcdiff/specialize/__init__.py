@@ -11,7 +11,8 @@ resolve: calls of what a variable holds, also of a module in one, become calls o
 unroll: what is known of dicts and conditions, and loops over unlike objects written out.
 early_activity: which calls meet an input, before kinds are known.
 fold: calls of templates and definitions in their plainest form, for the kinds of their arguments.
-closures: functions as values: which one is called, and what it holds.
+defunctionalize: functions that are kept as values become data, and calls of them choices.
+lifting: variables around a function become parameters of it.
 nested: derivatives inside of differentiated functions.
 objects: objects of classes as the variables that stand for their attributes.
 """

@@ -34,7 +34,7 @@ from srcdiff.ir.frozen import replace
 from srcdiff.primitives.effects import is_pure, returns_view, written_into
 from srcdiff.primitives.registry import find
 from srcdiff.runtime.records import FOREIGN
-from srcdiff.specialize.closures.lifting import with_lifted
+from srcdiff.specialize.lifting import with_lifted
 from srcdiff.specialize.nested.derivatives import makes_derivative
 from srcdiff.specialize.nested.transforms import (
     at_call,

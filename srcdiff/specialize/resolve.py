@@ -30,7 +30,7 @@ from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import find, lookup
 from srcdiff.runtime import records
 from srcdiff.runtime.devices import canonical
-from srcdiff.specialize.closures.defunctionalize import (
+from srcdiff.specialize.defunctionalize import (
     calls_as_choices,
     check_data,
     closures_as_data,

@@ -23,12 +23,12 @@ def device():
 
 RULE = ("right", "numbers", "missing", "refused", "undefined")
 # All of them: `python -m tests.standin`.
-CALLED_CP = part(PROGRAMS, lambda p: p.name, 6)
-CALLED_NP = part(PROGRAMS, lambda p: p.name, 16, which=1)
+CALLED_CP = part(PROGRAMS, lambda p: p.name, 10)
+CALLED_NP = part(PROGRAMS, lambda p: p.name, 24, which=1)
 # Functions of NumPy that stand in tables are compared with CuPy's.
 TABLES = ("functions-activation_by_name", "functions-network_by_names")
 CALLED_NP += [p for p in PROGRAMS if p.name in TABLES and p not in CALLED_NP]
-SAMPLES = part(collected(), lambda s: s.id, 8)
+SAMPLES = part(collected(), lambda s: s.id, 16)
 # What CuPy takes otherwise than NumPy, or does not take, is run whole.
 OTHERWISE = words(
     """add_item add_reduceat as_array_ as_items_ choose column_stack convolve convolve1d convolve2d

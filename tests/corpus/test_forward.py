@@ -93,7 +93,7 @@ def test_objects_are_refused(program):
         along(program, problem, direction)
 
 
-@pytest.mark.parametrize("program", part(FORWARD, lambda p: p.name, 4), ids=lambda p: p.name)
+@pytest.mark.parametrize("program", part(FORWARD, lambda p: p.name, 8), ids=lambda p: p.name)
 def test_along_a_direction(program):
     rng = np.random.default_rng(5)
     problem = Problem(program.function, program.arguments(), program.inputs, program.outputs)

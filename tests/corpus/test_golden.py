@@ -93,7 +93,7 @@ def test_black_changes_nothing(name):
 @pytest.mark.parametrize("options", [{}, {"mode": "forward"}], ids=["grad", "jvp"])
 def test_black_changes_nothing_of_other_programs(options):
     black = pytest.importorskip("black", reason="needs black, of which the style is compared")
-    for program in (p for p in PROGRAMS if zlib.crc32(p.name.encode()) % 30 == 0):
+    for program in (p for p in PROGRAMS if zlib.crc32(p.name.encode()) % 60 == 0):
         problem = Problem(program.function, program.arguments(), program.inputs, program.outputs)
         args, _ = positional(program.function, problem.arguments())
         options = {**options, "inputs": program.inputs, "outputs": program.outputs}

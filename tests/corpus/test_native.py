@@ -15,7 +15,7 @@ from tests.standin.device import words
 from tests.support.part import part
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-COMPILED = part(PROGRAMS, lambda p: p.name, 60, which=1)
+COMPILED = part(PROGRAMS, lambda p: p.name, 200, which=1)
 # What Numba computed otherwise, or raised an error of its own for.
 OTHERWISE = words(
     """scaled-scaled_by_itself scaled-scaled_by_alias peers_break-overlapping_views

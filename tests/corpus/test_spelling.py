@@ -15,12 +15,12 @@ from tests.corpus.blind import EVERY, MODES, Blind, SpellingError, check, plain
 from tests.programs import PROGRAMS
 from tests.support.part import part
 
-CHECKED = part(PROGRAMS, lambda p: p.name, 5)
+CHECKED = part(PROGRAMS, lambda p: p.name, 10)
 
 
 def mode_of(program):
     """One of the modes, the same in every run."""
-    return MODES[zlib.crc32(program.name.encode()) // 5 % len(MODES)]
+    return MODES[zlib.crc32(program.name.encode()) // 10 % len(MODES)]
 
 
 @pytest.mark.parametrize("program", CHECKED, ids=lambda p: p.name)

@@ -23,7 +23,7 @@ from tests.fuzz.judge import WRONG, judge_text
 from tests.programs import PROGRAMS
 from tests.support.part import part
 
-CHECKED = part(PROGRAMS, lambda p: p.name, 3)
+CHECKED = part(PROGRAMS, lambda p: p.name, 8)
 
 
 @pytest.mark.parametrize("program", CHECKED, ids=lambda p: p.name)

@@ -130,7 +130,7 @@ def norm_of(value):
 SOLVED_IN_STEPS = ("odeint", "ivp_values_", "ode_values_", "ode_adjoint_")
 
 
-@pytest.mark.parametrize("sample", part(EACH, NAME, 4), ids=NAME)
+@pytest.mark.parametrize("sample", part(EACH, NAME, 8), ids=NAME)
 def test_forward_mode(sample):
     program, w = weighted(sample)
     rng = np.random.default_rng(4)
@@ -197,7 +197,7 @@ def test_lines_above_the_yield(sample):
         np.testing.assert_allclose(a, b, rtol=1e-14)
 
 
-@pytest.mark.parametrize("sample", part(REAL, NAME, 5), ids=NAME)
+@pytest.mark.parametrize("sample", part(REAL, NAME, 10), ids=NAME)
 def test_without_knowledge_of_the_arguments(sample):
     program, w = weighted(sample)
     expected = gradient(program)(*copies(program.args), grad_outputs=w)
@@ -232,12 +232,12 @@ UP_TO_TWO = [s for s in TWICE if s.id not in _IN_THRICE]
 REFUSED = [s for s in ONCE if orders.refused(s, 3)]
 
 
-@pytest.mark.parametrize("sample", part(UP_TO_TWO, NAME, 4), ids=NAME)
+@pytest.mark.parametrize("sample", part(UP_TO_TWO, NAME, 8), ids=NAME)
 def test_second_derivative(sample):
     follow(sample, 2)
 
 
-@pytest.mark.parametrize("sample", part(THRICE, NAME, 5), ids=NAME)
+@pytest.mark.parametrize("sample", part(THRICE, NAME, 10), ids=NAME)
 def test_second_and_third_derivative(sample):
     follow(sample, 3)
 
@@ -254,7 +254,7 @@ def single(x):
 
 
 @pytest.mark.filterwarnings("ignore:logm result may be inaccurate")
-@pytest.mark.parametrize("sample", part(ONCE, NAME, 4), ids=NAME)
+@pytest.mark.parametrize("sample", part(ONCE, NAME, 8), ids=NAME)
 def test_float32_stays(sample):
     program = sample.program()
     args = tuple(map(single, program.args))

@@ -1,6 +1,6 @@
 """A part of what has too many cases for every run of the suite.
 
-`SRCDIFF_TESTS=all make test` runs them all, in more than twice the time.  Which cases are in the
+`SRCDIFF_TESTS=all make test` runs them all, in about four times the time.  Which cases are in the
 part follows from their names alone: it is the same in every run, and others do not move it.
 """
 

@@ -41,7 +41,7 @@ from dataclasses import field
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analysis.links import links_of, reached
+from srcdiff.analysis.links import Groups, joined, links_of, reached
 from srcdiff.analysis.shadows import laid_classes
 from srcdiff.autodiff.batch.forms import ALL, Context, NoBatchError
 from srcdiff.autodiff.batch.statements import block
@@ -150,7 +150,8 @@ def gathered(
     """
     bound = ir.binding_counts((*before, *function.body), function.params)
     written = all_written(function, kinds, shared)
-    gather = _Gather(function, names, written, bound, dict(kinds))
+    group = joined((*shared, *_links(function, kinds)))
+    gather = _Gather(function, names, written, bound, dict(kinds), group)
     return gather.function(function), gather.kinds
 
 
@@ -163,6 +164,7 @@ class _Gather(Rewriter):
     written: frozenset[str]  # the names whose memory is written into
     bound: Mapping[str, int]  # how often each name is bound
     kinds: dict[str, ir.Kind]
+    group: Groups  # the names that may share memory
     known: dict[str, _Product] = field(default_factory=dict)  # of this block and those around it
 
     def __post_init__(self) -> None:
@@ -180,6 +182,8 @@ class _Gather(Rewriter):
         """A statement, what it computes as a product."""
         if isinstance(stmt, ir.SetItem) and self.merged(stmt):
             return ()
+        for name in {n for s in ir.walk((stmt,)) for n in written_into(s, self.kinds)}:
+            self.known = {n: one for n, one in self.known.items() if not self.group.share(n, name)}
         return self.gathered(stmt) if isinstance(stmt, ir.Assign) else self.inside(stmt)
 
     def gathered(self, stmt: ir.Assign) -> ir.Assign:
@@ -219,9 +223,8 @@ class _Gather(Rewriter):
         return self.times(one, second, divided)
 
     def of(self, atom: ir.Atom) -> _Product | None:
-        """An operand as the product that it is wherever it is read."""
-        steady = isinstance(atom, ir.Name) and atom.id not in self.written
-        return self.known.get(atom.id) if steady else None  # type: ignore[union-attr]
+        """An operand as the product that it is here."""
+        return self.known.get(atom.id) if isinstance(atom, ir.Name) else None
 
     def is_base(self, name: ir.Name) -> bool:
         """Whether something with the axis has the same value wherever it is read."""
