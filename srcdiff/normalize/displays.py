@@ -101,7 +101,7 @@ def _with_displays(
         name, tuple_ = _made(new) or ("", ir.Tup(()))
         if tuple_.items and name not in ir.names(tuple_):
             tuples[name] = tuple_
-            if ir.is_temporary(name) and uses[name] == 1:
+            if uses[name] == 1:
                 known[name], parts[name] = tuple_, []
         if isinstance(new, ir.Assign) and call is not None and _is_display(
             new.target, call, uses, functions
@@ -164,9 +164,9 @@ def _is_display(
     """Whether an assignment is a list display of variables that is read once."""
     if not is_op(call, Op.MAKE_LIST) or uses[target.id] != 1 or target.id in ir.names(call):
         return False
-    called = any(_is_function(a, functions) for a in call.args)
-    worth = called or (ir.is_temporary(target.id) and any(map(ir.names, call.args)))
-    return worth and not any(isinstance(a, ir.Star) for a in call.args)
+    if any(isinstance(a, ir.Star) for a in call.args):
+        return False
+    return any(ir.names(a) or _is_function(a, functions) for a in call.args)
 
 
 def _is_function(atom: ir.Atom, functions: Set[str]) -> bool:

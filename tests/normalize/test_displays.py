@@ -23,6 +23,14 @@ def test_a_list_of_variables_goes_into_the_call():
     assert len(text(f)) == 1 and "(x, y)" in text(f)[0]
 
 
+def test_a_list_that_the_user_has_named_is_no_other():
+    def f(x, y):
+        items = [x, y]
+        return np.stack(items)
+
+    assert "(x, y)" in text(f)[0]
+
+
 def test_nested_lists():
     def f(x, y):
         z = np.array([[x, y], [y, x]])
@@ -32,9 +40,9 @@ def test_nested_lists():
 
 
 def test_other_lists_stay():
-    def named(x, y):
+    def read_twice(x, y):
         items = [x, y]
-        return np.stack(items)
+        return np.stack(items) * len(items)
 
     def constant(x):
         z = np.take(x, [0, 1])
@@ -48,7 +56,7 @@ def test_other_lists_stay():
         x = np.stack([x, y])
         return x
 
-    for f in (named, constant, index, rebound):
+    for f in (read_twice, constant, index, rebound):
         assert any("[" in line or "list" in line for line in text(f)), f.__name__
 
 
