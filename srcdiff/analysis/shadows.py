@@ -69,7 +69,7 @@ def shadowed(links: list[Link], unclear: list[Link], scene: PointsTo) -> Shadowe
 
 def _is_sure(link: Link, scene: PointsTo) -> bool:
     """Whether a part of an array is certainly a view: the adjoint of a copy is its own."""
-    rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
+    rhs = link.stmt.rhs if type(link.stmt) is ir.Assign else None
     return not is_op(rhs, Op.GETITEM) or is_sure_view(rhs, scene.kinds, scene.function)
 
 
@@ -134,7 +134,7 @@ def is_mirrored(stmt: ir.Stmt) -> bool:
     rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
     if isinstance(rhs, (ir.Name, ir.Tup)):
         return True
-    if not isinstance(rhs, ir.Call) or any(isinstance(a, ir.Star) for a in rhs.args):
+    if type(rhs) is not ir.Call or any(type(a) is ir.Star for a in rhs.args):
         return False
     called = op_of(rhs.fn)
     view = called.is_whole_view or called.result is Result.STEADY_VIEW
@@ -143,7 +143,7 @@ def is_mirrored(stmt: ir.Stmt) -> bool:
 
 def may_copy(rhs: ir.Rhs) -> bool:
     """Whether the layout of the memory decides between a view and a copy."""
-    if not isinstance(rhs, ir.Call):
+    if type(rhs) is not ir.Call:
         return False
     if is_op(rhs, Op.ASARRAY, Op.ASANYARRAY):
         return len(rhs.args) > 1 or bool(rhs.kwargs)
@@ -172,7 +172,7 @@ def _with_stores(function: ir.Function) -> ir.Function:
     """The function with operators in place, which may be stores, as stores."""
 
     def one(stmt: ir.Stmt) -> ir.Block:
-        if not isinstance(stmt, ir.Assign) or not is_marked(stmt.rhs):
+        if type(stmt) is not ir.Assign or not is_marked(stmt.rhs):
             return (stmt,)
         base, value = stmt.rhs.args
         store = ir.SetItem(base, None, value, ir.SYMBOLS[stmt.rhs.fn], stmt.loc)  # type: ignore[arg-type]
@@ -184,7 +184,7 @@ def _with_stores(function: ir.Function) -> ir.Function:
 def _leaving(function: ir.Function, kinds: ir.Kinds) -> set[str]:
     """What is returned beside something that it may share memory with, to be written into then."""
     group = PointsTo.of(function, kinds).groups
-    returned = {n for s in function.body if isinstance(s, ir.Return) for n in ir.reads(s)}
+    returned = {n for s in function.body if type(s) is ir.Return for n in ir.reads(s)}
     count = Counter(group[n] for n in returned if n in group)
     return {n for n in returned if count[group.of(n)] > 1}
 
@@ -218,13 +218,13 @@ def _given_away(function: ir.Function, kinds: ir.Kinds) -> Iterator[str]:
 def _sources(block: ir.Block) -> Iterator[tuple[str, str]]:
     """What is bound, and what may say in which order that lies."""
     for stmt in ir.walk(block):
-        said = _orders(stmt.rhs) if isinstance(stmt, ir.Assign) else ir.reads(stmt)
+        said = _orders(stmt.rhs) if type(stmt) is ir.Assign else ir.reads(stmt)
         yield from itertools.product(ir.writes(stmt), said)
 
 
 def _orders(rhs: ir.Rhs) -> tuple[str, ...]:
     """The names in an expression that may say in which order its value lies."""
-    if isinstance(rhs, ir.Call) and makes_c_order(rhs):
+    if type(rhs) is ir.Call and makes_c_order(rhs):
         return ()
     if is_op(rhs, Op.LAID_LIKE):
         return ir.names(rhs.args[1])
@@ -235,7 +235,7 @@ def _unsure(function: ir.Function, kinds: ir.Kinds) -> Iterator[tuple[str, tuple
     """What is made of an array, and may be a view or a copy by how that lies in memory."""
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)
-        if isinstance(stmt, ir.Assign) and call is not None and call.args:
+        if type(stmt) is ir.Assign and call is not None and call.args:
             unsure = (may_copy(call) or is_op(call, *_BY_ORDER)) and not _is_flat(
                 call.args[0], kinds
             )
@@ -245,5 +245,5 @@ def _unsure(function: ir.Function, kinds: ir.Kinds) -> Iterator[tuple[str, tuple
 
 def _is_flat(base: ir.Atom, kinds: ir.Kinds) -> bool:
     """Whether an array certainly has one axis at most."""
-    rank = ir.rank_of(kinds.get(base.id, ir.UNKNOWN)) if isinstance(base, ir.Name) else 0
+    rank = ir.rank_of(kinds.get(base.id, ir.UNKNOWN)) if type(base) is ir.Name else 0
     return rank is not None and rank < 2

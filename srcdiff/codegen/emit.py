@@ -127,7 +127,7 @@ def _own(function: ir.Function, lines: Sequence[str], places: Sequence[ir.Loc]) 
 
 def _backward(lines: Sequence[str], function: ir.Function) -> int:
     """Where the backward part begins."""
-    if any(isinstance(s, ir.Comment) and s.text == "backward" for s in function.body):
+    if any(type(s) is ir.Comment and s.text == "backward" for s in function.body):
         return next(i for i, line in enumerate(lines) if line.strip() == "# backward")
     return len(lines)
 
@@ -215,17 +215,17 @@ def _planned(function: ir.Function, scan: Scan) -> Plan:
 
 def _looped(stmt: ir.Stmt) -> Any:
     """What a loop goes over, but for names: `range`, `zip`, `enumerate`, a sequence."""
-    if not isinstance(stmt, ir.For):
+    if type(stmt) is not ir.For:
         return None
-    return stmt.iter.fn if isinstance(stmt.iter, ir.Call) else type(stmt.iter)
+    return stmt.iter.fn if type(stmt.iter) is ir.Call else type(stmt.iter)
 
 
 def _locals(scan: Scan) -> frozenset[str]:
     """The names that no global may have: all local ones but those that only an import binds."""
-    imported = {w.id for s in scan.stmts if isinstance(s, ir.Verbatim) for w in s.writes}
+    imported = {w.id for s in scan.stmts if type(s) is ir.Verbatim for w in s.writes}
     if not imported:
         return frozenset(scan.names)
-    others = (w for s in scan.stmts if not isinstance(s, ir.Verbatim) for w in ir.writes(s))
+    others = (w for s in scan.stmts if type(s) is not ir.Verbatim for w in ir.writes(s))
     return frozenset(scan.names - (imported - {*others, *(p.name for p in scan.function.params)}))
 
 

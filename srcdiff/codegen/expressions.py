@@ -215,16 +215,16 @@ class Expressions:
 
     def atom(self, atom: ir.Atom) -> Any:
         """An operand."""
-        if isinstance(atom, ir.Name):
+        if type(atom) is ir.Name:
             return self.moved.pop(atom.id, None) or name(atom.id)
-        if isinstance(atom, ir.Const):
+        if type(atom) is ir.Const:
             return self._constant(atom.value)
-        if isinstance(atom, ir.Ref):
+        if type(atom) is ir.Ref:
             return dotted(self.globals.spell(atom.value, atom.text))
-        if isinstance(atom, ir.Tup):
+        if type(atom) is ir.Tup:
             items = [self.atom(a) for a in atom.items]
             return gast.List(items, LOAD) if atom.listed else gast.Tuple(items, LOAD)
-        if isinstance(atom, ir.Star):
+        if type(atom) is ir.Star:
             return gast.Starred(self.atom(atom.value), LOAD)
         bounds = [self.atom(a) for a in (atom.lower, atom.upper, atom.step)]
         return gast.Call(dotted(self.globals.spell(slice)), bounds, [])
@@ -239,10 +239,10 @@ class Expressions:
 
     def index(self, atom: ir.Atom) -> Any:
         """What stands between square brackets."""
-        if isinstance(atom, ir.Slice):
+        if type(atom) is ir.Slice:
             bounds = (atom.lower, atom.upper, atom.step)
             return gast.Slice(*(None if b == ir.Const(None) else self.atom(b) for b in bounds))
-        if isinstance(atom, ir.Tup):
+        if type(atom) is ir.Tup:
             return gast.Tuple([self.index(a) for a in atom.items], LOAD)
         return self.atom(atom)
 
@@ -250,7 +250,7 @@ class Expressions:
 
     def rhs(self, rhs: ir.Rhs) -> Any:
         """A right-hand side."""
-        if isinstance(rhs, ir.Call):
+        if type(rhs) is ir.Call:
             return self._call(rhs)
         if isinstance(rhs, ir.Opaque):
             return self.renamed(gast.parse(f"({rhs.text}\n)", mode="eval").body, rhs.refs)
@@ -268,12 +268,12 @@ class Expressions:
     def _call(self, call: ir.Call) -> Any:
         """A call in infix notation, with brackets or as a call, whatever its callee is."""
         fn = call.fn
-        if isinstance(fn, ir.Name):
+        if type(fn) is ir.Name:
             return self._plain(self.atom(fn), call)
         if isinstance(fn, (ir.Attr, ir.Method)):
             part = gast.Attribute(self.atom(call.args[0]), fn.name, LOAD)
-            return part if isinstance(fn, ir.Attr) else self._plain(part, call, call.args[1:])
-        if isinstance(fn, ir.Derived):
+            return part if type(fn) is ir.Attr else self._plain(part, call, call.args[1:])
+        if type(fn) is ir.Derived:
             return self._plain(name(fn.name), call)
         if call.text and call.text.endswith("[]"):
             return self._joined(fn, call)
@@ -283,7 +283,7 @@ class Expressions:
     def _joined(self, fn: Any, call: ir.Call) -> Any:
         """`np.r_[x, y]`; one thing stands without a comma, as users write it."""
         key = call.args[0]
-        if isinstance(key, ir.Tup) and len(key.items) == 1:
+        if type(key) is ir.Tup and len(key.items) == 1:
             key = key.items[0]
         joiner = dotted(self.globals.spell(fn.__self__, (call.text or "")[:-2]))
         return gast.Subscript(joiner, self.index(key), LOAD)

@@ -81,7 +81,7 @@ def atoms(node: Rhs | None) -> Iterator[Atom]:
     """Every atom of an atom or right-hand side, inner ones included."""
     if node is None:
         return
-    if isinstance(node, Call):
+    if type(node) is Call:
         if type(node.fn) is Name:
             yield node.fn
         for item in (*node.args, *[v for _, v in node.kwargs]) if node.kwargs else node.args:
@@ -100,11 +100,11 @@ def atoms(node: Rhs | None) -> Iterator[Atom]:
 
 def parts(atom: Atom) -> tuple[Atom, ...]:
     """The atoms directly inside an atom."""
-    if isinstance(atom, Tup):
+    if type(atom) is Tup:
         return atom.items
-    if isinstance(atom, Slice):
+    if type(atom) is Slice:
         return atom.lower, atom.upper, atom.step
-    if isinstance(atom, Star):
+    if type(atom) is Star:
         return (atom.value,)
     return ()
 
@@ -428,14 +428,14 @@ def map_atom(fn: Callable[[Name], Atom], atom: Atom) -> Atom:
     new = tuple([map_atom(fn, a) for a in old])
     if all(map(operator.is_, old, new)):
         return atom
-    if isinstance(atom, Tup):
+    if type(atom) is Tup:
         return Tup(new, atom.listed)
-    return Slice(*new) if isinstance(atom, Slice) else Star(*new)
+    return Slice(*new) if type(atom) is Slice else Star(*new)
 
 
 def map_rhs(fn: Callable[[Name], Atom], rhs: Rhs) -> Rhs:
     """A right-hand side with every name that it reads replaced (itself if they all stay)."""
-    if isinstance(rhs, Call):
+    if type(rhs) is Call:
         return _map_call(fn, rhs) if occurrences(rhs) else rhs
     if isinstance(rhs, Opaque):
         return map_opaque(fn, rhs)
@@ -444,26 +444,26 @@ def map_rhs(fn: Callable[[Name], Atom], rhs: Rhs) -> Rhs:
 
 def _map_call(fn: Callable[[Name], Atom], call: Call) -> Call:
     """A call with every name that it reads replaced."""
-    callee = fn(call.fn) if isinstance(call.fn, Name) else call.fn
+    callee = fn(call.fn) if type(call.fn) is Name else call.fn
     args = [map_atom(fn, a) for a in call.args]
     kwargs = [(k, map_atom(fn, v)) for k, v in call.kwargs]
     same = callee is call.fn and all(map(operator.is_, args, call.args))
     if same and all(a[1] is b[1] for a, b in zip(kwargs, call.kwargs)):
         return call
     new = Call(callee, tuple(args), tuple(kwargs), call.text, call.role)  # type: ignore[arg-type]
-    return called(callee, new) if isinstance(callee, Ref) else new
+    return called(callee, new) if type(callee) is Ref else new
 
 
 def map_opaque(fn: Callable[[Name], Atom], rhs: Opaque) -> Opaque:
     """An opaque expression with its names replaced, by names only."""
     new = {n.id: fn(n) for n in rhs.reads}
-    if all(isinstance(v, Name) and v.id == k for k, v in new.items()):
+    if all(type(v) is Name and v.id == k for k, v in new.items()):
         return rhs
     return replace(rhs, text=rename_text(rhs.text, new), reads=_only_names(new))
 
 
 def _only_names(new: Mapping[str, Atom]) -> tuple[Name, ...]:
-    return tuple(v for v in new.values() if isinstance(v, Name))
+    return tuple(v for v in new.values() if type(v) is Name)
 
 
 def map_stmt(
@@ -476,12 +476,12 @@ def map_stmt(
 
     The base of a store and the names of stop flags must map to names.
     """
-    if isinstance(stmt, Assign):
+    if type(stmt) is Assign:
         rhs, target = map_rhs(read, stmt.rhs), write(stmt.target)
         if rhs is stmt.rhs and target is stmt.target:
             return stmt
         return Assign(target, rhs, stmt.loc)
-    if isinstance(stmt, Verbatim):
+    if type(stmt) is Verbatim:
         new: dict[str, Atom] = {n.id: read(n) for n in stmt.reads}
         bound_new = {n.id: write(n) for n in stmt.writes}
         text = rename_text(stmt.text, {**new, **bound_new})
@@ -491,7 +491,7 @@ def map_stmt(
         if role in ("bound", "absent"):
             return write(old)
         found = map_rhs(read, old)
-        assert field not in _NAMES or isinstance(found, Name), f"{old.id} must stay a name"
+        assert field not in _NAMES or type(found) is Name, f"{old.id} must stay a name"
         return found
 
     def mapped(field: str, role: str) -> Any:
@@ -548,7 +548,7 @@ def primal_only(block: Block) -> Block:
     """The statements of the function itself in a Pair tree."""
     found: list[Stmt] = []
     for stmt in block:
-        if isinstance(stmt, Pair):
+        if type(stmt) is Pair:
             found += () if stmt.primal is None else (stmt.primal,)
         else:
             found.append(map_blocks(stmt, primal_only))
@@ -571,7 +571,7 @@ def with_rhs(stmt: Assign | Effect, rhs: Any) -> Assign | Effect:
     """An assignment or effect of another right-hand side, itself where it is the same."""
     if rhs is stmt.rhs:
         return stmt
-    if isinstance(stmt, Assign):
+    if type(stmt) is Assign:
         return Assign(stmt.target, rhs, stmt.loc)
     return Effect(rhs, stmt.loc)
 

@@ -63,7 +63,7 @@ class _Reach:
             self.read(name, env, path)
         if type(stmt) is ir.Assign:
             env[stmt.target.id] = frozenset({(stmt.target.id, path)})
-        elif isinstance(stmt, ir.If):
+        elif type(stmt) is ir.If:
             self.branch(stmt, env, path)
         elif isinstance(stmt, (ir.For, ir.While)):
             self.loop(stmt, env, path)
@@ -87,7 +87,7 @@ class _Reach:
         start = _merge(_part(env, changed), self.loop_end.get(path, {}))
         while True:
             _set(env, changed, start)
-            if isinstance(stmt, ir.For):
+            if type(stmt) is ir.For:
                 env[stmt.target.id] = frozenset({(stmt.target.id, path)})
             else:
                 self.block(stmt.cond, env, (*path, 0))
@@ -154,7 +154,7 @@ class _Rename:
         out: list[ir.Stmt] = []
         for i, stmt in enumerate(block):
             new = self.stmt(stmt, (*path, i))
-            out += self.moves(new) if isinstance(new, ir.Permute) else (new,)
+            out += self.moves(new) if type(new) is ir.Permute else (new,)
         return tuple(out)
 
     def moves(self, stmt: ir.Permute) -> ir.Block:
@@ -199,7 +199,7 @@ class _Rename:
         """A loop: its test and stop flag are read at points of their own."""
         body = self.block(stmt.body, (*path, 1))
         stop = None if stmt.stop is None else self.seen(stmt.stop, (*path, 3))
-        if isinstance(stmt, ir.For):
+        if type(stmt) is ir.For:
             it = ir.map_rhs(lambda n: self.seen(n, path), stmt.iter)
             target = self.bound(stmt.target, path)
             return ir.rebuilt(stmt, iter=it, target=target, body=body, stop=stop)

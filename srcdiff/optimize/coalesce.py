@@ -49,7 +49,7 @@ def with_one_name(function: ir.Function) -> ir.Function:
 
 def _first(stmt: ir.Stmt) -> str:
     """The name to which a statement gives another one, "" if it does something else."""
-    return stmt.rhs.id if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name) else ""
+    return stmt.rhs.id if type(stmt) is ir.Assign and type(stmt.rhs) is ir.Name else ""
 
 
 def _is_ours(name: str) -> bool:
@@ -101,7 +101,7 @@ def _made_at(block: list[ir.Stmt], end: int, mentions: Counter[str]) -> int | No
             if ir.blocks(stmt):
                 return None  # a name that a loop carries means something by itself
             if not left:
-                return k if isinstance(stmt, ir.Assign) and stmt.target.id == first else None
+                return k if type(stmt) is ir.Assign and stmt.target.id == first else None
         if second in ir.mentions(stmt):
             return None
     return None
@@ -171,9 +171,9 @@ def _around(function: ir.Function) -> dict[str, set[str]]:
     around: dict[str, set[str]] = {}
     others = {p.name for p in function.params}
     for stmt, loops in ir.walk_in_loops(function.body):
-        outer = [s.target.id for s in loops if isinstance(s, ir.For)]
+        outer = [s.target.id for s in loops if type(s) is ir.For]
         others.update(n for n in ir.itself_reads(stmt) if n not in outer or _is_text(stmt))
-        if isinstance(stmt, ir.For):
+        if type(stmt) is ir.For:
             name = stmt.target.id
             around.setdefault(name, set()).update((name, *outer))
             for other in outer:
