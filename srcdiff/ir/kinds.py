@@ -395,18 +395,18 @@ def is_container(kind: Kind) -> bool:
 
 def is_float(kind: Kind) -> bool:
     """Whether a value is certainly of a real floating or complex dtype."""
-    return is_numeric(kind) and is_inexact_dtype(getattr(kind, "dtype", None))
+    return (type(kind) is Array or type(kind) is Scalar) and is_inexact_dtype(kind.dtype)
 
 
 def is_inexact_dtype(dtype: str | None) -> bool:
     """Whether a dtype's name is that of a real floating or complex type."""
-    return dtype is not None and dtype.startswith(("float", "complex", "longdouble", "clongdouble"))
+    return dtype is not None and dtype[:5] in ("float", "compl", "longd", "clong")
 
 
 def is_real(kind: Kind) -> bool:
     """Whether a value certainly has no imaginary part."""
-    dtype = getattr(kind, "dtype", None)
-    return is_numeric(kind) and dtype is not None and not dtype.startswith(("complex", "clong"))
+    dtype = kind.dtype if type(kind) is Array or type(kind) is Scalar else None
+    return dtype is not None and dtype[:5] not in ("compl", "clong")
 
 
 def carries(name: str, kinds: Kinds) -> bool:

@@ -81,32 +81,31 @@ def atoms(node: Rhs | None) -> Iterator[Atom]:
     """Every atom of an atom or right-hand side, inner ones included."""
     if node is None:
         return
-    if type(node) is Call:
-        if type(node.fn) is Name:
-            yield node.fn
-        for item in (*node.args, *[v for _, v in node.kwargs]) if node.kwargs else node.args:
-            kind = type(item)
-            if kind is Name or kind is Const:
-                yield item
-            else:
-                yield from atoms(item)
-    elif isinstance(node, Opaque):
-        yield from node.reads
-    else:
+    if type(node) is not Call and not isinstance(node, Opaque):
         yield node
-        for item in parts(node):
+    for item in parts(node):
+        if type(item) in _SINGLE:
+            yield item
+        else:
             yield from atoms(item)
 
 
-def parts(atom: Atom) -> tuple[Atom, ...]:
-    """The atoms directly inside an atom."""
-    if type(atom) is Tup:
-        return atom.items
-    if type(atom) is Slice:
-        return atom.lower, atom.upper, atom.step
-    if type(atom) is Star:
-        return (atom.value,)
-    return ()
+_SINGLE = frozenset((Name, Const, Ref))
+"""The atoms without others inside."""
+
+
+def parts(node: Rhs) -> tuple[Atom, ...]:
+    """The atoms directly inside an atom or right-hand side."""
+    if type(node) is Call:
+        held = (*node.args, *[v for _, v in node.kwargs]) if node.kwargs else node.args
+        return (node.fn, *held) if type(node.fn) is Name else held
+    if type(node) is Tup:
+        return node.items
+    if type(node) is Slice:
+        return node.lower, node.upper, node.step
+    if type(node) is Star:
+        return (node.value,)
+    return node.reads if isinstance(node, Opaque) else ()
 
 
 def occurrences(node: Rhs | None) -> tuple[str, ...]:
@@ -115,27 +114,37 @@ def occurrences(node: Rhs | None) -> tuple[str, ...]:
         return ()
     found = node._occurrences
     if found is None:
-        names = tuple([a.id for a in atoms(node) if type(a) is Name])
+        names = (node.id,) if type(node) is Name else _read_by(parts(node))
         found = remember(node, "_occurrences", names)
     return found
 
 
+def _read_by(held: Iterable[Rhs]) -> tuple[str, ...]:
+    """The names read by several atoms or right-hand sides, one after another."""
+    return tuple([n for a in held for n in ((a.id,) if type(a) is Name else occurrences(a))])
+
+
 def refs(node: Rhs | None) -> tuple[Ref, ...]:
     """The objects from outside that an atom or right-hand side mentions."""
-    if isinstance(node, Reader):
-        found = node._refs
-        if found is None:
-            found = remember(node, "_refs", tuple([a for a in atoms(node) if type(a) is Ref]))
-        return found
-    return (node,) if type(node) is Ref else ()
+    if not isinstance(node, Reader):
+        return (node,) if type(node) is Ref else ()
+    found = node._refs
+    if found is None:
+        found = remember(node, "_refs", _mentioned_by(parts(node)))
+    return found
 
 
 def refs_of(stmt: Stmt) -> tuple[Ref, ...]:
     """The objects from outside that a statement itself mentions."""
     found = stmt._refs
     if found is None:
-        found = remember(stmt, "_refs", tuple([r for o in operands(stmt) for r in refs(o)]))
+        found = remember(stmt, "_refs", _mentioned_by(operands(stmt)))
     return found
+
+
+def _mentioned_by(held: Iterable[Rhs]) -> tuple[Ref, ...]:
+    """The objects from outside that several atoms or right-hand sides mention."""
+    return tuple([r for a in held if type(a) is not Name and type(a) is not Const for r in refs(a)])
 
 
 def names(node: Rhs | None) -> tuple[str, ...]:
@@ -175,19 +184,13 @@ _READ, _BOUND, _BLOCKS, _READ_INSIDE = map(_fields, ("read", "bound", "block", "
 
 def _held(stmt: Stmt, fields: Mapping[type, tuple[str, ...]]) -> tuple[Any, ...]:
     """What stands in some fields of a statement."""
-    found: list[Any] = []
-    for field in fields.get(type(stmt), ()):
-        value = getattr(stmt, field)
-        if type(value) is tuple:
-            found += value
-        elif value is not None:
-            found.append(value)
-    return tuple(found)
+    values = [getattr(stmt, field) for field in fields.get(type(stmt), ())]
+    return tuple([n for v in values if v is not None for n in (v if type(v) is tuple else (v,))])
 
 
 def operands(stmt: Stmt) -> tuple[Rhs, ...]:
     """What a statement itself reads (not what the statements inside it read)."""
-    return _held(stmt, _READ)
+    return (stmt.rhs,) if type(stmt) is Assign else _held(stmt, _READ)
 
 
 def reads(stmt: Stmt) -> tuple[str, ...]:
@@ -208,8 +211,8 @@ def reads_of(stmt: Stmt) -> tuple[str, ...]:
     """The names that a statement itself reads, as often as they occur."""
     found = stmt._occurrences
     if found is None:
-        every = tuple([n for o in operands(stmt) for n in occurrences(o)])
-        found = remember(stmt, "_occurrences", every)
+        read = occurrences(stmt.rhs) if type(stmt) is Assign else _read_by(operands(stmt))
+        found = remember(stmt, "_occurrences", read)
     return found
 
 
@@ -231,7 +234,8 @@ def writes(stmt: Stmt) -> tuple[str, ...]:
     """The names that a statement itself binds (a store into an array binds nothing)."""
     found = stmt._writes
     if found is None:
-        found = remember(stmt, "_writes", tuple([n.id for n in _held(stmt, _BOUND)]))
+        bound = (stmt.target,) if type(stmt) is Assign else _held(stmt, _BOUND)
+        found = remember(stmt, "_writes", tuple([n.id for n in bound]))
     return found
 
 
@@ -254,17 +258,12 @@ def walk(block: Block) -> Sequence[Stmt]:
     """Every statement of a block, outer ones first, in source order."""
     if PLAIN.issuperset(map(type, block)):
         return block
-    found: list[Stmt] = []
-    for stmt in block:
-        found.append(stmt)
-        if type(stmt) not in PLAIN and isinstance(stmt, Nested):
-            found += _inside(stmt)
-    return found
+    return [s for b in block for s in ((b,) if type(b) in PLAIN else (b, *_inside(b)))]
 
 
-def _inside(stmt: _Nest) -> tuple[Stmt, ...]:
+def _inside(stmt: Any) -> tuple[Stmt, ...]:
     """Every statement inside a statement."""
-    found = stmt._inside
+    found: tuple[Stmt, ...] | None = stmt._inside
     if found is None:
         every = tuple([s for inner in blocks(stmt) for s in walk(inner)])
         found = remember(stmt, "_inside", every)
@@ -294,7 +293,7 @@ def walk_blocks(block: Block) -> Iterator[Block]:
 def itself_reads(stmt: Stmt) -> tuple[str, ...]:
     """The names that a statement itself reads, as often as they occur, tests and stop flags too."""
     if type(stmt) in PLAIN:
-        return reads_of(stmt)
+        return stmt._occurrences or reads_of(stmt)
     inside = (n for atom in _held(stmt, _READ_INSIDE) for n in occurrences(atom))
     return (*reads_of(stmt), *inside)
 
@@ -346,13 +345,8 @@ def mention_counts(block: Block) -> Counter[str]:
 
 def bound(block: Block) -> frozenset[str]:
     """Every name bound anywhere in a block."""
-    found: set[str] = set()
-    for stmt in block:
-        if type(stmt) is Assign:  # as most are
-            found.add(stmt.target.id)
-        else:
-            found.update(bound_in(stmt))
-    return frozenset(found)
+    found = frozenset([s.target.id for s in block if type(s) is Assign])  # as most are
+    return found.union(*[bound_in(s) for s in block if type(s) is not Assign])
 
 
 def bound_in(stmt: Stmt) -> Collection[str]:
@@ -374,10 +368,8 @@ def rebound(block: Block) -> frozenset[str]:
 
 def used(block: Block) -> frozenset[str]:
     """Every name read anywhere in a block, tests and stop flags included."""
-    found: set[str] = set()
-    for stmt in block:
-        found.update(occurrences(stmt.rhs) if type(stmt) is Assign else used_in(stmt))
-    return frozenset(found)
+    each = [occurrences(s.rhs) if type(s) is Assign else used_in(s) for s in block]
+    return frozenset[str]().union(*each)
 
 
 def used_in(stmt: Stmt) -> Collection[str]:
@@ -609,9 +601,10 @@ def assignments(block: Block) -> Iterator[Assign]:
     return (s for s in walk(block) if type(s) is Assign)
 
 
-def calls(block: Block) -> Iterator[Call]:
+def calls(block: Block) -> Sequence[Call]:
     """Every call that a block makes, wherever it stands."""
-    return (call for call in map(call_of, walk(block)) if call is not None)
+    made = [s.rhs for s in walk(block) if type(s) is Assign or type(s) is Effect]
+    return [call for call in made if type(call) is Call]
 
 
 def with_values(function: Function, one: Callable[[Assign], Rhs]) -> Function:

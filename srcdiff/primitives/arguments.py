@@ -238,10 +238,13 @@ def parameters(fn: ir.Callee) -> tuple[str, ...]:
     """
     if type(fn) is ir.Method:
         return _of_method(fn.name)
-    if isinstance(fn, np.ufunc) or getattr(fn, "__module__", None) == "_operator":
+    if type(fn) is np.ufunc:
         return ()
-    if type(fn) is BuiltinFunctionType and isinstance(fn.__self__, np.ufunc):
-        return _listed(f"add.{fn.__name__}")
+    if type(fn) is BuiltinFunctionType:
+        if fn.__module__ == "_operator":
+            return ()
+        if type(fn.__self__) is np.ufunc:
+            return _listed(f"add.{fn.__name__}")
     return () if getattr(type(fn), "__hash__", None) is None or not _is_library(fn) else _names(fn)
 
 
@@ -275,7 +278,7 @@ def _names(fn: Any) -> tuple[str, ...]:
 
 def named(call: ir.Call) -> ir.Call:
     """A call with `out` and all that follows it given by name; one of a ufunc as a tuple."""
-    if isinstance(call.fn, np.ufunc):
+    if type(call.fn) is np.ufunc:
         return _named_of_ufunc(call)
     if is_op(call, Op.NAN_TO_NUM):
         return _named_of_nan_to_num(call)
@@ -320,7 +323,7 @@ def takes_out(fn: ir.Callee) -> bool:
 
     It may be an item of a dict, a field of an object, or a parameter of somebody's function.
     """
-    if isinstance(fn, FunctionType):
+    if type(fn) is FunctionType:
         return _is_library(fn) or (fn.__module__ or "").startswith("srcdiff.")
     return not isinstance(fn, (type, ir.Name, ir.Derived))
 
@@ -346,14 +349,16 @@ def _outs(call: ir.Call) -> tuple[ir.Atom, ...]:
 
 def given_out(fn: ir.Callee, args: Sequence[_T], kwargs: Mapping[str, _T]) -> _T | None:
     """What is given as `out` of a function; None also of one with several, by position."""
-    if isinstance(fn, np.ufunc) and fn.nout > 1:
+    if type(fn) is np.ufunc and fn.nout > 1:
         return kwargs.get("out")
     if not args or not takes_out(fn):
         return None
     if "out" in kwargs:
         return kwargs["out"]
+    if type(fn) is np.ufunc:
+        return args[fn.nin] if len(args) > fn.nin else None
     names = parameters(fn)
-    place = fn.nin if isinstance(fn, np.ufunc) else names.index("out") if "out" in names else None
+    place = names.index("out") if "out" in names else None
     return args[place] if place is not None and len(args) > place else None
 
 
@@ -362,10 +367,11 @@ def overwrites(call: ir.Call) -> bool:
 
     That is scratch memory for it, of which nobody knows what it holds afterwards.
     """
-    keys = [k for k, _ in call.kwargs if k is not None and k.startswith("overwrite")]
-    if len(call.args) > 1:
-        keys += [n for n in parameters(call.fn)[: len(call.args)] if n.startswith("overwrite")]
-    return any(not _is(argument(call, k), False) for k in keys)
+    keys = [k for k, _ in call.kwargs] if call.kwargs else []
+    if call.args[1:]:
+        keys += parameters(call.fn)[: len(call.args)]
+    asked = [k for k in keys if k is not None and k[:9] == "overwrite"]
+    return bool(asked) and any(not _is(argument(call, k), False) for k in asked)
 
 
 def argument(call: ir.Call, name: str) -> ir.Atom | None:

@@ -61,7 +61,7 @@ _TIMES: dict[Op | None, tuple[str, int, int]] = {
 def gives_back(call: ir.Call, kinds: ir.Kinds | None) -> bool | None:
     """Whether what a call returns is its first argument itself, an array; None: perhaps."""
     if not (isinstance(call.fn, type) and issubclass(call.fn, np.generic)):
-        return _times(call)
+        return _times(call) if which_op(call) in _TIMES else False
     dtype = _dtype(call, kinds)
     if not call.args or dtype not in (None, np.dtype(call.fn).name):
         return False
@@ -82,10 +82,7 @@ def _dtype(call: ir.Call, kinds: ir.Kinds | None) -> str | None:
 
 def _times(call: ir.Call) -> bool | None:
     """Whether something is certainly done no times, None where that is not known."""
-    times = _TIMES.get(which_op(call))
-    if times is None:
-        return False
-    name, default, nothing = times
+    name, default, nothing = _TIMES[which_op(call)]
     number = dict(call.kwargs).get(name, call.args[1] if len(call.args) > 1 else ir.Const(default))
     return number.value == nothing if type(number) is ir.Const else None
 
@@ -172,7 +169,7 @@ _LOGGERS = frozenset({"logging.Logger", "logging.RootLogger", "logging.LoggerAda
 
 def is_pure(callee: ir.Callee) -> bool:
     """Whether nothing but its result comes of a call (see `mutated_args` for `out=`)."""
-    if op_of(callee).is_pure or makes_object(callee):
+    if op_of(callee).effect is Effect.NONE or makes_object(callee):
         return True
     return hasattr(type(callee), "for_kinds")  # a derivative copies what its primal writes into
 
@@ -241,7 +238,7 @@ def written_into(stmt: ir.Stmt, kinds: ir.Kinds | None = None) -> tuple[str, ...
         return (stmt.base.id,)
     call = ir.call_of(stmt)
     written = () if call is None else mutated_args(call, kinds)
-    return tuple([n for a in written for n in ir.occurrences(a)])
+    return tuple([n for a in written for n in ir.occurrences(a)]) if written else ()
 
 
 def only_computes(rhs: ir.Rhs) -> bool:
@@ -301,20 +298,22 @@ def returns_view(call: ir.Call, kinds: ir.Kinds | None = None) -> tuple[ir.Atom,
 
 def _is_sequence(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
     """Whether an argument is certainly a list or tuple."""
-    return type(atom) is ir.Tup or isinstance(_kind(atom, kinds), (ir.List, ir.Tuple))
+    kind = type(kinds.get(atom.id)) if kinds is not None and type(atom) is ir.Name else None
+    return kind is ir.List or kind is ir.Tuple or type(atom) is ir.Tup
 
 
 def _viewed(call: ir.Call, kinds: ir.Kinds | None) -> tuple[ir.Atom, ...]:
     """What the result may share memory with."""
     if into := outs(call):
         return into
-    if is_op(call, Op.NP_ROUND) and (_dtype(call, kinds) or "").startswith(("int", "uint")):
+    op = which_op(call)
+    if op is Op.NP_ROUND and (_dtype(call, kinds) or "").startswith(("int", "uint")):
         return call.args[:1]  # of whole numbers NumPy may give back the array itself
     if type(call.fn) is ir.Method:
         return _viewed_by_method(call, call.fn.name, kinds)
-    if is_op(call, Op.GETITEM):
+    if op is Op.GETITEM:
         return () if copies_items(call, kinds) else call.args[:1]
-    if is_op(call, Op.ADD, Op.MUL):  # a longer list of the same items
+    if op is Op.ADD or op is Op.MUL:  # a longer list of the same items
         return tuple([a for a in call.args if _is_sequence(a, kinds)])
     if gives_back(call, kinds) is not False:
         return () if _is_sequence(call.args[0], kinds) else call.args[:1]
