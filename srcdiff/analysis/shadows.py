@@ -147,7 +147,8 @@ def may_copy(rhs: ir.Rhs) -> bool:
         return False
     if is_op(rhs, Op.ASARRAY, Op.ASANYARRAY):
         return len(rhs.args) > 1 or bool(rhs.kwargs)
-    return op_of(rhs.fn).means(Meaning.SHAPED)
+    axes = op_of(rhs.fn).axes
+    return axes is not None and axes.meaning is Meaning.SHAPED
 
 
 # --- arrays whose order in memory decides what is written into -----------------------------------
@@ -209,9 +210,8 @@ def laid_origins(
 
 def _given_away(function: ir.Function, kinds: ir.Kinds) -> Iterator[str]:
     """What functions are given that nobody knows, which may reshape it and write into it."""
-    for stmt in ir.walk(function.body):
-        call = ir.call_of(stmt)
-        if call is not None and isinstance(call.fn, FunctionType) and not is_pure(call.fn):
+    for stmt, call in ir.callers(function.body):
+        if type(call.fn) is FunctionType and not is_pure(call.fn):
             yield from written_into(stmt, kinds)
 
 
@@ -233,9 +233,8 @@ def _orders(rhs: ir.Rhs) -> tuple[str, ...]:
 
 def _unsure(function: ir.Function, kinds: ir.Kinds) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What is made of an array, and may be a view or a copy by how that lies in memory."""
-    for stmt in ir.walk(function.body):
-        call = ir.call_of(stmt)
-        if type(stmt) is ir.Assign and call is not None and call.args:
+    for stmt, call in ir.callers(function.body):
+        if type(stmt) is ir.Assign and call.args:
             unsure = (may_copy(call) or is_op(call, *_BY_ORDER)) and not _is_flat(
                 call.args[0], kinds
             )

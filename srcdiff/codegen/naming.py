@@ -15,7 +15,7 @@ from srcdiff import ir
 from srcdiff.codegen.emit import renamed, shown
 from srcdiff.ir.frozen import replace
 from srcdiff.optimize.coalesce import shared
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, calling, is_op
 
 _PARTS = re.compile(
     r"(?P<adjoint>(?:d_)*)_+(?P<base>[^\W\d_]\w*?)??(?P<number>(?:_\d+)*)(?P<saved>_saved)?(?:_\d+)*\Z"
@@ -124,10 +124,7 @@ def _tapes(
 def _by_list(function: ir.Function, op: Op) -> dict[str, list[str]]:
     """The names that are appended to each list, or bound to what is popped from it."""
     found: dict[str, list[str]] = {}
-    for stmt in ir.walk(function.body):
-        call = ir.call_of(stmt)
-        if not is_op(call, op):
-            continue
+    for stmt, call in calling(function.body, op):
         slot, *rest = call.args
         other = stmt.target if type(stmt) is ir.Assign else rest[0] if rest else None
         if type(slot) is ir.Name:

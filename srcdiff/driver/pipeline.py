@@ -64,7 +64,7 @@ from srcdiff.optimize.memory import Memory
 from srcdiff.optimize.schedule import in_order, sink
 from srcdiff.optimize.simplify import simplify, simplify_pairs
 from srcdiff.primitives.operation import Writing, op_of
-from srcdiff.primitives.ops import MODES, is_op
+from srcdiff.primitives.ops import MODES, calling
 from srcdiff.runtime.devices import on_device
 from srcdiff.runtime.service import is_derivative
 from srcdiff.specialize.closures.lifting import Variables, check_kept, lent, returned
@@ -242,7 +242,7 @@ def _holds_more(typed: Typed, *_: Any) -> bool:
 
 def _has_modes(typed: Typed, *_: Any) -> bool:
     """Whether a function has regions with or without derivatives."""
-    return any(is_op(call, *MODES) for call in ir.calls(typed.function.body))
+    return bool(calling(typed.function.body, *MODES))
 
 
 def _mentions(typed: Typed, *_: Any) -> bool:

@@ -68,9 +68,9 @@ from srcdiff.ir.renaming import rename_text
 
 __all__ = [
     "PLAIN", "all_names", "assignments", "atoms", "binding_counts", "blocks", "bound",
-    "bound_in", "call_of", "callee_of", "calls", "itself_mentions", "itself_reads", "map_atom",
-    "map_blocks", "map_opaque", "map_rhs", "map_stmt", "mention_counts", "mentions", "names",
-    "occurrences", "operands", "origin", "parts", "primal_only", "reader_counts", "reads",
+    "bound_in", "call_of", "callee_of", "callers", "calls", "itself_mentions", "itself_reads",
+    "map_atom", "map_blocks", "map_opaque", "map_rhs", "map_stmt", "mention_counts", "mentions",
+    "names", "occurrences", "operands", "origin", "parts", "primal_only", "reader_counts", "reads",
     "reads_of", "rebound", "rebuilt", "refs", "refs_of", "rename", "replaced",
     "replaced_in", "substituted", "use_counts", "used", "used_in", "walk",
     "walk_blocks", "walk_in_loops", "with_rhs", "with_values", "without", "writes",
@@ -368,7 +368,7 @@ def rebound(block: Block) -> frozenset[str]:
 
 def used(block: Block) -> frozenset[str]:
     """Every name read anywhere in a block, tests and stop flags included."""
-    each = [occurrences(s.rhs) if type(s) is Assign else used_in(s) for s in block]
+    each = [s._occurrences or reads_of(s) if type(s) in PLAIN else used_in(s) for s in block]
     return frozenset[str]().union(*each)
 
 
@@ -601,10 +601,15 @@ def assignments(block: Block) -> Iterator[Assign]:
     return (s for s in walk(block) if type(s) is Assign)
 
 
+def callers(block: Block) -> Sequence[tuple[Assign | Effect, Call]]:
+    """Every statement of a block that makes a call, wherever it stands, with the call."""
+    made = [(s, s.rhs) for s in walk(block) if type(s) is Assign or type(s) is Effect]
+    return [(s, call) for s, call in made if type(call) is Call]
+
+
 def calls(block: Block) -> Sequence[Call]:
     """Every call that a block makes, wherever it stands."""
-    made = [s.rhs for s in walk(block) if type(s) is Assign or type(s) is Effect]
-    return [call for call in made if type(call) is Call]
+    return [call for _, call in callers(block)]
 
 
 def with_values(function: Function, one: Callable[[Assign], Rhs]) -> Function:

@@ -151,9 +151,8 @@ def _same_layout(function: ir.Function, shared: Aliases) -> ir.Function:
 
 def lent_names(function: ir.Function) -> Iterator[str]:
     """The names given to functions that stay calls and reshape what they are given."""
-    for stmt in ir.walk(function.body):
-        call = ir.call_of(stmt)
-        if call is not None and is_user_call(call) and reshapes(call.fn.key.function):  # type: ignore[union-attr]
+    for call in ir.calls(function.body):
+        if type(call.fn) is ir.Derived and is_user_call(call) and reshapes(call.fn.key.function):
             yield from ir.names(call)
 
 

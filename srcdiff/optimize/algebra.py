@@ -54,17 +54,20 @@ class Algebra:
 
     def step(self, target: str, call: ir.Call) -> ir.Rhs | None:
         """One step, None if there is nothing to do."""
-        other = shapes.from_another(call, self.kinds, self.available, self.steady, self.is_loose)
-        if other is not None:
-            return other
-        if is_linear(call):
-            outside = self.linear(target, call) or self.summed(target, call)
-            if outside is not None:
-                return outside
+        op = which_op(call)
+        if op not in shapes.BINARY:
+            given = self.kinds, self.available, self.steady, self.is_loose
+            other: ir.Rhs | None = shapes.from_another(call, *given)
+            if other is None and op is Op.NP_SUM and is_linear(call):
+                other = self.linear(target, call) or self.summed(target, call)
+            if other is not None:
+                return other
         if call.kwargs:
             return None
-        new: ir.Rhs | None = _folded(call) or self.neutral(target, call)
-        rule = _RULES.get(which_op(call)) if new is None else None
+        new: ir.Rhs | None = None
+        if ir.Const in map(type, call.args):
+            new = _folded(call) or self.neutral(target, call)
+        rule = _RULES.get(op) if new is None else None
         new = new if rule is None else rule(self, target, *call.args)
         if new is not None and new != call:
             return new
@@ -72,7 +75,7 @@ class Algebra:
 
     def gathered(self, target: str, call: ir.Call) -> ir.Rhs | None:
         """A product with its numbers in front."""
-        if self.products is None or not is_op(call, *CHAIN):
+        if self.products is None or which_op(call) not in CHAIN:
             return None
         new = self.products.gathered(call)
         self.others -= new is not None
@@ -115,8 +118,6 @@ class Algebra:
 
     def neutral(self, target: str, call: ir.Call) -> ir.Rhs | None:
         """`0.0 + x`, `x - 0.0`, `1.0 * x`, `x / 1.0`, `x ** 1`."""
-        if ir.Const not in map(type, call.args):
-            return None
         number, places = _NEUTRAL.get(which_op(call), (0.0, 0))
         for one, x in (call.args[::-1], call.args)[:places]:
             if _is_number(one, number) and (self.is_real(x) if number else self.is_inexact(x)):
@@ -211,7 +212,7 @@ class Algebra:
     def mul(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`-1.0 * x`, products of vectors, of negated operands and of two numbers."""
         for number, other in ((a, b), (b, a)):
-            if _is_number(number, -1.0) and self.is_real(other):
+            if type(number) is ir.Const and _is_number(number, -1.0) and self.is_real(other):
                 return ir.Call(operator.neg, (other,))
         return self.outer(a, b) or self._signs(operator.mul, a, b) or self._twice(a, b)
 
@@ -221,9 +222,9 @@ class Algebra:
 
     def _signs(self, fn: Any, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`(-a) * (-b)`, and a negated operand beside a number."""
-        if not (self.is_real(a) and self.is_real(b)):
-            return None
         left, right = self.signs.negated(a), self.signs.negated(b)
+        if left is None and right is None or not (self.is_real(a) and self.is_real(b)):
+            return None
         if left is not None and right is not None:
             return ir.Call(fn, (left, right))
         if type(a) is ir.Const and right is not None:
@@ -234,11 +235,13 @@ class Algebra:
 
     def outer(self, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`x[..., :, None] * y[..., None, :]` of vectors, of which the first may be negated."""
+        row = self.spread(b, _ROW)
+        if row is None:
+            return None
         value = self.available.value(a)
         negated = is_op(value, Op.NEG)
         column = self.spread(value.args[0] if is_op(value, Op.NEG) else a, _COLUMN)
-        row = self.spread(b, _ROW)
-        if column is None or row is None:
+        if column is None:
             return None
         product = ir.Call(np.outer, (column, row), text="np.outer")
         return ir.Call(operator.neg, (self.signs.computed(product),)) if negated else product
@@ -253,8 +256,10 @@ class Algebra:
     def _twice(self, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`2.0 * (c * x)`: doubling and halving are exact, short of overflow."""
         for number, other in ((literal(a), b), (literal(b), a)):
+            if number is None or number not in (2.0, 4.0, 0.5):
+                continue
             value = self.available.value(other)
-            if number not in (2.0, 4.0, 0.5) or not is_op(value, Op.MUL):
+            if not is_op(value, Op.MUL):
                 continue
             first, rest = literal(value.args[0]), value.args[1]
             if first is not None and self.is_real(rest):

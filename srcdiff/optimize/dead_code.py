@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence, Set
 from srcdiff import ir
 from srcdiff.ir.frozen import remember, replace
 from srcdiff.optimize.memory import Sharers
-from srcdiff.optimize.shapes import are_alike, copied
+from srcdiff.optimize.shapes import COPIES, are_alike, copied
 from srcdiff.primitives.effects import (
     asked,
     is_pure,
@@ -28,7 +28,7 @@ from srcdiff.primitives.effects import (
     returns_view,
 )
 from srcdiff.primitives.operation import ARRAY_MUTATORS, LIST_MUTATORS, op_of
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, calling, is_op
 
 
 def remove_dead(function: ir.Function, kinds: ir.Kinds | None = None) -> ir.Function:
@@ -70,12 +70,13 @@ def _private(
 
     Whether it stays private shows later.
     """
-    statements = list(ir.walk(function.body))
+    statements = ir.walk(function.body)
     stored = {stored_into(s) for s in statements} - {p.name for p in function.params}
     stored |= {n for name, names in swapped.items() if name in stored for n in names}
-    bound = [(n, s) for s in statements if type(s) is not ir.Permute for n in ir.writes(s)]
-    shared = {n for n, s in bound if n in stored and not _makes_new(s, kinds)}
-    found = {n for n, _ in bound if n in stored} - shared - _written_through(statements, kinds)
+    binding = [s for s in statements if type(s) is not ir.Permute]
+    bound = [(n, s) for s in binding for n in ir.writes(s) if n in stored]
+    shared = {n for n, s in bound if not _makes_new(s, kinds)}
+    found = {n for n, _ in bound} - shared - _written_through(function, kinds)
     return frozenset(n for n in found if swapped.get(n, frozenset()) <= found)
 
 
@@ -89,11 +90,11 @@ def _swapped(function: ir.Function) -> dict[str, frozenset[str]]:
     return found
 
 
-def _written_through(statements: Sequence[ir.Stmt], kinds: ir.Kinds) -> set[str]:
+def _written_through(function: ir.Function, kinds: ir.Kinds) -> set[str]:
     """The containers of which an item is written into: `xs[i] += v`, and others may have it too."""
+    statements = ir.walk(function.body)
     bases = {s.base.id for s in statements if type(s) is ir.SetItem and s.op is not None}
-    calls = (c for c in map(ir.call_of, statements) if is_op(c, *_ITEM_WRITERS))
-    bases.update(n for c in calls for n in ir.names(c.args[0]))
+    bases.update(n for _, c in calling(function.body, *_ITEM_WRITERS) for n in ir.names(c.args[0]))
     open_ = bases - kinds.keys()
     arrays = {n for s in statements if open_ and _makes_array(s) for n in ir.writes(s)}
     return {n for n in bases if (n not in arrays if n in open_ else ir.holds_memory(kinds[n]))}
@@ -169,12 +170,13 @@ class _Sweep:
             if is_op(stmt.rhs, Op.COTANGENT):  # nobody needs it, but it may be wrong
                 stmt = ir.Effect(stmt.rhs, stmt.loc)
         live.difference_update(ir.writes(stmt))
-        looks = not self.formed.isdisjoint(ir.itself_reads(stmt))
-        forms = self.forms(stmt) if looks else frozenset[str]()
+        reads = ir.itself_reads(stmt)
+        if base is None and self.formed.isdisjoint(reads):
+            self.need(reads, live)
+            return stmt
+        forms = self.forms(stmt)
         self.need(self.looked_at(stmt, base, forms), live)
-        live.update(forms)
-        if base is not None:
-            live.add(base)
+        live.update(forms if base is None else (*forms, base))
         return stmt
 
     def need(self, names: Sequence[str], live: set[str]) -> None:
@@ -292,7 +294,8 @@ def without_outputs(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function without what computes an output whose form a parameter has too."""
     steady = [p.name for p in function.params if p.name not in ir.bound(function.body)]
     function = _without_forms(function, steady, kinds)
-    body = tuple(_asking(s, steady, kinds) for s in function.body)
+    asked = calling(function.body, Op.COTANGENT)
+    body = tuple([_asking(s, steady, kinds) for s in function.body]) if asked else function.body
     if body == function.body:
         return function
     new = _without_forms(remove_dead(replace(function, body=body), kinds), steady, kinds)
@@ -302,7 +305,8 @@ def without_outputs(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
 
 def _without_forms(function: ir.Function, steady: list[str], kinds: ir.Kinds) -> ir.Function:
     """The function without copies of parameters that are asked for their shapes alone."""
-    made = [(n, copied(ir.call_of(s))) for s in function.body for n in ir.writes(s)]
+    outer = tuple([s for s in function.body if type(s) is ir.Assign])
+    made = [(n, copied(c)) for s, c in calling(outer, *COPIES) for n in ir.writes(s)]
     found = {n: c.id for n, c in made if c is not None and c.id in steady}
     if not found:
         return function

@@ -72,16 +72,16 @@ class Signs:
 
     def negated(self, atom: ir.Atom, depth: int = DEPTH) -> ir.Atom | None:
         """`x` where the atom is `-x`, of real floats; None if there is no sign to take out."""
-        number = literal(atom)
-        if number is not None:
-            return ir.Const(-number) if number < 0 else None
+        if type(atom) is not ir.Name:
+            number = literal(atom)
+            return ir.Const(-number) if number is not None and number < 0 else None
         value = self.available.value(atom)
-        once = depth > 0 and self.is_read_once(atom)
-        if type(atom) is not ir.Name or not (is_op(value, Op.NEG) or once):
+        if type(value) is not ir.Call:
             return None
-        if not self.is_real(atom) or type(value) is not ir.Call:
+        negative = which_op(value) is Op.NEG
+        if not (negative or (depth > 0 and self.is_read_once(atom))) or not self.is_real(atom):
             return None
-        if is_op(value, Op.NEG):
+        if negative:
             inner = value.args[0]
             # Both would then have to be variables.
             both = self.is_read_once(inner) and self.uses.get(atom.id, 0) > 1
@@ -90,8 +90,10 @@ class Signs:
 
     def _inside(self, call: ir.Call, kind: ir.Kind, depth: int) -> ir.Atom | None:
         """The call without the sign of one of its operands."""
-        product = is_op(call, *PRODUCTS) and len(call.args) == 2 and not call.kwargs
-        for k, arg in enumerate(call.args[: 2 if product else int(is_linear(call))]):
+        op = which_op(call)
+        product = op in PRODUCTS and len(call.args) == 2 and not call.kwargs
+        summed = op is Op.NP_SUM and is_linear(call)
+        for k, arg in enumerate(call.args[: 2 if product else int(summed)]):
             plain = self.negated(arg, depth - 1)
             if plain is not None:
                 args = (*call.args[:k], plain, *call.args[k + 1 :])
@@ -409,7 +411,8 @@ def _atoms(expr: Expr) -> Iterator[ir.Atom]:
 
 def _is_real_float(kind: ir.Kind) -> bool:
     """Whether a value is certainly real and floating."""
-    return ir.is_float(kind) and ir.is_real(kind)
+    dtype = kind.dtype if type(kind) is ir.Array or type(kind) is ir.Scalar else None
+    return dtype is not None and dtype[:5] in ("float", "longd")
 
 
 def _is_pythons(kind: ir.Kind) -> bool:

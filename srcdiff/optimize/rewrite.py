@@ -258,10 +258,12 @@ class Rewriter:
 
     def is_worth_keeping(self, target: str, call: ir.Call) -> bool:
         """Whether two such calls are better one: not for views, elements and integers."""
-        if is_op(call, Op.GETITEM) or not is_pure(call.fn) or mutated_args(call, self.kinds):
-            return False
         kind = self.kinds.get(target)
-        return kind is not None and ir.is_float(kind) and not returns_view(call, self.kinds)
+        if is_op(call, Op.GETITEM) or kind is None or not ir.is_float(kind):
+            return False
+        if not is_pure(call.fn) or mutated_args(call, self.kinds):
+            return False
+        return not returns_view(call, self.kinds)
 
     def learn(self, target: str, rhs: ir.Rhs, here: int, ours: bool) -> None:
         """What follows from an assignment; `ours`: of a name that no reader misses."""

@@ -11,7 +11,7 @@ from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.optimize.memory import Available
 from srcdiff.primitives.effects import asks_form
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.primitives.views import is_array
 
 BINARY = (Op.MUL, Op.ADD, Op.SUB, Op.DIV)
@@ -20,13 +20,14 @@ COPIES = (Op.COPY, Op.COPY_METHOD, Op.ARRAY)
 
 def plain(call: ir.Call, kinds: ir.Kinds, available: Available) -> ir.Rhs | None:
     """The plainer form of a call, None if there is none."""
-    if is_op(call, Op.UNBROADCAST) and len(call.args) == 2:
+    if len(call.args) != 2:
+        return None
+    op = which_op(call)
+    if op is Op.UNBROADCAST:
         return _unbroadcast(call.args[0], call.args[1], kinds)
-    if is_op(call, *BINARY) and len(call.args) == 2:
+    if op in BINARY:
         return _without_spreading(call, kinds, available)
-    if is_op(call, Op.RESHAPE) and len(call.args) == 2:
-        return _summed(*call.args, kinds, available)
-    return None
+    return _summed(*call.args, kinds, available) if op is Op.RESHAPE else None
 
 
 # --- undoing -----------------------------------------------------------------------------------
@@ -95,8 +96,8 @@ def _summed(x: ir.Atom, shape: ir.Atom, kinds: ir.Kinds, available: Available) -
 
 def _without_spreading(call: ir.Call, kinds: ir.Kinds, available: Available) -> ir.Rhs | None:
     """`np.broadcast_to(d, shape) * y` where `y` has that shape."""
-    for k, (atom, other) in enumerate((call.args, call.args[::-1])):
-        kind, beside = atom_kind(atom, kinds), atom_kind(other, kinds)
+    pair = [(a, atom_kind(a, kinds)) for a in call.args]
+    for k, ((atom, kind), (other, beside)) in enumerate((pair, pair[::-1])):
         whole = type(beside) is ir.Array and beside.dims and ir.same_shape(kind, beside)
         small = spread(atom, beside, kinds, available) if whole else None
         if small is not None:

@@ -181,7 +181,7 @@ def only_writes(callee: ir.Callee) -> bool:
 
 def asks_form(call: ir.Call) -> int | None:
     """Which argument a call asks for its shape and dtype, and for nothing that it holds."""
-    return None if is_op(call, Op.ZEROS_LIKE) and call.kwargs else op_of(call.fn).asks
+    return None if call.kwargs and is_op(call, Op.ZEROS_LIKE) else op_of(call.fn).asks
 
 
 def asked(call: ir.Call | None) -> frozenset[str]:
