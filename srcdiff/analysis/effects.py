@@ -20,8 +20,9 @@ from srcdiff.primitives.ops import Op, is_op
 
 def stmt_reads(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names that a statement itself reads, and the test of a `while`."""
-    tested = ir.occurrences(stmt.test) if type(stmt) is ir.While else ()
-    return ir.reads_of(stmt) + tested
+    if type(stmt) is ir.While:
+        return ir.reads_of(stmt) + ir.occurrences(stmt.test)
+    return ir.reads_of(stmt)
 
 
 class Scan:
@@ -50,12 +51,14 @@ class Scan:
 
 def held(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names that a statement reads where no expression can stand."""
-    if isinstance(stmt, (ir.For, ir.While)):
-        return () if stmt.stop is None else (stmt.stop.id,)
+    if type(stmt) is ir.Assign or type(stmt) is ir.Effect:
+        opaque = type(stmt.rhs) is not ir.Call and isinstance(stmt.rhs, ir.Opaque)
+        return ir.reads_of(stmt) if opaque else ()
     if type(stmt) is ir.SetItem:
         return (stmt.base.id,) if stmt.index is None else ()
-    opaque = isinstance(getattr(stmt, "rhs", None), ir.Opaque)
-    return ir.reads_of(stmt) if opaque or isinstance(stmt, (ir.Verbatim, ir.Permute)) else ()
+    if type(stmt) is ir.For or type(stmt) is ir.While:
+        return () if stmt.stop is None else (stmt.stop.id,)
+    return ir.reads_of(stmt) if isinstance(stmt, (ir.Verbatim, ir.Permute)) else ()
 
 
 # --- what evaluating a right-hand side can do, as far as moving it is concerned ------------------
@@ -111,13 +114,15 @@ def is_fixed(rhs: ir.Rhs | None, fixed: Set[str]) -> bool:
 def _makes_numbers(call: ir.Call) -> bool:
     """Whether of numbers and tuples a call makes such: nothing that a store can change."""
     called = op_of(call.fn)
-    of_python = called.name.startswith(("operator.", "builtins."))
+    of_python = called.package in ("operator", "builtins")
     return (called.probed and of_python) or is_op(call, Op.MAX, Op.MIN, Op.SLICE)
 
 
 def _is_fixed_atom(atom: ir.Atom, fixed: Set[str]) -> bool:
     if type(atom) is ir.Name:
         return atom.id in fixed
+    if type(atom) is ir.Const:
+        return True
     if type(atom) is ir.Ref:
         return isinstance(atom.value, (bool, int, float, complex, str))
     return all(_is_fixed_atom(a, fixed) for a in ir.parts(atom))

@@ -23,7 +23,7 @@ from srcdiff.analysis.liveness import live_after
 from srcdiff.analysis.points_to import PointsTo, View, chain_is_steady, view_of
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.effects import is_pure, written_into
-from srcdiff.primitives.operation import Meaning, Result, op_of
+from srcdiff.primitives.operation import Result, op_of
 from srcdiff.primitives.ops import CONTAINERS, Op, is_op
 from srcdiff.primitives.views import (
     is_array_if_any,
@@ -147,8 +147,7 @@ def may_copy(rhs: ir.Rhs) -> bool:
         return False
     if is_op(rhs, Op.ASARRAY, Op.ASANYARRAY):
         return len(rhs.args) > 1 or bool(rhs.kwargs)
-    axes = op_of(rhs.fn).axes
-    return axes is not None and axes.meaning is Meaning.SHAPED
+    return op_of(rhs.fn).is_shaped
 
 
 # --- arrays whose order in memory decides what is written into -----------------------------------

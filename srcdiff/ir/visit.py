@@ -49,7 +49,6 @@ from srcdiff.ir.nodes import (
     Pair,
     Param,
     Permute,
-    Reader,
     Ref,
     Reset,
     Return,
@@ -126,8 +125,10 @@ def _read_by(held: Iterable[Rhs]) -> tuple[str, ...]:
 
 def refs(node: Rhs | None) -> tuple[Ref, ...]:
     """The objects from outside that an atom or right-hand side mentions."""
-    if not isinstance(node, Reader):
-        return (node,) if type(node) is Ref else ()
+    if node is None or type(node) is Name or type(node) is Const:
+        return ()
+    if type(node) is Ref:
+        return (node,)
     found = node._refs
     if found is None:
         found = remember(node, "_refs", _mentioned_by(parts(node)))
@@ -136,6 +137,8 @@ def refs(node: Rhs | None) -> tuple[Ref, ...]:
 
 def refs_of(stmt: Stmt) -> tuple[Ref, ...]:
     """The objects from outside that a statement itself mentions."""
+    if type(stmt) is Assign:
+        return refs(stmt.rhs)
     found = stmt._refs
     if found is None:
         found = remember(stmt, "_refs", _mentioned_by(operands(stmt)))
@@ -150,7 +153,7 @@ def _mentioned_by(held: Iterable[Rhs]) -> tuple[Ref, ...]:
 def names(node: Rhs | None) -> tuple[str, ...]:
     """The names read by an atom or right-hand side, in order, each once."""
     found = occurrences(node)
-    return found if len(found) < 2 else tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(found)) if found[1:] else found
 
 
 _FIELDS: Mapping[type, Mapping[str, str]] = {
@@ -174,17 +177,22 @@ _NAMES = frozenset(("base", "like", "sources", "stop"))
 """The fields that are names, and no other atoms."""
 
 
-def _fields(role: str) -> Mapping[type, tuple[str, ...]]:
-    """The fields of one role."""
-    return {c: tuple(f for f, r in held.items() if r == role) for c, held in _FIELDS.items()}
+Getters = Mapping[type, Callable[[Any], tuple[Any, ...]]]
 
 
-_READ, _BOUND, _BLOCKS, _READ_INSIDE = map(_fields, ("read", "bound", "block", "read inside"))
+def _getters(*roles: str) -> Getters:
+    """What gives the fields of some roles, and the place, which makes a tuple of any number."""
+    found = {c: [f for f, r in held.items() if r in roles] for c, held in _FIELDS.items()}
+    return {c: operator.attrgetter(*fields, "loc") for c, fields in found.items() if fields}
 
 
-def _held(stmt: Stmt, fields: Mapping[type, tuple[str, ...]]) -> tuple[Any, ...]:
+_READ, _BOUND, _BLOCKS, _READ_INSIDE = map(_getters, ("read", "bound", "block", "read inside"))
+
+
+def _held(stmt: Stmt, getters: Getters) -> tuple[Any, ...]:
     """What stands in some fields of a statement."""
-    values = [getattr(stmt, field) for field in fields.get(type(stmt), ())]
+    get = getters.get(type(stmt))
+    values = () if get is None else get(stmt)[:-1]
     return tuple([n for v in values if v is not None for n in (v if type(v) is tuple else (v,))])
 
 
@@ -202,7 +210,7 @@ def reads(stmt: Stmt) -> tuple[str, ...]:
     found = stmt._reads
     if found is None:
         every = reads_of(stmt)
-        once = every if len(every) < 2 else tuple(dict.fromkeys(every))
+        once = tuple(dict.fromkeys(every)) if every[1:] else every
         found = remember(stmt, "_reads", once)
     return found
 
@@ -232,10 +240,11 @@ def callee_of(stmt: Stmt | None) -> Callee | None:
 
 def writes(stmt: Stmt) -> tuple[str, ...]:
     """The names that a statement itself binds (a store into an array binds nothing)."""
+    if type(stmt) is Assign:
+        return (stmt.target.id,)
     found = stmt._writes
     if found is None:
-        bound = (stmt.target,) if type(stmt) is Assign else _held(stmt, _BOUND)
-        found = remember(stmt, "_writes", tuple([n.id for n in bound]))
+        found = remember(stmt, "_writes", tuple([n.id for n in _held(stmt, _BOUND)]))
     return found
 
 
@@ -250,7 +259,8 @@ _Nest = Union[If, For, While, Pair]
 
 def blocks(stmt: Stmt) -> tuple[Block, ...]:
     """The blocks inside a statement."""
-    held = [getattr(stmt, field) for field in _BLOCKS.get(type(stmt), ())]
+    get = _BLOCKS.get(type(stmt))
+    held = () if get is None else get(stmt)[:-1]
     return tuple([b if type(b) is tuple else () if b is None else (b,) for b in held])
 
 
@@ -501,7 +511,8 @@ def map_blocks(stmt: Stmt, block: Callable[[Block], Block]) -> Stmt:
     """A statement with its inner blocks mapped; the same object if nothing in them changed."""
     if type(stmt) in PLAIN:
         return stmt
-    new = {f: _map_block(block, getattr(stmt, f)) for f in _BLOCKS.get(type(stmt), ())}
+    held = _FIELDS.get(type(stmt), {}).items()
+    new = {f: _map_block(block, getattr(stmt, f)) for f, role in held if role == "block"}
     return rebuilt(stmt, **new)
 
 
@@ -590,8 +601,12 @@ def substituted(block: Block, new: Mapping[str, Atom]) -> Block:
         found = new.get(n.id)
         return found if type(found) is Name else n
 
+    def one(stmt: Stmt) -> Stmt:
+        apart = type(stmt) in PLAIN and new.keys().isdisjoint(itself_mentions(stmt))
+        return stmt if apart else map_stmt(stmt, read, write, inside)
+
     def inside(inner: Block) -> Block:
-        return tuple([map_stmt(s, read, write, inside) for s in inner])
+        return tuple([one(s) for s in inner])
 
     return inside(block)
 

@@ -31,13 +31,16 @@ def out_kind(fn: Any, args: Args, kwargs: Kwargs) -> ir.Kind | None:
     return ir.UNKNOWN if isinstance(into, ir.Maybe) else into
 
 
+_NUMERIC = frozenset((ir.Scalar, ir.Array))
+
+
 def elementwise_kind(fn: Any, args: Args, kwargs: Kwargs) -> ir.Kind:
     """The kind of an elementwise function: its shape by broadcasting, its dtype by probing."""
     kwargs = tuple([(k, v) for k, v in kwargs if k != "out"])  # it is None here
     args = with_arrays(fn, args[: fn.nin] if isinstance(fn, np.ufunc) else args)
-    if not all(map(ir.is_numeric, args)) or (op_named(fn) is Op.WHERE and len(args) < 3):
+    if not _NUMERIC.issuperset(map(type, args)) or (op_named(fn) is Op.WHERE and len(args) < 3):
         return _of_others(fn, args)
-    if all(type(a) is ir.Scalar for a in args):
+    if ir.Array not in map(type, args):
         return _of_numbers(fn, args, kwargs)
     small = tuple(_shrunk(a) for a in args)
     result = probe(fn, small, kwargs, True)
@@ -109,9 +112,9 @@ def _of_numbers(fn: Any, args: Args, kwargs: Kwargs) -> ir.Kind:
     if type(result) is ir.Scalar and result.dtype == "int64" and result.python:
         if result.value is None:
             return size_scalar(_size(symbol, args))
-    filled = any(type(a) is ir.Scalar and ir.is_filled(a.size_of) for a in args)
-    if symbol == "==" and filled and ir.Scalar("int64", True, 0) in args:
-        return ir.Scalar("bool", True, False)
+    if symbol == "==" and ir.Scalar("int64", True, 0) in args:
+        if any(type(a) is ir.Scalar and ir.is_filled(a.size_of) for a in args):
+            return ir.Scalar("bool", True, False)
     return result
 
 

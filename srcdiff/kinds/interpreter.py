@@ -58,6 +58,7 @@ class _Inference:
         self.function = function
         self.hope = hope
         self.params = params
+        self.here = on_device()
         self.bound = ir.bound(function.body) | {p.name for p in function.params}
         self.heap = Heap()
         self.seen: Env = {}
@@ -98,20 +99,15 @@ class _Inference:
         kind = env.get(name)
         if kind is None:
             return None if name in self.bound else ir.UNKNOWN
-        if self.seen.get(name) is not kind:
-            self.record(name, kind)
-        return kind
-
-    def record(self, name: str, kind: ir.Kind) -> None:
-        """Let the result describe this kind of a name as well."""
         old = self.seen.get(name)
-        self.seen[name] = kind if old is None else self.heap.join(old, kind)
+        if old is not kind:  # the result describes this kind as well
+            self.seen[name] = kind if old is None else self.heap.join(old, kind)
+        return kind
 
     def bind(self, name: str, kind: ir.Kind, env: Env) -> None:
         """A name takes a kind."""
         env[name] = kind
-        if self.seen.get(name) is not kind:
-            self.record(name, kind)
+        self.read(name, env)
 
     # --- expressions ---
 
@@ -147,22 +143,25 @@ class _Inference:
             return None
         if type(call.fn) is ir.Name:
             self.read(call.fn.id, env)
-        self.heap.taken(call, args)
-        held = list(surely(call.fn, [self.heap.resolve(k) for k in args]))
-        none_yet = is_op(call, *_TAKES) and has_no_item(held)
-        if none_yet or fails(call.fn, held):
-            return None  # no item, or no more than None, has come here so far
+        held, simple = args, _SIMPLE.issuperset(map(type, args))
+        if not simple:
+            self.heap.taken(call, args)
+            held = list(surely(call.fn, [self.heap.resolve(k) for k in args]))
+            none_yet = is_op(call, *_TAKES) and has_no_item(held)
+            if none_yet or fails(call.fn, held):
+                return None  # no item, or no more than None, has come here so far
         result = self._result(call, tuple(held))
         if self.hope and result == ir.UNKNOWN and _is_open(call, held):
             return None
         if self.labels.depth == self.branches == 0:
             self.equal.learn(call.fn, tuple(held))
-        self._effects(call, args)
+        if not simple:
+            self._effects(call, args)
         return result
 
     def _result(self, call: ir.Call, held: tuple[ir.Kind, ...]) -> ir.Kind:
         """The kind of a call on operands of these kinds."""
-        here = on_device()
+        here = self.here
         old: tuple[Any, bool, ir.Kind] | None = call._result
         if old is not None and old[0] == held and old[1] is here:
             return old[2]
@@ -379,12 +378,15 @@ def _holds_nothing(rhs: ir.Rhs, reads: tuple[ir.Kind | None, ...]) -> bool:
     """Whether a right-hand side is a call in which no list has a part: on numbers, arrays, say."""
     if type(rhs) is not ir.Call or type(rhs.fn) is ir.Name:
         return False
-    plain = all(type(a) in _PLAIN for a in ir.atoms(rhs))
-    return plain and all(type(k) in _SIMPLE for k in reads)
+    flat = _FLAT.issuperset(map(type, ir.parts(rhs)))
+    plain = flat or _PLAIN.issuperset(map(type, ir.atoms(rhs)))
+    return plain and _SIMPLE.issuperset(map(type, reads))
 
 
-_PLAIN = (ir.Name, ir.Const, ir.Tup, ir.Slice)
-_SIMPLE = (ir.Scalar, ir.Array, ir.Unknown)
+_FLAT = frozenset((ir.Name, ir.Const))
+_PLAIN = frozenset((*_FLAT, ir.Tup, ir.Slice))
+_SIMPLE = frozenset((ir.Scalar, ir.Array, ir.Unknown))
+"""The kinds of what holds nothing that somebody may write into."""
 
 
 def _is_open(call: ir.Call, held: list[ir.Kind]) -> bool:

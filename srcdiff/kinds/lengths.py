@@ -220,6 +220,8 @@ class Equal:
 
     def learn(self, fn: Any, operands: tuple[ir.Kind, ...]) -> None:
         """An operation on these operands has succeeded."""
+        if {*map(type, operands)} == {ir.Scalar}:
+            return
         if op_of(fn).means(Meaning.PRODUCT) and len(operands) == 2:
             x, y = map(ir.dims_of, operands)
             if x and y and 1 <= len(x) <= 2 and 1 <= len(y) <= 2:

@@ -21,6 +21,7 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import groupby
+from operator import attrgetter
 from typing import Union
 
 from srcdiff import ir
@@ -32,7 +33,7 @@ from srcdiff.optimize.copies import counts
 from srcdiff.optimize.memory import Memory, Sharers, hands_out, is_view
 from srcdiff.optimize.rewrite import in_ours, is_mark
 from srcdiff.primitives.effects import only_computes, returns_view
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, calling, is_op
 
 WINDOW = 40
 
@@ -204,7 +205,9 @@ def sink(function: ir.Function, kinds: dict[str, ir.Kind]) -> ir.Function:
 
     `kinds` gets those of new temporaries.
     """
-    function = _Positions(function, kinds).function(function)
+    sums = calling(function.body, Op.ADD, Op.SUB)
+    if any(ir.Const in map(type, call.args) for _, call in sums):
+        function = _Positions(function, kinds).function(function)
     return replace(function, body=_Sinking(function, kinds).block(function.body))
 
 
@@ -323,19 +326,21 @@ class _Sinking:
             places.append(self.placed(rest[k], last, k, waiting))
         for group in waiting.values():
             places[group.at] = group.stmts
-        return tuple(s for place in places for s in place)
+        return tuple([s for place in places for s in place])
 
     def placed(
         self, stmt: ir.Stmt, last: ir.Stmt | None, at: int, waiting: dict[str, _Group]
     ) -> ir.Block:
         """A statement behind what has waited for it; nothing if it waits from now on itself."""
         self.ours = self.ours or is_mark(stmt)
-        used = [waiting.pop(n) for n in dict.fromkeys(_spelled(stmt)) if n in waiting]
-        used.sort(key=lambda group: group.at)
+        used = []
+        if waiting:
+            used = [waiting.pop(n) for n in dict.fromkeys(_spelled(stmt)) if n in waiting]
+            used.sort(key=attrgetter("at"))
         if type(stmt) is ir.Assign and self.is_movable(stmt) and not self.ends(last, stmt):
             waiting[stmt.target.id] = self.group(at, stmt, used)
             return ()
-        return (*(s for g in used for s in g.stmts), ir.map_blocks(stmt, self.block))
+        return (*[s for g in used for s in g.stmts], ir.map_blocks(stmt, self.block))
 
     def is_movable(self, stmt: ir.Assign) -> bool:
         """Whether a statement binds a temporary of one use to what can be computed later."""
@@ -354,8 +359,8 @@ class _Sinking:
 
     def group(self, at: int, stmt: ir.Assign, used: list[_Group]) -> _Group:
         """A statement with those that moved to it."""
-        stmts = (*(s for g in used for s in g.stmts), stmt)
-        return _Group(at, stmts, self.looks(stmt.rhs).union(*(g.looks for g in used)))
+        stmts = (*[s for g in used for s in g.stmts], stmt)
+        return _Group(at, stmts, self.looks(stmt.rhs).union(*[g.looks for g in used]))
 
     def looks(self, rhs: ir.Rhs) -> _Places:
         """The names on which a value depends, and the memory on whose contents it does."""
@@ -370,7 +375,7 @@ class _Sinking:
 
     def places(self, classes: Set[str]) -> _Places:
         """Classes of memory, of which those that somebody outside may know count as one."""
-        inside = frozenset((c,) for c in classes - self.outside)
+        inside = frozenset([(c,) for c in classes - self.outside])
         return inside if len(inside) == len(classes) else inside | _OUTSIDE
 
     def is_part(self, rhs: ir.Rhs) -> bool:
@@ -475,4 +480,5 @@ def _meets_outside(stmt: ir.Stmt) -> bool:
 
 def _finds(rhs: ir.Rhs) -> bool:
     """Whether an object from outside that may be written into stands in an expression."""
-    return any(ir.is_mutable(atom_kind(a, {})) for a in ir.refs(rhs))
+    found = ir.refs(rhs)
+    return bool(found) and any(ir.is_mutable(atom_kind(a, {})) for a in found)

@@ -25,7 +25,7 @@ from srcdiff.kinds.complexes import is_complex_kind
 from srcdiff.primitives.arguments import REMEDY
 from srcdiff.primitives.effects import is_pure
 from srcdiff.primitives.operation import op_of
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.primitives.registry import Bound
 from srcdiff.runtime import arrays, trees
 from srcdiff.specialize.fold import UNSET, Folder, part_of, spliced
@@ -313,7 +313,12 @@ class Expander(Writer):
 
     def atom(self, atom: ir.Atom) -> ir.Atom:
         """An atom of the template, in the names of the function."""
-        new = ir.map_atom(self._name, atom)
+        if type(atom) is ir.Name:
+            new = self._name(atom)
+        elif type(atom) is ir.Const:
+            return atom
+        else:
+            new = ir.map_atom(self._name, atom)
         if type(new) is ir.Slice and type(atom) is ir.Slice:
             return part_of(new.lower, new.upper, new.step)
         return ir.Tup(spliced(new.items)) if type(new) is ir.Tup else new
@@ -338,13 +343,14 @@ class Expander(Writer):
     def rhs(self, rhs: ir.Rhs) -> ir.Rhs:
         """A right-hand side of the template, folded."""
         if type(rhs) is ir.Call:
-            if is_op(rhs, Op.UNBROADCAST):
+            op = which_op(rhs)
+            if op is Op.UNBROADCAST:
                 return self._explicit_unbroadcast(rhs)
-            if is_op(rhs, Op.IGNORED):
+            if op is Op.IGNORED:
                 return ir.Const(rhs.args[0] in self.ignored)
-            if is_op(rhs, Op.POS):  # a sign that a family is given
+            if op is Op.POS:  # a sign that a family is given
                 return self.atom(rhs.args[0])
-            if is_op(rhs, Op.ACTIVE):
+            if op is Op.ACTIVE:
                 return self.places(self.atom(rhs.args[0]))
             args = tuple(map(self.atom, rhs.args))
             if type(rhs.fn) is ir.Name:
