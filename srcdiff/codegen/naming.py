@@ -238,8 +238,9 @@ def shorten(function: ir.Function, theirs: frozenset[str]) -> ir.Function:
     if not new:
         return function
     body = ir.rename(function.body, new)
-    idle = [s for s in body if type(s) is ir.Assign and s.rhs == s.target]
-    return replace(function, body=tuple(s for s in body if s not in idle))
+    idle = [s for s in body if type(s) is ir.Assign and type(s.rhs) is ir.Name]
+    idle = [s for s in idle if s.rhs == s.target]
+    return replace(function, body=tuple([s for s in body if s not in idle]))
 
 
 def _with_shared(function: ir.Function, kept: Set[str]) -> ir.Function:

@@ -109,12 +109,13 @@ def parts(node: Rhs) -> tuple[Atom, ...]:
 
 def occurrences(node: Rhs | None) -> tuple[str, ...]:
     """The names read by an atom or right-hand side, in order, as often as they occur."""
+    if type(node) is Name:
+        return (node.id,)
     if node is None:
         return ()
     found = node._occurrences
     if found is None:
-        names = (node.id,) if type(node) is Name else _read_by(parts(node))
-        found = remember(node, "_occurrences", names)
+        found = remember(node, "_occurrences", _read_by(parts(node)))
     return found
 
 
@@ -335,12 +336,15 @@ def binding_counts(
         for stmt, loops in walk_in_loops(block):
             found += writes(stmt) * (2 if loops else 1)
         return Counter(found)
-    return Counter(chain(found, chain.from_iterable(map(writes, walk(block)))))
+    held = [(s.target.id,) if type(s) is Assign else writes(s) for s in walk(block)]
+    return Counter(chain(found, chain.from_iterable(held)))
 
 
 def use_counts(block: Block) -> Counter[str]:
     """How often each name is read in a block, tests and stop flags included."""
-    return Counter(chain.from_iterable(map(itself_reads, walk(block))))
+    stmts = walk(block)
+    held = [s._occurrences or reads_of(s) if type(s) in PLAIN else itself_reads(s) for s in stmts]
+    return Counter(chain.from_iterable(held))
 
 
 def reader_counts(block: Block) -> Counter[str]:
@@ -350,7 +354,8 @@ def reader_counts(block: Block) -> Counter[str]:
 
 def mention_counts(block: Block) -> Counter[str]:
     """How many statements of a block read or bind each name, tests and stop flags included."""
-    return Counter(chain.from_iterable(map(itself_mentions, walk(block))))
+    held = [s._mentions or itself_mentions(s) for s in walk(block)]
+    return Counter(chain.from_iterable(held))
 
 
 def bound(block: Block) -> frozenset[str]:

@@ -33,6 +33,8 @@ def has_complex(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> bool:
 
 def is_complex_kind(kind: ir.Kind) -> bool:
     """Whether a value is known to be able to be complex, or to hold what is."""
+    if type(kind) is ir.Scalar or type(kind) is ir.Array:
+        return kind.dtype is not None and kind.dtype[:5] in ("compl", "clong")
     if any(map(is_complex_kind, ir.inside(kind))):
         return True
     return str(getattr(kind, "dtype", None)).startswith(("complex", "clong"))

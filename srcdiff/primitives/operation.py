@@ -781,8 +781,17 @@ _SYMBOLS: Mapping[Any, str] = {
 _JOINERS = (np.r_.__getitem__, np.c_.__getitem__)
 _REDUCTIONS = frozenset(("reduce", "accumulate", "outer", "reduceat"))
 
-# By identity: no object is asked for a hash.
-_found: dict[int, tuple[Any, Operation]] = {}
+
+class _Found(dict[int, tuple[Any, Operation]]):
+    """What was found of callees, by identity: no object is asked for a hash."""
+
+    def __missing__(self, key: int) -> tuple[Any, Operation]:
+        """Of any other callee nothing was found."""
+        return _NOBODY
+
+
+_NOBODY = (object(), UNKNOWN)
+_found = _Found()
 _listed: dict[int, tuple[Any, str, dict[str, Any]]] = {}  # the object, its name, what is said of it
 _missing = tuple(dict.fromkeys((*_COMPUTING, *_RUN, *_QUIET, *(home for home, _ in _FACTS))))
 _collecting = threading.Lock()
@@ -790,9 +799,9 @@ _collecting = threading.Lock()
 
 def op_of(callee: ir.Callee) -> Operation:
     """What is known of a callee."""
-    held = _found.get(id(callee))
-    if held is not None and held[0] is callee:
-        return held[1]
+    known, found = _found[id(callee)]
+    if known is callee:
+        return found
     kind = type(callee)
     if kind is ir.Method:
         found = _of_method(callee.name)  # type: ignore[union-attr]

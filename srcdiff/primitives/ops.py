@@ -25,6 +25,8 @@ from srcdiff.ir.frozen import remember
 class Op(Enum):
     """An operation, by the callees that do it."""
 
+    __hash__ = object.__hash__  # there is one of each, and tables are asked often
+
     # operators
     ABS = "abs operator.abs"
     ADD = "operator.add"

@@ -262,7 +262,7 @@ class Folder:
         scalar_math: bool = False,
         mixed: bool = False,
     ) -> None:
-        self.kinds = ChainMap[str, ir.Kind]({}, kinds)  # type: ignore[arg-type]  # it is only read
+        self.kinds = kinds
         self.emit = emit
         self.scalar_math = scalar_math
         self.mixed = mixed  # what has no known dtype may be complex
@@ -273,6 +273,12 @@ class Folder:
     def kind(self, atom: ir.Atom) -> ir.Kind:
         """The kind of an atom."""
         return atom_kind(atom, self.kinds)
+
+    def learn(self, found: Mapping[str, ir.Kind]) -> None:
+        """These are the kinds of some names of our own, which few calls have."""
+        if not isinstance(self.kinds, ChainMap):
+            self.kinds = ChainMap({}, self.kinds)  # type: ignore[arg-type]  # it is only read
+        self.kinds.update(found)
 
     def static(self, atom: ir.Atom) -> Any:
         """The value of an atom that is known now, else UNSET."""
@@ -317,7 +323,7 @@ class Folder:
             base = self.kind(rhs.args[0])
             if isinstance(base, (ir.Tuple, ir.List)):
                 found = item_kind(base, self.kind(rhs.args[1]))
-                self.kinds.update({} if found == ir.UNKNOWN else {name.id: found})
+                self.learn({} if found == ir.UNKNOWN else {name.id: found})
         if is_op(rhs, Op.ABSOLUTE, Op.REAL, Op.IMAG, Op.NP_SHAPE):
             return
         read = [a for a in ir.atoms(rhs) if isinstance(a, (ir.Name, ir.Const, ir.Ref))]

@@ -36,9 +36,12 @@ def nodes_of(tree: Any) -> list[Any]:
         for value in vars(node).values():
             if type(value) is list:
                 found += [v for v in value if isinstance(v, ast.AST)]
-            elif isinstance(value, ast.AST):
+            elif type(value) not in _LEAVES and isinstance(value, ast.AST):
                 found.append(value)
     return found
+
+
+_LEAVES = frozenset((int, str, type(None)))
 
 
 def all_codes(code: types.CodeType) -> Iterator[types.CodeType]:
