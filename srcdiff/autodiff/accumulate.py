@@ -80,7 +80,7 @@ def accumulate(
     final: list[ir.Stmt] = []
     for target, like in wanted.items():
         final += pass_.demand(ir.Name(target), like, now, ir.NOWHERE)
-    return replace(function, body=body), tuple(final)
+    return ir.rebuilt(function, body=body), tuple(final)
 
 
 class _Accumulate:
@@ -185,7 +185,7 @@ class _Accumulate:
 
         To an item of a container the cotangent is added by reading it, absent as it is.
         """
-        if any(self.facts.seed in ir.reads(s) for s in ir.walk(block)):
+        if self.facts.seed in ir.used(block):
             return False
         sources = {n for s in ir.walk(block) for n in self.sources(s)}
         return bool(sources) and all(self.absent(n, states) for n in sources)

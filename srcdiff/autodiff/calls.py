@@ -198,7 +198,7 @@ def user_calls(typed: Typed) -> ir.Function:
     """
     function, kinds = typed.function, refined_kinds(typed)
     marker = _Marker(function, kinds, {}, None, frozenset())
-    marked = replace(function, body=marker.block(function.body))
+    marked = ir.rebuilt(function, body=marker.block(function.body))
     if not any(s.written or s.returned or s.entangled or s.together for s in marker.known.values()):
         return marked
     from srcdiff.check.lists import check_returned

@@ -46,7 +46,7 @@ def reverse(function: ir.Function, facts: Facts) -> tuple[ir.Function, Facts]:
     body = _block(function.body, replace(facts, made=made, uses=counts(function)))
     for new, (old, adjoint) in made.items():
         facts = with_alias(facts, new, old, adjoint)
-    return replace(function, body=body), facts
+    return ir.rebuilt(function, body=body), facts
 
 
 def _block(block: ir.Block, facts: Facts) -> ir.Block:

@@ -24,7 +24,7 @@ from srcdiff.codegen.nest import Plan, Planner
 from srcdiff.codegen.printer import WIDTH, Printer, Remark
 from srcdiff.codegen.statements import Statements
 from srcdiff.codegen.structure import with_jumps, with_late_breaks, with_sequences
-from srcdiff.ir.frozen import frozen, replace
+from srcdiff.ir.frozen import frozen
 from srcdiff.texts import line_of
 
 _SAVES = re.compile(r" *\w+_saved(_\d+)?(\.append\(| = )")
@@ -191,7 +191,7 @@ def renamed(function: ir.Function, new: Mapping[str, str]) -> ir.Function:
     """A function with names that are shown replaced; what is nested in it stays nested."""
     if not new:
         return function
-    made = replace(function, body=ir.rename(function.body, new))
+    made = ir.rebuilt(function, body=ir.rename(function.body, new))
     planned = vars(function).get("_plan")
     given = [n for n in new.values() if n != "_"]  # nothing reads `_`
     apart = len(set(given)) == len(given) and ir.all_names(function).isdisjoint(given)

@@ -21,7 +21,7 @@ from srcdiff import ir
 from srcdiff.codegen import expression_text
 from srcdiff.primitives.arguments import called_by_name
 from srcdiff.primitives.operation import distribution, op_of
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.runtime.devices import OnHost, canonical, generating_for, on_device
 from srcdiff.runtime.workspace import MEMORY
 
@@ -311,15 +311,15 @@ class Expressions:
 
     def _display(self, call: ir.Call) -> Any:
         """A list, tuple or dict that is written out; None for anything else."""
-        args = call.args
-        if is_op(call, Op.TUPLE) and len(args) == 1 and not call.kwargs:
+        args, op = call.args, which_op(call)
+        if op is Op.TUPLE and len(args) == 1 and not call.kwargs:
             return self._tuple(call)
-        if is_op(call, Op.MAKE_LIST):
+        if op is Op.MAKE_LIST:
             return gast.List([self.atom(a) for a in args], LOAD)
-        if is_op(call, Op.ZEROS_OF):
+        if op is Op.ZEROS_OF:
             zeros = gast.List([self.atom(ir.Const(0.0))], LOAD)
             return gast.BinOp(zeros, BINARY["*"], self.rhs(ir.Call(len, args, text="len")))
-        if is_op(call, Op.MAKE_DICT) and ir.Star not in map(type, args):
+        if op is Op.MAKE_DICT and ir.Star not in map(type, args):
             parts = [self.atom(a) for a in args]
             return gast.Dict(parts[::2], parts[1::2])
         return None

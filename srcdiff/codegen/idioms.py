@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence, Set
+from functools import lru_cache
 from typing import Any
 
 from srcdiff import ir
@@ -73,6 +74,7 @@ def container(stmt: ir.Stmt | None) -> str | None:
 _NAME = re.compile(r"((?:d_)*)_*(.*?)(?:_\d+)*\Z")
 
 
+@lru_cache(maxsize=4096)
 def name_width(name: str) -> int:
     """About how many columns a name takes, whatever its number is."""
     match = _NAME.match(name)

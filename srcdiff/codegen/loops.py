@@ -31,7 +31,7 @@ _Sums = Mapping[str, tuple[ir.Name, int]]
 
 def fold(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> ir.Function:
     """The function with sums of a whole number and literals as one sum."""
-    return replace(function, body=_folded(function.body, kinds, {}))
+    return ir.rebuilt(function, body=_folded(function.body, kinds, {}))
 
 
 def _folded(block: ir.Block, kinds: Mapping[str, ir.Kind], sums: _Sums) -> ir.Block:

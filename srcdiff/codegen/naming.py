@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Set
 
 from srcdiff import ir
 from srcdiff.codegen.emit import renamed, shown
-from srcdiff.ir.frozen import replace
 from srcdiff.optimize.coalesce import shared
 from srcdiff.primitives.ops import Op, calling, is_op
 
@@ -154,8 +153,8 @@ def global_words(function: ir.Function) -> set[str]:
     texts: list[str] = ["np", function.name]
     for stmt in ir.walk(function.body):
         texts += [name for name, _ in stmt.refs] if type(stmt) is ir.Verbatim else ()
+        texts += [ref.text for ref in ir.refs_of(stmt)]
         for rhs in ir.operands(stmt):
-            texts += [a.text for a in ir.atoms(rhs) if type(a) is ir.Ref]
             if type(rhs) is ir.Call:
                 texts += [rhs.text or "", str(getattr(rhs.fn, "__name__", ""))]
             elif isinstance(rhs, ir.Opaque):
@@ -240,7 +239,7 @@ def shorten(function: ir.Function, theirs: frozenset[str]) -> ir.Function:
     body = ir.rename(function.body, new)
     idle = [s for s in body if type(s) is ir.Assign and type(s.rhs) is ir.Name]
     idle = [s for s in idle if s.rhs == s.target]
-    return replace(function, body=tuple([s for s in body if s not in idle]))
+    return ir.rebuilt(function, body=tuple([s for s in body if s not in idle]))
 
 
 def _with_shared(function: ir.Function, kept: Set[str]) -> ir.Function:
@@ -248,7 +247,7 @@ def _with_shared(function: ir.Function, kept: Set[str]) -> ir.Function:
     loops = {s.target.id for s in ir.walk(function.body) if type(s) is ir.For}
     families = {n: _ENDING.sub("", n) for n in loops - kept if not ir.is_temporary(n)}
     new = shared(function, {n: base for n, base in families.items() if n != base})
-    return replace(function, body=ir.rename(function.body, new)) if new else function
+    return ir.rebuilt(function, body=ir.rename(function.body, new)) if new else function
 
 
 def _takes_over(name: str, param: str, function: ir.Function) -> bool:

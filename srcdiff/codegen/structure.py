@@ -383,7 +383,8 @@ def _flags(scan: Scan, other: Counter[str]) -> set[str]:
 def _asked(stmts: Sequence[ir.Stmt]) -> Counter[str]:
     """How often each name is asked for as a flag: by a guard, or to stop a loop."""
     stops = (s.stop.id for s in stmts if isinstance(s, (ir.For, ir.While)) and s.stop is not None)
-    return Counter([*stops, *(flag for s in stmts if (flag := _guard(s)) is not None)])
+    guards = [_guard(s) for s in stmts if type(s) is ir.If]
+    return Counter([*stops, *(flag for flag in guards if flag is not None)])
 
 
 def _guard(stmt: ir.Stmt) -> str | None:

@@ -167,7 +167,7 @@ def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
     if not mine:
         return function
     new = {n: fresh("_" + n.replace("d__", "d_")).id for n in mine}
-    return replace(function, body=ir.rename(function.body, new))
+    return ir.rebuilt(function, body=ir.rename(function.body, new))
 
 
 # --- functions themselves, where no derivative flows through a call -------------------------------

@@ -175,7 +175,7 @@ class _Inference:
             return held[0]  # an operator in place: the array stays the array that it is
         split = len(call.args)
         kwargs = tuple((k, v) for (k, _), v in zip(call.kwargs, held[split:]) if k is not None)
-        spread = len(kwargs) < len(call.kwargs) or any(type(a) is ir.Star for a in call.args)
+        spread = len(kwargs) < len(call.kwargs) or ir.Star in map(type, call.args)
         args = held[:split]
         if call.role is ir.Role.LOOP and type(args[0]) is ir.Dict:
             args = (call_kind(list, args[:1]), *args[1:])

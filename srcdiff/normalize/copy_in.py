@@ -36,7 +36,7 @@ def bound_first(function: ir.Function, given: Mapping[str, ir.Rhs]) -> ir.Functi
     new = {p: fresh(p) for p in given}
     start = tuple(ir.Assign(new[p], rhs, function.loc) for p, rhs in given.items())
     renamed = ir.rename(function.body, {p: n.id for p, n in new.items()})
-    return replace(function, body=(*start, *renamed))
+    return ir.rebuilt(function, body=(*start, *renamed))
 
 
 def entered(
@@ -126,7 +126,7 @@ def _at_entry(function: ir.Function, change: Callable[[ir.Assign], ir.Stmt]) -> 
         if not isinstance(stmt, ir.Assign) or stmt.loc != function.loc:
             break
         body[k] = change(stmt)
-    return replace(function, body=tuple(body))
+    return ir.rebuilt(function, body=tuple(body))
 
 
 def _same_layout(function: ir.Function, shared: Aliases) -> ir.Function:
@@ -176,7 +176,7 @@ def _chosen(function: ir.Function, shadows: frozenset[str]) -> ir.Function:
         return tuple(out)
 
     body = choose(function.body)
-    return replace(function, body=ir.rename(body, new))
+    return ir.rebuilt(function, body=ir.rename(body, new))
 
 
 def _split_selfs(function: ir.Function, shadows: frozenset[str]) -> ir.Function:

@@ -32,7 +32,7 @@ def displays(function: ir.Function, functions: Set[str] = frozenset()) -> ir.Fun
     Those that the user has given a name stay, but for those of `functions` and others.
     """
     uses = ir.use_counts(function.body)
-    return replace(function, body=_with_displays(function.body, uses, functions))
+    return ir.rebuilt(function, body=_with_displays(function.body, uses, functions))
 
 
 def returned(function: ir.Function) -> ir.Function:
@@ -53,7 +53,7 @@ def returned(function: ir.Function) -> ir.Function:
     if type(value) is not ir.Tup:
         return function
     body = (*before, ir.Return(value, last.loc))
-    return replace(function, body=ir.without(body, _copies(before) - ir.used(body)))
+    return ir.rebuilt(function, body=ir.without(body, _copies(before) - ir.used(body)))
 
 
 def _copies(block: ir.Block) -> frozenset[str]:
@@ -234,7 +234,7 @@ def apart(function: ir.Function) -> ir.Function:
             made = {n: t for n, t in made.items() if n not in lost}
         if not made:
             return function
-        function = replace(function, body=body)
+        function = ir.rebuilt(function, body=body)
 
 
 @frozen

@@ -266,7 +266,7 @@ def _one_name(function: ir.Function, pairs: frozenset[tuple[str, str]]) -> ir.Fu
     if not new:
         return function
     renamed = ir.rename(function.body, {n: first(n) for n in new})
-    return replace(function, body=_without_copies(renamed))
+    return ir.rebuilt(function, body=_without_copies(renamed))
 
 
 def _in_the_way(names: frozenset[str], function: ir.Function) -> bool:

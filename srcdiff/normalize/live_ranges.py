@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 from srcdiff import ir
 from srcdiff.ir.disjoint import Disjoint
-from srcdiff.ir.frozen import replace
 
 Path = tuple[int, ...]
 Key = tuple[str, Path]  # a name and the path of the statement that binds it
@@ -31,7 +30,7 @@ def webs(
     reach = _Reach(names)
     reach.block(function.body, start, ())
     rename = _Rename(reach, ir.Fresh(ir.all_names(function)), params)
-    return replace(function, body=rename.block(function.body, ()))
+    return ir.rebuilt(function, body=rename.block(function.body, ()))
 
 
 class _Reach:

@@ -63,7 +63,7 @@ def unpacked(function: ir.Function) -> ir.Function:
     def block(inner: ir.Block) -> ir.Block:
         return tuple(_joined(inner, fresh, block))
 
-    return replace(function, body=block(function.body))
+    return ir.rebuilt(function, body=block(function.body))
 
 
 def _joined(

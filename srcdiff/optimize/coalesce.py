@@ -184,7 +184,8 @@ def _around(function: ir.Function) -> dict[str, set[str]]:
     others = {p.name for p in function.params}
     for stmt, loops in ir.walk_in_loops(function.body):
         outer = [s.target.id for s in loops if type(s) is ir.For]
-        others.update(n for n in ir.itself_reads(stmt) if n not in outer or _is_text(stmt))
+        reads = ir.itself_reads(stmt)
+        others.update([n for n in reads if n not in outer or _is_text(stmt)] if outer else reads)
         if type(stmt) is ir.For:
             name = stmt.target.id
             around.setdefault(name, set()).update((name, *outer))

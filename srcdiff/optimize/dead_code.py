@@ -73,10 +73,11 @@ def _private(
     statements = ir.walk(function.body)
     stored = {stored_into(s) for s in statements} - {p.name for p in function.params}
     stored |= {n for name, names in swapped.items() if name in stored for n in names}
-    binding = [s for s in statements if type(s) is not ir.Permute]
-    bound = [(n, s) for s in binding for n in ir.writes(s) if n in stored]
-    shared = {n for n, s in bound if not _makes_new(s, kinds)}
-    found = {n for n, _ in bound} - shared - _written_through(function, kinds)
+    others = [s for s in statements if type(s) is not ir.Assign and type(s) is not ir.Permute]
+    made = [s for s in statements if type(s) is ir.Assign and s.target.id in stored]
+    shared = {n for s in others for n in ir.writes(s) if n in stored}
+    shared |= {s.target.id for s in made if not _makes_new(s, kinds)}
+    found = {s.target.id for s in made} - shared - _written_through(function, kinds)
     return frozenset(n for n in found if swapped.get(n, frozenset()) <= found)
 
 
@@ -109,10 +110,8 @@ def _makes_array(stmt: ir.Stmt) -> bool:
     return call is not None and op_of(call.fn).name.rpartition(".")[0] == "numpy"
 
 
-def _makes_new(stmt: ir.Stmt, kinds: ir.Kinds) -> bool:
+def _makes_new(stmt: ir.Assign, kinds: ir.Kinds) -> bool:
     """Whether a statement binds a name to memory that nothing else has."""
-    if type(stmt) is not ir.Assign:
-        return False
     if type(stmt.rhs) is ir.Call:
         if is_op(stmt.rhs, Op.COTANGENT):
             return type(kinds.get(stmt.target.id)) is ir.Array
@@ -169,7 +168,10 @@ class _Sweep:
         if type(stmt) is ir.Assign and stmt.target.id not in live:
             if is_op(stmt.rhs, Op.COTANGENT):  # nobody needs it, but it may be wrong
                 stmt = ir.Effect(stmt.rhs, stmt.loc)
-        live.difference_update(ir.writes(stmt))
+        if type(stmt) is ir.Assign:
+            live.discard(stmt.target.id)
+        else:
+            live.difference_update(ir.writes(stmt))
         reads = ir.itself_reads(stmt)
         if base is None and self.formed.isdisjoint(reads):
             self.need(reads, live)
@@ -298,7 +300,7 @@ def without_outputs(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     body = tuple([_asking(s, steady, kinds) for s in function.body]) if asked else function.body
     if body == function.body:
         return function
-    new = _without_forms(remove_dead(replace(function, body=body), kinds), steady, kinds)
+    new = _without_forms(remove_dead(ir.rebuilt(function, body=body), kinds), steady, kinds)
     saved = len(ir.walk(function.body)) - len(ir.walk(new.body))
     return new if saved > 1 else function  # one is not worth a change
 
@@ -318,7 +320,7 @@ def _without_forms(function: ir.Function, steady: list[str], kinds: ir.Kinds) ->
         and all(type(kinds.get(k)) is ir.Array for k in (n, p))
     }  # fmt: skip
     kept = tuple(s for s in function.body if copies.keys().isdisjoint(ir.writes(s)))
-    return replace(function, body=ir.rename(kept, copies)) if copies else function
+    return ir.rebuilt(function, body=ir.rename(kept, copies)) if copies else function
 
 
 def _asking(stmt: ir.Stmt, steady: list[str], kinds: ir.Kinds) -> ir.Stmt:

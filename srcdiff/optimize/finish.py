@@ -44,7 +44,7 @@ def finish(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
                 continue
             stmt = replace(stmt, rhs=plain)
         body += ir.rename((stmt,), same) if same else (stmt,)
-    return replace(function, body=tuple(body))
+    return ir.rebuilt(function, body=tuple(body))
 
 
 def _is_tail(rest: ir.Block) -> bool:

@@ -31,7 +31,7 @@ from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.optimize.copies import counts
 from srcdiff.optimize.memory import Memory, Sharers, hands_out, is_view
-from srcdiff.optimize.rewrite import in_ours, is_mark
+from srcdiff.optimize.rewrite import in_ours, is_mark, mark_in
 from srcdiff.primitives.effects import only_computes, returns_view
 from srcdiff.primitives.ops import Op, calling, is_op
 
@@ -60,7 +60,7 @@ class _Order:
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block and the blocks inside it."""
-        inner = [ir.map_blocks(s, self.block) for s in block]
+        inner = [s if type(s) in ir.PLAIN else ir.map_blocks(s, self.block) for s in block]
         return tuple(self.chained(self.delayed(self.doubled(inner))))
 
     # --- adding twice ---
@@ -166,7 +166,7 @@ class _Order:
 def in_order(function: ir.Function, names: Iterable[str]) -> ir.Function:
     """The function with zeros that are bound one after the other in the order of `names`."""
     rank = {n: k for k, n in enumerate(names)}
-    return replace(function, body=_in_order(function.body, rank))
+    return ir.rebuilt(function, body=_in_order(function.body, rank))
 
 
 def _in_order(block: ir.Block, rank: Mapping[str, int]) -> ir.Block:
@@ -208,7 +208,7 @@ def sink(function: ir.Function, kinds: dict[str, ir.Kind]) -> ir.Function:
     sums = calling(function.body, Op.ADD, Op.SUB)
     if any(ir.Const in map(type, call.args) for _, call in sums):
         function = _Positions(function, kinds).function(function)
-    return replace(function, body=_Sinking(function, kinds).block(function.body))
+    return ir.rebuilt(function, body=_Sinking(function, kinds).block(function.body))
 
 
 def _spelled(stmt: ir.Stmt) -> Sequence[str]:
@@ -292,7 +292,7 @@ class _Sinking:
         self.kinds = kinds
         self.scan = Scan(function)
         self.slots = slots(self.scan)
-        self.ours = not any(map(is_mark, function.body))
+        self.ours = mark_in(function.body) is None
 
     @cached_property
     def sharers(self) -> Sharers:
@@ -332,7 +332,7 @@ class _Sinking:
         self, stmt: ir.Stmt, last: ir.Stmt | None, at: int, waiting: dict[str, _Group]
     ) -> ir.Block:
         """A statement behind what has waited for it; nothing if it waits from now on itself."""
-        self.ours = self.ours or is_mark(stmt)
+        self.ours = self.ours or (type(stmt) is ir.Comment and is_mark(stmt))
         used = []
         if waiting:
             used = [waiting.pop(n) for n in dict.fromkeys(_spelled(stmt)) if n in waiting]

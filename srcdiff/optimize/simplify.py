@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from srcdiff import ir
-from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import float_like, rhs_kind
 from srcdiff.kinds.interpreter import Seen, Typed, infer
 from srcdiff.optimize.coalesce import coalesce, with_one_name
@@ -46,7 +45,7 @@ def simplify_pairs(
     for stmt in _adjoints(function):
         _infer(stmt, known, given)
     rewriter = _Backward(function, known, kept, fresh)
-    return _without_dead(replace(function, body=rewriter.back(function.body)), kept)
+    return _without_dead(ir.rebuilt(function, body=rewriter.back(function.body)), kept)
 
 
 def _adjoints(function: ir.Function) -> list[ir.Stmt]:

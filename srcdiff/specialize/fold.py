@@ -262,7 +262,8 @@ class Folder:
         scalar_math: bool = False,
         mixed: bool = False,
     ) -> None:
-        self.kinds = kinds
+        self.given, self.own = kinds, dict[str, ir.Kind]()
+        self.kinds = ChainMap(self.own, kinds)  # type: ignore[arg-type]  # it is only read
         self.emit = emit
         self.scalar_math = scalar_math
         self.mixed = mixed  # what has no known dtype may be complex
@@ -272,13 +273,9 @@ class Folder:
 
     def kind(self, atom: ir.Atom) -> ir.Kind:
         """The kind of an atom."""
+        if type(atom) is ir.Name:  # as most are
+            return self.own.get(atom.id) or self.given.get(atom.id, ir.UNKNOWN)
         return atom_kind(atom, self.kinds)
-
-    def learn(self, found: Mapping[str, ir.Kind]) -> None:
-        """These are the kinds of some names of our own, which few calls have."""
-        if not isinstance(self.kinds, ChainMap):
-            self.kinds = ChainMap({}, self.kinds)  # type: ignore[arg-type]  # it is only read
-        self.kinds.update(found)
 
     def static(self, atom: ir.Atom) -> Any:
         """The value of an atom that is known now, else UNSET."""
@@ -312,7 +309,7 @@ class Folder:
             return is_complex_kind(self.kind(atom))
         if atom.id in self.complex:
             return True
-        kind = self.kinds.get(atom.id)
+        kind = self.own.get(atom.id) or self.given.get(atom.id)
         if kind is None:
             return False  # of the template: `note` has seen what it is made from
         return is_complex_kind(kind) or (self.mixed and _is_open(kind))
@@ -323,7 +320,7 @@ class Folder:
             base = self.kind(rhs.args[0])
             if isinstance(base, (ir.Tuple, ir.List)):
                 found = item_kind(base, self.kind(rhs.args[1]))
-                self.learn({} if found == ir.UNKNOWN else {name.id: found})
+                self.own.update({} if found == ir.UNKNOWN else {name.id: found})
         if is_op(rhs, Op.ABSOLUTE, Op.REAL, Op.IMAG, Op.NP_SHAPE):
             return
         read = [a for a in ir.atoms(rhs) if isinstance(a, (ir.Name, ir.Const, ir.Ref))]

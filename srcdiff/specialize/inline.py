@@ -85,7 +85,7 @@ def together(function: ir.Function) -> ir.Function:
     """The function with items read first only where that makes a difference."""
     if not any(_reads_old(s) for s in ir.walk(function.body)):
         return function
-    return replace(function, body=_block(function.body))
+    return ir.rebuilt(function, body=_block(function.body))
 
 
 def _reads_old(stmt: ir.Stmt) -> bool:
@@ -157,7 +157,7 @@ def inline(function: ir.Function, origin: object, rest: bool = False) -> ir.Func
     """
     fresh = ir.Fresh(ir.all_names(function))
     inliner = _Inline(fresh, (origin,), rest=rest)
-    return together(without_unused(replace(function, body=inliner.block(function.body))))
+    return together(without_unused(ir.rebuilt(function, body=inliner.block(function.body))))
 
 
 def written_out(

@@ -225,7 +225,7 @@ class Expander(Writer):
         if not facts.parts and target.id not in facts.adjoints:
             return
         if not facts.parts:
-            self.folder.learn({facts.adjoint(target.id).id: self.folder.kind(target)})
+            self.folder.own[facts.adjoint(target.id).id] = self.folder.kind(target)
         if type(result) is ir.Name:
             self.env[result.id] = target
         elif type(result) is ir.Tup:
@@ -250,7 +250,7 @@ class Expander(Writer):
         self.env[item.id], self.parts[item.id] = value, adjoint
         kinds = getattr(self.folder.kind(target), "items", None)
         if kinds is not None and k < len(kinds):
-            self.folder.learn({value.id: kinds[k], adjoint.id: kinds[k]})
+            self.folder.own.update({value.id: kinds[k], adjoint.id: kinds[k]})
 
     # --- the whole ---
 
@@ -497,7 +497,7 @@ class Expander(Writer):
         fixed = self.fix(ir.bound(stmt.body) & set(self.env))
         target = self.facts.fresh("_k")
         self.env[stmt.target.id] = target
-        self.folder.learn({target.id: ir.Scalar("int64")})
+        self.folder.own[target.id] = ir.Scalar("int64")
         body = self.inner(stmt.body, fixed)
         # A buffer is made once, before the loop that writes into it.
         self.out += [s for s in body if type(s) is ir.Demand]

@@ -58,9 +58,9 @@ def contents_read(rhs: ir.Rhs, facts: Facts) -> tuple[str, ...]:
         return ir.names(rhs)
     structure = is_op(rhs, Op.ZERO_TREE, Op.TREE_ZEROS_LIKE)
     place = 0 if structure else asks_form(rhs)
-    looked_at = (*rhs.args, *(v for _, v in rhs.kwargs))
     if place is None or len(rhs.args) <= place:
-        return tuple(n for a in looked_at for n in ir.names(a))
+        return ir.occurrences(rhs) if type(rhs.fn) is not ir.Name else ir.occurrences(rhs)[1:]
+    looked_at = (*rhs.args, *(v for _, v in rhs.kwargs))
     found = (n for k, a in enumerate(looked_at) if k != place for n in ir.names(a))
     return (*found, *(n for n in ir.names(rhs.args[place]) if _has_other_form(n, structure, facts)))
 

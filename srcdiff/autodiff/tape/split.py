@@ -204,7 +204,7 @@ def split(function: ir.Function, facts: Facts) -> Parts:
     needed: set[Item] = set()
     forward, backward = walker.block(body, needed, slots)
     forward = (*_bound_first(forward, slots, function), *forward)
-    _check_undone(replace(function, body=forward), backward, facts)
+    _check_undone(ir.rebuilt(function, body=forward), backward, facts)
     return Parts(forward, backward, frozenset(needed), frozenset(slots.tapes))
 
 

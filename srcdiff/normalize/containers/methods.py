@@ -101,7 +101,7 @@ _LASTING = (Op.SORTED, Op.MAX, Op.MIN, Op.SUM)
 
 def plain_methods(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function with containers of active values changed in plain ways only."""
-    return replace(function, body=_Plain(function, kinds).block(function.body))
+    return ir.rebuilt(function, body=_Plain(function, kinds).block(function.body))
 
 
 class _Plain(Definitions):
