@@ -24,7 +24,7 @@ from srcdiff.analysis.points_to import PointsTo, View, chain_is_steady, view_of
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.effects import is_pure, written_into
 from srcdiff.primitives.operation import Result, op_of
-from srcdiff.primitives.ops import CONTAINERS, Op, is_op
+from srcdiff.primitives.ops import CONTAINERS, Op, is_op, which_op
 from srcdiff.primitives.views import (
     is_array_if_any,
     is_sure_view,
@@ -154,6 +154,7 @@ def may_copy(rhs: ir.Rhs) -> bool:
 
 
 _BY_ORDER = (Op.ASCONTIGUOUSARRAY, Op.ASFORTRANARRAY, Op.REQUIRE)
+_LAYING = (Op.ASARRAY, Op.ASANYARRAY, *_BY_ORDER)
 
 
 def laid(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
@@ -233,11 +234,11 @@ def _orders(rhs: ir.Rhs) -> tuple[str, ...]:
 def _unsure(function: ir.Function, kinds: ir.Kinds) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What is made of an array, and may be a view or a copy by how that lies in memory."""
     for stmt, call in ir.callers(function.body):
-        if type(stmt) is ir.Assign and call.args:
-            unsure = (may_copy(call) or is_op(call, *_BY_ORDER)) and not _is_flat(
-                call.args[0], kinds
-            )
-            if unsure and not is_sure_view(call, kinds, function):
+        if op_of(call.fn).is_shaped or which_op(call) in _LAYING:
+            unsure = may_copy(call) or is_op(call, *_BY_ORDER)
+            if type(stmt) is not ir.Assign or not unsure or not call.args:
+                continue
+            if not _is_flat(call.args[0], kinds) and not is_sure_view(call, kinds, function):
                 yield stmt.target.id, ir.names(call.args[0])
 
 

@@ -139,7 +139,8 @@ def refs(node: Rhs | None) -> tuple[Ref, ...]:
 def refs_of(stmt: Stmt) -> tuple[Ref, ...]:
     """The objects from outside that a statement itself mentions."""
     if type(stmt) is Assign:
-        return refs(stmt.rhs)
+        held = stmt.rhs._refs if type(stmt.rhs) is Call else None
+        return refs(stmt.rhs) if held is None else held
     found = stmt._refs
     if found is None:
         found = remember(stmt, "_refs", _mentioned_by(operands(stmt)))

@@ -88,7 +88,7 @@ class _ReadAtOnce:
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block without them."""
-        out = [ir.map_blocks(s, self.block) for s in block]
+        out = [s if type(s) in ir.PLAIN else ir.map_blocks(s, self.block) for s in block]
         k = 0
         while k < len(out):
             source = _copied(out[k], self.kinds)

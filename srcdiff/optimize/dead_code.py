@@ -173,8 +173,8 @@ class _Sweep:
         else:
             live.difference_update(ir.writes(stmt))
         reads = ir.itself_reads(stmt)
-        if base is None and self.formed.isdisjoint(reads):
-            self.need(reads, live)
+        if base is None and self.private.isdisjoint(reads):
+            live.update(reads)
             return stmt
         forms = self.forms(stmt)
         self.need(self.looked_at(stmt, base, forms), live)

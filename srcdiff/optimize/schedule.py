@@ -171,7 +171,11 @@ def in_order(function: ir.Function, names: Iterable[str]) -> ir.Function:
 
 def _in_order(block: ir.Block, rank: Mapping[str, int]) -> ir.Block:
     """A block, and those inside it, in that order; zeros that need others stay where they are."""
-    inner = [ir.map_blocks(s, lambda b: _in_order(b, rank)) for s in block]
+
+    def inside(inner: ir.Block) -> ir.Block:
+        return _in_order(inner, rank)
+
+    inner = [s if type(s) in ir.PLAIN else ir.map_blocks(s, inside) for s in block]
     out: list[ir.Stmt] = []
     for ranked, run in groupby(inner, lambda s: _is_zero(s) and ir.writes(s)[0] in rank):
         some = list(run)
