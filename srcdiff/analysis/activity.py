@@ -42,9 +42,9 @@ def _flows(stmt: ir.Stmt, kinds: Mapping[str, ir.Kind], flows: Flows) -> Iterato
     if isinstance(stmt, (ir.Assign, ir.Effect)):
         targets = [*ir.writes(stmt), *written_into(stmt, kinds)]
         yield from ((s, t) for s in _sources(stmt.rhs, kinds, flows) for t in targets)
-    elif isinstance(stmt, ir.Permute):
+    elif type(stmt) is ir.Permute:
         yield from ((s.id, t.id) for s, t in zip(stmt.sources, stmt.targets))
-    elif isinstance(stmt, ir.SetItem):
+    elif type(stmt) is ir.SetItem:
         yield from ((s, stmt.base.id) for s in ir.names(stmt.value))
 
 
@@ -52,8 +52,8 @@ def _sources(rhs: ir.Rhs, kinds: Mapping[str, ir.Kind], flows: Flows) -> tuple[s
     """The names that a right-hand side depends on differentiably."""
     if isinstance(rhs, ir.Opaque) and rhs.harmless:
         return ()
-    if isinstance(rhs, ir.Call):
-        callee = (rhs.fn.id,) if isinstance(rhs.fn, ir.Name) else ()
+    if type(rhs) is ir.Call:
+        callee = (rhs.fn.id,) if type(rhs.fn) is ir.Name else ()
         return (*callee, *(n for a in flows(rhs, kinds) for n in ir.names(a)))
     return ir.names(rhs)
 

@@ -20,8 +20,9 @@ from srcdiff.primitives.ops import Op, is_op
 
 def stmt_reads(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names that a statement itself reads, and the test of a `while`."""
-    tested = ir.occurrences(stmt.test) if isinstance(stmt, ir.While) else ()
-    return ir.reads_of(stmt) + tested
+    if type(stmt) is ir.While:
+        return ir.reads_of(stmt) + ir.occurrences(stmt.test)
+    return ir.reads_of(stmt)
 
 
 class Scan:
@@ -50,12 +51,14 @@ class Scan:
 
 def held(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names that a statement reads where no expression can stand."""
-    if isinstance(stmt, (ir.For, ir.While)):
-        return () if stmt.stop is None else (stmt.stop.id,)
-    if isinstance(stmt, ir.SetItem):
+    if type(stmt) is ir.Assign or type(stmt) is ir.Effect:
+        opaque = type(stmt.rhs) is not ir.Call and isinstance(stmt.rhs, ir.Opaque)
+        return ir.reads_of(stmt) if opaque else ()
+    if type(stmt) is ir.SetItem:
         return (stmt.base.id,) if stmt.index is None else ()
-    opaque = isinstance(getattr(stmt, "rhs", None), ir.Opaque)
-    return ir.reads_of(stmt) if opaque or isinstance(stmt, (ir.Verbatim, ir.Permute)) else ()
+    if type(stmt) is ir.For or type(stmt) is ir.While:
+        return () if stmt.stop is None else (stmt.stop.id,)
+    return ir.reads_of(stmt) if isinstance(stmt, (ir.Verbatim, ir.Permute)) else ()
 
 
 # --- what evaluating a right-hand side can do, as far as moving it is concerned ------------------
@@ -65,7 +68,7 @@ def is_pure(rhs: ir.Rhs) -> bool:
     """Whether evaluating a right-hand side changes nothing and may be moved over other reads."""
     if isinstance(rhs, ir.Opaque):
         return rhs.harmless or _is_plain_lambda(rhs)
-    if not isinstance(rhs, ir.Call):
+    if type(rhs) is not ir.Call:
         return True
     checks = op_of(rhs.fn).effect is Effect.CHECKS
     return (checks or effects.is_pure(rhs.fn)) and not _has_out(rhs)
@@ -85,7 +88,7 @@ def reads_memory(rhs: ir.Rhs, fixed: frozenset[str]) -> bool:
     """Whether the value depends on what a store can change; `fixed` names hold plain numbers."""
     if isinstance(rhs, ir.Opaque):
         return not _is_plain_lambda(rhs)
-    if not isinstance(rhs, ir.Call):
+    if type(rhs) is not ir.Call:
         return False
     return not is_op(rhs, Op.T) and not is_fixed(rhs, fixed)
 
@@ -99,9 +102,9 @@ def is_fixed(rhs: ir.Rhs | None, fixed: Set[str]) -> bool:
     """Whether a value is a plain number, or a tuple of such, for certain."""
     if rhs is None or isinstance(rhs, ir.Opaque):
         return False
-    if not isinstance(rhs, ir.Call):
+    if type(rhs) is not ir.Call:
         return _is_fixed_atom(rhs, fixed)
-    if isinstance(rhs.fn, ir.Attr):
+    if type(rhs.fn) is ir.Attr:
         return op_of(rhs.fn).is_asked
     if is_op(rhs, Op.LEN, Op.RANGE):
         return True
@@ -111,14 +114,16 @@ def is_fixed(rhs: ir.Rhs | None, fixed: Set[str]) -> bool:
 def _makes_numbers(call: ir.Call) -> bool:
     """Whether of numbers and tuples a call makes such: nothing that a store can change."""
     called = op_of(call.fn)
-    of_python = called.name.startswith(("operator.", "builtins."))
+    of_python = called.package in ("operator", "builtins")
     return (called.probed and of_python) or is_op(call, Op.MAX, Op.MIN, Op.SLICE)
 
 
 def _is_fixed_atom(atom: ir.Atom, fixed: Set[str]) -> bool:
-    if isinstance(atom, ir.Name):
+    if type(atom) is ir.Name:
         return atom.id in fixed
-    if isinstance(atom, ir.Ref):
+    if type(atom) is ir.Const:
+        return True
+    if type(atom) is ir.Ref:
         return isinstance(atom.value, (bool, int, float, complex, str))
     return all(_is_fixed_atom(a, fixed) for a in ir.parts(atom))
 
@@ -139,9 +144,9 @@ def fixed_names(scan: Scan) -> frozenset[str]:
 
 def _bound_value(stmt: ir.Stmt) -> ir.Rhs | None:
     """What a statement binds a name to; None where that is not an expression."""
-    if isinstance(stmt, ir.Assign):
+    if type(stmt) is ir.Assign:
         return stmt.rhs
-    if isinstance(stmt, ir.For) and is_op(stmt.iter, Op.RANGE):
+    if type(stmt) is ir.For and is_op(stmt.iter, Op.RANGE):
         return ir.Const(0)
     return None
 
@@ -163,7 +168,7 @@ def slot_of(rhs: ir.Rhs | None) -> str | None:
     """The list that `xs.append(v)` or `xs.pop()` works on."""
     if is_op(rhs, Op.APPEND, Op.POP):
         base = rhs.args[0]
-        if isinstance(base, ir.Name) and ir.occurrences(rhs).count(base.id) == 1:
+        if type(base) is ir.Name and ir.occurrences(rhs).count(base.id) == 1:
             return base.id
     return None
 
@@ -176,10 +181,10 @@ def resizes(scan: Scan, private: frozenset[str]) -> bool:
 
 
 def _resizes(stmt: ir.Stmt, private: frozenset[str], lists: set[str]) -> bool:
-    if isinstance(stmt, ir.SetItem):
-        return isinstance(stmt.index, ir.Slice) and stmt.base.id in lists
+    if type(stmt) is ir.SetItem:
+        return type(stmt.index) is ir.Slice and stmt.base.id in lists
     call = ir.call_of(stmt)
-    if call is None or not isinstance(call.fn, ir.Method):
+    if call is None or type(call.fn) is not ir.Method:
         return False
     return call.fn.name not in PURE_METHODS and slot_of(call) not in private
 

@@ -23,8 +23,8 @@ from srcdiff.analysis.liveness import live_after
 from srcdiff.analysis.points_to import PointsTo, View, chain_is_steady, view_of
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.effects import is_pure, written_into
-from srcdiff.primitives.operation import Meaning, Result, op_of
-from srcdiff.primitives.ops import CONTAINERS, Op, is_op
+from srcdiff.primitives.operation import Result, op_of
+from srcdiff.primitives.ops import CONTAINERS, Op, is_op, which_op
 from srcdiff.primitives.views import (
     is_array_if_any,
     is_sure_view,
@@ -69,7 +69,7 @@ def shadowed(links: list[Link], unclear: list[Link], scene: PointsTo) -> Shadowe
 
 def _is_sure(link: Link, scene: PointsTo) -> bool:
     """Whether a part of an array is certainly a view: the adjoint of a copy is its own."""
-    rhs = link.stmt.rhs if isinstance(link.stmt, ir.Assign) else None
+    rhs = link.stmt.rhs if type(link.stmt) is ir.Assign else None
     return not is_op(rhs, Op.GETITEM) or is_sure_view(rhs, scene.kinds, scene.function)
 
 
@@ -134,7 +134,7 @@ def is_mirrored(stmt: ir.Stmt) -> bool:
     rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
     if isinstance(rhs, (ir.Name, ir.Tup)):
         return True
-    if not isinstance(rhs, ir.Call) or any(isinstance(a, ir.Star) for a in rhs.args):
+    if type(rhs) is not ir.Call or any(type(a) is ir.Star for a in rhs.args):
         return False
     called = op_of(rhs.fn)
     view = called.is_whole_view or called.result is Result.STEADY_VIEW
@@ -143,17 +143,18 @@ def is_mirrored(stmt: ir.Stmt) -> bool:
 
 def may_copy(rhs: ir.Rhs) -> bool:
     """Whether the layout of the memory decides between a view and a copy."""
-    if not isinstance(rhs, ir.Call):
+    if type(rhs) is not ir.Call:
         return False
     if is_op(rhs, Op.ASARRAY, Op.ASANYARRAY):
         return len(rhs.args) > 1 or bool(rhs.kwargs)
-    return op_of(rhs.fn).means(Meaning.SHAPED)
+    return op_of(rhs.fn).is_shaped
 
 
 # --- arrays whose order in memory decides what is written into -----------------------------------
 
 
 _BY_ORDER = (Op.ASCONTIGUOUSARRAY, Op.ASFORTRANARRAY, Op.REQUIRE)
+_LAYING = (Op.ASARRAY, Op.ASANYARRAY, *_BY_ORDER)
 
 
 def laid(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
@@ -172,7 +173,7 @@ def _with_stores(function: ir.Function) -> ir.Function:
     """The function with operators in place, which may be stores, as stores."""
 
     def one(stmt: ir.Stmt) -> ir.Block:
-        if not isinstance(stmt, ir.Assign) or not is_marked(stmt.rhs):
+        if type(stmt) is not ir.Assign or not is_marked(stmt.rhs):
             return (stmt,)
         base, value = stmt.rhs.args
         store = ir.SetItem(base, None, value, ir.SYMBOLS[stmt.rhs.fn], stmt.loc)  # type: ignore[arg-type]
@@ -184,7 +185,7 @@ def _with_stores(function: ir.Function) -> ir.Function:
 def _leaving(function: ir.Function, kinds: ir.Kinds) -> set[str]:
     """What is returned beside something that it may share memory with, to be written into then."""
     group = PointsTo.of(function, kinds).groups
-    returned = {n for s in function.body if isinstance(s, ir.Return) for n in ir.reads(s)}
+    returned = {n for s in function.body if type(s) is ir.Return for n in ir.reads(s)}
     count = Counter(group[n] for n in returned if n in group)
     return {n for n in returned if count[group.of(n)] > 1}
 
@@ -209,22 +210,21 @@ def laid_origins(
 
 def _given_away(function: ir.Function, kinds: ir.Kinds) -> Iterator[str]:
     """What functions are given that nobody knows, which may reshape it and write into it."""
-    for stmt in ir.walk(function.body):
-        call = ir.call_of(stmt)
-        if call is not None and isinstance(call.fn, FunctionType) and not is_pure(call.fn):
+    for stmt, call in ir.callers(function.body):
+        if type(call.fn) is FunctionType and not is_pure(call.fn):
             yield from written_into(stmt, kinds)
 
 
 def _sources(block: ir.Block) -> Iterator[tuple[str, str]]:
     """What is bound, and what may say in which order that lies."""
     for stmt in ir.walk(block):
-        said = _orders(stmt.rhs) if isinstance(stmt, ir.Assign) else ir.reads(stmt)
+        said = _orders(stmt.rhs) if type(stmt) is ir.Assign else ir.reads(stmt)
         yield from itertools.product(ir.writes(stmt), said)
 
 
 def _orders(rhs: ir.Rhs) -> tuple[str, ...]:
     """The names in an expression that may say in which order its value lies."""
-    if isinstance(rhs, ir.Call) and makes_c_order(rhs):
+    if type(rhs) is ir.Call and makes_c_order(rhs):
         return ()
     if is_op(rhs, Op.LAID_LIKE):
         return ir.names(rhs.args[1])
@@ -233,17 +233,16 @@ def _orders(rhs: ir.Rhs) -> tuple[str, ...]:
 
 def _unsure(function: ir.Function, kinds: ir.Kinds) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What is made of an array, and may be a view or a copy by how that lies in memory."""
-    for stmt in ir.walk(function.body):
-        call = ir.call_of(stmt)
-        if isinstance(stmt, ir.Assign) and call is not None and call.args:
-            unsure = (may_copy(call) or is_op(call, *_BY_ORDER)) and not _is_flat(
-                call.args[0], kinds
-            )
-            if unsure and not is_sure_view(call, kinds, function):
+    for stmt, call in ir.callers(function.body):
+        if op_of(call.fn).is_shaped or which_op(call) in _LAYING:
+            unsure = may_copy(call) or is_op(call, *_BY_ORDER)
+            if type(stmt) is not ir.Assign or not unsure or not call.args:
+                continue
+            if not _is_flat(call.args[0], kinds) and not is_sure_view(call, kinds, function):
                 yield stmt.target.id, ir.names(call.args[0])
 
 
 def _is_flat(base: ir.Atom, kinds: ir.Kinds) -> bool:
     """Whether an array certainly has one axis at most."""
-    rank = ir.rank_of(kinds.get(base.id, ir.UNKNOWN)) if isinstance(base, ir.Name) else 0
+    rank = ir.rank_of(kinds.get(base.id, ir.UNKNOWN)) if type(base) is ir.Name else 0
     return rank is not None and rank < 2

@@ -80,7 +80,7 @@ def accumulate(
     final: list[ir.Stmt] = []
     for target, like in wanted.items():
         final += pass_.demand(ir.Name(target), like, now, ir.NOWHERE)
-    return replace(function, body=body), tuple(final)
+    return ir.rebuilt(function, body=body), tuple(final)
 
 
 class _Accumulate:
@@ -103,9 +103,9 @@ class _Accumulate:
 
     def stmt(self, stmt: ir.Stmt, now: States) -> ir.Block:
         """One statement of the Pair tree."""
-        if isinstance(stmt, ir.Pair):
+        if type(stmt) is ir.Pair:
             return (replace(stmt, adjoint=self.adjoint(stmt.adjoint, now)),)
-        if isinstance(stmt, ir.If):
+        if type(stmt) is ir.If:
             return (self.branch(stmt, now),)
         return self.loop(stmt, now) if isinstance(stmt, (ir.For, ir.While)) else (stmt,)
 
@@ -129,13 +129,13 @@ class _Accumulate:
 
         Shared adjoints that the loop writes into are copied once, before it.
         """
-        demanded = {s.target.id for s in ir.walk((stmt,)) if isinstance(s, ir.Demand)}
+        demanded = {s.target.id for s in ir.walk((stmt,)) if type(s) is ir.Demand}
         copies = self.owned((n for n in demanded if now.get(n) == State.SHARED), now, stmt.loc)
         outside = dict(now)
         while True:
             end = dict(now)
             body = self.block(stmt.body, end)
-            self.block(stmt.cond if isinstance(stmt, ir.While) else (), end)
+            self.block(stmt.cond if type(stmt) is ir.While else (), end)
             start = loop_join(now, end)
             if start == now:
                 break
@@ -174,7 +174,7 @@ class _Accumulate:
         self.uses = ir.use_counts(block)
         self.fresh_temps: set[str] = set()
         self.cotangents: set[str] = set()
-        self.resets = {s.target.id for s in block if isinstance(s, ir.Reset)}
+        self.resets = {s.target.id for s in block if type(s) is ir.Reset}
         out = [made for stmt in block for made in self.adjoint_stmt(stmt, now)]
         for name in ir.bound(block) - self.like.keys():
             now.pop(name, None)
@@ -185,7 +185,7 @@ class _Accumulate:
 
         To an item of a container the cotangent is added by reading it, absent as it is.
         """
-        if any(self.facts.seed in ir.reads(s) for s in ir.walk(block)):
+        if self.facts.seed in ir.used(block):
             return False
         sources = {n for s in ir.walk(block) for n in self.sources(s)}
         return bool(sources) and all(self.absent(n, states) for n in sources)
@@ -194,10 +194,10 @@ class _Accumulate:
         """The adjoints whose value a statement passes on (not those that it adds to)."""
         if isinstance(stmt, (ir.Demand, ir.Reset)):
             return []
-        target = stmt.target.id if isinstance(stmt, ir.Assign) else ""
+        target = stmt.target.id if type(stmt) is ir.Assign else ""
         if target in self.like and self.is_view(target):
             return []
-        if isinstance(stmt, ir.SetItem) and stmt.op is not None and stmt.base.id in self.like:
+        if type(stmt) is ir.SetItem and stmt.op is not None and stmt.base.id in self.like:
             return [n for n in ir.names(stmt.value) if n in self.like]
         return [n for n in ir.reads(stmt) if n in self.like]
 
@@ -210,19 +210,19 @@ class _Accumulate:
 
     def adjoint_stmt(self, stmt: ir.Stmt, now: States) -> list[ir.Stmt]:
         """One adjoint statement, with its effect on the states."""
-        if isinstance(stmt, ir.Accum):
+        if type(stmt) is ir.Accum:
             return self.accum(stmt, now)
-        if isinstance(stmt, ir.Demand):
+        if type(stmt) is ir.Demand:
             return self.demand(stmt.target, stmt.like, now, stmt.loc)
-        if isinstance(stmt, ir.Reset):
+        if type(stmt) is ir.Reset:
             now.pop(stmt.target.id, None)
         if isinstance(stmt, (ir.Reset, ir.Comment)):
             return []
-        if isinstance(stmt, ir.If):
+        if type(stmt) is ir.If:
             return self.inner_if(stmt, now)
-        if isinstance(stmt, ir.For):
+        if type(stmt) is ir.For:
             return self.inner_for(stmt, now)
-        if isinstance(stmt, ir.Assign):
+        if type(stmt) is ir.Assign:
             self.note_fresh(stmt, now)
         return [*self.present(stmt, now), stmt]
 
@@ -257,7 +257,7 @@ class _Accumulate:
         """A run-time loop of a template; what it adds to is there before it."""
         out: list[ir.Stmt] = []
         for inner in ir.walk(stmt.body):
-            if isinstance(inner, ir.Accum):
+            if type(inner) is ir.Accum:
                 out += self.demand(inner.target, inner.like, now, stmt.loc)
             out += self.present(inner, now)
         body = tuple(s for inner in stmt.body for s in self.adjoint_stmt(inner, now))
@@ -266,7 +266,7 @@ class _Accumulate:
     def note_fresh(self, stmt: ir.Assign, now: States) -> None:
         """Remember a temporary that holds new memory."""
         rhs, name = stmt.rhs, stmt.target.id
-        if not isinstance(rhs, ir.Call):
+        if type(rhs) is not ir.Call:
             return
         # A cotangent is a copy all through; each of its items is taken once.
         item = is_op(rhs, Op.GETITEM) and set(ir.names(rhs.args[0])) & self.cotangents
@@ -278,7 +278,7 @@ class _Accumulate:
 
     def owns_alone(self, value: ir.Atom, now: States) -> bool:
         """Whether a value has memory of its own, and nobody uses it once more."""
-        if not isinstance(value, ir.Name) or self.uses.get(value.id) != 1:
+        if type(value) is not ir.Name or self.uses.get(value.id) != 1:
             return False
         given_up = value.id in self.resets and now.get(value.id) == State.OWNED
         return given_up or value.id in self.fresh_temps
@@ -289,7 +289,7 @@ class _Accumulate:
         assert target not in self.like or not self.is_view(target), f"{target} is a view"
         state = now.get(target, State.ABSENT)
         value = stmt.value
-        if isinstance(value, ir.Name) and value.id in self.like and self.absent(value.id, now):
+        if type(value) is ir.Name and value.id in self.like and self.absent(value.id, now):
             return []
         if stmt.like.id in self.facts.shadowed:
             return [self.added_into(stmt)]
@@ -320,12 +320,12 @@ class _Accumulate:
     def is_zero_dimensional(self, like: ir.Name) -> bool:
         """Whether a primal is an array without axes: sums of its adjoint would be numbers."""
         kind = self.facts.kinds.get(like.id)
-        array = isinstance(kind, ir.Array) and not kind.maybe_scalar and kind.dims == ()
+        array = type(kind) is ir.Array and not kind.maybe_scalar and kind.dims == ()
         return array and not on_device()
 
     def state_of(self, value: ir.Atom, now: States) -> State:
         """Who owns the memory of a contribution that is the first one."""
-        if not isinstance(value, ir.Name):
+        if type(value) is not ir.Name:
             return State.OWNED
         if self.uses.get(value.id, 0) > 1:
             return State.SHARED
@@ -354,13 +354,13 @@ class _Accumulate:
 
 def _doubled(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
     """A block in which two equal contributions to one adjoint (of `x * x`) are one, doubled."""
-    values = {s.target.id: s.rhs for s in block if isinstance(s, ir.Assign)}
+    values = {s.target.id: s.rhs for s in block if type(s) is ir.Assign}
     last: dict[tuple[str, ir.Rhs], int] = {}
     out: list[ir.Stmt] = []
     for stmt in block:
-        read = ir.names(stmt.value) if isinstance(stmt, ir.Accum) else ()
+        read = ir.names(stmt.value) if type(stmt) is ir.Accum else ()
         made = values.get(read[0]) if read else None
-        if not isinstance(stmt, ir.Accum) or not isinstance(made, ir.Call) or not is_pure(made.fn):
+        if type(stmt) is not ir.Accum or type(made) is not ir.Call or not is_pure(made.fn):
             out.append(stmt)
             continue
         key = (stmt.target.id, made)

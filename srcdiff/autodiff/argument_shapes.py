@@ -16,7 +16,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.ir.builder import Builder
-from srcdiff.ir.frozen import replace, state
+from srcdiff.ir.frozen import state
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.kinds.lengths import Equal
@@ -45,7 +45,7 @@ def with_fitting(
     for pair in wanted:
         if known.may_differ(*pair):
             checks.check(known.asked(*pair))
-    return replace(function, body=_with(checks.out, function)) if checks.out else function
+    return ir.rebuilt(function, body=_with(checks.out, function)) if checks.out else function
 
 
 def _with(checks: Iterable[ir.Stmt], function: ir.Function) -> ir.Block:

@@ -123,7 +123,7 @@ def seeds(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
         through_views(tuple(b.out), facts, pair.loc),
     )
     pairs = (ir.Pair(None, block, pair.loc) for block in blocks)
-    return replace(function, body=(*body, *pairs, pair))
+    return ir.rebuilt(function, body=(*body, *pairs, pair))
 
 
 _LOW = ("float16", "float32")

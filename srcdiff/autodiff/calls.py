@@ -57,7 +57,7 @@ from srcdiff.specialize.resolve import declined
 def call_adjoint(stmt: ir.Assign, facts: Facts) -> Pairs:
     """An active call as pairs: the forward part runs; its backward part is the adjoint."""
     call, loc = stmt.rhs, stmt.loc
-    assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Derived)
+    assert type(call) is ir.Call and type(call.fn) is ir.Derived
     key, given = active_key(call, facts)
     kinds, name = dict(key.kinds), call.fn.name
     gradients = ir.Tuple(tuple(_gradient_kind(kinds[p]) for p in key.active))
@@ -79,7 +79,7 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> Pairs:
 
 def key_of(call: ir.Call) -> Key:
     """What a marked call is a call of."""
-    assert isinstance(call.fn, ir.Derived)
+    assert type(call.fn) is ir.Derived
     key: Key = call.fn.key
     return key
 
@@ -108,7 +108,7 @@ def _taken_back(
     grads = b.call(fn, kept, facts.adjoint(stmt.target.id), base="_grads")
     b.reset(stmt.target)
     for k, atom in enumerate(given):
-        assert isinstance(atom, ir.Name)
+        assert type(atom) is ir.Name
         b.give(atom, b.temp(item_of(grads, k, len(given))))
     return tuple(b.out)
 
@@ -138,7 +138,7 @@ def _own_arguments(call: ir.Call, facts: Facts, loc: ir.Loc) -> tuple[Pairs, tup
 
 def _gradient_kind(kind: ir.Kind) -> ir.Kind:
     """The kind of the gradient of an argument: its numbers are those of Python or of NumPy."""
-    if isinstance(kind, ir.Scalar):
+    if type(kind) is ir.Scalar:
         return ir.Scalar(kind.dtype, None)
     return ir.mapped(_gradient_kind, kind)
 
@@ -157,7 +157,7 @@ def unmarked(block: ir.Block) -> ir.Block:
 
 
 def _unmarked(stmt: ir.Stmt) -> ir.Stmt:
-    if isinstance(stmt, ir.Assign) and is_op(stmt.rhs, Op.WITH_SLOPE):
+    if type(stmt) is ir.Assign and is_op(stmt.rhs, Op.WITH_SLOPE):
         stmt = replace(stmt, rhs=stmt.rhs.args[0])
     if isinstance(stmt, (ir.Assign, ir.Effect)) and is_user_call(stmt.rhs):
         call: Any = stmt.rhs
@@ -178,7 +178,7 @@ def _primal_call(call: ir.Call) -> ir.Call:
     if not key.written:
         return replace(call, fn=key.function)
     at = tuple(ir.Const(k) for k, (p, _) in enumerate(key.kinds) if p in key.written)
-    assert isinstance(call.fn, ir.Derived)
+    assert type(call.fn) is ir.Derived
     fn = ir.Ref(call.text or call.fn.name, key.function)
     return ir.Call(trees.on_copies, (fn, ir.Tup(at), *call.args))
 
@@ -198,7 +198,7 @@ def user_calls(typed: Typed) -> ir.Function:
     """
     function, kinds = typed.function, refined_kinds(typed)
     marker = _Marker(function, kinds, {}, None, frozenset())
-    marked = replace(function, body=marker.block(function.body))
+    marked = ir.rebuilt(function, body=marker.block(function.body))
     if not any(s.written or s.returned or s.entangled or s.together for s in marker.known.values()):
         return marked
     from srcdiff.check.lists import check_returned
@@ -229,7 +229,7 @@ class _Marker(Rewriter):
         """A statement with its call marked."""
         if not isinstance(stmt, (ir.Assign, ir.Effect)) or not calls_function(stmt):
             return self.inside(stmt)
-        assert isinstance(stmt.rhs, ir.Call)
+        assert type(stmt.rhs) is ir.Call
         call = _marked_call(stmt.rhs, self.kinds, stmt.loc, self.known)
         if not is_user_call(call):
             return replace(stmt, rhs=call)
@@ -243,14 +243,14 @@ class _Marker(Rewriter):
 
     def named(self, atom: ir.Atom) -> ir.Atom:
         """An argument; `*args` from a sequence, and displays of variables, get a name."""
-        plain = not isinstance(atom, ir.Call) and not (isinstance(atom, ir.Tup) and ir.names(atom))
+        plain = not isinstance(atom, ir.Call) and not (type(atom) is ir.Tup and ir.names(atom))
         return atom if plain else self.temp(atom)
 
     def check_entangled(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> None:
         """Of what shares memory in the result of a call nothing is written into."""
-        if self.near is None or not isinstance(stmt, ir.Assign):
+        if self.near is None or type(stmt) is not ir.Assign:
             return
-        assert isinstance(call.fn, ir.Derived)
+        assert type(call.fn) is ir.Derived
         key = key_of(call)
         found = self.known.get((key.function, key.kinds))
         if found is None or not (found.entangled or found.together):
@@ -268,7 +268,7 @@ class _Marker(Rewriter):
         key = key_of(call)
         result: Any = key.result
         result = result.items[0] if key.written else result
-        if not isinstance(stmt, ir.Assign) or not is_array(result):
+        if type(stmt) is not ir.Assign or not is_array(result):
             return ()
         stored = {p for (p, _), a in zip(key.kinds, call.args) if self.stored & {*ir.names(a)}}
         return tuple(p for p in key.returned if p in key.written or p in stored)
@@ -277,14 +277,14 @@ class _Marker(Rewriter):
         self, stmt: ir.Assign | ir.Effect, call: ir.Call, shared: tuple[str, ...]
     ) -> None:
         """A call that writes into arguments, and what it has written stored in them."""
-        assert isinstance(call.fn, ir.Derived)
+        assert type(call.fn) is ir.Derived
         key, count = key_of(call), 1 + len(key_of(call).written)
         args = dict(zip(dict(key.kinds), call.args))
         if self.near is not None:
             _check_apart(key, shared, args, self.near, stmt)
         olds = {p: self.apply(laid_copy, args[p]) for p in shared if p not in key.written}
         both = self.fresh()
-        for_nothing = isinstance(stmt, ir.Effect)
+        for_nothing = type(stmt) is ir.Effect
         rest = () if for_nothing else tuple(p for p in key.returned if p not in shared)
         taken = bool(shared) or for_nothing
         fn = replace(call.fn, key=replace(key, returned=rest, taken=taken))
@@ -292,7 +292,7 @@ class _Marker(Rewriter):
         self.assign(both, replace(call, fn=fn, args=given))
         for k, param in enumerate(key.written, 1):
             base = args[param]
-            if not isinstance(base, ir.Name) or not is_array(self.kinds.get(base.id)):
+            if type(base) is not ir.Name or not is_array(self.kinds.get(base.id)):
                 raise UnsupportedError(
                     f"the recursive function `{call.fn.name}` writes into its argument `{param}`, "
                     "which is not surely an array",
@@ -301,7 +301,7 @@ class _Marker(Rewriter):
                 )
             olds[param] = self.temp(item_of(both, k, count))
             self.store(base, ir.Const(...), olds[param])
-        if isinstance(stmt, ir.Assign):
+        if type(stmt) is ir.Assign:
             result = item_of(both, 0, count) if key.written else both
             if shared:
                 result = _looked_up(result, [(args[p], olds[p]) for p in shared], self)
@@ -329,7 +329,7 @@ def _check_apart(
 ) -> None:
     """What is written into is no other argument, and is returned only as an array."""
     name, loc = getattr(key.function, "__name__", "the function"), stmt.loc
-    if isinstance(stmt, ir.Assign) and set(key.returned) & set(key.written) - set(shared):
+    if type(stmt) is ir.Assign and set(key.returned) & set(key.written) - set(shared):
         raise UnsupportedError(
             f"the recursive function `{name}` writes into its argument `{key.returned[0]}` and "
             "may return it, or a part of it in something else",
@@ -402,7 +402,7 @@ def at_run_time(function: ir.Function, kinds: ir.Kinds, inputs: Iterable[str]) -
         call = stmt.rhs
         if not _is_candidate(stmt, kinds):
             return call
-        assert isinstance(call, ir.Call) and isinstance(call.fn, ir.Name)
+        assert type(call) is ir.Call and type(call.fn) is ir.Name
         active = {n for a in call.args for n in ir.names(a) if ir.carries(n, kinds)} & varied
         if not active or call.fn.id in unfit:
             return call
@@ -414,8 +414,8 @@ def at_run_time(function: ir.Function, kinds: ir.Kinds, inputs: Iterable[str]) -
 
 def _is_candidate(stmt: ir.Stmt, kinds: ir.Kinds) -> bool:
     """Whether a statement keeps the result of a plain call of something that may be a function."""
-    call = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if not isinstance(call, ir.Call) or not isinstance(call.fn, ir.Name) or call.kwargs:
+    call = stmt.rhs if type(stmt) is ir.Assign else None
+    if type(call) is not ir.Call or type(call.fn) is not ir.Name or call.kwargs:
         return False
     plain = all(isinstance(a, (ir.Name, ir.Const, ir.Ref)) for a in call.args)
     kind = kinds.get(call.fn.id, ir.UNKNOWN)
@@ -424,16 +424,16 @@ def _is_candidate(stmt: ir.Stmt, kinds: ir.Kinds) -> bool:
 
 def is_at_run_time(rhs: ir.Rhs) -> bool:
     """Whether a right-hand side is a marked call."""
-    fn = rhs.fn if isinstance(rhs, ir.Call) else None
-    return isinstance(fn, ir.Derived) and fn.part == AT_RUN_TIME
+    fn = rhs.fn if type(rhs) is ir.Call else None
+    return type(fn) is ir.Derived and fn.part == AT_RUN_TIME
 
 
 def run_time_adjoint(stmt: ir.Assign, facts: Facts) -> Pairs:
     """A marked call as pairs: it runs with a pullback, which is the adjoint."""
     call = stmt.rhs
-    assert isinstance(call, ir.Call)
+    assert type(call) is ir.Call
     fn, args = call.args[0], call.args[1:]
-    at = [k for k, a in enumerate(args) if isinstance(a, ir.Name) and a.id in facts.active]
+    at = [k for k, a in enumerate(args) if type(a) is ir.Name and a.id in facts.active]
     both, pull = facts.fresh("_both"), facts.fresh("pull")
     places = ir.Tup(tuple(map(ir.Const, at)))
     strong = (("strong_zeros", ir.Const(True)),) if facts.strong else ()

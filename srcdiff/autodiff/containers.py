@@ -31,7 +31,7 @@ from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.indexing import item_kind
 from srcdiff.primitives.effects import makes_object, object_parts
-from srcdiff.primitives.ops import Op, is_op, which_op
+from srcdiff.primitives.ops import Op, calling, is_op, which_op
 from srcdiff.primitives.views import is_array
 from srcdiff.runtime import arrays
 from srcdiff.runtime.sequences import numbers, of_items, one_value
@@ -384,8 +384,8 @@ def put_back(stmt: ir.Assign, base: ir.Name, item: ir.Name, facts: Facts) -> ir.
 
 def resized(block: ir.Block) -> frozenset[str]:
     """The lists and dicts that a block puts items into or takes items out of."""
-    calls = (c for c in map(ir.call_of, ir.walk(block)) if is_op(c, *CHANGES, Op.POP))
-    return frozenset(n for call in calls for n in ir.names(call.args[0]))
+    made = calling(block, *CHANGES, Op.POP)
+    return frozenset([n for _, call in made for n in ir.names(call.args[0])])
 
 
 def _unsupported(what: str, loc: ir.Loc) -> UnsupportedError:

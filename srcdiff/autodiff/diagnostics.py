@@ -96,7 +96,7 @@ def checked(function: ir.Function, facts: Facts, what: str) -> ir.Function:
     checks = _Checks(ir.Const(what), facts.fresh("seen"), primal, facts.active)
     made = ir.Call(trees.nothing_seen, text="nothing_seen")
     start = ir.Pair(ir.Assign(checks.seen, made, function.loc), (), function.loc)
-    return replace(function, body=(start, *checks.block(function.body, ())))
+    return ir.rebuilt(function, body=(start, *checks.block(function.body, ())))
 
 
 @frozen

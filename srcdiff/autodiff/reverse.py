@@ -46,7 +46,7 @@ def reverse(function: ir.Function, facts: Facts) -> tuple[ir.Function, Facts]:
     body = _block(function.body, replace(facts, made=made, uses=counts(function)))
     for new, (old, adjoint) in made.items():
         facts = with_alias(facts, new, old, adjoint)
-    return replace(function, body=body), facts
+    return ir.rebuilt(function, body=body), facts
 
 
 def _block(block: ir.Block, facts: Facts) -> ir.Block:
@@ -75,13 +75,13 @@ def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     """A statement as pairs; control flow keeps its shape."""
     if isinstance(stmt, (ir.If, ir.For)):
         return (ir.map_blocks(stmt, lambda b: _block(b, facts)),)
-    if isinstance(stmt, ir.While):
+    if type(stmt) is ir.While:
         assert ir.bound(stmt.cond).isdisjoint(ir.used(stmt.body)), "it does more than decide"
         return (replace(stmt, cond=_deciding(stmt.cond), body=_block(stmt.body, facts)),)
     pairs = _shadow_pairs(stmt, facts) or _call_pairs(stmt, facts)
     if pairs:
         return tuple(replace(p, adjoint=through_views(p.adjoint, facts, p.loc)) for p in pairs)
-    if isinstance(stmt, ir.Assign) and stmt.target.id in ir.names(stmt.rhs):
+    if type(stmt) is ir.Assign and stmt.target.id in ir.names(stmt.rhs):
         return _self_assign(stmt, facts)
     return (ir.Pair(stmt, through_views(_adjoint(stmt, facts), facts, stmt.loc), stmt.loc),)
 
@@ -111,9 +111,9 @@ def _shadow_pairs(stmt: ir.Stmt, facts: Facts) -> Pairs:
 
 def _call_pairs(stmt: ir.Stmt, facts: Facts) -> Pairs:
     """The pairs of a call that stays one, nothing for other statements."""
-    if isinstance(stmt, ir.Assign) and is_at_run_time(stmt.rhs):
+    if type(stmt) is ir.Assign and is_at_run_time(stmt.rhs):
         return run_time_adjoint(stmt, facts)
-    if isinstance(stmt, ir.Assign) and is_user_call(stmt.rhs) and stmt.target.id in facts.active:
+    if type(stmt) is ir.Assign and is_user_call(stmt.rhs) and stmt.target.id in facts.active:
         return call_adjoint(stmt, facts)
     return ()
 
@@ -143,13 +143,13 @@ def _self_assign(stmt: ir.Assign, facts: Facts) -> ir.Block:
 def _adjoint(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     """The adjoint statements of one statement."""
     b = Lines(facts, stmt.loc)
-    if isinstance(stmt, ir.Assign):
+    if type(stmt) is ir.Assign:
         _assign(stmt, b)
-    elif isinstance(stmt, ir.SetItem):
+    elif type(stmt) is ir.SetItem:
         _set_item(stmt, b)
-    elif isinstance(stmt, ir.Permute):
+    elif type(stmt) is ir.Permute:
         _permute(stmt, b)
-    elif isinstance(stmt, ir.Effect):
+    elif type(stmt) is ir.Effect:
         _effect(stmt, b)
     return tuple(b.out)
 
@@ -168,11 +168,11 @@ def _assign(stmt: ir.Assign, b: Lines) -> None:
 def _contributions(stmt: ir.Assign, b: Lines) -> None:
     """What the adjoint of the target adds to the adjoints of what was read."""
     rhs, shown = stmt.rhs, displayed(stmt.rhs)
-    if isinstance(rhs, ir.Name):
+    if type(rhs) is ir.Name:
         b.take(b.facts.adjoint(stmt.target.id), rhs)
     elif shown is not None:
         b.show(b.facts.adjoint(stmt.target.id), shown)
-    elif isinstance(rhs, ir.Call):
+    elif type(rhs) is ir.Call:
         _call(stmt, rhs, b)
     else:
         check_flows(rhs, b.facts, stmt.loc)
@@ -213,7 +213,7 @@ def _set_item(stmt: ir.SetItem, b: Lines) -> None:
     clear_cut(stmt.base, stmt.index, ir.names(stmt.value) if stmt.op is None else (), b)
     if _may_hold_itself(stmt, facts):
         # What was stored may be a part of the same memory: it takes its adjoint last.
-        block = tuple(sorted(block, key=lambda s: isinstance(s, ir.Accum)))
+        block = tuple(sorted(block, key=lambda s: type(s) is ir.Accum))
     b.out += block
 
 
@@ -235,11 +235,11 @@ def _permute(stmt: ir.Permute, b: Lines) -> None:
 def _effect(stmt: ir.Effect, b: Lines) -> None:
     """The adjoint of a call for its effect."""
     call, facts = stmt.rhs, b.facts
-    if not isinstance(call, ir.Call) or facts.active.isdisjoint(ir.names(call)):
+    if type(call) is not ir.Call or facts.active.isdisjoint(ir.names(call)):
         return
     if is_user_call(call):
         return  # what it writes into is stored behind it
-    if isinstance(call.fn, ir.Method) and facts.is_container(call.args[0]):
+    if type(call.fn) is ir.Method and facts.is_container(call.args[0]):
         change_adjoint(stmt, call, b)
         return
     written = written_into(stmt, facts.kinds)
@@ -279,7 +279,7 @@ def _make_view(name: str, b: Lines, made: set[str]) -> None:
 
 def _written_through(stmt: ir.Stmt, made: set[str], facts: Facts) -> ir.Block:
     """A statement on the adjoint of a view, as a store into it or into what it is a view of."""
-    if isinstance(stmt, ir.Accum) and stmt.like.id in made:
+    if type(stmt) is ir.Accum and stmt.like.id in made:
         view = facts.aliases.views[stmt.like.id]
         base = facts.adjoint(view.base)
         if is_op(view.rhs, Op.GETITEM):
@@ -287,7 +287,7 @@ def _written_through(stmt: ir.Stmt, made: set[str], facts: Facts) -> ir.Block:
             plain = ir.is_numeric(facts.kind(stmt.like))
             add_item(b, base, view.rhs.args[1], stmt.value, plain)
             return tuple(b.out)
-        if isinstance(view.rhs, ir.Name):
+        if type(view.rhs) is ir.Name:
             return _written_through(ir.Accum(base, stmt.value, view.rhs, stmt.loc), made, facts)
         return (ir.SetItem(stmt.target, None, stmt.value, "+", stmt.loc),)
     if isinstance(stmt, (ir.Demand, ir.Reset)) and facts.views.get(stmt.target.id) in made:

@@ -24,7 +24,7 @@ from srcdiff.codegen.nest import Plan, Planner
 from srcdiff.codegen.printer import WIDTH, Printer, Remark
 from srcdiff.codegen.statements import Statements
 from srcdiff.codegen.structure import with_jumps, with_late_breaks, with_sequences
-from srcdiff.ir.frozen import frozen, replace
+from srcdiff.ir.frozen import frozen
 from srcdiff.texts import line_of
 
 _SAVES = re.compile(r" *\w+_saved(_\d+)?(\.append\(| = )")
@@ -127,7 +127,7 @@ def _own(function: ir.Function, lines: Sequence[str], places: Sequence[ir.Loc]) 
 
 def _backward(lines: Sequence[str], function: ir.Function) -> int:
     """Where the backward part begins."""
-    if any(isinstance(s, ir.Comment) and s.text == "backward" for s in function.body):
+    if any(type(s) is ir.Comment and s.text == "backward" for s in function.body):
         return next(i for i, line in enumerate(lines) if line.strip() == "# backward")
     return len(lines)
 
@@ -191,7 +191,7 @@ def renamed(function: ir.Function, new: Mapping[str, str]) -> ir.Function:
     """A function with names that are shown replaced; what is nested in it stays nested."""
     if not new:
         return function
-    made = replace(function, body=ir.rename(function.body, new))
+    made = ir.rebuilt(function, body=ir.rename(function.body, new))
     planned = vars(function).get("_plan")
     given = [n for n in new.values() if n != "_"]  # nothing reads `_`
     apart = len(set(given)) == len(given) and ir.all_names(function).isdisjoint(given)
@@ -215,17 +215,17 @@ def _planned(function: ir.Function, scan: Scan) -> Plan:
 
 def _looped(stmt: ir.Stmt) -> Any:
     """What a loop goes over, but for names: `range`, `zip`, `enumerate`, a sequence."""
-    if not isinstance(stmt, ir.For):
+    if type(stmt) is not ir.For:
         return None
-    return stmt.iter.fn if isinstance(stmt.iter, ir.Call) else type(stmt.iter)
+    return stmt.iter.fn if type(stmt.iter) is ir.Call else type(stmt.iter)
 
 
 def _locals(scan: Scan) -> frozenset[str]:
     """The names that no global may have: all local ones but those that only an import binds."""
-    imported = {w.id for s in scan.stmts if isinstance(s, ir.Verbatim) for w in s.writes}
+    imported = {w.id for s in scan.stmts if type(s) is ir.Verbatim for w in s.writes}
     if not imported:
         return frozenset(scan.names)
-    others = (w for s in scan.stmts if not isinstance(s, ir.Verbatim) for w in ir.writes(s))
+    others = (w for s in scan.stmts if type(s) is not ir.Verbatim for w in ir.writes(s))
     return frozenset(scan.names - (imported - {*others, *(p.name for p in scan.function.params)}))
 
 

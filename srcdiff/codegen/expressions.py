@@ -21,7 +21,7 @@ from srcdiff import ir
 from srcdiff.codegen import expression_text
 from srcdiff.primitives.arguments import called_by_name
 from srcdiff.primitives.operation import distribution, op_of
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.runtime.devices import OnHost, canonical, generating_for, on_device
 from srcdiff.runtime.workspace import MEMORY
 
@@ -215,16 +215,16 @@ class Expressions:
 
     def atom(self, atom: ir.Atom) -> Any:
         """An operand."""
-        if isinstance(atom, ir.Name):
+        if type(atom) is ir.Name:
             return self.moved.pop(atom.id, None) or name(atom.id)
-        if isinstance(atom, ir.Const):
+        if type(atom) is ir.Const:
             return self._constant(atom.value)
-        if isinstance(atom, ir.Ref):
+        if type(atom) is ir.Ref:
             return dotted(self.globals.spell(atom.value, atom.text))
-        if isinstance(atom, ir.Tup):
+        if type(atom) is ir.Tup:
             items = [self.atom(a) for a in atom.items]
             return gast.List(items, LOAD) if atom.listed else gast.Tuple(items, LOAD)
-        if isinstance(atom, ir.Star):
+        if type(atom) is ir.Star:
             return gast.Starred(self.atom(atom.value), LOAD)
         bounds = [self.atom(a) for a in (atom.lower, atom.upper, atom.step)]
         return gast.Call(dotted(self.globals.spell(slice)), bounds, [])
@@ -239,10 +239,10 @@ class Expressions:
 
     def index(self, atom: ir.Atom) -> Any:
         """What stands between square brackets."""
-        if isinstance(atom, ir.Slice):
+        if type(atom) is ir.Slice:
             bounds = (atom.lower, atom.upper, atom.step)
             return gast.Slice(*(None if b == ir.Const(None) else self.atom(b) for b in bounds))
-        if isinstance(atom, ir.Tup):
+        if type(atom) is ir.Tup:
             return gast.Tuple([self.index(a) for a in atom.items], LOAD)
         return self.atom(atom)
 
@@ -250,7 +250,7 @@ class Expressions:
 
     def rhs(self, rhs: ir.Rhs) -> Any:
         """A right-hand side."""
-        if isinstance(rhs, ir.Call):
+        if type(rhs) is ir.Call:
             return self._call(rhs)
         if isinstance(rhs, ir.Opaque):
             return self.renamed(gast.parse(f"({rhs.text}\n)", mode="eval").body, rhs.refs)
@@ -268,12 +268,12 @@ class Expressions:
     def _call(self, call: ir.Call) -> Any:
         """A call in infix notation, with brackets or as a call, whatever its callee is."""
         fn = call.fn
-        if isinstance(fn, ir.Name):
+        if type(fn) is ir.Name:
             return self._plain(self.atom(fn), call)
         if isinstance(fn, (ir.Attr, ir.Method)):
             part = gast.Attribute(self.atom(call.args[0]), fn.name, LOAD)
-            return part if isinstance(fn, ir.Attr) else self._plain(part, call, call.args[1:])
-        if isinstance(fn, ir.Derived):
+            return part if type(fn) is ir.Attr else self._plain(part, call, call.args[1:])
+        if type(fn) is ir.Derived:
             return self._plain(name(fn.name), call)
         if call.text and call.text.endswith("[]"):
             return self._joined(fn, call)
@@ -283,7 +283,7 @@ class Expressions:
     def _joined(self, fn: Any, call: ir.Call) -> Any:
         """`np.r_[x, y]`; one thing stands without a comma, as users write it."""
         key = call.args[0]
-        if isinstance(key, ir.Tup) and len(key.items) == 1:
+        if type(key) is ir.Tup and len(key.items) == 1:
             key = key.items[0]
         joiner = dotted(self.globals.spell(fn.__self__, (call.text or "")[:-2]))
         return gast.Subscript(joiner, self.index(key), LOAD)
@@ -311,15 +311,15 @@ class Expressions:
 
     def _display(self, call: ir.Call) -> Any:
         """A list, tuple or dict that is written out; None for anything else."""
-        args = call.args
-        if is_op(call, Op.TUPLE) and len(args) == 1 and not call.kwargs:
+        args, op = call.args, which_op(call)
+        if op is Op.TUPLE and len(args) == 1 and not call.kwargs:
             return self._tuple(call)
-        if is_op(call, Op.MAKE_LIST):
+        if op is Op.MAKE_LIST:
             return gast.List([self.atom(a) for a in args], LOAD)
-        if is_op(call, Op.ZEROS_OF):
+        if op is Op.ZEROS_OF:
             zeros = gast.List([self.atom(ir.Const(0.0))], LOAD)
             return gast.BinOp(zeros, BINARY["*"], self.rhs(ir.Call(len, args, text="len")))
-        if is_op(call, Op.MAKE_DICT) and ir.Star not in map(type, args):
+        if op is Op.MAKE_DICT and ir.Star not in map(type, args):
             parts = [self.atom(a) for a in args]
             return gast.Dict(parts[::2], parts[1::2])
         return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence, Set
+from functools import lru_cache
 from typing import Any
 
 from srcdiff import ir
@@ -26,21 +27,21 @@ def visible(block: ir.Block, inline: Set[str]) -> list[ir.Stmt]:
 
 
 def _is_nested(stmt: ir.Stmt, inline: Set[str]) -> bool:
-    if isinstance(stmt, ir.Assign):
+    if type(stmt) is ir.Assign:
         return stmt.target.id in inline
-    if isinstance(stmt, ir.For):
+    if type(stmt) is ir.For:
         return filled_name(stmt) in inline
     # The last name that a conditional binds can only be nested if all of the conditional is.
-    return isinstance(stmt, ir.If) and result_name(stmt) in inline
+    return type(stmt) is ir.If and result_name(stmt) in inline
 
 
 def result_name(stmt: ir.If) -> str | None:
     """The name that a conditional binds last."""
     block = stmt.body or stmt.orelse
     last = block[-1] if block else None
-    if isinstance(last, ir.Assign):
+    if type(last) is ir.Assign:
         return last.target.id
-    return result_name(last) if isinstance(last, ir.If) else None
+    return result_name(last) if type(last) is ir.If else None
 
 
 def filled_name(loop: ir.For) -> str | None:
@@ -57,10 +58,10 @@ def filled_name(loop: ir.For) -> str | None:
 
 def container(stmt: ir.Stmt | None) -> str | None:
     """The container that a statement puts something into."""
-    if isinstance(stmt, ir.SetItem) and stmt.op is None and stmt.index is not None:
+    if type(stmt) is ir.SetItem and stmt.op is None and stmt.index is not None:
         return stmt.base.id
-    call = stmt.rhs if isinstance(stmt, ir.Effect) else None
-    if is_op(call, Op.APPEND) and len(call.args) == 2 and isinstance(call.args[0], ir.Name):
+    call = stmt.rhs if type(stmt) is ir.Effect else None
+    if is_op(call, Op.APPEND) and len(call.args) == 2 and type(call.args[0]) is ir.Name:
         return call.args[0].id
     return None
 
@@ -73,6 +74,7 @@ def container(stmt: ir.Stmt | None) -> str | None:
 _NAME = re.compile(r"((?:d_)*)_*(.*?)(?:_\d+)*\Z")
 
 
+@lru_cache(maxsize=4096)
 def name_width(name: str) -> int:
     """About how many columns a name takes, whatever its number is."""
     match = _NAME.match(name)
@@ -82,27 +84,27 @@ def name_width(name: str) -> int:
 
 def rhs_width(rhs: ir.Rhs) -> int:
     """About how many columns a right-hand side takes."""
-    if isinstance(rhs, ir.Call):
+    if type(rhs) is ir.Call:
         given = sum(len(key or "**") + 3 + rhs_width(value) for key, value in rhs.kwargs)
         return _callee_width(rhs) + sum(rhs_width(a) + 2 for a in rhs.args) + given
-    if isinstance(rhs, ir.Name):
+    if type(rhs) is ir.Name:
         return name_width(rhs.id)
-    if isinstance(rhs, ir.Const):
+    if type(rhs) is ir.Const:
         return len(repr(rhs.value))
     if isinstance(rhs, (ir.Opaque, ir.Ref)):
         return len(rhs.text)
-    if isinstance(rhs, ir.Tup):
+    if type(rhs) is ir.Tup:
         return sum(rhs_width(a) + 2 for a in rhs.items)
     return 1 + sum(rhs_width(a) for a in ir.parts(rhs) if a != ir.NONE)  # `*x`, `a:b:c`
 
 
 def _callee_width(call: ir.Call) -> int:
     fn = call.fn
-    if isinstance(fn, ir.Derived):
+    if type(fn) is ir.Derived:
         return 20  # it gets its name later
     if isinstance(fn, (ir.Method, ir.Attr)):
         return len(fn.name) + 1
-    if isinstance(fn, ir.Name):
+    if type(fn) is ir.Name:
         return len(fn.id)
     if call.text is not None:
         return len(call.text)
@@ -145,12 +147,12 @@ def _taken(stmt: ir.Stmt) -> tuple[str, int, int] | None:
     They are the only ones that there are, so that unpacking can do without a subscript.  Some of
     them may have been dropped as unused since.
     """
-    call = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    role = call.role if isinstance(call, ir.Call) else None
-    if not isinstance(call, ir.Call) or not isinstance(role, ir.Unpacks) or role.after is not None:
+    call = stmt.rhs if type(stmt) is ir.Assign else None
+    role = call.role if type(call) is ir.Call else None
+    if type(call) is not ir.Call or not isinstance(role, ir.Unpacks) or role.after is not None:
         return None
     base, position = call.args
-    if not isinstance(base, ir.Name) or not isinstance(position, ir.Const):
+    if type(base) is not ir.Name or type(position) is not ir.Const:
         return None
     return base.id, role.before, position.value
 
@@ -161,9 +163,9 @@ def unpacked(
     """The targets if the statements after `index` take all items of what it binds; else ()."""
     stmt = block[index]
     found = items_of(block, index + 1)
-    if found is None or not isinstance(stmt, ir.Assign) or stmt.target.id != found[0]:
+    if found is None or type(stmt) is not ir.Assign or stmt.target.id != found[0]:
         return ()
-    if isinstance(stmt.rhs, ir.Tup):
+    if type(stmt.rhs) is ir.Tup:
         return ()  # that would read back as assignments one by one
     return found[1] if (uses[found[0]], defs[found[0]]) == (len(found[1]), 1) else ()
 
@@ -207,7 +209,7 @@ class Join:
 def _join(name: str, first: ir.Assign | None, within: Sequence[ir.Stmt], width: int) -> Join:
     """The expression that some statements are; `width` is what they take beside their operands."""
     reads = frozenset(n for s in within for n in stmt_reads(s)) - {name}
-    others = (s for s in within if isinstance(s, ir.Assign) and s is not first)
+    others = (s for s in within if type(s) is ir.Assign and s is not first)
     width += sum(rhs_width(o) for s in within for o in ir.operands(s))
     return Join(name, first, reads, any(not is_pure(s.rhs) for s in others), width)
 
@@ -227,7 +229,7 @@ def find_collection(
         return None
     if not _is_empty(block[:index], name):
         return None
-    inner = [s for s in ir.walk((loop,)) if isinstance(s, ir.For)]
+    inner = [s for s in ir.walk((loop,)) if type(s) is ir.For]
     if not _only_fills(loop, name, inline, targets) or any(f.stop is not None for f in inner):
         return None
     variables = ir.bound((loop,)) - inline
@@ -240,16 +242,16 @@ def find_collection(
 def _is_empty(before: ir.Block, name: str) -> bool:
     """Whether a name is an empty list or dict when the loop begins."""
     for stmt in reversed(before):
-        if isinstance(stmt, ir.Assign) and stmt.target.id == name:
+        if type(stmt) is ir.Assign and stmt.target.id == name:
             return is_op(stmt.rhs, Op.MAKE_LIST, Op.MAKE_DICT) and not stmt.rhs.args
     return False
 
 
 def _only_fills(stmt: ir.Stmt, name: str, inline: Set[str], starts: Targets) -> bool:
     """Whether a statement is a loop or test around nothing but one that fills the container."""
-    if isinstance(stmt, ir.If):
+    if type(stmt) is ir.If:
         return not stmt.orelse and _fills_last(stmt.body, name, inline, starts)
-    if isinstance(stmt, ir.For):
+    if type(stmt) is ir.For:
         start = starts.get(stmt.target.id, (None, 0))[1]
         return _fills_last(stmt.body[start:], name, inline, starts)
     return container(stmt) == name
@@ -266,7 +268,7 @@ def _fills_last(block: ir.Block, name: str, inline: Set[str], starts: Targets) -
 def find_join(block: ir.Block, index: int, inline: Set[str], scan: Scan) -> Join | None:
     """The expression that the `If` at `index` is, if it is one."""
     stmt = block[index] if index < len(block) else None
-    if not isinstance(stmt, ir.If):
+    if type(stmt) is not ir.If:
         return None
     name = value_target(stmt, inline)
     if name is None or name in scan.held:
@@ -275,7 +277,7 @@ def find_join(block: ir.Block, index: int, inline: Set[str], scan: Scan) -> Join
     inside: ir.Block = (stmt,)
     if is_continued(stmt, name):
         before = block[index - 1] if index else None
-        if not isinstance(before, ir.Assign) or before.target.id != name:
+        if type(before) is not ir.Assign or before.target.id != name:
             return None
         first, inside = before, (before, stmt)
     within = ir.walk(inside)
@@ -306,18 +308,18 @@ def value_target(stmt: ir.If, inline: Set[str]) -> str | None:
 def _computes(block: ir.Block, name: str, inline: Set[str]) -> bool:
     """Whether a block does nothing but compute a value for `name`."""
     shown = visible(block, inline)
-    if any(isinstance(s, ir.Comment) for s in shown) or not 1 <= len(shown) <= 2:
+    if any(type(s) is ir.Comment for s in shown) or not 1 <= len(shown) <= 2:
         return False
     first, last = shown[0], shown[-1]
     if len(shown) == 2:
         return (
-            isinstance(first, ir.Assign)
+            type(first) is ir.Assign
             and first.target.id == name
-            and isinstance(last, ir.If)
+            and type(last) is ir.If
             and is_continued(last, name)
             and value_target(last, inline) == name
         )
-    if isinstance(first, ir.If):
+    if type(first) is ir.If:
         return not is_continued(first, name) and value_target(first, inline) == name
-    binds = isinstance(first, ir.Assign) and first.target.id == name
+    binds = type(first) is ir.Assign and first.target.id == name
     return binds and items_of((first,), 0) is None

@@ -55,7 +55,7 @@ def alone(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     for name in reversed(slopes):  # those of others before these
         if name not in ir.used(body):
             body = ir.without(body, {name})
-    return replace(function, body=body)
+    return ir.rebuilt(function, body=body)
 
 
 def _slopes(function: ir.Function) -> dict[str, tuple[Any, int]]:

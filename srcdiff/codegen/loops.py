@@ -31,7 +31,7 @@ _Sums = Mapping[str, tuple[ir.Name, int]]
 
 def fold(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> ir.Function:
     """The function with sums of a whole number and literals as one sum."""
-    return replace(function, body=_folded(function.body, kinds, {}))
+    return ir.rebuilt(function, body=_folded(function.body, kinds, {}))
 
 
 def _folded(block: ir.Block, kinds: Mapping[str, ir.Kind], sums: _Sums) -> ir.Block:
@@ -39,7 +39,7 @@ def _folded(block: ir.Block, kinds: Mapping[str, ir.Kind], sums: _Sums) -> ir.Bl
     out: list[ir.Stmt] = []
     for stmt in block:
         parts = None
-        if isinstance(stmt, ir.Assign):
+        if type(stmt) is ir.Assign:
             parts = sum_of(stmt.rhs, kinds)
             if parts is not None and ir.is_temporary(parts[0].id) and parts[0].id in sums:
                 base, number = sums[parts[0].id]
@@ -68,10 +68,10 @@ def sum_of(rhs: ir.Rhs, kinds: Mapping[str, ir.Kind]) -> tuple[ir.Name, int] | N
     if not is_op(rhs, Op.ADD, Op.SUB) or len(rhs.args) != 2:
         return None
     base, number = rhs.args
-    if not isinstance(base, ir.Name) or not isinstance(number, ir.Const):
+    if type(base) is not ir.Name or type(number) is not ir.Const:
         return None
     kind = kinds.get(base.id)
-    whole = isinstance(kind, ir.Scalar) and kind.dtype == "int64" and bool(kind.python)
+    whole = type(kind) is ir.Scalar and kind.dtype == "int64" and bool(kind.python)
     if not whole or type(number.value) is not int:
         return None
     return base, number.value if is_op(rhs, Op.ADD) else -number.value
@@ -105,10 +105,10 @@ class _Upwards(Rewriter):
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement, behind what a loop in its new form needs."""
         new = self.inside(stmt)
-        down = new.iter if isinstance(new, ir.For) else None
+        down = new.iter if type(new) is ir.For else None
         # What a user writes has a text.
         ours = is_op(down, Op.RANGE) and down.text is None and down.args[2:] == _BACK
-        if not isinstance(new, ir.For) or not ours or self.is_read(new.target.id, stmt):
+        if type(new) is not ir.For or not ours or self.is_read(new.target.id, stmt):
             return new
         stop, start = self.above(down.args[1]), self.above(down.args[0])  # type: ignore[union-attr]
         ends = (start,) if stop == ir.Const(0) else (stop, start)
@@ -121,9 +121,9 @@ class _Upwards(Rewriter):
 
     def above(self, end: ir.Atom) -> ir.Atom:
         """The number above an end."""
-        if isinstance(end, ir.Const):
+        if type(end) is ir.Const:
             return ir.Const(end.value + 1)
-        assert isinstance(end, ir.Name)
+        assert type(end) is ir.Name
         above = self.temp(ir.Call(operator.add, (end, ir.Const(1))))
         if end.id in self.kinds:
             self.kinds[above.id] = self.kinds[end.id]
@@ -146,7 +146,7 @@ def items_in_reverse(function: ir.Function) -> ir.Function:
 
 def _goes_down(stmt: ir.Stmt) -> bool:
     """Whether a loop counts down to zero from a variable."""
-    call = stmt.iter if isinstance(stmt, ir.For) else None
+    call = stmt.iter if type(stmt) is ir.For else None
     return is_op(call, Op.RANGE) and call.args[1:] == _DOWN
 
 
@@ -159,7 +159,7 @@ class _Reversed(Rewriter):
         self.defined = {
             s.target.id: s.rhs
             for s in ir.walk(function.body)
-            if isinstance(s, ir.Assign) and count[s.target.id] == 1
+            if type(s) is ir.Assign and count[s.target.id] == 1
         }
         self.reads = ir.use_counts(function.body)
 
@@ -168,39 +168,39 @@ class _Reversed(Rewriter):
         stmt = self.inside(stmt)
         items = self.items(stmt)
         place = None if items is None else self.taken(stmt, items[0])
-        if not isinstance(stmt, ir.For) or items is None or place is None:
+        if type(stmt) is not ir.For or items is None or place is None:
             return stmt
         base = self.temp(ir.Tup(items[1].items[::-1]))
         count = self.call(len, base, base="_n")
         take = stmt.body[place]
-        assert isinstance(take, ir.Assign)
+        assert type(take) is ir.Assign
         first = replace(take, rhs=ir.Call(operator.getitem, (base, stmt.target), role=ir.Role.LOOP))
         body = (first, *stmt.body[:place], *stmt.body[place + 1 :])
         return replace(stmt, iter=ir.Call(range, (count,), text="range"), body=body)
 
     def items(self, stmt: ir.Stmt) -> tuple[ir.Name, ir.Tup] | None:
         """The name of the literal that a loop counts down along, and the literal."""
-        down = stmt.iter if isinstance(stmt, ir.For) and _goes_down(stmt) else None
-        last = self.args_of(down.args[0], Op.SUB) if isinstance(down, ir.Call) else None
+        down = stmt.iter if type(stmt) is ir.For and _goes_down(stmt) else None
+        last = self.args_of(down.args[0], Op.SUB) if type(down) is ir.Call else None
         length = None if last is None or last[1] != ir.Const(1) else self.args_of(last[0], Op.LEN)
         base = None if length is None else length[0]
-        made = self.defined.get(base.id) if isinstance(base, ir.Name) else None
-        if not isinstance(base, ir.Name) or not isinstance(made, ir.Tup):
+        made = self.defined.get(base.id) if type(base) is ir.Name else None
+        if type(base) is not ir.Name or type(made) is not ir.Tup:
             return None
-        return (base, made) if all(isinstance(i, ir.Const) for i in made.items) else None
+        return (base, made) if all(type(i) is ir.Const for i in made.items) else None
 
     def args_of(self, atom: ir.Atom, op: Op) -> tuple[ir.Atom, ...] | None:
         """The arguments of the operation that a name is bound to."""
-        rhs = self.defined.get(atom.id) if isinstance(atom, ir.Name) else None
+        rhs = self.defined.get(atom.id) if type(atom) is ir.Name else None
         return rhs.args if is_op(rhs, op) else None
 
     def taken(self, stmt: ir.Stmt, base: ir.Name) -> int | None:
         """Where the body takes its item, if it looks at its position for nothing else."""
-        if not isinstance(stmt, ir.For) or self.reads[stmt.target.id] != 1:
+        if type(stmt) is not ir.For or self.reads[stmt.target.id] != 1:
             return None
         take = ir.Call(operator.getitem, (base, stmt.target))
         for place, inner in enumerate(stmt.body):
-            if isinstance(inner, ir.Assign) and inner.rhs == take:
+            if type(inner) is ir.Assign and inner.rhs == take:
                 before = ir.used(stmt.body[:place]) | ir.bound(stmt.body[:place])
                 rebound = inner.target.id in ir.bound(stmt.body[place + 1 :])
                 return None if rebound or inner.target.id in before else place

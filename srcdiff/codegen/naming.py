@@ -13,9 +13,8 @@ from collections.abc import Iterable, Mapping, Set
 
 from srcdiff import ir
 from srcdiff.codegen.emit import renamed, shown
-from srcdiff.ir.frozen import replace
 from srcdiff.optimize.coalesce import shared
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, calling, is_op
 
 _PARTS = re.compile(
     r"(?P<adjoint>(?:d_)*)_+(?P<base>[^\W\d_]\w*?)??(?P<number>(?:_\d+)*)(?P<saved>_saved)?(?:_\d+)*\Z"
@@ -51,9 +50,9 @@ def name(function: ir.Function) -> ir.Function:
 def _called(function: ir.Function) -> dict[str, str]:
     """What temporaries are called that decide which branch is taken, and those that are lengths."""
     stmts = ir.walk(function.body)
-    tests = (s.test for s in stmts if isinstance(s, ir.If))
-    found = {t.id: "_test" for t in tests if isinstance(t, ir.Name) and _UNNAMED.match(t.id)}
-    made = (s.target.id for s in stmts if isinstance(s, ir.Assign) and is_op(s.rhs, Op.LEN))
+    tests = (s.test for s in stmts if type(s) is ir.If)
+    found = {t.id: "_test" for t in tests if type(t) is ir.Name and _UNNAMED.match(t.id)}
+    made = (s.target.id for s in stmts if type(s) is ir.Assign and is_op(s.rhs, Op.LEN))
     return {**found, **{n: "_n" for n in made if ir.is_unnamed(n)}}
 
 
@@ -75,8 +74,8 @@ def _counters(function: ir.Function) -> tuple[ir.Function, list[str], set[str]]:
 
 def _unread_counters(function: ir.Function) -> set[str]:
     """The variables of loops that nothing reads."""
-    loops = {s.target.id for s in ir.walk(function.body) if isinstance(s, ir.For)}
-    others = {n for s in ir.walk(function.body) if not isinstance(s, ir.For) for n in ir.writes(s)}
+    loops = {s.target.id for s in ir.walk(function.body) if type(s) is ir.For}
+    others = {n for s in ir.walk(function.body) if type(s) is not ir.For for n in ir.writes(s)}
     return loops - others - ir.used(function.body)
 
 
@@ -124,14 +123,11 @@ def _tapes(
 def _by_list(function: ir.Function, op: Op) -> dict[str, list[str]]:
     """The names that are appended to each list, or bound to what is popped from it."""
     found: dict[str, list[str]] = {}
-    for stmt in ir.walk(function.body):
-        call = ir.call_of(stmt)
-        if not is_op(call, op):
-            continue
+    for stmt, call in calling(function.body, op):
         slot, *rest = call.args
-        other = stmt.target if isinstance(stmt, ir.Assign) else rest[0] if rest else None
-        if isinstance(slot, ir.Name):
-            found.setdefault(slot.id, []).append(other.id if isinstance(other, ir.Name) else "")
+        other = stmt.target if type(stmt) is ir.Assign else rest[0] if rest else None
+        if type(slot) is ir.Name:
+            found.setdefault(slot.id, []).append(other.id if type(other) is ir.Name else "")
     return found
 
 
@@ -145,7 +141,7 @@ def _spans(function: ir.Function) -> dict[str, tuple[int, int]]:
         for n in ir.bound((stmt,)) | ir.used((stmt,)):
             found[n] = (found[n][0] if n in found else k, k)
     for stmt in ir.walk(function.body):
-        texts = [stmt] if isinstance(stmt, ir.Verbatim) else ir.operands(stmt)
+        texts = [stmt] if type(stmt) is ir.Verbatim else ir.operands(stmt)
         for text in texts:
             for read in text.reads if isinstance(text, (ir.Opaque, ir.Verbatim)) else ():
                 found.pop(read.id, None)
@@ -156,10 +152,10 @@ def global_words(function: ir.Function) -> set[str]:
     """The first words of everything that a function names outside itself."""
     texts: list[str] = ["np", function.name]
     for stmt in ir.walk(function.body):
-        texts += [name for name, _ in stmt.refs] if isinstance(stmt, ir.Verbatim) else ()
+        texts += [name for name, _ in stmt.refs] if type(stmt) is ir.Verbatim else ()
+        texts += [ref.text for ref in ir.refs_of(stmt)]
         for rhs in ir.operands(stmt):
-            texts += [a.text for a in ir.atoms(rhs) if isinstance(a, ir.Ref)]
-            if isinstance(rhs, ir.Call):
+            if type(rhs) is ir.Call:
                 texts += [rhs.text or "", str(getattr(rhs.fn, "__name__", ""))]
             elif isinstance(rhs, ir.Opaque):
                 texts += re.findall(r"\w+", rhs.text)
@@ -241,16 +237,17 @@ def shorten(function: ir.Function, theirs: frozenset[str]) -> ir.Function:
     if not new:
         return function
     body = ir.rename(function.body, new)
-    idle = [s for s in body if isinstance(s, ir.Assign) and s.rhs == s.target]
-    return replace(function, body=tuple(s for s in body if s not in idle))
+    idle = [s for s in body if type(s) is ir.Assign and type(s.rhs) is ir.Name]
+    idle = [s for s in idle if s.rhs == s.target]
+    return ir.rebuilt(function, body=tuple([s for s in body if s not in idle]))
 
 
 def _with_shared(function: ir.Function, kept: Set[str]) -> ir.Function:
     """The function with `i_1` named `i` where both are variables of loops apart from each other."""
-    loops = {s.target.id for s in ir.walk(function.body) if isinstance(s, ir.For)}
+    loops = {s.target.id for s in ir.walk(function.body) if type(s) is ir.For}
     families = {n: _ENDING.sub("", n) for n in loops - kept if not ir.is_temporary(n)}
     new = shared(function, {n: base for n, base in families.items() if n != base})
-    return replace(function, body=ir.rename(function.body, new)) if new else function
+    return ir.rebuilt(function, body=ir.rename(function.body, new)) if new else function
 
 
 def _takes_over(name: str, param: str, function: ir.Function) -> bool:
@@ -258,7 +255,7 @@ def _takes_over(name: str, param: str, function: ir.Function) -> bool:
     for k, stmt in enumerate(function.body):
         if name in ir.writes(stmt):
             rest = function.body[k + 1 :]
-            starts = isinstance(stmt, ir.Assign) and param in ir.names(stmt.rhs)
+            starts = type(stmt) is ir.Assign and param in ir.names(stmt.rhs)
             return starts and param not in ir.used(rest) and param not in ir.bound(rest)
         if name in ir.bound_in(stmt) or name in ir.used_in(stmt):
             return False

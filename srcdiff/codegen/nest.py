@@ -257,13 +257,13 @@ class _BlockPlanner:
         if index in self.inner:
             return self.inner[index]
         stmt, found = self.body[index], Effects()
-        if isinstance(stmt, ir.Comment) and stmt.text == "backward":
+        if type(stmt) is ir.Comment and stmt.text == "backward":
             self.owner.width = BACKWARD_WIDTH
-        if isinstance(stmt, ir.For):
+        if type(stmt) is ir.For:
             found = self.owner.loop_body(stmt, self.depth + 1)
         else:
             for inner in ir.blocks(stmt):
-                test = stmt.test if isinstance(stmt, ir.While) and inner is stmt.cond else None
+                test = stmt.test if type(stmt) is ir.While and inner is stmt.cond else None
                 found.add(self.owner.block(inner, self.depth + 1, test))
         self.inner[index] = found
         return found
@@ -275,7 +275,7 @@ class _BlockPlanner:
         count = self._group(index, stmt)
         if count:
             return count
-        if isinstance(stmt, ir.Assign) and ir.is_unnamed(stmt.target.id):
+        if type(stmt) is ir.Assign and ir.is_unnamed(stmt.target.id):
             group = unpacked(self.body, index, self.owner.uses, self.owner.defs)
             if group and stmt.target.id not in self.owner.held:
                 self.owner.inline.add(stmt.target.id)  # it stands with the reads of its items
@@ -285,9 +285,9 @@ class _BlockPlanner:
                 self._wait(index, stmt.target.id, stmt.rhs)
                 return 0
         inner = self._inside(index)
-        if isinstance(stmt, ir.For) and self._collects(index, stmt, inner):
+        if type(stmt) is ir.For and self._collects(index, stmt, inner):
             return 0
-        if isinstance(stmt, ir.If):
+        if type(stmt) is ir.If:
             join = self.joins.get(index) or self._found_join(index)
             if join is not None and (join.first is None or join.name in self.moves.waiting):
                 self._join(index, stmt, join, inner)
@@ -306,7 +306,7 @@ class _BlockPlanner:
     def _begins_join(self, index: int, stmt: ir.Assign) -> bool:
         """Whether the next statement goes on with an `and` or `or` of this one."""
         following = self.body[index + 1] if index + 1 < len(self.body) else None
-        if not isinstance(following, ir.If) or following.test != stmt.target:
+        if type(following) is not ir.If or following.test != stmt.target:
             return False
         self._inside(index + 1)
         join = self._found_join(index + 1)
@@ -361,14 +361,14 @@ class _BlockPlanner:
         pure = not isinstance(stmt, (ir.Effect, ir.Verbatim)) and (rhs is None or is_pure(rhs))
         quiet = is_slot_effect(stmt, self.owner.slots)
         # `x[i] += f()` reads `x[i]` before it calls; `x += f()` only looks up `x`.
-        accepts_effects = not (isinstance(stmt, ir.SetItem) and stmt.op and stmt.index is not None)
+        accepts_effects = not (type(stmt) is ir.SetItem and stmt.op and stmt.index is not None)
         self._consume(index, reads, _statement_width(stmt), accepts_effects)
         inner.binds.update(ir.writes(stmt))
         if quiet and isinstance(stmt, (ir.Assign, ir.Effect)):
             inner.binds.add(str(slot_of(stmt.rhs)))
-        elif not pure or isinstance(stmt, ir.SetItem):
+        elif not pure or type(stmt) is ir.SetItem:
             inner.stores = True
-        if isinstance(stmt, ir.SetItem):
+        if type(stmt) is ir.SetItem:
             inner.binds.add(stmt.base.id)
         self.total.add(inner)
         self.moves.happen(index, inner)
@@ -401,7 +401,7 @@ class _BlockPlanner:
         """The expressions that move into a statement that takes `width` columns without them."""
         room = self.owner.width - 4 * self.depth - width
         last = self.body[index] if index < len(self.body) else None
-        if isinstance(last, ir.Return) and isinstance(last.value, ir.Tup):
+        if type(last) is ir.Return and type(last.value) is ir.Tup:
             room = FORWARD_WIDTH  # a long `return` has a line for every item
         return self.moves.consume(reads, room, accepts_effects)
 
@@ -415,14 +415,14 @@ def _ordered(rhs: ir.Rhs) -> Sequence[str]:
 
 def _reads_in_order(stmt: ir.Stmt) -> Sequence[str]:
     """The names that a statement reads, in the order in which Python evaluates its text."""
-    if isinstance(stmt, ir.SetItem) and stmt.op is None and stmt.index is not None:
+    if type(stmt) is ir.SetItem and stmt.op is None and stmt.index is not None:
         return [n for a in (stmt.value, stmt.base, stmt.index) for n in ir.occurrences(a)]
     return [n for o in ir.operands(stmt) for n in _ordered(o)]
 
 
 def _statement_width(stmt: ir.Stmt) -> int:
     """About how many columns a statement takes without what moves into it."""
-    if isinstance(stmt, ir.Return):
+    if type(stmt) is ir.Return:
         return rhs_width(stmt.value) + 7
     if isinstance(stmt, (ir.If, ir.For)):
         return 12

@@ -68,7 +68,7 @@ class Statements:
             given = self.build.atom(ir.Name(base))
             self.add(gast.Assign([_target(names)], given, None), stmt.loc)
             return len(names) - 1
-        if isinstance(stmt, ir.If):
+        if type(stmt) is ir.If:
             self.if_(stmt, last)
         else:
             _WRITERS[type(stmt)](self, stmt)
@@ -192,7 +192,7 @@ class Statements:
             first = self.build.moved.pop(joined)
             block = stmt.body or stmt.orelse
             rest = self._value(block, joined)
-            flat = isinstance(block[-1], ir.If) and is_continued(block[-1], joined)
+            flat = type(block[-1]) is ir.If and is_continued(block[-1], joined)
             return continued(first, rest, bool(stmt.body), flat)
         test = self.build.atom(stmt.test)
         body, orelse = self._value(stmt.body, joined), self._value(stmt.orelse, joined)
@@ -226,18 +226,18 @@ class Statements:
         del self.build.moved[collected]
         generators: list[Node] = []
         last = self._generators(stmt, generators)
-        if isinstance(last, ir.SetItem):
+        if type(last) is ir.SetItem:
             key = self.build.atom(last.index or ir.Const(None))
             return gast.DictComp(key, self.build.atom(last.value), generators)
-        assert isinstance(last, ir.Effect) and isinstance(last.rhs, ir.Call)
+        assert type(last) is ir.Effect and type(last.rhs) is ir.Call
         return gast.ListComp(self.build.atom(last.rhs.args[1]), generators)
 
     def _generators(self, stmt: Any, generators: list[Node]) -> Any:
         """Adds the loops and tests of a comprehension; returns the statement inside them."""
-        if isinstance(stmt, ir.For):
+        if type(stmt) is ir.For:
             target, iterated, block = self._parts(stmt)
             generators.append(gast.comprehension(target, iterated, [], 0))
-        elif isinstance(stmt, ir.If):
+        elif type(stmt) is ir.If:
             generators[-1].ifs.append(self.build.atom(stmt.test))
             block = stmt.body
         else:
@@ -268,7 +268,7 @@ class Statements:
 
     def loop_else(self, stmt: LoopElse) -> None:
         """A loop with an `else`."""
-        if isinstance(stmt.loop, ir.For):
+        if type(stmt.loop) is ir.For:
             self.for_(stmt.loop, stmt.orelse)
         else:
             self.while_(stmt.loop, stmt.orelse)
@@ -293,7 +293,7 @@ def _target(tree: Any) -> Node:
 
 def _constant(atom: ir.Atom) -> str:
     """The name of an attribute, or the sign of an operator in place."""
-    assert isinstance(atom, ir.Const)
+    assert type(atom) is ir.Const
     return str(atom.value)
 
 

@@ -42,7 +42,7 @@ def _late(loop: ir.Stmt) -> ir.Stmt:
     if not isinstance(loop, (ir.For, ir.While)) or loop.stop is None:
         return loop
     body, setting = loop.body, (ir.Assign(loop.stop, _TRUE),)
-    ifs = ((k, s) for k, s in enumerate(body) if isinstance(s, ir.If))
+    ifs = ((k, s) for k, s in enumerate(body) if type(s) is ir.If)
     tests = {k: s.test for k, s in ifs if (s.body, s.orelse) == (setting, ())}
     place = max(tests, default=-1)
     rest = body[place + 1 :]
@@ -57,7 +57,7 @@ def _late(loop: ir.Stmt) -> ir.Stmt:
 
 def with_sequences(scan: Scan) -> Scan:
     """A function whose loops over the indices of sequences run over their items."""
-    if not any(isinstance(s, ir.For) and _count_name(s) is not None for s in scan.stmts):
+    if not any(type(s) is ir.For and _count_name(s) is not None for s in scan.stmts):
         return scan
     found = Scan(replace(scan.function, body=_Rewriter(scan).block(scan.function.body)))
     dead = _dead_lengths(found)
@@ -80,7 +80,7 @@ def _dead_lengths(scan: Scan) -> set[str]:
 
 def _length_name(stmt: ir.Stmt) -> str | None:
     """The temporary of `_n = len(xs)` or `_n = min(_n, _m)`."""
-    if not isinstance(stmt, ir.Assign) or not is_op(stmt.rhs, Op.LEN, Op.MIN):
+    if type(stmt) is not ir.Assign or not is_op(stmt.rhs, Op.LEN, Op.MIN):
         return None
     return stmt.target.id if ir.is_temporary(stmt.target.id) else None
 
@@ -90,7 +90,7 @@ def _count_name(loop: ir.For) -> str | None:
     it = loop.iter
     if not is_op(it, Op.RANGE) or len(it.args) != 1:
         return None
-    return it.args[0].id if isinstance(it.args[0], ir.Name) else None
+    return it.args[0].id if type(it.args[0]) is ir.Name else None
 
 
 class _Rewriter:
@@ -101,7 +101,7 @@ class _Rewriter:
         self.fresh = ir.Fresh(set(scan.names))
         self.own: Counter[str] = Counter()  # reads of a loop variable inside its loops
         for stmt in scan.stmts:
-            if isinstance(stmt, ir.For) and ir.is_temporary(stmt.target.id):
+            if type(stmt) is ir.For and ir.is_temporary(stmt.target.id):
                 self.own[stmt.target.id] += scan.reads_in(stmt.body, stmt.target.id)
 
     def block(self, block: ir.Block) -> ir.Block:
@@ -110,7 +110,7 @@ class _Rewriter:
         out: list[ir.Stmt] = []
         for stmt in block:
             inner = ir.map_blocks(stmt, self.block)
-            if isinstance(inner, ir.For):
+            if type(inner) is ir.For:
                 inner = self._loop(inner, lengths)
             out.append(inner)
             self._learn(stmt, lengths)
@@ -122,7 +122,7 @@ class _Rewriter:
             changed = _changed((stmt,))
             for name in [n for n, rhs in lengths.items() if changed & {n, *ir.occurrences(rhs)}]:
                 del lengths[name]
-        if isinstance(stmt, ir.Assign) and is_op(stmt.rhs, Op.LEN, Op.MIN) and not stmt.rhs.kwargs:
+        if type(stmt) is ir.Assign and is_op(stmt.rhs, Op.LEN, Op.MIN) and not stmt.rhs.kwargs:
             lengths[stmt.target.id] = stmt.rhs
 
     # --- one loop ------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ class _Rewriter:
         items, rest = loop.body[: len(bases)], loop.body[len(bases) :]
         if not bases or not _takes_items(loop, bases, items):
             return loop
-        targets = [s.target for s in items if isinstance(s, ir.Assign)]
+        targets = [s.target for s in items if type(s) is ir.Assign]
         hidden = ir.is_temporary(counter)
         counted = not hidden or self.scan.reads_in(rest, counter) > 0
         unread = self.own[counter] == self.scan.uses[counter]  # after the loop
@@ -159,8 +159,8 @@ def _takes_items(loop: ir.For, bases: tuple[ir.Name | ir.Ref, ...], items: ir.Bl
     """Whether the body begins with the items, and changes none of the sequences."""
     found = [_item(s, loop.target) for s in items]
     changed = _changed(loop.body)
-    kept = not any(isinstance(b, ir.Name) and b.id in changed for b in bases)
-    targets = {s.target.id for s in items if isinstance(s, ir.Assign)}
+    kept = not any(type(b) is ir.Name and b.id in changed for b in bases)
+    targets = {s.target.id for s in items if type(s) is ir.Assign}
     return kept and found == list(bases) and len(targets | {loop.target.id}) == len(bases) + 1
 
 
@@ -172,13 +172,13 @@ def _bases(count: str | None, lengths: Mapping[str, ir.Call]) -> tuple[ir.Name |
     if is_op(call, Op.LEN):
         base = call.args[0] if len(call.args) == 1 else None
         return (base,) if isinstance(base, (ir.Name, ir.Ref)) else ()
-    parts = [_bases(a.id, lengths) if isinstance(a, ir.Name) else () for a in call.args]
+    parts = [_bases(a.id, lengths) if type(a) is ir.Name else () for a in call.args]
     return tuple(p[0] for p in parts) if all(len(p) == 1 for p in parts) else ()
 
 
 def _item(stmt: ir.Stmt, counter: ir.Name) -> ir.Atom | None:
     """The base of `x = base[counter]`."""
-    call = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    call = stmt.rhs if type(stmt) is ir.Assign else None
     return call.args[0] if is_op(call, Op.GETITEM) and call.args[1] == counter else None
 
 
@@ -231,7 +231,7 @@ class _Jumps:
         self.body = scan.function.body
         self.inline = inline
         last = self.body[-1] if self.body else None
-        self.value: ir.Atom | None = last.value if isinstance(last, ir.Return) else None
+        self.value: ir.Atom | None = last.value if type(last) is ir.Return else None
         self.asked = _asked(scan.stmts)
         other = scan.uses.copy()  # reads other than by a guard
         other.subtract(flag for s in scan.stmts if (flag := _guard(s)) is not None)
@@ -239,7 +239,7 @@ class _Jumps:
         self.homes: dict[str, tuple[str, int]] = {}
         self.broken: set[str] = set()  # the flags that some `break` sets
         self.result: str | None = None  # the temporary that every return assigns
-        if isinstance(self.value, ir.Name) and ir.is_temporary(self.value.id):
+        if type(self.value) is ir.Name and ir.is_temporary(self.value.id):
             several = scan.defs[self.value.id] > 1 and other[self.value.id] == 1
             self.result = self.value.id if several else None
         self._settle()
@@ -288,7 +288,7 @@ class _Jumps:
     def _trailing(self, block: ir.Block, after: _Next) -> int:
         """Where the last assignments of a block begin that set the result, then flags."""
         end = len(block)
-        if after is None and end and isinstance(block[-1], ir.Return):
+        if after is None and end and type(block[-1]) is ir.Return:
             end -= 1
         start = end
         while start and (name := self._set(block[start - 1])) is not None:
@@ -299,7 +299,7 @@ class _Jumps:
 
     def _set(self, stmt: ir.Stmt) -> str | None:
         """The flag that a statement sets, or the result."""
-        if not isinstance(stmt, ir.Assign):
+        if type(stmt) is not ir.Assign:
             return None
         name = stmt.target.id
         return name if name == self.result or stmt.rhs == _TRUE and name in self.flags else None
@@ -323,7 +323,7 @@ class _Jumps:
     def rebuilt(self) -> ir.Block:
         """The body with jumps."""
         body = self._rebuilt(self.body, None)
-        if self.result is not None and isinstance(body[-1], ir.Return):
+        if self.result is not None and type(body[-1]) is ir.Return:
             return body[:-1]
         return body
 
@@ -340,18 +340,18 @@ class _Jumps:
         if start < len(block):
             kind, first, value = self._kind(block, start, after), block[start], None
             assert kind is not None
-            if isinstance(first, ir.Assign) and first.target.id == self.result:
+            if type(first) is ir.Assign and first.target.id == self.result:
                 value = first.rhs
             loc = block[-1].loc if value is None else first.loc
             out.append(Jump(kind, value, loc))  # type: ignore[arg-type]
-            out += [s for s in block[start:] if isinstance(s, ir.Return)]
+            out += [s for s in block[start:] if type(s) is ir.Return]
 
     def _statement(self, stmt: ir.Stmt, after: _Next, out: list[ir.Stmt]) -> None:
         """One statement; those guarded by a flag that is gone stand without it."""
-        if isinstance(stmt, ir.Assign) and stmt.target.id in self.flags:
+        if type(stmt) is ir.Assign and stmt.target.id in self.flags:
             return
         flag = _guard(stmt)
-        if flag is None or flag not in self.flags or not isinstance(stmt, ir.If):
+        if flag is None or flag not in self.flags or type(stmt) is not ir.If:
             thens = iter([then for _, then in _inner(stmt, after)])
             out.append(ir.map_blocks(stmt, lambda inner: self._rebuilt(inner, next(thens))))
             return
@@ -383,12 +383,13 @@ def _flags(scan: Scan, other: Counter[str]) -> set[str]:
 def _asked(stmts: Sequence[ir.Stmt]) -> Counter[str]:
     """How often each name is asked for as a flag: by a guard, or to stop a loop."""
     stops = (s.stop.id for s in stmts if isinstance(s, (ir.For, ir.While)) and s.stop is not None)
-    return Counter([*stops, *(flag for s in stmts if (flag := _guard(s)) is not None)])
+    guards = [_guard(s) for s in stmts if type(s) is ir.If]
+    return Counter([*stops, *(flag for flag in guards if flag is not None)])
 
 
 def _guard(stmt: ir.Stmt) -> str | None:
     """The flag of `if flag: pass; else: ...`."""
-    if isinstance(stmt, ir.If) and isinstance(stmt.test, ir.Name) and not stmt.body:
+    if type(stmt) is ir.If and type(stmt.test) is ir.Name and not stmt.body:
         return stmt.test.id
     return None
 
@@ -406,7 +407,7 @@ def _homes(facts: _Jumps) -> Iterator[tuple[str, tuple[str, int]]]:
 
 def _skips(body: ir.Block, asked: Counter[str]) -> list[str]:
     """The flags that are cleared in a loop body and read only in it."""
-    cleared = [s.target.id for s in body if isinstance(s, ir.Assign) and s.rhs == _FALSE]
+    cleared = [s.target.id for s in body if type(s) is ir.Assign and s.rhs == _FALSE]
     inside = _asked(ir.walk(body)) if cleared else asked
     return [n for n in cleared if inside[n] == asked[n]]
 
@@ -414,9 +415,9 @@ def _skips(body: ir.Block, asked: Counter[str]) -> list[str]:
 def _stops_here(block: ir.Block, index: int, flag: str, facts: _Jumps) -> bool:
     """Whether a flag is cleared before the loop, and read only in it or in its `else`."""
     loop = block[index]
-    before = [s for s in block[:index] if isinstance(s, ir.Assign) and s.target.id == flag]
+    before = [s for s in block[:index] if type(s) is ir.Assign and s.target.id == flag]
     after = 1 if _followed_by_guard(block[index + 1 :], flag, facts.flags) else 0
-    if after and isinstance(loop, ir.While) and visible(loop.cond, facts.inline):
+    if after and type(loop) is ir.While and visible(loop.cond, facts.inline):
         return False  # it becomes a `while True`, which never comes to an `else`
     inside = _asked(ir.walk((loop,)))[flag]
     return len(before) == 1 and inside + after == facts.asked[flag]
@@ -429,7 +430,7 @@ def _followed_by_guard(rest: ir.Block, flag: str, flags: set[str]) -> bool:
     found = _guard(rest[0])
     if found == flag:
         return True
-    inside = rest[0].orelse if isinstance(rest[0], ir.If) and found in flags else ()
+    inside = rest[0].orelse if type(rest[0]) is ir.If and found in flags else ()
     return _followed_by_guard(inside, flag, flags)
 
 
@@ -441,7 +442,7 @@ def _inner(stmt: ir.Stmt, after: _Next) -> list[tuple[ir.Block, _Next]]:
     if isinstance(stmt, (ir.For, ir.While)):
         end = _LoopEnd(stmt, after)
         body: list[tuple[ir.Block, _Next]] = [(stmt.body, end)]
-        return body if isinstance(stmt, ir.For) else [(stmt.cond, _After(stmt.body, 0, end)), *body]
+        return body if type(stmt) is ir.For else [(stmt.cond, _After(stmt.body, 0, end)), *body]
     return [(inner, after) for inner in ir.blocks(stmt)]
 
 
@@ -461,7 +462,7 @@ def _landing(after: _Next, known: set[str]) -> tuple[_Next, list[Loop]]:
             after = after.then
         elif _guard(after.block[after.index]) in known:
             after = _After(after.block, after.index + 1, after.then)
-        elif isinstance(after.block[after.index], ir.Return):
+        elif type(after.block[after.index]) is ir.Return:
             return None, crossed
         else:
             return after, crossed

@@ -64,7 +64,7 @@ from srcdiff.optimize.memory import Memory
 from srcdiff.optimize.schedule import in_order, sink
 from srcdiff.optimize.simplify import simplify, simplify_pairs
 from srcdiff.primitives.operation import Writing, op_of
-from srcdiff.primitives.ops import MODES, is_op
+from srcdiff.primitives.ops import MODES, calling
 from srcdiff.runtime.devices import on_device
 from srcdiff.runtime.service import is_derivative
 from srcdiff.specialize.inline import function_of, inline
@@ -155,8 +155,8 @@ def _is_of_derivative(name: str) -> bool:
 
 def _counts(function: ir.Function, kinds: ir.Kinds) -> bool:
     """Whether a function has loops, or whole numbers of Python."""
-    whole = (isinstance(k, ir.Scalar) and k.python and k.dtype == "int64" for k in kinds.values())
-    return any(whole) or any(isinstance(s, ir.For) for s in ir.walk(function.body))
+    whole = (type(k) is ir.Scalar and k.python and k.dtype == "int64" for k in kinds.values())
+    return any(whole) or any(type(s) is ir.For for s in ir.walk(function.body))
 
 
 def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
@@ -167,7 +167,7 @@ def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
     if not mine:
         return function
     new = {n: fresh("_" + n.replace("d__", "d_")).id for n in mine}
-    return replace(function, body=ir.rename(function.body, new))
+    return ir.rebuilt(function, body=ir.rename(function.body, new))
 
 
 # --- functions themselves, where no derivative flows through a call -------------------------------
@@ -242,7 +242,7 @@ def _holds_more(typed: Typed, *_: Any) -> bool:
 
 def _has_modes(typed: Typed, *_: Any) -> bool:
     """Whether a function has regions with or without derivatives."""
-    return any(is_op(call, *MODES) for call in ir.calls(typed.function.body))
+    return bool(calling(typed.function.body, *MODES))
 
 
 def _mentions(typed: Typed, *_: Any) -> bool:
@@ -252,7 +252,7 @@ def _mentions(typed: Typed, *_: Any) -> bool:
 
 def _writes_as_it_reads(typed: Typed, *_: Any) -> bool:
     """Whether a function stores, or calls what may write before it has read all its operands."""
-    stores = any(isinstance(s, ir.SetItem) for s in ir.walk(typed.function.body))
+    stores = any(type(s) is ir.SetItem for s in ir.walk(typed.function.body))
     calls = ir.calls(typed.function.body)
     return stores or any(op_of(c.fn).writing is not Writing.AT_ONCE for c in calls)
 
@@ -265,7 +265,7 @@ def _takes_roots(typed: Typed, *_: Any) -> bool:
 def _has_several_axes(typed: Typed, _: ir.Kinds, primal: ir.Kinds) -> bool:
     """Whether the arguments of the primal have lengths that it may need to fit together."""
     found = [primal[p.name] for p in typed.function.params if p.name in primal]
-    axes = [d for kind in found if isinstance(kind, ir.Array) for d in kind.dims or ()]
+    axes = [d for kind in found if type(kind) is ir.Array for d in kind.dims or ()]
     known = any(isinstance(d, int) for d in axes)
     return not all(map(ir.is_numeric, found)) or len(axes) > 1 or known
 
@@ -698,9 +698,9 @@ def derive_backward(
 def _cotangent(one: ir.Function, two: ir.Function, kinds: ir.Kinds) -> ir.Kinds:
     """The kind of the cotangent by its name, where that is one number."""
     last = one.body[-1]
-    assert isinstance(last, ir.Return) and isinstance(last.value, ir.Tup)
+    assert type(last) is ir.Return and type(last.value) is ir.Tup
     kind = atom_kind(last.value.items[0], kinds)
-    return {two.params[1].name: kind} if isinstance(kind, ir.Scalar) else {}
+    return {two.params[1].name: kind} if type(kind) is ir.Scalar else {}
 
 
 def derive_forward(

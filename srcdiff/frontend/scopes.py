@@ -15,6 +15,7 @@ from typing import Any
 
 import gast
 
+from srcdiff.frontend.source.code_objects import nodes_of
 from srcdiff.frontend.source.parse import EmptyCellError, Source
 from srcdiff.ir.frozen import state
 from srcdiff.runtime import records
@@ -103,7 +104,7 @@ def _each(nodes: Iterable[Node], scan: Scan) -> None:
 
 def read_names(tree: Node) -> frozenset[str]:
     """Every name that is read in a tree, in the scopes inside it too; `y += x` reads `y`."""
-    nodes = list(gast.walk(tree))
+    nodes = nodes_of(tree)
     read = {n.id for n in nodes if type(n).__name__ == "Name" and type(n.ctx).__name__ == "Load"}
     targets = (n.target for n in nodes if type(n).__name__ == "AugAssign")
     return frozenset(read.union(t.id for t in targets if type(t).__name__ == "Name"))

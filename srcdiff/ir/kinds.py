@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable as Function
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Union
+from typing import Any, Union, final
 
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.nodes import Site
@@ -158,6 +158,7 @@ def join_callables(a: Callable, b: Callable, join: Function[[Any, Any], Any]) ->
 # --- all kinds -----------------------------------------------------------------------------------
 
 
+@final
 @frozen
 class Scalar:
     """An immutable number.
@@ -172,6 +173,7 @@ class Scalar:
     size_of: Dim = None
 
 
+@final
 @frozen
 class Array:
     """A `numpy.ndarray`, perhaps of rank 0; None is unknown; `maybe_scalar`: or a number."""
@@ -181,6 +183,7 @@ class Array:
     maybe_scalar: bool = False
 
 
+@final
 @frozen
 class Tuple:
     """A tuple; `items` None: of unknown length, every item being of the kind `item`."""
@@ -189,6 +192,7 @@ class Tuple:
     item: Kind | None = None
 
 
+@final
 @frozen
 class List:
     """A list: the kind of every item, of each item where they are known, and where it was made."""
@@ -198,6 +202,7 @@ class List:
     site: str = ""
 
 
+@final
 @frozen
 class Dict:
     """A dict: its known keys, the kind of values under other keys, and where it was made.
@@ -311,9 +316,9 @@ NUMERIC = Array(None, None, maybe_scalar=True)
 
 def dims_of(kind: Kind) -> tuple[Dim, ...] | None:
     """The dims of a number or array, None if the rank is unknown."""
-    if isinstance(kind, Scalar):
+    if type(kind) is Scalar:
         return ()
-    if isinstance(kind, Array) and (not kind.maybe_scalar or kind.dims == ()):
+    if type(kind) is Array and (not kind.maybe_scalar or kind.dims == ()):
         return kind.dims
     return None
 
@@ -325,7 +330,7 @@ def dtype_of(kind: Kind | None) -> str | None:
 
 def rank_of(kind: Kind) -> int | None:
     """The number of axes of a number or array, None if unknown."""
-    if isinstance(kind, Sparse):
+    if type(kind) is Sparse:
         return 2
     dims = dims_of(kind)
     return None if dims is None else len(dims)
@@ -358,7 +363,7 @@ def broadcasts_to_itself(x: Kind, z: Kind, others: Sequence[Kind] | None = None)
 
 def is_scalar(kind: Kind) -> bool:
     """Whether a value is certainly an immutable number."""
-    return isinstance(kind, Scalar)
+    return type(kind) is Scalar
 
 
 def is_numeric(kind: Kind) -> bool:
@@ -371,7 +376,7 @@ _IMMUTABLE = (Scalar, NoneKind, Text, Range, SliceKind, Module, Callable, Key)
 
 def is_mutable(kind: Kind) -> bool:
     """Whether a value can be written into in place (or might be)."""
-    if not isinstance(kind, Tuple):
+    if type(kind) is not Tuple:
         return type(kind) not in _IMMUTABLE
     return kind.items is None or any(map(is_mutable, kind.items))
 
@@ -390,18 +395,18 @@ def is_container(kind: Kind) -> bool:
 
 def is_float(kind: Kind) -> bool:
     """Whether a value is certainly of a real floating or complex dtype."""
-    return is_numeric(kind) and is_inexact_dtype(getattr(kind, "dtype", None))
+    return (type(kind) is Array or type(kind) is Scalar) and is_inexact_dtype(kind.dtype)
 
 
 def is_inexact_dtype(dtype: str | None) -> bool:
     """Whether a dtype's name is that of a real floating or complex type."""
-    return dtype is not None and dtype.startswith(("float", "complex", "longdouble", "clongdouble"))
+    return dtype is not None and dtype[:5] in ("float", "compl", "longd", "clong")
 
 
 def is_real(kind: Kind) -> bool:
     """Whether a value certainly has no imaginary part."""
-    dtype = getattr(kind, "dtype", None)
-    return is_numeric(kind) and dtype is not None and not dtype.startswith(("complex", "clong"))
+    dtype = kind.dtype if type(kind) is Array or type(kind) is Scalar else None
+    return dtype is not None and dtype[:5] not in ("compl", "clong")
 
 
 def carries(name: str, kinds: Kinds) -> bool:
@@ -413,9 +418,9 @@ def is_active_kind(kind: Kind) -> bool:
     """Whether a value can carry a derivative: floating, complex, unknown, or it holds such."""
     if isinstance(kind, (Scalar, Array)):
         return kind.dtype is None or is_inexact_dtype(kind.dtype)
-    if isinstance(kind, Tuple):
+    if type(kind) is Tuple:
         return kind.items is None or any(map(is_active_kind, kind.items))
-    if isinstance(kind, List) and kind.items is None and kind.item is None:
+    if type(kind) is List and kind.items is None and kind.item is None:
         return True
     if isinstance(kind, (List, Dict)):
         return any(map(is_active_kind, contents(kind)))
@@ -429,7 +434,7 @@ def is_active_kind(kind: Kind) -> bool:
 
 def class_of(kind: Kind | None) -> type | None:
     """The class of an object whose attributes are known, else None."""
-    return kind.cls if isinstance(kind, Dict) else None
+    return kind.cls if type(kind) is Dict else None
 
 
 def classes_in(kind: Kind | None) -> Iterator[type]:
@@ -447,13 +452,13 @@ def class_if_any(kind: Kind | None) -> type | None:
 
 def is_none(kind: Kind) -> bool | None:
     """Whether a value is None; None where its kind does not tell."""
-    open_ = isinstance(kind, (Unknown, Object)) or (isinstance(kind, Array) and kind.maybe_scalar)
-    return None if open_ else isinstance(kind, NoneKind)
+    open_ = isinstance(kind, (Unknown, Object)) or (type(kind) is Array and kind.maybe_scalar)
+    return None if open_ else type(kind) is NoneKind
 
 
 def contents(kind: Tuple | List | Dict) -> tuple[Kind, ...]:
     """The kinds of what a tuple, list or dict holds."""
-    known = tuple(v for _, v in kind.items) if isinstance(kind, Dict) else kind.items or ()
+    known = tuple(v for _, v in kind.items) if type(kind) is Dict else kind.items or ()
     return known if kind.item is None else (*known, kind.item)
 
 
@@ -471,7 +476,7 @@ def known_items(kind: Kind | None) -> tuple[Kind, ...] | None:
 
 def items_of(kind: Kind | None) -> tuple[Kind, ...]:
     """The kinds of what a container may hold, UNKNOWN where that is not known."""
-    if isinstance(kind, Dict) or (isinstance(kind, (List, Tuple)) and kind.items is not None):
+    if type(kind) is Dict or (isinstance(kind, (List, Tuple)) and kind.items is not None):
         return inside(kind)
     return ((kind.item if isinstance(kind, (List, Tuple)) else None) or UNKNOWN,)
 
@@ -483,11 +488,11 @@ def mapped(one: Function[[Kind], Kind], kind: Kind, new: bool = False) -> Kind:
     if not isinstance(kind, (Tuple, List, Dict)):
         return kind
     item = None if kind.item is None else one(kind.item)
-    site = "" if new or isinstance(kind, Tuple) else kind.site
-    if isinstance(kind, Dict):
+    site = "" if new or type(kind) is Tuple else kind.site
+    if type(kind) is Dict:
         return Dict(tuple((k, one(v)) for k, v in kind.items), item, site, kind.cls)
     items = None if kind.items is None else tuple(map(one, kind.items))
-    return Tuple(items, item) if isinstance(kind, Tuple) else List(item, items, site)
+    return Tuple(items, item) if type(kind) is Tuple else List(item, items, site)
 
 
 def sure(kind: Kind) -> Kind:
@@ -506,15 +511,15 @@ ELLIPSIS = Object("ellipsis")
 
 def indexes_as_array(kind: Kind) -> bool:
     """Whether an index of a kind certainly has an array, or a list, in it."""
-    if isinstance(kind, Tuple):
+    if type(kind) is Tuple:
         return any(map(indexes_as_array, kind.items or ()))
-    return isinstance(kind, (List, Dict)) or (isinstance(kind, Array) and not kind.maybe_scalar)
+    return isinstance(kind, (List, Dict)) or (type(kind) is Array and not kind.maybe_scalar)
 
 
 def is_basic(kind: Kind) -> bool:
     """Whether an index of a kind certainly selects by integers and slices alone."""
-    if isinstance(kind, Tuple):
+    if type(kind) is Tuple:
         return kind.items is not None and all(map(is_basic, kind.items))
-    if isinstance(kind, Scalar):
+    if type(kind) is Scalar:
         return kind.dtype is not None and "int" in kind.dtype
     return isinstance(kind, (SliceKind, NoneKind)) or kind == ELLIPSIS

@@ -15,7 +15,7 @@ from dataclasses import field
 from enum import Enum
 from functools import lru_cache
 from types import FunctionType, MappingProxyType, ModuleType
-from typing import Any, ClassVar, Union
+from typing import Any, ClassVar, Union, final
 
 from srcdiff.ir.frozen import frozen, remember, remembered, state
 
@@ -80,6 +80,7 @@ class Reader:
     _refs: tuple[Ref, ...] | None = remembered()
 
 
+@final
 @frozen(slots=True)
 class Name:
     """A local variable."""
@@ -88,6 +89,7 @@ class Name:
     _occurrences: tuple[str, ...] | None = remembered()
 
 
+@final
 @frozen(eq=False, slots=True)
 class Const:
     """A literal: None, bool, int, float, complex, str, bytes or Ellipsis."""
@@ -105,6 +107,7 @@ class Const:
         return hash(self._key())
 
 
+@final
 @frozen(eq=False, slots=True)
 class Ref:
     """An object found outside the function (`np.pi`): its spelling and its value."""
@@ -120,6 +123,7 @@ class Ref:
         return hash(id(self.value))
 
 
+@final
 @frozen(slots=True)
 class Slice(Reader):
     """`lower:upper:step` inside a subscript; a missing part is `Const(None)`."""
@@ -129,6 +133,7 @@ class Slice(Reader):
     step: Atom
 
 
+@final
 @frozen(slots=True)
 class Tup(Reader):
     """A tuple display of atoms: an index, a shape, several results.
@@ -140,6 +145,7 @@ class Tup(Reader):
     listed: bool = field(default=False, compare=False)
 
 
+@final
 @frozen(slots=True)
 class Star(Reader):
     """`*value` among the positional arguments of a call."""
@@ -214,6 +220,7 @@ class Unpacks:
     after: int | None = None
 
 
+@final
 @frozen(slots=True)
 class Call(Reader):
     """`fn(*args, **kwargs)`.
@@ -331,6 +338,7 @@ class Nested(Statement):
     _used: frozenset[str] | None = remembered()
 
 
+@final
 @frozen(slots=True)
 class Assign(Statement):
     """`target = rhs`."""
@@ -349,6 +357,7 @@ class Permute(Statement):
     loc: Loc = _loc()
 
 
+@final
 @frozen(slots=True)
 class SetItem(Statement):
     """`base[index] op= value`; `index` None is the whole of an array or number, `base op= value`.
@@ -363,6 +372,7 @@ class SetItem(Statement):
     loc: Loc = _loc()
 
 
+@final
 @frozen(slots=True)
 class Effect(Statement):
     """A call for its effect: `print(x)`, `xs.append(h)`, `np.add.at(x, i, v)`."""
@@ -392,6 +402,7 @@ class If(Nested):
     loc: Loc = _loc()
 
 
+@final
 @frozen(slots=True)
 class For(Nested):
     """`for target in iter: body`, left after an iteration at whose end `stop` is true."""
@@ -403,6 +414,7 @@ class For(Nested):
     loc: Loc = _loc()
 
 
+@final
 @frozen(slots=True)
 class While(Nested):
     """Run `cond`; leave unless `test`; run `body`; leave if `stop` is true; again."""

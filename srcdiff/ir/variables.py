@@ -51,9 +51,9 @@ def primal_name(name: str) -> str:
 
 def is_unnamed(name: str) -> bool:
     """Whether a variable is a temporary, or an adjoint of one, of any order."""
-    while is_adjoint(name):
-        name = primal_name(name)
-    return is_temporary(name)
+    while name[:2] == "d_":
+        name = name[2:]
+    return name[:1] == "_"
 
 
 def said(name: str) -> str:

@@ -49,7 +49,6 @@ from srcdiff.ir.nodes import (
     Pair,
     Param,
     Permute,
-    Reader,
     Ref,
     Reset,
     Return,
@@ -68,9 +67,9 @@ from srcdiff.ir.renaming import rename_text
 
 __all__ = [
     "PLAIN", "all_names", "assignments", "atoms", "binding_counts", "blocks", "bound",
-    "bound_in", "call_of", "callee_of", "calls", "itself_mentions", "itself_reads", "map_atom",
-    "map_blocks", "map_opaque", "map_rhs", "map_stmt", "mention_counts", "mentions", "names",
-    "occurrences", "operands", "origin", "parts", "primal_only", "reader_counts", "reads",
+    "bound_in", "call_of", "callee_of", "callers", "calls", "itself_mentions", "itself_reads",
+    "map_atom", "map_blocks", "map_opaque", "map_rhs", "map_stmt", "mention_counts", "mentions",
+    "names", "occurrences", "operands", "origin", "parts", "primal_only", "reader_counts", "reads",
     "reads_of", "rebound", "rebuilt", "refs", "refs_of", "rename", "replaced",
     "replaced_in", "substituted", "use_counts", "used", "used_in", "walk",
     "walk_blocks", "walk_in_loops", "with_rhs", "with_values", "without", "writes",
@@ -81,67 +80,82 @@ def atoms(node: Rhs | None) -> Iterator[Atom]:
     """Every atom of an atom or right-hand side, inner ones included."""
     if node is None:
         return
-    if isinstance(node, Call):
-        if type(node.fn) is Name:
-            yield node.fn
-        for item in (*node.args, *[v for _, v in node.kwargs]) if node.kwargs else node.args:
-            kind = type(item)
-            if kind is Name or kind is Const:
-                yield item
-            else:
-                yield from atoms(item)
-    elif isinstance(node, Opaque):
-        yield from node.reads
-    else:
+    if type(node) is not Call and not isinstance(node, Opaque):
         yield node
-        for item in parts(node):
+    for item in parts(node):
+        if type(item) in _SINGLE:
+            yield item
+        else:
             yield from atoms(item)
 
 
-def parts(atom: Atom) -> tuple[Atom, ...]:
-    """The atoms directly inside an atom."""
-    if isinstance(atom, Tup):
-        return atom.items
-    if isinstance(atom, Slice):
-        return atom.lower, atom.upper, atom.step
-    if isinstance(atom, Star):
-        return (atom.value,)
-    return ()
+_SINGLE = frozenset((Name, Const, Ref))
+"""The atoms without others inside."""
+
+
+def parts(node: Rhs) -> tuple[Atom, ...]:
+    """The atoms directly inside an atom or right-hand side."""
+    if type(node) is Call:
+        held = (*node.args, *[v for _, v in node.kwargs]) if node.kwargs else node.args
+        return (node.fn, *held) if type(node.fn) is Name else held
+    if type(node) is Tup:
+        return node.items
+    if type(node) is Slice:
+        return node.lower, node.upper, node.step
+    if type(node) is Star:
+        return (node.value,)
+    return node.reads if isinstance(node, Opaque) else ()
 
 
 def occurrences(node: Rhs | None) -> tuple[str, ...]:
     """The names read by an atom or right-hand side, in order, as often as they occur."""
+    if type(node) is Name:
+        return (node.id,)
     if node is None:
         return ()
     found = node._occurrences
     if found is None:
-        names = tuple([a.id for a in atoms(node) if type(a) is Name])
-        found = remember(node, "_occurrences", names)
+        found = remember(node, "_occurrences", _read_by(parts(node)))
     return found
+
+
+def _read_by(held: Iterable[Rhs]) -> tuple[str, ...]:
+    """The names read by several atoms or right-hand sides, one after another."""
+    return tuple([n for a in held for n in ((a.id,) if type(a) is Name else occurrences(a))])
 
 
 def refs(node: Rhs | None) -> tuple[Ref, ...]:
     """The objects from outside that an atom or right-hand side mentions."""
-    if isinstance(node, Reader):
-        found = node._refs
-        if found is None:
-            found = remember(node, "_refs", tuple([a for a in atoms(node) if type(a) is Ref]))
-        return found
-    return (node,) if type(node) is Ref else ()
+    if node is None or type(node) is Name or type(node) is Const:
+        return ()
+    if type(node) is Ref:
+        return (node,)
+    found = node._refs
+    if found is None:
+        found = remember(node, "_refs", _mentioned_by(parts(node)))
+    return found
 
 
 def refs_of(stmt: Stmt) -> tuple[Ref, ...]:
     """The objects from outside that a statement itself mentions."""
+    if type(stmt) is Assign:
+        held = stmt.rhs._refs if type(stmt.rhs) is Call else None
+        return refs(stmt.rhs) if held is None else held
     found = stmt._refs
     if found is None:
-        found = remember(stmt, "_refs", tuple([r for o in operands(stmt) for r in refs(o)]))
+        found = remember(stmt, "_refs", _mentioned_by(operands(stmt)))
     return found
+
+
+def _mentioned_by(held: Iterable[Rhs]) -> tuple[Ref, ...]:
+    """The objects from outside that several atoms or right-hand sides mention."""
+    return tuple([r for a in held if type(a) is not Name and type(a) is not Const for r in refs(a)])
 
 
 def names(node: Rhs | None) -> tuple[str, ...]:
     """The names read by an atom or right-hand side, in order, each once."""
     found = occurrences(node)
-    return found if len(found) < 2 else tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(found)) if found[1:] else found
 
 
 _FIELDS: Mapping[type, Mapping[str, str]] = {
@@ -165,29 +179,28 @@ _NAMES = frozenset(("base", "like", "sources", "stop"))
 """The fields that are names, and no other atoms."""
 
 
-def _fields(role: str) -> Mapping[type, tuple[str, ...]]:
-    """The fields of one role."""
-    return {c: tuple(f for f, r in held.items() if r == role) for c, held in _FIELDS.items()}
+Getters = Mapping[type, Callable[[Any], tuple[Any, ...]]]
 
 
-_READ, _BOUND, _BLOCKS, _READ_INSIDE = map(_fields, ("read", "bound", "block", "read inside"))
+def _getters(*roles: str) -> Getters:
+    """What gives the fields of some roles, and the place, which makes a tuple of any number."""
+    found = {c: [f for f, r in held.items() if r in roles] for c, held in _FIELDS.items()}
+    return {c: operator.attrgetter(*fields, "loc") for c, fields in found.items() if fields}
 
 
-def _held(stmt: Stmt, fields: Mapping[type, tuple[str, ...]]) -> tuple[Any, ...]:
+_READ, _BOUND, _BLOCKS, _READ_INSIDE = map(_getters, ("read", "bound", "block", "read inside"))
+
+
+def _held(stmt: Stmt, getters: Getters) -> tuple[Any, ...]:
     """What stands in some fields of a statement."""
-    found: list[Any] = []
-    for field in fields.get(type(stmt), ()):
-        value = getattr(stmt, field)
-        if type(value) is tuple:
-            found += value
-        elif value is not None:
-            found.append(value)
-    return tuple(found)
+    get = getters.get(type(stmt))
+    values = () if get is None else get(stmt)[:-1]
+    return tuple([n for v in values if v is not None for n in (v if type(v) is tuple else (v,))])
 
 
 def operands(stmt: Stmt) -> tuple[Rhs, ...]:
     """What a statement itself reads (not what the statements inside it read)."""
-    return _held(stmt, _READ)
+    return (stmt.rhs,) if type(stmt) is Assign else _held(stmt, _READ)
 
 
 def reads(stmt: Stmt) -> tuple[str, ...]:
@@ -199,7 +212,7 @@ def reads(stmt: Stmt) -> tuple[str, ...]:
     found = stmt._reads
     if found is None:
         every = reads_of(stmt)
-        once = every if len(every) < 2 else tuple(dict.fromkeys(every))
+        once = tuple(dict.fromkeys(every)) if every[1:] else every
         found = remember(stmt, "_reads", once)
     return found
 
@@ -208,8 +221,8 @@ def reads_of(stmt: Stmt) -> tuple[str, ...]:
     """The names that a statement itself reads, as often as they occur."""
     found = stmt._occurrences
     if found is None:
-        every = tuple([n for o in operands(stmt) for n in occurrences(o)])
-        found = remember(stmt, "_occurrences", every)
+        read = occurrences(stmt.rhs) if type(stmt) is Assign else _read_by(operands(stmt))
+        found = remember(stmt, "_occurrences", read)
     return found
 
 
@@ -229,6 +242,8 @@ def callee_of(stmt: Stmt | None) -> Callee | None:
 
 def writes(stmt: Stmt) -> tuple[str, ...]:
     """The names that a statement itself binds (a store into an array binds nothing)."""
+    if type(stmt) is Assign:
+        return (stmt.target.id,)
     found = stmt._writes
     if found is None:
         found = remember(stmt, "_writes", tuple([n.id for n in _held(stmt, _BOUND)]))
@@ -246,7 +261,8 @@ _Nest = Union[If, For, While, Pair]
 
 def blocks(stmt: Stmt) -> tuple[Block, ...]:
     """The blocks inside a statement."""
-    held = [getattr(stmt, field) for field in _BLOCKS.get(type(stmt), ())]
+    get = _BLOCKS.get(type(stmt))
+    held = () if get is None else get(stmt)[:-1]
     return tuple([b if type(b) is tuple else () if b is None else (b,) for b in held])
 
 
@@ -254,17 +270,12 @@ def walk(block: Block) -> Sequence[Stmt]:
     """Every statement of a block, outer ones first, in source order."""
     if PLAIN.issuperset(map(type, block)):
         return block
-    found: list[Stmt] = []
-    for stmt in block:
-        found.append(stmt)
-        if type(stmt) not in PLAIN and isinstance(stmt, Nested):
-            found += _inside(stmt)
-    return found
+    return [s for b in block for s in ((b,) if type(b) in PLAIN else (b, *_inside(b)))]
 
 
-def _inside(stmt: _Nest) -> tuple[Stmt, ...]:
+def _inside(stmt: Any) -> tuple[Stmt, ...]:
     """Every statement inside a statement."""
-    found = stmt._inside
+    found: tuple[Stmt, ...] | None = stmt._inside
     if found is None:
         every = tuple([s for inner in blocks(stmt) for s in walk(inner)])
         found = remember(stmt, "_inside", every)
@@ -294,7 +305,7 @@ def walk_blocks(block: Block) -> Iterator[Block]:
 def itself_reads(stmt: Stmt) -> tuple[str, ...]:
     """The names that a statement itself reads, as often as they occur, tests and stop flags too."""
     if type(stmt) in PLAIN:
-        return reads_of(stmt)
+        return stmt._occurrences or reads_of(stmt)
     inside = (n for atom in _held(stmt, _READ_INSIDE) for n in occurrences(atom))
     return (*reads_of(stmt), *inside)
 
@@ -326,12 +337,15 @@ def binding_counts(
         for stmt, loops in walk_in_loops(block):
             found += writes(stmt) * (2 if loops else 1)
         return Counter(found)
-    return Counter(chain(found, chain.from_iterable(map(writes, walk(block)))))
+    held = [(s.target.id,) if type(s) is Assign else writes(s) for s in walk(block)]
+    return Counter(chain(found, chain.from_iterable(held)))
 
 
 def use_counts(block: Block) -> Counter[str]:
     """How often each name is read in a block, tests and stop flags included."""
-    return Counter(chain.from_iterable(map(itself_reads, walk(block))))
+    stmts = walk(block)
+    held = [s._occurrences or reads_of(s) if type(s) in PLAIN else itself_reads(s) for s in stmts]
+    return Counter(chain.from_iterable(held))
 
 
 def reader_counts(block: Block) -> Counter[str]:
@@ -341,18 +355,14 @@ def reader_counts(block: Block) -> Counter[str]:
 
 def mention_counts(block: Block) -> Counter[str]:
     """How many statements of a block read or bind each name, tests and stop flags included."""
-    return Counter(chain.from_iterable(map(itself_mentions, walk(block))))
+    held = [s._mentions or itself_mentions(s) for s in walk(block)]
+    return Counter(chain.from_iterable(held))
 
 
 def bound(block: Block) -> frozenset[str]:
     """Every name bound anywhere in a block."""
-    found: set[str] = set()
-    for stmt in block:
-        if type(stmt) is Assign:  # as most are
-            found.add(stmt.target.id)
-        else:
-            found.update(bound_in(stmt))
-    return frozenset(found)
+    found = frozenset([s.target.id for s in block if type(s) is Assign])  # as most are
+    return found.union(*[bound_in(s) for s in block if type(s) is not Assign])
 
 
 def bound_in(stmt: Stmt) -> Collection[str]:
@@ -374,10 +384,8 @@ def rebound(block: Block) -> frozenset[str]:
 
 def used(block: Block) -> frozenset[str]:
     """Every name read anywhere in a block, tests and stop flags included."""
-    found: set[str] = set()
-    for stmt in block:
-        found.update(occurrences(stmt.rhs) if type(stmt) is Assign else used_in(stmt))
-    return frozenset(found)
+    each = [s._occurrences or reads_of(s) if type(s) in PLAIN else used_in(s) for s in block]
+    return frozenset[str]().union(*each)
 
 
 def used_in(stmt: Stmt) -> Collection[str]:
@@ -428,14 +436,14 @@ def map_atom(fn: Callable[[Name], Atom], atom: Atom) -> Atom:
     new = tuple([map_atom(fn, a) for a in old])
     if all(map(operator.is_, old, new)):
         return atom
-    if isinstance(atom, Tup):
+    if type(atom) is Tup:
         return Tup(new, atom.listed)
-    return Slice(*new) if isinstance(atom, Slice) else Star(*new)
+    return Slice(*new) if type(atom) is Slice else Star(*new)
 
 
 def map_rhs(fn: Callable[[Name], Atom], rhs: Rhs) -> Rhs:
     """A right-hand side with every name that it reads replaced (itself if they all stay)."""
-    if isinstance(rhs, Call):
+    if type(rhs) is Call:
         return _map_call(fn, rhs) if occurrences(rhs) else rhs
     if isinstance(rhs, Opaque):
         return map_opaque(fn, rhs)
@@ -444,26 +452,26 @@ def map_rhs(fn: Callable[[Name], Atom], rhs: Rhs) -> Rhs:
 
 def _map_call(fn: Callable[[Name], Atom], call: Call) -> Call:
     """A call with every name that it reads replaced."""
-    callee = fn(call.fn) if isinstance(call.fn, Name) else call.fn
+    callee = fn(call.fn) if type(call.fn) is Name else call.fn
     args = [map_atom(fn, a) for a in call.args]
     kwargs = [(k, map_atom(fn, v)) for k, v in call.kwargs]
     same = callee is call.fn and all(map(operator.is_, args, call.args))
     if same and all(a[1] is b[1] for a, b in zip(kwargs, call.kwargs)):
         return call
     new = Call(callee, tuple(args), tuple(kwargs), call.text, call.role)  # type: ignore[arg-type]
-    return called(callee, new) if isinstance(callee, Ref) else new
+    return called(callee, new) if type(callee) is Ref else new
 
 
 def map_opaque(fn: Callable[[Name], Atom], rhs: Opaque) -> Opaque:
     """An opaque expression with its names replaced, by names only."""
     new = {n.id: fn(n) for n in rhs.reads}
-    if all(isinstance(v, Name) and v.id == k for k, v in new.items()):
+    if all(type(v) is Name and v.id == k for k, v in new.items()):
         return rhs
     return replace(rhs, text=rename_text(rhs.text, new), reads=_only_names(new))
 
 
 def _only_names(new: Mapping[str, Atom]) -> tuple[Name, ...]:
-    return tuple(v for v in new.values() if isinstance(v, Name))
+    return tuple(v for v in new.values() if type(v) is Name)
 
 
 def map_stmt(
@@ -476,12 +484,12 @@ def map_stmt(
 
     The base of a store and the names of stop flags must map to names.
     """
-    if isinstance(stmt, Assign):
+    if type(stmt) is Assign:
         rhs, target = map_rhs(read, stmt.rhs), write(stmt.target)
         if rhs is stmt.rhs and target is stmt.target:
             return stmt
         return Assign(target, rhs, stmt.loc)
-    if isinstance(stmt, Verbatim):
+    if type(stmt) is Verbatim:
         new: dict[str, Atom] = {n.id: read(n) for n in stmt.reads}
         bound_new = {n.id: write(n) for n in stmt.writes}
         text = rename_text(stmt.text, {**new, **bound_new})
@@ -491,7 +499,7 @@ def map_stmt(
         if role in ("bound", "absent"):
             return write(old)
         found = map_rhs(read, old)
-        assert field not in _NAMES or isinstance(found, Name), f"{old.id} must stay a name"
+        assert field not in _NAMES or type(found) is Name, f"{old.id} must stay a name"
         return found
 
     def mapped(field: str, role: str) -> Any:
@@ -509,7 +517,8 @@ def map_blocks(stmt: Stmt, block: Callable[[Block], Block]) -> Stmt:
     """A statement with its inner blocks mapped; the same object if nothing in them changed."""
     if type(stmt) in PLAIN:
         return stmt
-    new = {f: _map_block(block, getattr(stmt, f)) for f in _BLOCKS.get(type(stmt), ())}
+    held = _FIELDS.get(type(stmt), {}).items()
+    new = {f: _map_block(block, getattr(stmt, f)) for f, role in held if role == "block"}
     return rebuilt(stmt, **new)
 
 
@@ -548,7 +557,7 @@ def primal_only(block: Block) -> Block:
     """The statements of the function itself in a Pair tree."""
     found: list[Stmt] = []
     for stmt in block:
-        if isinstance(stmt, Pair):
+        if type(stmt) is Pair:
             found += () if stmt.primal is None else (stmt.primal,)
         else:
             found.append(map_blocks(stmt, primal_only))
@@ -571,7 +580,7 @@ def with_rhs(stmt: Assign | Effect, rhs: Any) -> Assign | Effect:
     """An assignment or effect of another right-hand side, itself where it is the same."""
     if rhs is stmt.rhs:
         return stmt
-    if isinstance(stmt, Assign):
+    if type(stmt) is Assign:
         return Assign(stmt.target, rhs, stmt.loc)
     return Effect(rhs, stmt.loc)
 
@@ -598,8 +607,12 @@ def substituted(block: Block, new: Mapping[str, Atom]) -> Block:
         found = new.get(n.id)
         return found if type(found) is Name else n
 
+    def one(stmt: Stmt) -> Stmt:
+        apart = type(stmt) in PLAIN and new.keys().isdisjoint(itself_mentions(stmt))
+        return stmt if apart else map_stmt(stmt, read, write, inside)
+
     def inside(inner: Block) -> Block:
-        return tuple([map_stmt(s, read, write, inside) for s in inner])
+        return tuple([one(s) for s in inner])
 
     return inside(block)
 
@@ -609,9 +622,15 @@ def assignments(block: Block) -> Iterator[Assign]:
     return (s for s in walk(block) if type(s) is Assign)
 
 
-def calls(block: Block) -> Iterator[Call]:
+def callers(block: Block) -> Sequence[tuple[Assign | Effect, Call]]:
+    """Every statement of a block that makes a call, wherever it stands, with the call."""
+    made = [(s, s.rhs) for s in walk(block) if type(s) is Assign or type(s) is Effect]
+    return [(s, call) for s, call in made if type(call) is Call]
+
+
+def calls(block: Block) -> Sequence[Call]:
     """Every call that a block makes, wherever it stands."""
-    return (call for call in map(call_of, walk(block)) if call is not None)
+    return [call for _, call in callers(block)]
 
 
 def with_values(function: Function, one: Callable[[Assign], Rhs]) -> Function:

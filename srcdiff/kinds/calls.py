@@ -64,7 +64,7 @@ def may_be_device(kind: ir.Kind) -> bool:
     if isinstance(kind, ir.Object):
         return kind.type not in _ON_HOST
     if isinstance(kind, (ir.Tuple, ir.List, ir.Dict, ir.Maybe)):
-        held = ir.items_of(kind) if isinstance(kind, ir.Tuple) else ir.inside(kind)
+        held = ir.items_of(kind) if type(kind) is ir.Tuple else ir.inside(kind)
         return any(map(may_be_device, held))
     return isinstance(kind, (ir.Array, ir.Unknown))
 
@@ -74,7 +74,7 @@ def placed(kind: ir.Kind, fn: Any, args: Args) -> ir.Kind:
     op = op_named(fn)
     if isinstance(fn, (ir.Derived, ir.Name)) or op in _STAY or records.is_record(fn):
         return kind
-    if op is Op.SUM and isinstance(kind, ir.Scalar) and any(map(may_be_device, args)):
+    if op is Op.SUM and type(kind) is ir.Scalar and any(map(may_be_device, args)):
         return ir.Array(kind.dtype, (), maybe_scalar=True)
     if not isinstance(fn, (ir.Method, ir.Attr)) and is_of_numpy(fn):
         return as_arrays(kind, True) if any(map(may_be_device, args)) else kind
@@ -83,7 +83,7 @@ def placed(kind: ir.Kind, fn: Any, args: Args) -> ir.Kind:
 
 def as_arrays(kind: ir.Kind, flags: bool = False) -> ir.Kind:
     """A kind with NumPy's numbers in it as arrays without axes; `flags`: bools of Python too."""
-    if isinstance(kind, ir.Scalar):
+    if type(kind) is ir.Scalar:
         number = kind.python is not True or (flags and kind.dtype == "bool")
         return ir.Array(kind.dtype, ()) if number else kind
     held = isinstance(kind, (ir.Tuple, ir.List))
@@ -139,16 +139,16 @@ def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> ir.Kind:
     """The kind of a call's result where it is computed by NumPy."""
     if ir.Sparse in map(type, args):
         return matrices.sparse_kind(fn, args, kwargs)
-    if isinstance(fn, ir.Attr):
+    if type(fn) is ir.Attr:
         return methods.attribute_kind(args[0], fn.name)
-    if isinstance(fn, ir.Method):
+    if type(fn) is ir.Method:
         twin = _TWINS.get(fn.name) if ir.is_numeric(args[0]) else None
         if twin is not None:
             return _call_kind(twin, args, kwargs)
         return methods.method_kind(args, fn.name, kwargs)
-    if isinstance(fn, ir.Derived):
+    if type(fn) is ir.Derived:
         return getattr(fn.key, "result", ir.UNKNOWN)
-    if isinstance(fn, ir.Name):
+    if type(fn) is ir.Name:
         return ir.UNKNOWN
     known = _by_rule(_SPECIAL, fn, args, kwargs)
     if known is None and str(getattr(fn, "__module__", "")).startswith(_FURTHER):
@@ -194,7 +194,7 @@ def surely(fn: ir.Callee, args: Sequence[ir.Kind]) -> Sequence[ir.Kind]:
     numpy = not named and module_of(fn).startswith("numpy")
     numeric = numpy and op_named(fn) not in _WORK_ON_NONE
     return [
-        ir.sure(a) if k < count or (numeric and isinstance(ir.sure(a), ir.Array)) else a
+        ir.sure(a) if k < count or (numeric and type(ir.sure(a)) is ir.Array) else a
         for k, a in enumerate(args)
     ]
 
@@ -236,14 +236,14 @@ def probed_kind(fn: Any, args: Args, kwargs: Kwargs) -> ir.Kind:
 
 def _anonymous(kind: ir.Kind) -> ir.Kind:
     """A kind without what a probe does not look at, so that more probes are the same."""
-    if isinstance(kind, ir.Scalar) and kind.size_of is not None:
+    if type(kind) is ir.Scalar and kind.size_of is not None:
         return ir.Scalar(kind.dtype, kind.python, kind.value)
     return ir.mapped(_anonymous, kind, new=True) if isinstance(kind, (ir.Tuple, ir.List)) else kind
 
 
 def _without_dtype(kind: ir.Kind) -> ir.Kind:
     """A kind with its dtype forgotten, unless it is complex in any case."""
-    if isinstance(kind, ir.Array) and not str(kind.dtype).startswith("complex"):
+    if type(kind) is ir.Array and not str(kind.dtype).startswith("complex"):
         return ir.Array(None, kind.dims, kind.maybe_scalar)
     return ir.mapped(_without_dtype, kind)
 
@@ -262,7 +262,7 @@ def _len(kind: ir.Kind) -> ir.Kind:
         return size_scalar(dims[0])
     if (items := ir.known_items(kind)) is not None:
         return size_scalar(len(items))
-    return size_scalar(kind.length if isinstance(kind, ir.Range) else None)
+    return size_scalar(kind.length if type(kind) is ir.Range else None)
 
 
 def _slice(args: Args, kwargs: Keywords) -> ir.Kind | None:
@@ -291,7 +291,7 @@ def _extreme(args: Args, kwargs: Keywords) -> ir.Kind | None:
         found = join_all(ir.inside(args[0])) or ir.UNKNOWN
     else:
         found = item_kind(args[0], ir.Scalar("int64"))
-    return _forgotten(found) if isinstance(found, ir.Scalar) else found or ir.UNKNOWN
+    return _forgotten(found) if type(found) is ir.Scalar else found or ir.UNKNOWN
 
 
 def _forgotten(kind: ir.Scalar) -> ir.Scalar:
@@ -302,11 +302,11 @@ def _forgotten(kind: ir.Scalar) -> ir.Scalar:
 def _shaped_like(d: ir.Kind, x: ir.Kind) -> ir.Kind:
     """The shape of `x` with the dtype of `d`."""
     dtype = ir.dtype_of(d)
-    if isinstance(x, ir.Scalar):
-        return d if isinstance(d, ir.Scalar) else ir.Scalar(dtype, None)
-    if isinstance(x, ir.Tuple) and x.items and all(isinstance(k, ir.Scalar) for k in x.items):
+    if type(x) is ir.Scalar:
+        return d if type(d) is ir.Scalar else ir.Scalar(dtype, None)
+    if type(x) is ir.Tuple and x.items and all(type(k) is ir.Scalar for k in x.items):
         return ir.Array(dtype, (len(x.items),))  # numbers in place of an array
-    return ir.Array(dtype, x.dims, x.maybe_scalar) if isinstance(x, ir.Array) else ir.UNKNOWN
+    return ir.Array(dtype, x.dims, x.maybe_scalar) if type(x) is ir.Array else ir.UNKNOWN
 
 
 def _spread(args: Args, kwargs: Keywords) -> ir.Kind | None:
@@ -316,9 +316,9 @@ def _spread(args: Args, kwargs: Keywords) -> ir.Kind | None:
 
 def _zeros(kind: ir.Kind) -> ir.Kind:
     """Zeros have the kind of what they are like, in arrays as floating numbers."""
-    if isinstance(kind, ir.Scalar):
+    if type(kind) is ir.Scalar:
         return _forgotten(kind)
-    if isinstance(kind, ir.Array):
+    if type(kind) is ir.Array:
         return float_like(kind)
     held = isinstance(kind, (ir.Tuple, ir.List, ir.Dict, ir.Maybe)) and ir.class_of(kind) is None
     return ir.mapped(_zeros, kind, new=True) if held else ir.UNKNOWN
@@ -332,11 +332,11 @@ def _make_function(args: Args, kwargs: Keywords) -> ir.Kind | None:
 
 def _plain(kind: ir.Kind) -> ir.Kind:
     """The kind of what is captured, without the names of its lengths."""
-    if isinstance(kind, ir.Array):
+    if type(kind) is ir.Array:
         return without_dims(kind)
-    if isinstance(kind, ir.Scalar):
+    if type(kind) is ir.Scalar:
         return _forgotten(kind)
-    if isinstance(kind, ir.Tuple) and kind.items is not None:
+    if type(kind) is ir.Tuple and kind.items is not None:
         return ir.mapped(_plain, kind)
     return kind if isinstance(kind, (ir.Text, ir.NoneKind, ir.Callable)) else ir.UNKNOWN
 
@@ -344,7 +344,7 @@ def _plain(kind: ir.Kind) -> ir.Kind:
 def _captured(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """What a function of a site captures."""
     fn, site, k = args
-    if isinstance(fn, ir.Callable) and isinstance(site, ir.Callable) and isinstance(k, ir.Scalar):
+    if isinstance(fn, ir.Callable) and isinstance(site, ir.Callable) and type(k) is ir.Scalar:
         for value, kinds in fn.choices:
             if value is site.value and k.value is not None and k.value < len(kinds):
                 found: ir.Kind = kinds[k.value]
@@ -410,7 +410,7 @@ def kind_of_call(call: ir.Call, kinds: Mapping[str, ir.Kind]) -> ir.Kind:
     """The kind of a call's result where the names have these kinds."""
     args = [atom_kind(a, kinds) for a in call.args]
     kwargs = tuple((k, atom_kind(v, kinds)) for k, v in call.kwargs if k is not None)
-    if len(kwargs) < len(call.kwargs) or any(isinstance(a, ir.Star) for a in call.args):
+    if len(kwargs) < len(call.kwargs) or any(type(a) is ir.Star for a in call.args):
         return ir.UNKNOWN
     return call_kind(call.fn, tuple(surely(call.fn, args)), kwargs)
 
@@ -419,22 +419,22 @@ def rhs_kind(rhs: ir.Rhs, kinds: Mapping[str, ir.Kind]) -> ir.Kind:
     """The kind of what a right-hand side makes."""
     if isinstance(rhs, ir.Opaque):
         return ir.UNKNOWN
-    return kind_of_call(rhs, kinds) if isinstance(rhs, ir.Call) else atom_kind(rhs, kinds)
+    return kind_of_call(rhs, kinds) if type(rhs) is ir.Call else atom_kind(rhs, kinds)
 
 
 def atom_kind(atom: ir.Atom, kinds: Mapping[str, ir.Kind]) -> ir.Kind:
     """The kind of an atom; names that are not given are unknown."""
     if type(atom) is ir.Name:
         return kinds.get(atom.id, ir.UNKNOWN)
-    if isinstance(atom, ir.Const):
+    if type(atom) is ir.Const:
         return constant_kind(atom.value)
-    if isinstance(atom, ir.Ref):
+    if type(atom) is ir.Ref:
         return kind_of(atom.value, atom.text)
-    if isinstance(atom, ir.Tup):
-        if any(isinstance(i, ir.Star) for i in atom.items):
+    if type(atom) is ir.Tup:
+        if any(type(i) is ir.Star for i in atom.items):
             return ir.Tuple(None)
         return ir.Tuple(tuple(atom_kind(i, kinds) for i in atom.items))
-    if isinstance(atom, ir.Slice):
+    if type(atom) is ir.Slice:
         return ir.SliceKind(*(atom_kind(p, kinds) for p in (atom.lower, atom.upper, atom.step)))
     return ir.UNKNOWN
 
@@ -451,11 +451,11 @@ def constant_kind(value: Any) -> ir.Kind:
 
 def float_like(kind: ir.Kind) -> ir.Kind:
     """The kind of the adjoint of a value: its shape, with a floating dtype."""
-    if isinstance(kind, ir.Scalar) and on_device():
+    if type(kind) is ir.Scalar and on_device():
         return ir.Array(_float_dtype(kind.dtype), (), maybe_scalar=True)
-    if isinstance(kind, ir.Scalar):
+    if type(kind) is ir.Scalar:
         return ir.Scalar(_float_dtype(kind.dtype), None)
-    if isinstance(kind, ir.Array):
+    if type(kind) is ir.Array:
         return replace(kind, dtype=_float_dtype(kind.dtype))
     return ir.maybe(float_like(kind.kind)) if isinstance(kind, ir.Maybe) else ir.UNKNOWN
 

@@ -33,6 +33,8 @@ def has_complex(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> bool:
 
 def is_complex_kind(kind: ir.Kind) -> bool:
     """Whether a value is known to be able to be complex, or to hold what is."""
+    if type(kind) is ir.Scalar or type(kind) is ir.Array:
+        return kind.dtype is not None and kind.dtype[:5] in ("compl", "clong")
     if any(map(is_complex_kind, ir.inside(kind))):
         return True
     return str(getattr(kind, "dtype", None)).startswith(("complex", "clong"))
@@ -48,13 +50,13 @@ def may_be_complex(kind: ir.Kind) -> bool:
 def _reads_object(stmt: ir.Stmt, kinds: Mapping[str, ir.Kind]) -> bool:
     """Whether a value of unknown dtype comes out of an object that nobody looks into."""
     call = ir.call_of(stmt)
-    if call is None or not isinstance(stmt, ir.Assign) or not call.args:
+    if call is None or type(stmt) is not ir.Assign or not call.args:
         return False
     if not may_be_complex(kinds.get(stmt.target.id, ir.UNKNOWN)):
         return False
     read = call.args[0]
-    kind = kinds.get(read.id) if isinstance(read, ir.Name) else None
-    return isinstance(kind_of(read.value, "") if isinstance(read, ir.Ref) else kind, ir.Object)
+    kind = kinds.get(read.id) if type(read) is ir.Name else None
+    return isinstance(kind_of(read.value, "") if type(read) is ir.Ref else kind, ir.Object)
 
 
 def _constants(stmt: ir.Stmt) -> Iterator[Any]:
@@ -64,9 +66,9 @@ def _constants(stmt: ir.Stmt) -> Iterator[Any]:
             if isinstance(atom, (ir.Const, ir.Ref)):
                 yield atom.value
     rhs = getattr(stmt, "rhs", getattr(stmt, "iter", None))
-    for _, value in getattr(stmt if isinstance(stmt, ir.Verbatim) else rhs, "refs", ()):
+    for _, value in getattr(stmt if type(stmt) is ir.Verbatim else rhs, "refs", ()):
         yield value
-    if isinstance(rhs, ir.Call) and not isinstance(rhs.fn, (ir.Name, ir.Method, ir.Attr)):
+    if type(rhs) is ir.Call and not isinstance(rhs.fn, (ir.Name, ir.Method, ir.Attr)):
         yield rhs.fn
 
 

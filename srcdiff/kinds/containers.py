@@ -35,7 +35,7 @@ def plain_tuple(item: ir.Kind | None) -> ir.Tuple:
 
 def _added(one: ir.Kind, two: ir.Kind) -> ir.Kind | None:
     """`xs + ys`."""
-    if isinstance(one, ir.Text) and isinstance(two, ir.Text):
+    if type(one) is ir.Text and type(two) is ir.Text:
         return ir.Text()
     if not isinstance(one, (ir.List, ir.Tuple)) or type(one) is not type(two):
         return None
@@ -43,30 +43,30 @@ def _added(one: ir.Kind, two: ir.Kind) -> ir.Kind | None:
     known = one.items is not None and two.items is not None
     items = (*(one.items or ()), *(two.items or ())) if known else None
     rest = None if known else join_all((*ir.items_of(one), *ir.items_of(two)))
-    if isinstance(one, ir.List):
+    if type(one) is ir.List:
         return ir.List(rest, items)
     return plain_tuple(rest) if items is None else ir.Tuple(items)
 
 
 def _repeated(base: ir.Kind, count: ir.Kind) -> ir.Kind | None:
     """`xs * n`."""
-    if isinstance(base, ir.Scalar):
+    if type(base) is ir.Scalar:
         base, count = count, base
-    if isinstance(base, ir.Text) and isinstance(count, ir.Scalar):
+    if type(base) is ir.Text and type(count) is ir.Scalar:
         return ir.Text()
-    if not isinstance(base, (ir.List, ir.Tuple)) or not isinstance(count, ir.Scalar):
+    if not isinstance(base, (ir.List, ir.Tuple)) or type(count) is not ir.Scalar:
         return None
     times = count.value
     if base.items is not None and times is not None and len(base.items) * times <= _MANY:
         items = base.items * times
-        return ir.List(None, items) if isinstance(base, ir.List) else ir.Tuple(items)
+        return ir.List(None, items) if type(base) is ir.List else ir.Tuple(items)
     item = any_item(base)
-    return ir.List(item) if isinstance(base, ir.List) else plain_tuple(item)
+    return ir.List(item) if type(base) is ir.List else plain_tuple(item)
 
 
 def _merged(one: ir.Kind, two: ir.Kind) -> ir.Kind | None:
     """`d | e`."""
-    if not isinstance(one, ir.Dict) or not isinstance(two, ir.Dict):
+    if type(one) is not ir.Dict or type(two) is not ir.Dict:
         return None
     rest = join_all(k for k in (one.item, two.item) if k is not None)
     return ir.Dict(tuple({**dict(one.items), **dict(two.items)}.items()), rest)
@@ -75,7 +75,7 @@ def _merged(one: ir.Kind, two: ir.Kind) -> ir.Kind | None:
 def _to_dict(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """`dict(...)`."""
     base = args[0] if args else ir.Dict()
-    if isinstance(base, ir.Dict):
+    if type(base) is ir.Dict:
         return ir.Dict(tuple({**dict(base.items), **kwargs}.items()), base.item)
     pair = any_item(base) if isinstance(base, (ir.List, ir.Tuple)) else ir.UNKNOWN
     value = ir.UNKNOWN if pair is None else item_kind(pair, ir.Scalar("int64", True, 1))
@@ -85,17 +85,17 @@ def _to_dict(args: Args, kwargs: Keywords) -> ir.Kind | None:
 def to_list(args: Args, kwargs: Keywords) -> ir.List:
     """`list(...)`, `sorted(...)`."""
     base = args[0] if args else ir.Tuple(())
-    if isinstance(base, ir.Dict) and base.cls is not None:
+    if type(base) is ir.Dict and base.cls is not None:
         named = issubclass(base.cls, tuple)  # a named tuple gives its values
         return ir.List(None, tuple(v for _, v in base.items)) if named else ir.List(ir.UNKNOWN)
-    if isinstance(base, ir.Dict):
+    if type(base) is ir.Dict:
         keys = (_key_kind(k) for k, _ in base.items)
         return ir.List(ir.KEY if base.item is not None else join_all(keys) or ir.KEY)
     if isinstance(base, (ir.Tuple, ir.List)):
         return ir.List(None, base.items) if base.items is not None else ir.List(any_item(base))
-    if isinstance(base, ir.Array):
+    if type(base) is ir.Array:
         return ir.List(item_kind(base, ir.Scalar("int64")))
-    return ir.List(ir.Scalar("int64") if isinstance(base, ir.Range) else ir.UNKNOWN)
+    return ir.List(ir.Scalar("int64") if type(base) is ir.Range else ir.UNKNOWN)
 
 
 def _key_kind(key: object) -> ir.Kind:
@@ -124,10 +124,10 @@ def _split(args: Args, kwargs: Keywords) -> ir.Kind | None:
     base, parts = args[0], argument(args, 1, kwargs, "indices_or_sections")
     axis = argument(args, 2, kwargs, "axis", ir.Scalar("int64", True, 0))
     dims = ir.dims_of(base)
-    count = parts.value if isinstance(parts, ir.Scalar) else None
+    count = parts.value if type(parts) is ir.Scalar else None
     if (bounds := ir.known_items(parts)) is not None:
         count = len(bounds) + 1
-    if dims is None or not isinstance(axis, ir.Scalar) or axis.value is None:
+    if dims is None or type(axis) is not ir.Scalar or axis.value is None:
         return ir.List(ir.Array(ir.dtype_of(base))) if ir.is_numeric(base) else None
     place = range(len(dims))[axis.value] if -len(dims) <= axis.value < len(dims) else 0
     part = ir.Array(ir.dtype_of(base), (*dims[:place], None, *dims[place + 1 :]))
@@ -139,15 +139,15 @@ def _split(args: Args, kwargs: Keywords) -> ir.Kind | None:
 
 def tree_kind(kind: ir.Kind) -> ir.Kind:
     """The kind of the adjoint of a value: tuples as lists, None at what has no derivative."""
-    if isinstance(kind, ir.Scalar):  # a number of NumPy may be added to it
+    if type(kind) is ir.Scalar:  # a number of NumPy may be added to it
         found = _leaf(kind)
-        return ir.Scalar(found.dtype, None) if isinstance(found, ir.Scalar) else found
-    if isinstance(kind, ir.Array):
+        return ir.Scalar(found.dtype, None) if type(found) is ir.Scalar else found
+    if type(kind) is ir.Array:
         return _leaf(kind)
-    if isinstance(kind, ir.Tuple):
+    if type(kind) is ir.Tuple:
         items = None if kind.items is None else tuple(map(tree_kind, kind.items))
         return ir.List(ir.UNKNOWN if items is None else None, items)
-    if isinstance(kind, ir.Dict):
+    if type(kind) is ir.Dict:
         kind = replace(kind, cls=None)  # of an object as well
     held = isinstance(kind, (ir.List, ir.Dict, ir.Maybe, ir.NoneKind))
     return ir.mapped(tree_kind, kind, new=True) if held else ir.UNKNOWN
@@ -156,10 +156,10 @@ def tree_kind(kind: ir.Kind) -> ir.Kind:
 def _leaf(kind: ir.Scalar | ir.Array) -> ir.Kind:
     """The kind of the adjoint of a number or array."""
     if kind.dtype is None:
-        return ir.UNKNOWN if isinstance(kind, ir.Scalar) else kind
+        return ir.UNKNOWN if type(kind) is ir.Scalar else kind
     if not ir.is_inexact_dtype(kind.dtype):
         return ir.NoneKind()
-    return ir.Scalar(kind.dtype, kind.python) if isinstance(kind, ir.Scalar) else kind
+    return ir.Scalar(kind.dtype, kind.python) if type(kind) is ir.Scalar else kind
 
 
 def _deep_copy(kind: ir.Kind) -> ir.Kind:
@@ -177,7 +177,7 @@ def in_structure(kind: ir.Kind) -> ir.Kind:
     """A gradient's kind: like the input, None where it has none."""
     if isinstance(kind, (ir.Scalar, ir.Array)):
         return _leaf(kind)
-    if isinstance(kind, ir.Tuple):
+    if type(kind) is ir.Tuple:
         return ir.mapped(in_structure, kind)
     if ir.class_of(kind) is not None:
         return ir.UNKNOWN
@@ -187,8 +187,8 @@ def in_structure(kind: ir.Kind) -> ir.Kind:
 def _sum(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """`add_tree`: the structure of both."""
     one, two = map(tree_kind, args)
-    if isinstance(one, ir.NoneKind) or isinstance(two, ir.NoneKind):
-        return two if isinstance(one, ir.NoneKind) else one
+    if type(one) is ir.NoneKind or type(two) is ir.NoneKind:
+        return two if type(one) is ir.NoneKind else one
     if not isinstance(ir.sure(one), (ir.List, ir.Dict)):
         return None
     found = join_all((ir.sure(one), ir.sure(two))) or ir.UNKNOWN
@@ -198,7 +198,7 @@ def _sum(args: Args, kwargs: Keywords) -> ir.Kind | None:
 def _object_gradient(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """`like_object`: an object of the same class."""
     x = args[0]
-    if not isinstance(x, ir.Dict) or x.cls is None:
+    if type(x) is not ir.Dict or x.cls is None:
         return ir.UNKNOWN
     items = tuple((k, kwargs.get(k) or in_structure(v)) for k, v in x.items)
     return ir.Dict(items, None, "", x.cls)
@@ -212,7 +212,7 @@ def _new_object(args: Args, kwargs: Keywords) -> ir.Kind | None:
 
 def _unpacked(kind: ir.Kind) -> ir.Kind:
     """What was packed, in something that holds it as a tuple would."""
-    return kind.items[0] if isinstance(kind, ir.Tuple) and kind.items else ir.UNKNOWN
+    return kind.items[0] if type(kind) is ir.Tuple and kind.items else ir.UNKNOWN
 
 
 FUNCTIONS: dict[Any, Rule] = {

@@ -34,7 +34,7 @@ class Heap:
 
     def intern(self, kind: ir.Kind, site: str) -> ir.Kind:
         """A kind whose lists and dicts refer to their sites, new ones made here."""
-        if isinstance(kind, ir.Tuple) and kind.items is not None:
+        if type(kind) is ir.Tuple and kind.items is not None:
             items = tuple(self.intern(k, f"{site}[{i}]") for i, k in enumerate(kind.items))
             return kind if items == kind.items else ir.Tuple(items)
         if isinstance(kind, ir.Maybe):
@@ -54,7 +54,7 @@ class Heap:
             return localless(self.intern(inner, f"{site}[{key}]"))
 
         item = None if kind.item is None else held(kind.item, "")
-        if isinstance(kind, ir.Dict):
+        if type(kind) is ir.Dict:
             pairs = tuple((k, held(v, repr(k))) for k, v in kind.items)
             return ir.Dict(pairs, item, site, kind.cls)
         items = None if kind.items is None else [held(k, i) for i, k in enumerate(kind.items)]
@@ -63,7 +63,7 @@ class Heap:
     def reference(self, kind: ir.List | ir.Dict, site: str | None = None) -> ir.Kind:
         """A list or dict by its site alone."""
         name = self.sets.find(kind.site if site is None else site)
-        if isinstance(kind, ir.List):
+        if type(kind) is ir.List:
             return ir.List(None, None, name)
         return ir.Dict((), None, name, kind.cls)
 
@@ -83,11 +83,11 @@ class Heap:
     def _merged(self, a: ir.List | ir.Dict, b: ir.List | ir.Dict, site: str) -> ir.List | ir.Dict:
         """What a site holds that holds both of these."""
         item = a.item if b.item is None else b.item if a.item is None else self.join(a.item, b.item)
-        if isinstance(a, ir.List) and isinstance(b, ir.List):
+        if type(a) is ir.List and type(b) is ir.List:
             if a.items is not None and b.items is not None and len(a.items) == len(b.items):
                 return ir.List(item, tuple(map(self.join, a.items, b.items)), site)
             return ir.List(join_all((*ir.contents(a), *ir.contents(b)), self.join), None, site)
-        if isinstance(a, ir.Dict) and isinstance(b, ir.Dict) and a.cls is b.cls:
+        if type(a) is ir.Dict and type(b) is ir.Dict and a.cls is b.cls:
             pairs = dict(a.items)
             for key, kind in b.items:
                 pairs[key] = self.join(pairs[key], kind) if key in pairs else kind
@@ -110,7 +110,7 @@ class Heap:
         """Something is appended, inserted or stored under an unknown key."""
         site, held = self.at(kind)
         item = localless(self.intern(item, f"{site}[]"))
-        if isinstance(held, ir.List):
+        if type(held) is ir.List:
             self.hold(site, ir.List(join_all((*ir.contents(held), item), self.join), None, site))
         else:
             rest = item if held.item is None else self.join(held.item, item)
@@ -119,20 +119,20 @@ class Heap:
     def shrink(self, kind: ir.List | ir.Dict) -> None:
         """Items are taken out or moved."""
         site, held = self.at(kind)
-        if isinstance(held, ir.List) and held.items is not None:
+        if type(held) is ir.List and held.items is not None:
             self.hold(site, ir.List(join_all(ir.contents(held), self.join), None, site))
 
     def store(self, kind: ir.List | ir.Dict, key: ir.Kind, value: ir.Kind) -> None:
         """`kind[key] = value`."""
-        if isinstance(key, ir.SliceKind):
+        if type(key) is ir.SliceKind:
             self.store_part(kind, key, value)
             return
         site, held = self.at(kind)
         known: Any = key.value if isinstance(key, (ir.Scalar, ir.Text)) else None
         value = localless(self.intern(value, f"{site}[{known!r}]"))
-        if isinstance(held, ir.Dict) and known is not None:
+        if type(held) is ir.Dict and known is not None:
             self.hold(site, ir.Dict(((known, value),), None, site, held.cls))
-        elif isinstance(held, ir.List) and held.items is not None and isinstance(known, int):
+        elif type(held) is ir.List and held.items is not None and isinstance(known, int):
             items = list(held.items)
             if -len(items) <= known < len(items):
                 items[known] = self.join(items[known], value)
@@ -158,17 +158,17 @@ class Heap:
     def escape(self, kind: ir.Kind) -> None:
         """Somebody unknown may write into a kind's lists and dicts."""
         kind = ir.sure(kind)
-        if isinstance(kind, ir.Tuple):
+        if type(kind) is ir.Tuple:
             for item in kind.items or ():
                 self.escape(item)
         elif isinstance(kind, (ir.List, ir.Dict)):
             site, held = self.at(kind)
-            done = held.item == ir.UNKNOWN and (not held.items or isinstance(held, ir.Dict))
+            done = held.item == ir.UNKNOWN and (not held.items or type(held) is ir.Dict)
             if done or site in self.escaping:
                 return
             self.escaping.add(site)
             unknown: ir.List | ir.Dict = ir.List(ir.UNKNOWN, None, site)
-            if isinstance(held, ir.Dict):
+            if type(held) is ir.Dict:
                 names = held.items if held.cls is not None else ()
                 items = tuple((k, ir.UNKNOWN) for k, _ in names)
                 unknown = ir.Dict(items, ir.UNKNOWN, site, held.cls)
@@ -188,18 +188,18 @@ class Heap:
         elif name in ("extend", "update"):
             for kind in rest:
                 self.extend(base, kind)
-        elif name in LIST_MUTATORS and isinstance(base, ir.List):
+        elif name in LIST_MUTATORS and type(base) is ir.List:
             self.shrink(base)
 
     def attribute(
         self, base: ir.Dict, key: ir.Kind, value: ir.Kind, op: ir.Kind | None = None
     ) -> None:
         """`base.key = value`, `base.key op= value`; it was what the class has before."""
-        if base.cls is not None and isinstance(key, ir.Text):
+        if base.cls is not None and type(key) is ir.Text:
             first = records.default(base.cls, str(key.value))
             if first is not records.MISSING:
                 self.store(base, key, kind_of(first, str(key.value)))
-        if isinstance(op, ir.Text) and op.value is not None:
+        if type(op) is ir.Text and op.value is not None:
             value = self.updated(base, key, op.value, value)
         self.store(base, key, value)
 
@@ -209,15 +209,15 @@ class Heap:
         if is_array(old):
             return old
         new = call_kind(ir.OPERATORS[op], (old, self.resolve(value)))
-        return join(old, new) if isinstance(old, ir.Array) else new
+        return join(old, new) if type(old) is ir.Array else new
 
     def extend(self, base: ir.List | ir.Dict, kind: ir.Kind) -> None:
         """Every item of `kind` is added."""
         held = ir.sure(self.resolve(kind))
-        if isinstance(base, ir.List) and isinstance(held, (ir.List, ir.Tuple)):
+        if type(base) is ir.List and isinstance(held, (ir.List, ir.Tuple)):
             for item in ir.items_of(held):
                 self.add(base, item)
-        elif isinstance(base, ir.Dict) and isinstance(held, ir.Dict) and held.cls is None:
+        elif type(base) is ir.Dict and type(held) is ir.Dict and held.cls is None:
             for key, item in held.items:
                 known = ir.Text(key) if isinstance(key, str) else ir.Scalar("int64", True, key)
                 self.store(base, known, item)
@@ -254,7 +254,7 @@ class Heap:
         if isinstance(a, ir.Maybe) or isinstance(b, ir.Maybe):
             new = self._unified(ir.sure(a), ir.sure(b))
             return ir.maybe(new) if isinstance(a, ir.Maybe) else new
-        if isinstance(a, ir.Tuple) and isinstance(b, ir.Tuple):
+        if type(a) is ir.Tuple and type(b) is ir.Tuple:
             if a.items is None or b.items is None or len(a.items) != len(b.items):
                 return a
             return ir.Tuple(tuple(map(self._unified, a.items, b.items)))
@@ -279,7 +279,7 @@ class Heap:
         self, kind: ir.List | ir.Dict, other: ir.List | ir.Dict | None
     ) -> ir.List | ir.Dict:
         """An object with what its class has of the attributes that only the other one has."""
-        if not isinstance(kind, ir.Dict) or not isinstance(other, ir.Dict) or kind.cls is None:
+        if type(kind) is not ir.Dict or type(other) is not ir.Dict or kind.cls is None:
             return kind
         own = {name for name, _ in kind.items}
         missing = ((k, records.of_class(kind.cls, k)) for k, _ in other.items if k not in own)
@@ -297,20 +297,20 @@ def _default(value: Any, name: str) -> ir.Kind:
 def has_no_item(args: list[ir.Kind]) -> bool:
     """Whether nothing was put into a list so far, or nothing under this key of a dict."""
     base = args[0]
-    if isinstance(base, ir.Dict) and base.cls is None and len(args) == 2:
+    if type(base) is ir.Dict and base.cls is None and len(args) == 2:
         key = args[1].value if isinstance(args[1], (ir.Scalar, ir.Text)) else None
         missing = not base.items or (key is not None and key not in dict(base.items))
         return missing and base.item is None
-    return isinstance(base, ir.List) and base.item is None and not base.items
+    return type(base) is ir.List and base.item is None and not base.items
 
 
 def _keeps_apart(call: ir.Call, args: list[ir.Kind]) -> bool:
     """Whether what a call returns is none of its first argument's items, or a certain one."""
-    if not isinstance(args[0], (ir.List, ir.Dict, ir.Tuple)) or isinstance(call.fn, ir.Attr):
+    if not isinstance(args[0], (ir.List, ir.Dict, ir.Tuple)) or type(call.fn) is ir.Attr:
         return True
     if is_op(call, Op.LEN, Op.SET_ATTR, Op.COPY_METHOD, *CONTAINERS):
         return True
-    if isinstance(call.fn, ir.Method):
+    if type(call.fn) is ir.Method:
         return call.fn.name not in ELEMENT_METHODS
     index = args[1] if is_op(call, Op.GETITEM) else None
     return isinstance(index, (ir.Scalar, ir.Text)) and index.value is not None
@@ -320,10 +320,10 @@ def localless(kind: ir.Kind, depth: int = 1) -> ir.Kind:
     """A kind without the lengths that only one iteration of a loop (of this depth, or one inside
     it) knows by name.
     """
-    if isinstance(kind, ir.Array) and kind.dims is not None:
+    if type(kind) is ir.Array and kind.dims is not None:
         dims = tuple(_lasting(d, depth) for d in kind.dims)
         return kind if dims == kind.dims else ir.Array(kind.dtype, dims, kind.maybe_scalar)
-    if isinstance(kind, ir.Scalar) and kind.size_of is not None:
+    if type(kind) is ir.Scalar and kind.size_of is not None:
         return ir.Scalar(kind.dtype, kind.python, kind.value, _lasting(kind.size_of, depth))
     held = isinstance(kind, (ir.Tuple, ir.Maybe))
     return ir.mapped(partial(localless, depth=depth), kind) if held else kind
@@ -342,6 +342,6 @@ def widened(old: ir.Kind | None, new: ir.Kind, count: int) -> ir.Kind:
     """A kind at the head of a loop that does not settle is given up, shape first."""
     if old is None or old == new or count < 4:
         return new
-    if count < 8 and isinstance(new, ir.Array):
+    if count < 8 and type(new) is ir.Array:
         return ir.Array(new.dtype, None, new.maybe_scalar)
     return ir.UNKNOWN

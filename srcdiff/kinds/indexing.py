@@ -14,17 +14,17 @@ NAME_LIMIT = 48
 
 def item_kind(base: ir.Kind, index: ir.Kind) -> ir.Kind:
     """The kind of `base[index]`."""
-    if isinstance(base, ir.Array):
+    if type(base) is ir.Array:
         return _array_item(base, index)
     if isinstance(base, (ir.Tuple, ir.List)):
         return _sequence_item(base, index)
-    if isinstance(base, ir.Dict):
+    if type(base) is ir.Dict:
         return _dict_item(base, index)
-    if isinstance(base, ir.Range):
-        return ir.Scalar("int64") if isinstance(index, ir.Scalar) else ir.Range()
-    if isinstance(base, ir.Text):
+    if type(base) is ir.Range:
+        return ir.Scalar("int64") if type(index) is ir.Scalar else ir.Range()
+    if type(base) is ir.Text:
         return ir.Text()
-    if isinstance(base, ir.Scalar) and base.python is False and index == ir.Tuple(()):
+    if type(base) is ir.Scalar and base.python is False and index == ir.Tuple(()):
         return base
     return ir.UNKNOWN
 
@@ -32,11 +32,11 @@ def item_kind(base: ir.Kind, index: ir.Kind) -> ir.Kind:
 def _sequence_item(base: ir.Tuple | ir.List, index: ir.Kind) -> ir.Kind:
     """An item, or a slice, of a tuple or list."""
     items = base.items
-    if isinstance(index, ir.SliceKind):
+    if type(index) is ir.SliceKind:
         return _sequence_slice(base, index)
     if items is None:
         return base.item or ir.UNKNOWN
-    if not isinstance(index, ir.Scalar):
+    if type(index) is not ir.Scalar:
         return ir.UNKNOWN
     if index.value is None:
         return join_all(items) or ir.UNKNOWN
@@ -48,8 +48,8 @@ def _sequence_slice(base: ir.Tuple | ir.List, index: ir.SliceKind) -> ir.Kind:
     bounds = slice_bounds(index)
     if base.items is not None and bounds is not None:
         part = base.items[bounds]
-        return ir.Tuple(part) if isinstance(base, ir.Tuple) else ir.List(base.item, part)
-    if isinstance(base, ir.Tuple):
+        return ir.Tuple(part) if type(base) is ir.Tuple else ir.List(base.item, part)
+    if type(base) is ir.Tuple:
         return ir.Tuple(None, base.item if base.items is None else None)
     return ir.List(join_all(ir.contents(base)))
 
@@ -62,9 +62,9 @@ def slice_bounds(index: ir.SliceKind) -> slice | None:
 
 def _bound(kind: ir.Kind) -> Any:
     """The value of one part of a slice, "?" if unknown."""
-    if isinstance(kind, ir.NoneKind):
+    if type(kind) is ir.NoneKind:
         return None
-    return kind.value if isinstance(kind, ir.Scalar) and kind.value is not None else "?"
+    return kind.value if type(kind) is ir.Scalar and kind.value is not None else "?"
 
 
 def _dict_item(base: ir.Dict, index: ir.Kind) -> ir.Kind:
@@ -81,7 +81,7 @@ def _dict_item(base: ir.Dict, index: ir.Kind) -> ir.Kind:
 
 def _array_item(base: ir.Array, index: ir.Kind) -> ir.Kind:
     """An element, view or selection of an array."""
-    items = index.items if isinstance(index, ir.Tuple) else (index,)
+    items = index.items if type(index) is ir.Tuple else (index,)
     if base.dims is None or items is None:
         return ir.Array(base.dtype, None, True)
     if base.maybe_scalar and not any(map(_axes_used, items)):  # numbers have no axes to take
@@ -107,12 +107,12 @@ def _indexed_dims(dims: tuple[ir.Dim, ...], items: Args) -> tuple[tuple[ir.Dim, 
     picks: list[tuple[int, tuple[ir.Dim, ...]]] = []
     axis = 0
     for item in items if views else (*items, ir.ELLIPSIS):
-        if isinstance(item, ir.NoneKind):
+        if type(item) is ir.NoneKind:
             out.append(1)
         elif item == ir.ELLIPSIS:
             out += dims[axis : axis + rest]
             axis += rest
-        elif isinstance(item, ir.SliceKind):
+        elif type(item) is ir.SliceKind:
             out.append(slice_dim(dims[axis], item))
             axis += 1
         else:
@@ -126,25 +126,25 @@ def _indexed_dims(dims: tuple[ir.Dim, ...], items: Args) -> tuple[tuple[ir.Dim, 
 
 def _axes_used(item: ir.Kind) -> int | None:
     """How many axes an item of an index takes, None if unknown."""
-    if isinstance(item, ir.NoneKind) or item == ir.ELLIPSIS:
+    if type(item) is ir.NoneKind or item == ir.ELLIPSIS:
         return 0
-    if isinstance(item, ir.SliceKind):
+    if type(item) is ir.SliceKind:
         return 1
-    if isinstance(item, ir.Scalar):
+    if type(item) is ir.Scalar:
         return None if item.dtype is None else int(item.dtype != "bool")
-    if isinstance(item, ir.List):
-        return 1 if all(isinstance(k, ir.Scalar) for k in ir.contents(item)) else None
+    if type(item) is ir.List:
+        return 1 if all(type(k) is ir.Scalar for k in ir.contents(item)) else None
     dims = ir.dims_of(item)
-    if isinstance(item, ir.Array) and dims is not None and item.dtype is not None:
+    if type(item) is ir.Array and dims is not None and item.dtype is not None:
         return len(dims) if item.dtype == "bool" else 1
     return None
 
 
 def _picked(item: ir.Kind) -> tuple[ir.Dim, ...] | None:
     """The dims of what an integer, or an array of places or flags, selects; None if unknown."""
-    if isinstance(item, ir.Scalar):
+    if type(item) is ir.Scalar:
         return None if item.dtype == "bool" else ()
-    if isinstance(item, ir.List):
+    if type(item) is ir.List:
         flags = join_all(ir.contents(item)) == ir.Scalar("bool")
         return None if flags else (None if item.items is None else len(item.items),)
     return (None,) if ir.dtype_of(item) == "bool" else ir.dims_of(item)
@@ -165,7 +165,7 @@ def slice_dim(dim: ir.Dim, index: ir.SliceKind) -> ir.Dim:
     """The length of a slice of an axis."""
     lower, upper, step = index.lower, index.upper, index.step
     bounds = [_bound(k) for k in (lower, upper, step)]
-    if bounds[2] in (None, 1) and bounds[0] in (None, 0) and isinstance(upper, ir.NoneKind):
+    if bounds[2] in (None, 1) and bounds[0] in (None, 0) and type(upper) is ir.NoneKind:
         return dim
     if bounds[:2] == [None, None] and bounds[2] == -1:
         return dim
@@ -181,10 +181,10 @@ def slice_dim(dim: ir.Dim, index: ir.SliceKind) -> ir.Dim:
 
 def _cut(dim: ir.Sym, lower: ir.Kind, upper: ir.Kind) -> ir.Dim:
     """The length of `[a:b]` of an axis, where that can be said of every axis that long."""
-    start = 0 if isinstance(lower, ir.NoneKind) else _bound(lower)
-    stop = 0 if isinstance(upper, ir.NoneKind) else _bound(upper)
+    start = 0 if type(lower) is ir.NoneKind else _bound(lower)
+    stop = 0 if type(upper) is ir.NoneKind else _bound(upper)
     if isinstance(start, int) and isinstance(stop, int):
-        return _cut_by_numbers(dim, start, stop, stop < 0 or isinstance(upper, ir.NoneKind))
+        return _cut_by_numbers(dim, start, stop, stop < 0 or type(upper) is ir.NoneKind)
     if not isinstance(start, int) or start < 0:
         return None
     length = size_dim(upper)
@@ -228,9 +228,9 @@ def dim_text(dim: int | ir.Sym) -> str:
 
 def _text(kind: ir.Kind) -> str | None:
     """One part of a slice as text, None if unknown."""
-    if isinstance(kind, ir.NoneKind):
+    if type(kind) is ir.NoneKind:
         return ""
-    if isinstance(kind, ir.Scalar):
+    if type(kind) is ir.Scalar:
         if kind.value is not None:
             return str(kind.value)
         size = kind.size_of
@@ -245,7 +245,7 @@ def _text(kind: ir.Kind) -> str | None:
 
 def size_dim(kind: ir.Kind) -> ir.Dim:
     """The length that an integer gives; a negative one is no length."""
-    if not isinstance(kind, ir.Scalar):
+    if type(kind) is not ir.Scalar:
         return None
     if kind.value is not None:
         return kind.value if kind.value >= 0 else None
@@ -261,7 +261,7 @@ def size_scalar(dim: ir.Dim) -> ir.Scalar:
 
 def shape_dims(kind: ir.Kind) -> tuple[ir.Dim, ...] | None:
     """The dims that a shape argument gives, None if its length is unknown."""
-    if isinstance(kind, ir.Scalar):
+    if type(kind) is ir.Scalar:
         return (size_dim(kind),)
     items = ir.known_items(kind)
     return None if items is None else tuple(map(size_dim, items))

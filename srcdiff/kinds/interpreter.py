@@ -58,6 +58,7 @@ class _Inference:
         self.function = function
         self.hope = hope
         self.params = params
+        self.here = on_device()
         self.bound = ir.bound(function.body) | {p.name for p in function.params}
         self.heap = Heap()
         self.seen: Env = {}
@@ -85,9 +86,9 @@ class _Inference:
         plain = param.name == ir.SEED and param.default == ir.Const(1.0)
         seed = float_like(ir.Scalar("float64"))  # of a number
         kind = self.params.get(param.name, seed if plain else ir.NUMERIC)
-        if param.style == "*" and not isinstance(kind, ir.Tuple):
+        if param.style == "*" and type(kind) is not ir.Tuple:
             kind = ir.Tuple(None)
-        if param.style == "**" and not isinstance(kind, ir.Dict):
+        if param.style == "**" and type(kind) is not ir.Dict:
             kind = ir.Dict((), ir.UNKNOWN, param.name)
         return self.heap.intern(kind, param.name)
 
@@ -98,32 +99,27 @@ class _Inference:
         kind = env.get(name)
         if kind is None:
             return None if name in self.bound else ir.UNKNOWN
-        if self.seen.get(name) is not kind:
-            self.record(name, kind)
-        return kind
-
-    def record(self, name: str, kind: ir.Kind) -> None:
-        """Let the result describe this kind of a name as well."""
         old = self.seen.get(name)
-        self.seen[name] = kind if old is None else self.heap.join(old, kind)
+        if old is not kind:  # the result describes this kind as well
+            self.seen[name] = kind if old is None else self.heap.join(old, kind)
+        return kind
 
     def bind(self, name: str, kind: ir.Kind, env: Env) -> None:
         """A name takes a kind."""
         env[name] = kind
-        if self.seen.get(name) is not kind:
-            self.record(name, kind)
+        self.read(name, env)
 
     # --- expressions ---
 
     def atom(self, atom: ir.Atom, env: Env) -> ir.Kind | None:
         """The kind of an atom, lists by their sites; None while nothing has reached this place."""
-        if isinstance(atom, ir.Name):
+        if type(atom) is ir.Name:
             return self.read(atom.id, env)
         for name in ir.names(atom):
             if self.read(name, env) is None:
                 return None
         kind = atom_kind(atom, env)
-        if isinstance(atom, ir.Ref):
+        if type(atom) is ir.Ref:
             return self.heap.intern(kind, atom.text)
         return kind
 
@@ -136,7 +132,7 @@ class _Inference:
             if site is not None:
                 return ir.only(site)
             return ir.Text() if rhs.harmless else ir.UNKNOWN
-        return self.call(rhs, env) if isinstance(rhs, ir.Call) else self.atom(rhs, env)
+        return self.call(rhs, env) if type(rhs) is ir.Call else self.atom(rhs, env)
 
     def call(self, call: ir.Call, env: Env) -> ir.Kind | None:
         """The kind of a call; what it does to lists and dicts happens."""
@@ -145,24 +141,27 @@ class _Inference:
         args = [k for k in found if k is not None]
         if len(args) < len(found):
             return None
-        if isinstance(call.fn, ir.Name):
+        if type(call.fn) is ir.Name:
             self.read(call.fn.id, env)
-        self.heap.taken(call, args)
-        held = list(surely(call.fn, [self.heap.resolve(k) for k in args]))
-        none_yet = is_op(call, *_TAKES) and has_no_item(held)
-        if none_yet or fails(call.fn, held):
-            return None  # no item, or no more than None, has come here so far
+        held, simple = args, _SIMPLE.issuperset(map(type, args))
+        if not simple:
+            self.heap.taken(call, args)
+            held = list(surely(call.fn, [self.heap.resolve(k) for k in args]))
+            none_yet = is_op(call, *_TAKES) and has_no_item(held)
+            if none_yet or fails(call.fn, held):
+                return None  # no item, or no more than None, has come here so far
         result = self._result(call, tuple(held))
         if self.hope and result == ir.UNKNOWN and _is_open(call, held):
             return None
         if self.labels.depth == self.branches == 0:
             self.equal.learn(call.fn, tuple(held))
-        self._effects(call, args)
+        if not simple:
+            self._effects(call, args)
         return result
 
     def _result(self, call: ir.Call, held: tuple[ir.Kind, ...]) -> ir.Kind:
         """The kind of a call on operands of these kinds."""
-        here = on_device()
+        here = self.here
         old: tuple[Any, bool, ir.Kind] | None = call._result
         if old is not None and old[0] == held and old[1] is here:
             return old[2]
@@ -176,9 +175,9 @@ class _Inference:
             return held[0]  # an operator in place: the array stays the array that it is
         split = len(call.args)
         kwargs = tuple((k, v) for (k, _), v in zip(call.kwargs, held[split:]) if k is not None)
-        spread = len(kwargs) < len(call.kwargs) or any(isinstance(a, ir.Star) for a in call.args)
+        spread = len(kwargs) < len(call.kwargs) or ir.Star in map(type, call.args)
         args = held[:split]
-        if call.role is ir.Role.LOOP and isinstance(args[0], ir.Dict):
+        if call.role is ir.Role.LOOP and type(args[0]) is ir.Dict:
             args = (call_kind(list, args[:1]), *args[1:])
         return ir.UNKNOWN if spread else call_kind(call.fn, args, kwargs)
 
@@ -186,12 +185,12 @@ class _Inference:
         """What a call does to the contents of its lists and dicts."""
         fn, base = call.fn, ir.sure(args[0]) if args else ir.UNKNOWN
         if (
-            isinstance(fn, ir.Method)
+            type(fn) is ir.Method
             and isinstance(base, (ir.List, ir.Dict))
             and not ir.class_of(base)
         ):
             self.heap.call(fn.name, base, args[1:])
-        elif is_op(call, Op.SET_ATTR) and isinstance(base, ir.Dict):
+        elif is_op(call, Op.SET_ATTR) and type(base) is ir.Dict:
             self.heap.attribute(base, *args[1:])
         elif is_op(call, *_ADDERS):
             self.heap.join(*args[:2])
@@ -211,9 +210,9 @@ class _Inference:
 
     def stmt(self, stmt: ir.Stmt, env: Env) -> Env:
         """The kinds after a statement."""
-        if isinstance(stmt, ir.Assign):
+        if type(stmt) is ir.Assign:
             self._assign(stmt, env)
-        elif isinstance(stmt, ir.If):
+        elif type(stmt) is ir.If:
             self.atom(stmt.test, env)
             self.branches += 1
             one, other = self.block(stmt.body, dict(env)), self.block(stmt.orelse, dict(env))
@@ -221,13 +220,13 @@ class _Inference:
             return self._merge(stmt, one, other)
         elif isinstance(stmt, (ir.For, ir.While)):
             return self._loop(stmt, env)
-        elif isinstance(stmt, ir.SetItem):
+        elif type(stmt) is ir.SetItem:
             self._set_item(stmt, env)
-        elif isinstance(stmt, ir.Permute):
+        elif type(stmt) is ir.Permute:
             found = [(t, self.read(s.id, env)) for t, s in zip(stmt.targets, stmt.sources)]
             for target, kind in ((t, k) for t, k in found if k is not None):
                 self.bind(target.id, kind, env)
-        elif isinstance(stmt, ir.Effect):
+        elif type(stmt) is ir.Effect:
             self.rhs(stmt.rhs, env)
         else:
             self._other(stmt, env)
@@ -275,12 +274,12 @@ class _Inference:
                 if stmt.op is not None:
                     new = self.heap.updated(base, index, stmt.op, value)
                 self.heap.store(base, index, new)
-        elif stmt.index is None and not (isinstance(base, ir.Array) and not base.maybe_scalar):
+        elif stmt.index is None and not (type(base) is ir.Array and not base.maybe_scalar):
             new = call_kind(ir.OPERATORS[stmt.op or "+"], (base, self.heap.resolve(value)))
             new = self.labels.named(new, self.labels.label(stmt.base.id, stmt))
             # An array stays the array that it is; a number takes a new value.
-            self.bind(stmt.base.id, new if isinstance(base, ir.Scalar) else join(base, new), env)
-        elif isinstance(base, ir.Array) and self.labels.depth == self.branches == 0:
+            self.bind(stmt.base.id, new if type(base) is ir.Scalar else join(base, new), env)
+        elif type(base) is ir.Array and self.labels.depth == self.branches == 0:
             part = base if index is None else call_kind(operator.getitem, (base, index))
             self.equal.learn(operator.add, (part, self.heap.resolve(value)))
 
@@ -290,7 +289,7 @@ class _Inference:
         """The names whose kinds may differ after a statement with blocks."""
         found = self.rebound.get(id(stmt))
         if found is None:
-            wholes = {s.base.id for s in ir.walk((stmt,)) if isinstance(s, ir.SetItem)}
+            wholes = {s.base.id for s in ir.walk((stmt,)) if type(s) is ir.SetItem}
             found = self.rebound[id(stmt)] = tuple(sorted(wholes.union(ir.bound_in(stmt))))
         return found
 
@@ -306,7 +305,7 @@ class _Inference:
 
     def _loop(self, stmt: ir.For | ir.While, env: Env) -> Env:
         """The kinds after a loop, found by repeating it until nothing changes at its head."""
-        items = self.rhs(stmt.iter, env) if isinstance(stmt, ir.For) else None
+        items = self.rhs(stmt.iter, env) if type(stmt) is ir.For else None
         head, level = self._head(stmt, env), self.labels.depth + 1
         for count in range(ROUNDS):
             self.labels.depth = level
@@ -346,7 +345,7 @@ class _Inference:
         self, stmt: ir.For | ir.While, items: ir.Kind | None, env: Env
     ) -> tuple[Env, Env]:
         """The kinds after the test of a loop and after its body."""
-        if isinstance(stmt, ir.For):
+        if type(stmt) is ir.For:
             tested = env
             env = dict(env)
             self._target(stmt, items, env)
@@ -365,7 +364,7 @@ class _Inference:
             return
         held = ir.sure(self.heap.resolve(items))
         kind = call_kind(operator.getitem, (held, ir.Scalar("int64")))
-        if isinstance(held, ir.Range):
+        if type(held) is ir.Range:
             kind = self.labels.named(ir.Scalar("int64"), self.labels.label(stmt.target.id, stmt))
         self.bind(stmt.target.id, self.heap.intern(kind, f"{stmt.target.id}[]"), env)
 
@@ -377,14 +376,17 @@ def _is_wider(kind: ir.Kind | None, other: ir.Kind) -> bool:
 
 def _holds_nothing(rhs: ir.Rhs, reads: tuple[ir.Kind | None, ...]) -> bool:
     """Whether a right-hand side is a call in which no list has a part: on numbers, arrays, say."""
-    if not isinstance(rhs, ir.Call) or isinstance(rhs.fn, ir.Name):
+    if type(rhs) is not ir.Call or type(rhs.fn) is ir.Name:
         return False
-    plain = all(type(a) in _PLAIN for a in ir.atoms(rhs))
-    return plain and all(type(k) in _SIMPLE for k in reads)
+    flat = _FLAT.issuperset(map(type, ir.parts(rhs)))
+    plain = flat or _PLAIN.issuperset(map(type, ir.atoms(rhs)))
+    return plain and _SIMPLE.issuperset(map(type, reads))
 
 
-_PLAIN = (ir.Name, ir.Const, ir.Tup, ir.Slice)
-_SIMPLE = (ir.Scalar, ir.Array, ir.Unknown)
+_FLAT = frozenset((ir.Name, ir.Const))
+_PLAIN = frozenset((*_FLAT, ir.Tup, ir.Slice))
+_SIMPLE = frozenset((ir.Scalar, ir.Array, ir.Unknown))
+"""The kinds of what holds nothing that somebody may write into."""
 
 
 def _is_open(call: ir.Call, held: list[ir.Kind]) -> bool:

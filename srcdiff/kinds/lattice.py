@@ -29,9 +29,9 @@ def join(a: ir.Kind, b: ir.Kind) -> ir.Kind:
     """A kind that describes the values of both."""
     if a == b:
         return a
-    if isinstance(a, ir.NoneKind) and isinstance(b, ir.Callable) and b.choices:
+    if type(a) is ir.NoneKind and isinstance(b, ir.Callable) and b.choices:
         return ir.join_callables(ir.only(None), b, join)
-    if isinstance(b, ir.NoneKind) and isinstance(a, ir.Callable) and a.choices:
+    if type(b) is ir.NoneKind and isinstance(a, ir.Callable) and a.choices:
         return ir.join_callables(a, ir.only(None), join)
     if isinstance(a, (ir.NoneKind, ir.Maybe)) or isinstance(b, (ir.NoneKind, ir.Maybe)):
         return _join_maybe(a, b)
@@ -55,7 +55,7 @@ def join_all(
 
 def _join_maybe(a: ir.Kind, b: ir.Kind) -> ir.Kind:
     """The join of two kinds one of which may be None."""
-    known = [ir.sure(k) for k in (a, b) if not isinstance(k, ir.NoneKind)]
+    known = [ir.sure(k) for k in (a, b) if type(k) is not ir.NoneKind]
     joined = join_all(known)
     return ir.UNKNOWN if joined is None else maybe(joined)
 
@@ -70,7 +70,7 @@ def _join_scalars(a: ir.Scalar, b: ir.Scalar) -> ir.Scalar:
 
 
 def _join_arrays(a: ir.Scalar | ir.Array, b: ir.Scalar | ir.Array) -> ir.Array:
-    maybe = any(isinstance(k, ir.Scalar) or k.maybe_scalar for k in (a, b))
+    maybe = any(type(k) is ir.Scalar or k.maybe_scalar for k in (a, b))
     x, y = getattr(a, "dims", None), getattr(b, "dims", None)
     numbers = on_device() and ir.dims_of(a) == ir.dims_of(b) == ()
     dims: tuple[ir.Dim, ...] | None = () if numbers else None

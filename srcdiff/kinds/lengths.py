@@ -47,14 +47,14 @@ class Labels:
 
     def named(self, kind: ir.Kind, label: str) -> ir.Kind:
         """A kind whose unknown lengths are named after what has it."""
-        if isinstance(kind, ir.Array) and kind.dims is not None:
+        if type(kind) is ir.Array and kind.dims is not None:
             dims = tuple(self._length(d, f"{label}.{k}") for k, d in enumerate(kind.dims))
             return kind if dims == kind.dims else ir.Array(kind.dtype, dims, kind.maybe_scalar)
-        if isinstance(kind, ir.Tuple) and kind.items is not None:
+        if type(kind) is ir.Tuple and kind.items is not None:
             return ir.Tuple(tuple(self.named(k, f"{label}[{i}]") for i, k in enumerate(kind.items)))
         if isinstance(kind, ir.Maybe):
             return ir.maybe(self.named(kind.kind, label))
-        if isinstance(kind, ir.Scalar) and kind.dtype == "int64" and kind.value is None:
+        if type(kind) is ir.Scalar and kind.dtype == "int64" and kind.value is None:
             return ir.Scalar(kind.dtype, kind.python, None, self._length(kind.size_of, label))
         return kind
 
@@ -76,7 +76,7 @@ def with_lengths(fn: Any, args: Args, kwargs: Keywords, kind: ir.Kind) -> ir.Kin
     find = _LENGTHS.get(fn)
     if find in (_said_by_data, _repeated) or _shape_from_array(fn, args):
         kind = without_dims(kind)
-    if find is None or not isinstance(kind, ir.Array) or kind.dims is None or kind.maybe_scalar:
+    if find is None or type(kind) is not ir.Array or kind.dims is None or kind.maybe_scalar:
         return kind
     rank = len(kind.dims)
     known = {axis % rank: dim for axis, dim in find(args, kwargs, rank).items() if axis < rank}
@@ -127,7 +127,7 @@ def _repeated(args: Args, kwargs: Keywords, rank: int) -> Lengths:
     dims = ir.dims_of(args[0]) if args else None
     if dims is None or len(dims) != rank or axis is None or not -rank <= axis < rank:
         return {}
-    length = size_dim(times) if isinstance(times, ir.Scalar) else None
+    length = size_dim(times) if type(times) is ir.Scalar else None
     return {**dict(enumerate(dims)), axis % rank: product([dims[axis], length])}
 
 
@@ -161,14 +161,14 @@ def grid_kind(base: ir.Kind, index: ir.Kind) -> ir.Kind | None:
     """The kind of `np.mgrid[0:m, 0:n]` and of `np.ogrid`; None for what is none of these."""
     if not isinstance(base, ir.Object) or base.type not in (_DENSE, _OPEN):
         return None
-    parts = index.items if isinstance(index, ir.Tuple) else (index,)
-    if parts is None or not all(isinstance(p, ir.SliceKind) for p in parts):
+    parts = index.items if type(index) is ir.Tuple else (index,)
+    if parts is None or not all(type(p) is ir.SliceKind for p in parts):
         return ir.UNKNOWN
     numbers = [k for p in parts for k in (p.lower, p.upper, p.step)]  # type: ignore[union-attr]
-    whole = all(isinstance(k, ir.NoneKind) or getattr(k, "dtype", None) == "int64" for k in numbers)
+    whole = all(type(k) is ir.NoneKind or getattr(k, "dtype", None) == "int64" for k in numbers)
     dtype = "int64" if whole else None
     dims = tuple(map(_span, parts))
-    if not isinstance(index, ir.Tuple):
+    if type(index) is not ir.Tuple:
         return ir.Array(dtype, dims)
     if base.type == _DENSE:
         return ir.Array(dtype, (len(dims), *dims))
@@ -178,14 +178,14 @@ def grid_kind(base: ir.Kind, index: ir.Kind) -> ir.Kind | None:
 
 def _span(part: ir.Kind) -> ir.Dim:
     """How many numbers there are in a slice of a grid."""
-    assert isinstance(part, ir.SliceKind)
+    assert type(part) is ir.SliceKind
     lower, upper, step = (getattr(k, "value", None) for k in (part.lower, part.upper, part.step))
-    first = 0 if isinstance(part.lower, ir.NoneKind) else lower
+    first = 0 if type(part.lower) is ir.NoneKind else lower
     if isinstance(step, complex):
         return int(abs(step))
-    if first == 0 and isinstance(part.step, ir.NoneKind):
+    if first == 0 and type(part.step) is ir.NoneKind:
         return size_dim(part.upper)
-    known: list[Any] = [first, upper, 1 if isinstance(part.step, ir.NoneKind) else step]
+    known: list[Any] = [first, upper, 1 if type(part.step) is ir.NoneKind else step]
     return len(range(*known)) if all(type(k) is int for k in known) and known[2] else None
 
 
@@ -194,7 +194,7 @@ def _span(part: ir.Kind) -> ir.Dim:
 
 def _shape_from_array(fn: Any, args: Args) -> bool:
     """Whether an array of integers might say what shape the result has."""
-    whole = any(isinstance(a, ir.Array) and "int" in (a.dtype or "") for a in args[1:])
+    whole = any(type(a) is ir.Array and "int" in (a.dtype or "") for a in args[1:])
     return whole and op_named(fn) not in _BY_SHAPES and not op_of(fn).means(Meaning.PRODUCT)
 
 
@@ -204,7 +204,7 @@ _BY_SHAPES = (Op.INNER, Op.OUTER, Op.SEARCHSORTED, Op.TAKE, Op.TAKE_ALONG_AXIS)
 
 def without_dims(kind: ir.Kind) -> ir.Kind:
     """A kind with the lengths of its axes forgotten."""
-    if isinstance(kind, ir.Array) and kind.dims is not None:
+    if type(kind) is ir.Array and kind.dims is not None:
         return ir.Array(kind.dtype, (None,) * len(kind.dims), kind.maybe_scalar)
     return ir.mapped(without_dims, kind)
 
@@ -220,6 +220,8 @@ class Equal:
 
     def learn(self, fn: Any, operands: tuple[ir.Kind, ...]) -> None:
         """An operation on these operands has succeeded."""
+        if {*map(type, operands)} == {ir.Scalar}:
+            return
         if op_of(fn).means(Meaning.PRODUCT) and len(operands) == 2:
             x, y = map(ir.dims_of, operands)
             if x and y and 1 <= len(x) <= 2 and 1 <= len(y) <= 2:
@@ -260,9 +262,9 @@ class Equal:
         """A kind with equal lengths under one name."""
         if not self.first:
             return kind
-        if isinstance(kind, ir.Array) and kind.dims is not None:
+        if type(kind) is ir.Array and kind.dims is not None:
             return ir.Array(kind.dtype, tuple(map(self._dim, kind.dims)), kind.maybe_scalar)
-        if isinstance(kind, ir.Scalar) and kind.size_of is not None:
+        if type(kind) is ir.Scalar and kind.size_of is not None:
             return ir.Scalar(kind.dtype, kind.python, kind.value, self._dim(kind.size_of))
         return ir.mapped(self.kind, kind)
 

@@ -36,7 +36,7 @@ def bound_first(function: ir.Function, given: Mapping[str, ir.Rhs]) -> ir.Functi
     new = {p: fresh(p) for p in given}
     start = tuple(ir.Assign(new[p], rhs, function.loc) for p, rhs in given.items())
     renamed = ir.rename(function.body, {p: n.id for p, n in new.items()})
-    return replace(function, body=(*start, *renamed))
+    return ir.rebuilt(function, body=(*start, *renamed))
 
 
 def entered(
@@ -126,7 +126,7 @@ def _at_entry(function: ir.Function, change: Callable[[ir.Assign], ir.Stmt]) -> 
         if not isinstance(stmt, ir.Assign) or stmt.loc != function.loc:
             break
         body[k] = change(stmt)
-    return replace(function, body=tuple(body))
+    return ir.rebuilt(function, body=tuple(body))
 
 
 def _same_layout(function: ir.Function, shared: Aliases) -> ir.Function:
@@ -151,9 +151,8 @@ def _same_layout(function: ir.Function, shared: Aliases) -> ir.Function:
 
 def lent_names(function: ir.Function) -> Iterator[str]:
     """The names given to functions that stay calls and reshape what they are given."""
-    for stmt in ir.walk(function.body):
-        call = ir.call_of(stmt)
-        if call is not None and is_user_call(call) and reshapes(call.fn.key.function):  # type: ignore[union-attr]
+    for call in ir.calls(function.body):
+        if type(call.fn) is ir.Derived and is_user_call(call) and reshapes(call.fn.key.function):
             yield from ir.names(call)
 
 
@@ -177,7 +176,7 @@ def _chosen(function: ir.Function, shadows: frozenset[str]) -> ir.Function:
         return tuple(out)
 
     body = choose(function.body)
-    return replace(function, body=ir.rename(body, new))
+    return ir.rebuilt(function, body=ir.rename(body, new))
 
 
 def _split_selfs(function: ir.Function, shadows: frozenset[str]) -> ir.Function:

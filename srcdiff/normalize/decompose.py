@@ -271,7 +271,7 @@ def early(function: ir.Function, inputs: tuple[str, ...]) -> ir.Function:
         dict.fromkeys(made, kind_types.Callable()), fresh,
         lambda call, _: any(call is one for one in met), True, laid_origins(shown, {}),
     )  # fmt: skip
-    return replace(function, body=ir.replaced(shown.body, writer.stmt))
+    return ir.rebuilt(function, body=ir.replaced(shown.body, writer.stmt))
 
 
 def _is_early(call: ir.Call | None) -> bool:

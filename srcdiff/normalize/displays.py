@@ -32,7 +32,7 @@ def displays(function: ir.Function, functions: Set[str] = frozenset()) -> ir.Fun
     Those that the user has given a name stay, but for those of `functions` and others.
     """
     uses = ir.use_counts(function.body)
-    return replace(function, body=_with_displays(function.body, uses, functions))
+    return ir.rebuilt(function, body=_with_displays(function.body, uses, functions))
 
 
 def returned(function: ir.Function) -> ir.Function:
@@ -41,24 +41,24 @@ def returned(function: ir.Function) -> ir.Function:
     Through a variable its items would seem to be one another.
     """
     before, last = function.body[:-1], function.body[-1]
-    value = last.value if isinstance(last, ir.Return) else None
-    made = {s.target: (k, s.rhs) for k, s in enumerate(before) if isinstance(s, ir.Assign)}
+    value = last.value if type(last) is ir.Return else None
+    made = {s.target: (k, s.rhs) for k, s in enumerate(before) if type(s) is ir.Assign}
     count = ir.binding_counts(function.body, function.params, True)
-    while isinstance(value, ir.Name) and value in made and count[value.id] == 1:
+    while type(value) is ir.Name and value in made and count[value.id] == 1:
         at, rhs = made[value]
         items = ir.names(rhs)
         if not isinstance(rhs, (ir.Name, ir.Tup)) or not ir.bound(before[at:]).isdisjoint(items):
             break
         value = rhs
-    if not isinstance(value, ir.Tup):
+    if type(value) is not ir.Tup:
         return function
     body = (*before, ir.Return(value, last.loc))
-    return replace(function, body=ir.without(body, _copies(before) - ir.used(body)))
+    return ir.rebuilt(function, body=ir.without(body, _copies(before) - ir.used(body)))
 
 
 def _copies(block: ir.Block) -> frozenset[str]:
     """The names that a block binds to tuples and to other names."""
-    plain = (s for s in block if isinstance(s, ir.Assign) and isinstance(s.rhs, (ir.Name, ir.Tup)))
+    plain = (s for s in block if type(s) is ir.Assign and isinstance(s.rhs, (ir.Name, ir.Tup)))
     return frozenset(s.target.id for s in plain)
 
 
@@ -68,10 +68,10 @@ def with_names(function: ir.Function) -> ir.Function:
 
     def one(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         call = ir.call_of(stmt)
-        if not is_op(call, Op.GETITEM) or not isinstance(call.args[0], ir.Tup):
+        if not is_op(call, Op.GETITEM) or type(call.args[0]) is not ir.Tup:
             return stmt
         display, index = call.args
-        if isinstance(index, ir.Const):
+        if type(index) is ir.Const:
             return stmt
         held = fresh()
         named = ir.rebuilt(stmt, rhs=replace(call, args=(held, index)))
@@ -91,7 +91,7 @@ def _with_displays(
     out: list[ir.Stmt] = []
     for stmt in block:
         new = ir.map_blocks(stmt, lambda b: _with_displays(b, uses, functions))
-        if isinstance(new, ir.Assign):
+        if type(new) is ir.Assign:
             new = _with_tuples(new, tuples)
         call = ir.call_of(new)
         if isinstance(new, (ir.Assign, ir.Effect)) and call is not None:
@@ -103,7 +103,7 @@ def _with_displays(
             tuples[name] = tuple_
             if uses[name] == 1:
                 known[name], parts[name] = tuple_, []
-        if isinstance(new, ir.Assign) and call is not None and _is_display(
+        if type(new) is ir.Assign and call is not None and _is_display(
             new.target, call, uses, functions
         ):
             args = call.args
@@ -112,7 +112,7 @@ def _with_displays(
         out.append(new)
     for name in reversed(parts):
         gone.update(parts[name] if name in gone else ())
-    return tuple(s for s in out if not (isinstance(s, ir.Assign) and s.target.id in gone))
+    return tuple(s for s in out if not (type(s) is ir.Assign and s.target.id in gone))
 
 
 def _still(known: Mapping[str, ir.Tup], stmt: ir.Stmt) -> dict[str, ir.Tup]:
@@ -126,8 +126,8 @@ def _with_tuples(stmt: ir.Assign, tuples: Mapping[str, ir.Tup]) -> ir.Assign:
     call = stmt.rhs
     if not is_op(call, Op.ADD) or len(call.args) != 2:
         return stmt
-    one, two = (tuples.get(a.id, a) if isinstance(a, ir.Name) else a for a in call.args)
-    if isinstance(one, ir.Tup) and isinstance(two, ir.Tup):
+    one, two = (tuples.get(a.id, a) if type(a) is ir.Name else a for a in call.args)
+    if type(one) is ir.Tup and type(two) is ir.Tup:
         return replace(stmt, rhs=ir.Tup((*one.items, *two.items)))
     return stmt
 
@@ -164,16 +164,16 @@ def _is_display(
     """Whether an assignment is a list display of variables that is read once."""
     if not is_op(call, Op.MAKE_LIST) or uses[target.id] != 1 or target.id in ir.names(call):
         return False
-    if any(isinstance(a, ir.Star) for a in call.args):
+    if any(type(a) is ir.Star for a in call.args):
         return False
     return any(ir.names(a) or _is_function(a, functions) for a in call.args)
 
 
 def _is_function(atom: ir.Atom, functions: Set[str]) -> bool:
     """Whether an item of a display is a function."""
-    if isinstance(atom, ir.Name):
+    if type(atom) is ir.Name:
         return atom.id in functions
-    return isinstance(atom, ir.Ref) and callable(atom.value)
+    return type(atom) is ir.Ref and callable(atom.value)
 
 
 def _put(known: Mapping[str, ir.Tup], rhs: _Rhs) -> _Rhs:
@@ -186,7 +186,7 @@ def _spelled(display: ir.Tup, call: ir.Call) -> ir.Tup:
 
     Numba joins and stacks tuples alone, and takes no list of lists of whole numbers and others.
     """
-    inner = any(isinstance(i, ir.Tup) for i in display.items)
+    inner = any(type(i) is ir.Tup for i in display.items)
     if is_op(call, Op.ARRAY) and not inner:
         return display
     return _as_tuple(display)
@@ -194,7 +194,7 @@ def _spelled(display: ir.Tup, call: ir.Call) -> ir.Tup:
 
 def _as_tuple(display: ir.Tup) -> ir.Tup:
     """A display as a tuple, and those in it."""
-    items = (_as_tuple(i) if isinstance(i, ir.Tup) else i for i in display.items)
+    items = (_as_tuple(i) if type(i) is ir.Tup else i for i in display.items)
     return ir.Tup(tuple(items))
 
 
@@ -203,12 +203,12 @@ def _put_in(
 ) -> ir.Assign | ir.Effect:
     """A call with displays for the names of lists; `gone` takes the names."""
     call = stmt.rhs
-    assert isinstance(call, ir.Call)
+    assert type(call) is ir.Call
     target = ir.writes(stmt)
     chosen = {
         a.id: _spelled(known[a.id], call)
         for a in (*call.args, *(v for _, v in call.kwargs))
-        if isinstance(a, ir.Name) and a.id in known and not {*target} & {*ir.names(known[a.id])}
+        if type(a) is ir.Name and a.id in known and not {*target} & {*ir.names(known[a.id])}
     }
     gone.update(chosen)
     return ir.with_rhs(stmt, _put(chosen, call))
@@ -234,7 +234,7 @@ def apart(function: ir.Function) -> ir.Function:
             made = {n: t for n, t in made.items() if n not in lost}
         if not made:
             return function
-        function = replace(function, body=body)
+        function = ir.rebuilt(function, body=body)
 
 
 @frozen
@@ -277,7 +277,7 @@ def _candidates(body: ir.Block) -> Tuples:
 
 def _made(stmt: ir.Stmt) -> tuple[str, ir.Tup] | None:
     """The name and the tuple, if a statement makes one of so many items."""
-    if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Tup):
+    if type(stmt) is not ir.Assign or type(stmt.rhs) is not ir.Tup:
         return None
     known = not any(isinstance(i, (ir.Star, ir.Slice)) for i in stmt.rhs.items)
     return (stmt.target.id, stmt.rhs) if known else None
@@ -285,11 +285,11 @@ def _made(stmt: ir.Stmt) -> tuple[str, ir.Tup] | None:
 
 def item_read(stmt: ir.Stmt) -> Read | None:
     """The item that a statement reads, if it does no more than that."""
-    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if not isinstance(stmt, ir.Assign) or not is_op(rhs, Op.GETITEM):
+    rhs = stmt.rhs if type(stmt) is ir.Assign else None
+    if type(stmt) is not ir.Assign or not is_op(rhs, Op.GETITEM):
         return None
     base, index = rhs.args
-    if not isinstance(base, ir.Name) or not isinstance(index, ir.Const):
+    if type(base) is not ir.Name or type(index) is not ir.Const:
         return None
     return Read(stmt, base.id, index.value, rhs.role) if type(index.value) is int else None
 
@@ -315,5 +315,5 @@ def _with_items(block: ir.Block, made: Tuples, known: Tuples, lost: set[str]) ->
 
 def _changed(stmt: ir.Stmt) -> set[str]:
     """The names that a statement may bind, also those of numbers that it adds to."""
-    stores = (s for s in ir.walk((stmt,)) if isinstance(s, ir.SetItem) and s.index is None)
+    stores = (s for s in ir.walk((stmt,)) if type(s) is ir.SetItem and s.index is None)
     return {*ir.bound((stmt,)), *(s.base.id for s in stores)}

@@ -51,7 +51,7 @@ def shared_elements(function: ir.Function, kinds: ir.Kinds) -> frozenset[int]:
     links += [k for k in memory.marks if not ir.is_scalar(kinds.get(k.target, ir.UNKNOWN))]
     found: set[int] = set()
     for stmt in stores:
-        assert isinstance(stmt, ir.SetItem)
+        assert type(stmt) is ir.SetItem
         other = _other_holder(stmt, links, function, kinds)
         if other is not None and not is_array(_element(stmt, kinds)):
             raise _unclear(stmt, other)
@@ -79,13 +79,13 @@ def _element(stmt: ir.SetItem, kinds: ir.Kinds) -> ir.Kind:
 
 def _is_store(stmt: ir.Stmt, kinds: ir.Kinds, known: bool) -> bool:
     """Whether a statement is an operator in place on an element that may be an array."""
-    if not isinstance(stmt, ir.SetItem) or stmt.index is None or stmt.op is None:
+    if type(stmt) is not ir.SetItem or stmt.index is None or stmt.op is None:
         return False
     kind = kinds.get(stmt.base.id, ir.UNKNOWN)
     kind = ir.sure(kind) if known else kind
     if not isinstance(kind, (ir.List, ir.Dict)) or ir.is_scalar(_element(stmt, kinds)):
         return False
-    return any(ir.is_mutable(k) or isinstance(k, ir.Tuple) for k in ir.contents(kind))
+    return any(ir.is_mutable(k) or type(k) is ir.Tuple for k in ir.contents(kind))
 
 
 def _takes_out(link: Link) -> bool:
@@ -96,7 +96,7 @@ def _takes_out(link: Link) -> bool:
 
 def _replaces(stmt: ir.Stmt, item: ir.Call, link: Link) -> bool:
     """Whether a statement stores something else where an item was taken."""
-    if not isinstance(stmt, ir.SetItem) or stmt.op is not None:
+    if type(stmt) is not ir.SetItem or stmt.op is not None:
         return False
     same = (stmt.base, stmt.index) == item.args
     return same and link.target not in ir.names(stmt.value)
@@ -147,17 +147,17 @@ def prepare(function: ir.Function) -> ir.Function:
 
 
 def _prepared(stmt: ir.Stmt, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Stmt | ir.Block:
-    if isinstance(stmt, ir.For):  # its target is bound by nobody else
+    if type(stmt) is ir.For:  # its target is bound by nobody else
         return _apart(stmt, fresh) if stmt.target.id in ir.bound(stmt.body) else stmt
-    if isinstance(stmt, ir.While):
+    if type(stmt) is ir.While:
         return _rotated(stmt, fresh, mentioned)
     spelled = _spelled_out(stmt)
     if spelled is not None:
         return ir.replaced(spelled, lambda s: _prepared(s, fresh, mentioned))
-    if isinstance(stmt, ir.SetItem) and stmt.op is not None and stmt.index is None:
+    if type(stmt) is ir.SetItem and stmt.op is not None and stmt.index is None:
         call = ir.Call(ir.OPERATORS[stmt.op], (stmt.base, stmt.value), role=ir.Role.IN_PLACE)
         return ir.Assign(stmt.base, call, stmt.loc)
-    if isinstance(stmt, ir.Effect) and is_op(stmt.rhs, Op.POP):
+    if type(stmt) is ir.Effect and is_op(stmt.rhs, Op.POP):
         return ir.Assign(fresh("_gone"), stmt.rhs, stmt.loc)
     return stmt
 
@@ -169,9 +169,9 @@ _OPERATORS = {f"__i{fn.__name__.strip('_')}__": op for op, fn in ir.OPERATORS.it
 def _spelled_out(stmt: ir.Stmt) -> ir.Block | None:
     """The statements that a call such as `operator.setitem(xs, i, v)` stands for."""
     call = ir.call_of(stmt)
-    if call is None or call.kwargs or not call.args or not isinstance(call.args[0], ir.Name):
+    if call is None or call.kwargs or not call.args or type(call.args[0]) is not ir.Name:
         return None
-    name = call.fn.name if isinstance(call.fn, ir.Method) else ""
+    name = call.fn.name if type(call.fn) is ir.Method else ""
     base, rest = call.args[0], call.args[1:]
     gives: ir.Atom = ir.NONE
     if (is_op(call, Op.SETITEM) or name == "__setitem__") and len(rest) == 2:
@@ -182,7 +182,7 @@ def _spelled_out(stmt: ir.Stmt) -> ir.Block | None:
         done, gives = ir.SetItem(base, None, rest[0], _OPERATORS[name], stmt.loc), base
     else:
         return None
-    if not isinstance(stmt, ir.Assign):
+    if type(stmt) is not ir.Assign:
         return (done,)
     return (done, ir.Assign(stmt.target, gives, stmt.loc))
 
@@ -190,7 +190,7 @@ def _spelled_out(stmt: ir.Stmt) -> ir.Block | None:
 def _apart(stmt: ir.For, fresh: ir.Fresh) -> ir.For:
     """A loop with a counter of its own: `for _i in ...: i = _i; ...`."""
     first = stmt.body[0] if stmt.body else None
-    if isinstance(first, ir.Assign) and first.rhs == stmt.target:
+    if type(first) is ir.Assign and first.rhs == stmt.target:
         rest = stmt.body[1:]
         if stmt.target.id not in ir.used(rest) | ir.bound(rest):
             return stmt  # it has one
@@ -223,7 +223,7 @@ def _writes(stmt: ir.Stmt) -> bool:
     """Whether a statement itself may write into memory."""
     call = ir.call_of(stmt)
     written = call is not None and bool(mutated_args(call))
-    return written or is_marked(call) or isinstance(stmt, ir.SetItem)
+    return written or is_marked(call) or type(stmt) is ir.SetItem
 
 
 def inplace(
@@ -257,7 +257,7 @@ def _one_name(function: ir.Function, pairs: frozenset[tuple[str, str]]) -> ir.Fu
         return name
 
     for stmt in ir.walk(function.body):
-        if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name):
+        if type(stmt) is ir.Assign and type(stmt.rhs) is ir.Name:
             one, two = first(stmt.target.id), first(stmt.rhs.id)
             if (stmt.target.id, stmt.rhs.id) in pairs and one != two:
                 together = names.get(one, frozenset({one})) | names.get(two, frozenset({two}))
@@ -266,7 +266,7 @@ def _one_name(function: ir.Function, pairs: frozenset[tuple[str, str]]) -> ir.Fu
     if not new:
         return function
     renamed = ir.rename(function.body, {n: first(n) for n in new})
-    return replace(function, body=_without_copies(renamed))
+    return ir.rebuilt(function, body=_without_copies(renamed))
 
 
 def _in_the_way(names: frozenset[str], function: ir.Function) -> bool:
@@ -274,7 +274,7 @@ def _in_the_way(names: frozenset[str], function: ir.Function) -> bool:
     for stmt in ir.walk(function.body):
         bound = names.intersection(ir.writes(stmt))
         if bound:
-            copied = isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name)
+            copied = type(stmt) is ir.Assign and type(stmt.rhs) is ir.Name
             same = ir.reads(stmt) if copied else ()
             if live_after(function, stmt) & (names - bound).difference(same):
                 return True
@@ -288,7 +288,7 @@ def _without_copies(block: ir.Block) -> ir.Block:
 
 def reshaped_names(function: ir.Function) -> frozenset[str]:
     """The variables that a function reshapes."""
-    made = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
+    made = (s for s in ir.walk(function.body) if type(s) is ir.Assign)
     return frozenset(n for s in made if is_reshaping(s.rhs) for n in ir.reads(s))
 
 
@@ -304,23 +304,23 @@ class _InPlace(Rewriter):
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement without operators in place that mean one thing or another."""
-        if isinstance(stmt, ir.SetItem) and stmt.op is not None:
+        if type(stmt) is ir.SetItem and stmt.op is not None:
             if id(stmt) in self.held:
                 return self.element(stmt)
             return stmt if stmt.index is None else self.in_item(stmt, stmt.index, stmt.op)
-        if isinstance(stmt, ir.Assign) and returns_nothing(stmt.rhs, self.kinds):
-            assert isinstance(stmt.rhs, ir.Call)
+        if type(stmt) is ir.Assign and returns_nothing(stmt.rhs, self.kinds):
+            assert type(stmt.rhs) is ir.Call
             return (ir.Effect(stmt.rhs, stmt.loc), ir.Assign(stmt.target, ir.NONE, stmt.loc))
-        if isinstance(stmt, ir.Assign) and is_marked(stmt.rhs):
+        if type(stmt) is ir.Assign and is_marked(stmt.rhs):
             return self.resolved(stmt, stmt.rhs)
-        if isinstance(stmt, ir.For) and not _is_counter(self.kinds.get(stmt.target.id)):
+        if type(stmt) is ir.For and not _is_counter(self.kinds.get(stmt.target.id)):
             stmt = _apart(stmt, self.fresh)
         return self.inside(stmt)
 
     def resolved(self, stmt: ir.Assign, call: ir.Call) -> ir.Stmt | ir.Block:
         """`y op= x`: `y = y op x` of a number, or an array that nobody shares; else in place."""
         base, value = call.args
-        assert isinstance(base, ir.Name)
+        assert type(base) is ir.Name
         op = ir.SYMBOLS[call.fn]
         kind = ir.sure(self.kinds.get(base.id, ir.UNKNOWN))
         if ir.is_container(kind):
@@ -331,7 +331,7 @@ class _InPlace(Rewriter):
             )
         # In place an array keeps its layout, on which it depends what is a view of it.
         reshaped = stmt.target.id in self.reshaped
-        known = not isinstance(value, ir.Name) or ir.is_numeric(
+        known = type(value) is not ir.Name or ir.is_numeric(
             self.kinds.get(value.id, ir.UNKNOWN)
         )
         alone = base.id not in self.shared and not reshaped and not _may_be_zero_dimensional(kind)
@@ -365,7 +365,7 @@ class _InPlace(Rewriter):
 
     def rebound(self, stmt: ir.Assign, call: ir.Call, kind: ir.Kind | None) -> ir.Stmt:
         """`y op= x` on memory that nobody shares: `y = y op x`, in the dtype of y."""
-        if not isinstance(kind, ir.Array) or kind.maybe_scalar:
+        if type(kind) is not ir.Array or kind.maybe_scalar:
             return stmt
         if not _changes_dtype(call.args[1], kind, self.kinds):
             return stmt
@@ -387,7 +387,7 @@ class _InPlace(Rewriter):
 
 def _is_counter(kind: ir.Kind | None) -> bool:
     """Whether a loop's target is nothing but a whole number; else it may have an adjoint."""
-    return isinstance(kind, ir.Scalar) and str(kind.dtype).startswith("int")
+    return type(kind) is ir.Scalar and str(kind.dtype).startswith("int")
 
 
 _STORED = ("+", "-", "*", "/")
@@ -397,30 +397,30 @@ _STORED = ("+", "-", "*", "/")
 def _may_be_zero_dimensional(kind: ir.Kind | None) -> bool:
     """Whether `y op x` may be a number where y is an array without axes."""
     return (
-        not on_device() and isinstance(kind, ir.Array) and not kind.maybe_scalar and not kind.dims
+        not on_device() and type(kind) is ir.Array and not kind.maybe_scalar and not kind.dims
     )
 
 
 def _changes_dtype(atom: ir.Atom, kind: ir.Array, kinds: ir.Kinds) -> bool:
     """Whether `y op x` may have another dtype than y, where that of y is known."""
-    value = kinds.get(atom.id) if isinstance(atom, ir.Name) else None
+    value = kinds.get(atom.id) if type(atom) is ir.Name else None
     if kind.dtype is None or kind.dtype == "float64":
         return kind.dtype is not None and str(getattr(value, "dtype", "")).startswith("complex")
     return not (
-        isinstance(atom, ir.Const)
-        or (isinstance(value, ir.Scalar) and value.python)
+        type(atom) is ir.Const
+        or (type(value) is ir.Scalar and value.python)
         or (value is not None and getattr(value, "dtype", None) == kind.dtype)
     )
 
 
 def _distinct(index: ir.Atom, kinds: ir.Kinds) -> bool:
     """Whether an index surely names no element twice."""
-    items = index.items if isinstance(index, ir.Tup) else (index,)
+    items = index.items if type(index) is ir.Tup else (index,)
     for item in items:
-        if isinstance(item, ir.Name):
+        if type(item) is ir.Name:
             kind = kinds.get(item.id)
-            integer = isinstance(kind, ir.Scalar) and str(kind.dtype).startswith(("int", "uint"))
-            plain = integer or isinstance(kind, ir.SliceKind)
+            integer = type(kind) is ir.Scalar and str(kind.dtype).startswith(("int", "uint"))
+            plain = integer or type(kind) is ir.SliceKind
             if not plain and getattr(kind, "dtype", None) != "bool":
                 return False
         elif not isinstance(item, (ir.Slice, ir.Const)):
@@ -437,7 +437,7 @@ def with_foreign_methods(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         call = ir.call_of(s)
-        if call is None or not call.args or not isinstance(call.fn, ir.Method):
+        if call is None or not call.args or type(call.fn) is not ir.Method:
             return s
         known = arrays.issuperset(ir.names(call.args[0])) and bool(ir.names(call.args[0]))
         if known or not _is_foreign(call.args[0], kinds):

@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 from srcdiff import ir
 from srcdiff.ir.disjoint import Disjoint
-from srcdiff.ir.frozen import replace
 
 Path = tuple[int, ...]
 Key = tuple[str, Path]  # a name and the path of the statement that binds it
@@ -22,18 +21,23 @@ def webs(
     function: ir.Function, only: Callable[[str], bool] = lambda name: True
 ) -> ir.Function:
     """The function with straight-line redefinitions renamed: `h`, `h_1`, ...; `only` some names."""
-    start: Env = {p.name: frozenset({(p.name, ())}) for p in function.params}
-    reach = _Reach()
-    reach.block(function.body, start, ())
+    counts = ir.binding_counts(function.body, function.params)
+    names = frozenset([n for n, count in counts.items() if count > 1 and only(n)])
+    if not names:
+        return function
     params = [p.name for p in function.params]
-    rename = _Rename(reach, ir.Fresh(ir.all_names(function)), params, only)
-    return replace(function, body=rename.block(function.body, ()))
+    start: Env = {p: frozenset({(p, ())}) for p in names.intersection(params)}
+    reach = _Reach(names)
+    reach.block(function.body, start, ())
+    rename = _Rename(reach, ir.Fresh(ir.all_names(function)), params)
+    return ir.rebuilt(function, body=rename.block(function.body, ()))
 
 
 class _Reach:
-    """Reaching definitions over the structured body; each read joins what it can see."""
+    """Reaching definitions of `names` over the structured body; a read joins what it can see."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: frozenset[str]) -> None:
+        self.names = names
         self.sets = Disjoint[Key]()
         self.seen: dict[tuple[Path, str], Key] = {}
         self.loop_end: dict[Path, Env] = {}
@@ -60,10 +64,12 @@ class _Reach:
     def stmt(self, stmt: ir.Stmt, env: Env, path: Path) -> None:
         """Let `env` become the definitions that reach the point after a statement."""
         for name in ir.reads(stmt):
-            self.read(name, env, path)
+            if name in self.names:
+                self.read(name, env, path)
         if type(stmt) is ir.Assign:
-            env[stmt.target.id] = frozenset({(stmt.target.id, path)})
-        elif isinstance(stmt, ir.If):
+            if stmt.target.id in self.names:
+                env[stmt.target.id] = frozenset({(stmt.target.id, path)})
+        elif type(stmt) is ir.If:
             self.branch(stmt, env, path)
         elif isinstance(stmt, (ir.For, ir.While)):
             self.loop(stmt, env, path)
@@ -73,7 +79,7 @@ class _Reach:
 
     def branch(self, stmt: ir.If, env: Env, path: Path) -> None:
         """Both branches, from the same definitions."""
-        changed = ir.bound((stmt,))
+        changed = self.names.intersection(ir.bound_in(stmt))
         start = _part(env, changed)
         self.block(stmt.body, env, (*path, 0))
         one = _part(env, changed)
@@ -83,11 +89,11 @@ class _Reach:
 
     def loop(self, stmt: ir.For | ir.While, env: Env, path: Path) -> None:
         """The loop's body to a fixpoint of what reaches its start."""
-        changed = ir.bound((stmt,))
+        changed = self.names.intersection(ir.bound_in(stmt))
         start = _merge(_part(env, changed), self.loop_end.get(path, {}))
         while True:
             _set(env, changed, start)
-            if isinstance(stmt, ir.For):
+            if type(stmt) is ir.For:
                 env[stmt.target.id] = frozenset({(stmt.target.id, path)})
             else:
                 self.block(stmt.cond, env, (*path, 0))
@@ -131,11 +137,8 @@ def _merge(a: Env, b: Env) -> Env:
 class _Rename:
     """The second walk: every name becomes the name of its web."""
 
-    def __init__(
-        self, reach: _Reach, fresh: ir.Fresh, params: list[str], only: Callable[[str], bool]
-    ) -> None:
-        self.reach = reach
-        self.only = only
+    def __init__(self, reach: _Reach, fresh: ir.Fresh, params: list[str]) -> None:
+        self.reach, self.names = reach, reach.names
         self.fresh = fresh
         self.new = {reach.sets.find((p, ())): ir.Name(p) for p in params}
         self.owned = set(params)
@@ -154,7 +157,7 @@ class _Rename:
         out: list[ir.Stmt] = []
         for i, stmt in enumerate(block):
             new = self.stmt(stmt, (*path, i))
-            out += self.moves(new) if isinstance(new, ir.Permute) else (new,)
+            out += self.moves(new) if type(new) is ir.Permute else (new,)
         return tuple(out)
 
     def moves(self, stmt: ir.Permute) -> ir.Block:
@@ -169,14 +172,14 @@ class _Rename:
 
     def seen(self, name: ir.Name, path: Path) -> ir.Name:
         """The new name of a read at a path (a name that nothing binds stays)."""
-        if not self.only(name.id):
+        if name.id not in self.names:
             return name
         key = self.reach.seen.get((path, name.id))
         return name if key is None else self.renamed(name, key)
 
     def bound(self, name: ir.Name, path: Path) -> ir.Name:
         """The new name of a definition at a path."""
-        return self.renamed(name, (name.id, path)) if self.only(name.id) else name
+        return self.renamed(name, (name.id, path)) if name.id in self.names else name
 
     def renamed(self, name: ir.Name, key: Key) -> ir.Name:
         """The name of a web; the very `name` where it stays, as statements then stay too."""
@@ -185,6 +188,8 @@ class _Rename:
 
     def stmt(self, stmt: ir.Stmt, path: Path) -> ir.Stmt:
         """A statement with its names replaced."""
+        if type(stmt) in ir.PLAIN and self.names.isdisjoint(ir.itself_mentions(stmt)):
+            return stmt
         if isinstance(stmt, (ir.For, ir.While)):
             return self.loop(stmt, path)
         numbers = iter(range(2))
@@ -199,7 +204,7 @@ class _Rename:
         """A loop: its test and stop flag are read at points of their own."""
         body = self.block(stmt.body, (*path, 1))
         stop = None if stmt.stop is None else self.seen(stmt.stop, (*path, 3))
-        if isinstance(stmt, ir.For):
+        if type(stmt) is ir.For:
             it = ir.map_rhs(lambda n: self.seen(n, path), stmt.iter)
             target = self.bound(stmt.target, path)
             return ir.rebuilt(stmt, iter=it, target=target, body=body, stop=stop)

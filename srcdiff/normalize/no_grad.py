@@ -37,7 +37,7 @@ def without_modes(function: ir.Function, params: ir.Kinds, inputs: Iterable[str]
     varied = reachable(inputs, edges_of(function, kinds, flows))
     stored, _ = stored_names(function.body, kinds)
     writer = _Regions(tests, kinds, varied, stored, ir.Fresh(ir.all_names(function)))
-    done = replace(function, body=writer.block(function.body, True))
+    done = ir.rebuilt(function, body=writer.block(function.body, True))
     active = reachable(inputs, edges_of(done, kinds, flows))
     for name, loc in writer.written:
         if name in active:

@@ -63,7 +63,7 @@ def with_arrays(
     fresh = ir.Fresh(ir.all_names(function))
 
     def one(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
-        changed = (stmt.base.id,) if isinstance(stmt, ir.SetItem) else ir.writes(stmt)
+        changed = (stmt.base.id,) if type(stmt) is ir.SetItem else ir.writes(stmt)
         lists = _listed(stmt, kinds, unclear, loose) if active & {*changed} else ()
         return _converted(stmt, lists, unclear, unsure, fresh) if lists else stmt
 
@@ -74,7 +74,7 @@ def _unclear(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     """The names of which it is not known whether they are lists, though something is known."""
     if all(isinstance(kinds.get(p.name, ir.Unknown()), ir.Unknown) for p in function.params):
         return frozenset()  # the text is for arrays and numbers
-    made = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign)]
+    made = [s for s in ir.walk(function.body) if type(s) is ir.Assign]
     arrays = {s.target.id for s in made if is_op(s.rhs, Op.ASARRAY)}
     return frozenset(n for n, k in kinds.items() if isinstance(k, ir.Unknown)) - arrays
 
@@ -82,10 +82,10 @@ def _unclear(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
 def _at_times(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     """The names that are lists at some times and something else at others."""
     unknown = {n for n, k in kinds.items() if isinstance(k, ir.Unknown)}
-    made = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign)]
+    made = [s for s in ir.walk(function.body) if type(s) is ir.Assign]
     bound = [(s.target.id, s.rhs) for s in made if s.target.id in unknown]
     found = {n for n, rhs in bound if isinstance(rhs_kind(rhs, kinds), (ir.List, ir.Tuple))}
-    while more := {n for n, rhs in bound if isinstance(rhs, ir.Name) and rhs.id in found} - found:
+    while more := {n for n, rhs in bound if type(rhs) is ir.Name and rhs.id in found} - found:
         found |= more
     return frozenset(found)
 
@@ -98,11 +98,11 @@ def _listed(
     Of `y[i] += xs` that is the value: what stands for it may be a sum.  `@` takes tangents
     (`loose`) that are lists as they are.
     """
-    if isinstance(stmt, ir.SetItem):
+    if type(stmt) is ir.SetItem:
         meant = stmt.op is not None and is_array(kinds.get(stmt.base.id))
         return (stmt.value,) if meant and _is_list(stmt.value, kinds, True) else ()
-    call = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if not isinstance(call, ir.Call) or isinstance(
+    call = stmt.rhs if type(stmt) is ir.Assign else None
+    if type(call) is not ir.Call or isinstance(
         call.fn, (ir.Attr, ir.Method, ir.Name, ir.Derived)
     ):
         return ()
@@ -132,7 +132,7 @@ def _is_list(atom: ir.Atom, kinds: ir.Kinds, whole: bool = False) -> bool:
 
 
 def _is_one_of(atom: ir.Atom | None, names: frozenset[str]) -> bool:
-    return isinstance(atom, ir.Name) and atom.id in names
+    return type(atom) is ir.Name and atom.id in names
 
 
 def _computes(call: ir.Call) -> bool:

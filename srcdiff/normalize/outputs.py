@@ -41,7 +41,7 @@ def select(function: ir.Function, request: Request, kinds: ir.Kinds | None = Non
             'outputs="B".',
         )
     both = replace(last, value=ir.Tup((last.value, value)))
-    return replace(function, body=(*function.body[:-1], *chosen.lines.out, both))
+    return ir.rebuilt(function, body=(*function.body[:-1], *chosen.lines.out, both))
 
 
 def selected_names(function: ir.Function) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ def with_written(function: ir.Function, params: tuple[str, ...], kinds: ir.Kinds
     last = function.body[-1]
     assert isinstance(last, ir.Return)
     value = ir.Tup((last.value, *(held.get(p, ir.Name(p)) for p in params)))
-    return replace(function, body=(*start, *function.body[:-1], replace(last, value=value)))
+    return ir.rebuilt(function, body=(*start, *function.body[:-1], replace(last, value=value)))
 
 
 @state

@@ -31,13 +31,13 @@ _WORD = re.compile(r"\*?(\w+)")
 
 def mark(stmt: ir.Stmt) -> ir.Role | ir.Unpacks | None:
     """The role of a statement that takes an item, None if it has none."""
-    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    rhs = stmt.rhs if type(stmt) is ir.Assign else None
     return rhs.role if is_op(rhs, Op.GETITEM) else None
 
 
 def base_of(stmt: ir.Stmt) -> ir.Atom:
     """What a marked statement takes an item of."""
-    assert isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call)
+    assert type(stmt) is ir.Assign and type(stmt.rhs) is ir.Call
     return stmt.rhs.args[0]
 
 
@@ -46,10 +46,10 @@ def is_checked(
 ) -> bool:
     """Whether a block ends in the very check, perhaps of a name that was made for it."""
     last = block[-1] if block else None
-    word = _WORD.match(last.text) if isinstance(last, ir.Verbatim) and last.reads else None
+    word = _WORD.match(last.text) if type(last) is ir.Verbatim and last.reads else None
     if word is None:
         return False
-    assert isinstance(last, ir.Verbatim)
+    assert type(last) is ir.Verbatim
     (name, *_) = last.reads
     made = block[-2:-1]
     same = name == base or made == [ir.Assign(name, base)]
@@ -58,12 +58,14 @@ def is_checked(
 
 def unpacked(function: ir.Function) -> ir.Function:
     """The function with checks of lengths as unpackings, where items are taken at all."""
+    if ir.Verbatim not in map(type, ir.walk(function.body)):
+        return function
     fresh = ir.Fresh(ir.all_names(function))
 
     def block(inner: ir.Block) -> ir.Block:
         return tuple(_joined(inner, fresh, block))
 
-    return replace(function, body=block(function.body))
+    return ir.rebuilt(function, body=block(function.body))
 
 
 def _joined(
@@ -86,7 +88,7 @@ def _joined(
 def _items_after(block: ir.Block, check: int) -> dict[int, Read]:
     """The items that are taken after a check of their number, by their places."""
     found: dict[int, Read] = {}
-    rest = block[check + 1 :] if isinstance(block[check], ir.Verbatim) else ()
+    rest = block[check + 1 :] if type(block[check]) is ir.Verbatim else ()
     first = item_read(rest[0]) if rest else None
     if first is None or not isinstance(first.of, ir.Unpacks) or first.of.after is not None:
         return found
@@ -105,7 +107,7 @@ def _items_after(block: ir.Block, check: int) -> dict[int, Read]:
 def _all_items(items: Mapping[int, Read], loc: ir.Loc, fresh: ir.Fresh) -> Iterator[ir.Stmt]:
     """Every item in order, those that nobody needs too."""
     call = next(iter(items.values())).stmt.rhs
-    assert isinstance(call, ir.Call) and isinstance(call.role, ir.Unpacks)
+    assert type(call) is ir.Call and isinstance(call.role, ir.Unpacks)
     for k in range(call.role.before):
         if k in items:
             yield items[k].stmt
@@ -138,7 +140,7 @@ def counts(function: ir.Function) -> Counter[str]:
 def unpacking(block: ir.Block, at: int, facts: Facts, uses: Counter[str]) -> Unpacking | None:
     """The unpacking that starts with the statement at a place of a block, None if none does."""
     call = block[at]
-    if not isinstance(call, ir.Assign) or not parts_given(call.rhs):
+    if type(call) is not ir.Assign or not parts_given(call.rhs):
         return None
     rest: list[ir.Assign] = []
     names: dict[int, str] = {}
@@ -146,7 +148,7 @@ def unpacking(block: ir.Block, at: int, facts: Facts, uses: Counter[str]) -> Unp
         part = _part(stmt, call.target)
         if part is None or part in names:
             break
-        assert isinstance(stmt, ir.Assign)
+        assert type(stmt) is ir.Assign
         rest.append(stmt)
         names[part] = stmt.target.id
     # Views need no adjoints, and shadows are made before.
@@ -161,9 +163,9 @@ def unpacking(block: ir.Block, at: int, facts: Facts, uses: Counter[str]) -> Unp
 
 def parts_given(rhs: ir.Rhs) -> int:
     """How many values the rule of a call yields, if these are several; else 0."""
-    rule = lookup(rhs.fn) if isinstance(rhs, ir.Call) else None
+    rule = lookup(rhs.fn) if type(rhs) is ir.Call else None
     result = None if rule is None or rule.template is None else template_of(rule).result
-    return len(result.items) if isinstance(result, ir.Tup) else 0
+    return len(result.items) if type(result) is ir.Tup else 0
 
 
 def _part(stmt: ir.Stmt, whole: ir.Name) -> int | None:

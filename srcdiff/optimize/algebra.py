@@ -42,7 +42,7 @@ class Algebra:
     def plain(self, target: str, rhs: ir.Rhs) -> ir.Rhs:
         """The plainest form found of what `target` is bound to."""
         for _ in range(6):
-            if not isinstance(rhs, ir.Call):
+            if type(rhs) is not ir.Call:
                 return rhs
             done = len(self.signs.pending)
             new = self.step(target, rhs)
@@ -55,17 +55,20 @@ class Algebra:
 
     def step(self, target: str, call: ir.Call) -> ir.Rhs | None:
         """One step, None if there is nothing to do."""
-        other = shapes.from_another(call, self.kinds, self.available, self.steady, self.is_loose)
-        if other is not None:
-            return other
-        if is_linear(call):
-            outside = self.linear(target, call) or self.summed(target, call)
-            if outside is not None:
-                return outside
+        op = which_op(call)
+        if op not in shapes.BINARY:
+            given = self.kinds, self.available, self.steady, self.is_loose
+            other: ir.Rhs | None = shapes.from_another(call, *given)
+            if other is None and op is Op.NP_SUM and is_linear(call):
+                other = self.linear(target, call) or self.summed(target, call)
+            if other is not None:
+                return other
         if call.kwargs:
             return None
-        new: ir.Rhs | None = _folded(call) or self.neutral(target, call)
-        rule = _RULES.get(which_op(call)) if new is None else None
+        new: ir.Rhs | None = None
+        if ir.Const in map(type, call.args):
+            new = _folded(call) or self.neutral(target, call)
+        rule = _RULES.get(op) if new is None else None
         new = new if rule is None else rule(self, target, *call.args)
         if new is not None and new != call:
             return new
@@ -73,11 +76,11 @@ class Algebra:
 
     def gathered(self, target: str, call: ir.Call) -> ir.Rhs | None:
         """A product with its numbers in front."""
-        if self.products is None or not is_op(call, *CHAIN):
+        if self.products is None or which_op(call) not in CHAIN:
             return None
         new = self.products.gathered(call)
         self.others -= new is not None
-        return new if new is None or isinstance(new, ir.Call) else self.itself(target, new)
+        return new if new is None or type(new) is ir.Call else self.itself(target, new)
 
     def summed(self, target: str, call: ir.Call) -> ir.Rhs | None:
         """A sum of products with its numbers before it."""
@@ -106,18 +109,16 @@ class Algebra:
     def itself(self, target: str, atom: ir.Atom) -> ir.Rhs | None:
         """The operand as the result, if the two may be one object and are of one type."""
         kind = self.kind(atom)
-        if isinstance(kind, ir.Array) and not ir.rank_of(kind):
+        if type(kind) is ir.Array and not ir.rank_of(kind):
             return None  # an operation on an array of rank 0 gives a number
-        if isinstance(atom, ir.Name) and not self.memory.may_share(target, atom.id):
+        if type(atom) is ir.Name and not self.memory.may_share(target, atom.id):
             return None
         # An array from outside stays what it is.
-        outside = isinstance(atom, ir.Ref) and ir.is_mutable(kind)
+        outside = type(atom) is ir.Ref and ir.is_mutable(kind)
         return None if outside and not self.memory.is_only_read(target) else atom
 
     def neutral(self, target: str, call: ir.Call) -> ir.Rhs | None:
         """`0.0 + x`, `x - 0.0`, `1.0 * x`, `x / 1.0`, `x ** 1`."""
-        if ir.Const not in map(type, call.args):
-            return None
         number, places = _NEUTRAL.get(which_op(call), (0.0, 0))
         for one, x in (call.args[::-1], call.args)[:places]:
             if _is_number(one, number) and (self.is_real(x) if number else self.is_inexact(x)):
@@ -133,8 +134,8 @@ class Algebra:
         value = self.available.value(x)
         if is_op(value, Op.T):
             base = value.args[0]
-            return base if isinstance(self.kind(base), ir.Array) else None
-        if not self.signs.is_read_once(x) or not isinstance(value, ir.Call) or value.kwargs:
+            return base if type(self.kind(base)) is ir.Array else None
+        if not self.signs.is_read_once(x) or type(value) is not ir.Call or value.kwargs:
             return None
         if is_op(value, Op.NEG):
             return replace(value, role=None, args=(self.flipped(value.args[0]),))
@@ -182,9 +183,9 @@ class Algebra:
         right, left = self.signs.negated(b), self.signs.negated(a)
         if right is not None and self.is_inexact(a):
             return ir.Call(operator.sub, (a, right))
-        if left is not None and not isinstance(a, ir.Const) and self.is_inexact(b):
+        if left is not None and type(a) is not ir.Const and self.is_inexact(b):
             return ir.Call(operator.sub, (b, left))
-        if a == b and isinstance(a, ir.Name) and self.is_inexact(a):
+        if a == b and type(a) is ir.Name and self.is_inexact(a):
             return ir.Call(operator.mul, (ir.Const(2.0), a))
         return self._added_twice(a, b)
 
@@ -195,7 +196,7 @@ class Algebra:
             return None
         kind = self.kind(b)
         inexact = ir.is_float(kind) and self.is_inexact(value.args[0])
-        if not isinstance(b, ir.Name) or not inexact:
+        if type(b) is not ir.Name or not inexact:
             return None
         twice = ir.Call(operator.mul, (ir.Const(2.0), b))
         return ir.Call(operator.add, (value.args[0], self.signs.named(twice, kind)))
@@ -203,7 +204,7 @@ class Algebra:
     def sub(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`a - (-b)`, `0.0 - b`."""
         right = self.signs.negated(b)
-        if right is not None and self.is_inexact(a) and not isinstance(b, ir.Const):
+        if right is not None and self.is_inexact(a) and type(b) is not ir.Const:
             return ir.Call(operator.add, (a, right))
         if _is_number(a, 0.0) and self.is_real(b):
             return ir.Call(operator.neg, (b,))
@@ -212,7 +213,7 @@ class Algebra:
     def mul(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`-1.0 * x`, products of vectors, of negated operands and of two numbers."""
         for number, other in ((a, b), (b, a)):
-            if _is_number(number, -1.0) and self.is_real(other):
+            if type(number) is ir.Const and _is_number(number, -1.0) and self.is_real(other):
                 return ir.Call(operator.neg, (other,))
         return self.outer(a, b) or self._signs(operator.mul, a, b) or self._twice(a, b)
 
@@ -222,24 +223,26 @@ class Algebra:
 
     def _signs(self, fn: Any, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`(-a) * (-b)`, and a negated operand beside a number."""
-        if not (self.is_real(a) and self.is_real(b)):
-            return None
         left, right = self.signs.negated(a), self.signs.negated(b)
+        if left is None and right is None or not (self.is_real(a) and self.is_real(b)):
+            return None
         if left is not None and right is not None:
             return ir.Call(fn, (left, right))
-        if isinstance(a, ir.Const) and right is not None:
+        if type(a) is ir.Const and right is not None:
             return ir.Call(fn, (ir.Const(-a.value), right))
-        if isinstance(b, ir.Const) and left is not None:
+        if type(b) is ir.Const and left is not None:
             return ir.Call(fn, (left, ir.Const(-b.value)))
         return None
 
     def outer(self, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`x[..., :, None] * y[..., None, :]` of vectors, of which the first may be negated."""
+        row = self.spread(b, _ROW)
+        if row is None:
+            return None
         value = self.available.value(a)
         negated = is_op(value, Op.NEG)
         column = self.spread(value.args[0] if is_op(value, Op.NEG) else a, _COLUMN)
-        row = self.spread(b, _ROW)
-        if column is None or row is None:
+        if column is None:
             return None
         product = ir.Call(np.outer, (column, row), text="np.outer")
         return ir.Call(operator.neg, (self.signs.computed(product),)) if negated else product
@@ -254,8 +257,10 @@ class Algebra:
     def _twice(self, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`2.0 * (c * x)`: doubling and halving are exact, short of overflow."""
         for number, other in ((literal(a), b), (literal(b), a)):
+            if number is None or number not in (2.0, 4.0, 0.5):
+                continue
             value = self.available.value(other)
-            if number not in (2.0, 4.0, 0.5) or not is_op(value, Op.MUL):
+            if not is_op(value, Op.MUL):
                 continue
             first, rest = literal(value.args[0]), value.args[1]
             if first is not None and self.is_real(rest):
@@ -268,28 +273,28 @@ class Algebra:
         if not is_op(value, Op.BROADCAST_TO) or value.kwargs:
             return None
         small, shape = value.args
-        if not isinstance(self.kind(small), ir.Scalar):
+        if type(self.kind(small)) is not ir.Scalar:
             return None
         asked = self.available.value(shape)
-        if isinstance(asked, ir.Call) and isinstance(asked.fn, ir.Attr):
+        if type(asked) is ir.Call and type(asked.fn) is ir.Attr:
             shape = self.signs.computed(asked)  # reads better than a name for it
         return ir.Call(np.full, (shape, small))
 
     def item(self, target: str, x: ir.Atom, i: ir.Atom) -> ir.Rhs | None:
         """`(a, b)[0]`, `{"a": b}["a"]`, `a[...]`."""
-        if isinstance(i, ir.Const) and i.value is Ellipsis:
+        if type(i) is ir.Const and i.value is Ellipsis:
             # Views of the whole are written into like what they are views of.
             return x if is_array(self.kind(x)) else None
-        value = x if isinstance(x, ir.Tup) else self.available.value(x)
+        value = x if type(x) is ir.Tup else self.available.value(x)
         if is_op(value, Op.MAKE_DICT):
             keys = value.args[::2]
-            known = all(isinstance(a, ir.Const) for a in (*keys, i)) and keys.count(i) == 1
+            known = all(type(a) is ir.Const for a in (*keys, i)) and keys.count(i) == 1
             return value.args[2 * keys.index(i) + 1] if known else None
-        items = value.items if isinstance(value, ir.Tup) else ()
+        items = value.items if type(value) is ir.Tup else ()
         items = value.args if is_op(value, Op.MAKE_LIST) else items
-        if not isinstance(i, ir.Const) or type(i.value) is not int:
+        if type(i) is not ir.Const or type(i.value) is not int:
             return None
-        if any(isinstance(v, ir.Star) for v in items):
+        if any(type(v) is ir.Star for v in items):
             return None
         return items[i.value] if -len(items) <= i.value < len(items) else None
 
@@ -299,7 +304,7 @@ class Algebra:
 
     def tuple(self, target: str, items: ir.Atom) -> ir.Rhs | None:
         """`tuple((a, b))`."""
-        return items if isinstance(items, ir.Tup) and not items.listed else None
+        return items if type(items) is ir.Tup and not items.listed else None
 
     def store(self, stmt: ir.SetItem) -> ir.SetItem:
         """`x[i] += -v`, and `x[i] += np.broadcast_to(v, shape)`."""
@@ -319,7 +324,7 @@ class Algebra:
 
     def unspread(self, value: ir.Atom, into: ir.Atom) -> ir.Atom:
         """What is stored into an array, which broadcasts it itself."""
-        if not isinstance(into, ir.Name) or not self.memory.is_array(into.id):
+        if type(into) is not ir.Name or not self.memory.is_array(into.id):
             return value
         small = shapes.spread(value, self.kind(into), self.kinds, self.available)
         return value if small is None else small
@@ -327,14 +332,14 @@ class Algebra:
 
 def _is_number(atom: ir.Atom, value: float) -> bool:
     """Whether an atom is this real literal."""
-    return isinstance(atom, ir.Const) and type(atom.value) in (int, float) and atom.value == value
+    return type(atom) is ir.Const and type(atom.value) in (int, float) and atom.value == value
 
 
 def _folded(call: ir.Call) -> ir.Const | None:
     """The value of an operator on two literals; a division by zero is left to happen."""
-    if not is_op(call, *shapes.BINARY) or not all(isinstance(a, ir.Const) for a in call.args):
+    if not is_op(call, *shapes.BINARY) or not all(type(a) is ir.Const for a in call.args):
         return None
-    one, two = (a.value for a in call.args if isinstance(a, ir.Const))
+    one, two = (a.value for a in call.args if type(a) is ir.Const)
     if type(one) not in (int, float) or type(two) not in (int, float):
         return None
     if is_op(call, Op.DIV) and two == 0:

@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from srcdiff import ir
-from srcdiff.ir.frozen import replace
 from srcdiff.optimize.rewrite import in_ours
 from srcdiff.optimize.shapes import are_alike, asks_dtype
 from srcdiff.primitives.effects import asked
@@ -27,6 +26,8 @@ from srcdiff.primitives.effects import asked
 
 def coalesce(function: ir.Function) -> ir.Function:
     """The function with temporaries bound to the name that they are copied to."""
+    if not any(map(ir.is_temporary, map(_first, _copies(function.body)))):
+        return function
     mentions = ir.mention_counts(function.body)
 
     def is_second(stmt: ir.Stmt) -> bool:
@@ -41,15 +42,20 @@ def with_one_name(function: ir.Function) -> ir.Function:
 
     Only the generated part is looked at.
     """
-    if not any(_first(s) and _names_adjoint(s) for s in ir.walk(function.body)):
+    if not any(map(_names_adjoint, _copies(function.body))):
         return function
     mentions = ir.mention_counts(function.body)
     return in_ours(function, lambda block: _renamed(block, mentions, _names_adjoint))
 
 
+def _copies(block: ir.Block) -> list[ir.Stmt]:
+    """The statements that give a name another one."""
+    return [s for s in ir.walk(block) if type(s) is ir.Assign and type(s.rhs) is ir.Name]
+
+
 def _first(stmt: ir.Stmt) -> str:
     """The name to which a statement gives another one, "" if it does something else."""
-    return stmt.rhs.id if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Name) else ""
+    return stmt.rhs.id if type(stmt) is ir.Assign and type(stmt.rhs) is ir.Name else ""
 
 
 def _is_ours(name: str) -> bool:
@@ -66,11 +72,16 @@ def _renamed(
     block: ir.Block, mentions: Counter[str], is_second: Callable[[ir.Stmt], bool]
 ) -> ir.Block:
     """A block and the blocks inside it, their second names carried back to the definition."""
-    out = [ir.map_blocks(s, lambda b: _renamed(b, mentions, is_second)) for s in block]
+
+    def inside(inner: ir.Block) -> ir.Block:
+        return _renamed(inner, mentions, is_second)
+
+    out = [s if type(s) in ir.PLAIN else ir.map_blocks(s, inside) for s in block]
     k = 0
     while k < len(out):
         stmt = out[k]
-        start = _made_at(out, k, mentions) if _first(stmt) and is_second(stmt) else None
+        copies = type(stmt) is ir.Assign and type(stmt.rhs) is ir.Name
+        start = _made_at(out, k, mentions) if copies and is_second(stmt) else None
         if start is None:
             k += 1
             continue
@@ -101,7 +112,7 @@ def _made_at(block: list[ir.Stmt], end: int, mentions: Counter[str]) -> int | No
             if ir.blocks(stmt):
                 return None  # a name that a loop carries means something by itself
             if not left:
-                return k if isinstance(stmt, ir.Assign) and stmt.target.id == first else None
+                return k if type(stmt) is ir.Assign and stmt.target.id == first else None
         if second in ir.mentions(stmt):
             return None
     return None
@@ -114,20 +125,21 @@ def with_first_names(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function without second names for what has no use under its first."""
     body, at = function.body, 0
     while at < len(body):
-        stmt, before, rest = body[at], body[:at], body[at + 1 :]
-        first, second = _first(stmt), next(iter(ir.writes(stmt)), "")
-        if first and _may_stand(first, second, before, rest, kinds):
-            body = (*before, *ir.rename(rest, {second: first}))
-        else:
+        first = _first(body[at])
+        if not first or not _may_stand(first, body, at, kinds):
             at += 1
-    return replace(function, body=body)
+            continue
+        (second,), rest = ir.writes(body[at]), body[at + 1 :]
+        body = (*body[:at], *ir.rename(rest, {second: first}))
+    return ir.rebuilt(function, body=body)
 
 
 _NUMBER = re.compile(r"(_\d+)+\Z")
 
 
-def _may_stand(first: str, second: str, before: ir.Block, rest: ir.Block, kinds: ir.Kinds) -> bool:
+def _may_stand(first: str, body: ir.Block, at: int, kinds: ir.Kinds) -> bool:
     """Whether a name may stand for what its second name is bound to from here on."""
+    (second,), before, rest = ir.writes(body[at]), body[:at], body[at + 1 :]
     one_variable = _NUMBER.sub("", first) == _NUMBER.sub("", second)
     if _is_ours(first) or not one_variable:
         return False
@@ -171,9 +183,10 @@ def _around(function: ir.Function) -> dict[str, set[str]]:
     around: dict[str, set[str]] = {}
     others = {p.name for p in function.params}
     for stmt, loops in ir.walk_in_loops(function.body):
-        outer = [s.target.id for s in loops if isinstance(s, ir.For)]
-        others.update(n for n in ir.itself_reads(stmt) if n not in outer or _is_text(stmt))
-        if isinstance(stmt, ir.For):
+        outer = [s.target.id for s in loops if type(s) is ir.For]
+        reads = ir.itself_reads(stmt)
+        others.update([n for n in reads if n not in outer or _is_text(stmt)] if outer else reads)
+        if type(stmt) is ir.For:
             name = stmt.target.id
             around.setdefault(name, set()).update((name, *outer))
             for other in outer:

@@ -22,7 +22,7 @@ from srcdiff.optimize.rewrite import in_ours, mark_in
 from srcdiff.optimize.shapes import copied
 from srcdiff.primitives.effects import asked, only_computes, returns_view
 from srcdiff.primitives.operation import op_of
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, calling, is_op
 from srcdiff.primitives.views import is_array
 
 
@@ -52,7 +52,7 @@ def _taking(
     may_take: Callable[[_Taker, ir.Stmt, str], bool],
 ) -> ir.Function:
     """The function with the arrays themselves for the copies behind `start` that allow it."""
-    found = [(s, _copied(s, kinds)) for s in ir.walk(function.body[start:])]
+    found = [(s, _copied(s, kinds)) for s, _ in calling(function.body[start:], *_COPIES)]
     copies = [(s, source.id) for s, source in found if source is not None]
     if not copies:
         return function
@@ -88,7 +88,7 @@ class _ReadAtOnce:
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block without them."""
-        out = [ir.map_blocks(s, self.block) for s in block]
+        out = [s if type(s) in ir.PLAIN else ir.map_blocks(s, self.block) for s in block]
         k = 0
         while k < len(out):
             source = _copied(out[k], self.kinds)
@@ -136,9 +136,13 @@ class _ReadAtOnce:
         return callee.is_elementwise and not callee.gives_array
 
 
+_COPIES = (Op.COPY, Op.ARRAY)
+"""What makes copies that lie in memory as what they are copies of."""
+
+
 def _copied(stmt: ir.Stmt, kinds: ir.Kinds) -> ir.Name | None:
     """The array that a statement copies."""
-    source = copied(ir.call_of(stmt), Op.COPY, Op.ARRAY)  # which lie in memory as it does
+    source = copied(ir.call_of(stmt), *_COPIES)
     kind = None if source is None else kinds.get(source.id)
     return source if is_array(kind) and kind.dims else None
 
@@ -151,7 +155,7 @@ class _Taker:
         self.sharers = Sharers.of(function, kinds)
         self.statements = ir.walk(function.body)
         self.bound = ir.binding_counts(function.body)
-        copied = [(s, _copied(s, kinds)) for s in self.statements]
+        copied = [(s, _copied(s, kinds)) for s, _ in calling(function.body, *_COPIES)]
         self.copied = [(source.id, s) for s, source in copied if source is not None]
         returns = [s for s in self.statements if type(s) is ir.Return]
         self.returned = {n for s in returns for n in ir.reads(s)}

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence, Set
 from srcdiff import ir
 from srcdiff.ir.frozen import remember, replace
 from srcdiff.optimize.memory import Sharers
-from srcdiff.optimize.shapes import are_alike, copied
+from srcdiff.optimize.shapes import COPIES, are_alike, copied
 from srcdiff.primitives.effects import (
     asked,
     is_pure,
@@ -28,7 +28,7 @@ from srcdiff.primitives.effects import (
     returns_view,
 )
 from srcdiff.primitives.operation import ARRAY_MUTATORS, LIST_MUTATORS, op_of
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, calling, is_op
 
 
 def remove_dead(function: ir.Function, kinds: ir.Kinds | None = None) -> ir.Function:
@@ -46,7 +46,7 @@ def stored_into(stmt: ir.Stmt) -> str | None:
     """The one name that a statement writes into, if that is all that it does besides binding."""
     found = stmt._stored
     if found is None:
-        base = stmt.base.id if isinstance(stmt, ir.SetItem) else _stored_by(ir.call_of(stmt))
+        base = stmt.base.id if type(stmt) is ir.SetItem else _stored_by(ir.call_of(stmt))
         found = remember(stmt, "_stored", base or "")
     return found or None
 
@@ -56,11 +56,11 @@ def _stored_by(call: ir.Call | None) -> str | None:
     written = () if call is None else mutated_args(call)
     if call is None or len(written) != 1 or written != call.args[:1]:
         return None
-    if isinstance(call.fn, ir.Method):
+    if type(call.fn) is ir.Method:
         writes = call.fn.name in ARRAY_MUTATORS | LIST_MUTATORS
     else:
         writes = only_writes(call.fn)
-    return written[0].id if writes and isinstance(written[0], ir.Name) else None
+    return written[0].id if writes and type(written[0]) is ir.Name else None
 
 
 def _private(
@@ -70,30 +70,32 @@ def _private(
 
     Whether it stays private shows later.
     """
-    statements = list(ir.walk(function.body))
+    statements = ir.walk(function.body)
     stored = {stored_into(s) for s in statements} - {p.name for p in function.params}
     stored |= {n for name, names in swapped.items() if name in stored for n in names}
-    bound = [(n, s) for s in statements if type(s) is not ir.Permute for n in ir.writes(s)]
-    shared = {n for n, s in bound if n in stored and not _makes_new(s, kinds)}
-    found = {n for n, _ in bound if n in stored} - shared - _written_through(statements, kinds)
+    others = [s for s in statements if type(s) is not ir.Assign and type(s) is not ir.Permute]
+    made = [s for s in statements if type(s) is ir.Assign and s.target.id in stored]
+    shared = {n for s in others for n in ir.writes(s) if n in stored}
+    shared |= {s.target.id for s in made if not _makes_new(s, kinds)}
+    found = {s.target.id for s in made} - shared - _written_through(function, kinds)
     return frozenset(n for n in found if swapped.get(n, frozenset()) <= found)
 
 
 def _swapped(function: ir.Function) -> dict[str, frozenset[str]]:
     """The names that take each other's values, for each of them."""
     found: dict[str, frozenset[str]] = {}
-    for stmt in (s for s in ir.walk(function.body) if isinstance(s, ir.Permute)):
+    for stmt in (s for s in ir.walk(function.body) if type(s) is ir.Permute):
         names = frozenset(ir.writes(stmt))
         names = names.union(*(found.get(n, ()) for n in names))
         found.update(dict.fromkeys(names, names))
     return found
 
 
-def _written_through(statements: Sequence[ir.Stmt], kinds: ir.Kinds) -> set[str]:
+def _written_through(function: ir.Function, kinds: ir.Kinds) -> set[str]:
     """The containers of which an item is written into: `xs[i] += v`, and others may have it too."""
+    statements = ir.walk(function.body)
     bases = {s.base.id for s in statements if type(s) is ir.SetItem and s.op is not None}
-    calls = (c for c in map(ir.call_of, statements) if is_op(c, *_ITEM_WRITERS))
-    bases.update(n for c in calls for n in ir.names(c.args[0]))
+    bases.update(n for _, c in calling(function.body, *_ITEM_WRITERS) for n in ir.names(c.args[0]))
     open_ = bases - kinds.keys()
     arrays = {n for s in statements if open_ and _makes_array(s) for n in ir.writes(s)}
     return {n for n in bases if (n not in arrays if n in open_ else ir.holds_memory(kinds[n]))}
@@ -108,23 +110,21 @@ def _makes_array(stmt: ir.Stmt) -> bool:
     return call is not None and op_of(call.fn).name.rpartition(".")[0] == "numpy"
 
 
-def _makes_new(stmt: ir.Stmt, kinds: ir.Kinds) -> bool:
+def _makes_new(stmt: ir.Assign, kinds: ir.Kinds) -> bool:
     """Whether a statement binds a name to memory that nothing else has."""
-    if not isinstance(stmt, ir.Assign):
-        return False
-    if isinstance(stmt.rhs, ir.Call):
+    if type(stmt.rhs) is ir.Call:
         if is_op(stmt.rhs, Op.COTANGENT):
-            return isinstance(kinds.get(stmt.target.id), ir.Array)
+            return type(kinds.get(stmt.target.id)) is ir.Array
         empty = is_op(stmt.rhs, Op.MAKE_LIST, Op.MAKE_DICT) and not stmt.rhs.args
         return empty or (is_pure(stmt.rhs.fn) and not returns_view(stmt.rhs, kinds))
-    return isinstance(stmt.rhs, ir.Const)
+    return type(stmt.rhs) is ir.Const
 
 
 def _formed(function: ir.Function, private: frozenset[str], kinds: ir.Kinds) -> frozenset[str]:
     """The arrays among the private names whose shape no store changes."""
-    found = frozenset(n for n in private if isinstance(kinds.get(n), ir.Array))
+    found = frozenset(n for n in private if type(kinds.get(n)) is ir.Array)
     calls = ir.calls(function.body if found else ())
-    reshaped = (c for c in calls if isinstance(c.fn, ir.Method) and c.fn.name in _RESHAPES)
+    reshaped = (c for c in calls if type(c.fn) is ir.Method and c.fn.name in _RESHAPES)
     return found.difference(*(ir.names(c.args[0]) for c in reshaped))
 
 
@@ -153,28 +153,32 @@ class _Sweep:
 
     def stmt(self, stmt: ir.Stmt, live: set[str]) -> ir.Stmt | None:
         """A statement as far as it is needed."""
-        if isinstance(stmt, ir.If):
+        if type(stmt) is ir.If:
             return self.branch(stmt, live)
         if isinstance(stmt, (ir.For, ir.While)):
             return self.loop(stmt, live)
-        if isinstance(stmt, ir.Comment):
+        if type(stmt) is ir.Comment:
             return stmt if stmt.text else None
         base = stored_into(stmt)
         if not self.is_needed(stmt, base, live):
             return None
-        if isinstance(stmt, ir.Permute) and len(live.intersection(ir.writes(stmt))) == 1:
+        if type(stmt) is ir.Permute and len(live.intersection(ir.writes(stmt))) == 1:
             target, source = next(p for p in zip(stmt.targets, stmt.sources) if p[0].id in live)
             stmt = ir.Assign(target, source, stmt.loc)
-        if isinstance(stmt, ir.Assign) and stmt.target.id not in live:
+        if type(stmt) is ir.Assign and stmt.target.id not in live:
             if is_op(stmt.rhs, Op.COTANGENT):  # nobody needs it, but it may be wrong
                 stmt = ir.Effect(stmt.rhs, stmt.loc)
-        live.difference_update(ir.writes(stmt))
-        looks = not self.formed.isdisjoint(ir.itself_reads(stmt))
-        forms = self.forms(stmt) if looks else frozenset[str]()
+        if type(stmt) is ir.Assign:
+            live.discard(stmt.target.id)
+        else:
+            live.difference_update(ir.writes(stmt))
+        reads = ir.itself_reads(stmt)
+        if base is None and self.private.isdisjoint(reads):
+            live.update(reads)
+            return stmt
+        forms = self.forms(stmt)
         self.need(self.looked_at(stmt, base, forms), live)
-        live.update(forms)
-        if base is not None:
-            live.add(base)
+        live.update(forms if base is None else (*forms, base))
         return stmt
 
     def need(self, names: Sequence[str], live: set[str]) -> None:
@@ -190,9 +194,9 @@ class _Sweep:
             seen = self.is_seen(base, live) or not live.isdisjoint(ir.writes(stmt))
             self.refused[id(stmt)] = "" if seen or base in self.needed else base
             return seen
-        if isinstance(stmt, ir.Assign):
+        if type(stmt) is ir.Assign:
             return stmt.target.id in live or not only_computes(stmt.rhs)
-        return not isinstance(stmt, ir.Permute) or not live.isdisjoint(ir.writes(stmt))
+        return type(stmt) is not ir.Permute or not live.isdisjoint(ir.writes(stmt))
 
     def is_seen(self, base: str, live: set[str]) -> bool:
         """Whether somebody looks at what a private name holds from here on."""
@@ -205,19 +209,19 @@ class _Sweep:
         if base is None or base not in self.private:
             reads = ir.itself_reads(stmt)
             return [n for n in reads if n not in forms] if forms else reads
-        if isinstance(stmt, ir.SetItem):
+        if type(stmt) is ir.SetItem:
             index = () if stmt.index is None else ir.names(stmt.index)
             return [*index, *ir.names(stmt.value)]
-        assert isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call)
+        assert isinstance(stmt, (ir.Assign, ir.Effect)) and type(stmt.rhs) is ir.Call
         call = stmt.rhs
         others = (*call.args[1:], *(v for _, v in call.kwargs))
         seen = [n for a in others for n in ir.occurrences(a)]
         # A pop looks at the list.
-        return [*seen, base] if isinstance(stmt, ir.Assign) else seen
+        return [*seen, base] if type(stmt) is ir.Assign else seen
 
     def forms(self, stmt: ir.Stmt) -> frozenset[str]:
         """The names of which a statement does not look at what they hold."""
-        if isinstance(stmt, ir.Permute):  # what one of them holds any of them may hold
+        if type(stmt) is ir.Permute:  # what one of them holds any of them may hold
             return self.formed.intersection(ir.writes(stmt))
         return self.formed & asked(ir.call_of(stmt))
 
@@ -242,14 +246,14 @@ class _Sweep:
             inner.difference_update(ir.writes(stmt))
             inner |= after
             new = {"body": body}
-            if isinstance(stmt, ir.While):
+            if type(stmt) is ir.While:
                 self.need(ir.names(stmt.test), inner)
                 new["cond"] = self.block(stmt.cond, inner)
             more = inner - head - after
             head |= inner
             if more.isdisjoint(self.asked_in(stmt)):
                 break
-        if isinstance(stmt, ir.For):
+        if type(stmt) is ir.For:
             if _is_left_out(stmt, body, after):
                 return None
             self.need(ir.names(stmt.iter), head)
@@ -276,13 +280,13 @@ def _is_left_out(loop: ir.For, body: ir.Block, after: set[str]) -> bool:
     """
     unread = after.isdisjoint((loop.target.id, *([] if loop.stop is None else [loop.stop.id])))
     ends = loop.stop is not None and all(
-        isinstance(s, ir.Assign) and s.target.id not in after and only_computes(s.rhs) for s in body
+        type(s) is ir.Assign and s.target.id not in after and only_computes(s.rhs) for s in body
     )
     return unread and (ends or _is_empty(body)) and only_computes(loop.iter)
 
 
 def _is_empty(block: ir.Block) -> bool:
-    return all(isinstance(s, ir.Comment) for s in block)
+    return all(type(s) is ir.Comment for s in block)
 
 
 # --- cotangents that are checked against an argument, where nothing else needs the output --------
@@ -292,17 +296,19 @@ def without_outputs(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function without what computes an output whose form a parameter has too."""
     steady = [p.name for p in function.params if p.name not in ir.bound(function.body)]
     function = _without_forms(function, steady, kinds)
-    body = tuple(_asking(s, steady, kinds) for s in function.body)
+    asked = calling(function.body, Op.COTANGENT)
+    body = tuple([_asking(s, steady, kinds) for s in function.body]) if asked else function.body
     if body == function.body:
         return function
-    new = _without_forms(remove_dead(replace(function, body=body), kinds), steady, kinds)
+    new = _without_forms(remove_dead(ir.rebuilt(function, body=body), kinds), steady, kinds)
     saved = len(ir.walk(function.body)) - len(ir.walk(new.body))
     return new if saved > 1 else function  # one is not worth a change
 
 
 def _without_forms(function: ir.Function, steady: list[str], kinds: ir.Kinds) -> ir.Function:
     """The function without copies of parameters that are asked for their shapes alone."""
-    made = [(n, copied(ir.call_of(s))) for s in function.body for n in ir.writes(s)]
+    outer = tuple([s for s in function.body if type(s) is ir.Assign])
+    made = [(n, copied(c)) for s, c in calling(outer, *COPIES) for n in ir.writes(s)]
     found = {n: c.id for n, c in made if c is not None and c.id in steady}
     if not found:
         return function
@@ -311,10 +317,10 @@ def _without_forms(function: ir.Function, steady: list[str], kinds: ir.Kinds) ->
     copies = {
         n: p for n, p in found.items()
         if n not in looked_at and bound[n] == 1
-        and all(isinstance(kinds.get(k), ir.Array) for k in (n, p))
+        and all(type(kinds.get(k)) is ir.Array for k in (n, p))
     }  # fmt: skip
     kept = tuple(s for s in function.body if copies.keys().isdisjoint(ir.writes(s)))
-    return replace(function, body=ir.rename(kept, copies)) if copies else function
+    return ir.rebuilt(function, body=ir.rename(kept, copies)) if copies else function
 
 
 def _asking(stmt: ir.Stmt, steady: list[str], kinds: ir.Kinds) -> ir.Stmt:

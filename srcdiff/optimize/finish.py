@@ -39,13 +39,13 @@ def finish(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     same: dict[str, str] = {}
     for k, stmt in enumerate(function.body):
         plain = _finished(stmt, kinds)
-        if isinstance(stmt, ir.Assign) and plain is not None:
-            if isinstance(plain, ir.Name) and _is_tail(function.body[k:]):
+        if type(stmt) is ir.Assign and plain is not None:
+            if type(plain) is ir.Name and _is_tail(function.body[k:]):
                 same[stmt.target.id] = plain.id
                 continue
             stmt = replace(stmt, rhs=plain)
         body += ir.rename((stmt,), same) if same else (stmt,)
-    return replace(function, body=tuple(body))
+    return ir.rebuilt(function, body=tuple(body))
 
 
 def _is_tail(rest: ir.Block) -> bool:
@@ -64,7 +64,7 @@ def spell(function: ir.Function, kinds: ir.Kinds, ours: frozenset[str]) -> ir.Fu
     """
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
-        if not isinstance(s, ir.Assign) or not isinstance(s.rhs, ir.Call):
+        if type(s) is not ir.Assign or type(s.rhs) is not ir.Call:
             return s
         plain = _attribute(s.rhs, kinds) or _zeros(s.rhs, kinds)
         if plain is not None:
@@ -77,7 +77,7 @@ def spell(function: ir.Function, kinds: ir.Kinds, ours: frozenset[str]) -> ir.Fu
 def _zeros(call: ir.Call, kinds: ir.Kinds) -> ir.Call | None:
     """`[0.0] * len(xs)` for zeros in the form of a list of numbers; None for other calls."""
     like = call.args[0] if is_op(call, Op.ZERO_TREE) and not call.kwargs else None
-    kind = kinds.get(like.id) if isinstance(like, ir.Name) else None
+    kind = kinds.get(like.id) if type(like) is ir.Name else None
     if like is None or not isinstance(kind, (ir.List, ir.Tuple)):
         return None
     items = ir.items_of(kind)
@@ -94,14 +94,14 @@ def returned(function: ir.Function) -> frozenset[str]:
     both: set[str] = set()
     for stmt in ir.assignments(function.body):
         taken = is_op(stmt.rhs, Op.GETITEM) and not both.isdisjoint(ir.names(stmt.rhs.args[0]))
-        if taken or isinstance(ir.callee_of(stmt), ir.Derived):
+        if taken or type(ir.callee_of(stmt)) is ir.Derived:
             both.add(stmt.target.id)
     return frozenset(both)
 
 
 def _attribute(call: ir.Call, kinds: ir.Kinds) -> ir.Call | None:
     """`x.name` of an object that came out of a container; None for other calls."""
-    if not is_op(call, Op.GETITEM) or not isinstance(call.args[1], ir.Const):
+    if not is_op(call, Op.GETITEM) or type(call.args[1]) is not ir.Const:
         return None
     name, is_object = call.args[1].value, ir.class_of(_kind(call.args[0], kinds)) is not None
     named = isinstance(name, str) if is_object else call.role is ir.Role.ATTRIBUTE
@@ -123,8 +123,8 @@ def _in_place(
     if name in ir.names(call.args[1]):
         return plain
     # Of an array whose shape and dtype are the same all the time both forms give the same.
-    steady = isinstance(kind, ir.Scalar) or _is_steady(kind)
-    array = isinstance(kind, ir.Array)
+    steady = type(kind) is ir.Scalar or _is_steady(kind)
+    array = type(kind) is ir.Array
     if not steady or array and not Sharers.of(function, kinds).is_own(name, stmt):
         return plain
     return ir.SetItem(stmt.target, None, call.args[1], symbol, stmt.loc)
@@ -138,21 +138,21 @@ def _is_steady(kind: ir.Kind | None) -> bool:
 def _finished(stmt: ir.Stmt, kinds: ir.Kinds) -> ir.Rhs | None:
     """The plain form of a result, None for any other statement and where there is none."""
     call = ir.call_of(stmt)
-    if not isinstance(stmt, ir.Assign) or not is_op(call, Op.LIKE_TREE):
+    if type(stmt) is not ir.Assign or not is_op(call, Op.LIKE_TREE):
         return None
     have, want = (_kind(a, kinds) for a in call.args)
     return None if have is None or want is None else _plain(call.args[0], have, want)
 
 
 def _kind(atom: ir.Atom, kinds: ir.Kinds) -> ir.Kind | None:
-    return kinds.get(atom.id) if isinstance(atom, ir.Name) else None
+    return kinds.get(atom.id) if type(atom) is ir.Name else None
 
 
 def _plain(grad: ir.Atom, have: ir.Kind, want: ir.Kind) -> ir.Rhs | None:
     """The gradient itself or converted, None where only `like_tree` is sure."""
-    if isinstance(want, ir.Scalar):
+    if type(want) is ir.Scalar:
         return _plain_number(grad, have, want)
-    if isinstance(have, ir.Array) and isinstance(want, ir.Array) and ir.same_shape(have, want):
+    if type(have) is ir.Array and type(want) is ir.Array and ir.same_shape(have, want):
         if have.dtype == want.dtype:
             return grad
         if have.dtype is not None and want.dtype is not None and ir.is_real(have):
@@ -165,10 +165,10 @@ def _plain_number(grad: ir.Atom, have: ir.Kind, want: ir.Scalar) -> ir.Rhs | Non
     """A gradient for an input that is a number."""
     have_dtype, python = ir.dtype_of(have), {"float64": float, "complex128": complex}
     as_python = ir.Call(python[want.dtype], (grad,)) if want.dtype in python else None
-    if isinstance(have, ir.Array):  # on a device a number is an array
+    if type(have) is ir.Array:  # on a device a number is an array
         sure = on_device() and have.dims == () and bool(want.python) and have_dtype is not None
         return as_python if sure and (want.dtype != "float64" or ir.is_real(have)) else None
-    known = isinstance(have, ir.Scalar) and have_dtype == want.dtype and want.python is not None
+    known = type(have) is ir.Scalar and have_dtype == want.dtype and want.python is not None
     if not known or have_dtype is None:
         return None
     if want.python is have.python:  # type: ignore[union-attr]
@@ -211,7 +211,7 @@ def reused(function: ir.Function, params: ir.Kinds, request: Request) -> ir.Func
     kinds = infer(function, params)
 
     return ir.with_values(
-        function, lambda s: _reused(s.rhs, kinds) if isinstance(s.rhs, ir.Call) else s.rhs
+        function, lambda s: _reused(s.rhs, kinds) if type(s.rhs) is ir.Call else s.rhs
     )
 
 
@@ -220,7 +220,7 @@ def _reused(call: ir.Call, kinds: ir.Kinds) -> ir.Call:
     name, args = _named(call, kinds)
     if name is None or not _has_axes(kind_of_call(call, kinds)):
         return call
-    if any(isinstance(a, ir.Star) for a in args) or not _fits(name, args, call):
+    if any(type(a) is ir.Star for a in args) or not _fits(name, args, call):
         return call
     plain = args[1:] if name in _FIRST else args
     if not all(isinstance(atom_kind(a, kinds), (ir.Array, ir.Scalar)) for a in plain):
@@ -244,8 +244,8 @@ def _named(call: ir.Call, kinds: ir.Kinds) -> Named:
 def _power(base: ir.Atom, exponent: ir.Atom, kinds: ir.Kinds) -> Named:
     """What `**` is of an array: for some numbers another function than `power`."""
     kind = atom_kind(base, kinds)
-    inexact = isinstance(kind, ir.Array) and (kind.dtype or "").startswith(("float", "complex"))
-    if not isinstance(exponent, ir.Const):
+    inexact = type(kind) is ir.Array and (kind.dtype or "").startswith(("float", "complex"))
+    if type(exponent) is not ir.Const:
         whole = _has_axes(atom_kind(exponent, kinds))
         return "power" if whole else None, (base, exponent)
     if not inexact or exponent.value in (0, 1):

@@ -32,7 +32,7 @@ DEPTH = 12
 
 def literal(atom: ir.Atom) -> float | None:
     """The value of a float that is written out."""
-    if isinstance(atom, ir.Const) and type(atom.value) is float:
+    if type(atom) is ir.Const and type(atom.value) is float:
         return atom.value
     return None
 
@@ -68,20 +68,20 @@ class Signs:
 
     def is_read_once(self, atom: ir.Atom) -> bool:
         """Whether an atom is a name that is read nowhere else."""
-        return isinstance(atom, ir.Name) and self.uses.get(atom.id) == 1
+        return type(atom) is ir.Name and self.uses.get(atom.id) == 1
 
     def negated(self, atom: ir.Atom, depth: int = DEPTH) -> ir.Atom | None:
         """`x` where the atom is `-x`, of real floats; None if there is no sign to take out."""
-        number = literal(atom)
-        if number is not None:
-            return ir.Const(-number) if number < 0 else None
+        if type(atom) is not ir.Name:
+            number = literal(atom)
+            return ir.Const(-number) if number is not None and number < 0 else None
         value = self.available.value(atom)
-        once = depth > 0 and self.is_read_once(atom)
-        if not isinstance(atom, ir.Name) or not (is_op(value, Op.NEG) or once):
+        if type(value) is not ir.Call:
             return None
-        if not self.is_real(atom) or not isinstance(value, ir.Call):
+        negative = which_op(value) is Op.NEG
+        if not (negative or (depth > 0 and self.is_read_once(atom))) or not self.is_real(atom):
             return None
-        if is_op(value, Op.NEG):
+        if negative:
             inner = value.args[0]
             # Both would then have to be variables.
             both = self.is_read_once(inner) and self.uses.get(atom.id, 0) > 1
@@ -90,8 +90,10 @@ class Signs:
 
     def _inside(self, call: ir.Call, kind: ir.Kind, depth: int) -> ir.Atom | None:
         """The call without the sign of one of its operands."""
-        product = is_op(call, *PRODUCTS) and len(call.args) == 2 and not call.kwargs
-        for k, arg in enumerate(call.args[: 2 if product else int(is_linear(call))]):
+        op = which_op(call)
+        product = op in PRODUCTS and len(call.args) == 2 and not call.kwargs
+        summed = op is Op.NP_SUM and is_linear(call)
+        for k, arg in enumerate(call.args[: 2 if product else int(summed)]):
             plain = self.negated(arg, depth - 1)
             if plain is not None:
                 args = (*call.args[:k], plain, *call.args[k + 1 :])
@@ -125,8 +127,7 @@ CHAIN: Mapping[Op, Callable[..., Any]] = {
 def derived(function: ir.Function, seeds: Iterable[str]) -> frozenset[str]:
     """The names of what is computed from some parameters: from cotangents, the adjoints."""
     bound = [
-        (s, [*ir.writes(s), *([s.base.id] if isinstance(s, ir.SetItem) else ())])
-        for s in ir.walk(function.body)
+        (s, (s.base.id,) if type(s) is ir.SetItem else ir.writes(s)) for s in ir.walk(function.body)
     ]
     return reachable(seeds, [(n, b, s) for s, names in bound for b in names for n in ir.reads(s)])
 
@@ -188,7 +189,7 @@ class Products:
 
     def opened(self, atom: ir.Atom, depth: int) -> Expr:
         """An operand, as the product that it is if it serves nothing else."""
-        if not isinstance(atom, ir.Name) or not ir.is_unnamed(atom.id):
+        if type(atom) is not ir.Name or not ir.is_unnamed(atom.id):
             return atom
         if self.signs.uses.get(atom.id) != 1:
             self.shut.add(atom.id)
@@ -207,9 +208,9 @@ class Products:
     def is_uniform(self, chain: Expr) -> bool:
         """Whether all factors are real floats of one dtype, numbers of Python aside."""
         atoms = list(_atoms(chain))
-        if any(isinstance(a, ir.Const) and type(a.value) not in (int, float) for a in atoms):
+        if any(type(a) is ir.Const and type(a.value) not in (int, float) for a in atoms):
             return False
-        factors = [atom_kind(a, self.kinds) for a in atoms if not isinstance(a, ir.Const)]
+        factors = [atom_kind(a, self.kinds) for a in atoms if type(a) is not ir.Const]
         strong = [k for k in factors if not _is_pythons(k)]
         if not all(map(_is_real_float, strong)) or not any(map(_is_real_float, factors)):
             return False
@@ -228,9 +229,9 @@ class Products:
         if isinstance(expr, Tree):
             return False
         kind = atom_kind(expr, self.kinds)
-        if isinstance(expr, ir.Const):
+        if type(expr) is ir.Const:
             return bool(expr.value)
-        if isinstance(kind, ir.Scalar):
+        if type(kind) is ir.Scalar:
             return kind.python is False or ir.is_filled(kind.size_of)
         return is_array(kind)
 
@@ -239,7 +240,7 @@ class Products:
         one, two = self.cost(new), self.cost(old)
         if one != two:
             return one < two
-        literal = any(isinstance(a, ir.Const) for a in _atoms(old))
+        literal = any(type(a) is ir.Const for a in _atoms(old))
         return one[0] > 0 or (literal and not any(a.op is Op.DIV for a in _ops(old)))
 
     def cost(self, expr: Expr) -> tuple[int, int]:
@@ -291,7 +292,7 @@ class _Factors:
 
     def add(self, expr: Expr, literals: list[ir.Const], others: list[Expr]) -> None:
         """A number goes to those of its sort."""
-        if isinstance(expr, ir.Const) and 1e-20 < abs(expr.value) < 1e20:
+        if type(expr) is ir.Const and 1e-20 < abs(expr.value) < 1e20:
             literals.append(expr)
         else:
             others.append(expr)
@@ -301,7 +302,7 @@ class _Factors:
         left = self.taken(over)
         if isinstance(under, Tree) and under.op is Op.MUL:
             number, rest = under.args
-            if isinstance(number, ir.Const) and number.value:
+            if type(number) is ir.Const and number.value:
                 self.add(number, self.under, self.bottoms)
                 under = rest
         if not self.chain.is_number(under):
@@ -409,11 +410,12 @@ def _atoms(expr: Expr) -> Iterator[ir.Atom]:
 
 def _is_real_float(kind: ir.Kind) -> bool:
     """Whether a value is certainly real and floating."""
-    return ir.is_float(kind) and ir.is_real(kind)
+    dtype = kind.dtype if type(kind) is ir.Array or type(kind) is ir.Scalar else None
+    return dtype is not None and dtype[:5] in ("float", "longd")
 
 
 def _is_pythons(kind: ir.Kind) -> bool:
     """Whether a value is a float or int of Python, which leaves the dtype of an array as it is."""
     return (
-        isinstance(kind, ir.Scalar) and kind.python is True and kind.dtype in ("float64", "int64")
+        type(kind) is ir.Scalar and kind.python is True and kind.dtype in ("float64", "int64")
     )

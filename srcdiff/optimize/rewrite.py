@@ -50,8 +50,8 @@ def _place(
 
 def _makes_zeros(stmt: ir.Stmt) -> bool:
     """Whether a statement makes new memory, and looks at nothing but its form for that."""
-    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    return isinstance(rhs, ir.Const) or makes_zeros(rhs)
+    rhs = stmt.rhs if type(stmt) is ir.Assign else None
+    return type(rhs) is ir.Const or makes_zeros(rhs)
 
 
 # --- the walk ------------------------------------------------------------------------------------
@@ -98,7 +98,8 @@ NEAR = 12
 
 def mark_in(body: ir.Block) -> int | None:
     """Where the comment stands that starts the generated part."""
-    return next((k for k, s in enumerate(body) if is_mark(s)), None)
+    marks = [k for k, s in enumerate(body) if type(s) is ir.Comment and s.text == MARK]
+    return marks[0] if marks else None
 
 
 def in_ours(function: ir.Function, change: Callable[[ir.Block], ir.Block]) -> ir.Function:
@@ -176,25 +177,25 @@ class Rewriter:
 
     def stmt(self, stmt: ir.Stmt, here: int) -> ir.Stmt | None:
         """A statement in plainer form."""
-        if isinstance(stmt, ir.Assign):
+        if type(stmt) is ir.Assign:
             return self.assign(stmt, here)
-        if isinstance(stmt, ir.SetItem):
+        if type(stmt) is ir.SetItem:
             return self.set_item(stmt)
-        if isinstance(stmt, ir.Effect):
+        if type(stmt) is ir.Effect:
             rhs = self.rhs(stmt.rhs)
             assert isinstance(rhs, (ir.Call, ir.Opaque))
-            if self.ours and isinstance(rhs, ir.Call):
+            if self.ours and type(rhs) is ir.Call:
                 rhs = self.algebra.effect(rhs)
             new = ir.rebuilt(stmt, rhs=rhs)
             self.available.change(new)
             return new
-        if isinstance(stmt, ir.Return):
+        if type(stmt) is ir.Return:
             return ir.rebuilt(stmt, value=ir.map_atom(self.read, stmt.value))
-        if isinstance(stmt, ir.If):
+        if type(stmt) is ir.If:
             return self.branch(stmt)
         if isinstance(stmt, (ir.For, ir.While)):
             return self.loop(stmt)
-        if isinstance(stmt, ir.Comment):
+        if type(stmt) is ir.Comment:
             self.ours = self.ours or stmt.text == MARK
         for name in ir.writes(stmt):
             self.available.bind(name)
@@ -224,7 +225,7 @@ class Rewriter:
 
     def is_still(self, target: ir.Name, rhs: ir.Rhs) -> bool:
         """Whether a name is bound to the view that it stands for already."""
-        if not self.ours or not isinstance(rhs, ir.Call) or not is_view(rhs):
+        if not self.ours or type(rhs) is not ir.Call or not is_view(rhs):
             return False
         return self.available.value(target) == rhs
 
@@ -250,7 +251,7 @@ class Rewriter:
         if self.available.same_value(made.rhs, here) is not None:
             return False
         done = len(self.signs.pending)
-        plain = not isinstance(made.rhs, ir.Call) or (
+        plain = type(made.rhs) is not ir.Call or (
             self.algebra.step(made.target.id, made.rhs) is None
         )
         del self.signs.pending[done:]
@@ -266,7 +267,7 @@ class Rewriter:
 
     def known(self, target: str, rhs: ir.Rhs, here: int) -> ir.Rhs:
         """A name that has the value of a right-hand side already, if computing it costs much."""
-        if not isinstance(rhs, ir.Call) or not self.is_worth_keeping(target, rhs):
+        if type(rhs) is not ir.Call or not self.is_worth_keeping(target, rhs):
             return rhs
         name = self.available.same_value(rhs, here)
         if name is None or name == target:
@@ -290,19 +291,21 @@ class Rewriter:
 
     def is_worth_keeping(self, target: str, call: ir.Call) -> bool:
         """Whether two such calls are better one: not for views, elements and integers."""
-        if is_op(call, Op.GETITEM) or not is_pure(call.fn) or mutated_args(call, self.kinds):
-            return False
         kind = self.kinds.get(target)
-        return kind is not None and ir.is_float(kind) and not returns_view(call, self.kinds)
+        if is_op(call, Op.GETITEM) or kind is None or not ir.is_float(kind):
+            return False
+        if not is_pure(call.fn) or mutated_args(call, self.kinds):
+            return False
+        return not returns_view(call, self.kinds)
 
     def learn(self, target: str, rhs: ir.Rhs, here: int, ours: bool) -> None:
         """What follows from an assignment; `ours`: of a name that no reader misses."""
-        if isinstance(rhs, ir.Call):
+        if type(rhs) is ir.Call:
             self.available.learn(target, rhs, here)
-        elif isinstance(rhs, ir.Name) and ir.is_temporary(rhs.id) and not ir.is_temporary(target):
+        elif type(rhs) is ir.Name and ir.is_temporary(rhs.id) and not ir.is_temporary(target):
             # From here on the reader's name stands for both.
             value = self.available.value(rhs)
-            if isinstance(value, ir.Call):
+            if type(value) is ir.Call:
                 self.available.learn(target, value, here)
             self.available.learn(rhs.id, ir.Name(target), here)
         elif ours:
@@ -311,7 +314,7 @@ class Rewriter:
     def set_item(self, stmt: ir.SetItem) -> ir.Stmt:
         """A store; the base of a whole update stays the name that it is."""
         new = stmt.base if stmt.index is None else self.read(stmt.base)
-        base = new if isinstance(new, ir.Name) else stmt.base
+        base = new if type(new) is ir.Name else stmt.base
         index = None if stmt.index is None else ir.map_atom(self.read, stmt.index)
         value = ir.map_atom(self.read, stmt.value)
         result = ir.rebuilt(stmt, base=base, index=index, value=value)
@@ -337,10 +340,10 @@ class Rewriter:
     def loop(self, stmt: ir.For | ir.While) -> ir.Stmt:
         """A loop: what it changes is unknown at its head and after it."""
         fields: dict[str, ir.Rhs | ir.Block] = {}
-        if isinstance(stmt, ir.For):
+        if type(stmt) is ir.For:
             fields["iter"] = self.rhs(stmt.iter)
         self.available.forget((stmt,))
-        if isinstance(stmt, ir.While):  # its condition is computed before every iteration
+        if type(stmt) is ir.While:  # its condition is computed before every iteration
             fields["cond"] = self.block(stmt.cond)
             fields["test"] = ir.map_atom(self.read, stmt.test)
         new = ir.rebuilt(stmt, **fields, body=self.block(stmt.body))

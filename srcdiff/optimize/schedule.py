@@ -21,6 +21,7 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import groupby
+from operator import attrgetter
 from typing import Union
 
 from srcdiff import ir
@@ -31,9 +32,9 @@ from srcdiff.kinds.calls import atom_kind
 from srcdiff.optimize.copies import counts
 from srcdiff.optimize.displays import makes_zeros
 from srcdiff.optimize.memory import Memory, Sharers, hands_out, is_view
-from srcdiff.optimize.rewrite import in_ours, is_mark
+from srcdiff.optimize.rewrite import in_ours, is_mark, mark_in
 from srcdiff.primitives.effects import only_computes, returns_view
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, calling, is_op
 
 WINDOW = 40
 
@@ -60,7 +61,7 @@ class _Order:
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block and the blocks inside it."""
-        inner = [ir.map_blocks(s, self.block) for s in block]
+        inner = [s if type(s) in ir.PLAIN else ir.map_blocks(s, self.block) for s in block]
         return tuple(self.chained(self.delayed(self.doubled(inner))))
 
     # --- adding twice ---
@@ -69,7 +70,7 @@ class _Order:
         """Two equal additions in a row as one of twice the value."""
         out: list[ir.Stmt] = []
         for stmt in block:
-            if out and isinstance(stmt, ir.SetItem) and stmt == out[-1] and self.is_sum(stmt):
+            if out and type(stmt) is ir.SetItem and stmt == out[-1] and self.is_sum(stmt):
                 twice = self.fresh()
                 self.kinds[twice.id] = self.kinds[stmt.value.id]  # type: ignore[union-attr]
                 self.count[twice.id], self.bound[twice.id] = 1, 1
@@ -82,7 +83,7 @@ class _Order:
     def is_sum(self, stmt: ir.SetItem) -> bool:
         """Whether a store adds floats that it does not itself change."""
         value = stmt.value
-        if stmt.op not in ("+", "-") or not isinstance(value, ir.Name):
+        if stmt.op not in ("+", "-") or type(value) is not ir.Name:
             return False
         kind = self.kinds.get(value.id)
         if kind is None or not ir.is_float(kind):
@@ -107,7 +108,7 @@ class _Order:
     def move(self, block: list[ir.Stmt], k: int) -> tuple[int, int] | None:
         """From where to where a binding moves so that the copy at `k` need not be one."""
         copy = block[k]
-        if not isinstance(copy, ir.Assign) or not isinstance(copy.rhs, ir.Name):
+        if type(copy) is not ir.Assign or type(copy.rhs) is not ir.Name:
             return None
         name, old = copy.target.id, copy.rhs.id
         near = range(k + 1, min(len(block), k + WINDOW))
@@ -120,7 +121,7 @@ class _Order:
         if uses != self.count[name] or not readers or readers[-1] <= start:
             return None
         stmt, passed = block[start], block[start + 1 : readers[-1] + 1]
-        if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
+        if type(stmt) is not ir.Assign or type(stmt.rhs) is not ir.Call:
             return None
         may_pass = only_computes(stmt.rhs) and self.memory.is_apart(stmt, passed)
         return (start, readers[-1]) if may_pass else None
@@ -131,7 +132,7 @@ class _Order:
         """First bindings that only serve a second one get a temporary's name."""
         waiting: dict[str, int] = {}
         for k, stmt in enumerate(block):
-            if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
+            if type(stmt) is not ir.Assign or type(stmt.rhs) is not ir.Call:
                 waiting = {}
                 continue
             target = stmt.target.id
@@ -150,7 +151,7 @@ class _Order:
     def rename(self, block: list[ir.Stmt], start: int, end: int) -> None:
         """Give the first of two bindings a name of its own."""
         first, second = block[start], block[end]
-        assert isinstance(first, ir.Assign) and isinstance(second, ir.Assign)
+        assert type(first) is ir.Assign and type(second) is ir.Assign
         name, old = self.fresh(), first.target
         self.count[name.id], self.bound[name.id] = 1, 1
         if old.id in self.kinds:
@@ -166,12 +167,16 @@ class _Order:
 def in_order(function: ir.Function, names: Iterable[str]) -> ir.Function:
     """The function with zeros that are bound one after the other in the order of `names`."""
     rank = {n: k for k, n in enumerate(names)}
-    return replace(function, body=_in_order(function.body, rank))
+    return ir.rebuilt(function, body=_in_order(function.body, rank))
 
 
 def _in_order(block: ir.Block, rank: Mapping[str, int]) -> ir.Block:
     """A block, and those inside it, in that order; zeros that need others stay where they are."""
-    inner = [ir.map_blocks(s, lambda b: _in_order(b, rank)) for s in block]
+
+    def inside(inner: ir.Block) -> ir.Block:
+        return _in_order(inner, rank)
+
+    inner = [s if type(s) in ir.PLAIN else ir.map_blocks(s, inside) for s in block]
     out: list[ir.Stmt] = []
     for ranked, run in groupby(inner, lambda s: _is_zero(s) and ir.writes(s)[0] in rank):
         some = list(run)
@@ -183,10 +188,10 @@ def _in_order(block: ir.Block, rank: Mapping[str, int]) -> ir.Block:
 
 def _is_zero(stmt: ir.Stmt) -> bool:
     """Whether a statement makes zeros that nobody else has, of something other than its target."""
-    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    if isinstance(rhs, ir.Call):
+    rhs = stmt.rhs if type(stmt) is ir.Assign else None
+    if type(rhs) is ir.Call:
         return makes_zeros(rhs) and not {*ir.names(rhs)}.intersection(ir.writes(stmt))
-    return isinstance(rhs, ir.Const) and rhs.value == 0
+    return type(rhs) is ir.Const and rhs.value == 0
 
 
 # --- bindings of temporaries right before what uses them, so that they print as parts of it ------
@@ -204,8 +209,10 @@ def sink(function: ir.Function, kinds: dict[str, ir.Kind]) -> ir.Function:
 
     `kinds` gets those of new temporaries.
     """
-    function = _Positions(function, kinds).function(function)
-    return replace(function, body=_Sinking(function, kinds).block(function.body))
+    sums = calling(function.body, Op.ADD, Op.SUB)
+    if any(ir.Const in map(type, call.args) for _, call in sums):
+        function = _Positions(function, kinds).function(function)
+    return ir.rebuilt(function, body=_Sinking(function, kinds).block(function.body))
 
 
 def _spelled(stmt: ir.Stmt) -> Sequence[str]:
@@ -230,7 +237,7 @@ class _Positions(Rewriter):
     def block(self, block: ir.Block) -> ir.Block:
         """A block without the positions that it computes for itself alone."""
         for k, stmt in enumerate(block):
-            if isinstance(stmt, ir.Assign) and self.is_position(stmt):
+            if type(stmt) is ir.Assign and self.is_position(stmt):
                 spelled = sum(_spelled(s).count(stmt.target.id) for s in ir.walk(block[k + 1 :]))
                 if spelled == self.scan.uses[stmt.target.id]:
                     self.known[stmt.target.id] = stmt.rhs
@@ -242,15 +249,15 @@ class _Positions(Rewriter):
         if not is_op(rhs, Op.ADD, Op.SUB) or not ir.is_unnamed(name) or self.scan.defs[name] != 1:
             return False
         variable, number = rhs.args
-        whole = isinstance(number, ir.Const) and type(number.value) is int
-        return whole and isinstance(variable, ir.Name) and variable.id in self.steady
+        whole = type(number) is ir.Const and type(number.value) is int
+        return whole and type(variable) is ir.Name and variable.id in self.steady
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement behind the positions that it reads."""
-        if isinstance(stmt, ir.Assign) and stmt.target.id in self.known:
+        if type(stmt) is ir.Assign and stmt.target.id in self.known:
             return ()
         around = self.steady
-        if isinstance(stmt, ir.For) and counts(stmt):
+        if type(stmt) is ir.For and counts(stmt):
             self.steady |= {stmt.target.id}
         new = ir.map_stmt(stmt, self.read, lambda n: n, self.inner)
         self.steady = around
@@ -289,7 +296,7 @@ class _Sinking:
         self.kinds = kinds
         self.scan = Scan(function)
         self.slots = slots(self.scan)
-        self.ours = not any(map(is_mark, function.body))
+        self.ours = mark_in(function.body) is None
 
     @cached_property
     def sharers(self) -> Sharers:
@@ -323,39 +330,41 @@ class _Sinking:
             places.append(self.placed(rest[k], last, k, waiting))
         for group in waiting.values():
             places[group.at] = group.stmts
-        return tuple(s for place in places for s in place)
+        return tuple([s for place in places for s in place])
 
     def placed(
         self, stmt: ir.Stmt, last: ir.Stmt | None, at: int, waiting: dict[str, _Group]
     ) -> ir.Block:
         """A statement behind what has waited for it; nothing if it waits from now on itself."""
-        self.ours = self.ours or is_mark(stmt)
-        used = [waiting.pop(n) for n in dict.fromkeys(_spelled(stmt)) if n in waiting]
-        used.sort(key=lambda group: group.at)
-        if isinstance(stmt, ir.Assign) and self.is_movable(stmt) and not self.ends(last, stmt):
+        self.ours = self.ours or (type(stmt) is ir.Comment and is_mark(stmt))
+        used = []
+        if waiting:
+            used = [waiting.pop(n) for n in dict.fromkeys(_spelled(stmt)) if n in waiting]
+            used.sort(key=attrgetter("at"))
+        if type(stmt) is ir.Assign and self.is_movable(stmt) and not self.ends(last, stmt):
             waiting[stmt.target.id] = self.group(at, stmt, used)
             return ()
-        return (*(s for g in used for s in g.stmts), ir.map_blocks(stmt, self.block))
+        return (*[s for g in used for s in g.stmts], ir.map_blocks(stmt, self.block))
 
     def is_movable(self, stmt: ir.Assign) -> bool:
         """Whether a statement binds a temporary of one use to what can be computed later."""
         name, rhs = stmt.target.id, stmt.rhs
         if not ir.is_unnamed(name) or self.scan.uses[name] != 1 or self.scan.defs[name] != 1:
             return False
-        if not isinstance(rhs, ir.Call) or (is_op(rhs, Op.GETITEM) and rhs.role is not None):
+        if type(rhs) is not ir.Call or (is_op(rhs, Op.GETITEM) and rhs.role is not None):
             return False  # an item that a loop or an unpacking takes stays where it is taken
         return only_computes(rhs)
 
     def ends(self, last: ir.Stmt | None, stmt: ir.Assign) -> bool:
         """Whether an expression begins with the statement before it, which stays: `xs.pop()[0]`."""
-        if not isinstance(last, ir.Assign) or self.scan.uses[last.target.id] != 1:
+        if type(last) is not ir.Assign or self.scan.uses[last.target.id] != 1:
             return False
         return ir.is_unnamed(last.target.id) and last.target.id in ir.occurrences(stmt.rhs)
 
     def group(self, at: int, stmt: ir.Assign, used: list[_Group]) -> _Group:
         """A statement with those that moved to it."""
-        stmts = (*(s for g in used for s in g.stmts), stmt)
-        return _Group(at, stmts, self.looks(stmt.rhs).union(*(g.looks for g in used)))
+        stmts = (*[s for g in used for s in g.stmts], stmt)
+        return _Group(at, stmts, self.looks(stmt.rhs).union(*[g.looks for g in used]))
 
     def looks(self, rhs: ir.Rhs) -> _Places:
         """The names on which a value depends, and the memory on whose contents it does."""
@@ -370,12 +379,12 @@ class _Sinking:
 
     def places(self, classes: Set[str]) -> _Places:
         """Classes of memory, of which those that somebody outside may know count as one."""
-        inside = frozenset((c,) for c in classes - self.outside)
+        inside = frozenset([(c,) for c in classes - self.outside])
         return inside if len(inside) == len(classes) else inside | _OUTSIDE
 
     def is_part(self, rhs: ir.Rhs) -> bool:
         """Whether a value is a view of an array: it shows what is written into that anyway."""
-        if not isinstance(rhs, ir.Call) or not is_view(rhs) or not isinstance(rhs.args[0], ir.Name):
+        if type(rhs) is not ir.Call or not is_view(rhs) or type(rhs.args[0]) is not ir.Name:
             return False
         memory, index = self.sharers.memory, ir.occurrences(rhs)[1:]
         return memory.is_array(rhs.args[0].id) and not any(map(memory.has_memory, index))
@@ -388,7 +397,7 @@ class _Sinking:
             return []
         taken = _spelled(stmt)
         over = {n: g for n, g in waiting.items() if n not in taken}
-        if isinstance(stmt, ir.Assign) and self.is_movable(stmt):
+        if type(stmt) is ir.Assign and self.is_movable(stmt):
             return [n for n, g in over.items() if stmt.target.id in g.looks]
         effects = self.effects(stmt)
         if effects is None:
@@ -403,7 +412,7 @@ class _Sinking:
         """What a statement binds, stores into or writes into; None if nobody knows all it does."""
         bound, written = set(ir.bound_in(stmt)), set[str]()
         for inner in ir.walk((stmt,)):
-            if isinstance(inner, ir.SetItem):
+            if type(inner) is ir.SetItem:
                 bound.add(inner.base.id)
             elif is_slot_effect(inner, self.slots):
                 continue  # what is in the list stays as it is, and nobody looks at the list
@@ -430,9 +439,9 @@ class _Sinking:
 
     def is_update(self, stmt: ir.Stmt) -> bool:
         """Whether a statement does nothing but give an adjoint a value, or a part of it."""
-        if isinstance(stmt, ir.SetItem):
+        if type(stmt) is ir.SetItem:
             return ir.is_adjoint(stmt.base.id)
-        if not isinstance(stmt, ir.Assign) or not isinstance(stmt.rhs, ir.Call):
+        if type(stmt) is not ir.Assign or type(stmt.rhs) is not ir.Call:
             return False
         return only_computes(stmt.rhs) and ir.is_adjoint(stmt.target.id)
 
@@ -441,7 +450,7 @@ class _Sinking:
         for j in range(k + 1, min(len(block), k + NEAR)):
             stmt = block[j]
             if name in _spelled(stmt):
-                if not isinstance(stmt, ir.Assign) or not self.is_movable(stmt):
+                if type(stmt) is not ir.Assign or not self.is_movable(stmt):
                     return j
                 name = stmt.target.id
         return 0
@@ -468,11 +477,12 @@ def _does_what_is_known(stmt: ir.Stmt) -> bool:
 
 def _meets_outside(stmt: ir.Stmt) -> bool:
     """Whether a statement gives something to, or takes it from, what somebody outside may know."""
-    call = ir.call_of(stmt) if isinstance(stmt, ir.Assign) else None
+    call = ir.call_of(stmt) if type(stmt) is ir.Assign else None
     taken = ir.operands(stmt) if call is None else returns_view(call)
     return hands_out(stmt) or any(map(_finds, taken))
 
 
 def _finds(rhs: ir.Rhs) -> bool:
     """Whether an object from outside that may be written into stands in an expression."""
-    return any(ir.is_mutable(atom_kind(a, {})) for a in ir.refs(rhs))
+    found = ir.refs(rhs)
+    return bool(found) and any(ir.is_mutable(atom_kind(a, {})) for a in found)

@@ -11,7 +11,7 @@ from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.optimize.memory import Available
 from srcdiff.primitives.effects import asks_form
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.primitives.views import is_array
 
 BINARY = (Op.MUL, Op.ADD, Op.SUB, Op.DIV)
@@ -20,13 +20,14 @@ COPIES = (Op.COPY, Op.COPY_METHOD, Op.ARRAY)
 
 def plain(call: ir.Call, kinds: ir.Kinds, available: Available) -> ir.Rhs | None:
     """The plainer form of a call, None if there is none."""
-    if is_op(call, Op.UNBROADCAST) and len(call.args) == 2:
+    if len(call.args) != 2:
+        return None
+    op = which_op(call)
+    if op is Op.UNBROADCAST:
         return _unbroadcast(call.args[0], call.args[1], kinds)
-    if is_op(call, *BINARY) and len(call.args) == 2:
+    if op in BINARY:
         return _without_spreading(call, kinds, available)
-    if is_op(call, Op.RESHAPE) and len(call.args) == 2:
-        return _summed(*call.args, kinds, available)
-    return None
+    return _summed(*call.args, kinds, available) if op is Op.RESHAPE else None
 
 
 # --- undoing -----------------------------------------------------------------------------------
@@ -39,9 +40,9 @@ def _unbroadcast(d: ir.Atom, x: ir.Atom, kinds: ir.Kinds) -> ir.Rhs | None:
     if ir.same_shape(kind, like) or ir.broadcasts_to_itself(like, kind):
         return d
     have, want = ir.dims_of(kind), ir.dims_of(like)
-    if isinstance(like, ir.Scalar) and isinstance(kind, ir.Array) and have:
+    if type(like) is ir.Scalar and type(kind) is ir.Array and have:
         return ir.Call(np.sum, (d,), text="np.sum")
-    if have is None or want is None or not isinstance(like, ir.Array) or len(have) < len(want):
+    if have is None or want is None or type(like) is not ir.Array or len(have) < len(want):
         return None
     extra = len(have) - len(want)
     ones = _stretched(have[extra:], want)
@@ -80,8 +81,8 @@ def _summed(x: ir.Atom, shape: ir.Atom, kinds: ir.Kinds, available: Available) -
         want = ir.dims_of(atom_kind(asked.args[0], kinds))
     elif asked == ir.Tup(()):
         want = ()
-    items = axes.items if isinstance(axes, ir.Tup) else (axes,)
-    gone = [a.value for a in items if isinstance(a, ir.Const) and type(a.value) is int]
+    items = axes.items if type(axes) is ir.Tup else (axes,)
+    gone = [a.value for a in items if type(a) is ir.Const and type(a.value) is int]
     if have is None or want is None or len(gone) != len(items):
         return None
     left = [d for k, d in enumerate(have) if k not in gone and k - len(have) not in gone]
@@ -95,9 +96,9 @@ def _summed(x: ir.Atom, shape: ir.Atom, kinds: ir.Kinds, available: Available) -
 
 def _without_spreading(call: ir.Call, kinds: ir.Kinds, available: Available) -> ir.Rhs | None:
     """`np.broadcast_to(d, shape) * y` where `y` has that shape."""
-    for k, (atom, other) in enumerate((call.args, call.args[::-1])):
-        kind, beside = atom_kind(atom, kinds), atom_kind(other, kinds)
-        whole = isinstance(beside, ir.Array) and beside.dims and ir.same_shape(kind, beside)
+    pair = [(a, atom_kind(a, kinds)) for a in call.args]
+    for k, ((atom, kind), (other, beside)) in enumerate((pair, pair[::-1])):
+        whole = type(beside) is ir.Array and beside.dims and ir.same_shape(kind, beside)
         small = spread(atom, beside, kinds, available) if whole else None
         if small is not None:
             return replace(call, args=(other, small) if k else (small, other))
@@ -113,7 +114,7 @@ def spread(atom: ir.Atom, beside: ir.Kind, kinds: ir.Kinds, available: Available
     if is_op(value, Op.SPREAD) and ir.dims_of(part) != ():
         return None
     # A number of Python does not widen a dtype; spread out it would, which nobody asked for.
-    return value.args[0] if isinstance(part, ir.Scalar) or same_dtype(part, beside) else None
+    return value.args[0] if type(part) is ir.Scalar or same_dtype(part, beside) else None
 
 
 # --- asking ------------------------------------------------------------------------------------
@@ -131,7 +132,7 @@ def from_another(
     if place is None or len(call.args) <= place:
         return None
     atom = call.args[place]
-    if not isinstance(atom, ir.Name):
+    if type(atom) is not ir.Name:
         return None
     other = _copied(atom, kinds, available)
     if loose(atom.id) and not is_op(call, Op.LEN, Op.COTANGENT):
@@ -154,8 +155,8 @@ def _of_same_shape(
 ) -> ir.Name | None:
     """A parameter of the same shape, or else an operand that the value was computed from."""
     value = available.value(atom)
-    operands = value.args if isinstance(value, ir.Call) else ()
-    near = (a.id for a in operands if isinstance(a, ir.Name))
+    operands = value.args if type(value) is ir.Call else ()
+    near = (a.id for a in operands if type(a) is ir.Name)
     kind = kinds.get(atom.id)
     return next((ir.Name(n) for n in (*steady, *near) if are_alike(kinds.get(n), kind)), None)
 
@@ -163,14 +164,14 @@ def _of_same_shape(
 def _copied(atom: ir.Name, kinds: ir.Kinds, available: Available) -> ir.Name | None:
     """The array that a name is a copy of."""
     source = copied(available.value(atom)) if is_array(atom_kind(atom, kinds)) else None
-    return source if source and isinstance(kinds.get(source.id), ir.Array) else None
+    return source if source and type(kinds.get(source.id)) is ir.Array else None
 
 
 def copied(rhs: ir.Rhs | None, *ops: Op) -> ir.Name | None:
     """The name of which a call makes a copy, without saying how."""
     if not is_op(rhs, *(ops or COPIES)) or len(rhs.args) != 1 or rhs.kwargs:
         return None
-    return rhs.args[0] if isinstance(rhs.args[0], ir.Name) else None
+    return rhs.args[0] if type(rhs.args[0]) is ir.Name else None
 
 
 def same_dtype(a: ir.Kind | None, b: ir.Kind | None) -> bool:

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from srcdiff import ir
-from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import float_like, rhs_kind
 from srcdiff.kinds.interpreter import Seen, Typed, infer
 from srcdiff.optimize.coalesce import coalesce, with_one_name
@@ -46,12 +45,12 @@ def simplify_pairs(
     for stmt in _adjoints(function):
         _infer(stmt, known, given)
     rewriter = _Backward(function, known, kept, fresh)
-    return _without_dead(replace(function, body=rewriter.back(function.body)), kept)
+    return _without_dead(ir.rebuilt(function, body=rewriter.back(function.body)), kept)
 
 
 def _adjoints(function: ir.Function) -> list[ir.Stmt]:
     """The adjoint statements, in the order of the backward part."""
-    pairs = [s for s in ir.walk(function.body) if isinstance(s, ir.Pair)]
+    pairs = [s for s in ir.walk(function.body) if type(s) is ir.Pair]
     return [s for pair in reversed(pairs) for s in ir.walk(pair.adjoint)]
 
 
@@ -60,7 +59,7 @@ def _infer(stmt: ir.Stmt, kinds: dict[str, ir.Kind], given: frozenset[str]) -> N
     for name in ir.writes(stmt):
         if name in given:
             continue
-        known = name not in kinds and isinstance(stmt, ir.Assign)
+        known = name not in kinds and type(stmt) is ir.Assign
         kinds[name] = rhs_kind(stmt.rhs, kinds) if known else ir.UNKNOWN  # type: ignore[union-attr]
 
 
@@ -88,18 +87,18 @@ class _Backward(Rewriter):
 
     def pair(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement of the tree: the adjoints in it, which run before what precedes it."""
-        if isinstance(stmt, ir.Pair):
+        if type(stmt) is ir.Pair:
             self.primal = () if stmt.primal is None else (stmt.primal,)
             adjoint = self.block(stmt.adjoint)
             self.available.forget(self.primal)
             return ir.rebuilt(stmt, adjoint=adjoint)
-        if not isinstance(stmt, ir.If):
+        if type(stmt) is not ir.If:
             self.available.forget((stmt,))
         return ir.map_blocks(stmt, self.back)
 
     def stmt(self, stmt: ir.Stmt, here: int) -> ir.Stmt | None:
         """An adjoint statement; from `Undo` on the primal is as it was before its statement."""
-        if isinstance(stmt, ir.Undo):
+        if type(stmt) is ir.Undo:
             self.available.forget(self.primal)
             return stmt
         return super().stmt(stmt, here)
@@ -108,8 +107,8 @@ class _Backward(Rewriter):
 def _bound_once(function: ir.Function) -> frozenset[str]:
     """The names that are bound once, and that directly in the body: they need not be saved."""
     bound = ir.binding_counts(function.body, function.params)
-    primals = (s.primal if isinstance(s, ir.Pair) else s for s in function.body)
-    outer = [s.target.id for s in primals if isinstance(s, ir.Assign)]
+    primals = (s.primal if type(s) is ir.Pair else s for s in function.body)
+    outer = [s.target.id for s in primals if type(s) is ir.Assign]
     return frozenset(n for n in (*outer, *(p.name for p in function.params)) if bound[n] == 1)
 
 
@@ -118,7 +117,7 @@ def _without_dead(function: ir.Function, keep: frozenset[str]) -> ir.Function:
     count = ir.use_counts(function.body)
     made: dict[str, list[ir.Assign]] = {}
     for stmt in _adjoints(function):
-        if isinstance(stmt, ir.Assign):
+        if type(stmt) is ir.Assign:
             made.setdefault(stmt.target.id, []).append(stmt)
     waiting = [n for n in made if not count[n]]
     dead: set[str] = set()

@@ -76,9 +76,9 @@ ALIASES: Mapping[str, str] = MappingProxyType(
 def spelling(call: Call) -> str:
     """How a callee is named in messages."""
     fn = call.fn
-    if isinstance(fn, Method):
+    if type(fn) is Method:
         return f"the method `{fn.name}`"
-    if isinstance(fn, Attr):
+    if type(fn) is Attr:
         return f"the attribute `{fn.name}`"
     name = call.text or getattr(fn, "__srcdiff_name__", None)
     name = name or getattr(fn, "__qualname__", None) or getattr(fn, "__name__", None)
@@ -90,7 +90,7 @@ def bind(params: Params, gather: str | None, call: Call, loc: Loc) -> dict[str, 
     args = _gathered(gather, call)
     names = {p.name for p in params}
     options, others = next((p.name for p in params if p.kind is p.VAR_KEYWORD), None), list[Atom]()
-    if any(isinstance(a, Star) for a in args) or any(k is None for k, _ in call.kwargs):
+    if any(type(a) is Star for a in args) or any(k is None for k, _ in call.kwargs):
         raise _misfit(call, loc, "`*` and `**` arguments")
     bound, rest = _positional(params, args)
     if rest:
@@ -111,7 +111,7 @@ def bind(params: Params, gather: str | None, call: Call, loc: Loc) -> dict[str, 
 
 def _gathered(gather: str | None, call: Call) -> tuple[Atom, ...]:
     """The positional arguments; `x.reshape(2, 3)` is `x.reshape((2, 3))`."""
-    if gather and isinstance(call.fn, Method) and len(call.args) > 2:
+    if gather and type(call.fn) is Method and len(call.args) > 2:
         return (call.args[0], Tup(call.args[1:]))
     return call.args
 
@@ -176,7 +176,7 @@ def named_constant(name: str, value: Any) -> Atom:
 
 def is_neutral(name: str, value: Atom) -> bool:
     """Is the extra argument `name` given in a way that changes nothing?"""
-    return isinstance(value, Const) and any(
+    return type(value) is Const and any(
         value.value == v and type(value.value) is type(v) for v in NEUTRAL.get(name, ())
     )
 
@@ -236,12 +236,15 @@ def parameters(fn: ir.Callee) -> tuple[str, ...]:
 
     Of a method of an array the first is the array; the others are those of NumPy's function.
     """
-    if isinstance(fn, ir.Method):
+    if type(fn) is ir.Method:
         return _of_method(fn.name)
-    if isinstance(fn, np.ufunc) or getattr(fn, "__module__", None) == "_operator":
+    if type(fn) is np.ufunc:
         return ()
-    if type(fn) is BuiltinFunctionType and isinstance(fn.__self__, np.ufunc):
-        return _listed(f"add.{fn.__name__}")
+    if type(fn) is BuiltinFunctionType:
+        if fn.__module__ == "_operator":
+            return ()
+        if type(fn.__self__) is np.ufunc:
+            return _listed(f"add.{fn.__name__}")
     return () if getattr(type(fn), "__hash__", None) is None or not _is_library(fn) else _names(fn)
 
 
@@ -275,7 +278,7 @@ def _names(fn: Any) -> tuple[str, ...]:
 
 def named(call: ir.Call) -> ir.Call:
     """A call with `out` and all that follows it given by name; one of a ufunc as a tuple."""
-    if isinstance(call.fn, np.ufunc):
+    if type(call.fn) is np.ufunc:
         return _named_of_ufunc(call)
     if is_op(call, Op.NAN_TO_NUM):
         return _named_of_nan_to_num(call)
@@ -285,7 +288,7 @@ def named(call: ir.Call) -> ir.Call:
     place = next((k for k, n in enumerate(names) if n in KEYS), None)
     if place is None or len(call.args) <= place or len(call.args) > len(names):
         return call
-    if any(isinstance(a, ir.Star) for a in call.args):
+    if any(type(a) is ir.Star for a in call.args):
         return call
     if place > 0 and names[place - 1] == "dtype":
         place -= 1  # which says nothing if it is None, but is no parameter of a rule
@@ -296,7 +299,7 @@ def named(call: ir.Call) -> ir.Call:
 def _named_of_ufunc(call: ir.Call) -> ir.Call:
     """`np.divmod(x, y, q, r)` as `np.divmod(x, y, out=(q, r))`."""
     count = call.fn.nin  # type: ignore[union-attr]
-    if len(call.args) <= count or any(isinstance(a, ir.Star) for a in call.args):
+    if len(call.args) <= count or any(type(a) is ir.Star for a in call.args):
         return call
     given = call.args[count:]
     rest = (ir.NONE,) * (call.fn.nout - len(given))  # type: ignore[union-attr]
@@ -307,7 +310,7 @@ def _named_of_ufunc(call: ir.Call) -> ir.Call:
 def _named_of_nan_to_num(call: ir.Call) -> ir.Call:
     """`np.nan_to_num(y, copy=False)` as `np.nan_to_num(y, out=y)`."""
     copy, first = argument(call, "copy"), argument(call, "x")
-    if first is None or _is(copy, True) or any(isinstance(a, ir.Star) for a in call.args):
+    if first is None or _is(copy, True) or any(type(a) is ir.Star for a in call.args):
         return call
     names = parameters(call.fn)
     args = tuple(zip(names, call.args, strict=False))[1:]
@@ -320,7 +323,7 @@ def takes_out(fn: ir.Callee) -> bool:
 
     It may be an item of a dict, a field of an object, or a parameter of somebody's function.
     """
-    if isinstance(fn, FunctionType):
+    if type(fn) is FunctionType:
         return _is_library(fn) or (fn.__module__ or "").startswith("srcdiff.")
     return not isinstance(fn, (type, ir.Name, ir.Derived))
 
@@ -337,23 +340,25 @@ def _outs(call: ir.Call) -> tuple[ir.Atom, ...]:
     """What is given as `out` to a function that takes it."""
     found: list[ir.Atom] = []
     for key, value in named(call).kwargs:
-        if key == "output" and not isinstance(value, ir.Name):
+        if key == "output" and type(value) is not ir.Name:
             continue  # a dtype
         if key in KEYS and value != ir.NONE:
-            found += value.items if isinstance(value, ir.Tup) else [value]
+            found += value.items if type(value) is ir.Tup else [value]
     return tuple(a for a in found if a != ir.NONE)
 
 
 def given_out(fn: ir.Callee, args: Sequence[_T], kwargs: Mapping[str, _T]) -> _T | None:
     """What is given as `out` of a function; None also of one with several, by position."""
-    if isinstance(fn, np.ufunc) and fn.nout > 1:
+    if type(fn) is np.ufunc and fn.nout > 1:
         return kwargs.get("out")
     if not args or not takes_out(fn):
         return None
     if "out" in kwargs:
         return kwargs["out"]
+    if type(fn) is np.ufunc:
+        return args[fn.nin] if len(args) > fn.nin else None
     names = parameters(fn)
-    place = fn.nin if isinstance(fn, np.ufunc) else names.index("out") if "out" in names else None
+    place = names.index("out") if "out" in names else None
     return args[place] if place is not None and len(args) > place else None
 
 
@@ -362,10 +367,11 @@ def overwrites(call: ir.Call) -> bool:
 
     That is scratch memory for it, of which nobody knows what it holds afterwards.
     """
-    keys = [k for k, _ in call.kwargs if k is not None and k.startswith("overwrite")]
-    if len(call.args) > 1:
-        keys += [n for n in parameters(call.fn)[: len(call.args)] if n.startswith("overwrite")]
-    return any(not _is(argument(call, k), False) for k in keys)
+    keys = [k for k, _ in call.kwargs] if call.kwargs else []
+    if call.args[1:]:
+        keys += parameters(call.fn)[: len(call.args)]
+    asked = [k for k in keys if k is not None and k[:9] == "overwrite"]
+    return bool(asked) and any(not _is(argument(call, k), False) for k in asked)
 
 
 def argument(call: ir.Call, name: str) -> ir.Atom | None:
@@ -381,4 +387,4 @@ def argument(call: ir.Call, name: str) -> ir.Atom | None:
 
 def _is(atom: ir.Atom | None, value: bool) -> bool:
     """Whether an argument is left out, or surely true or false."""
-    return atom is None or (isinstance(atom, ir.Const) and bool(atom.value) is value)
+    return atom is None or (type(atom) is ir.Const and bool(atom.value) is value)

@@ -61,7 +61,7 @@ _TIMES: dict[Op | None, tuple[str, int, int]] = {
 def gives_back(call: ir.Call, kinds: ir.Kinds | None) -> bool | None:
     """Whether what a call returns is its first argument itself, an array; None: perhaps."""
     if not (isinstance(call.fn, type) and issubclass(call.fn, np.generic)):
-        return _times(call)
+        return _times(call) if which_op(call) in _TIMES else False
     dtype = _dtype(call, kinds)
     if not call.args or dtype not in (None, np.dtype(call.fn).name):
         return False
@@ -70,24 +70,21 @@ def gives_back(call: ir.Call, kinds: ir.Kinds | None) -> bool | None:
 
 def _kind(atom: ir.Atom | None, kinds: ir.Kinds | None) -> ir.Kind | None:
     """What is known of a variable."""
-    return kinds.get(atom.id) if kinds is not None and isinstance(atom, ir.Name) else None
+    return kinds.get(atom.id) if kinds is not None and type(atom) is ir.Name else None
 
 
 def _dtype(call: ir.Call, kinds: ir.Kinds | None) -> str | None:
     """The dtype of the first argument of a call, if that certainly is an array with axes."""
     kind = _kind(call.args[0] if call.args else None, kinds)
-    known = isinstance(kind, ir.Array) and not kind.maybe_scalar and ir.rank_of(kind)
+    known = type(kind) is ir.Array and not kind.maybe_scalar and ir.rank_of(kind)
     return kind.dtype if known else None  # type: ignore[union-attr]
 
 
 def _times(call: ir.Call) -> bool | None:
     """Whether something is certainly done no times, None where that is not known."""
-    times = _TIMES.get(which_op(call))
-    if times is None:
-        return False
-    name, default, nothing = times
+    name, default, nothing = _TIMES[which_op(call)]
     number = dict(call.kwargs).get(name, call.args[1] if len(call.args) > 1 else ir.Const(default))
-    return number.value == nothing if isinstance(number, ir.Const) else None
+    return number.value == nothing if type(number) is ir.Const else None
 
 
 def asks_copy(call: ir.Call) -> bool:
@@ -113,13 +110,13 @@ def copies_items(call: ir.Call, kinds: ir.Kinds | None) -> bool:
     base, index = call.args[0], call.args[1]
     if not is_array_or_number(base, kinds):
         return False
-    items = index.items if isinstance(index, ir.Tup) else (index,)
+    items = index.items if type(index) is ir.Tup else (index,)
     return any(_is_array_index(i, kinds) for i in items) or _picks_one(base, items, kinds)
 
 
 def _is_array_index(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
     """Whether an index item is certainly an array, be it without axes, or a list."""
-    if isinstance(atom, ir.Ref):  # of the module
+    if type(atom) is ir.Ref:  # of the module
         return isinstance(atom.value, (np.ndarray, list)) or is_device_array(atom.value)
     kind = _kind(atom, kinds)
     return kind is not None and ir.indexes_as_array(kind)
@@ -134,10 +131,10 @@ def _picks_one(base: ir.Atom, items: tuple[ir.Atom, ...], kinds: ir.Kinds | None
 
 def _is_integer(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
     """Whether an index item is certainly one integer."""
-    if isinstance(atom, ir.Const):
+    if type(atom) is ir.Const:
         return isinstance(atom.value, int) and not isinstance(atom.value, bool)
     kind = _kind(atom, kinds)
-    return isinstance(kind, ir.Scalar) and kind.dtype is not None and "int" in kind.dtype
+    return type(kind) is ir.Scalar and kind.dtype is not None and "int" in kind.dtype
 
 
 def is_array_or_number(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
@@ -172,7 +169,7 @@ _LOGGERS = frozenset({"logging.Logger", "logging.RootLogger", "logging.LoggerAda
 
 def is_pure(callee: ir.Callee) -> bool:
     """Whether nothing but its result comes of a call (see `mutated_args` for `out=`)."""
-    if op_of(callee).is_pure or makes_object(callee):
+    if op_of(callee).effect is Effect.NONE or makes_object(callee):
         return True
     return hasattr(type(callee), "for_kinds")  # a derivative copies what its primal writes into
 
@@ -184,7 +181,7 @@ def only_writes(callee: ir.Callee) -> bool:
 
 def asks_form(call: ir.Call) -> int | None:
     """Which argument a call asks for its shape and dtype, and for nothing that it holds."""
-    return None if is_op(call, Op.ZEROS_LIKE) and call.kwargs else op_of(call.fn).asks
+    return None if call.kwargs and is_op(call, Op.ZEROS_LIKE) else op_of(call.fn).asks
 
 
 def asked(call: ir.Call | None) -> frozenset[str]:
@@ -237,32 +234,32 @@ def mutated_args(call: ir.Call, kinds: ir.Kinds | None = None) -> tuple[ir.Atom,
 
 def written_into(stmt: ir.Stmt, kinds: ir.Kinds | None = None) -> tuple[str, ...]:
     """The names into whose memory a statement itself may write; `kinds` as above."""
-    if isinstance(stmt, ir.SetItem):
+    if type(stmt) is ir.SetItem:
         return (stmt.base.id,)
     call = ir.call_of(stmt)
     written = () if call is None else mutated_args(call, kinds)
-    return tuple([n for a in written for n in ir.occurrences(a)])
+    return tuple([n for a in written for n in ir.occurrences(a)]) if written else ()
 
 
 def only_computes(rhs: ir.Rhs) -> bool:
     """Whether leaving out the evaluation of a right-hand side changes nothing else."""
-    if isinstance(rhs, ir.Call):
+    if type(rhs) is ir.Call:
         return is_pure(rhs.fn) and not mutated_args(rhs)
     return not isinstance(rhs, ir.Opaque) or rhs.is_pure
 
 
 def _reads_sparse(call: ir.Call, kinds: ir.Kinds | None) -> bool:
     """Whether a call is of a method of a sparse matrix that writes into nothing."""
-    sparse = isinstance(call.fn, ir.Method) and isinstance(_kind(call.args[0], kinds), ir.Sparse)
+    sparse = type(call.fn) is ir.Method and type(_kind(call.args[0], kinds)) is ir.Sparse
     return sparse and call.fn.name not in SPARSE_MUTATORS  # type: ignore[union-attr]
 
 
 def _tells(call: ir.Call, kinds: ir.Kinds | None) -> bool:
     """Whether a call is of a method of a logger that writes into nothing that it is given."""
-    if not isinstance(call.fn, ir.Method) or call.fn.name not in TELLING_METHODS:
+    if type(call.fn) is not ir.Method or call.fn.name not in TELLING_METHODS:
         return False
     receiver = call.args[0]
-    if isinstance(receiver, ir.Ref):
+    if type(receiver) is ir.Ref:
         cls = type(receiver.value)
         return f"{cls.__module__}.{cls.__qualname__}" in _LOGGERS
     kind = _kind(receiver, kinds)
@@ -272,7 +269,7 @@ def _tells(call: ir.Call, kinds: ir.Kinds | None) -> bool:
 def _mutated_positional(call: ir.Call) -> tuple[ir.Atom, ...]:
     """The positional arguments that a call may write into."""
     fn = call.fn
-    if isinstance(fn, ir.Derived) or makes_object(fn):
+    if type(fn) is ir.Derived or makes_object(fn):
         return ()
     if isinstance(fn, np.ufunc):
         return call.args[fn.nin :]
@@ -293,7 +290,7 @@ def _has_memory(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
 def returns_view(call: ir.Call, kinds: ir.Kinds | None = None) -> tuple[ir.Atom, ...]:
     """The arguments whose memory the result of a call may share, or that it may hold or be."""
     viewed = _viewed(call, kinds)
-    if viewed and not isinstance(call.fn, ir.Method) and op_of(call.fn).gives_array:
+    if viewed and type(call.fn) is not ir.Method and op_of(call.fn).gives_array:
         # An array of what a list holds is a copy.
         viewed = tuple([a for a in viewed if not _is_sequence(a, kinds)])
     return tuple([a for a in viewed if _has_memory(a, kinds)]) if viewed else ()
@@ -301,20 +298,22 @@ def returns_view(call: ir.Call, kinds: ir.Kinds | None = None) -> tuple[ir.Atom,
 
 def _is_sequence(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
     """Whether an argument is certainly a list or tuple."""
-    return isinstance(atom, ir.Tup) or isinstance(_kind(atom, kinds), (ir.List, ir.Tuple))
+    kind = type(kinds.get(atom.id)) if kinds is not None and type(atom) is ir.Name else None
+    return kind is ir.List or kind is ir.Tuple or type(atom) is ir.Tup
 
 
 def _viewed(call: ir.Call, kinds: ir.Kinds | None) -> tuple[ir.Atom, ...]:
     """What the result may share memory with."""
     if into := outs(call):
         return into
-    if is_op(call, Op.NP_ROUND) and (_dtype(call, kinds) or "").startswith(("int", "uint")):
+    op = which_op(call)
+    if op is Op.NP_ROUND and (_dtype(call, kinds) or "").startswith(("int", "uint")):
         return call.args[:1]  # of whole numbers NumPy may give back the array itself
-    if isinstance(call.fn, ir.Method):
+    if type(call.fn) is ir.Method:
         return _viewed_by_method(call, call.fn.name, kinds)
-    if is_op(call, Op.GETITEM):
+    if op is Op.GETITEM:
         return () if copies_items(call, kinds) else call.args[:1]
-    if is_op(call, Op.ADD, Op.MUL):  # a longer list of the same items
+    if op is Op.ADD or op is Op.MUL:  # a longer list of the same items
         return tuple([a for a in call.args if _is_sequence(a, kinds)])
     if gives_back(call, kinds) is not False:
         return () if _is_sequence(call.args[0], kinds) else call.args[:1]
@@ -325,9 +324,9 @@ def _viewed(call: ir.Call, kinds: ir.Kinds | None) -> tuple[ir.Atom, ...]:
 def _viewed_by_callee(call: ir.Call) -> tuple[ir.Atom, ...]:
     """What the result may share memory with, by the callee alone."""
     fn, args = call.fn, call.args
-    if isinstance(fn, ir.Attr):
+    if type(fn) is ir.Attr:
         return () if op_of(fn).is_asked else args[:1]
-    if isinstance(fn, ir.Derived):
+    if type(fn) is ir.Derived:
         if fn.part == "at run time":
             return ()  # `call_vjp` gives memory of its own
         # A marked call says which of its arguments it may return.
@@ -336,7 +335,7 @@ def _viewed_by_callee(call: ir.Call) -> tuple[ir.Atom, ...]:
         return tuple(a for (p, _), a in zip(fn.key.kinds, args) if p in fn.key.returned)
     if isinstance(fn, np.ufunc):
         return args[fn.nin :]
-    if is_op(call, Op.EINSUM) and len(args) > 2 and isinstance(args[0], ir.Const):
+    if is_op(call, Op.EINSUM) and len(args) > 2 and type(args[0]) is ir.Const:
         return ()  # of one operand it may be a view
     if makes_object(fn):
         return object_parts(call)[1]
@@ -359,7 +358,7 @@ def _viewed_by_method(call: ir.Call, name: str, kinds: ir.Kinds | None) -> tuple
         return call.args[:1] if asks_no_copy(call) else ()
     if _is_generator(call.args[0], kinds):
         return ()
-    if isinstance(_kind(call.args[0], kinds), ir.Sparse):
+    if type(_kind(call.args[0], kinds)) is ir.Sparse:
         return call.args[:1] if shares_entries(name) else ()
     made = op_of(call.fn)
     item = made.result is Result.PART and made.shares is Which.FIRST  # of a container
@@ -393,9 +392,9 @@ def shares_entries(method: str) -> bool:
 
 def returns_nothing(rhs: ir.Rhs, kinds: ir.Kinds) -> bool:
     """Whether a right-hand side is a call that returns None."""
-    if not isinstance(rhs, ir.Call) or not rhs.args or not op_of(rhs.fn).returns_none:
+    if type(rhs) is not ir.Call or not rhs.args or not op_of(rhs.fn).returns_none:
         return False
-    if not isinstance(rhs.fn, ir.Method):
+    if type(rhs.fn) is not ir.Method:
         return True
     kind = _kind(rhs.args[0], kinds)
-    return kind is not None and (isinstance(kind, ir.Array) or ir.is_container(kind))
+    return kind is not None and (type(kind) is ir.Array or ir.is_container(kind))

@@ -128,12 +128,12 @@ def refuse(reason: str) -> None:
     raise NotImplementedError(reason)
 
 
-_QUESTIONS = (
+_QUESTIONS = frozenset(map(id, (
     rank, isscalar, iscomplex, isarray, known, basic, picks_one, reshapes, distinct, discrete,
     stretchable, weak_in_quantiles,
-)  # fmt: skip
+)))  # fmt: skip
 
 
 def asks(fn: Any) -> bool:
     """Whether a callee is a question to the compiler."""
-    return any(fn is question for question in _QUESTIONS)
+    return id(fn) in _QUESTIONS

@@ -23,7 +23,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -172,36 +172,41 @@ class Operation:
     holds: bool = False
     axes: Axes | None = None
 
-    @property
+    @cached_property
     def is_elementwise(self) -> bool:
         """Whether it works element by element, with broadcasting."""
         return self.means(Meaning.ELEMENTS, Meaning.COMPARED)
 
-    @property
+    @cached_property
     def is_asked(self) -> bool:
         """Whether what it says of a value is the same for all values of that shape and dtype."""
         return self.means(Meaning.ASKED)
 
-    @property
+    @cached_property
     def is_whole_view(self) -> bool:
         """Whether it gives all that an array holds, in its memory or in new memory."""
-        return self.result is Result.SURE_VIEW or self.means(Meaning.SHAPED)
+        return self.result is Result.SURE_VIEW or self.is_shaped
+
+    @cached_property
+    def is_shaped(self) -> bool:
+        """Whether it gives all that an array holds in another shape."""
+        return self.means(Meaning.SHAPED)
 
     def means(self, *meanings: Meaning) -> bool:
         """Whether the axes of the operands mean one of these."""
         return self.axes is not None and self.axes.meaning in meanings
 
-    @property
+    @cached_property
     def gives_array(self) -> bool:
         """Whether it gives an array that may be a view of one that it is given."""
         return self.result in (Result.VIEW, Result.SURE_VIEW, Result.STEADY_VIEW)
 
-    @property
+    @cached_property
     def package(self) -> str:
         """The first word of the name: `builtins`, `operator`, `numpy`."""
         return self.name.partition(".")[0]
 
-    @property
+    @cached_property
     def is_pure(self) -> bool:
         """Whether a call may be left out, or moved where its operands are the same."""
         return self.effect is Effect.NONE
@@ -777,8 +782,17 @@ _SYMBOLS: Mapping[Any, str] = {
 _JOINERS = (np.r_.__getitem__, np.c_.__getitem__)
 _REDUCTIONS = frozenset(("reduce", "accumulate", "outer", "reduceat"))
 
-# By identity: no object is asked for a hash.
-_found: dict[int, tuple[Any, Operation]] = {}
+
+class _Found(dict[int, tuple[Any, Operation]]):
+    """What was found of callees, by identity: no object is asked for a hash."""
+
+    def __missing__(self, key: int) -> tuple[Any, Operation]:
+        """Of any other callee nothing was found."""
+        return _NOBODY
+
+
+_NOBODY = (object(), UNKNOWN)
+_found = _Found()
 _listed: dict[int, tuple[Any, str, dict[str, Any]]] = {}  # the object, its name, what is said of it
 _missing = tuple(dict.fromkeys((*_COMPUTING, *_RUN, *_QUIET, *(home for home, _ in _FACTS))))
 _collecting = threading.Lock()
@@ -786,9 +800,9 @@ _collecting = threading.Lock()
 
 def op_of(callee: ir.Callee) -> Operation:
     """What is known of a callee."""
-    held = _found.get(id(callee))
-    if held is not None and held[0] is callee:
-        return held[1]
+    known, found = _found[id(callee)]
+    if known is callee:
+        return found
     kind = type(callee)
     if kind is ir.Method:
         found = _of_method(callee.name)  # type: ignore[union-attr]

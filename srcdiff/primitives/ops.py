@@ -25,6 +25,8 @@ from srcdiff.ir.frozen import remember
 class Op(Enum):
     """An operation, by the callees that do it."""
 
+    __hash__ = object.__hash__  # there is one of each, and tables are asked often
+
     # operators
     ABS = "abs operator.abs"
     ADD = "operator.add"
@@ -357,6 +359,12 @@ def which_op(call: ir.Call) -> Op | None:
     if found is None:
         found = remember(call, "_op", op_named(call.fn) or False)
     return found or None
+
+
+def calling(block: ir.Block, *ops: Op) -> list[tuple[ir.Assign | ir.Effect, ir.Call]]:
+    """The statements of a block that make calls of these operations, with the calls."""
+    made = ir.callers(block)
+    return [(s, c) for s, c in made if (which_op(c) if c._op is None else c._op) in ops]
 
 
 def op_named(callee: Any) -> Op | None:

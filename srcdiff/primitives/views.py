@@ -23,12 +23,12 @@ _LIKE_ANOTHER = (Op.EMPTY_LIKE, Op.FULL_LIKE, Op.ONES_LIKE, Op.ZEROS_LIKE)
 
 def is_sure_view(rhs: ir.Rhs, kinds: ir.Kinds, function: ir.Function) -> bool:
     """Whether an expression is certainly a view of the array that is its first operand."""
-    if isinstance(rhs, ir.Name):
+    if type(rhs) is ir.Name:
         return True
-    if not isinstance(rhs, ir.Call):
+    if type(rhs) is not ir.Call:
         return False
     if is_op(rhs, Op.REAL, Op.REAL_PART):  # of a complex array it is a part
-        return isinstance(rhs.args[0], ir.Name) and ir.is_real(
+        return type(rhs.args[0]) is ir.Name and ir.is_real(
             kinds.get(rhs.args[0].id, ir.UNKNOWN)
         )
     if is_op(rhs, Op.GETITEM):
@@ -45,18 +45,18 @@ def is_sure_view(rhs: ir.Rhs, kinds: ir.Kinds, function: ir.Function) -> bool:
 
 def _is_basic(index: ir.Atom, kinds: ir.Kinds) -> bool:
     """Whether an index certainly is one of integers, slices, `None` and `...`."""
-    if isinstance(index, ir.Tup):
+    if type(index) is ir.Tup:
         return all(_is_basic(i, kinds) for i in index.items)
-    if isinstance(index, ir.Const):
+    if type(index) is ir.Const:
         return not isinstance(index.value, bool)
-    if isinstance(index, ir.Name):
+    if type(index) is ir.Name:
         return index.id in kinds and ir.is_basic(kinds[index.id])
-    return isinstance(index, ir.Slice)
+    return type(index) is ir.Slice
 
 
 def is_reshaping(rhs: ir.Rhs) -> bool:
     """Whether an expression is `reshape` or `ravel` in C order, which may be a view."""
-    if not isinstance(rhs, ir.Call) or not op_of(rhs.fn).means(Meaning.SHAPED):
+    if type(rhs) is not ir.Call or not op_of(rhs.fn).means(Meaning.SHAPED):
         return False
     return not asks_order(rhs) and not asks_copy(rhs)
 
@@ -70,13 +70,13 @@ def _in_c_order(
     base: ir.Atom, kinds: ir.Kinds, function: ir.Function, seen: frozenset[str] = frozenset()
 ) -> bool:
     """Whether an array is certainly contiguous in C order, because it was made so."""
-    if not isinstance(base, ir.Name) or base.id in {*seen, *(p.name for p in function.params)}:
+    if type(base) is not ir.Name or base.id in {*seen, *(p.name for p in function.params)}:
         return False
     seen |= {base.id}
     flat = ir.rank_of(kinds[base.id]) == 1 if base.id in kinds else False
     made = [s for s in ir.walk(function.body) if base.id in ir.writes(s)]
     return all(
-        isinstance(s, ir.Assign) and _makes_c_order(s.rhs, flat, kinds, function, seen)
+        type(s) is ir.Assign and _makes_c_order(s.rhs, flat, kinds, function, seen)
         for s in made
     )
 
@@ -85,9 +85,9 @@ def _makes_c_order(
     rhs: ir.Rhs, flat: bool, kinds: ir.Kinds, function: ir.Function, seen: frozenset[str]
 ) -> bool:
     """Whether an expression makes a new array in C order, or is one that was made so."""
-    if isinstance(rhs, ir.Name):
+    if type(rhs) is ir.Name:
         return _in_c_order(rhs, kinds, function, seen)
-    if not isinstance(rhs, ir.Call) or asks_order(rhs):
+    if type(rhs) is not ir.Call or asks_order(rhs):
         return False
     if makes_c_order(rhs):
         return True
@@ -104,7 +104,7 @@ def makes_c_order(call: ir.Call) -> bool:
 
 def is_array(kind: ir.Kind | None) -> TypeGuard[ir.Array]:
     """Whether a value is certainly an array."""
-    return isinstance(kind, ir.Array) and not kind.maybe_scalar
+    return type(kind) is ir.Array and not kind.maybe_scalar
 
 
 def is_array_if_any(kind: ir.Kind | None) -> bool:

@@ -37,7 +37,7 @@ UNSET: Any = object()
 
 def plainer(folder: Folder, call: ir.Call) -> Any:
     """The plainer form of a call, or UNSET."""
-    form = None if isinstance(call.fn, ir.Name) else _FORMS.get(call.fn)
+    form = None if type(call.fn) is ir.Name else _FORMS.get(call.fn)
     return UNSET if form is None else form(folder, call)
 
 
@@ -53,7 +53,7 @@ def _attribute(name: str) -> Any:
 
 
 def _shape(folder: Folder, call: ir.Call) -> Any:
-    if isinstance(folder.kind(call.args[0]), ir.Scalar):
+    if type(folder.kind(call.args[0])) is ir.Scalar:
         return ir.Tup(())
     return _attribute("shape")(folder, call)
 
@@ -65,25 +65,25 @@ def _if_known(value: Any) -> Any:
 
 def _len(folder: Folder, call: ir.Call) -> Any:
     arg = call.args[0]
-    items = arg.items if isinstance(arg, ir.Tup) else ir.known_items(folder.kind(arg))
+    items = arg.items if type(arg) is ir.Tup else ir.known_items(folder.kind(arg))
     return UNSET if items is None else ir.Const(len(items))
 
 
 def _display(folder: Folder, call: ir.Call) -> Any:
     """A display of a template, and `tuple` of one, as a tuple of atoms."""
     if is_op(call, Op.TUPLE):
-        return call.args[0] if call.args and isinstance(call.args[0], ir.Tup) else UNSET
-    return UNSET if any(isinstance(a, ir.Star) for a in call.args) else ir.Tup(call.args)
+        return call.args[0] if call.args and type(call.args[0]) is ir.Tup else UNSET
+    return UNSET if any(type(a) is ir.Star for a in call.args) else ir.Tup(call.args)
 
 
 def _getitem(folder: Folder, call: ir.Call) -> Any:
     base, index = call.args
     at = folder.static(index)
-    if not isinstance(base, ir.Tup) or not isinstance(at, (int, slice)):
+    if type(base) is not ir.Tup or not isinstance(at, (int, slice)):
         return UNSET
     known = base.items
-    if any(isinstance(item, ir.Star) for item in known):  # how many it stands for is not known
-        known = known[: [isinstance(item, ir.Star) for item in known].index(True)]
+    if any(type(item) is ir.Star for item in known):  # how many it stands for is not known
+        known = known[: [type(item) is ir.Star for item in known].index(True)]
         end = at.stop if isinstance(at, slice) else at
         if not isinstance(end, int) or not 0 <= end < len(known) + isinstance(at, slice):
             return UNSET
@@ -92,7 +92,7 @@ def _getitem(folder: Folder, call: ir.Call) -> Any:
 
 def _conj(folder: Folder, call: ir.Call) -> Any:
     x = call.args[0]
-    if isinstance(x, ir.Const) and isinstance(x.value, complex):
+    if type(x) is ir.Const and isinstance(x.value, complex):
         return ir.Const(x.value.conjugate())
     return ir.Call(np.conj, (x,), text="np.conj") if folder.is_complex(x) else x
 
@@ -102,7 +102,7 @@ def _divisor(folder: Folder, call: ir.Call) -> Any:
     x, *result = call.args
     kind = folder.kind(x)
     apart = all(map(_is_of_numpy, map(folder.kind, result)))
-    if isinstance(x, ir.Const) or not isinstance(kind, ir.Scalar) or kind.python is False:
+    if type(x) is ir.Const or type(kind) is not ir.Scalar or kind.python is False:
         return x
     if not apart or on_device():
         return x
@@ -112,7 +112,7 @@ def _divisor(folder: Folder, call: ir.Call) -> Any:
 
 def _is_of_numpy(kind: ir.Kind) -> bool:
     """Whether a result may be a number of NumPy in double precision; arrays divide as NumPy."""
-    return isinstance(kind, ir.Scalar) and kind.python is not True and kind.dtype in _NUMBERS
+    return type(kind) is ir.Scalar and kind.python is not True and kind.dtype in _NUMBERS
 
 
 _NUMBERS: Mapping[str | None, Any] = {
@@ -124,7 +124,7 @@ def _add(folder: Folder, call: ir.Call) -> Any:
     a, b = call.args
     if a == ir.Const(0) or b == ir.Const(0):
         return b if a == ir.Const(0) else a
-    if isinstance(a, ir.Tup) and isinstance(b, ir.Tup):
+    if type(a) is ir.Tup and type(b) is ir.Tup:
         return ir.Tup((*a.items, *b.items))
     return UNSET
 
@@ -146,7 +146,7 @@ def _isinstance(folder: Folder, call: ir.Call) -> Any:
         tuple: (ir.Tuple,), list: (ir.List,), (tuple, list): (ir.Tuple, ir.List),
         slice: (ir.SliceKind,), dict: (ir.Dict,),
     }  # fmt: skip
-    if isinstance(arg, ir.Const) or wanted is UNSET or wanted not in known:
+    if type(arg) is ir.Const or wanted is UNSET or wanted not in known:
         return UNSET
     if isinstance(kind, (ir.Unknown, ir.Object)):
         return UNSET
@@ -164,12 +164,12 @@ def _keep_axes(folder: Folder, call: ir.Call) -> Any:
 
 def _spread(folder: Folder, call: ir.Call) -> Any:
     value, x, axis, keepdims = (*call.args, ir.NONE, ir.Const(False))[:4]
-    if isinstance(folder.kind(x), ir.Scalar):
+    if type(folder.kind(x)) is ir.Scalar:
         return value
     kept = _keep_axes(folder, ir.Call(arrays.keep_axes, (value, axis, keepdims)))
     if kept is UNSET:
         return UNSET
-    kept = folder.emit(kept) if isinstance(kept, ir.Call) else kept
+    kept = folder.emit(kept) if type(kept) is ir.Call else kept
     shape = folder.emit(folder.call(ir.Call(np.shape, (x,), text="np.shape")))
     return ir.Call(np.broadcast_to, (kept, shape), text="np.broadcast_to")
 
@@ -262,7 +262,8 @@ class Folder:
         scalar_math: bool = False,
         mixed: bool = False,
     ) -> None:
-        self.kinds = ChainMap[str, ir.Kind]({}, kinds)  # type: ignore[arg-type]  # it is only read
+        self.given, self.own = kinds, dict[str, ir.Kind]()
+        self.kinds = ChainMap(self.own, kinds)  # type: ignore[arg-type]  # it is only read
         self.emit = emit
         self.scalar_math = scalar_math
         self.mixed = mixed  # what has no known dtype may be complex
@@ -272,41 +273,43 @@ class Folder:
 
     def kind(self, atom: ir.Atom) -> ir.Kind:
         """The kind of an atom."""
+        if type(atom) is ir.Name:  # as most are
+            return self.own.get(atom.id) or self.given.get(atom.id, ir.UNKNOWN)
         return atom_kind(atom, self.kinds)
 
     def static(self, atom: ir.Atom) -> Any:
         """The value of an atom that is known now, else UNSET."""
-        if isinstance(atom, ir.Const):
+        if type(atom) is ir.Const:
             return atom.value
-        if isinstance(atom, ir.Ref):
+        if type(atom) is ir.Ref:
             number = isinstance(atom.value, (int, float, complex, np.ndarray, np.generic))
             setting = type(atom.value) is not float or atom.value not in _SAFE_NUMBERS
             return UNSET if number and setting else atom.value
-        if isinstance(atom, ir.Tup):
+        if type(atom) is ir.Tup:
             items = tuple(map(self.static, atom.items))
             return UNSET if any(i is UNSET for i in items) else items
-        if isinstance(atom, ir.Slice):
+        if type(atom) is ir.Slice:
             parts = [self.static(a) for a in (atom.lower, atom.upper, atom.step)]
             return UNSET if any(p is UNSET for p in parts) else slice(*parts)
         return self._static_kind(self.kind(atom))
 
     def _static_kind(self, kind: ir.Kind) -> Any:
         """The value that a kind tells."""
-        if isinstance(kind, ir.NoneKind):
+        if type(kind) is ir.NoneKind:
             return None
-        if isinstance(kind, ir.Scalar) and kind.value is not None:
+        if type(kind) is ir.Scalar and kind.value is not None:
             return bool(kind.value) if kind.dtype == "bool" else kind.value
-        if isinstance(kind, ir.Text) and kind.value is not None:
+        if type(kind) is ir.Text and kind.value is not None:
             return kind.value
         return UNSET
 
     def is_complex(self, atom: ir.Atom) -> bool:
         """Whether a value may be complex."""
-        if not isinstance(atom, ir.Name):
+        if type(atom) is not ir.Name:
             return is_complex_kind(self.kind(atom))
         if atom.id in self.complex:
             return True
-        kind = self.kinds.get(atom.id)
+        kind = self.own.get(atom.id) or self.given.get(atom.id)
         if kind is None:
             return False  # of the template: `note` has seen what it is made from
         return is_complex_kind(kind) or (self.mixed and _is_open(kind))
@@ -317,7 +320,7 @@ class Folder:
             base = self.kind(rhs.args[0])
             if isinstance(base, (ir.Tuple, ir.List)):
                 found = item_kind(base, self.kind(rhs.args[1]))
-                self.kinds.update({} if found == ir.UNKNOWN else {name.id: found})
+                self.own.update({} if found == ir.UNKNOWN else {name.id: found})
         if is_op(rhs, Op.ABSOLUTE, Op.REAL, Op.IMAG, Op.NP_SHAPE):
             return
         read = [a for a in ir.atoms(rhs) if isinstance(a, (ir.Name, ir.Const, ir.Ref))]
@@ -363,16 +366,16 @@ class Folder:
     def basic(self, atom: ir.Atom) -> bool:
         """Whether an index, or the name of a field, is known as basic."""
         kind = self.kind(atom)
-        return isinstance(kind, ir.Text) or ir.is_basic(kind)
+        return type(kind) is ir.Text or ir.is_basic(kind)
 
     def is_array(self, atom: ir.Atom) -> bool:
         """Whether a value is known as an array."""
         kind = self.kind(atom)
-        return isinstance(kind, ir.Array) and not kind.maybe_scalar
+        return type(kind) is ir.Array and not kind.maybe_scalar
 
     def distinct(self, atom: ir.Atom) -> bool:
         """Whether an index is known to select no element twice."""
-        items = atom.items if isinstance(atom, ir.Tup) else (atom,)
+        items = atom.items if type(atom) is ir.Tup else (atom,)
         others = [i for i in items if not self.basic(i)]
         return len(others) <= 1 and all(self.is_mask(i) or self.places(i) for i in others)
 
@@ -383,7 +386,7 @@ class Folder:
     def places(self, atom: ir.Atom) -> bool:
         """Whether an index is known as a list of different places, counted from the front."""
         kind = self.kind(atom)
-        items = kind.items if isinstance(kind, ir.List) and kind.items else (ir.UNKNOWN,)
+        items = kind.items if type(kind) is ir.List and kind.items else (ir.UNKNOWN,)
         found = [getattr(k, "value", None) for k in items]
         plain = all(type(v) is int and v >= 0 for v in found)
         return plain and len(set(found)) == len(found)
@@ -393,14 +396,14 @@ class Folder:
         if on_device():
             return False
         kind = self.kind(index)
-        items = kind.items if isinstance(kind, ir.Tuple) else (kind,)
+        items = kind.items if type(kind) is ir.Tuple else (kind,)
         if items is None or ir.rank_of(self.kind(base)) != len(items):
             return False
-        return all(isinstance(k, ir.Scalar) and ir.is_basic(k) for k in items)
+        return all(type(k) is ir.Scalar and ir.is_basic(k) for k in items)
 
     def reshapes(self, atom: ir.Atom) -> bool:
         """Whether an index is known to select everything, with more axes."""
-        items = atom.items if isinstance(atom, ir.Tup) else (atom,)
+        items = atom.items if type(atom) is ir.Tup else (atom,)
         return all(_is_everything(self.static(i)) for i in items)
 
     def discrete(self, dtype: ir.Atom) -> bool:
@@ -454,7 +457,7 @@ def _without_defaults(call: ir.Call) -> ir.Call:
 
 def _is(atom: ir.Atom, default: Any) -> bool:
     """Whether an atom is the same constant as a default."""
-    return isinstance(atom, ir.Const) and atom == as_atom(default)
+    return type(atom) is ir.Const and atom == as_atom(default)
 
 
 def _is_open(kind: ir.Kind) -> bool:
@@ -474,7 +477,7 @@ def spliced(args: tuple[ir.Atom, ...]) -> tuple[ir.Atom, ...]:
     """Arguments with `*(a, b)` written out."""
     out: list[ir.Atom] = []
     for arg in args:
-        if isinstance(arg, ir.Star) and isinstance(arg.value, ir.Tup):
+        if type(arg) is ir.Star and type(arg.value) is ir.Tup:
             out += arg.value.items
         else:
             out.append(arg)
@@ -484,7 +487,7 @@ def spliced(args: tuple[ir.Atom, ...]) -> tuple[ir.Atom, ...]:
 def _sum_plan(x: ir.Kind, z: ir.Kind) -> tuple[tuple[str, ir.Atom], ...] | None:
     """The keywords of the `np.sum` that undoes a broadcast from `x` to `z`; None if unknown."""
     small, large = ir.dims_of(x), ir.dims_of(z)
-    if small == () and (isinstance(x, ir.Scalar) or large is not None):
+    if small == () and (type(x) is ir.Scalar or large is not None):
         return () if large else None
     if small is None or large is None or not all(n == 1 or ir.is_big(n) for n in small):
         return None

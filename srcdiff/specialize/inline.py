@@ -70,7 +70,7 @@ def without_unused(function: ir.Function) -> ir.Function:
         before, gone = function, made - ir.used(function.body)
 
         def kept(stmt: ir.Stmt, gone: set[str] = gone) -> ir.Stmt | ir.Block:
-            rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+            rhs = stmt.rhs if type(stmt) is ir.Assign else None
             named = isinstance(rhs, (Closure, ir.Name, ir.Tup)) or makes_derivative(rhs)
             return () if named and gone.issuperset(ir.writes(stmt)) else stmt
 
@@ -85,12 +85,12 @@ def together(function: ir.Function) -> ir.Function:
     """The function with items read first only where that makes a difference."""
     if not any(_reads_old(s) for s in ir.walk(function.body)):
         return function
-    return replace(function, body=_block(function.body))
+    return ir.rebuilt(function, body=_block(function.body))
 
 
 def _reads_old(stmt: ir.Stmt) -> bool:
-    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-    return isinstance(rhs, ir.Call) and rhs.role is ir.Role.OLD
+    rhs = stmt.rhs if type(stmt) is ir.Assign else None
+    return type(rhs) is ir.Call and rhs.role is ir.Role.OLD
 
 
 def _block(block: ir.Block) -> ir.Block:
@@ -101,7 +101,7 @@ def _block(block: ir.Block) -> ir.Block:
         end = _end(out, start) if _reads_old(out[start]) else 0
         if end and not _writes(tuple(out[start + 1 : end])):
             operation, store = out[end : end + 2]
-            assert isinstance(operation, ir.SetItem) and isinstance(store, ir.SetItem)
+            assert type(operation) is ir.SetItem and type(store) is ir.SetItem
             out[end : end + 2] = [replace(store, value=operation.value, op=operation.op)]
             del out[start]
     return tuple(out)
@@ -110,12 +110,12 @@ def _block(block: ir.Block) -> ir.Block:
 def _end(block: list[ir.Stmt], start: int) -> int:
     """Where the operation on an item that was read stands; the store follows it."""
     read = block[start]
-    assert isinstance(read, ir.Assign) and isinstance(read.rhs, ir.Call)
+    assert type(read) is ir.Assign and type(read.rhs) is ir.Call
     base, index = read.rhs.args
     for k in range(start + 1, len(block) - 1):
         one, two = block[k], block[k + 1]
-        if isinstance(one, ir.SetItem) and one.base == read.target and one.index is None:
-            same = isinstance(two, ir.SetItem) and (two.base, two.index) == (base, index)
+        if type(one) is ir.SetItem and one.base == read.target and one.index is None:
+            same = type(two) is ir.SetItem and (two.base, two.index) == (base, index)
             return k if same else 0
     return 0
 
@@ -129,15 +129,15 @@ def _writes(inner: ir.Block) -> bool:
 
 def _makes_new(rhs: ir.Rhs) -> bool:
     """Whether an expression makes new memory."""
-    if not isinstance(rhs, ir.Call):
-        return isinstance(rhs, ir.Const)
+    if type(rhs) is not ir.Call:
+        return type(rhs) is ir.Const
     return is_pure(rhs.fn) and not returns_view(rhs)
 
 
 def _written(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names that a statement may write into."""
     call = ir.call_of(stmt)
-    if call is not None and isinstance(call.fn, ir.Name):
+    if call is not None and type(call.fn) is ir.Name:
         return (call.fn.id,)
     return written_into(stmt)
 
@@ -157,7 +157,7 @@ def inline(function: ir.Function, origin: object, rest: bool = False) -> ir.Func
     """
     fresh = ir.Fresh(ir.all_names(function))
     inliner = _Inline(fresh, (origin,), rest=rest)
-    return together(without_unused(replace(function, body=inliner.block(function.body))))
+    return together(without_unused(ir.rebuilt(function, body=inliner.block(function.body))))
 
 
 def written_out(
@@ -206,27 +206,27 @@ class _Inline(Rewriter):
 
     def stmt(self, stmt: ir.Stmt) -> ir.Block:
         """One statement; a call of a function of the user becomes its body."""
-        if isinstance(stmt, ir.If) and isinstance(stmt.test, ir.Name):
+        if type(stmt) is ir.If and type(stmt.test) is ir.Name:
             test = self.known.get(stmt.test.id)
-            if isinstance(test, ir.Const) and isinstance(test.value, bool):
+            if type(test) is ir.Const and isinstance(test.value, bool):
                 return self.block(stmt.body if test.value else stmt.orelse)
         if isinstance(stmt, (ir.If, ir.For, ir.While)):
             return (self.nested(stmt),)
-        if isinstance(stmt, ir.Assign):
+        if type(stmt) is ir.Assign:
             answer = truth(stmt.rhs, self.known)
             if answer is not None:
                 self.known[stmt.target.id] = answer
                 return (replace(stmt, rhs=answer),)
             if is_partial(stmt.rhs):
-                assert isinstance(stmt.rhs, ir.Call)
+                assert type(stmt.rhs) is ir.Call
                 before, closure = partial(stmt, stmt.rhs, self.fresh)
                 return self.block((*before, replace(stmt, rhs=closure)))
             taken = item(stmt.rhs, self.known)
             if taken is not None:
                 stmt = replace(stmt, rhs=taken)
-        if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
+        if isinstance(stmt, (ir.Assign, ir.Effect)) and type(stmt.rhs) is ir.Call:
             stmt = ir.rebuilt(stmt, rhs=self.resolved(stmt.rhs))
-            assert isinstance(stmt.rhs, ir.Call)
+            assert type(stmt.rhs) is ir.Call
             if keeps_first(stmt.rhs.fn):
                 return self.kept_first(stmt, stmt.rhs)
             body = self.body_of(stmt.rhs, stmt)
@@ -243,7 +243,7 @@ class _Inline(Rewriter):
 
     def nested(self, stmt: ir.If | ir.For | ir.While) -> ir.Stmt:
         """A statement with blocks: what they bind is not known at the head of a loop or after."""
-        if not isinstance(stmt, ir.If):
+        if type(stmt) is not ir.If:
             self.forget(ir.bound_in(stmt))
         new = self.inside(stmt)
         self.forget(ir.bound_in(new))
@@ -260,25 +260,25 @@ class _Inline(Rewriter):
     def forget(self, names: Iterable[str]) -> None:
         """These names are bound anew."""
         gone = frozenset(names)
-        held = (n for n, v in self.known.items() if isinstance(v, ir.Tup) and gone & {*ir.names(v)})
+        held = (n for n, v in self.known.items() if type(v) is ir.Tup and gone & {*ir.names(v)})
         for name in (*gone, *held):
             self.known.pop(name, None)
 
     def learn(self, stmt: ir.Stmt) -> None:
         """A name that stands for a function from here on."""
-        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        rhs = stmt.rhs if type(stmt) is ir.Assign else None
         found = None if rhs is None else meaning(rhs, self.known, self.stack)
         self.forget(ir.writes(stmt))
-        if found is not None and isinstance(stmt, ir.Assign):
+        if found is not None and type(stmt) is ir.Assign:
             self.known[stmt.target.id] = found
 
     def resolved(self, call: ir.Call) -> ir.Call:
         """A call of a name that stands for a function found outside."""
-        found = self.known.get(call.fn.id) if isinstance(call.fn, ir.Name) else None
+        found = self.known.get(call.fn.id) if type(call.fn) is ir.Name else None
         if isinstance(found, Derived):
             variables = found.closure.variables
             return call if variables is None else passing(found.closure, found.derivative, call)
-        if isinstance(found, ir.Ref):
+        if type(found) is ir.Ref:
             call = ir.called(found, call)
         if isinstance(call.fn, (functools.partial, np.vectorize)):
             call = applied(call)
@@ -290,8 +290,8 @@ class _Inline(Rewriter):
         """The statements of a call, None if it stays a call."""
         if self.depth > _DEEP or not (self.rest or is_written_out(call)):
             return None
-        target = stmt.target if isinstance(stmt, ir.Assign) else None
-        if isinstance(call.fn, ir.Name):
+        target = stmt.target if type(stmt) is ir.Assign else None
+        if type(call.fn) is ir.Name:
             made = self.known.get(call.fn.id)
             return self.called(made, call, target, stmt.loc) if isinstance(made, Made) else None
         fn = getattr(call.fn, "__srcdiff_primal__", call.fn)
@@ -346,11 +346,11 @@ class _Inline(Rewriter):
         callee = replace(callee, body=body)
         args, kwargs = _passed_on(callee, bound)
         changed = ir.rebound(callee.body) | _captured(callee.body)
-        stored = {s.base.id for s in ir.walk(callee.body) if isinstance(s, ir.SetItem)}
+        stored = {s.base.id for s in ir.walk(callee.body) if type(s) is ir.SetItem}
         start: list[ir.Stmt] = []
         new: dict[str, ir.Atom] = dict(outer or {})
         for param, value in bound.items():
-            moved = param in stored and not isinstance(value, ir.Name)  # a store needs a name
+            moved = param in stored and type(value) is not ir.Name  # a store needs a name
             if param in {**args, **kwargs}:
                 new[param] = self.fresh(param)
             elif param in changed or moved or isinstance(value, (ir.Tup, ir.Call)):
@@ -364,10 +364,10 @@ class _Inline(Rewriter):
         body = spread(ir.substituted(callee.body, new), _renamed(args, new), _renamed(kwargs, new))
         for param in (*args, *kwargs):
             held = new[param]
-            if isinstance(held, ir.Name) and held.id in ir.used(body):
+            if type(held) is ir.Name and held.id in ir.used(body):
                 start.append(ir.Assign(held, bound[param], loc))
         last = body[-1]
-        assert isinstance(last, ir.Return)
+        assert type(last) is ir.Return
         end = () if target is None else (ir.Assign(target, last.value, loc),)
         inner = _Inline(self.fresh, stack, self.known, self.depth + 1, self.rest, self.chain)
         return inner.block((*start, *body[:-1], *end))
@@ -375,8 +375,8 @@ class _Inline(Rewriter):
 
 def is_written_out(call: ir.Call) -> bool:
     """Whether a call has no `*args` or `**kwargs` but displays."""
-    stars = (a.value for a in call.args if isinstance(a, ir.Star))
-    return all(isinstance(v, ir.Tup) for v in stars) and all(k is not None for k, _ in call.kwargs)
+    stars = (a.value for a in call.args if type(a) is ir.Star)
+    return all(type(v) is ir.Tup for v in stars) and all(k is not None for k, _ in call.kwargs)
 
 
 def inherited(function: ir.Function, closure: Closure) -> ir.Function:
@@ -409,9 +409,9 @@ def _passed_on(
     styles = {p.name: p.style for p in callee.params if p.name not in again}
     args, kwargs = {}, {}
     for param, value in bound.items():
-        if styles.get(param) == "*" and isinstance(value, ir.Tup):
+        if styles.get(param) == "*" and type(value) is ir.Tup:
             args[param] = value
-        if styles.get(param) == "**" and isinstance(value, ir.Call) and _only_spread(callee, param):
+        if styles.get(param) == "**" and type(value) is ir.Call and _only_spread(callee, param):
             kwargs[param] = value
     return args, kwargs
 

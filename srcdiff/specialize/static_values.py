@@ -53,13 +53,13 @@ def meaning(rhs: ir.Rhs, known: Names, stack: tuple[object, ...]) -> Known | Non
     """What a name stands for that takes a value, None if that says nothing."""
     if isinstance(rhs, Closure):
         return Made(rhs, stack)
-    if isinstance(rhs, ir.Name):
+    if type(rhs) is ir.Name:
         return known.get(rhs.id)
-    if isinstance(rhs, ir.Ref) and callable(rhs.value):
+    if type(rhs) is ir.Ref and callable(rhs.value):
         return rhs
-    if isinstance(rhs, ir.Const) and rhs.value is None:
+    if type(rhs) is ir.Const and rhs.value is None:
         return ir.NONE
-    if isinstance(rhs, ir.Tup) and any(_is_function(a, known) for a in rhs.items):
+    if type(rhs) is ir.Tup and any(_is_function(a, known) for a in rhs.items):
         return rhs
     if not makes_derivative(rhs):
         return None
@@ -70,7 +70,7 @@ def meaning(rhs: ir.Rhs, known: Names, stack: tuple[object, ...]) -> Known | Non
 
 def _is_function(atom: ir.Atom, known: Names) -> bool:
     """Whether a name stands for a function or a derivative."""
-    found = known.get(atom.id) if isinstance(atom, ir.Name) else None
+    found = known.get(atom.id) if type(atom) is ir.Name else None
     return isinstance(found, (Made, Derived, ir.Ref))
 
 
@@ -79,12 +79,12 @@ def item(rhs: ir.Rhs, known: Names) -> ir.Atom | None:
     if not is_op(rhs, Op.GETITEM):
         return None
     base, key = rhs.args
-    held = known.get(base.id) if isinstance(base, ir.Name) else None
-    number = key.value if isinstance(key, ir.Const) else None
-    if not isinstance(held, ir.Tup) or type(number) is not int:
+    held = known.get(base.id) if type(base) is ir.Name else None
+    number = key.value if type(key) is ir.Const else None
+    if type(held) is not ir.Tup or type(number) is not int:
         return None
     count = len(held.items)
-    plain = not any(isinstance(a, ir.Star) for a in held.items)
+    plain = not any(type(a) is ir.Star for a in held.items)
     return held.items[number] if plain and -count <= number < count else None
 
 
@@ -93,7 +93,7 @@ def derivative(call: ir.Call, known: Names) -> Known | None:
     values: list[object] = []
     closure: Closure | None = None
     for atom in (*call.args, *(v for _, v in call.kwargs)):
-        found = known.get(atom.id) if isinstance(atom, ir.Name) else atom
+        found = known.get(atom.id) if type(atom) is ir.Name else atom
         if isinstance(found, Made):
             closure = found.closure
             values.append(lifted_closure(closure))
@@ -124,7 +124,7 @@ def is_constant(atom: ir.Atom) -> bool:
 
 def constant(atom: ir.Atom) -> object:
     """The value of an atom without names."""
-    if isinstance(atom, ir.Tup):
+    if type(atom) is ir.Tup:
         return tuple(map(constant, atom.items))
     assert isinstance(atom, (ir.Ref, ir.Const))
     return atom.value
@@ -135,18 +135,18 @@ def constant(atom: ir.Atom) -> object:
 
 def truth(rhs: ir.Rhs, known: Names) -> ir.Const | None:
     """Whether a function that is known, or None, is None: a literal; None for anything else."""
-    if not isinstance(rhs, ir.Call) or rhs.kwargs or not rhs.args:
+    if type(rhs) is not ir.Call or rhs.kwargs or not rhs.args:
         return None
-    if is_op(rhs, Op.NOT) and isinstance(rhs.args[0], ir.Name):
+    if is_op(rhs, Op.NOT) and type(rhs.args[0]) is ir.Name:
         inner = known.get(rhs.args[0].id)
-        is_bool = isinstance(inner, ir.Const) and isinstance(inner.value, bool)
+        is_bool = type(inner) is ir.Const and isinstance(inner.value, bool)
         return ir.Const(not inner.value) if is_bool else None  # type: ignore[union-attr]
     if not is_op(rhs, Op.IS, Op.IS_NOT) or rhs.args[1] != ir.NONE:
         return None
     atom = rhs.args[0]
-    found = known.get(atom.id) if isinstance(atom, ir.Name) else atom
-    none = found == ir.NONE or (isinstance(found, ir.Ref) and found.value is None)
-    given = isinstance(found, ir.Ref) and callable(found.value)
+    found = known.get(atom.id) if type(atom) is ir.Name else atom
+    none = found == ir.NONE or (type(found) is ir.Ref and found.value is None)
+    given = type(found) is ir.Ref and callable(found.value)
     # Any other variable of the module, or of a class, is looked at when it runs.
     answered = none or given or isinstance(found, (Made, Derived))
     return ir.Const(none == is_op(rhs, Op.IS)) if answered else None
@@ -159,7 +159,7 @@ def is_partial(rhs: ir.Rhs) -> bool:
     """Whether a right-hand side makes a `functools.partial` object of known arguments."""
     if not is_op(rhs, Op.PARTIAL) or not rhs.args:
         return False
-    stars = any(isinstance(a, ir.Star) for a in rhs.args)
+    stars = any(type(a) is ir.Star for a in rhs.args)
     return not stars and all(k is not None for k, _ in rhs.kwargs)
 
 
@@ -183,12 +183,12 @@ def partial(
     kwargs = tuple((k, held(v)) for k, v in call.kwargs)
     rest, more, result = fresh("args"), fresh("kwargs"), fresh("_t")
     inner = ir.Call(callee, (*args, ir.Star(rest)), (*kwargs, (None, more)))  # type: ignore[arg-type]
-    inner = ir.called(replace(callee, text=""), inner) if isinstance(callee, ir.Ref) else inner
+    inner = ir.called(replace(callee, text=""), inner) if type(callee) is ir.Ref else inner
     body = (ir.Assign(result, inner, stmt.loc), ir.Return(result, stmt.loc))
     params = (ir.Param(rest.id, style="*"), ir.Param(more.id, style="**"))
     function = ir.Function("partial", params, body, loc=stmt.loc)
     names = frozenset(n.id for n in reads)
-    name = called_by_name(callee.value) if isinstance(callee, ir.Ref) else ""
+    name = called_by_name(callee.value) if type(callee) is ir.Ref else ""
     return before, Closure(
         call.text or "functools.partial", tuple(reads), name=name or "partial", function=function,
         captured=tuple(n.id for n in reads), whole=False, loc=stmt.loc, held=names,
@@ -229,12 +229,12 @@ def spread(block: ir.Block, args: Mapping[str, ir.Tup], kwargs: Mapping[str, ir.
     def written_out(old: ir.Call) -> ir.Call:
         positional: list[ir.Atom] = []
         for arg in old.args:
-            starred = arg.value if isinstance(arg, ir.Star) else None
-            mine = args.get(starred.id) if isinstance(starred, ir.Name) else None
+            starred = arg.value if type(arg) is ir.Star else None
+            mine = args.get(starred.id) if type(starred) is ir.Name else None
             positional += (arg,) if mine is None else mine.items
         keywords: list[tuple[str | None, ir.Atom]] = []
         for key, value in old.kwargs:
-            if key is None and isinstance(value, ir.Name) and value.id in kwargs:
+            if key is None and type(value) is ir.Name and value.id in kwargs:
                 pairs = kwargs[value.id].args
                 new = {constant(k): v for k, v in zip(pairs[::2], pairs[1::2])}
                 keywords = [(k, v) for k, v in keywords if k not in new]

@@ -393,7 +393,7 @@ def batch_backward(
     """
     residuals, seed = (p.name for p in function.params)
     unpacked = [s for s in function.body if is_unpacking(s, residuals)]
-    rest = replace(function, body=tuple(s for s in function.body if s not in unpacked))
+    rest = ir.rebuilt(function, body=tuple(s for s in function.body if s not in unpacked))
     ours = {n for s in unpacked for n in ir.writes(s) if _place(s) in shadows}
     theirs = {n for s in unpacked for n in ir.writes(s)} - ours
     shared = _sharing(unpacked, classes)

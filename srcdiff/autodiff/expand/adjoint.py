@@ -25,7 +25,7 @@ from srcdiff.kinds.complexes import is_complex_kind
 from srcdiff.primitives.arguments import REMEDY
 from srcdiff.primitives.effects import is_pure
 from srcdiff.primitives.operation import op_of
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.primitives.registry import Bound
 from srcdiff.runtime import arrays, trees
 from srcdiff.specialize.fold import UNSET, Folder, part_of, spliced
@@ -53,8 +53,8 @@ class Writer(Lines):
         self.bound, self.stmt = bound, stmt
         self.rule = bound.rule
         self.env: dict[str, ir.Atom] = dict(bound.args)
-        rhs = None if isinstance(stmt, ir.SetItem) else stmt.rhs
-        scalar_math = isinstance(rhs, ir.Call) and op_of(rhs.fn).name.partition(".")[0] == "math"
+        rhs = None if type(stmt) is ir.SetItem else stmt.rhs
+        scalar_math = type(rhs) is ir.Call and op_of(rhs.fn).name.partition(".")[0] == "math"
         kinds = _without_none(rhs, facts.kinds)
         self.folder = Folder(kinds, self.temp, scalar_math, facts.complex)
         self.result: ir.Name | None = None
@@ -84,14 +84,14 @@ class Writer(Lines):
 
     def contribute(self, target: ir.Atom, value: ir.Atom) -> None:
         """Add a value to the adjoint of an argument, item by item where that is a sequence."""
-        if isinstance(value, ir.Const) or not any(map(self.active, ir.names(target))):
+        if type(value) is ir.Const or not any(map(self.active, ir.names(target))):
             return
-        if isinstance(target, ir.Tup):
+        if type(target) is ir.Tup:
             for key, item in numbered(target.items):
                 if any(map(self.active, ir.names(item))):
                     self.contribute(item, self.item(value, key))
             return
-        assert isinstance(target, ir.Name)
+        assert type(target) is ir.Name
         kind = self.folder.kind(target)
         if isinstance(kind, (ir.List, ir.Tuple)):
             self.add_items(self.holder(target), kind, value)
@@ -125,7 +125,7 @@ class Writer(Lines):
         assert self.result is not None
         wanted = set(ir.names(value))
         for stmt in reversed(self.out):
-            if isinstance(stmt, ir.Assign) and stmt.target.id in wanted:
+            if type(stmt) is ir.Assign and stmt.target.id in wanted:
                 wanted = (wanted - {stmt.target.id}) | set(ir.names(stmt.rhs))
         return wanted != {self.facts.adjoint(self.result.id).id}
 
@@ -139,7 +139,7 @@ class Writer(Lines):
             for k, item in enumerate(kind.items):
                 self.add_item(to, ir.Const(k), item, self.item(value, ir.Const(k)))
             return
-        inner = kind.item if isinstance(kind, ir.List) and kind.item is not None else ir.UNKNOWN
+        inner = kind.item if type(kind) is ir.List and kind.item is not None else ir.UNKNOWN
         count = self.fresh("_k")
         body, _ = self.collect(lambda: self.add_item(to, count, inner, self.item(value, count)))
         length = self.temp(ir.Call(len, (to.like,), text="len"), "_n")
@@ -166,16 +166,16 @@ class Writer(Lines):
     ) -> None:
         """A store into the adjoint of an argument, or into that of an item of a display."""
         target = self.env[primal]
-        if isinstance(target, ir.Tup):
+        if type(target) is ir.Tup:
             at = None if index is None else self.folder.static(index)
             if op != "+" or not isinstance(at, int):
                 raise self.error("needs to know which item of a sequence is meant")
             self.contribute(target.items[at], value)
             return
-        if not isinstance(target, ir.Name) or not self.active(target.id):
+        if type(target) is not ir.Name or not self.active(target.id):
             return
         kind = self.folder.kind(target)
-        if op == "+" and isinstance(value, ir.Const):
+        if op == "+" and type(value) is ir.Const:
             return
         if isinstance(kind, (ir.List, ir.Tuple)) and index is not None:
             self.add_item(self.holder(target), index, self.item_kind(kind, index), value)
@@ -192,8 +192,8 @@ class Writer(Lines):
 
 def _without_none(rhs: ir.Rhs | None, kinds: Mapping[str, ir.Kind]) -> Mapping[str, ir.Kind]:
     """The kinds of names where a call has succeeded: of its operands, not None."""
-    names = [a for a in getattr(rhs, "args", ()) if isinstance(a, ir.Name)]
-    if not isinstance(rhs, ir.Call) or len(names) < len(rhs.args):
+    names = [a for a in getattr(rhs, "args", ()) if type(a) is ir.Name]
+    if type(rhs) is not ir.Call or len(names) < len(rhs.args):
         return kinds
     found = [kinds.get(n.id, ir.UNKNOWN) for n in names]
     better = surely(rhs.fn, found)
@@ -215,7 +215,7 @@ class Expander(Writer):
         self.called: set[object] = set()  # arguments that are called: for their values alone
         self.line = self.template.loc  # of the template
         self.restored: int | None = None  # where what the function writes into is put back
-        if isinstance(stmt, ir.Assign):
+        if type(stmt) is ir.Assign:
             self._bind_result(stmt.target)
 
     def _bind_result(self, target: ir.Name) -> None:
@@ -225,10 +225,10 @@ class Expander(Writer):
         if not facts.parts and target.id not in facts.adjoints:
             return
         if not facts.parts:
-            self.folder.kinds[facts.adjoint(target.id).id] = self.folder.kind(target)
-        if isinstance(result, ir.Name):
+            self.folder.own[facts.adjoint(target.id).id] = self.folder.kind(target)
+        if type(result) is ir.Name:
             self.env[result.id] = target
-        elif isinstance(result, ir.Tup):
+        elif type(result) is ir.Tup:
             for k, item in enumerate(result.items):
                 self._bind_part(item, k, target)
         else:
@@ -236,7 +236,7 @@ class Expander(Writer):
 
     def _bind_part(self, item: ir.Atom, k: int, target: ir.Name) -> None:
         """Bind one of several values, to the name that it is unpacked to if it is at once."""
-        assert isinstance(item, ir.Name), "a template yields names"
+        assert type(item) is ir.Name, "a template yields names"
         parts, name = self.facts.parts, self.facts.parts.get(k)
         value = self.item(target, ir.Const(k)) if name is None else ir.Name(name)
         if not parts:
@@ -250,7 +250,7 @@ class Expander(Writer):
         self.env[item.id], self.parts[item.id] = value, adjoint
         kinds = getattr(self.folder.kind(target), "items", None)
         if kinds is not None and k < len(kinds):
-            self.folder.kinds.update({value.id: kinds[k], adjoint.id: kinds[k]})
+            self.folder.own.update({value.id: kinds[k], adjoint.id: kinds[k]})
 
     # --- the whole ---
 
@@ -277,16 +277,16 @@ class Expander(Writer):
         What comes from there to a real operand is made real (`z[i] = abs(z[i])`).
         """
         written = self.env.get(str(self.rule.mutates))
-        if isinstance(written, ir.Name) and self.active(written.id):
+        if type(written) is ir.Name and self.active(written.id):
             if self.folder.is_complex(written):
                 self.folder.complex.add(self.facts.adjoint(written.id).id)
 
     def undo(self) -> None:
         """Behind `x[i] = old` lines read `x` as it was before the call."""
-        if self.restored is None or any(isinstance(s, ir.Undo) for s in self.out):
+        if self.restored is None or any(type(s) is ir.Undo for s in self.out):
             return
         written = self.env[str(self.rule.mutates)]
-        later = tuple(s for s in self.out[self.restored :] if not isinstance(s, ir.Demand))
+        later = tuple(s for s in self.out[self.restored :] if type(s) is not ir.Demand)
         if set(ir.names(written)) & ir.used(later):
             self.out.insert(self.restored, ir.Undo(self.loc))
 
@@ -307,16 +307,21 @@ class Expander(Writer):
 
     def _restores(self, stmt: ir.Stmt) -> bool:
         """Whether a line puts an argument back as it was: the tape does that where it is needed."""
-        return isinstance(stmt, ir.SetItem) and stmt.base.id == self.rule.mutates
+        return type(stmt) is ir.SetItem and stmt.base.id == self.rule.mutates
 
     # --- atoms and right-hand sides ---
 
     def atom(self, atom: ir.Atom) -> ir.Atom:
         """An atom of the template, in the names of the function."""
-        new = ir.map_atom(self._name, atom)
-        if isinstance(new, ir.Slice) and isinstance(atom, ir.Slice):
+        if type(atom) is ir.Name:
+            new = self._name(atom)
+        elif type(atom) is ir.Const:
+            return atom
+        else:
+            new = ir.map_atom(self._name, atom)
+        if type(new) is ir.Slice and type(atom) is ir.Slice:
             return part_of(new.lower, new.upper, new.step)
-        return ir.Tup(spliced(new.items)) if isinstance(new, ir.Tup) else new
+        return ir.Tup(spliced(new.items)) if type(new) is ir.Tup else new
 
     def _name(self, name: ir.Name) -> ir.Atom:
         primal = adjoint_of(name.id)
@@ -331,23 +336,24 @@ class Expander(Writer):
         if primal in self.parts:
             return self.parts[primal]
         atom = self.env[primal]
-        if not isinstance(atom, ir.Name) or not self.active(atom.id):
+        if type(atom) is not ir.Name or not self.active(atom.id):
             return ir.Const(0.0)
         return self.facts.adjoint(atom.id)
 
     def rhs(self, rhs: ir.Rhs) -> ir.Rhs:
         """A right-hand side of the template, folded."""
-        if isinstance(rhs, ir.Call):
-            if is_op(rhs, Op.UNBROADCAST):
+        if type(rhs) is ir.Call:
+            op = which_op(rhs)
+            if op is Op.UNBROADCAST:
                 return self._explicit_unbroadcast(rhs)
-            if is_op(rhs, Op.IGNORED):
+            if op is Op.IGNORED:
                 return ir.Const(rhs.args[0] in self.ignored)
-            if is_op(rhs, Op.POS):  # a sign that a family is given
+            if op is Op.POS:  # a sign that a family is given
                 return self.atom(rhs.args[0])
-            if is_op(rhs, Op.ACTIVE):
+            if op is Op.ACTIVE:
                 return self.places(self.atom(rhs.args[0]))
             args = tuple(map(self.atom, rhs.args))
-            if isinstance(rhs.fn, ir.Name):
+            if type(rhs.fn) is ir.Name:
                 return self.applied(self.atom(rhs.fn), args)
             return self.folder.call(ir.Call(rhs.fn, args, self.named(rhs), rhs.text, rhs.role))
         if isinstance(rhs, ir.Opaque):
@@ -359,17 +365,17 @@ class Expander(Writer):
         found: list[tuple[str, ir.Atom]] = []
         for name, value in call.kwargs:
             given: object = self.atom(value)
-            items = given.args if isinstance(given, ir.Call) else (ir.Const(name), self.atom(value))
+            items = given.args if type(given) is ir.Call else (ir.Const(name), self.atom(value))
             found += [(str(self.folder.static(k)), v) for k, v in zip(items[::2], items[1::2])]
         return tuple(found)
 
     def places(self, atom: ir.Atom) -> ir.Tup:
         """The positions of what is active among several arguments."""
-        if isinstance(atom, ir.Tup) and not any(isinstance(a, ir.Star) for a in atom.items):
+        if type(atom) is ir.Tup and not any(type(a) is ir.Star for a in atom.items):
             found = [any(map(self.active, ir.names(a))) for a in atom.items]
         elif any(map(self.active, ir.names(atom))):
             kinds = getattr(self.folder.kind(atom), "items", None)
-            if kinds is None or isinstance(atom, ir.Tup):
+            if kinds is None or type(atom) is ir.Tup:
                 raise self.error("needs to know how many arguments it passes on")
             found = [ir.is_active_kind(kind) for kind in kinds]
         else:
@@ -379,10 +385,10 @@ class Expander(Writer):
     def applied(self, fn: ir.Atom, args: tuple[ir.Atom, ...]) -> ir.Call:
         """A call of a function that is an argument."""
         args = spliced(args)
-        if isinstance(fn, ir.Ref):
+        if type(fn) is ir.Ref:
             self.called.add(fn.value)
             return ir.Call(fn.value, args, text=fn.text)
-        assert isinstance(fn, ir.Name), "a function is a name"
+        assert type(fn) is ir.Name, "a function is a name"
         self.called.add(fn)
         return ir.Call(fn, args)
 
@@ -404,19 +410,19 @@ class Expander(Writer):
     def one(self, stmt: ir.Stmt) -> None:
         """Write one statement of the template."""
         self.line = stmt.loc
-        if isinstance(stmt, ir.Assign):
+        if type(stmt) is ir.Assign:
             self.assignment(stmt)
-        elif isinstance(stmt, ir.Accum):
+        elif type(stmt) is ir.Accum:
             self.accumulate(stmt)
-        elif isinstance(stmt, ir.SetItem):
+        elif type(stmt) is ir.SetItem:
             self.set_item(stmt)
-        elif isinstance(stmt, ir.Effect):
+        elif type(stmt) is ir.Effect:
             self.effect_on(stmt)
-        elif isinstance(stmt, ir.If):
+        elif type(stmt) is ir.If:
             self.if_(stmt)
-        elif isinstance(stmt, ir.For):
+        elif type(stmt) is ir.For:
             self.for_(stmt)
-        elif isinstance(stmt, ir.Undo):
+        elif type(stmt) is ir.Undo:
             self.out.append(stmt)
         elif not isinstance(stmt, (ir.Demand, ir.Comment)):
             raise self.misused("uses a statement that cannot stand in a template", self.line)
@@ -432,7 +438,7 @@ class Expander(Writer):
         if name in self.fixed:
             self.out.append(ir.Assign(self.fixed[name], rhs, self.loc))
             self.env[name] = self.fixed[name]
-        elif isinstance(rhs, ir.Call) or rhs in self.fixed.values():
+        elif type(rhs) is ir.Call or rhs in self.fixed.values():
             self.env[name] = self.temp(rhs, "_t" if ir.is_temporary(name) else f"_{name}")
         else:
             self.env[name] = rhs  # type: ignore[assignment]
@@ -440,7 +446,7 @@ class Expander(Writer):
     def value(self, rhs: ir.Rhs) -> ir.Atom:
         """A right-hand side of the template as an atom."""
         found = self.rhs(rhs)
-        return self.temp(found) if isinstance(found, ir.Call) else found  # type: ignore[return-value]
+        return self.temp(found) if type(found) is ir.Call else found  # type: ignore[return-value]
 
     def if_(self, stmt: ir.If) -> None:
         """An `if`: the branch that is taken, where that is known."""
@@ -449,7 +455,7 @@ class Expander(Writer):
         if known is not UNSET:
             self.block(stmt.body if known else stmt.orelse)
             return
-        assert isinstance(test, ir.Name)
+        assert type(test) is ir.Name
         both = ir.bound(stmt.body) & ir.bound(stmt.orelse)
         fixed = self.fix((ir.bound(stmt.body) | ir.bound(stmt.orelse)) & (both | set(self.env)))
         body, orelse = self.inner(stmt.body, fixed), self.inner(stmt.orelse, fixed)
@@ -491,11 +497,11 @@ class Expander(Writer):
         fixed = self.fix(ir.bound(stmt.body) & set(self.env))
         target = self.facts.fresh("_k")
         self.env[stmt.target.id] = target
-        self.folder.kinds[target.id] = ir.Scalar("int64")
+        self.folder.own[target.id] = ir.Scalar("int64")
         body = self.inner(stmt.body, fixed)
         # A buffer is made once, before the loop that writes into it.
-        self.out += [s for s in body if isinstance(s, ir.Demand)]
-        rest = tuple(s for s in body if not isinstance(s, ir.Demand))
+        self.out += [s for s in body if type(s) is ir.Demand]
+        rest = tuple(s for s in body if type(s) is not ir.Demand)
         if rest:
             steps = ir.Call(range, args, text="range")
             self.out.append(ir.For(target, steps, rest, None, self.loc))
@@ -504,15 +510,15 @@ class Expander(Writer):
     def effect_on(self, stmt: ir.Effect) -> None:
         """A call that writes into an adjoint, or a refusal."""
         call = stmt.rhs
-        assert isinstance(call, ir.Call)
+        assert type(call) is ir.Call
         if is_op(call, Op.REFUSE):
             raise self.error(f"does not cover this call: {self.folder.static(call.args[0])}")
         base = call.args[0]
-        primal = adjoint_of(base.id) if isinstance(base, ir.Name) else None
+        primal = adjoint_of(base.id) if type(base) is ir.Name else None
         if primal is None:
             raise self.misused("calls a function for an effect on no adjoint", self.line)
         target = self.env[primal]
-        if not isinstance(target, ir.Name) or not self.active(target.id):
+        if type(target) is not ir.Name or not self.active(target.id):
             return
         self.demand(target)
         args = tuple(map(self.atom, call.args))
@@ -543,7 +549,7 @@ def _without_dead(block: ir.Block, called: Container[object]) -> ir.Block:
     kept: list[ir.Stmt] = []
     wanted: set[str] = set()
     for stmt in reversed(block):
-        if isinstance(stmt, ir.Assign) and stmt.target.id not in wanted:
+        if type(stmt) is ir.Assign and stmt.target.id not in wanted:
             callee = ir.callee_of(stmt)
             if callee is None or is_pure(callee) or callee in called:
                 continue
@@ -557,7 +563,7 @@ def _without_dead(block: ir.Block, called: Container[object]) -> ir.Block:
 def _matters(stmt: ir.If | ir.For, wanted: set[str]) -> bool:
     """Whether a branch or loop does more than bind names that nobody reads."""
     inner = [s for s in ir.walk((stmt,)) if not isinstance(s, (ir.If, ir.For))]
-    return any(not isinstance(s, ir.Assign) or s.target.id in wanted for s in inner)
+    return any(type(s) is not ir.Assign or s.target.id in wanted for s in inner)
 
 
 # --- a template at a call ------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def stable(block: ir.Block, adjoint_names: frozenset[str], facts: Facts) -> Stab
     """The stores of which it is proved that they overwrite nothing that is needed."""
     proof = _Proof(facts)
     for stmt in ir.walk(block):
-        if isinstance(stmt, ir.Pair):
+        if type(stmt) is ir.Pair:
             found = primal_reads(stmt.adjoint, adjoint_names, facts)
             proof.reads[id(stmt)] = {n for n in found if isinstance(n, str)}
     proof.needed = set[str]().union(*proof.reads.values())
@@ -85,23 +85,23 @@ class _Proof:
         """What is in a block at a place."""
         for k, stmt in enumerate(block):
             here = replace(where, path=(*where.path, k))
-            if isinstance(stmt, ir.Pair):
+            if type(stmt) is ir.Pair:
                 self.pair(stmt, here)
                 continue
             self.bindings(stmt)
             if isinstance(stmt, (ir.For, ir.While)):
                 here = replace(here, loops=(*where.loops, (here.path, stmt)))
-            if isinstance(stmt, ir.For):
+            if type(stmt) is ir.For:
                 self.loop(stmt)
             for j, part in enumerate(ir.blocks(stmt)):
                 inner = replace(here, path=(*here.path, j))
-                if isinstance(stmt, ir.If):
+                if type(stmt) is ir.If:
                     inner = replace(inner, unequal=where.unequal | self.unequal(stmt, j))
                 self.collect(part, inner)
 
     def unequal(self, stmt: ir.If, branch: int) -> Unequal:
         """The two operands that are unequal in a branch, by the test."""
-        test = self.definition(stmt.test.id) if isinstance(stmt.test, ir.Name) else None
+        test = self.definition(stmt.test.id) if type(stmt.test) is ir.Name else None
         if is_op(test, (Op.NE, Op.EQ)[branch]):
             return frozenset({frozenset(test.args)})
         return frozenset()
@@ -119,12 +119,12 @@ class _Proof:
             self.ranges.pop(stmt.target.id, None)
         elif is_op(stmt.iter, Op.RANGE):
             start, stop, step = range_bounds(stmt.iter)
-            if isinstance(step, ir.Const) and step.value in (1, -1):
+            if type(step) is ir.Const and step.value in (1, -1):
                 self.ranges[stmt.target.id] = start, stop, step.value
 
     def bindings(self, stmt: ir.Stmt) -> None:
         """What a statement binds its names to: an expression, or any of several (`a, b = b, a`)."""
-        if isinstance(stmt, ir.Assign):
+        if type(stmt) is ir.Assign:
             self.definitions.setdefault(stmt.target.id, []).append(stmt.rhs)
         elif not isinstance(stmt, (ir.If, ir.For, ir.While)):
             for name in ir.writes(stmt):
@@ -136,9 +136,9 @@ class _Proof:
         if stmt is not None:
             self.bindings(stmt)
             self.moved |= _moved_by(stmt, facts)
-        if isinstance(stmt, ir.Assign):
+        if type(stmt) is ir.Assign:
             self.read(stmt, where)
-        if isinstance(stmt, ir.SetItem) and contents_of(stmt.base.id, facts):
+        if type(stmt) is ir.SetItem and contents_of(stmt.base.id, facts):
             self.stores.append(Access(stmt.base.id, stmt.index, where, stmt))
             # What puts the old elements back looks at an array of indices once more.
             self.look_at(ir.names(stmt.index), where, stmt)
@@ -153,11 +153,11 @@ class _Proof:
     def read(self, stmt: ir.Assign, where: Where) -> None:
         """A read `v = A[i]`, or `v = len(A)`, whose value an adjoint needs."""
         rhs, facts = stmt.rhs, self.facts
-        if not isinstance(rhs, ir.Call) or stmt.target.id not in self.needed:
+        if type(rhs) is not ir.Call or stmt.target.id not in self.needed:
             return
         if is_op(rhs, Op.GETITEM):
             base, index = rhs.args
-            if isinstance(base, ir.Name) and base.id in facts.aliases.classes:
+            if type(base) is ir.Name and base.id in facts.aliases.classes:
                 self.accesses.append(Access(base.id, index, where, stmt))
         elif is_cheap(rhs, facts, stmt.target.id) and not _is_view(stmt, rhs, facts):
             self.look_at(contents_read(rhs, facts), where, stmt)
@@ -189,9 +189,9 @@ class _Proof:
     def keeps_value(self, store: Access) -> bool:
         """Whether a store puts a needed value, unchanged in shape and dtype, into its array."""
         stmt, kinds = store.stmt, self.facts.kinds
-        if not isinstance(stmt, ir.SetItem) or stmt.op is not None or stmt.index is None:
+        if type(stmt) is not ir.SetItem or stmt.op is not None or stmt.index is None:
             return False
-        if not isinstance(stmt.value, ir.Name) or stmt.value.id not in self.needed:
+        if type(stmt.value) is not ir.Name or stmt.value.id not in self.needed:
             return False
         place = kind_of_call(ir.Call(operator.getitem, (stmt.base, stmt.index)), kinds)
         value = kinds.get(stmt.value.id)
@@ -205,7 +205,7 @@ class _Proof:
         shared = [loop for (path, loop), (other, _) in pairs if path == other]
         single = len(self.definitions.get(read.owner, ())) <= 1  # one array all the time
         comparable = single and read.owner == store.owner
-        variables = [s.target.id if isinstance(s, ir.For) else None for s in shared]
+        variables = [s.target.id if type(s) is ir.For else None for s in shared]
         for k, loop in enumerate(shared):
             outer = variables[:k]
             if not comparable or not (
@@ -218,7 +218,7 @@ class _Proof:
 
     def is_elsewhere_later(self, read: Access, store: Access, loop: ir.For | ir.While) -> bool:
         """Whether a store in a later iteration of the loop is at another place than the read."""
-        if not isinstance(loop, ir.For) or loop.target.id not in self.ranges:
+        if type(loop) is not ir.For or loop.target.id not in self.ranges:
             return False
         var = loop.target.id
         pairs = self.axes(read, store)
@@ -249,8 +249,8 @@ class _Proof:
         """The subscripts of both on every axis, where neither can be negative."""
         if read.index is None or store.index is None:
             return
-        one = read.index.items if isinstance(read.index, ir.Tup) else (read.index,)
-        two = store.index.items if isinstance(store.index, ir.Tup) else (store.index,)
+        one = read.index.items if type(read.index) is ir.Tup else (read.index,)
+        two = store.index.items if type(store.index) is ir.Tup else (store.index,)
         if any(i in (ir.Const(...), ir.NONE) for i in (*one, *two)):
             return
         for e, f in zip(one, two):
@@ -265,12 +265,12 @@ class _Proof:
         """A bound of `atom - var` (of `atom` itself for None): upper for side 1, lower for -1."""
         if depth > 8:
             return None
-        if isinstance(atom, ir.Slice):
+        if type(atom) is ir.Slice:
             return self.of_slice(atom, var, side, depth + 1)
-        if isinstance(atom, ir.Const):
+        if type(atom) is ir.Const:
             number = type(atom.value) is int and var is None
             return atom.value if number else None
-        if not isinstance(atom, ir.Name):
+        if type(atom) is not ir.Name:
             return None
         if atom.id == var:
             return 0
@@ -310,9 +310,9 @@ class _Proof:
         if not is_op(rhs, Op.ADD, Op.SUB):
             return None
         a, b = rhs.args
-        if is_op(rhs, Op.ADD) and isinstance(a, ir.Const):
+        if is_op(rhs, Op.ADD) and type(a) is ir.Const:
             a, b = b, a
-        if not isinstance(b, ir.Const) or type(b.value) is not int:
+        if type(b) is not ir.Const or type(b.value) is not int:
             return None
         found = self.bound(a, var, side, depth)
         if found is None:
@@ -348,6 +348,6 @@ def _is_piece(name: str, facts: Facts) -> bool:
 
 def _is_plain(item: ir.Atom) -> bool:
     """Whether a subscript is a number or `a:b`, whose bounds can be compared."""
-    if isinstance(item, ir.Slice):
+    if type(item) is ir.Slice:
         return item.step == ir.NONE and item.upper != ir.NONE
     return isinstance(item, (ir.Name, ir.Const))

@@ -26,7 +26,7 @@ Item = str | Contents
 def halves(adjoint: ir.Block) -> tuple[ir.Block, ir.Block]:
     """The adjoint statements that run before the primal statement is undone, and after."""
     for k, stmt in enumerate(adjoint):
-        if isinstance(stmt, ir.Undo):
+        if type(stmt) is ir.Undo:
             return adjoint[:k], adjoint[k + 1 :]
     return adjoint, ()
 
@@ -54,13 +54,13 @@ def primal_reads(
 
 def contents_read(rhs: ir.Rhs, facts: Facts) -> tuple[str, ...]:
     """The names whose contents, not only their shape, an expression looks at."""
-    if not isinstance(rhs, ir.Call):
+    if type(rhs) is not ir.Call:
         return ir.names(rhs)
     structure = is_op(rhs, Op.ZERO_TREE, Op.TREE_ZEROS_LIKE)
     place = 0 if structure else asks_form(rhs)
-    looked_at = (*rhs.args, *(v for _, v in rhs.kwargs))
     if place is None or len(rhs.args) <= place:
-        return tuple(n for a in looked_at for n in ir.names(a))
+        return ir.occurrences(rhs) if type(rhs.fn) is not ir.Name else ir.occurrences(rhs)[1:]
+    looked_at = (*rhs.args, *(v for _, v in rhs.kwargs))
     found = (n for k, a in enumerate(looked_at) if k != place for n in ir.names(a))
     return (*found, *(n for n in ir.names(rhs.args[place]) if _has_other_form(n, structure, facts)))
 
@@ -102,7 +102,7 @@ def exposed(block: ir.Block, seen: frozenset[str] = frozenset()) -> tuple[set[st
     """
 
     def forward(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
-        if not isinstance(stmt, ir.Pair):
+        if type(stmt) is not ir.Pair:
             return stmt
         read = tuple(map(ir.Name, sorted(seen & ir.used(stmt.adjoint)))) if seen else ()
         primal = () if stmt.primal is None else (stmt.primal,)
@@ -118,9 +118,9 @@ def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
     """Whether computing a value again costs no more than saving it: reads, views, indices."""
     if target in facts.shadows and _is_new(rhs, facts, target):
         return False  # what it has collected is in it alone
-    if not isinstance(rhs, ir.Call):
+    if type(rhs) is not ir.Call:
         return isinstance(rhs, (ir.Name, ir.Const, ir.Ref, ir.Tup))
-    if isinstance(rhs.fn, ir.Attr):
+    if type(rhs.fn) is ir.Attr:
         return True
     if not is_pure(rhs.fn):
         return False
@@ -138,17 +138,17 @@ def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
 
 def _is_new(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
     """Whether an expression may make memory, or a container, of its own."""
-    if not isinstance(rhs, ir.Call) or may_copy(rhs):
-        return not isinstance(rhs, ir.Name)
+    if type(rhs) is not ir.Call or may_copy(rhs):
+        return type(rhs) is not ir.Name
     if ir.is_numeric(facts.kinds.get(target, ir.UNKNOWN)):
         return not returns_view(rhs, facts.kinds)
-    return not is_op(rhs, Op.GETITEM) or isinstance(rhs.args[1], ir.Slice)
+    return not is_op(rhs, Op.GETITEM) or type(rhs.args[1]) is ir.Slice
 
 
 def _is_index(atom: ir.Atom, facts: Facts) -> bool:
     """Whether an atom is an integer, which a list may hold to select elements."""
     kind = atom_kind(atom, facts.kinds)
-    return isinstance(kind, ir.Scalar) and kind.dtype == "int64"
+    return type(kind) is ir.Scalar and kind.dtype == "int64"
 
 
 _ARITHMETIC = (
@@ -160,7 +160,7 @@ _ARITHMETIC = (
 
 def is_arithmetic(rhs: ir.Rhs, kind: ir.Kind | None) -> bool:
     """Whether a value is an array that one pass over others gives."""
-    if kind is None or not ir.is_numeric(kind) or not isinstance(rhs, ir.Call) or rhs.kwargs:
+    if kind is None or not ir.is_numeric(kind) or type(rhs) is not ir.Call or rhs.kwargs:
         return False
     squared = is_op(rhs, Op.POW) and rhs.args[1] == ir.Const(2)
     return squared or is_op(rhs, *_ARITHMETIC)

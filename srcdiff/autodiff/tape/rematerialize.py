@@ -174,7 +174,7 @@ def backward_reads(block: ir.Block) -> Counter[str]:
 
 def _needed(stmt: ir.Stmt) -> Collection[str]:
     """The names that a statement itself needs on the way down."""
-    if isinstance(stmt, ir.Pair):
+    if type(stmt) is ir.Pair:
         return ir.used(stmt.adjoint)
     return ir.reads(stmt) if isinstance(stmt, (ir.If, ir.For)) else ()
 
@@ -186,7 +186,7 @@ def _inside(block: ir.Block, state: _Again, looping: bool) -> ir.Block:
     """
     out: list[ir.Stmt] = []
     for stmt in block:
-        if isinstance(stmt, ir.If):
+        if type(stmt) is ir.If:
             stmt = ir.map_blocks(stmt, lambda b: _inside(b, state, looping))
         elif isinstance(stmt, (ir.For, ir.While)):
             stmt = replace(stmt, body=_inside(stmt.body, state, True))
@@ -200,14 +200,14 @@ def _again(block: ir.Block, state: _Again) -> ir.Block:
     state.places, state.choice = {}, Choice()
     uses = _uses(block)
     asked: dict[str, int] = {}
-    own = [(k, s.primal) for k, s in enumerate(block) if isinstance(s, ir.Pair)]
-    state.own = {s.target.id: (k, s) for k, s in reversed(own) if isinstance(s, ir.Assign)}
+    own = [(k, s.primal) for k, s in enumerate(block) if type(s) is ir.Pair]
+    state.own = {s.target.id: (k, s) for k, s in reversed(own) if type(s) is ir.Assign}
     state.stores = _stores(own, state.stable)
     for find in (_read_back, _computed):
         if find is _computed:
             state.choice = _choice(block, uses, state)
         for k, stmt in reversed(own):
-            if not isinstance(stmt, ir.Assign) or state.definitions[stmt.target.id] != 1:
+            if type(stmt) is not ir.Assign or state.definitions[stmt.target.id] != 1:
                 continue
             last = _last_use(stmt, k, uses.get(stmt.target.id, {}), asked, state)
             found = None if last is None else find(stmt, k, last, block, state)
@@ -372,8 +372,8 @@ def _read_back(stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Agai
     """The place in an array where a value was stored and still is, as a read."""
     m = next((m for m in state.stores.get(stmt.target.id, ()) if m > k), None)
     pair = None if m is None else block[m]
-    store = pair.primal if isinstance(pair, ir.Pair) else None
-    if m is None or not isinstance(store, ir.SetItem) or store.index is None:
+    store = pair.primal if type(pair) is ir.Pair else None
+    if m is None or type(store) is not ir.SetItem or store.index is None:
         return None
     place = max(last, m)
     read = ir.Call(operator.getitem, (store.base, store.index))
@@ -386,8 +386,8 @@ def _stores(own: Iterable[tuple[int, ir.Stmt | None]], stable: Stable) -> dict[s
     """Where a block stores each name under an index where it stays."""
     found: dict[str, list[int]] = {}
     for k, stmt in own:
-        if isinstance(stmt, ir.SetItem) and stmt.index is not None and id(stmt) in stable.kept:
-            if isinstance(stmt.value, ir.Name):
+        if type(stmt) is ir.SetItem and stmt.index is not None and id(stmt) in stable.kept:
+            if type(stmt.value) is ir.Name:
                 found.setdefault(stmt.value.id, []).append(k)
     return found
 
@@ -395,5 +395,5 @@ def _stores(own: Iterable[tuple[int, ir.Stmt | None]], stable: Stable) -> dict[s
 def parts_of_others(block: ir.Block, provided: frozenset[str], facts: Facts) -> frozenset[str]:
     """Those of the values that are computed again that are no memory of their own."""
     made = ir.assignments(ir.primal_only(block))
-    named = {s.target.id for s in made if isinstance(s.rhs, ir.Name)}
+    named = {s.target.id for s in made if type(s.rhs) is ir.Name}
     return frozenset(n for n in provided if n in named or n in facts.aliases.views)

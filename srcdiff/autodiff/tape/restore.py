@@ -59,22 +59,22 @@ def _known(
     if call is None:
         return []
     base = atom_kind(call.args[0], kinds) if is_op(call, *_TAKEN_OUT) else None
-    if isinstance(base, ir.Dict):
+    if type(base) is ir.Dict:
         return [(base.site, frozenset())]
-    made = kinds.get(stmt.target.id) if isinstance(stmt, ir.Assign) else None
-    if not isinstance(made, ir.Dict) or is_op(call, *_HANDED_ON):
+    made = kinds.get(stmt.target.id) if type(stmt) is ir.Assign else None
+    if type(made) is not ir.Dict or is_op(call, *_HANDED_ON):
         return []
     if is_op(call, Op.MAKE_DICT):
-        return [(made.site, frozenset(a.value for a in call.args[::2] if isinstance(a, ir.Const)))]
+        return [(made.site, frozenset(a.value for a in call.args[::2] if type(a) is ir.Const))]
     source = call.args[0] if call.args and is_op(call, Op.DICT, Op.KEPT) else None
-    if not isinstance(source, ir.Name) or source.id in bound:
+    if type(source) is not ir.Name or source.id in bound:
         return [(made.site, frozenset())]
     return _in_copy(made, kinds.get(source.id))
 
 
 def _in_copy(made: ir.Kind, source: ir.Kind | None) -> list[tuple[str, frozenset[Any]]]:
     """The keys of the dicts in a copy of a parameter."""
-    if not isinstance(made, ir.Dict) or not isinstance(source, ir.Dict):
+    if type(made) is not ir.Dict or type(source) is not ir.Dict:
         return []
     inner, of = dict(made.items), dict(source.items)
     found = [(made.site, frozenset(of))]
@@ -88,8 +88,8 @@ def has_key(base: ir.Name, index: ir.Atom, kinds: Mapping[str, ir.Kind], keys: K
     kind = sure(kinds.get(base.id, ir.UNKNOWN))
     if not may_be_dict(kind, atom_kind(index, kinds)):
         return True
-    known = keys.get(kind.site, frozenset()) if isinstance(kind, ir.Dict) else ()
-    return isinstance(index, ir.Const) and index.value in known
+    known = keys.get(kind.site, frozenset()) if type(kind) is ir.Dict else ()
+    return type(index) is ir.Const and index.value in known
 
 
 # --- saving what a statement overwrites, and putting it back -------------------------------------
@@ -144,7 +144,7 @@ class Undone(Builder):
         """Save what is in `base`; what is loaded, to be put back into it."""
         self.needed.add(base.id)
         load = self.keep(base.id, old)
-        return load if isinstance(load, ir.Name) else self.back.temp(load)
+        return load if type(load) is ir.Name else self.back.temp(load)
 
     # --- variables ---
 
@@ -171,17 +171,17 @@ class Undone(Builder):
 
     def contents(self, stmt: ir.Stmt) -> None:
         """The old contents of the region that a statement writes into."""
-        if isinstance(stmt, ir.SetItem):
+        if type(stmt) is ir.SetItem:
             self.region(stmt.base, ir.Const(...) if stmt.index is None else stmt.index)
             return
         call = ir.call_of(stmt)
         assert call is not None
-        base = call.args[0] if isinstance(call.fn, ir.Method) else None
-        if isinstance(base, ir.Name) and not ir.is_numeric(self.facts.kind(base)):
+        base = call.args[0] if type(call.fn) is ir.Method else None
+        if type(base) is ir.Name and not ir.is_numeric(self.facts.kind(base)):
             self.change(call, base, stmt)
             return
         for written in mutated_args(call, self.facts.kinds):  # all of each
-            if isinstance(written, ir.Name):
+            if type(written) is ir.Name:
                 self.first(self.whole, written)
 
     def change(self, call: ir.Call, base: ir.Name, stmt: ir.Stmt) -> None:
@@ -195,10 +195,10 @@ class Undone(Builder):
         if is_op(call, Op.REVERSE):
             self.back.effect("reverse", base)
             return
-        if is_op(call, Op.POP) and isinstance(stmt, ir.Assign):
+        if is_op(call, Op.POP) and type(stmt) is ir.Assign:
             # A dict would be told a key.  Of a shadow other numbers have changed since, and nobody
             # asks for the order of its keys.
-            plain = isinstance(facts.kind(base), ir.List) or not place
+            plain = type(facts.kind(base)) is ir.List or not place
             if plain or base.id in facts.shadows:
                 self.needed |= {stmt.target.id, *ir.names(ir.Tup(place))}
                 self.back.out.append(put_back(stmt, base, stmt.target, facts))
@@ -215,9 +215,9 @@ class Undone(Builder):
                 self.loc,
                 remedy="Make a new value instead, or give an example of the arguments.",
             )
-        copy = ir.Call(list if isinstance(kind, ir.List) else dict, (base,))
+        copy = ir.Call(list if type(kind) is ir.List else dict, (base,))
         old = self.kept(base, self.temp(copy, f"_{base.id.lstrip('_')}"))
-        if isinstance(kind, ir.List):
+        if type(kind) is ir.List:
             self.back.store(base, ir.Slice(ir.NONE, ir.NONE, ir.NONE), old)
         else:
             self.back.effect("clear", base)
@@ -267,7 +267,7 @@ class Undone(Builder):
 def undo(stmt: ir.Stmt, lost: Iterable[Item], slots: Slots) -> Undone:
     """How to undo a statement that overwrites the items `lost`."""
     items, done = frozenset(lost), Undone(slots, stmt.loc)
-    if items and isinstance(stmt, ir.Permute):  # by its inverse; what was needed has moved
+    if items and type(stmt) is ir.Permute:  # by its inverse; what was needed has moved
         done.needed |= {t.id for t, s in zip(stmt.targets, stmt.sources) if s.id in items}
         done.back.out.append(ir.Permute(stmt.sources, stmt.targets, stmt.loc))
         return done

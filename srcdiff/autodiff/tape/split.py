@@ -47,7 +47,7 @@ def countable(function: ir.Function, facts: Facts) -> ir.Block:
 def _written_tests(body: ir.Block, kinds: ir.Kinds) -> frozenset[str]:
     """The names of tests that are lists or arrays which the function may write into."""
     stored = frozenset[str]().union(*stored_names(ir.primal_only(body), kinds))
-    tests = {s.test.id for s in ir.walk(body) if isinstance(s, ir.If) and type(s.test) is ir.Name}
+    tests = {s.test.id for s in ir.walk(body) if type(s) is ir.If and type(s.test) is ir.Name}
     # What is known to have memory may have it under another name too.
     plain = {n for n in tests if isinstance(kinds.get(n, ir.UNKNOWN), (ir.Scalar, ir.Unknown))}
     return frozenset((tests & stored) | (tests - plain if stored else set()))
@@ -62,19 +62,19 @@ class _Countable(Rewriter):
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement; what it needs is written before it."""
-        if isinstance(stmt, ir.Pair):
+        if type(stmt) is ir.Pair:
             return stmt
         new = self.inside(stmt)
         changed = ir.bound_in(new)
-        if isinstance(new, ir.If):
+        if type(new) is ir.If:
             test = new.test
-            if isinstance(test, ir.Name) and test.id in self.written:
+            if type(test) is ir.Name and test.id in self.written:
                 return replace(new, test=self.kept(ir.Call(bool, (test,), text="bool")))
             return replace(new, test=self.steady(test, changed))
-        if isinstance(new, ir.For) and isinstance(new.iter, ir.Call):
+        if type(new) is ir.For and type(new.iter) is ir.Call:
             args = tuple(self.steady(a, changed) for a in new.iter.args)
             new = replace(new, iter=replace(new.iter, args=args))
-        counts = isinstance(new, ir.While) or (isinstance(new, ir.For) and new.stop is not None)
+        counts = type(new) is ir.While or (type(new) is ir.For and new.stop is not None)
         return self.counting(new) if counts else new  # type: ignore[arg-type]
 
     def write(self, target: ir.Name, value: ir.Rhs) -> ir.Pair:
@@ -102,7 +102,7 @@ class _Countable(Rewriter):
 def _counter(stmt: ir.For | ir.While) -> ir.Name:
     """The counter of a loop made by `_counting`."""
     first = stmt.body[0]
-    assert isinstance(first, ir.Pair) and isinstance(first.primal, ir.Assign)
+    assert type(first) is ir.Pair and type(first.primal) is ir.Assign
     return first.primal.target
 
 
@@ -111,8 +111,8 @@ def trip_of(stmt: ir.For | ir.While, facts: Facts) -> tuple[ir.Block, ir.For, fr
 
     The range from a to b is run from its last item, at a step before b, to the step before a.
     """
-    counter = _counter(stmt) if isinstance(stmt, ir.While) or stmt.stop is not None else None
-    if isinstance(stmt, ir.While):
+    counter = _counter(stmt) if type(stmt) is ir.While or stmt.stop is not None else None
+    if type(stmt) is ir.While:
         assert counter is not None
         header = ir.For(facts.fresh("_k"), ir.Call(range, (counter,)), (), None, stmt.loc)
         return (), header, frozenset({counter.id})
@@ -145,16 +145,16 @@ class _Ints(Builder):
 
     def length(self, start: ir.Atom, stop: ir.Atom, step: ir.Atom) -> ir.Atom:
         """The number of items of a range."""
-        known = [a.value for a in (start, stop, step) if isinstance(a, ir.Const)]
+        known = [a.value for a in (start, stop, step) if type(a) is ir.Const]
         if len(known) == 3:
             return ir.Const(len(range(*known)))
         return self.apply(len, self.apply(range, start, stop, step))
 
     def sum(self, a: ir.Atom, b: ir.Atom, sign: int = 1) -> ir.Atom:
         """`a + b`, or `a - b` for the sign -1."""
-        if isinstance(a, ir.Const) and isinstance(b, ir.Const):
+        if type(a) is ir.Const and type(b) is ir.Const:
             return ir.Const(a.value + sign * b.value)
-        if isinstance(b, ir.Const) and b.value < 0:
+        if type(b) is ir.Const and b.value < 0:
             return self.sum(a, ir.Const(-b.value), -sign)
         if b == ir.Const(0):
             return a
@@ -164,7 +164,7 @@ class _Ints(Builder):
 
     def product(self, a: ir.Atom, b: ir.Atom) -> ir.Atom:
         """`a * b`."""
-        if isinstance(a, ir.Const) and isinstance(b, ir.Const):
+        if type(a) is ir.Const and type(b) is ir.Const:
             return ir.Const(a.value * b.value)
         return a if b == ir.Const(1) else self.apply(operator.mul, a, b)
 
@@ -204,7 +204,7 @@ def split(function: ir.Function, facts: Facts) -> Parts:
     needed: set[Item] = set()
     forward, backward = walker.block(body, needed, slots)
     forward = (*_bound_first(forward, slots, function), *forward)
-    _check_undone(replace(function, body=forward), backward, facts)
+    _check_undone(ir.rebuilt(function, body=forward), backward, facts)
     return Parts(forward, backward, frozenset(needed), frozenset(slots.tapes))
 
 
@@ -260,9 +260,9 @@ class _Split:
 
     def stmt(self, stmt: ir.Stmt, needed: set[Item], slots: Slots) -> _Made:
         """One statement of the Pair tree."""
-        if isinstance(stmt, ir.Pair):
+        if type(stmt) is ir.Pair:
             return self.pair(stmt, needed, slots)
-        if isinstance(stmt, ir.If):
+        if type(stmt) is ir.If:
             return self.branch(stmt, needed, slots)
         if isinstance(stmt, (ir.For, ir.While)):
             return self.loop(stmt, needed, slots)
@@ -330,7 +330,7 @@ class _Split:
 
         A target that had a value before the loop which is needed gets that back.
         """
-        old = stmt.target.id if isinstance(stmt, ir.For) and stmt.target.id in needed else None
+        old = stmt.target.id if type(stmt) is ir.For and stmt.target.id in needed else None
         own = self.own_names(stmt)
         local = self.local_contents(own)
         fresh = self.facts.fresh.state()
@@ -360,10 +360,10 @@ class _Split:
 
     def forward_loop(self, stmt: ir.For | ir.While, body: ir.Block) -> ir.Stmt:
         """The loop of the forward part."""
-        if isinstance(stmt, ir.For):
+        if type(stmt) is ir.For:
             return replace(stmt, body=body)
         # What has an adjoint was taken into the body.
-        lost = any(isinstance(s, ir.Pair) and s.adjoint for s in ir.walk(stmt.cond))
+        lost = any(type(s) is ir.Pair and s.adjoint for s in ir.walk(stmt.cond))
         assert not lost, "the condition of a loop has an adjoint"
         return replace(stmt, cond=ir.primal_only(stmt.cond), body=body)
 
@@ -372,7 +372,7 @@ class _Split:
     ) -> _Made:
         """The body of a loop, with its local values kept per iteration."""
         made = self.block(stmt.body, needed, slots)
-        needed.difference_update(ir.bound(stmt.cond) if isinstance(stmt, ir.While) else ())
+        needed.difference_update(ir.bound(stmt.cond) if type(stmt) is ir.While else ())
         made = self.kept(stmt.body, made, own, needed, slots)
         needed.difference_update(_target(stmt))
         return made
@@ -403,4 +403,4 @@ class _Split:
 
 def _target(stmt: ir.For | ir.While) -> frozenset[str]:
     """The target of a `for`."""
-    return frozenset({stmt.target.id}) if isinstance(stmt, ir.For) else frozenset()
+    return frozenset({stmt.target.id}) if type(stmt) is ir.For else frozenset()

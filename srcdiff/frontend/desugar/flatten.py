@@ -39,6 +39,7 @@ from srcdiff.frontend.scopes import (
     scan_function,
     statements,
 )
+from srcdiff.frontend.source.code_objects import nodes_of
 from srcdiff.frontend.source.parse import Namespace, Source
 from srcdiff.ir.frozen import replace
 from srcdiff.primitives.ops import MODES, Op, op_named
@@ -152,7 +153,7 @@ def _with_plain_arguments(call: Node, work: _Flatten) -> tuple[list[Node], Node]
 
 
 _BLOCKS = ("body", "orelse")
-_DISGUISED = ("With", "Match", "Try")
+_DISGUISED = frozenset(("With", "Match", "Try"))
 _JUMPS = ("Return", "Break", "Continue")
 
 
@@ -160,7 +161,7 @@ def flattened(source: Source) -> Source:
     """A function without such statements."""
     tree = source.tree
     loops = _may_checkpoint(source.function.__code__, source.namespace)
-    if not loops and not any(type(n).__name__ in _DISGUISED for n in gast.walk(tree)):
+    if not loops and _DISGUISED.isdisjoint([type(n).__name__ for n in nodes_of(tree)]):
         return source
     work = _Flatten(source, ir.Fresh(scan_function(tree).identifiers))
     tree = work.inside(tree)

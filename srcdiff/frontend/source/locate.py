@@ -16,7 +16,14 @@ from typing import Any
 
 from srcdiff import texts
 from srcdiff.errors import TransformError
-from srcdiff.frontend.source.code_objects import alike, all_codes, compiled, future_flags, same_code
+from srcdiff.frontend.source.code_objects import (
+    alike,
+    all_codes,
+    compiled,
+    future_flags,
+    nodes_of,
+    same_code,
+)
 from srcdiff.ir import Loc
 
 _PROMPTS = ("<stdin>", "<console>")
@@ -102,7 +109,7 @@ def _file_tree(text: str) -> ast.Module:
 def _index(text: str) -> Mapping[int, tuple[Node, ...]]:
     """The functions and lambdas of a file by their first line, decorators included."""
     found: dict[int, list[Node]] = {}
-    for node in ast.walk(_file_tree(text)):
+    for node in nodes_of(_file_tree(text)):
         if isinstance(node, _MADE):
             found.setdefault(_first_line(node), []).append(node)
     return {line: tuple(nodes) for line, nodes in found.items()}
@@ -153,7 +160,7 @@ def _in_its_lines(lines: tuple[str, ...], function: types.FunctionType) -> Node 
         known = compiled(text, future_flags(code))
     except SyntaxError:
         return None
-    found = [n for n in ast.walk(tree) if isinstance(n, _MADE) and _first_line(n) == first]
+    found = [n for n in nodes_of(tree) if isinstance(n, _MADE) and _first_line(n) == first]
     here = any(c.co_firstlineno == first for c in alike(code, known))
     return found[0] if here and len(found) == 1 and _fits(found[0], code) else None
 

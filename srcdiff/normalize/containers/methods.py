@@ -40,15 +40,15 @@ class _Iterators(Definitions):
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement, or the list that stands for the iterator that it makes."""
-        call = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        if not isinstance(call, ir.Call) or not isinstance(stmt, ir.Assign) or not call.args:
+        call = stmt.rhs if type(stmt) is ir.Assign else None
+        if type(call) is not ir.Call or type(stmt) is not ir.Assign or not call.args:
             return stmt
         name = self.name(call)
         if name is None or not self.is_active((*call.args, *(v for _, v in call.kwargs))):
             return stmt
         if not is_op(call, *_LASTING) and not used_up_at_once(stmt.target.id, self.whole):
             return stmt
-        if any(isinstance(a, ir.Star) for a in call.args):
+        if any(type(a) is ir.Star for a in call.args):
             if not is_op(call, Op.ZIP) or len(call.args) > 1 or call.kwargs:
                 return stmt
             rows = call.args[0].value  # type: ignore[union-attr]
@@ -66,7 +66,7 @@ class _Iterators(Definitions):
     def name(self, call: ir.Call) -> str | None:
         """What a function, or a method of a dict, does."""
         name, kind = _ITERATORS.get(which_op(call)), self.kind(call.args[0])
-        plain = not isinstance(call.fn, ir.Method) or isinstance(kind, ir.Dict) and kind.cls is None
+        plain = type(call.fn) is not ir.Method or type(kind) is ir.Dict and kind.cls is None
         return name if plain else None
 
     def extreme(self, call: ir.Call, name: str) -> str | None:
@@ -101,7 +101,7 @@ _LASTING = (Op.SORTED, Op.MAX, Op.MIN, Op.SUM)
 
 def plain_methods(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function with containers of active values changed in plain ways only."""
-    return replace(function, body=_Plain(function, kinds).block(function.body))
+    return ir.rebuilt(function, body=_Plain(function, kinds).block(function.body))
 
 
 class _Plain(Definitions):
@@ -121,19 +121,19 @@ class _Plain(Definitions):
             done = self.stmt(stmt, lines)
             out += lines.out if done else [stmt]
             _forget(made, stmt)
-            rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+            rhs = stmt.rhs if type(stmt) is ir.Assign else None
             if is_op(rhs, Op.MAKE_LIST, Op.MAKE_DICT):
                 made[stmt.target.id] = rhs  # type: ignore[union-attr]
         return tuple(out)
 
     def stmt(self, stmt: ir.Stmt, lines: Builder) -> bool:
         """Write what stands for a statement; False if it may stay."""
-        if isinstance(stmt, ir.SetItem):
+        if type(stmt) is ir.SetItem:
             return self.slice_store(stmt, lines)
         call = ir.call_of(stmt)
         if call is None or not call.args and not call.kwargs:
             return False
-        target = stmt.target if isinstance(stmt, ir.Assign) else None
+        target = stmt.target if type(stmt) is ir.Assign else None
         if is_op(call, Op.DELITEM):
             _check_step(call.args[1], lines)
             return self.write("delete", call, None, lines)
@@ -143,21 +143,21 @@ class _Plain(Definitions):
             return self.dict_made(call, target, lines)
         if target is not None and is_op(call, Op.ADD, Op.MUL, Op.OR):
             return self.operator(call, target, lines)
-        if isinstance(call.fn, ir.Method) and isinstance(call.args[0], ir.Name):
+        if type(call.fn) is ir.Method and type(call.args[0]) is ir.Name:
             return self.method(call, target, lines)
         return False
 
     def method(self, call: ir.Call, target: ir.Name | None, lines: Builder) -> bool:
         """A method of a list or dict that may hold active values."""
-        assert isinstance(call.fn, ir.Method) and isinstance(call.args[0], ir.Name)
+        assert type(call.fn) is ir.Method and type(call.args[0]) is ir.Name
         base, given = call.args[0], call.args[1:]
         kind, name = self.kind(base), call.fn.name
         if not self.is_active((*call.args, *(v for _, v in call.kwargs))):
             return False
-        if isinstance(kind, ir.List):
+        if type(kind) is ir.List:
             known = name in ("extend", "insert", "pop", "remove", "clear", "sort")
             return known and self.write(name, call, target, lines, self.made)
-        if not isinstance(kind, ir.Dict) or kind.cls is not None:
+        if type(kind) is not ir.Dict or kind.cls is not None:
             return False
         if name == "update":
             self.update(base, _sources(given, call), lines)
@@ -170,7 +170,7 @@ class _Plain(Definitions):
 
     def joined(self, call: ir.Call, target: ir.Name, lines: Builder) -> bool:
         """Write `[a, *xs]` as a sum; False where there is no `*`, or nothing has a derivative."""
-        if not any(isinstance(a, ir.Star) for a in call.args) or not self.is_active(call.args):
+        if not any(type(a) is ir.Star for a in call.args) or not self.is_active(call.args):
             return False
         whole, *rest = self.parts(call.args, lines)
         for part in rest[:-1]:
@@ -181,19 +181,19 @@ class _Plain(Definitions):
 
     def parts(self, items: tuple[ir.Atom, ...], lines: Builder) -> Iterator[ir.Atom]:
         """The lists that a display joins."""
-        for starred, group in groupby(items, lambda a: isinstance(a, ir.Star)):
+        for starred, group in groupby(items, lambda a: type(a) is ir.Star):
             if not starred:
                 yield lines.temp(ir.Call(ir.make_list, tuple(group)))
                 continue
             for atom in group:
-                assert isinstance(atom, ir.Star)
-                known = isinstance(self.kind(atom), ir.List)
+                assert type(atom) is ir.Star
+                known = type(self.kind(atom)) is ir.List
                 yield atom.value if known else lines.call(list, atom.value)
 
     def slice_store(self, stmt: ir.SetItem, lines: Builder) -> bool:
         """`xs[a:b] = ys`: the old items are taken out, the new ones inserted."""
         kind = self.kind(stmt.base)
-        if not isinstance(kind, ir.List) or not isinstance(stmt.index, ir.Slice):
+        if type(kind) is not ir.List or type(stmt.index) is not ir.Slice:
             return False
         if stmt.op is not None or not self.is_active((stmt.base, stmt.value)):
             return False
@@ -212,7 +212,7 @@ class _Plain(Definitions):
     def update(self, base: ir.Name, others: Iterable[ir.Atom], lines: Builder) -> None:
         """Every item of other dicts, or every pair of sequences, is stored."""
         for other in others:
-            shown = self.made.get(other.id) if isinstance(other, ir.Name) else None
+            shown = self.made.get(other.id) if type(other) is ir.Name else None
             if is_op(shown, Op.MAKE_DICT):
                 pairs = zip(shown.args[::2], shown.args[1::2], strict=True)
                 other = ir.Tup(tuple(map(ir.Tup, pairs)))
@@ -222,7 +222,7 @@ class _Plain(Definitions):
         """`dict(...)`: a copy of a dict, pairs, keywords."""
         if not self.is_active((*call.args, *(v for _, v in call.kwargs))):
             return False
-        copied = any(isinstance(self.kind(a), ir.Dict) for a in call.args)
+        copied = any(type(self.kind(a)) is ir.Dict for a in call.args)
         if copied and not call.kwargs:
             return False
         if not call.args and all(k is not None for k, _ in call.kwargs):
@@ -266,11 +266,11 @@ class _Plain(Definitions):
         if not augmented:
             start = ir.Call(dict, (one,), text="dict")
             return is_op(call, Op.OR) and self.filled(start, (two,), target, lines)
-        if isinstance(kind, ir.Tuple):
+        if type(kind) is ir.Tuple:
             lines.assign(target, replace(call, role=None))
             return True
-        assert isinstance(one, ir.Name)
-        if isinstance(kind, ir.List):
+        assert type(one) is ir.Name
+        if type(kind) is ir.List:
             self.write("extend", ir.Call(list, (one, two)), None, lines, self.made)
         else:
             _check_merges(one, call, kind, lines)
@@ -283,18 +283,18 @@ class _Plain(Definitions):
         self, items: ir.Atom, count: ir.Atom, target: ir.Name, augmented: bool, lines: Builder
     ) -> bool:
         """`xs * n`."""
-        if augmented and isinstance(self.kind(items), ir.List):
+        if augmented and type(self.kind(items)) is ir.List:
             raise UnsupportedError(
                 "`*=` repeats a list of active values in place",
                 lines.loc,
                 remedy="Bind a new list: `xs = xs * n`.",
             )
-        if not isinstance(self.kind(count), ir.Scalar):
+        if type(self.kind(count)) is not ir.Scalar:
             count = lines.call(repeats, count, *place_of(lines.loc))
-        elif isinstance(count, ir.Const) and count.value > _MANY:
+        elif type(count) is ir.Const and count.value > _MANY:
             count = lines.temp(count)  # a loop stays one
         call = ir.Call(list, (items, count))
-        if isinstance(self.kind(items), ir.Tuple):
+        if type(self.kind(items)) is ir.Tuple:
             whole = lines.fresh()
             self.write("repeated", call, whole, lines, self.made)
             lines.assign(target, ir.Call(tuple, (whole,), text="tuple"))
@@ -313,7 +313,7 @@ _DICT_METHODS = {
 
 def _check_step(index: ir.Atom, lines: Builder) -> None:
     """Refuse to change a part of a list that is not of one piece."""
-    if isinstance(index, ir.Slice) and index.step not in (ir.NONE, ir.Const(1)):
+    if type(index) is ir.Slice and index.step not in (ir.NONE, ir.Const(1)):
         raise UnsupportedError(
             "a slice with a step of a list of active values is changed",
             lines.loc,
@@ -323,7 +323,7 @@ def _check_step(index: ir.Atom, lines: Builder) -> None:
 
 def _places(kind: ir.List, index: ir.Slice) -> range | None:
     """The places of a slice of a list of known length."""
-    bounds = [b.value for b in ir.parts(index) if isinstance(b, ir.Const)]
+    bounds = [b.value for b in ir.parts(index) if type(b) is ir.Const]
     if kind.items is None or len(bounds) < 3:
         return None
     return range(len(kind.items))[slice(*bounds)]
@@ -344,7 +344,7 @@ def _check_merges(base: ir.Name, call: ir.Call, kind: ir.Kind, lines: Builder) -
             lines.loc,
             remedy="Write it out, with the new object on the right: `p.a = p.a + b`.",
         )
-    if not isinstance(kind, ir.Dict) or not is_op(call, Op.OR):
+    if type(kind) is not ir.Dict or not is_op(call, Op.OR):
         raise UnsupportedError(
             f"an operator in place joins a container to {ir.said(base.id)}, of which it is not "
             "known whether it is a list",
@@ -364,7 +364,7 @@ def _forget(made: dict[str, ir.Call], stmt: ir.Stmt) -> None:
 
 def _lacks(kind: ir.Kind, key: ir.Atom) -> bool:
     """Whether a dict certainly never has a key: everything that may be stored in it is known."""
-    if not isinstance(kind, ir.Dict) or not isinstance(key, ir.Const):
+    if type(kind) is not ir.Dict or type(key) is not ir.Const:
         return False
     return kind.item is None and all(key.value != k for k, _ in kind.items)
 

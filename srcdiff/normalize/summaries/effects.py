@@ -112,10 +112,10 @@ def _assumed_call(
     yield ir.rebuilt(stmt, rhs=mark)
     for param in assumed.written:
         base = bound.get(param)
-        if isinstance(base, ir.Name):
+        if type(base) is ir.Name:
             yield ir.SetItem(base, ir.Const(...), fresh(), None, stmt.loc)
-    same = assumed.same if isinstance(stmt, ir.Assign) else ()
-    if lent and same and isinstance(stmt, ir.Assign):
+    same = assumed.same if type(stmt) is ir.Assign else ()
+    if lent and same and type(stmt) is ir.Assign:
         own = [bound[p] for p in same]
         yield from _may_be(stmt.target, assumed.result, own, key, fresh, stmt.loc)
     held = [p for p in assumed.returned if p not in (*assumed.items, *same)]
@@ -128,10 +128,10 @@ def _may_be(
     target: ir.Name, kind: ir.Kind, given: list[ir.Atom], key: Key, fresh: ir.Fresh, loc: ir.Loc
 ) -> Iterator[ir.Stmt]:
     """What a call has returned, of which every list may be each of those that it was given."""
-    if isinstance(kind, ir.List):
+    if type(kind) is ir.List:
         for atom in given:
             yield ir.If(fresh(), (ir.Assign(target, atom, loc),), (), loc)
-    elif isinstance(kind, ir.Tuple) and kind.items is not None:
+    elif type(kind) is ir.Tuple and kind.items is not None:
         items = tuple(fresh() for _ in kind.items)
         for name, item in zip(items, kind.items):
             yield ir.Assign(name, _result(key, item), loc)
@@ -147,7 +147,7 @@ def _result(key: Key, kind: ir.Kind) -> ir.Call:
 
 def is_user_call(rhs: ir.Rhs) -> bool:
     """Whether a right-hand side is a marked call."""
-    return isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Derived) and rhs.fn.part == "primal"
+    return type(rhs) is ir.Call and type(rhs.fn) is ir.Derived and rhs.fn.part == "primal"
 
 
 # --- lists, and which names may stand for one ----------------------------------------------------
@@ -155,12 +155,12 @@ def is_user_call(rhs: ir.Rhs) -> bool:
 
 def holds_values(kind: ir.Kind | None) -> bool:
     """Whether a value is a list of numbers and arrays, which hold no containers."""
-    return isinstance(kind, ir.List) and all(map(is_value, ir.contents(kind)))
+    return type(kind) is ir.List and all(map(is_value, ir.contents(kind)))
 
 
 def is_value(kind: ir.Kind) -> bool:
     """Whether a value certainly is no list or dict, and holds none."""
-    if isinstance(kind, ir.Tuple) and kind.items is not None:
+    if type(kind) is ir.Tuple and kind.items is not None:
         return all(map(is_value, kind.items))
     return isinstance(kind, (ir.Scalar, ir.Array, ir.Text, ir.NoneKind))
 
@@ -185,7 +185,7 @@ def _may_be_one(link: Link, kinds: ir.Kinds) -> bool:
 def marked_arguments(stmt: ir.Stmt) -> Iterator[tuple[Key, str, ir.Atom]]:
     """What is known of a marked call, with every parameter of its callee and what that is given."""
     call = ir.call_of(stmt)
-    key = call.fn.key if call is not None and isinstance(call.fn, ir.Derived) else None
+    key = call.fn.key if call is not None and type(call.fn) is ir.Derived else None
     if call is not None and isinstance(key, Key):
         yield from ((key, p, a) for (p, _), a in zip(key.kinds, call.args))
 
@@ -199,8 +199,8 @@ def is_entangled(function: ir.Function, kinds: ir.Kinds) -> bool:
     What a call gives holds nothing twice, unless its own summary says so.
     """
     last = function.body[-1]
-    assert isinstance(last, ir.Return)
-    calls = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign) and is_user_call(s.rhs)]
+    assert type(last) is ir.Return
+    calls = [s for s in ir.walk(function.body) if type(s) is ir.Assign and is_user_call(s.rhs)]
     if any(s.rhs.fn.key.entangled for s in calls):  # type: ignore[union-attr]
         return True
     given = {s.target.id for s in calls}
@@ -220,7 +220,7 @@ def _apart(link: Link) -> Link:
     """A link whose source is an item of what a call gives, in place of all of that."""
     call = ir.call_of(link.stmt)
     key = call.args[1] if is_op(call, Op.GETITEM) else None
-    if not isinstance(key, ir.Const):
+    if type(key) is not ir.Const:
         return link
     return replace(link, source=f"{link.source}[{key.value}]")
 

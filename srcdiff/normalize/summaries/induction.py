@@ -341,7 +341,7 @@ def _typed(function: ir.Function, kinds: ir.Kinds, does: Does) -> Typed:
     from srcdiff.normalize.containers.methods import plain_containers
 
     body = assuming(function.body, does, ir.Fresh(ir.all_names(function)))
-    return plain_containers(Typed(replace(function, body=body), kinds))
+    return plain_containers(Typed(ir.rebuilt(function, body=body), kinds))
 
 
 def refined_kinds(typed: Typed) -> ir.Kinds:
@@ -355,7 +355,7 @@ def refined_kinds(typed: Typed) -> ir.Kinds:
     def make(does: Does) -> tuple[ir.Kinds, ir.Kinds]:
         does = partial(_if_readable, readable, does)
         body = assuming(function.body, does, ir.Fresh(ir.all_names(function)), lent=True)
-        found = infer(replace(function, body=body), typed.params)
+        found = infer(ir.rebuilt(function, body=body), typed.params)
         return found, found
 
     return consistent(calls, lambda _: NOTHING_YET, summary, make) or kinds

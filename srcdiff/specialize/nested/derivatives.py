@@ -68,7 +68,7 @@ def detached(function: ir.Function) -> ir.Function:
     assert isinstance(last, ir.Return)
     held = ir.Fresh(ir.all_names(function))("_held")
     value = ir.Assign(held, ir.Call(stop_gradient, (last.value,)), last.loc)
-    return replace(function, body=(*function.body[:-1], value, replace(last, value=held)))
+    return ir.rebuilt(function, body=(*function.body[:-1], value, replace(last, value=held)))
 
 
 def is_detached(fn: Any) -> bool:
@@ -132,7 +132,7 @@ def seed_free(function: ir.Function) -> ir.Function:
     if ir.SEED not in ir.bound(function.body):
         return function
     new = ir.Fresh(ir.all_names(function))(ir.SEED).id
-    return replace(function, body=ir.rename(function.body, {ir.SEED: new}))
+    return ir.rebuilt(function, body=ir.rename(function.body, {ir.SEED: new}))
 
 
 def without_seed(function: ir.Function) -> ir.Function:

@@ -123,7 +123,7 @@ def _without_aliases(function: ir.Function, change: Callable[[ir.Atom], ir.Rhs])
             if isinstance(rhs, ir.Name) and count[stmt.target.id] == count.get(rhs.id) == 1:
                 same[stmt.target.id] = same.get(rhs.id, rhs.id)
     body = ir.rename(ir.without(function.body, same.keys()), same)
-    return replace(function, body=body)
+    return ir.rebuilt(function, body=body)
 
 
 def _each(function: ir.Function, change: Callable[[ir.Atom], ir.Rhs]) -> ir.Function:
@@ -141,7 +141,7 @@ def _each(function: ir.Function, change: Callable[[ir.Atom], ir.Rhs]) -> ir.Func
 def at_call(function: ir.Function, fn: Any, loc: ir.Loc) -> ir.Function:
     """A function of ours, or written for one call, as if it stood at the place of the call."""
     ours = hasattr(fn, "__srcdiff_keeps_first__") or function.loc.file.startswith(_PACKAGE)
-    return replace(function, body=_at(function.body, loc)) if ours else function
+    return ir.rebuilt(function, body=_at(function.body, loc)) if ours else function
 
 
 def _at(block: ir.Block, loc: ir.Loc) -> ir.Block:
@@ -180,7 +180,7 @@ def with_columns(function: ir.Function, inputs: Iterable[str]) -> ir.Function:
         return _written(call, made, stmt.loc) if meets else call
 
     body = ir.with_values(function, one).body
-    return replace(function, body=ir.without(body, made.keys() - ir.used(body)))
+    return ir.rebuilt(function, body=ir.without(body, made.keys() - ir.used(body)))
 
 
 def _made(rhs: ir.Rhs, own: Mapping[str, Any]) -> Any:

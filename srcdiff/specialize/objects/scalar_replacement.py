@@ -52,7 +52,7 @@ from srcdiff.specialize.objects.variables import (
 def forwarded(function: ir.Function) -> ir.Function:
     """The function without `_t = x` where every use of `_t` may read `x` itself."""
     defined, used = ir.binding_counts(function.body), ir.reader_counts(function.body)
-    return replace(function, body=_block(function.body, defined, used))
+    return ir.rebuilt(function, body=_block(function.body, defined, used))
 
 
 def _block(block: ir.Block, defined: Counter[str], used: Counter[str]) -> ir.Block:
@@ -415,7 +415,7 @@ def restored(function: ir.Function, fields: Fields) -> ir.Function:
     apart = ir.Fresh(ir.all_names(function) | theirs)
     clashes = sorted(theirs & ir.bound(function.body) - {p.name for p in function.params})
     renamed = ir.rename(function.body, {n: apart(n).id for n in clashes})
-    function = replace(function, body=renamed)
+    function = ir.rebuilt(function, body=renamed)
     params = list(fields.params)
     new = [p for p in own.values() if p.name not in theirs]  # the cotangent
     if any(p.style in ("*", "kw", "**") for p in params):
@@ -475,7 +475,7 @@ def plain_names(function: ir.Function) -> ir.Function:
     """A function that binds no attribute."""
     dotted = sorted(n for n in ir.bound(function.body) if not n.isidentifier())
     fresh = ir.Fresh(ir.all_names(function))
-    return replace(function, body=ir.rename(function.body, {n: fresh(n).id for n in dotted}))
+    return ir.rebuilt(function, body=ir.rename(function.body, {n: fresh(n).id for n in dotted}))
 
 
 def residual_kinds(backward: ir.Function, kinds: Mapping[str, ir.Kind]) -> dict[str, ir.Kind]:
