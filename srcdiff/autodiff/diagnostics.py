@@ -17,7 +17,7 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.analysis.activity import Edges, reachable
 from srcdiff.analysis.facts import Facts
-from srcdiff.errors import UnusedInputError
+from srcdiff.errors import TransformError, UnusedInputError, refused
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.arguments import spelling
 from srcdiff.primitives.operation import Meaning, op_of
@@ -32,15 +32,11 @@ _MOST = 3
 
 def unused_input(
     param: str, params: Iterable[str], function: ir.Function, found: Edges
-) -> UnusedInputError:
+) -> TransformError:
     """The error for an input that no output depends on; `params` are the names of its parts."""
-    return UnusedInputError(
-        f"One of the differentiated inputs appears to not have been used in the graph: "
-        f"no output of `{function.name}` depends differentiably on `{param}`, which is "
-        f"{_fate(frozenset(params), function, found)}",
-        function.loc,
-        remedy="Pass allow_unused=True to get None, or materialize_grads=True to get zeros.",
-    )
+    fate = _fate(frozenset(params), function, found)
+    fields = {"function": function.name, "param": param, "fate": fate}
+    return refused("inputs.unused", function.loc, UnusedInputError, **fields)
 
 
 def _fate(params: frozenset[str], function: ir.Function, found: Edges) -> str:

@@ -34,7 +34,7 @@ from srcdiff.autodiff.tangents import (
     joins,
 )
 from srcdiff.check.callees import check_callees
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import refused
 from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.request import Request
 from srcdiff.ir.frozen import replace
@@ -232,11 +232,7 @@ def _on_container(call: ir.Call, scribe: Scribe) -> ir.Call:
     """A method of a list or dict, on its tangent."""
     if call.kwargs or not is_op(call, *_CONTENTS):
         assert isinstance(call.fn, ir.Method)
-        raise UnsupportedError(
-            f"the method `{call.fn.name}` of a container of active values has no tangent",
-            scribe.loc,
-            remedy="Use append, extend, insert, pop, clear, reverse or update.",
-        )
+        raise refused("inputs.container_tangent", scribe.loc, name=call.fn.name)
     return on_companions(call, scribe.tangent)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.activity import edges_of, reachable
-from srcdiff.errors import DtypeError, UnsupportedError, placed
+from srcdiff.errors import DtypeError, placed, refused
 from srcdiff.frontend.lowering import flows, mentioned
 from srcdiff.frontend.request import Request
 from srcdiff.kinds.calls import atom_kind
@@ -41,12 +41,7 @@ def check_boxed(function: ir.Function, kinds: ir.Kinds, inputs: tuple[str, ...])
     varied = reachable(inputs, found)
     for source, target, stmt in found:
         if target in boxes and source in varied and source not in boxes:
-            raise UnsupportedError(
-                f"{ir.said(target)} is an array of Python objects, through which no derivative "
-                "passes",
-                stmt.loc,
-                remedy="Keep the values in a list, or in an array of numbers.",
-            )
+            raise refused("memory.boxed", stmt.loc, name=ir.said(target))
 
 
 def _makes_box(call: ir.Call | None) -> bool:
@@ -148,12 +143,8 @@ def _check_captured(call: ir.Call, made: Mapping[str, str], kinds: ir.Kinds, loc
     for param, atom in find(call, kinds, loc).args.items():
         active = [made[n] for n in ir.names(atom) if n in made]
         if active and param not in mentioned(rule):
-            raise UnsupportedError(
-                f"the function that is the argument `{param}` of {spelling(call)} reads "
-                f"{ir.said(active[0])}, through which a derivative would have to pass",
-                loc,
-                remedy="Let it take the value as an argument, where the call can pass it on, or "
-                "read srcdiff.stop_gradient of it.",
+            raise refused(
+                "callees.captured", loc, param=param, callee=spelling(call), name=ir.said(active[0])
             )
 
 
@@ -193,12 +184,7 @@ def _holds_object(kind: ir.Kind) -> bool:
 
 
 def _refuse_objects(call: ir.Call, loc: ir.Loc) -> NoReturn:
-    raise UnsupportedError(
-        f"{spelling(call)} gets objects, of which it is not known how they are compared or joined",
-        loc,
-        remedy="Give it numbers that they hold, or write it out with `if` and operators; `max` and "
-        "`min` take `key=`.",
-    )
+    raise refused("objects.combined", loc, callee=spelling(call))
 
 
 def _is_item_store(stmt: ir.SetItem, kinds: ir.Kinds) -> bool:
@@ -208,12 +194,7 @@ def _is_item_store(stmt: ir.SetItem, kinds: ir.Kinds) -> bool:
 
 
 def _refuse_store(stmt: ir.SetItem) -> NoReturn:
-    raise UnsupportedError(
-        f"a value with a derivative is stored into {ir.said(stmt.base.id)}, an object of a class "
-        "of which it is not known how it stores items",
-        stmt.loc,
-        remedy="Use a list, a dict or an array.",
-    )
+    raise refused("objects.stored", stmt.loc, name=ir.said(stmt.base.id))
 
 
 # --- arrays of other classes than NumPy's own ----------------------------------------------------
@@ -291,12 +272,7 @@ def check_strong(
         if call is None or isinstance(call.fn, ir.Derived) or is_op(call, Op.HOOK):
             continue
         if not active.isdisjoint(ir.writes(stmt)) and _is_given_one(call, kinds):
-            raise UnsupportedError(
-                f"strong_zeros=True does not reach the function that {ir.said(call.text or '')} is "
-                "given, which is differentiated when it runs",
-                stmt.loc,
-                remedy="Call the function itself, use a plain loop, or leave out strong_zeros.",
-            )
+            raise refused("inputs.strong_zeros", stmt.loc, callee=ir.said(call.text or ""))
 
 
 def _is_given_one(call: ir.Call, kinds: ir.Kinds) -> bool:

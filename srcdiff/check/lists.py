@@ -17,7 +17,7 @@ from srcdiff import ir
 from srcdiff.analysis.links import is_copy
 from srcdiff.analysis.liveness import live_before
 from srcdiff.analysis.points_to import PointsTo, Slots
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import TransformError, refused
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.normalize.summaries.effects import is_value, marked_arguments, together
 from srcdiff.primitives.effects import written_into
@@ -39,11 +39,7 @@ def check_loops(function: ir.Function, kinds: ir.Kinds) -> None:
     for block, loop in loops:
         for base in sorted(_looped_over(loop)):
             for stmt in _Changes(base, slots, kinds).of(block, loop):
-                raise UnsupportedError(
-                    f"{ir.said(base)} is changed while a loop runs over it",
-                    stmt.loc,
-                    remedy="Loop over a copy, or by index.",
-                )
+                raise refused("loops.resized", stmt.loc, name=ir.said(base))
 
 
 def _check_counts(function: ir.Function, kinds: ir.Kinds) -> None:
@@ -54,12 +50,7 @@ def _check_counts(function: ir.Function, kinds: ir.Kinds) -> None:
             dtypes = [getattr(atom_kind(a, kinds), "dtype", None) for a in call.args]
             narrow = next((d for d in dtypes if d in _NARROW), None)
             if narrow is not None:
-                raise UnsupportedError(
-                    f"a loop counts with a number of dtype {narrow}, which may overflow or go "
-                    "below zero",
-                    stmt.loc,
-                    remedy="Convert it first: `int(n)`.",
-                )
+                raise refused("loops.count", stmt.loc, dtype=narrow)
 
 
 _NARROW = ("uint8", "uint16", "uint32", "uint64", "int8", "int16")
@@ -177,12 +168,7 @@ def _returned(stmt: ir.Stmt, kinds: ir.Kinds) -> list[str]:
     return found
 
 
-def _refusal(stmt: ir.Stmt, param: str) -> UnsupportedError:
+def _refusal(stmt: ir.Stmt, param: str) -> TransformError:
     call = ir.call_of(stmt)
     assert call is not None and isinstance(call.fn, ir.Derived)
-    return UnsupportedError(
-        f"the recursive function `{call.fn.name}` may return its argument `{param}`, or something "
-        "that holds it, and the container is changed afterwards",
-        stmt.loc,
-        remedy="Return a copy of it, or change it before the call.",
-    )
+    return refused("callees.recursive_container", stmt.loc, name=call.fn.name, param=param)

@@ -25,7 +25,7 @@ from srcdiff.analysis.links import (
     named_container,
 )
 from srcdiff.analysis.points_to import PointsTo
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import TransformError, refused
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.effects import written_into
@@ -111,13 +111,8 @@ def _put_into(
     return tuple((s, r) for s, r in found if not isinstance(r.value, np.ndarray))
 
 
-def _refusal(ref: ir.Ref, stmt: ir.Stmt) -> UnsupportedError:
-    return UnsupportedError(
-        f"a store into {ir.said(ref.text)}, which is not local to the function and is read "
-        "elsewhere",
-        stmt.loc,
-        remedy="Pass it as an argument.",
-    )
+def _refusal(ref: ir.Ref, stmt: ir.Stmt) -> TransformError:
+    return refused("memory.outside", stmt.loc, name=ir.said(ref.text))
 
 
 def _overlapping(refs: Mapping[int, ir.Ref]) -> Iterator[tuple[int, int]]:

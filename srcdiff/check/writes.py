@@ -19,7 +19,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.links import Link, classes_of, groups, reached, refusal
 from srcdiff.analysis.points_to import PointsTo
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import refused
 from srcdiff.frontend.closures.closures import Closure
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.primitives.arguments import KEYS, parameters, spelling
@@ -36,12 +36,7 @@ def check_written(function: ir.Function, kinds: ir.Kinds) -> None:
         if call is None or not _has_out(call.fn):
             continue
         for name in (*_spread(call, kinds), *_options(call, kinds)):
-            raise UnsupportedError(
-                f"{spelling(call)} may write into what {ir.said(name)} holds: whether `out` is "
-                "among it is known only when the program runs",
-                stmt.loc,
-                remedy="Write the arguments one by one, and what is written into as `out=`.",
-            )
+            raise refused("memory.out_unknown", stmt.loc, callee=spelling(call), name=ir.said(name))
 
 
 def check_views(function: ir.Function, kinds: ir.Kinds) -> None:
@@ -71,11 +66,7 @@ def check_kept(function: ir.Function, kinds: ir.Kinds) -> None:
     for stmt in made:
         if not stored.isdisjoint(_names_of(stmt.target.id, links)):
             assert isinstance(stmt.rhs, ir.Call)
-            raise UnsupportedError(
-                f"what {spelling(stmt.rhs)} gives is written into, and kept for the next call",
-                stmt.loc,
-                remedy="Make a copy here with `.copy()`.",
-            )
+            raise refused("objects.kept", stmt.loc, callee=spelling(stmt.rhs))
 
 
 def _names_of(name: str, links: Iterable[Link]) -> set[str]:
@@ -126,12 +117,8 @@ def _check_raw(call: ir.Call, kinds: ir.Kinds, loc: ir.Loc) -> None:
     """Refuse the address of an array."""
     base = call.args[0]
     if isinstance(base, ir.Name) and isinstance(kinds.get(base.id), ir.Array):
-        raise UnsupportedError(
-            f"the attribute `{spelling(call).split('`')[1]}` gives the address of the memory of "
-            f"{ir.said(base.id)}, into which anybody may write",
-            loc,
-            remedy="Write into the array itself.",
-        )
+        name = spelling(call).split("`")[1]
+        raise refused("memory.address", loc, name=name, array=ir.said(base.id))
 
 
 def _has_out(fn: ir.Callee) -> bool:
@@ -213,23 +200,14 @@ def check_changes(function: ir.Function, kinds: ir.Kinds) -> None:
         call = ir.call_of(stmt)
         if made and call is not None and (is_user_call(call) or is_user_function(call.fn)):
             for name in made.keys() & set(ir.names(call)):
-                raise UnsupportedError(
-                    f"a function made here changes {ir.said(made[name])} where it is called, "
-                    "which is not here",
-                    stmt.loc,
-                    remedy="Pass what it changes as an argument, or return the new value.",
-                )
+                raise refused("callees.changing", stmt.loc, name=ir.said(made[name]))
 
 
 def _check_method(call: ir.Call, name: str, kinds: ir.Kinds, loc: ir.Loc) -> None:
     """Refuse a method that changes its object, as a value."""
     for base in ir.names(call):
         if _matters(kinds.get(base)):
-            raise UnsupportedError(
-                f"the method `{name}` of {ir.said(base)}, which changes it, is used as a value",
-                loc,
-                remedy=f"Call it in its place: `{base}.{name}(...)`.",
-            )
+            raise refused("callees.method", loc, name=name, base=ir.said(base), plain=base)
 
 
 def _matters(kind: ir.Kind | None) -> bool:

@@ -20,7 +20,7 @@ from inspect import Parameter
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import refused
 from srcdiff.frontend.closures.closures import Closure, Lifted, lifted_closure
 from srcdiff.frontend.free_variables import Freed, with_keywords
 from srcdiff.ir.frozen import replace
@@ -173,11 +173,7 @@ def check_kept(written: tuple[str, ...], variables: Variables, loc: ir.Loc) -> N
     """
     for name in variables:
         if any(w == name or w.startswith((f"{name}[", f"{name}.")) for w in written):
-            raise UnsupportedError(
-                f"an object in {ir.said(name)}, which is not local to the function, is changed",
-                loc,
-                remedy="Pass it as an argument.",
-            )
+            raise refused("memory.outside_object", loc, name=ir.said(name))
 
 
 def _outside(stmt: ir.Stmt) -> Iterator[ir.Ref]:
