@@ -197,7 +197,7 @@ def user_calls(typed: Typed) -> ir.Function:
     marked = replace(function, body=marker.block(function.body))
     if not any(s.written or s.returned or s.entangled or s.together for s in marker.known.values()):
         return marked
-    from srcdiff.check.lists import check_returned
+    from srcdiff.check.callees import check_returned
 
     check_returned(marked, kinds)
     # What that shows of memory decides what may be written into, and what is looked up.
@@ -398,12 +398,6 @@ def _is_candidate(stmt: ir.Stmt, kinds: ir.Kinds) -> bool:
     return plain and isinstance(kind, (ir.Unknown, ir.Object, ir.Callable))
 
 
-def is_at_run_time(rhs: ir.Rhs) -> bool:
-    """Whether a right-hand side is a marked call."""
-    fn = rhs.fn if isinstance(rhs, ir.Call) else None
-    return isinstance(fn, ir.Derived) and fn.part == AT_RUN_TIME
-
-
 def run_time_adjoint(stmt: ir.Assign, facts: Facts) -> Pairs:
     """A marked call as pairs: it runs with a pullback, which is the adjoint."""
     call = stmt.rhs
@@ -416,25 +410,3 @@ def run_time_adjoint(stmt: ir.Assign, facts: Facts) -> Pairs:
     forward = ir.Call(trees.call_vjp, (fn, places, *args), strong, text="call_vjp")
     adjoint = _taken_back(stmt, trees.pull_back, pull, [args[k] for k in at], facts)
     return _parts(stmt, forward, both, pull, adjoint)
-
-
-def check_used(function: ir.Function, active: frozenset[str]) -> None:
-    """Refuse marked calls that no derivative passes through: what they write is not known."""
-    for stmt in ir.assignments(function.body):
-        call: Any = stmt.rhs
-        if is_at_run_time(call) and stmt.target.id not in active:
-            raise refused("callees.not_used", stmt.loc, name=ir.said(call.text or call.fn.name))
-
-
-def check_flows(rhs: ir.Rhs, facts: Facts, loc: ir.Loc) -> None:
-    """Refuse what is kept as text and reads values with a derivative."""
-    if isinstance(rhs, ir.Opaque) and not rhs.harmless:
-        if not facts.active.isdisjoint(ir.names(rhs)):
-            raise refused("callees.text", loc, text=rhs.text)
-
-
-def check_first_order(function: ir.Function) -> None:
-    """Refuse the derivative of a text that calls functions found when it runs."""
-    for stmt in ir.assignments(function.body):
-        if is_op(stmt.rhs, Op.CALL_VJP, Op.PULL_BACK):
-            raise refused("inputs.second_order", stmt.loc)

@@ -31,7 +31,6 @@ from srcdiff.autodiff.expand.adjoint import expand
 from srcdiff.autodiff.expand.tangent import Along, Tangent
 from srcdiff.errors import InternalError, MissingRuleError, TransformError, refused
 from srcdiff.frontend.lowering import differentiable, flows, template_of
-from srcdiff.frontend.request import Request
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
@@ -42,7 +41,6 @@ from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import Bound, Rule, find
 from srcdiff.runtime import trees
 from srcdiff.specialize.fold import Folder
-from srcdiff.specialize.objects.places import has_objects
 
 
 def transposed(bound: Bound, stmt: ir.Assign, facts: Facts) -> tuple[ir.Block, ir.Atom | None]:
@@ -462,17 +460,3 @@ def effect_tangent(stmt: ir.Effect, call: ir.Call, scribe: Scribe) -> None:
         scribe.out.append(ir.Effect(same, stmt.loc))
     else:
         raise refused("inputs.no_tangent", stmt.loc, MissingRuleError, name=bound.name, why="")
-
-
-def check_objects(
-    function: ir.Function, active: frozenset[str], kinds: Mapping[str, ir.Kind], request: Request
-) -> None:
-    """Refuse active objects: their attributes have no tangents.
-
-    Raises:
-        UnsupportedError: a value that carries a derivative is an object, or holds one.
-    """
-    whole = [item.param for item in request.inputs if item.parts]
-    objects = whole or sorted(n for n in active if n in kinds and has_objects(kinds[n]))
-    if objects:
-        raise refused("inputs.object_tangent", function.loc, name=ir.said(objects[0]))
