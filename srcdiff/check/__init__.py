@@ -13,23 +13,19 @@ inputs: inputs that reach no output, and options that do not reach what is calle
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.check import callees, inputs, loops, memory, objects
 from srcdiff.frontend.request import Request
 from srcdiff.kinds.interpreter import Typed
 from srcdiff.normalize.outputs import selected_names
+from srcdiff.specialize.closures.lifting import Variables
 
 
 def check_source(
-    source: Typed,
-    plain: Typed,
-    request: Request,
-    outside: Mapping[str, ir.Ref],
-    stored: Iterable[str],
+    source: Typed, plain: Typed, request: Request, outside: Variables, stored: Iterable[str]
 ) -> tuple[Any, ...]:
     """Refuse what would be wrong; gives the containers from outside that get derivatives.
 
@@ -38,7 +34,6 @@ def check_source(
     `stored` the attributes that are assigned.
     """
     function, kinds = source.function, source.kinds
-    objects.check_arrays(function, kinds)
     loops.check_loops(function, kinds)
     memory.check_written(function, kinds)
     memory.check_views(function, kinds)

@@ -249,11 +249,7 @@ def _changed(closure: Closure) -> Iterator[str]:
 
 
 def check_returned(function: ir.Function, kinds: ir.Kinds) -> None:
-    """Refuse changes of containers that calls, which are marked, may have returned.
-
-    Raises:
-        UnsupportedError: there is one.
-    """
+    """Refuse changes of containers that calls, which are marked, may have returned."""
     places = list(ir.walk_in_loops(function.body))
     changed = [(k, loops, _changed_here(s, kinds)) for k, (s, loops) in enumerate(places)]
     group = together(function, kinds)

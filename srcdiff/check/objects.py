@@ -22,11 +22,7 @@ from srcdiff.specialize.objects.places import has_objects
 
 
 def check_arrays(function: ir.Function, kinds: ir.Kinds) -> None:
-    """Refuse what is done with an array of a class that is not NumPy's own.
-
-    Raises:
-        DtypeError: with the line that does it.
-    """
+    """Raise a DtypeError for what is done with an array of a class that is not NumPy's own."""
     for stmt in ir.walk(function.body):
         for atom in _operands(stmt):
             kind = atom_kind(atom, kinds)
@@ -77,11 +73,7 @@ def _converted(cls: type, name: str) -> str:
 
 
 def check_boxed(function: ir.Function, kinds: ir.Kinds, inputs: tuple[str, ...]) -> None:
-    """Refuse an array of objects that holds what depends on the inputs.
-
-    Raises:
-        UnsupportedError: a value that carries a derivative is stored in it, or it is made of one.
-    """
+    """Refuse an array of objects that holds, or is made of, what depends on the inputs."""
     boxes = {n for n, k in kinds.items() if isinstance(k, ir.Array) and k.dtype == "object"}
     boxes |= {n for s in ir.walk(function.body) if _makes_box(ir.call_of(s)) for n in ir.writes(s)}
     if not boxes:
@@ -111,11 +103,7 @@ def _is_object_dtype(dtype: object) -> bool:
 def check_objects(
     function: ir.Function, active: Set[str], kinds: ir.Kinds, request: Request
 ) -> None:
-    """Refuse active objects: their attributes have no tangents.
-
-    Raises:
-        UnsupportedError: a value that carries a derivative is an object, or holds one.
-    """
+    """Refuse objects that carry a derivative, or hold one: their attributes have no tangents."""
     whole = [item.param for item in request.inputs if item.parts]
     objects = whole or sorted(n for n in active if n in kinds and has_objects(kinds[n]))
     if objects:

@@ -25,6 +25,7 @@ from srcdiff.autodiff.calls import at_run_time, unmarked, user_calls
 from srcdiff.autodiff.reverse import reverse
 from srcdiff.autodiff.tape.split import Parts, split
 from srcdiff.check import check_flow, check_source
+from srcdiff.check.objects import check_arrays
 from srcdiff.codegen.emit import Made
 from srcdiff.codegen.link import alone, module_text
 from srcdiff.codegen.naming import name, shorten
@@ -386,6 +387,8 @@ def compose_pass(state: State) -> State:
     """Calls that stand for several others written out, and `out=` as a store."""
     inputs = tuple(i.param for i in state.request.inputs)
     outputs = selected_names(state.function)
+    # Of an array of another class what is written out may ask for the shape alone.
+    check_arrays(state.function, state.kinds)
     typed = state.typed.by(without_idle_outs, state.kinds)
     typed = by_rare(typed, "entrywise", typed.kinds, inputs, outputs)
     typed = compose(typed, state.request)
