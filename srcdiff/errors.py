@@ -117,6 +117,26 @@ class UnusedInputError(TransformError):
     """No differentiable path leads from an input to a selected output."""
 
 
+@functools.cache
+def refusals() -> Mapping[str, Sequence[str]]:
+    """The table of refusals by name: the reason, the remedy, and a row of `docs/limits.md`.
+
+    What is in braces is filled in where it is raised.  Some have a row alone: their message stands
+    where they are raised.
+    """
+    blocks = (_PACKAGE / "refusals.txt").read_text(encoding="utf-8").split("\n\n")
+    return {name: lines for name, *lines in map(str.splitlines, blocks)}
+
+
+def refused(
+    name: str, loc: Place | None, cls: type[TransformError] = UnsupportedError, /, **fields: Any
+) -> TransformError:
+    """The error of an entry of the table of refusals."""
+    lines = (line for line in refusals()[name] if not line.startswith("| "))
+    reason, *remedy = (line.format(**fields) for line in lines)
+    return cls(reason, loc, "\n".join(remedy))
+
+
 class CotangentError(SrcdiffError, RuntimeError, ValueError):
     """`grad_outputs` does not fit the output."""
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import srcdiff
+from srcdiff.errors import refusals
 from srcdiff.primitives import registry
 from tests import limits
 from tests.rules import table as rule_table
@@ -83,13 +84,28 @@ def updated(text: str, folder: Path) -> str:
     return text
 
 
+_ROWS = re.compile(r"(<!-- refusals: (\w+) -->\n)(?:\|.*\n)*")
+
+
+def tabled(text: str) -> str:
+    """The document with the rows that the table of refusals has for a topic."""
+    return _ROWS.sub(lambda found: found[1] + _table(found[2]), text)
+
+
+def _table(topic: str) -> str:
+    """What is refused by a topic, and what to write instead."""
+    entries = (lines for name, lines in refusals().items() if name.startswith(f"{topic}."))
+    rows = [line for lines in entries for line in lines if line.startswith("| ")]
+    return "\n".join(["| refused | write instead |", "|---|---|", *rows, ""])
+
+
 def main() -> None:
     """Rewrite generated blocks of documents, the table of rules and the page of refusals."""
     (registry.folder() / registry.INDEX).write_text(registry.indexed())
     RULES.write_text(rule_table.text())
     for path in DOCUMENTS:
         with tempfile.TemporaryDirectory() as folder:
-            new = updated(path.read_text(), Path(folder))
+            new = tabled(updated(path.read_text(), Path(folder)))
         if new != path.read_text():
             path.write_text(new)
             print(f"wrote {path.relative_to(ROOT)}")

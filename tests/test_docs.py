@@ -15,6 +15,7 @@ def test_document(path, tmp_path):
     text = path.read_text()
     for block, value in documents.run(text, tmp_path):
         assert block.code == value, block.what
+    assert documents.tabled(text) == text
 
 
 PAGES = (*documents.DOCUMENTS, *sorted(documents.WRITTEN))

@@ -1,7 +1,9 @@
 """Bad input gets a located error: the message, the line and the caret."""
 
+import ast
 import math
 import pickle
+import string
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import srcdiff
 from srcdiff import errors, ir
 from srcdiff.frontend.source.parse import parse
 from srcdiff.runtime import trees
+from tests.limits.places import PACKAGE
 from tests.support.differences import define
 
 
@@ -399,3 +402,16 @@ def test_located_errors_pickle():
     error = info.value
     copy = pickle.loads(pickle.dumps(error))
     assert str(copy) == str(error) and copy.loc == error.loc and copy.remedy == error.remedy
+
+
+def test_every_entry_of_the_table_is_raised_with_its_fields():
+    table = {k: [t for t in v if not t.startswith("| ")] for k, v in errors.refusals().items()}
+    nodes = [n for p in PACKAGE.rglob("*.py") for n in ast.walk(ast.parse(p.read_text()))]
+    told = {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    assert {name for name, lines in table.items() if lines} == told & table.keys()
+    for call in (n for n in nodes if isinstance(n, ast.Call)):
+        known = getattr(call.func, "id", "") == "refused" and isinstance(call.args[0], ast.Constant)
+        given = {k.arg for k in call.keywords}
+        if known and None not in given:
+            text = "\n".join(table[call.args[0].value])
+            assert given == {f for _, f, _, _ in string.Formatter().parse(text) if f}, text

@@ -57,8 +57,8 @@ def test_what_the_wheel_holds(wheel):
 
 
 def sources(folder):
-    """The Python files and pages of a folder."""
-    found = [*(ROOT / folder).rglob("*.py"), *(ROOT / folder).rglob("*.html")]
+    """The Python files, pages and tables of a folder."""
+    found = [p for end in ("py", "html", "txt") for p in (ROOT / folder).rglob(f"*.{end}")]
     return [p for p in found if "__pycache__" not in p.parts]
 
 

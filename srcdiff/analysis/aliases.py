@@ -46,7 +46,7 @@ from srcdiff.analysis.points_to import (
     view_of,
 )
 from srcdiff.analysis.shadows import Shadowed, shadowed
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import TransformError, refused
 from srcdiff.ir.frozen import frozen
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.indexing import item_kind
@@ -148,7 +148,7 @@ def _changes(link: Link, scene: PointsTo) -> Iterator[ir.Stmt]:
             yield stmt
 
 
-def _refusal(link: Link) -> UnsupportedError:
+def _refusal(link: Link) -> TransformError:
     """The refusal, with the name of the list as the user knows it."""
     target, source = ir.said(link.target), ir.said(link.source)
     if target == source or ir.is_temporary(link.target):
@@ -157,11 +157,7 @@ def _refusal(link: Link) -> UnsupportedError:
         what = f"{target} may be a list in {source} or an array"
     else:
         what = f"{target} may be {source} or an array"
-    return UnsupportedError(
-        f"{what}, and the list changes while both are used",
-        link.stmt.loc,
-        remedy="Make a copy here with `.copy()`, or an array with `np.array(...)`.",
-    )
+    return refused("memory.list_or_array", link.stmt.loc, what=what)
 
 
 # --- classes of names, their owners and views ----------------------------------------------------

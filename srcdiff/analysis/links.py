@@ -23,7 +23,7 @@ from typing import TypeGuard, TypeVar
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import TransformError, refused
 from srcdiff.ir.disjoint import Disjoint
 from srcdiff.ir.frozen import frozen
 from srcdiff.primitives.effects import (
@@ -313,7 +313,7 @@ def until_last_use(link: Link) -> ir.Block:
     return link.rest[: link.span]
 
 
-def refusal(link: Link) -> UnsupportedError:
+def refusal(link: Link) -> TransformError:
     """The refusal of memory whose owner the source does not decide."""
     target, source = _made(link), ir.said(link.source)
     if source == ir.said("_") and link.how == "view":
@@ -328,11 +328,7 @@ def refusal(link: Link) -> UnsupportedError:
         "element": f"{target} is an element of {of}",
         "stored": f"{source} is stored in {into}",
     }[link.how]
-    return UnsupportedError(
-        f"{what}, and its memory is written in place",
-        link.stmt.loc,
-        remedy="Make a copy here with `.copy()`, or write through one name only.",
-    )
+    return refused("memory.unclear", link.stmt.loc, what=what)
 
 
 def _made(link: Link) -> str:

@@ -23,8 +23,8 @@ from srcdiff.analysis.facts import Facts
 from srcdiff.analysis.links import Groups
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.autodiff.containers import Lines, Pairs, copied
-from srcdiff.errors import UnsupportedError
-from srcdiff.frontend.closures.closures import Closure, Lifted
+from srcdiff.errors import UnsupportedError, refused
+from srcdiff.frontend.closures import Closure, Lifted
 from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.signatures import bind
 from srcdiff.ir.builder import Builder, Rewriter
@@ -164,11 +164,7 @@ def _unmarked(stmt: ir.Stmt) -> ir.Stmt:
         if not isinstance(call.fn.key.function, Lifted):  # that has no name of its own
             return replace(stmt, rhs=_primal_call(call))
         if call.fn.key.written:
-            raise UnsupportedError(
-                f"the nested recursive function `{call.fn.name}` writes into an argument",
-                stmt.loc,
-                remedy="Move it out of the function.",
-            )
+            raise refused("callees.recursive_nested", stmt.loc, name=call.fn.name)
     return stmt
 
 
@@ -201,7 +197,7 @@ def user_calls(typed: Typed) -> ir.Function:
     marked = ir.rebuilt(function, body=marker.block(function.body))
     if not any(s.written or s.returned or s.entangled or s.together for s in marker.known.values()):
         return marked
-    from srcdiff.check.lists import check_returned
+    from srcdiff.check.callees import check_returned
 
     check_returned(marked, kinds)
     # What that shows of memory decides what may be written into, and what is looked up.
@@ -256,12 +252,7 @@ class _Marker(Rewriter):
         if found is None or not (found.entangled or found.together):
             return
         if any(self.near.share(stmt.target.id, n) for n in self.written):
-            raise UnsupportedError(
-                f"the recursive function `{call.fn.name}` returns arrays that may share memory, "
-                "and one of them is written into here",
-                stmt.loc,
-                remedy="Return a copy of one of them.",
-            )
+            raise refused("callees.recursive_results", stmt.loc, name=call.fn.name)
 
     def shared(self, stmt: ir.Assign | ir.Effect, call: ir.Call) -> tuple[str, ...]:
         """The parameters whose memory the result may share, and that somebody writes into."""
@@ -293,12 +284,7 @@ class _Marker(Rewriter):
         for k, param in enumerate(key.written, 1):
             base = args[param]
             if type(base) is not ir.Name or not is_array(self.kinds.get(base.id)):
-                raise UnsupportedError(
-                    f"the recursive function `{call.fn.name}` writes into its argument `{param}`, "
-                    "which is not surely an array",
-                    stmt.loc,
-                    remedy="Return a new value instead, or write a loop.",
-                )
+                raise refused("callees.recursive_unknown", stmt.loc, name=call.fn.name, param=param)
             olds[param] = self.temp(item_of(both, k, count))
             self.store(base, ir.Const(...), olds[param])
         if type(stmt) is ir.Assign:
@@ -330,22 +316,12 @@ def _check_apart(
     """What is written into is no other argument, and is returned only as an array."""
     name, loc = getattr(key.function, "__name__", "the function"), stmt.loc
     if type(stmt) is ir.Assign and set(key.returned) & set(key.written) - set(shared):
-        raise UnsupportedError(
-            f"the recursive function `{name}` writes into its argument `{key.returned[0]}` and "
-            "may return it, or a part of it in something else",
-            loc,
-            remedy="Return a copy of it, or nothing.",
-        )
+        raise refused("callees.recursive_returned", loc, name=name, param=key.returned[0])
     for param in key.written:
         for other, atom in args.items():
             one, two = ir.names(args[param]), ir.names(atom)
             if other != param and any(near.share(a, b) for a in one for b in two):
-                raise UnsupportedError(
-                    f"the recursive function `{name}` writes into its argument `{param}`, which "
-                    f"may share memory with `{other}`",
-                    loc,
-                    remedy="Pass a copy of one of them.",
-                )
+                raise refused("callees.recursive_shared", loc, name=name, param=param, other=other)
 
 
 def _marked_call(call: ir.Call, kinds: ir.Kinds, loc: ir.Loc, known: dict[Any, Summary]) -> ir.Call:
@@ -422,12 +398,6 @@ def _is_candidate(stmt: ir.Stmt, kinds: ir.Kinds) -> bool:
     return plain and isinstance(kind, (ir.Unknown, ir.Object, ir.Callable))
 
 
-def is_at_run_time(rhs: ir.Rhs) -> bool:
-    """Whether a right-hand side is a marked call."""
-    fn = rhs.fn if type(rhs) is ir.Call else None
-    return type(fn) is ir.Derived and fn.part == AT_RUN_TIME
-
-
 def run_time_adjoint(stmt: ir.Assign, facts: Facts) -> Pairs:
     """A marked call as pairs: it runs with a pullback, which is the adjoint."""
     call = stmt.rhs
@@ -440,40 +410,3 @@ def run_time_adjoint(stmt: ir.Assign, facts: Facts) -> Pairs:
     forward = ir.Call(trees.call_vjp, (fn, places, *args), strong, text="call_vjp")
     adjoint = _taken_back(stmt, trees.pull_back, pull, [args[k] for k in at], facts)
     return _parts(stmt, forward, both, pull, adjoint)
-
-
-def check_used(function: ir.Function, active: frozenset[str]) -> None:
-    """Refuse marked calls that no derivative passes through: what they write is not known."""
-    for stmt in ir.assignments(function.body):
-        call: Any = stmt.rhs
-        if is_at_run_time(call) and stmt.target.id not in active:
-            raise UnsupportedError(
-                f"the function called here, {ir.said(call.text or call.fn.name)}, is known "
-                "only when the program runs, and gets values with a derivative",
-                stmt.loc,
-                remedy="Pass it srcdiff.stop_gradient of them, or pass the function as an "
-                "argument of its own.",
-            )
-
-
-def check_flows(rhs: ir.Rhs, facts: Facts, loc: ir.Loc) -> None:
-    """Refuse what is kept as text and reads values with a derivative."""
-    if isinstance(rhs, ir.Opaque) and not rhs.harmless:
-        if not facts.active.isdisjoint(ir.names(rhs)):
-            raise UnsupportedError(
-                f"no derivative flows through the expression `{rhs.text}`",
-                loc,
-                remedy="Write it with arrays, loops and plain calls, or wrap what it reads in "
-                "srcdiff.stop_gradient.",
-            )
-
-
-def check_first_order(function: ir.Function) -> None:
-    """Refuse the derivative of a text that calls functions found when it runs."""
-    for stmt in ir.assignments(function.body):
-        if is_op(stmt.rhs, Op.CALL_VJP, Op.PULL_BACK):
-            raise UnsupportedError(
-                "a function that is known only when the program runs has first derivatives only",
-                stmt.loc,
-                remedy="Call functions by their names, with `if` to choose between them.",
-            )

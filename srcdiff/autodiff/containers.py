@@ -25,7 +25,7 @@ from srcdiff import ir
 from srcdiff.analysis.aliases import keeps_shape, may_be_dict
 from srcdiff.analysis.facts import Facts
 from srcdiff.analysis.links import JOINS
-from srcdiff.errors import InternalError, UnsupportedError
+from srcdiff.errors import InternalError, TransformError, refused
 from srcdiff.ir.builder import Builder, place_of
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
@@ -318,12 +318,7 @@ def check_items(stmt: ir.SetItem, facts: Facts) -> None:
     """Refuse items for a part of what may be a list, whose length they change."""
     items = isinstance(stmt.index, ir.Slice) and ir.is_container(atom_kind(stmt.value, facts.kinds))
     if items and not ir.is_numeric(atom_kind(stmt.base, facts.kinds)):
-        raise UnsupportedError(
-            f"items are stored into a part of {ir.said(stmt.base.id)}, which may be an array or a "
-            "list",
-            stmt.loc,
-            remedy="Store an array, `np.array([...])`, or give an example of the arguments.",
-        )
+        raise refused("memory.slice_of_unknown", stmt.loc, name=ir.said(stmt.base.id))
 
 
 def _may_become_complex(stmt: ir.SetItem, facts: Facts) -> bool:
@@ -388,12 +383,8 @@ def resized(block: ir.Block) -> frozenset[str]:
     return frozenset([n for _, call in made for n in ir.names(call.args[0])])
 
 
-def _unsupported(what: str, loc: ir.Loc) -> UnsupportedError:
-    return UnsupportedError(
-        f"{what} is not supported yet",
-        loc,
-        remedy="Use append, pop, insert and items read by position, or an array.",
-    )
+def _unsupported(what: str, loc: ir.Loc) -> TransformError:
+    return refused("memory.container_form", loc, what=what)
 
 
 # --- stores into arrays that may hold whole numbers, which cut off what is stored ----------------

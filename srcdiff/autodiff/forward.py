@@ -23,18 +23,16 @@ from srcdiff.analysis.links import DISPLAYS
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.analysis.shadows import as_copies, laid_classes
 from srcdiff.autodiff.assemble import with_params
-from srcdiff.autodiff.calls import active_key, check_flows, item_of, unmarked
+from srcdiff.autodiff.calls import active_key, item_of, unmarked
 from srcdiff.autodiff.containers import clear_cut, on_companions, permuted
 from srcdiff.autodiff.tangents import (
     Scribe,
     call_tangent,
-    check_objects,
     check_own_memory,
     effect_tangent,
     joins,
 )
-from srcdiff.check.callees import check_callees
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import refused
 from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.request import Request
 from srcdiff.ir.frozen import replace
@@ -85,13 +83,10 @@ def tangent_facts(
 ) -> Facts:
     """What forward mode knows of a function: the names that carry a derivative, their tangents."""
     inputs = tuple(i.param for i in request.inputs)
-    check_objects(function, frozenset(inputs), kinds, request)
-    check_callees(function, kinds, inputs, outputs)
     classes = PointsTo.of(function, kinds).classes
     shared = Aliases(classes, copies=as_copies(function, kinds, classes, classes.keys()))
     found = edges(function.body, kinds, shared, flows)
     active = activity(inputs, outputs, found) | {*inputs}
-    check_objects(function, active, kinds, request)
     fresh = ir.Fresh(ir.all_names(function))
     plain = frozenset(n for n in active if not ir.is_temporary(n))
     names = adjoint_names(function, plain, fresh, "t_")
@@ -232,11 +227,7 @@ def _on_container(call: ir.Call, scribe: Scribe) -> ir.Call:
     """A method of a list or dict, on its tangent."""
     if call.kwargs or not is_op(call, *_CONTENTS):
         assert isinstance(call.fn, ir.Method)
-        raise UnsupportedError(
-            f"the method `{call.fn.name}` of a container of active values has no tangent",
-            scribe.loc,
-            remedy="Use append, extend, insert, pop, clear, reverse or update.",
-        )
+        raise refused("inputs.container_tangent", scribe.loc, name=call.fn.name)
     return on_companions(call, scribe.tangent)
 
 
@@ -332,7 +323,6 @@ def _tangent(stmt: ir.Assign, scribe: Scribe) -> ir.Rhs | None:
     if not any(n in facts.active for n in ir.names(rhs)) and not isinstance(rhs, ir.Tup):
         return None
     if isinstance(rhs, ir.Opaque):
-        check_flows(rhs, facts, stmt.loc)
         return None
     return _call(stmt, rhs, scribe) if isinstance(rhs, ir.Call) else scribe.tangent(rhs)
 

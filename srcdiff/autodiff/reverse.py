@@ -10,12 +10,7 @@ from __future__ import annotations
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts, on_adjoint, with_alias
-from srcdiff.autodiff.calls import (
-    call_adjoint,
-    check_flows,
-    is_at_run_time,
-    run_time_adjoint,
-)
+from srcdiff.autodiff.calls import call_adjoint, run_time_adjoint
 from srcdiff.autodiff.containers import (
     Lines,
     Pairs,
@@ -34,6 +29,7 @@ from srcdiff.autodiff.containers import (
 from srcdiff.autodiff.expand.adjoint import expand
 from srcdiff.ir.frozen import replace
 from srcdiff.normalize.summaries.effects import is_user_call
+from srcdiff.normalize.summaries.induction import is_at_run_time
 from srcdiff.normalize.unpacking import Unpacking, counts, unpacking
 from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, is_op
@@ -174,8 +170,6 @@ def _contributions(stmt: ir.Assign, b: Lines) -> None:
         b.show(b.facts.adjoint(stmt.target.id), shown)
     elif type(rhs) is ir.Call:
         _call(stmt, rhs, b)
-    else:
-        check_flows(rhs, b.facts, stmt.loc)
 
 
 def _call(stmt: ir.Assign, call: ir.Call, b: Lines) -> None:

@@ -31,7 +31,7 @@ from srcdiff.autodiff.containers import (
     on_companions,
     permuted,
 )
-from srcdiff.errors import InternalError, UnsupportedError
+from srcdiff.errors import InternalError, refused
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.containers import tree_kind
 from srcdiff.primitives.effects import returns_view
@@ -49,12 +49,7 @@ def copied_numbers(stmt: ir.Assign, facts: Facts) -> ir.Block:
     if not any(map(_may_be_number, _items(facts.kinds[stmt.target.id]))):
         return ()
     if on_device():  # there they have arrays as adjoints
-        raise UnsupportedError(
-            "a container of numbers that is known by several names, or holds arrays that are "
-            "written in place, cannot be copied here",
-            stmt.loc,
-            remedy="Keep the numbers in a container of their own.",
-        )
+        raise refused("memory.copy_of_numbers", stmt.loc)
     source, lines = facts.adjoint(stmt.target.id), Lines(facts, stmt.loc)
 
     def give(name: ir.Name, piece: ir.Name) -> None:
@@ -79,11 +74,7 @@ def check_part(stmt: ir.SetItem, facts: Facts) -> None:
     if not isinstance(stmt.index, ir.Slice) or is_array_if_any(kind):
         return
     if any(map(_may_be_number, _items(kind or ir.UNKNOWN))):
-        raise UnsupportedError(
-            "numbers are stored in a part of a list whose memory has another name",
-            stmt.loc,
-            remedy="Store them one by one.",
-        )
+        raise refused("memory.slice_of_numbers", stmt.loc)
 
 
 def _is_copy(stmt: ir.Assign, call: ir.Call, facts: Facts) -> bool:

@@ -29,9 +29,8 @@ from srcdiff.analysis.links import JOINS
 from srcdiff.autodiff.containers import Lines, may_join, numbered
 from srcdiff.autodiff.expand.adjoint import expand
 from srcdiff.autodiff.expand.tangent import Along, Tangent
-from srcdiff.errors import InternalError, MissingRuleError, UnsupportedError
+from srcdiff.errors import InternalError, MissingRuleError, TransformError, refused
 from srcdiff.frontend.lowering import differentiable, flows, template_of
-from srcdiff.frontend.request import Request
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
@@ -42,9 +41,6 @@ from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import Bound, Rule, find
 from srcdiff.runtime import trees
 from srcdiff.specialize.fold import Folder
-from srcdiff.specialize.objects.places import has_objects
-
-TANGENT_REMEDY = "Write its tangent with @srcdiff.forward (see templates/README.md)."
 
 
 def transposed(bound: Bound, stmt: ir.Assign, facts: Facts) -> tuple[ir.Block, ir.Atom | None]:
@@ -88,11 +84,10 @@ class _Transposition(Builder):
                 found.add(stmt.target.id)
         return frozenset(found)
 
-    def error(self, what: str) -> MissingRuleError:
+    def error(self, what: str) -> TransformError:
         """The refusal of a rule whose backward lines cannot be transposed."""
-        return MissingRuleError(
-            f"{self.name} has no tangent: its rule {what}", self.loc, TANGENT_REMEDY
-        )
+        why = f": its rule {what}"
+        return refused("inputs.no_tangent", self.loc, MissingRuleError, name=self.name, why=why)
 
     def total(self, name: str) -> ir.Atom | None:
         """The sum of the contributions to a name, None for none."""
@@ -279,11 +274,7 @@ def _check_displays(call: ir.Call, scribe: Scribe) -> None:
     """Refuse displays of values with tangents where a rule has none but for arrays."""
     shown = {n for a in call.args if isinstance(a, ir.Tup) for n in ir.names(a)}
     if shown & scribe.facts.active:
-        raise UnsupportedError(
-            f"a list or tuple is an operand of {spelling(call)}, whose tangent is known of arrays",
-            scribe.loc,
-            remedy="Make an array of it first: `np.array([x, y])`.",
-        )
+        raise refused("inputs.display_tangent", scribe.loc, callee=spelling(call))
 
 
 def _apart(
@@ -325,12 +316,8 @@ def check_own_memory(stmt: ir.Assign, call: ir.Call, facts: Facts) -> None:
     """Refuse a tangent of its own for what may be a part of an array that is written into."""
     viewed = [n for a in returns_view(call, facts.kinds) for n in ir.names(a) if n in facts.active]
     if viewed and stmt.target.id not in facts.aliases.copies:
-        raise UnsupportedError(
-            f"{ir.said(stmt.target.id)} may be a view of {ir.said(viewed[0])}, and its memory is "
-            "written in place",
-            stmt.loc,
-            remedy="Make a copy here with `.copy()`, or write through one name only.",
-        )
+        what = f"{ir.said(stmt.target.id)} may be a view of {ir.said(viewed[0])}"
+        raise refused("memory.unclear", stmt.loc, what=what)
 
 
 def _is_complex(stmt: ir.Assign, call: ir.Call, facts: Facts) -> bool:
@@ -472,22 +459,4 @@ def effect_tangent(stmt: ir.Effect, call: ir.Call, scribe: Scribe) -> None:
         same = mirrored(call, rule, scribe)
         scribe.out.append(ir.Effect(same, stmt.loc))
     else:
-        raise MissingRuleError(f"{bound.name} has no tangent", stmt.loc, TANGENT_REMEDY)
-
-
-def check_objects(
-    function: ir.Function, active: frozenset[str], kinds: Mapping[str, ir.Kind], request: Request
-) -> None:
-    """Refuse active objects: their attributes have no tangents.
-
-    Raises:
-        UnsupportedError: a value that carries a derivative is an object, or holds one.
-    """
-    whole = [item.param for item in request.inputs if item.parts]
-    objects = whole or sorted(n for n in active if n in kinds and has_objects(kinds[n]))
-    if objects:
-        raise UnsupportedError(
-            f"forward mode does not follow the attributes of objects such as {ir.said(objects[0])}",
-            function.loc,
-            remedy="Use reverse mode (`grad`, `vjp`), or pass the arrays themselves.",
-        )
+        raise refused("inputs.no_tangent", stmt.loc, MissingRuleError, name=bound.name, why="")

@@ -1,25 +1,33 @@
-"""Refuse calls of which nothing is known where a derivative would have to pass through them.
+"""Calls of which it is not known enough where a derivative would have to pass through them.
 
-So are arrays of Python objects that a value with a derivative is put into: NumPy keeps such a value
-as it is, so that a derivative would have to pass; it has no place in an array of zeros of that
-dtype.  And with `strong_zeros=True`, calls of functions whose derivative that does not reach.
+A statement does not show what a method, or a lambda, changes that is handed on as a value:
+`add = xs.append; add(v)` changes `xs`, which the call does not name; so does
+`each(lambda v: xs.append(v))` where `each` stays a call.
+
+A call may return a list or dict that it is given, or something that holds it.  What it is given is
+kept as it is then, so what it returns would not show what is changed later, nor the other way
+round.  The invariant: of a container that a call may return nothing is changed once it has been
+called, by any name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Set
-from typing import NoReturn
+from collections.abc import Container, Iterator, Mapping, Set
+from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.activity import edges_of, reachable
-from srcdiff.errors import DtypeError, UnsupportedError, placed
+from srcdiff.errors import refused
+from srcdiff.frontend.closures import Closure
 from srcdiff.frontend.lowering import flows, mentioned
-from srcdiff.frontend.request import Request
 from srcdiff.kinds.calls import atom_kind
+from srcdiff.normalize.summaries.effects import is_user_call, is_value, marked_arguments, together
+from srcdiff.normalize.summaries.induction import is_at_run_time
 from srcdiff.primitives.arguments import spelling
 from srcdiff.primitives.effects import is_pure, module_of, mutated_args, written_into
+from srcdiff.primitives.operation import MUTATORS
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import find, lookup
 from srcdiff.runtime import records
@@ -27,51 +35,10 @@ from srcdiff.specialize.inline import is_user_function
 from srcdiff.specialize.resolve import is_declined, refuse_strange
 
 
-def check_boxed(function: ir.Function, kinds: ir.Kinds, inputs: tuple[str, ...]) -> None:
-    """Refuse an array of objects that holds what depends on the inputs.
-
-    Raises:
-        UnsupportedError: a value that carries a derivative is stored in it, or it is made of one.
-    """
-    boxes = {n for n, k in kinds.items() if isinstance(k, ir.Array) and k.dtype == "object"}
-    boxes |= {n for s in ir.walk(function.body) if _makes_box(ir.call_of(s)) for n in ir.writes(s)}
-    if not boxes:
-        return
-    found = edges_of(function, {**kinds, **dict.fromkeys(boxes, ir.UNKNOWN)}, flows)
-    varied = reachable(inputs, found)
-    for source, target, stmt in found:
-        if target in boxes and source in varied and source not in boxes:
-            raise UnsupportedError(
-                f"{ir.said(target)} is an array of Python objects, through which no derivative "
-                "passes",
-                stmt.loc,
-                remedy="Keep the values in a list, or in an array of numbers.",
-            )
-
-
-def _makes_box(call: ir.Call | None) -> bool:
-    """Whether a call is given the dtype of objects."""
-    if call is None:
-        return False
-    dtypes = [v for k, v in call.kwargs if k == "dtype"] or call.args[1:]
-    return any(isinstance(a, (ir.Ref, ir.Const)) and _is_object_dtype(a.value) for a in dtypes)
-
-
-def _is_object_dtype(dtype: object) -> bool:
-    """Whether something names the dtype of Python objects."""
-    if type(dtype) is str:
-        return dtype in ("O", "object")
-    return dtype is object or dtype is np.object_ or (isinstance(dtype, np.dtype) and dtype == "O")
-
-
-# --- refuse calls of which nothing is known where a derivative would have to pass through them ---
-
-
 def check_callees(
     function: ir.Function, kinds: ir.Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
 ) -> None:
     """Refuse calls through which a derivative would have to pass and of which nothing is known."""
-    check_boxed(function, kinds, inputs)
     if not any(_is_suspect(s, kinds) for s in ir.walk(function.body)):
         return
     found = edges_of(function, kinds, flows)
@@ -81,7 +48,7 @@ def check_callees(
     methods = _methods_by_name(function, varied)
     for stmt in ir.walk(function.body):
         if isinstance(stmt, ir.SetItem) and _is_item_store(stmt, kinds) and stmt.base.id in varied:
-            _refuse_store(stmt)
+            raise refused("objects.stored", stmt.loc, name=ir.said(stmt.base.id))
         call = ir.call_of(stmt)
         if call is None:
             continue
@@ -92,7 +59,7 @@ def check_callees(
         if result:
             _check_captured(call, made, kinds, stmt.loc)
         if depends and _combines_objects(call, kinds):
-            _refuse_objects(call, stmt.loc)
+            raise refused("objects.combined", stmt.loc, callee=spelling(call))
         strange = depends and _is_own_container(call)
         strange = strange or (isinstance(call.fn, ir.Name) and call.fn.id in methods)
         if not strange and _is_strange(call, kinds):
@@ -148,12 +115,8 @@ def _check_captured(call: ir.Call, made: Mapping[str, str], kinds: ir.Kinds, loc
     for param, atom in find(call, kinds, loc).args.items():
         active = [made[n] for n in ir.names(atom) if n in made]
         if active and param not in mentioned(rule):
-            raise UnsupportedError(
-                f"the function that is the argument `{param}` of {spelling(call)} reads "
-                f"{ir.said(active[0])}, through which a derivative would have to pass",
-                loc,
-                remedy="Let it take the value as an argument, where the call can pass it on, or "
-                "read srcdiff.stop_gradient of it.",
+            raise refused(
+                "callees.captured", loc, param=param, callee=spelling(call), name=ir.said(active[0])
             )
 
 
@@ -192,116 +155,133 @@ def _holds_object(kind: ir.Kind) -> bool:
     return any(map(_holds_object, ir.inside(kind))) if cls is None else not issubclass(cls, tuple)
 
 
-def _refuse_objects(call: ir.Call, loc: ir.Loc) -> NoReturn:
-    raise UnsupportedError(
-        f"{spelling(call)} gets objects, of which it is not known how they are compared or joined",
-        loc,
-        remedy="Give it numbers that they hold, or write it out with `if` and operators; `max` and "
-        "`min` take `key=`.",
-    )
-
-
 def _is_item_store(stmt: ir.SetItem, kinds: ir.Kinds) -> bool:
     """Whether a statement stores an item into an object that is no array."""
     kind = kinds.get(stmt.base.id)
     return isinstance(kind, ir.Object) and kind.type != "numpy.ndarray"
 
 
-def _refuse_store(stmt: ir.SetItem) -> NoReturn:
-    raise UnsupportedError(
-        f"a value with a derivative is stored into {ir.said(stmt.base.id)}, an object of a class "
-        "of which it is not known how it stores items",
-        stmt.loc,
-        remedy="Use a list, a dict or an array.",
+# --- calls of what only the running program knows, and expressions that are kept as text ---------
+
+
+def check_used(function: ir.Function, active: Set[str]) -> None:
+    """Refuse marked calls that no derivative passes through: what they write is not known."""
+    for stmt in ir.assignments(function.body):
+        call: Any = stmt.rhs
+        if is_at_run_time(call) and stmt.target.id not in active:
+            raise refused("callees.not_used", stmt.loc, name=ir.said(call.text or call.fn.name))
+
+
+def check_texts(function: ir.Function, active: Set[str]) -> None:
+    """Refuse expressions that are kept as text and read values with a derivative."""
+    for stmt in ir.assignments(function.body):
+        if isinstance(stmt.rhs, ir.Opaque) and not stmt.rhs.harmless and stmt.target.id in active:
+            if not active.isdisjoint(ir.names(stmt.rhs)):
+                raise refused("callees.text", stmt.loc, text=stmt.rhs.text)
+
+
+def check_first_order(function: ir.Function) -> None:
+    """Refuse the derivative of a text that calls functions found when it runs."""
+    for stmt in ir.assignments(function.body):
+        if is_op(stmt.rhs, Op.CALL_VJP, Op.PULL_BACK):
+            raise refused("inputs.second_order", stmt.loc)
+
+
+# --- methods and lambdas as values, that change something ----------------------------------------
+
+
+_CHANGES = MUTATORS | {"__setitem__", "__delitem__", "__iadd__"}
+
+
+def check_changes(function: ir.Function, kinds: ir.Kinds) -> None:
+    """Refuse values that are methods, or lambdas, that change what may have a derivative."""
+    made: dict[str, str] = {}  # lambdas, and what they change
+    for stmt in ir.walk(function.body):
+        rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+        if isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Attr) and rhs.fn.name in _CHANGES:
+            _check_method(rhs, rhs.fn.name, kinds, stmt.loc)
+        if isinstance(stmt, ir.Assign) and isinstance(rhs, Closure):
+            made.update((stmt.target.id, n) for n in _changed(rhs) if _matters(kinds.get(n)))
+        call = ir.call_of(stmt)
+        if made and call is not None and (is_user_call(call) or is_user_function(call.fn)):
+            for name in made.keys() & set(ir.names(call)):
+                raise refused("callees.changing", stmt.loc, name=ir.said(made[name]))
+
+
+def _check_method(call: ir.Call, name: str, kinds: ir.Kinds, loc: ir.Loc) -> None:
+    """Refuse a method that changes its object, as a value."""
+    for base in ir.names(call):
+        if _matters(kinds.get(base)):
+            raise refused("callees.method", loc, name=name, base=ir.said(base), plain=base)
+
+
+def _matters(kind: ir.Kind | None) -> bool:
+    """Whether a value may be a container or an array that something with a derivative goes into."""
+    kind = None if kind is None else ir.sure(kind)
+    if isinstance(kind, ir.Dict) and kind.cls is not None:
+        return False
+    if isinstance(kind, (ir.List, ir.Dict)):
+        return not ir.contents(kind) or ir.is_active_kind(kind)
+    return (
+        kind is None
+        or isinstance(kind, (ir.Array, ir.Scalar, ir.Unknown))
+        and ir.is_active_kind(kind)
     )
 
 
-# --- arrays of other classes than NumPy's own ----------------------------------------------------
-
-
-def check_arrays(function: ir.Function, kinds: ir.Kinds) -> None:
-    """Refuse what is done with an array of a class that is not NumPy's own.
-
-    Raises:
-        DtypeError: with the line that does it.
-    """
-    for stmt in ir.walk(function.body):
-        for atom in _operands(stmt):
-            kind = atom_kind(atom, kinds)
-            if isinstance(kind, ir.OtherArray):
-                own = atom.text if isinstance(atom, ir.Ref) else next(iter(ir.names(atom)), "_")
-                said = ir.said(own)
-                name = said.strip("`") if said.startswith("`") else "x"
-                raise placed(DtypeError(f"{said} {own_meaning(kind.cls, name)}"), [stmt.loc])
-
-
-def _operands(stmt: ir.Stmt) -> tuple[ir.Atom, ...]:
-    """What a statement computes with, or iterates over."""
-    if isinstance(stmt, ir.SetItem):
-        return stmt.base, stmt.value
-    if isinstance(stmt, ir.For):
-        return (stmt.iter,) if isinstance(stmt.iter, (ir.Name, ir.Ref)) else ()
-    call = ir.call_of(stmt)
-    if call is None or is_op(call, Op.IS, Op.IS_NOT, *_HOLDING[:2]):
-        return ()
-    return (*call.args, *(v for _, v in call.kwargs))
-
-
-def own_meaning(cls: type, name: str) -> str:
-    """What is wrong with an array of a class, and what to do."""
-    if issubclass(cls, np.ma.MaskedArray):
-        return (
-            "is a masked array, whose operations leave elements out: pass `x.filled(0.0)` and "
-            "the mask as arrays of their own"
-        )
-    if issubclass(cls, np.matrix):
-        return "is a np.matrix, whose `*` is a matrix product: pass `np.asarray(x)` and write `@`"
-    if issubclass(cls, np.ndarray):
-        what = f"is of class {cls.__name__}, which may give operators another meaning"
-        return f"{what}: pass `np.asarray(x)`"
-    package = str(cls.__module__).partition(".")[0]
-    what = cls.__name__ if package in ("__main__", "builtins") else f"{package} {cls.__name__}"
-    article = "an" if what[0] in "aeioxAEIO" else "a"
-    return f"is {article} {what}, no array of NumPy: pass `{_converted(cls, name)}`"
-
-
-def _converted(cls: type, name: str) -> str:
-    """What makes an array of NumPy of an object."""
-    if records.member(cls, "to_numpy") is not records.MISSING:
-        return f"{name}.to_numpy()"
-    if records.member(cls, "detach") is not records.MISSING:
-        return f"{name}.detach().numpy()"
-    return f"np.asarray({name})"
-
-
-# --- calls of functions whose derivative `strong_zeros=True` does not reach ----------------------
-
-
-def check_strong(
-    function: ir.Function, active: Set[str], kinds: ir.Kinds, request: Request
-) -> None:
-    """With `strong_zeros`, refuse calls that differentiate the function that they are given.
-
-    That derivative is generated when they run, as it is without `strong_zeros`.
-    """
-    if not request.strong_zeros:
+def _changed(closure: Closure) -> Iterator[str]:
+    """The variables around a lambda that it changes when it is called."""
+    function, variables = closure.function, closure.variables
+    if function is None or variables is None:
         return
     for stmt in ir.walk(function.body):
         call = ir.call_of(stmt)
-        if call is None or isinstance(call.fn, ir.Derived) or is_op(call, Op.HOOK):
+        changes = call is not None and isinstance(call.fn, ir.Method) and call.fn.name in MUTATORS
+        base = call.args[0] if changes and call is not None else None
+        if isinstance(stmt, ir.SetItem):
+            base = stmt.base
+        outer = variables.get(base.id) if isinstance(base, ir.Name) else None
+        if isinstance(outer, ir.Name):
+            yield outer.id
+
+
+# --- calls that may return a list or dict that they are given, or something that holds it --------
+
+
+def check_returned(function: ir.Function, kinds: ir.Kinds) -> None:
+    """Refuse changes of containers that calls, which are marked, may have returned."""
+    places = list(ir.walk_in_loops(function.body))
+    changed = [(k, loops, _changed_here(s, kinds)) for k, (s, loops) in enumerate(places)]
+    group = together(function, kinds)
+    for k, (stmt, loops) in enumerate(places):
+        target = stmt.target.id if isinstance(stmt, ir.Assign) else None
+        if target is None or is_value(kinds.get(target, ir.UNKNOWN)):
             continue
-        if not active.isdisjoint(ir.writes(stmt)) and _is_given_one(call, kinds):
-            raise UnsupportedError(
-                f"strong_zeros=True does not reach the function that {ir.said(call.text or '')} is "
-                "given, which is differentiated when it runs",
-                stmt.loc,
-                remedy="Call the function itself, use a plain loop, or leave out strong_zeros.",
-            )
+        for param in _returned(stmt, kinds):
+            later = (ns for j, around, ns in changed if j > k or _in_one_loop(loops, around))
+            if any(group.share(target, n) for ns in later for n in ns):
+                name = ir.callee_of(stmt).name  # type: ignore[union-attr]
+                raise refused("callees.recursive_container", stmt.loc, name=name, param=param)
 
 
-def _is_given_one(call: ir.Call, kinds: ir.Kinds) -> bool:
-    """Whether a function is among the arguments of a call."""
-    given = (*call.args, *(a for _, a in call.kwargs))
-    made = any(isinstance(a, ir.Ref) and is_user_function(a.value) for a in given)
-    names = (a.id for a in given if isinstance(a, ir.Name))
-    return made or any(isinstance(kinds.get(n), ir.Callable) for n in names)
+def _in_one_loop(one: tuple[ir.Stmt, ...], other: tuple[ir.Stmt, ...]) -> bool:
+    """Whether of two statements with these loops around them either may run after the other."""
+    return bool(one) and bool(other) and one[0] is other[0]
+
+
+def _changed_here(stmt: ir.Stmt, kinds: ir.Kinds) -> list[str]:
+    """The lists and dicts that a statement changes."""
+    found = [*written_into(stmt, kinds)]
+    for key, param, atom in marked_arguments(stmt):
+        found += ir.names(atom) if param in key.written else ()
+    return [n for n in found if not is_value(kinds.get(n, ir.UNKNOWN))]
+
+
+def _returned(stmt: ir.Stmt, kinds: ir.Kinds) -> list[str]:
+    """The parameters that get containers which the result of a call may be, or hold."""
+    found: list[str] = []
+    for key, param, atom in marked_arguments(stmt):
+        value = all(is_value(kinds.get(n, ir.UNKNOWN)) for n in ir.names(atom))
+        if param in key.returned and param not in key.items and not value:
+            found.append(param)
+    return found

@@ -16,7 +16,7 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.codegen.emit import Emitted, emit
 from srcdiff.errors import TransformError
-from srcdiff.frontend.closures.closures import Lifted
+from srcdiff.frontend.closures import Lifted
 from srcdiff.frontend.request import Input, Request
 from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.kinds.calls import atom_kind

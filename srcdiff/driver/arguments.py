@@ -30,7 +30,7 @@ def check_plain(values: Mapping[str, Any]) -> None:
     """Raise a DtypeError if an array is of a class that gives operators a meaning of its own."""
     for name, value in values.items():
         for path, array in _others(name, value):
-            from srcdiff.check.callees import own_meaning
+            from srcdiff.check.objects import own_meaning
 
             raise DtypeError(f"`{path}` {own_meaning(type(array), path)}")
 
@@ -110,7 +110,7 @@ def check_put(values: Mapping[str, Any], put: Sequence[Any], primal: Any) -> Non
     """Refuse an argument that holds a container from outside that a function puts values into."""
     if not put:
         return
-    from srcdiff.check.outside import share
+    from srcdiff.check.memory import share
 
     for name, value in values.items():
         if any(share(value, container) for container in put):

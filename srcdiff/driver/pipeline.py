@@ -21,11 +21,11 @@ from srcdiff.analysis.aliases import aliases
 from srcdiff.analysis.facts import Facts, adjoint_names, sampled
 from srcdiff.autodiff.accumulate import accumulate
 from srcdiff.autodiff.assemble import assemble, assemble_pair, consumes, seeds
-from srcdiff.autodiff.calls import at_run_time, check_first_order, check_used, unmarked, user_calls
+from srcdiff.autodiff.calls import at_run_time, unmarked, user_calls
 from srcdiff.autodiff.reverse import reverse
 from srcdiff.autodiff.tape.split import Parts, split
-from srcdiff.check.callees import check_arrays, check_callees, check_strong
-from srcdiff.check.writes import check_changes
+from srcdiff.check import check_flow, check_source
+from srcdiff.check.objects import check_arrays
 from srcdiff.codegen.emit import Made
 from srcdiff.codegen.link import alone, module_text
 from srcdiff.codegen.naming import name, shorten
@@ -52,7 +52,6 @@ from srcdiff.normalize.in_place import inplace, prepare, with_foreign_methods
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.normalize.options import without_idle_outs
 from srcdiff.normalize.outputs import returned_kinds, select, selected_names, with_written
-from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.summaries.induction import computes_complex
 from srcdiff.normalize.unpacking import unpacked
 from srcdiff.optimize.coalesce import coalesce, with_first_names
@@ -68,7 +67,7 @@ from srcdiff.primitives.ops import MODES, calling
 from srcdiff.runtime.devices import on_device
 from srcdiff.runtime.service import is_derivative
 from srcdiff.specialize.inline import function_of, inline
-from srcdiff.specialize.lifting import Variables, check_kept, lent, returned
+from srcdiff.specialize.lifting import Variables, lent, returned
 from srcdiff.specialize.nested.derivatives import (
     detached,
     generated,
@@ -111,7 +110,6 @@ def _once(
     function = without_functionals(function, origin, inputs)
     function = resolved(function, params, origin)
     check_reads(function, origin)
-    check_first_order(function)
     return function
 
 
@@ -245,11 +243,6 @@ def _has_modes(typed: Typed, *_: Any) -> bool:
     return bool(calling(typed.function.body, *MODES))
 
 
-def _mentions(typed: Typed, *_: Any) -> bool:
-    """Whether a function mentions what is outside of it."""
-    return any(map(ir.refs_of, ir.walk(typed.function.body)))
-
-
 def _writes_as_it_reads(typed: Typed, *_: Any) -> bool:
     """Whether a function stores, or calls what may write before it has read all its operands."""
     stores = any(type(s) is ir.SetItem for s in ir.walk(typed.function.body))
@@ -271,7 +264,6 @@ def _has_several_axes(typed: Typed, _: ir.Kinds, primal: ir.Kinds) -> bool:
 
 
 _RARE: Mapping[str, tuple[str, Callable[..., bool]]] = {
-    "check_outside": ("check.outside", _mentions),
     "entrywise": ("normalize.sparse", lambda *_: "scipy.sparse" in sys.modules),
     "fetched": ("backends.cupy.transfers", lambda *_: on_device()),
     "iterated": ("normalize.iteration", _holds_more),
@@ -302,6 +294,7 @@ class State:
     extra: Mapping[str, Any] = field(default_factory=dict)
     fields: Fields | None = None  # of the objects that were taken apart
     outside: Variables = field(default_factory=dict)  # what is a parameter for a while
+    source: Typed | None = None  # with operators in place as the source says them
     seen: Seen | None = None  # what is told of every pass
 
     @functools.cached_property
@@ -318,6 +311,11 @@ class State:
     def inputs(self) -> tuple[str, ...]:
         """The parameters whose adjoints are asked for."""
         return tuple(p for i in self.request.inputs for p in i.params)
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """The attributes that are assigned, of objects that were taken apart."""
+        return () if self.fields is None else self.fields.stored
 
 
 Pass = Callable[[State], State]
@@ -389,6 +387,7 @@ def compose_pass(state: State) -> State:
     """Calls that stand for several others written out, and `out=` as a store."""
     inputs = tuple(i.param for i in state.request.inputs)
     outputs = selected_names(state.function)
+    # Of an array of another class what is written out may ask for the shape alone.
     check_arrays(state.function, state.kinds)
     typed = state.typed.by(without_idle_outs, state.kinds)
     typed = by_rare(typed, "entrywise", typed.kinds, inputs, outputs)
@@ -411,34 +410,38 @@ def inplace_pass(state: State) -> State:
     state = _typed(state, typed)
     before = ir.bound(state.function.body)
     state = _with(state, user_calls(state.typed), "user_calls")
-    check_changes(state.function, state.kinds)
+    state = _typed(state, state.typed, source=state.typed)
     changed = ir.bound(state.function.body) - before  # lists among the parameters
     if state.request.mode == "reverse":
         state = _typed(state, state.typed.by(at_run_time, state.kinds, state.inputs))
-    recursive = state.request.internal or any(map(is_user_call, ir.calls(state.function.body)))
-    check = rare(state.typed, "check_outside")
-    outside = state.function, state.kinds, state.outside.values(), recursive
-    put: tuple[Any, ...] = () if check is None else check(*outside)
     # Of `x += y`, which may become `x_1 = x + y`, the caller has to see as much as of `x[:] += y`.
     said = said_to_be_written(state.function, state.kinds, state.params)
     state = _typed(state, settled(state.typed))
     function, copied = entered(state.function, state.kinds, state.params)
     typed = by_rare(state.typed.then(function, "entered"), "fetched", state.params)
-    stored = () if state.fields is None else state.fields.stored
-    check_kept(stored, state.outside, function.loc)
     lists = (p.name for p in function.params if p.name in changed)
     # A derivative does not show in its text what it copies for its primal to write into.
     inner = state.extra.get("inner", ())
-    written = tuple(dict.fromkeys((*said, *lists, *copied, *stored, *inner)))
-    state = _typed(state, typed.by(webs), extra={"written": written, "put": put})
+    written = tuple(dict.fromkeys((*said, *lists, *copied, *state.stored, *inner)))
+    state = _typed(state, typed.by(webs), extra={"written": written})
     typed = by_rare(state.typed, "with_squares", state.kinds, state.inputs)
     return _typed(state, typed.by(with_foreign_methods, typed.kinds))
 
 
 def analyse_pass(state: State) -> State:
-    """ir.Kinds, aliases and activity, and names for the adjoints."""
+    """What is known of the function, where nothing of it is refused."""
+    assert state.source is not None
+    outside = state.outside, state.stored
+    put = check_source(state.source, state.typed, state.request, *outside)
+    state = _typed(state, state.typed, source=None, extra={**state.extra, "put": put})
+    state = _tangents(state) if state.request.mode == "forward" else _adjoints(state)
+    check_flow(state.typed, _facts(state), state.request)
+    return state
+
+
+def _adjoints(state: State) -> State:
+    """Aliases and activity, and names for the adjoints."""
     function, kinds = state.function, state.kinds
-    check_callees(function, kinds, state.inputs, selected_names(function))
     shared = aliases(function, kinds)
     if shared.shadows:
         function, copied = own_memory(function, state.params)
@@ -448,13 +451,6 @@ def analyse_pass(state: State) -> State:
         shared = aliases(function, kinds)
     found = edges(function.body, kinds, shared, flows)
     active = activity(state.inputs, selected_names(function), found)
-    check_used(function, active)
-    check_strong(function, active, kinds, state.request)
-    unused = [i for i in state.request.inputs if not active & set(i.params)]
-    if unused and not state.request.allow_unused:
-        from srcdiff.autodiff.diagnostics import unused_input
-
-        raise unused_input(unused[0].param, unused[0].params, function, found)
     fresh = ir.Fresh(ir.all_names(function))
     seed = fresh(SEED).id
     names = adjoint_names(function, active, fresh)
@@ -465,19 +461,27 @@ def analyse_pass(state: State) -> State:
         from srcdiff.autodiff.shadows import with_shadows
 
         facts = with_shadows(facts)
-    return replace(state, facts=facts)
+    return _typed(state, state.typed, facts=facts)
 
 
-def tangents_pass(state: State) -> State:
-    """Tangents beside the values."""
-    from srcdiff.autodiff.forward import forward, tangent_facts, tangent_kinds
+def _tangents(state: State) -> State:
+    """The same for tangents."""
+    from srcdiff.autodiff.forward import tangent_facts
 
     state = _typed(state, state.typed.by(mirrored_memory, state.kinds))
     request, outputs = state.request, selected_names(state.function)
     facts = tangent_facts(state.function, state.kinds, request, outputs, state.theirs)
+    return _typed(state, state.typed, facts=facts)
+
+
+def tangents_pass(state: State) -> State:
+    """Tangents beside the values."""
+    from srcdiff.autodiff.forward import forward, tangent_kinds
+
+    facts, request = _facts(state), state.request
     function = forward(state.function, facts, request)
     params = {**state.params, **tangent_kinds(facts, request)}
-    return replace(state, function=function, facts=facts, params=params)
+    return replace(state, function=function, params=params)
 
 
 def reverse_pass(state: State) -> State:
@@ -585,10 +589,10 @@ _PLAIN: Row = (
     ("webs", webs_pass),
     ("compose", compose_pass),
     ("inplace", inplace_pass),
+    ("analyse", analyse_pass),
 )
 _PAIRED: Row = (
     *_PLAIN,
-    ("analyse", analyse_pass),
     ("reverse", reverse_pass),
     ("accumulate", accumulate_pass),
 )
@@ -598,7 +602,7 @@ PASSES: Row = (*_PAIRED, ("tape", tape_pass), *_LAST)
 FORWARD_PASSES: Row = (*_PLAIN, ("tangents", tangents_pass), *_LAST)
 PAIR_PASSES: Row = (*_PAIRED, ("pair", pair_pass))
 
-PRIMAL_PASSES = (*(label for label, _ in _PLAIN), "analyse")
+PRIMAL_PASSES = tuple(label for label, _ in _PLAIN)
 """The passes over the function itself, before it has a derivative."""
 
 
@@ -624,8 +628,7 @@ def run(
 
 def analysed(origin: Any, request: Request, params: ir.Kinds) -> State:
     """The function with what is known of its values."""
-    found = (s for name, s in run(origin, request, params) if name in ("analyse", "tangents"))
-    return next(found)
+    return next(state for label, state in run(origin, request, params) if label == "analyse")
 
 
 def finished(origin: Any, request: Request, params: ir.Kinds, pair: bool = False) -> State:

@@ -27,7 +27,7 @@ from srcdiff.codegen.link import module_text
 from srcdiff.driver.pipeline import pair_of
 from srcdiff.driver.snapshots import contents, held_by
 from srcdiff.errors import ValidationError
-from srcdiff.frontend.closures.closures import Lifted
+from srcdiff.frontend.closures import Lifted
 from srcdiff.frontend.request import Request
 from srcdiff.frontend.signatures import signature_of
 from srcdiff.ir.frozen import frozen

@@ -43,7 +43,7 @@ from srcdiff.driver.replay import (
 from srcdiff.driver.structures import inner, plus, random_like, with_leaf
 from srcdiff.driver.structures import leaves as leaves_of
 from srcdiff.errors import TransformError, ValidationError
-from srcdiff.frontend.closures.closures import Lifted
+from srcdiff.frontend.closures import Lifted
 from srcdiff.frontend.request import Input, Request
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.interpreter import Env, Interpreter, bound_arguments
@@ -52,6 +52,7 @@ from srcdiff.primitives.registry import is_builtin, lookup
 from srcdiff.runtime.batched import taken
 from srcdiff.runtime.copies import copied
 from srcdiff.runtime.devices import is_device_array
+from srcdiff.runtime.layout import laid_like
 
 REORDERING = frozenset(
     {
@@ -475,7 +476,8 @@ class _Validation:
         def run(values: dict[str, Any]) -> Any:
             for item, along in moves:
                 value = values[item.param]
-                new = plus(at(value, item.path), step, leaves_of(along))
+                old = at(value, item.path)
+                new = laid_like(plus(old, step, leaves_of(along)), old)  # as views depend on it
                 values[item.param] = with_leaf(value, item.path, new)
             runner = Runner(self.part, None, False, True)
             return runner.run(self.primal, self.env(self.primal, values))

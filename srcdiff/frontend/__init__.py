@@ -9,7 +9,8 @@ scopes          what names a tree binds, reads and calls, and what those from ou
 desugar         statements of Python as simpler ones, on the tree
 lowering        `lower` and `lower_template`: what each form of Python becomes, and whole functions
 lower           from the tree to the IR: expressions, statements, loops, jumps
-closures        functions in functions, and functions as values
+local_functions what a call of a nested function becomes, wrappers, what closures in it see
+closures        functions that are passed on or returned, and those that call themselves
 signatures      parameters and arguments: what is bound to what, functions that are one call
 free_variables  variables outside of a function as its parameters
 """

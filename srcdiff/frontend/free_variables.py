@@ -15,7 +15,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.errors import TransformError, UnsupportedError
-from srcdiff.frontend.closures.closures import Closure, Lifted
+from srcdiff.frontend.closures import Closure, Lifted
 from srcdiff.frontend.signatures import place_of
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import frozen, replace

@@ -84,7 +84,7 @@ import gast
 from srcdiff import ir
 from srcdiff.analysis.links import takes_keys
 from srcdiff.errors import MissingRuleError, UnsupportedError
-from srcdiff.frontend.closures import local_functions
+from srcdiff.frontend import local_functions
 from srcdiff.frontend.desugar.flatten import flattened
 from srcdiff.frontend.desugar.stdlib import plain_collections, plain_lookups
 from srcdiff.frontend.lower import calls, expressions, jumps, loops, statements, targets

@@ -15,8 +15,8 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges_of
 from srcdiff.analysis.shadows import laid_origins
-from srcdiff.errors import MissingRuleError, UnsupportedError
-from srcdiff.frontend.closures.closures import Closure
+from srcdiff.errors import MissingRuleError, refused
+from srcdiff.frontend.closures import Closure
 from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.request import Request
 from srcdiff.ir import kinds as kind_types
@@ -31,7 +31,7 @@ from srcdiff.normalize.live_ranges import webs
 from srcdiff.normalize.operands import with_arrays
 from srcdiff.normalize.options import Plain, options, trimmed, variant
 from srcdiff.normalize.outputs import selected_names
-from srcdiff.primitives.arguments import REMEDY, spelling
+from srcdiff.primitives.arguments import spelling
 from srcdiff.primitives.effects import mutated_args, ufunc_method
 from srcdiff.primitives.operation import Writing, op_of
 from srcdiff.primitives.ops import Op, is_op
@@ -76,9 +76,8 @@ class Specialiser(Builder):
     def checked(self, block: ir.Block) -> ir.Block:
         """The block; an error where the definition refuses the call, there or when it runs."""
         for reason in filter(None, map(_refusal, block)):
-            raise MissingRuleError(
-                f"the rule of {self.name} does not cover this call: {reason}", self.loc, REMEDY
-            )
+            what = f"does not cover this call: {reason}"
+            raise refused("callees.rule", self.loc, MissingRuleError, name=self.name, what=what)
         return ir.replaced(block, self.refused)
 
     def refused(self, stmt: ir.Stmt) -> ir.Stmt:
@@ -406,12 +405,7 @@ class _Writer:
         """
         rank = ir.rank_of(self.kinds.get(target.id, ir.UNKNOWN))
         if rank is None or rank > 1:
-            raise UnsupportedError(
-                f"{spelling(call)} is written out, and what it gives may then lie in memory in "
-                "another order, on which it depends what is a view of it",
-                loc,
-                remedy="Make a copy in C order here with `.copy()`, before it is reshaped.",
-            )
+            raise refused("memory.layout", loc, callee=spelling(call))
 
     def outer(self, call: ir.Call, stmt: ir.Assign | ir.Effect) -> ir.Block | None:
         """`np.hypot.outer(a, b)` as `np.hypot(a[:, None], b)`."""
@@ -419,10 +413,7 @@ class _Writer:
             return None
         rank = ir.rank_of(atom_kind(call.args[1], self.kinds))
         if rank is None:
-            raise MissingRuleError(
-                f"the rule of {spelling(call)} needs to know the rank of its second argument",
-                stmt.loc, "Give an example of the arguments, or add the axes with `None`.",
-            )  # fmt: skip
+            raise refused("callees.rank", stmt.loc, MissingRuleError, name=spelling(call))
         axes = ir.Tup(tuple(ir.Const(k) for k in range(-rank, 0)))
         lines = Builder(self.fresh, stmt.loc)
         wide = lines.call(np.expand_dims, call.args[0], axes)

@@ -25,7 +25,7 @@ from srcdiff.analysis.facts import sampled
 from srcdiff.analysis.links import Link, groups, in_place, is_copy, is_marked
 from srcdiff.analysis.liveness import live_after
 from srcdiff.analysis.points_to import PointsTo
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import TransformError, refused
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind, kind_of_call
@@ -60,14 +60,11 @@ def shared_elements(function: ir.Function, kinds: ir.Kinds) -> frozenset[int]:
     return frozenset(found)
 
 
-def _unclear(stmt: ir.SetItem, other: str) -> UnsupportedError:
+def _unclear(stmt: ir.SetItem, other: str) -> TransformError:
     """The refusal of an element that may be a number or an array."""
     also = "another place" if ir.is_temporary(other) else ir.said(other)
-    return UnsupportedError(
-        f"`{stmt.op}=` writes into the element of the container {ir.said(stmt.base.id)} if that "
-        f"is an array, and {also} may hold the same array",
-        stmt.loc,
-        remedy=f"Store a new array, `xs[i] = xs[i] {stmt.op} ...`, or copy it first.",
+    return refused(
+        "memory.element", stmt.loc, op=stmt.op, container=ir.said(stmt.base.id), other=also
     )
 
 
@@ -324,11 +321,7 @@ class _InPlace(Rewriter):
         op = ir.SYMBOLS[call.fn]
         kind = ir.sure(self.kinds.get(base.id, ir.UNKNOWN))
         if ir.is_container(kind):
-            raise UnsupportedError(
-                f"`{op}=` on the container {ir.said(base.id)} is not supported",
-                stmt.loc,
-                remedy="Use `append`, or bind a new list: `xs = xs + [y]`.",
-            )
+            raise refused("memory.container_operator", stmt.loc, op=op, name=ir.said(base.id))
         # In place an array keeps its layout, on which it depends what is a view of it.
         reshaped = stmt.target.id in self.reshaped
         known = type(value) is not ir.Name or ir.is_numeric(
@@ -340,12 +333,7 @@ class _InPlace(Rewriter):
             return self.rebound(stmt, call, kind)
         if not is_array(kind):
             name = ir.said(base.id).strip("`")
-            raise UnsupportedError(
-                f"`{op}=` writes into `{name}` if it is an array, which another name shares, and "
-                "makes a new value if it is a number",
-                stmt.loc,
-                remedy=f"Write `{name} = {name} {op} ...`, or give an example of the arguments.",
-            )
+            raise refused("memory.in_place_or_new", stmt.loc, op=op, name=name)
         self.write(base, value, op)
         return () if stmt.target == base else ir.Assign(stmt.target, base, stmt.loc)
 

@@ -17,7 +17,7 @@ from types import FunctionType
 from srcdiff import ir
 from srcdiff.analysis.links import Link, groups, marked_names, named_container, stored_names
 from srcdiff.analysis.points_to import PointsTo
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import TransformError, refused
 from srcdiff.frontend.lower.targets import length_check
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
@@ -66,8 +66,8 @@ def check_apart(atoms: Iterable[ir.Atom], whole: ir.Function, kinds: ir.Kinds, l
         seen.update(names)
 
 
-def _unlisted(what: str, loc: ir.Loc) -> UnsupportedError:
-    return UnsupportedError(what, loc, remedy="Make a list of its items first: `xs = list(it)`.")
+def _unlisted(what: str, loc: ir.Loc) -> TransformError:
+    return refused("loops.iterator", loc, what=what)
 
 
 def _is_shorter(loop: ir.For, before: Sequence[ir.Stmt]) -> bool:
@@ -292,11 +292,7 @@ class _Listed(_Pass):
             for name in _written(stmt, self.kinds):
                 same = groups(k for k in links if not self.is_held(k, name))
                 if any(same.share(n, name) for n in ir.names(base)):
-                    raise UnsupportedError(
-                        "this may write into what the loop runs over, whose kind is not known",
-                        stmt.loc,
-                        remedy="Loop over a copy, or by index.",
-                    )
+                    raise refused("loops.written", stmt.loc)
 
     def is_held(self, link: Link, name: str) -> bool:
         """Whether a link says only that a container holds something."""
@@ -337,13 +333,9 @@ def _written(stmt: ir.Stmt, kinds: ir.Kinds) -> frozenset[str]:
     return frozenset({*arrays, *containers, *marked_names(stmt)})
 
 
-def endless(loc: ir.Loc) -> UnsupportedError:
+def endless(loc: ir.Loc) -> TransformError:
     """The refusal of what has no last item."""
-    return UnsupportedError(
-        "what never ends is followed only where a loop runs over it",
-        loc,
-        remedy="Write `while`, or `zip` it with something that ends where the loop begins.",
-    )
+    return refused("loops.endless", loc)
 
 
 def _instead(body: ir.Block, base: ir.Atom, keys: ir.Name) -> ir.Block:

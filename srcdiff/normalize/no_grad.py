@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from srcdiff import ir
 from srcdiff.analysis.activity import edges_of, reachable
 from srcdiff.analysis.links import is_marked, stored_names
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import TransformError, refused
 from srcdiff.frontend.lowering import flows
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
@@ -53,12 +53,7 @@ def _check_used(block: ir.Block, tests: Mapping[str, ir.Rhs]) -> None:
         called = call is not None and isinstance(call.fn, ir.Name) and call.fn.id in tests
         named = not isinstance(stmt, ir.If) and any(n in tests for n in ir.reads(stmt))
         if stray or called or named:
-            raise UnsupportedError(
-                "whether derivatives are recorded is read in the source, and holds for the body of "
-                "a `with`",
-                getattr(stmt, "loc", ir.NOWHERE),
-                remedy="Write `with srcdiff.set_grad_enabled(flag):` around the statements.",
-            )
+            raise refused("loops.modes", getattr(stmt, "loc", ir.NOWHERE))
 
 
 class _Regions:
@@ -234,9 +229,5 @@ _MOVING = (
 """What makes one container of another, or takes something out of it."""
 
 
-def _written(name: str, loc: ir.Loc) -> UnsupportedError:
-    return UnsupportedError(
-        f"{ir.said(name)} carries a derivative, and is written into where none is recorded",
-        loc,
-        remedy="Make a new array in its place, or write into it outside of `srcdiff.no_grad()`.",
-    )
+def _written(name: str, loc: ir.Loc) -> TransformError:
+    return refused("memory.not_recorded", loc, name=ir.said(name))

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.errors import MissingRuleError, UnsupportedError
+from srcdiff.errors import MissingRuleError, TransformError, refused
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.calls import atom_kind
@@ -151,11 +151,7 @@ class Plain(Builder):
         if not (isinstance(call.fn, ir.Method) and call.fn.name in _DRAWS):
             return call
         if on_device():
-            raise UnsupportedError(
-                f"`{call.fn.name}` draws into an array of CuPy, where generators are NumPy's",
-                self.loc,
-                "Draw with the functions of `np.random`, and store what was drawn.",
-            )
+            raise refused("backends.draws", self.loc, name=call.fn.name)
         if given_as(call, "size") not in (None, ir.NONE):
             return call
         shape = self.call(np.shape, self.found.outs[0])
@@ -184,12 +180,9 @@ class Plain(Builder):
         assert self.found.dtype is not None
         return self.call(np.asarray, atom, self.found.dtype)
 
-    def error(self, what: str) -> MissingRuleError:
-        return MissingRuleError(
-            f"the rule of {spelling(self.found.call)} does not cover {what}",
-            self.loc,
-            "Give an array as `out=`, or choose with `np.where`.",
-        )
+    def error(self, what: str) -> TransformError:
+        name = spelling(self.found.call)
+        return refused("callees.out", self.loc, MissingRuleError, name=name, what=what)
 
 
 # --- `out=None` says nothing: calls without it ---------------------------------------------------
@@ -211,11 +204,7 @@ def _plain(stmt: ir.Stmt, kinds: ir.Kinds) -> ir.Stmt:
         return stmt
     kinds_given = _inside(atom_kind(given, kinds))
     if any(isinstance(k, ir.Maybe) for k in kinds_given):
-        raise UnsupportedError(
-            "`out` is None at times, and an array at others",
-            stmt.loc,
-            remedy="Call the function without it, and store the result: `out[...] = f(x)`.",
-        )
+        raise refused("memory.out_at_times", stmt.loc)
     if not all(isinstance(k, ir.NoneKind) for k in kinds_given):
         return stmt
     kwargs = tuple((k, v) for k, v in by_name.kwargs if k != "out")

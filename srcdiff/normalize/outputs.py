@@ -11,7 +11,7 @@ import operator
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.errors import TransformError
+from srcdiff.errors import TransformError, refused
 from srcdiff.frontend.request import Nested, Request
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace, state
@@ -34,12 +34,8 @@ def select(function: ir.Function, request: Request, kinds: ir.Kinds | None = Non
     elif isinstance(value, ir.Const) and isinstance(value.value, (float, complex)):
         value = chosen.lines.temp(value, "_out")  # that no input reaches
     elif isinstance(value, ir.Const):
-        raise TransformError(
-            f"`{function.name}` returns {value.value!r}, which has no derivative",
-            last.loc,
-            remedy="Return a number or an array, or name a parameter that it writes into: "
-            'outputs="B".',
-        )
+        fields = {"function": function.name, "value": value.value}
+        raise refused("inputs.constant", last.loc, TransformError, **fields)
     both = replace(last, value=ir.Tup((last.value, value)))
     return ir.rebuilt(function, body=(*function.body[:-1], *chosen.lines.out, both))
 
@@ -87,11 +83,7 @@ class _Chosen:
         )
         items = kind.items if isinstance(kind, ir.Tuple) else None
         if single or (items is not None and len(items) != 2):
-            raise TransformError(
-                f"`{self.function.name}` does not return `(output, aux)`, as has_aux=True says",
-                self.last.loc,
-                remedy="Return a pair, or leave has_aux out.",
-            )
+            raise refused("inputs.aux", self.last.loc, TransformError, function=self.function.name)
         return self.item(value, 0)
 
     def selected(self, value: ir.Atom, outputs: Any) -> ir.Atom:
@@ -123,11 +115,8 @@ class _Chosen:
 
     def unknown(self, key: Any, why: str) -> TransformError:
         """The error for an output that the function does not have."""
-        return TransformError(
-            f"`{self.function.name}` has no output {key!r}: {why}",
-            self.last.loc,
-            remedy="Give a position or key of what is returned, or the name of a parameter.",
-        )
+        fields = {"function": self.function.name, "key": key, "why": why}
+        return refused("inputs.output", self.last.loc, TransformError, **fields)
 
 
 def _written_out(function: ir.Function) -> dict[str, dict[Any, ir.Atom]]:

@@ -17,7 +17,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.links import Groups
 from srcdiff.analysis.points_to import PointsTo
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import refused
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.primitives.arguments import outs, spelling
@@ -50,8 +50,7 @@ def check_outs(function: ir.Function, kinds: ir.Kinds) -> None:
     group = PointsTo.of(function, kinds).near
     for call, loc in calls:
         if op_of(call.fn).writing is Writing.UNSURE:
-            reason = f"whether {spelling(call)} writes into `out` depends on the version of NumPy"
-            raise UnsupportedError(reason, loc, remedy=_STORE)
+            raise refused("memory.out_version", loc, callee=spelling(call))
         check_order(call, kinds, group, loc, _STORE)
 
 
@@ -74,12 +73,7 @@ def check_order(call: ir.Call, kinds: ir.Kinds, group: Groups, loc: ir.Loc, reme
         has_memory = not isinstance(kinds.get(name), (ir.Scalar, ir.Text))
         if has_memory and group.of(name) in classes:
             what = "an operand" if ir.is_temporary(name) else ir.said(name)
-            raise UnsupportedError(
-                f"{what} may share memory with what {spelling(call)} writes into, "
-                "and the result depends on the order of reading and writing",
-                loc,
-                remedy=remedy,
-            )
+            raise refused("memory.order", loc, what=what, callee=spelling(call), remedy=remedy)
 
 
 def _writes_in_parts(call: ir.Call) -> bool:
@@ -115,12 +109,7 @@ class _Overlaps(Rewriter):
         if not near:
             return stmt
         if INDEX_IS_READ_LATE and not all(self.is_mask(n) for n in near):
-            raise UnsupportedError(
-                f"{ir.said(stmt.base.id)} may be written into while it is read as the index of the "
-                "store, and before NumPy 2.3 the result depends on the order of that",
-                stmt.loc,
-                remedy="Copy the index: `x[i.copy()] = ...`.",
-            )
+            raise refused("memory.index_order", stmt.loc, name=ir.said(stmt.base.id))
         copies = {n: self.call(np.copy, ir.Name(n)) for n in near}
         return replace(stmt, index=ir.map_atom(lambda n: copies.get(n.id, n), index))
 

@@ -21,7 +21,7 @@ from srcdiff import ir
 from srcdiff.analysis.activity import Edges, edges_of, reachable
 from srcdiff.analysis.links import Groups, marked_names
 from srcdiff.analysis.points_to import PointsTo
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import TransformError, refused
 from srcdiff.frontend.lowering import flows
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import frozen, replace
@@ -84,13 +84,6 @@ def _shares(call: ir.Call) -> bool:
 # --- sparse matrices that carry a derivative, with the array of their entries beside them --------
 
 
-REMEDY = (
-    "Make it of its entries, `sparse.csr_array((data, indices, indptr), shape=shape)` or "
-    "`sparse.coo_array((data, (i, j)), shape=shape)`,\nand use `@`, `.T`, products with numbers, "
-    "`.toarray()`, `.sum()`, `.data`, or `scipy.sparse.linalg.spsolve`."
-)
-
-
 def entrywise(
     function: ir.Function, kinds: ir.Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
 ) -> ir.Function:
@@ -117,10 +110,7 @@ class _Apart(Rewriter):
     def function(self, function: ir.Function) -> ir.Function:
         """The function with entries of their own."""
         if any(p.name in self.data for p in function.params):
-            raise UnsupportedError(
-                "the entries of a sparse matrix from outside are written into",
-                function.loc, "Make a matrix of new entries here.",
-            )  # fmt: skip
+            raise refused("memory.sparse_entries", function.loc)
         return super().function(function)
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
@@ -148,10 +138,9 @@ class _Apart(Rewriter):
             return any(n in self.data for n in (stmt.base.id, *ir.names(stmt.value)))
         return call is not None and bool(mutated_args(call, self.kinds))
 
-    def error(self, what: str) -> UnsupportedError:
+    def error(self, what: str) -> TransformError:
         """The refusal of what is no known definition or use."""
-        reason = f"a sparse matrix is {what} here in a way that has no derivative"
-        return UnsupportedError(reason, self.loc, REMEDY)
+        return refused("callees.sparse", self.loc, done=what)
 
     # --- atoms ---
 
@@ -377,12 +366,7 @@ def _check_kept(function: ir.Function, kinds: ir.Kinds, apart: frozenset[str]) -
         kept = {same.of(n) for n in (*ir.reads(event.stmt), *ir.writes(event.stmt))}
         for group, write in written:
             if group in kept and _may_follow(write, event, group, same, events):
-                raise UnsupportedError(
-                    "a sparse matrix keeps the arrays that it is made of, and one of them is "
-                    "written into afterwards",
-                    event.stmt.loc,
-                    "Make the matrix of a copy, `data.copy()`.",
-                )
+                raise refused("memory.sparse_kept", event.stmt.loc)
 
 
 def _used_plainly(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:

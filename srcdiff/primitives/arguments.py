@@ -21,22 +21,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.errors import MissingRuleError
+from srcdiff.errors import MissingRuleError, TransformError, refused
 from srcdiff.ir import NONE, Atom, Attr, Call, Const, Loc, Method, Ref, Slice, Star, Tup
 from srcdiff.ir.frozen import remember, replace
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.records import is_ours
 
 Params = tuple[Parameter, ...]
-
-REMEDY = (
-    "Give it a rule with @srcdiff.rule (see templates/README.md), or wrap its arguments in "
-    "srcdiff.stop_gradient\nif it is to count as a constant."
-)
-
-MEMBER_REMEDY = (
-    "Give an example of the arguments, and let a variable hold values of one class only.\n" + REMEDY
-)
 
 # Arguments that mean nothing where they have these values.
 NEUTRAL: Mapping[str, tuple[Any, ...]] = MappingProxyType(
@@ -189,15 +180,12 @@ def _too_many(count: int) -> str:
 
 
 def _misfit(
-    call: Call, loc: Loc, what: str, remedy: str = "Write the call without it"
-) -> MissingRuleError:
+    call: Call, loc: Loc, what: str, instead: str = "Write the call without it"
+) -> TransformError:
     """The error for a call that the template does not cover."""
-    instead = " (`x[...] = f(y)` for `out=x`)" if what == "the argument `out`" else ""
-    return MissingRuleError(
-        f"the rule of {spelling(call)} does not cover {what}",
-        loc,
-        f"{remedy}{instead}, or give a rule of your own with @srcdiff.rule.",
-    )
+    instead += " (`x[...] = f(y)` for `out=x`)" if what == "the argument `out`" else ""
+    fields = {"name": spelling(call), "what": what, "instead": instead}
+    return refused("callees.arguments", loc, MissingRuleError, **fields)
 
 
 # --- where results are written: `out`, by its name or by its place -------------------------------

@@ -23,10 +23,10 @@ from typing import Any, overload
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.errors import MissingRuleError, entry
+from srcdiff.errors import MissingRuleError, entry, refused
 from srcdiff.ir import NOWHERE, Atom, Attr, Call, Loc, Method, Name, Tup
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.primitives.arguments import MEMBER_REMEDY, REMEDY, bind, spelling
+from srcdiff.primitives.arguments import bind, spelling
 
 
 @frozen
@@ -664,11 +664,12 @@ def find(
     found = None if _on_container(what, kinds) else lookup(what.fn) or of_class(what.fn)
     name = spelling(what)
     if found is not None and found.reason:
-        remedy = f"{found.reason}\nOr give it a rule of your own with @srcdiff.rule."
-        raise MissingRuleError(f"{name} is not differentiated", loc, remedy)
+        given = {"name": name, "reason": found.reason}
+        raise refused("callees.not_differentiated", loc, MissingRuleError, **given)
     if found is None:
-        remedy = MEMBER_REMEDY if isinstance(what.fn, (Method, Attr)) else REMEDY
-        raise MissingRuleError(f"{name} has no rule that says what its derivative is", loc, remedy)
+        of_object = isinstance(what.fn, (Method, Attr))
+        entry_name = "callees.no_rule_of_member" if of_object else "callees.no_rule"
+        raise refused(entry_name, loc, MissingRuleError, name=name)
     if found.template is None and found.definition is None:
         return Bound(found, MappingProxyType({}), name)
     return Bound(found, MappingProxyType(bind(found.params, found.gather, what, loc)), name)

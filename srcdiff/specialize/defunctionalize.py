@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.errors import UnsupportedError
-from srcdiff.frontend.closures.closures import Closure, free
+from srcdiff.errors import refused
+from srcdiff.frontend.closures import Closure, free
 from srcdiff.ir.disjoint import Disjoint
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
@@ -176,13 +176,7 @@ def _data(made: Closure, count: Mapping[str, int]) -> ir.Call | None:
         if name in made.held:
             values += [value] if count.get(value.id, 0) > 1 else []
         elif name in made.marks and count.get(made.marks[name].id, 0) > 1:
-            raise UnsupportedError(
-                f"the function `{made.name}`, which is kept as a value, reads `{value.id}`, which "
-                "is assigned again after it is made",
-                made.loc,
-                remedy=f"Bind the value that it means: `{value.id}={value.id}` among its "
-                "parameters.",
-            )
+            raise refused("callees.rebound", made.loc, name=made.name, read=value.id)
     made.site.closure = replace(made, site=None)
     made.site.values = tuple(values)
     return ir.Call(ir.make_function, (ir.Ref(made.name, made.site), *dict.fromkeys(values)))
@@ -194,12 +188,7 @@ def check_data(function: ir.Function, kinds: ir.Kinds) -> None:
     for stmt in ir.assignments(function.body):
         site = site_of(stmt)
         if site is not None and site in opened:
-            raise UnsupportedError(
-                f"the function `{site.name}`, which is kept as a value, comes to where it is not "
-                "known what is done with it",
-                stmt.loc,
-                remedy="Pass it only to functions of your own that call it.",
-            )
+            raise refused("callees.data", stmt.loc, name=site.name)
 
 
 # --- what else is done with them -----------------------------------------------------------------

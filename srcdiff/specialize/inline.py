@@ -23,9 +23,9 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.manager import once
 from srcdiff.errors import TransformError
-from srcdiff.frontend.closures.closures import Closure, Lifted, defaults_now, passing
-from srcdiff.frontend.closures.local_functions import MARK, settled
+from srcdiff.frontend.closures import Closure, Lifted, defaults_now, passing
 from srcdiff.frontend.free_variables import WithFree, freed, with_parameters
+from srcdiff.frontend.local_functions import MARK, settled
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.signatures import bind_displays, takes_rest
 from srcdiff.frontend.source.parse import parse

@@ -20,8 +20,7 @@ from inspect import Parameter
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.errors import UnsupportedError
-from srcdiff.frontend.closures.closures import Closure, Lifted, lifted_closure
+from srcdiff.frontend.closures import Closure, Lifted, lifted_closure
 from srcdiff.frontend.free_variables import Freed, with_keywords
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.lattice import kind_of
@@ -163,21 +162,6 @@ def returned(function: ir.Function, variables: Variables) -> ir.Function:
         return function
     params = tuple(p for p in function.params if p.name not in variables)
     return replace(function, params=params, body=ir.substituted(function.body, variables))
-
-
-def check_kept(written: tuple[str, ...], variables: Variables, loc: ir.Loc) -> None:
-    """Refuse what changes the objects.
-
-    Raises:
-        UnsupportedError: an attribute of one is assigned.
-    """
-    for name in variables:
-        if any(w == name or w.startswith((f"{name}[", f"{name}.")) for w in written):
-            raise UnsupportedError(
-                f"an object in {ir.said(name)}, which is not local to the function, is changed",
-                loc,
-                remedy="Pass it as an argument.",
-            )
 
 
 def _outside(stmt: ir.Stmt) -> Iterator[ir.Ref]:

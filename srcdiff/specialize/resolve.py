@@ -18,8 +18,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.errors import InternalError, UnsupportedError
-from srcdiff.frontend.closures.closures import Closure, wanted
+from srcdiff.errors import InternalError, refused
+from srcdiff.frontend.closures import Closure, wanted
 from srcdiff.frontend.signatures import many, no_keywords
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
@@ -76,28 +76,13 @@ def refuse_strange(call: ir.Call, loc: ir.Loc, function: ir.Function, kinds: ir.
         if fn.id in (made := declined(function)):
             _refuse_declined(made[fn.id], kinds)
         _check_written_out(call, str(call.text or fn.id), loc)
-        raise UnsupportedError(
-            f"the function called here, {ir.said(call.text or fn.id)}, is known only when the "
-            "program runs",
-            loc,
-            remedy="Call functions by their names, with `if` to choose between them; or pass the "
-            "function as an argument of its own.",
-        )
+        raise refused("callees.unknown", loc, name=ir.said(call.text or fn.id))
     if is_op(call, Op.LIST):
-        raise UnsupportedError(
-            "what is iterated here is known only when the program runs",
-            loc,
-            remedy="Give an example of the arguments, or loop by index: `for i in range(len(x))`.",
-        )
+        raise refused("callees.iterated", loc)
     if isinstance(fn, type):
         if records.is_record(fn):
             _check_written_out(call, fn.__qualname__, loc)
-        raise UnsupportedError(
-            f"`{fn.__qualname__}` makes an object that holds values with a derivative, which is "
-            "not supported",
-            loc,
-            remedy="Use a tuple or a dict in its place.",
-        )
+        raise refused("objects.made", loc, cls=fn.__qualname__)
     if is_user_function(fn):
         function_of(fn)  # says why it could not be inlined
     find(call, kinds, loc)
@@ -211,12 +196,7 @@ class _Rounds:
         kinds = infer(function, self.params) if self.assumed else {}
         for name, (cls, loc) in self.assumed.items():
             if name in kinds and ir.class_of(kinds[name]) is not cls:
-                raise UnsupportedError(
-                    f"{ir.said(name)} is an object of `{cls.__name__}` here, but may be something "
-                    "else at other times",
-                    loc,
-                    remedy="Let one variable hold objects of one class.",
-                )
+                raise refused("objects.several", loc, name=ir.said(name), cls=cls.__name__)
 
 
 def _has_data(function: ir.Function) -> bool:
@@ -342,20 +322,10 @@ def _refuse_closures(function: ir.Function) -> None:
             partial = made.function is not None and made.function.name == "partial"
             what = "partial application of" if partial else "nested function"
             out = "." if partial else ", or move it out of the function."
-            raise UnsupportedError(
-                f"the {what} `{made.name}` is used as a value",
-                made.loc,
-                remedy=f"Pass it only to functions of your own that call it{out}",
-            )
+            raise refused("callees.value", made.loc, what=what, name=made.name, out=out)
         changing = [n.id for n in made.reads if count.get(n.id, 0) > 1]
         if changing and not _used_at_once(last.get(stmt.target.id)):
-            raise UnsupportedError(
-                f"this lambda reads `{changing[0]}`, which is assigned more than once, and it is "
-                "kept as a value",
-                made.loc,
-                remedy=f"Bind the value that it means: `{changing[0]}={changing[0]}` among its "
-                "parameters.",
-            )
+            raise refused("callees.lambda_rebound", made.loc, read=changing[0])
 
 
 def _used_at_once(stmt: ir.Stmt | None) -> bool:
@@ -429,9 +399,7 @@ def _read(call: ir.Call, kinds: ir.Kinds, loc: ir.Loc) -> Any:
     text = f"{kind.name}.{call.fn.name}".replace("numpy.", "np.", 1)
     value = canonical(records.looked_up(sys.modules.get(kind.name), call.fn.name))
     if value is records.MISSING:
-        raise UnsupportedError(
-            f"`{kind.name}` has no attribute `{call.fn.name}`", loc, remedy="Check its name."
-        )
+        raise refused("callees.module_attribute", loc, module=kind.name, name=call.fn.name)
     if isinstance(call.fn, ir.Attr):
         return ir.Ref(text, value)
     return replace(call, fn=value, args=call.args[1:], text=text)
@@ -440,19 +408,11 @@ def _read(call: ir.Call, kinds: ir.Kinds, loc: ir.Loc) -> Any:
 def _check_fixed(module: str, loc: ir.Loc) -> None:
     """Refuse a module of the user's: what it has may change, and nobody would notice."""
     if module.split(".")[0] not in records.FOREIGN:
-        raise UnsupportedError(
-            f"the module `{module}` is passed as a value, and something is read of it",
-            loc,
-            remedy="Import it where the function stands, or pass what is read of it.",
-        )
+        raise refused("callees.module", loc, module=module)
 
 
 def _check_compared(kinds: list[ir.Kind], loc: ir.Loc) -> None:
     """Refuse a comparison with NumPy or CuPy, which are one to the compiler."""
     arrays = any(isinstance(k, ir.Module) and k.name == "numpy" for k in kinds)
     if arrays and not any(isinstance(k, ir.NoneKind) for k in kinds):
-        raise UnsupportedError(
-            "the module of arrays is compared: NumPy and CuPy are one here",
-            loc,
-            remedy="Decide outside of the function, and pass it as an argument.",
-        )
+        raise refused("backends.compared", loc)

@@ -9,8 +9,8 @@ from typing import Any, Union
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.errors import UnsupportedError
-from srcdiff.frontend.closures.closures import Closure, lifted_closure
+from srcdiff.errors import refused
+from srcdiff.frontend.closures import Closure, lifted_closure
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.arguments import FUNCTIONS, called_by_name, named_constant
 from srcdiff.primitives.ops import Op, is_op
@@ -41,12 +41,7 @@ Names = Mapping[str, Known]
 def check_ends(made: Made, chain: Sequence[Made], loc: ir.Loc) -> None:
     """Raise if a function made here is called for the third time within itself."""
     if sum(m is made for m in chain) > 1:
-        raise UnsupportedError(
-            f"`{made.closure.name}` calls itself through another function, as behind a decorator "
-            "that wraps it",
-            loc,
-            remedy="Call the function itself.",
-        )
+        raise refused("callees.decorated", loc, name=made.closure.name)
 
 
 def meaning(rhs: ir.Rhs, known: Names, stack: tuple[object, ...]) -> Known | None:

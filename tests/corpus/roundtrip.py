@@ -10,7 +10,7 @@ from srcdiff import ir
 from srcdiff.backends.loader import compile_text
 from srcdiff.codegen.emit import emit
 from srcdiff.codegen.naming import name
-from srcdiff.frontend.closures.closures import Closure, Lifted
+from srcdiff.frontend.closures import Closure, Lifted
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.source.parse import parse
 from srcdiff.specialize.nested.derivatives import is_transform

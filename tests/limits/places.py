@@ -40,7 +40,7 @@ def places() -> list[Place]:
         for path in sorted(PACKAGE.rglob("*.py"))
         if path.name not in NOT_REFUSALS
     }
-    makers = ERRORS | {n for tree in trees.values() for n in _makers(tree)}
+    makers = ERRORS | {"refused"} | {n for tree in trees.values() for n in _makers(tree)}
     found: list[Place] = []
     for path, tree in trees.items():
         text = path.read_text().splitlines()

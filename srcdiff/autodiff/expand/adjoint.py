@@ -17,12 +17,11 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.autodiff.containers import Lines, add_item, numbered
-from srcdiff.errors import InternalError, MissingRuleError, UnsupportedError
+from srcdiff.errors import InternalError, MissingRuleError, TransformError, refused
 from srcdiff.frontend.lowering import adjoint_of, mentioned, template_of
 from srcdiff.ir.frozen import frozen
 from srcdiff.kinds.calls import surely
 from srcdiff.kinds.complexes import is_complex_kind
-from srcdiff.primitives.arguments import REMEDY
 from srcdiff.primitives.effects import is_pure
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op, which_op
@@ -63,16 +62,14 @@ class Writer(Lines):
         """Whether a name carries a derivative."""
         return name in self.facts.active
 
-    def error(self, what: str) -> MissingRuleError:
+    def error(self, what: str) -> TransformError:
         """The located error for a call that the rule does not cover."""
-        return MissingRuleError(f"the rule of {self.bound.name} {what}", self.loc, REMEDY)
+        name = self.bound.name
+        return refused("callees.rule", self.loc, MissingRuleError, name=name, what=what)
 
-    def misused(self, what: str, line: ir.Loc) -> UnsupportedError:
+    def misused(self, what: str, line: ir.Loc) -> TransformError:
         """The error for a line of the template that says nothing about derivatives."""
-        return UnsupportedError(
-            f"the rule of {self.bound.name} {what}", line,
-            remedy="See templates/README.md for how a rule is written.",
-        )  # fmt: skip
+        return refused("callees.template", line, name=self.bound.name, what=what)
 
     def temp(self, rhs: ir.Rhs, base: str = "_t") -> ir.Name:
         """A new name for a value."""

@@ -21,7 +21,7 @@ from srcdiff.analysis.aliases import may_be_dict
 from srcdiff.analysis.facts import Facts
 from srcdiff.autodiff.containers import copied, put_back
 from srcdiff.autodiff.tape.needs import Contents, Item, contents_of, exposed
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import refused
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import state
 from srcdiff.ir.kinds import sure
@@ -209,12 +209,7 @@ class Undone(Builder):
         """All the old items of a list or dict, put back into it."""
         kind = self.facts.kind(base)
         if not isinstance(kind, (ir.List, ir.Dict)):
-            raise UnsupportedError(
-                f"what {ir.said(base.id)} holds is changed here, and its old items are needed "
-                "afterwards",
-                self.loc,
-                remedy="Make a new value instead, or give an example of the arguments.",
-            )
+            raise refused("memory.old_items", self.loc, name=ir.said(base.id))
         copy = ir.Call(list if type(kind) is ir.List else dict, (base,))
         old = self.kept(base, self.temp(copy, f"_{base.id.lstrip('_')}"))
         if type(kind) is ir.List:

@@ -25,7 +25,7 @@ from srcdiff.autodiff.tape.needs import (
 )
 from srcdiff.autodiff.tape.rematerialize import parts_of_others, recompute
 from srcdiff.autodiff.tape.restore import Slots, first_keys, keep_locals, undo, undo_name
-from srcdiff.errors import InternalError, UnsupportedError
+from srcdiff.errors import InternalError, refused
 from srcdiff.ir.builder import Builder, Rewriter
 from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.kinds.calls import atom_kind
@@ -221,12 +221,7 @@ def _check_undone(forward: ir.Function, backward: ir.Block, facts: Facts) -> Non
     held = {classes[n] for names in kept_outside(forward, facts.kinds) for n in names & {*classes}}
     for stmt in ir.walk(backward) if held else ():
         for name in (n for n in written_into(stmt, facts.kinds) if classes.get(n) in held):
-            raise UnsupportedError(
-                f"a store into {ir.said(name)}, which something outside of the function holds, "
-                "would have to be undone for the derivative",
-                stmt.loc,
-                remedy="Let what is outside hold a copy: `.copy()`.",
-            )
+            raise refused("memory.held_outside", stmt.loc, name=ir.said(name))
 
 
 _Made = tuple[ir.Block, ir.Block]

@@ -20,8 +20,8 @@ import gast
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.frontend.closures import closures, local_functions
-from srcdiff.frontend.closures.local_functions import arguments
+from srcdiff.frontend import closures, local_functions
+from srcdiff.frontend.local_functions import arguments
 from srcdiff.frontend.lower import expressions, iterables, loops
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node, Pending, Table
 from srcdiff.frontend.lower.iterables import Element, Sequence, element_rhs

@@ -15,7 +15,7 @@ import gast
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.frontend.closures import closures, local_functions
+from srcdiff.frontend import closures, local_functions
 from srcdiff.frontend.lower import builder
 from srcdiff.frontend.lower.builder import (
     Adjoint,

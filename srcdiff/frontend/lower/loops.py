@@ -13,7 +13,7 @@ from collections.abc import Callable
 import gast
 
 from srcdiff import ir
-from srcdiff.frontend.closures.local_functions import settled
+from srcdiff.frontend.local_functions import settled
 from srcdiff.frontend.lower import iterables, jumps
 from srcdiff.frontend.lower.builder import Builder, LoopFrame, Meaning, Node, Table
 from srcdiff.frontend.lower.iterables import (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import gast
 
-from srcdiff.frontend.closures import closures, local_functions
+from srcdiff.frontend import closures, local_functions
 from srcdiff.frontend.lower import builder, expressions, jumps, targets
 from srcdiff.frontend.lower.builder import Builder, Node, Pending, Table
 from srcdiff.frontend.scopes import at, imported

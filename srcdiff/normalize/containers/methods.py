@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from srcdiff import ir
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import refused
 from srcdiff.ir.builder import Builder, place_of
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.elementwise import meets_lists
@@ -284,11 +284,7 @@ class _Plain(Definitions):
     ) -> bool:
         """`xs * n`."""
         if augmented and type(self.kind(items)) is ir.List:
-            raise UnsupportedError(
-                "`*=` repeats a list of active values in place",
-                lines.loc,
-                remedy="Bind a new list: `xs = xs * n`.",
-            )
+            raise refused("memory.repeated", lines.loc)
         if type(self.kind(count)) is not ir.Scalar:
             count = lines.call(repeats, count, *place_of(lines.loc))
         elif type(count) is ir.Const and count.value > _MANY:
@@ -314,11 +310,7 @@ _DICT_METHODS = {
 def _check_step(index: ir.Atom, lines: Builder) -> None:
     """Refuse to change a part of a list that is not of one piece."""
     if type(index) is ir.Slice and index.step not in (ir.NONE, ir.Const(1)):
-        raise UnsupportedError(
-            "a slice with a step of a list of active values is changed",
-            lines.loc,
-            remedy="Change the items one by one in a loop.",
-        )
+        raise refused("memory.slice_with_step", lines.loc)
 
 
 def _places(kind: ir.List, index: ir.Slice) -> range | None:
@@ -339,18 +331,9 @@ def _check_merges(base: ir.Name, call: ir.Call, kind: ir.Kind, lines: Builder) -
     """Refuse `xs += ys` where `xs` may be a list or an array for all that is known."""
     cls = ir.class_of(kind)
     if cls is not None:
-        raise UnsupportedError(
-            f"an operator in place changes an attribute that is an object of `{cls.__name__}`",
-            lines.loc,
-            remedy="Write it out, with the new object on the right: `p.a = p.a + b`.",
-        )
+        raise refused("memory.joined_object", lines.loc, cls=cls.__name__)
     if type(kind) is not ir.Dict or not is_op(call, Op.OR):
-        raise UnsupportedError(
-            f"an operator in place joins a container to {ir.said(base.id)}, of which it is not "
-            "known whether it is a list",
-            lines.loc,
-            remedy="Let a variable be a list from the beginning: `xs = []`, not None.",
-        )
+        raise refused("memory.joined_unknown", lines.loc, name=ir.said(base.id))
 
 
 def _forget(made: dict[str, ir.Call], stmt: ir.Stmt) -> None:

@@ -127,6 +127,12 @@ def plain_kind(kind: ir.Kind, depth: int = 0) -> ir.Kind:
 AT_RUN_TIME = "at run time"  # the part of what only the running program knows
 
 
+def is_at_run_time(rhs: ir.Rhs) -> bool:
+    """Whether a right-hand side is a marked call."""
+    fn = rhs.fn if isinstance(rhs, ir.Call) else None
+    return isinstance(fn, ir.Derived) and fn.part == AT_RUN_TIME
+
+
 def near(function: ir.Function, kinds: ir.Kinds) -> Groups:
     """The names that may share memory, whatever calls of Python functions may return."""
     known = PointsTo.of(function, kinds)

@@ -17,9 +17,9 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.analysis.links import classes_of, links_of, stored_names
-from srcdiff.errors import UnsupportedError
-from srcdiff.frontend.closures.closures import Closure, Lifted, lifted_closure, passing
-from srcdiff.frontend.closures.local_functions import MARK
+from srcdiff.errors import refused
+from srcdiff.frontend.closures import Closure, Lifted, lifted_closure, passing
+from srcdiff.frontend.local_functions import MARK
 from srcdiff.frontend.signatures import place_of
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.interpreter import infer
@@ -204,12 +204,7 @@ def written_columns(made: Any, loc: ir.Loc | None = None) -> Any:
     found = made.by_columns()
     if found is None:
         name = type(made).__name__.lower()
-        raise UnsupportedError(
-            f"this `srcdiff.{name}` is not differentiated",
-            place_of(made.primal) if loc is None else loc,
-            remedy="Let it be by one array or number, without `outputs` and `sparsity`, of a "
-            "function whose parameters have no defaults or stars.",
-        )
+        raise refused("inputs.transform", place_of(made.primal) if loc is None else loc, name=name)
     return found
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator
 
 from srcdiff import ir
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import TransformError, refused
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.primitives.operation import op_of
@@ -126,13 +126,8 @@ def _only_holds(stmt: ir.Stmt) -> bool:
     return makes or op_of(call.fn).holds or is_op(call, Op.LEN, Op.IS, Op.IS_NOT)
 
 
-def _refused(loc: ir.Loc) -> UnsupportedError:
-    return UnsupportedError(
-        "an object is used here as a whole, of a class whose objects are stored into after they "
-        "were taken from a container",
-        loc,
-        remedy="Use its attributes, or keep the values in lists or dicts.",
-    )
+def _refused(loc: ir.Loc) -> TransformError:
+    return refused("objects.boxed_whole", loc)
 
 
 def outside(function: ir.Function) -> dict[str, ir.Kind]:
@@ -145,12 +140,7 @@ def check_given(kept: frozenset[type], given: ir.Kinds, loc: ir.Loc) -> None:
     """Refuse stores into objects that are, or may be, those of an argument or from outside."""
     for name, kind in given.items():
         if not kept.isdisjoint(ir.classes_in(kind)):
-            raise UnsupportedError(
-                "an attribute is assigned of an object that was taken from a container, and may be "
-                f"one that the caller has, in {ir.said(name)}",
-                loc,
-                remedy="Make new objects in the function, or keep the values in lists.",
-            )
+            raise refused("objects.boxed_given", loc, name=ir.said(name))
 
 
 # --- objects of some classes as dicts, from where they are made ----------------------------------

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.errors import TransformError, UnsupportedError
+from srcdiff.errors import TransformError, refused
 from srcdiff.frontend.signatures import takes_rest
 from srcdiff.ir.frozen import replace
 from srcdiff.primitives.arguments import named_constant
@@ -57,11 +57,8 @@ def _takes_rest(cls: type, call: ir.Call) -> bool:
     return callee is not None and takes_rest(callee, replace(call, args=(ir.NONE, *call.args)))
 
 
-def _refused(cls: type, why: str, loc: ir.Loc) -> UnsupportedError:
-    return UnsupportedError(
-        f"`{cls.__qualname__}` makes an object in a way that is not supported: {why}", loc,
-        remedy="Use a dataclass, a named tuple or a class with an `__init__` in Python.",
-    )  # fmt: skip
+def _refused(cls: type, why: str, loc: ir.Loc) -> TransformError:
+    return refused("objects.new", loc, cls=cls.__qualname__, why=why)
 
 
 def _bound(cls: type, call: ir.Call, loc: ir.Loc) -> dict[str, ir.Atom]:
@@ -69,9 +66,8 @@ def _bound(cls: type, call: ir.Call, loc: ir.Loc) -> dict[str, ir.Atom]:
     try:
         bound = inspect.signature(cls).bind(*call.args, **{str(k): v for k, v in call.kwargs})
     except TypeError as error:
-        raise TransformError(
-            f"{cls.__name__}(): {error}", loc, remedy="Compare the call with the definition."
-        ) from error
+        fields = {"cls": cls.__name__, "error": error}
+        raise refused("objects.arguments", loc, TransformError, **fields) from error
     found = dict(bound.arguments)
     for name, param in bound.signature.parameters.items():
         if name not in found and param.default is not param.empty:

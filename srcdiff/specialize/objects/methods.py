@@ -21,8 +21,8 @@ from srcdiff import ir
 from srcdiff.analysis.links import groups
 from srcdiff.analysis.liveness import Order
 from srcdiff.analysis.points_to import PointsTo
-from srcdiff.errors import UnsupportedError
-from srcdiff.frontend.closures.closures import Closure
+from srcdiff.errors import refused
+from srcdiff.frontend.closures import Closure
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.ops import Op, is_op, which_op
@@ -67,11 +67,7 @@ def _may_change(store: ir.Stmt, base: ir.Atom, read: ir.Stmt, order: Order) -> b
 
 
 def _refuse(name: str, what: str, stmt: ir.Stmt) -> None:
-    raise UnsupportedError(
-        f"the property `{name}`, whose value is kept, {what}",
-        stmt.loc,
-        remedy="Make it a plain property, or a method.",
-    )
+    raise refused("objects.cached_property", stmt.loc, name=name, what=what)
 
 
 def _is_of_object(stmt: ir.Stmt, kinds: ir.Kinds) -> bool:
@@ -142,17 +138,11 @@ class InTurn(Unroller):
         if behind is not None:
             return replace(call, args=(behind, *call.args[1:]))
         if self.written(base, "__next__") is not None:
-            raise UnsupportedError(
-                "an object that gives one item after the other is iterated", self.loc,
-                remedy="Give a list of the items.",
-            )  # fmt: skip
+            raise refused("objects.next", self.loc)
         own = self.written(base, "__iter__")
         if own is None and self.written(base, "__getitem__") is not None:
             if not records.is_named_tuple(self.cls(base)):
-                raise UnsupportedError(
-                    "the items of an object that has no `__iter__` are taken in turn", self.loc,
-                    remedy="Take them one by one: `[x[k] for k in range(len(x))]`.",
-                )  # fmt: skip
+                raise refused("objects.items", self.loc)
         if own is None or records.is_named_tuple(self.cls(base)):
             return None
         return replace(call, args=(self.apply(own, base),))
@@ -229,11 +219,8 @@ class Members(InTurn):
         own = self.written(stmt.base, "__setitem__")
         if own is None:
             cls = self.cls(stmt.base)
-            raise UnsupportedError(
-                f"`{cls.__name__ if cls else 'the object'}` has no `__setitem__` written in "
-                "Python", stmt.loc,
-                remedy="Write what it does with attributes and functions.",
-            )  # fmt: skip
+            name = cls.__name__ if cls else "the object"
+            raise refused("objects.setitem", stmt.loc, cls=name)
         index = self.index(stmt.index)
         return ir.Effect(ir.Call(own, (stmt.base, index, value)), stmt.loc)
 
@@ -369,11 +356,7 @@ class Members(InTurn):
             if not rest and all(k is None and self.is_empty(v) for k, v in call.kwargs):
                 return ir.NONE  # `super().__init__()` of a class without bases
         if own is MISSING and cls.__module__.startswith("srcdiff_templates."):
-            raise UnsupportedError(
-                f"the method `{fn.name}` of an object of SciPy has no rule, and a derivative meets "
-                "the object",
-                self.loc, "Make another object of constants for it, or give a function a rule.",
-            )  # fmt: skip
+            raise refused("objects.scipy", self.loc, name=fn.name)
         return None
 
     def is_empty(self, atom: ir.Atom) -> bool:
@@ -393,10 +376,7 @@ class Members(InTurn):
             call = ir.call_of(stmt)
             again = ir.callee_of(stmt) == ir.Method(name)
             if again and call is not None and call.args[:1] == (own,):
-                raise UnsupportedError(
-                    f"the method `{name}` calls itself on the same object", stmt.loc,
-                    remedy="Write a loop, or a recursive function of numbers and arrays.",
-                )  # fmt: skip
+                raise refused("objects.recursive_method", stmt.loc, name=name)
 
     def of_class(self, call: ir.Call, fn: ir.Method) -> ir.Rhs | None:
         """`cls.make(*args)` in a class method: the class is known, its attributes are."""
@@ -432,10 +412,7 @@ class Members(InTurn):
                 return ir.Call(own.fset, (base, value))
         kept = isinstance(own, functools.cached_property) and len(call.args) == 4
         if isinstance(own, property) or kept or not records.can_store(cls):
-            raise UnsupportedError(
-                f"the class `{cls.__name__}` does not let `{key.value}` be assigned", self.loc,
-                remedy="Make a new object with the new value.",
-            )  # fmt: skip
+            raise refused("objects.no_setter", self.loc, cls=cls.__name__, name=key.value)
         return None
 
     def overloaded(self, call: ir.Call) -> ir.Rhs | None:
@@ -466,11 +443,7 @@ class Members(InTurn):
         kind = self.kind(a)
         if isinstance(kind, ir.Array) and self.member(b, "__array_ufunc__") is not None:
             cls = self.cls(b)
-            raise UnsupportedError(
-                f"NumPy applies this operator to every element of the array and the whole "
-                f"`{cls.__name__ if cls else 'object'}`", self.loc,
-                remedy="Write the object first, or `__array_ufunc__ = None` in its class.",
-            )  # fmt: skip
+            raise refused("objects.elementwise", self.loc, cls=cls.__name__ if cls else "object")
         return ir.Call(other, (b, a))
 
     def operand(self, atom: ir.Atom, name: str) -> Any:

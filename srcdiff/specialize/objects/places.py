@@ -16,7 +16,7 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.analysis.liveness import Order, live_after
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import TransformError, refused
 from srcdiff.frontend.request import Member
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import inside
@@ -314,7 +314,7 @@ class Shared:
     """A store into the object at a place, which something else may hold; `error` says so."""
 
     into: Place
-    error: UnsupportedError
+    error: TransformError
 
 
 def shared_store(
@@ -420,14 +420,9 @@ def _moved(
     return not names & live and holder.held[0] not in params
 
 
-def _refusal(stmt: ir.Stmt, since: ir.Stmt) -> UnsupportedError:
+def _refusal(stmt: ir.Stmt, since: ir.Stmt) -> TransformError:
     line = since.loc.line
-    return UnsupportedError(
-        "an attribute is assigned of an object that has another name, or is in a container, at "
-        "that time" + (f" (since line {line})" if line else ""),
-        stmt.loc,
-        remedy="Make a new object with the new value, or copy it first with copy.copy.",
-    )
+    return refused("objects.other_name", stmt.loc, since=f" (since line {line})" if line else "")
 
 
 def step(base: ir.Name, key: object) -> ir.Call:

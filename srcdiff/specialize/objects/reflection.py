@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Union
 
 from srcdiff import ir
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import refused
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import is_in_template
 from srcdiff.runtime import records
@@ -54,11 +54,7 @@ def _isinstance(m: Known, call: ir.Call) -> ir.Rhs | None:
 def check_own(cls: type | None, loc: ir.Loc) -> None:
     """Refuse the class of an object that a rule describes by one of its own."""
     if is_in_template(cls):
-        raise UnsupportedError(
-            "the class of an object of a library is asked for, which is known only by what it does",
-            loc,
-            remedy="Ask outside of the function that is differentiated.",
-        )
+        raise refused("objects.library", loc)
 
 
 def check_descriptor(own: object, name: str, loc: ir.Loc) -> None:
@@ -67,11 +63,7 @@ def check_descriptor(own: object, name: str, loc: ir.Loc) -> None:
     ways = (getattr(cls, way, None) for way in ("__get__", "__set__"))
     written = any(isinstance(w, types.FunctionType) for w in ways)
     if written and not cls.__module__.startswith(("functools", "srcdiff")):
-        raise UnsupportedError(
-            f"the attribute `{name}` is that of a descriptor, a `{cls.__name__}`",
-            loc,
-            remedy="Use a property instead.",
-        )
+        raise refused("objects.descriptor", loc, name=name, cls=cls.__name__)
 
 
 def _is(m: Known, call: ir.Call) -> ir.Rhs | None:
@@ -178,29 +170,16 @@ def check_ways(function: ir.Function, kinds: ir.Kinds) -> None:
         if known and isinstance(call.fn, ir.Attr):
             _check_kept(call.fn.name, kind, stmt.loc)
         if known and is_op(call, Op.SETATTR, Op.OBJECT_SETATTR, Op.DELATTR):
-            raise UnsupportedError(
-                "the name of an attribute that is assigned is known only when the program runs, or "
-                "an attribute is deleted",
-                stmt.loc,
-                remedy="Write the assignment out; a loop over names that are known is written out "
-                "too: those of a tuple, or of a dict of keywords.",
-            )
+            raise refused("objects.setattr", stmt.loc)
         is_dict = is_op(call, Op.SET_ATTR) and call.args[1] == ir.Const(DICT)
         read = isinstance(call.fn, ir.Attr) and call.fn.name == DICT
         if is_dict or read or is_op(call, Op.VARS):
-            raise UnsupportedError(
-                "the dict of an object's attributes, `__dict__`, is used", stmt.loc,
-                remedy="Read and assign attributes by their names; `getattr` and `setattr` take "
-                "those of a tuple, or of a dict of keywords, in turn.",
-            )  # fmt: skip
+            raise refused("objects.dict", stmt.loc)
 
 
 def _check_kept(name: str, kind: Any, loc: ir.Loc) -> None:
     """Refuse the read of a property that keeps its value, if nothing took its place."""
     own = records.member(kind.cls, name)
     if isinstance(own, functools.cached_property) and name not in dict(kind.items):
-        raise UnsupportedError(
-            f"the property `{name}`, whose value is kept, is read of an object that something "
-            "unknown may change", loc,
-            remedy="Make it a plain property, or a method.",
-        )  # fmt: skip
+        what = "is read of an object that something unknown may change"
+        raise refused("objects.cached_property", loc, name=name, what=what)

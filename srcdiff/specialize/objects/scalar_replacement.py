@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from srcdiff import ir
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import TransformError, UnsupportedError, refused
 from srcdiff.frontend.request import Input, Member, Request, Stored, spelled
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import frozen, replace
@@ -357,20 +357,14 @@ class Attempt(Variables):
         return Input(name, (), tuple((path, Input(n)) for n, path in below.items()))
 
 
-def _no_store(base: ir.Atom, name: str, loc: ir.Loc) -> UnsupportedError:
+def _no_store(base: ir.Atom, name: str, loc: ir.Loc) -> TransformError:
     """The error for a store into what is no known object of this function."""
     if isinstance(base, ir.Ref):
-        what = f"`{base.text}.{name}`, which is not local to the function"
-        return UnsupportedError(f"a store into {what}", loc, remedy="Pass it as an argument.")
+        return refused("memory.outside_attribute", loc, name=f"{base.text}.{name}")
     plain = "Keep the value in a local variable, and return it."
     of_array = f"Of an array, store into its items: `x.{name}[:] = ...`."
-    return UnsupportedError(
-        "assignment to an attribute is not supported in a differentiated function where the "
-        "object is not known: it is no argument and not made here, or it was taken from a "
-        "container",
-        loc,
-        remedy=of_array if name in ("real", "imag", "flat") else plain,
-    )
+    remedy = of_array if name in ("real", "imag", "flat") else plain
+    return refused("objects.unknown", loc, remedy=remedy)
 
 
 # --- objects taken apart, in as many attempts as it takes to find what must stay whole -----------
@@ -384,7 +378,7 @@ def take_apart(function: ir.Function, params: ir.Kinds, request: Request) -> Spl
     )
     kinds = infer(function, params)
     check_ways(function, kinds)
-    first: UnsupportedError | None = None
+    first: TransformError | None = None
     kept: frozenset[type] = frozenset()  # the classes of objects that are dicts
     whole: frozenset[Place] = frozenset()
     while True:

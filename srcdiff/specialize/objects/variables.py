@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import TransformError, refused
 from srcdiff.frontend.request import Member, spelled
 from srcdiff.ir.builder import Rewriter
 from srcdiff.kinds.calls import atom_kind
@@ -63,10 +63,7 @@ class Variables(Rewriter, Places):
         if is_op(call, Op.HASATTR) and self.is_taken_apart(call.args[0]):
             name = call.args[1]
             which = f" `{name.value}`" if isinstance(name, ir.Const) else ""
-            raise UnsupportedError(
-                f"whether an object has the attribute{which} depends on what ran before", self.loc,
-                remedy="Assign None in `__init__`, and ask whether it is None.",
-            )  # fmt: skip
+            raise refused("objects.hasattr", self.loc, which=which)
         compared = [a for a in self.compared(call) if self.is_alone(call, a)]
         if any(map(self.is_taken_apart, compared)):
             raise identity_refusal(self.loc)
@@ -173,13 +170,8 @@ class Variables(Rewriter, Places):
         """Refuse an attribute that the object does not have."""
         if self.kind_at(place) is None:
             cls = self.owner(place)
-            raise UnsupportedError(
-                f"`{cls.__name__ if cls else place[0]}` has no attribute `{place[1][-1]}` that is "
-                "known here",
-                self.loc,
-                remedy="Assign it in `__init__`; attributes that `__getattr__` makes up are not "
-                "seen.",
-            )
+            said = cls.__name__ if cls else place[0]
+            raise refused("objects.attribute", self.loc, cls=said, name=place[1][-1])
 
     def value(self, place: Place) -> ir.Rhs:
         """What is at a place, as an expression."""
@@ -254,19 +246,11 @@ def built(cls: type, values: Mapping[str, ir.Atom]) -> ir.Call:
     return ir.Call(records.instance, (ir.Ref(cls.__name__, cls),), tuple(values.items()))
 
 
-def strange(loc: ir.Loc) -> UnsupportedError:
+def strange(loc: ir.Loc) -> TransformError:
     """The error for an object of which it is not known which one it is."""
-    return UnsupportedError(
-        "what this object is is known only when the program runs", loc,
-        remedy="Use one object by its name, or a tuple of numbers and arrays.",
-    )  # fmt: skip
+    return refused("objects.which", loc)
 
 
-def identity_refusal(loc: ir.Loc) -> UnsupportedError:
+def identity_refusal(loc: ir.Loc) -> TransformError:
     """The error for objects of which nothing tells whether they are the same."""
-    return UnsupportedError(
-        "whether two objects are the same one is known only when the program runs, and one of "
-        "them is made here or stored into",
-        loc,
-        remedy="Compare a name or a number that they hold; or write `__eq__`, for `==`, `in`.",
-    )
+    return refused("objects.same", loc)

@@ -19,8 +19,8 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.errors import UnsupportedError
-from srcdiff.frontend.closures import local_functions
-from srcdiff.frontend.closures.local_functions import MARK
+from srcdiff.frontend import local_functions
+from srcdiff.frontend.local_functions import MARK
 from srcdiff.frontend.lower import jumps
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Meaning, Node
 from srcdiff.frontend.scopes import Scan, declared, scan_function

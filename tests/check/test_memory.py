@@ -82,5 +82,6 @@ def grown(x):
     ],
 )  # fmt: skip
 def test_it_is_not_written_into(f):
-    with pytest.raises(srcdiff.UnsupportedError, match="kept for the next call"):
+    refusals = "kept for the next call|another name shares"
+    with pytest.raises(srcdiff.UnsupportedError, match=refusals):
         srcdiff.grad(f)(X)

@@ -1,12 +1,7 @@
-"""Refuse changes of lists and dicts that a loop runs over, or that a call may have returned.
+"""Loops that count, or take items, otherwise than Python does.
 
 A loop here takes as many items as there were at its beginning, Python as many as there are: lists
 that become longer or shorter, or are replaced, while a loop over them runs are refused.
-
-A call may return a list or dict that it is given, or something that holds it.  What it is given is
-kept as it is then, so what it returns would not show what is changed later, nor the other way
-round.  The invariant: of a container that a call may return nothing is changed once it has been
-called, by any name.
 """
 
 from __future__ import annotations
@@ -17,10 +12,8 @@ from srcdiff import ir
 from srcdiff.analysis.links import is_copy
 from srcdiff.analysis.liveness import live_before
 from srcdiff.analysis.points_to import PointsTo, Slots
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import refused
 from srcdiff.kinds.calls import atom_kind
-from srcdiff.normalize.summaries.effects import is_value, marked_arguments, together
-from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, is_op
 
 _CHANGES_LENGTH = frozenset({"append", "extend", "insert", "pop", "remove", "clear", "popitem"})
@@ -31,19 +24,17 @@ def check_loops(function: ir.Function, kinds: ir.Kinds) -> None:
 
     Also those whose count would be computed in a small or unsigned dtype of NumPy.
     """
-    _check_counts(function, kinds)
-    if not any(isinstance(s, ir.For) and _looped_over(s) for s in ir.walk(function.body)):
+    loops = [s for s in ir.walk(function.body) if isinstance(s, ir.For)]
+    if loops:
+        _check_counts(function, kinds)
+    if not any(map(_looped_over, loops)):
         return
     slots = PointsTo.of(function, kinds).slots
-    loops = ((b, s) for b in ir.walk_blocks(function.body) for s in b if isinstance(s, ir.For))
-    for block, loop in loops:
+    inside = ((b, s) for b in ir.walk_blocks(function.body) for s in b if isinstance(s, ir.For))
+    for block, loop in inside:
         for base in sorted(_looped_over(loop)):
             for stmt in _Changes(base, slots, kinds).of(block, loop):
-                raise UnsupportedError(
-                    f"{ir.said(base)} is changed while a loop runs over it",
-                    stmt.loc,
-                    remedy="Loop over a copy, or by index.",
-                )
+                raise refused("loops.resized", stmt.loc, name=ir.said(base))
 
 
 def _check_counts(function: ir.Function, kinds: ir.Kinds) -> None:
@@ -54,12 +45,7 @@ def _check_counts(function: ir.Function, kinds: ir.Kinds) -> None:
             dtypes = [getattr(atom_kind(a, kinds), "dtype", None) for a in call.args]
             narrow = next((d for d in dtypes if d in _NARROW), None)
             if narrow is not None:
-                raise UnsupportedError(
-                    f"a loop counts with a number of dtype {narrow}, which may overflow or go "
-                    "below zero",
-                    stmt.loc,
-                    remedy="Convert it first: `int(n)`.",
-                )
+                raise refused("loops.count", stmt.loc, dtype=narrow)
 
 
 _NARROW = ("uint8", "uint16", "uint32", "uint64", "int8", "int16")
@@ -130,59 +116,3 @@ class _Changes:
     def may_be(self, name: str, young: frozenset[str]) -> bool:
         """Whether a name may stand for the list."""
         return name not in young and self.slots.node(name) == self.slots.node(self.base)
-
-
-# --- calls that may return a list or dict that they are given, or something that holds it --------
-
-
-def check_returned(function: ir.Function, kinds: ir.Kinds) -> None:
-    """Refuse changes of containers that calls, which are marked, may have returned.
-
-    Raises:
-        UnsupportedError: there is one.
-    """
-    places = list(ir.walk_in_loops(function.body))
-    changed = [(k, loops, _changed(s, kinds)) for k, (s, loops) in enumerate(places)]
-    group = together(function, kinds)
-    for k, (stmt, loops) in enumerate(places):
-        target = stmt.target.id if isinstance(stmt, ir.Assign) else None
-        if target is None or is_value(kinds.get(target, ir.UNKNOWN)):
-            continue
-        for param in _returned(stmt, kinds):
-            later = (ns for j, around, ns in changed if j > k or _in_one_loop(loops, around))
-            if any(group.share(target, n) for ns in later for n in ns):
-                raise _refusal(stmt, param)
-
-
-def _in_one_loop(one: tuple[ir.Stmt, ...], other: tuple[ir.Stmt, ...]) -> bool:
-    """Whether of two statements with these loops around them either may run after the other."""
-    return bool(one) and bool(other) and one[0] is other[0]
-
-
-def _changed(stmt: ir.Stmt, kinds: ir.Kinds) -> list[str]:
-    """The lists and dicts that a statement changes."""
-    found = [*written_into(stmt, kinds)]
-    for key, param, atom in marked_arguments(stmt):
-        found += ir.names(atom) if param in key.written else ()
-    return [n for n in found if not is_value(kinds.get(n, ir.UNKNOWN))]
-
-
-def _returned(stmt: ir.Stmt, kinds: ir.Kinds) -> list[str]:
-    """The parameters that get containers which the result of a call may be, or hold."""
-    found: list[str] = []
-    for key, param, atom in marked_arguments(stmt):
-        value = all(is_value(kinds.get(n, ir.UNKNOWN)) for n in ir.names(atom))
-        if param in key.returned and param not in key.items and not value:
-            found.append(param)
-    return found
-
-
-def _refusal(stmt: ir.Stmt, param: str) -> UnsupportedError:
-    call = ir.call_of(stmt)
-    assert call is not None and isinstance(call.fn, ir.Derived)
-    return UnsupportedError(
-        f"the recursive function `{call.fn.name}` may return its argument `{param}`, or something "
-        "that holds it, and the container is changed afterwards",
-        stmt.loc,
-        remedy="Return a copy of it, or change it before the call.",
-    )
