@@ -12,8 +12,7 @@ from itertools import chain
 
 from srcdiff import ir
 from srcdiff.analysis.links import makes_empty_list
-from srcdiff.primitives import effects
-from srcdiff.primitives.arguments import outs, overwrites
+from srcdiff.primitives.effects import only_computes
 from srcdiff.primitives.operation import PURE_METHODS, Effect, op_of
 from srcdiff.primitives.ops import Op, is_op
 
@@ -64,24 +63,15 @@ def held(stmt: ir.Stmt) -> tuple[str, ...]:
 # --- what evaluating a right-hand side can do, as far as moving it is concerned ------------------
 
 
-def is_pure(rhs: ir.Rhs) -> bool:
-    """Whether evaluating a right-hand side changes nothing and may be moved over other reads."""
-    if isinstance(rhs, ir.Opaque):
-        return rhs.harmless or _is_plain_lambda(rhs)
-    if type(rhs) is not ir.Call:
-        return True
-    checks = op_of(rhs.fn).effect is Effect.CHECKS
-    return (checks or effects.is_pure(rhs.fn)) and not _has_out(rhs)
+def may_move(rhs: ir.Rhs) -> bool:
+    """Whether a right-hand side may be evaluated behind other reads: at most it raises an error."""
+    checks = type(rhs) is ir.Call and op_of(rhs.fn).effect is Effect.CHECKS
+    return checks or only_computes(rhs) or _is_plain_lambda(rhs)
 
 
-def _is_plain_lambda(rhs: ir.Opaque) -> bool:
+def _is_plain_lambda(rhs: ir.Rhs) -> bool:
     """Whether an expression makes a function of its parameters alone."""
-    return rhs.text.startswith("lambda") and not rhs.reads
-
-
-def _has_out(call: ir.Call) -> bool:
-    """Whether a call may write into one of its arguments: `out=`, by keyword or by position."""
-    return bool(outs(call)) or overwrites(call) or any(key is None for key, _ in call.kwargs)
+    return isinstance(rhs, ir.Opaque) and rhs.text.startswith("lambda") and not rhs.reads
 
 
 def reads_memory(rhs: ir.Rhs, fixed: frozenset[str]) -> bool:

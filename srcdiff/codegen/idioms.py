@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analysis.effects import Scan, is_pure, stmt_reads
+from srcdiff.analysis.effects import Scan, may_move, stmt_reads
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.operation import op_of
@@ -211,7 +211,7 @@ def _join(name: str, first: ir.Assign | None, within: Sequence[ir.Stmt], width: 
     reads = frozenset(n for s in within for n in stmt_reads(s)) - {name}
     others = (s for s in within if type(s) is ir.Assign and s is not first)
     width += sum(rhs_width(o) for s in within for o in ir.operands(s))
-    return Join(name, first, reads, any(not is_pure(s.rhs) for s in others), width)
+    return Join(name, first, reads, any(not may_move(s.rhs) for s in others), width)
 
 
 def filled(scan: Scan) -> frozenset[str]:

@@ -18,8 +18,8 @@ from srcdiff.analysis.effects import (
     Scan,
     fixed_names,
     is_length,
-    is_pure,
     is_slot_effect,
+    may_move,
     reads_memory,
     resizes,
     slot_of,
@@ -321,7 +321,7 @@ class _BlockPlanner:
 
     def _wait(self, index: int, name: str, rhs: ir.Rhs) -> None:
         """An expression that may move to its use."""
-        pure = is_pure(rhs)
+        pure = may_move(rhs)
         reads, width = _ordered(rhs), rhs_width(rhs)
         parts = self._consume(index, reads, width + name_width(name) + 3)
         memory = reads_memory(rhs, self.owner.fixed) or (self.owner.resizes and is_length(rhs))
@@ -358,7 +358,7 @@ class _BlockPlanner:
         """A statement that stays one."""
         reads = _reads_in_order(stmt)
         rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        pure = not isinstance(stmt, (ir.Effect, ir.Verbatim)) and (rhs is None or is_pure(rhs))
+        pure = not isinstance(stmt, (ir.Effect, ir.Verbatim)) and (rhs is None or may_move(rhs))
         quiet = is_slot_effect(stmt, self.owner.slots)
         # `x[i] += f()` reads `x[i]` before it calls; `x += f()` only looks up `x`.
         accepts_effects = not (type(stmt) is ir.SetItem and stmt.op and stmt.index is not None)
