@@ -1,9 +1,14 @@
 """Classes of values: what they have in common with dataclasses, and that they are cheap."""
 
 import dataclasses
+import importlib
+import re
+from pathlib import Path
 
 import pytest
 
+import srcdiff
+from srcdiff import ir
 from srcdiff.ir.frozen import frozen, replace, state
 
 
@@ -83,3 +88,13 @@ def test_nothing_is_compiled_for_a_class_like_others(monkeypatch):
         c: str = dataclasses.field(default="", compare=False)
 
     assert Other(1) == Other(1, 2, "c")
+
+
+def test_nodes_are_told_apart_by_their_class():
+    """`type(x) is Name` asks what `isinstance(x, Name)` does: no other class is one."""
+    asked = re.compile(r"type\([^()]*(?:\([^()]*\))?[^()]*\) (?:is|is not) (?:ir\.)?([A-Z]\w+)")
+    texts = [p.read_text() for p in Path(srcdiff.__file__).parent.rglob("*.py")]
+    names = {name for text in texts for name in asked.findall(text) if hasattr(ir, name)}
+    assert {"Name", "Call", "Assign", "Array"} <= names
+    importlib.import_module("srcdiff.frontend.closures")
+    assert [name for name in sorted(names) if getattr(ir, name).__subclasses__()] == []
