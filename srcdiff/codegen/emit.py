@@ -184,7 +184,7 @@ def shown(function: ir.Function) -> dict[str, None]:
     """The names bound in the text of a function, in order: not those that expressions replace."""
     scan, planned, _, gone = _structured(function)
     hidden = planned.inline | gone | planned.targets.keys()
-    return dict.fromkeys(n for s in scan.stmts for n in ir.writes(s) if n not in hidden)
+    return dict.fromkeys([n for s in scan.stmts for n in ir.writes(s) if n not in hidden])
 
 
 def renamed(function: ir.Function, new: Mapping[str, str]) -> ir.Function:
@@ -205,7 +205,7 @@ def _planned(function: ir.Function, scan: Scan) -> Plan:
 
     With other names, loops over indices may become loops over items that were none before.
     """
-    form = tuple((type(s), _looped(s)) for s in scan.stmts)
+    form = tuple([(type(s), _looped(s) if type(s) is ir.For else None) for s in scan.stmts])
     known, found = vars(function).get("_plan") or ((), Plan())
     if known != form:
         found = Planner(scan).plan
@@ -213,10 +213,8 @@ def _planned(function: ir.Function, scan: Scan) -> Plan:
     return found
 
 
-def _looped(stmt: ir.Stmt) -> Any:
+def _looped(stmt: ir.For) -> Any:
     """What a loop goes over, but for names: `range`, `zip`, `enumerate`, a sequence."""
-    if type(stmt) is not ir.For:
-        return None
     return stmt.iter.fn if type(stmt.iter) is ir.Call else type(stmt.iter)
 
 

@@ -30,9 +30,8 @@ else:
         names = getattr(value, "__srcdiff_fields__", None)
         if names is None:
             return dataclasses.replace(value, **changes)
-        given = {name: getattr(value, name) for name in names}
-        given.update(changes)
-        return type(value)(**given)
+        kept = {name: getattr(value, name) for name in names if name not in changes}
+        return type(value)(**kept, **changes)
 
     def dataclass_transform(**_: Any) -> Callable[[T], T]:
         """What tells type checkers that a decorator makes dataclasses."""

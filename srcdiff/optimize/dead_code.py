@@ -13,7 +13,7 @@ it is left out: the adjoint of a linear function runs without the function.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 
 from srcdiff import ir
 from srcdiff.ir.frozen import remember, replace
@@ -135,6 +135,7 @@ class _Sweep:
     """Backward walks with the live names; statements that are not needed are left out."""
 
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
+        self.kinds = kinds
         self.swapped = _swapped(function)
         self.private = _private(function, kinds, self.swapped)
         self.formed = _formed(function, self.private, kinds)
@@ -144,7 +145,6 @@ class _Sweep:
         # What is live at the head of each loop, as far as is known: the more lists have become
         # needed the more is live, so another sweep starts from what the last one found.
         self.heads: dict[int, set[str]] = {}
-        self.asked: dict[int, Set[str]] = {}  # `asked_in` each loop
 
     def block(self, block: ir.Block, live: set[str]) -> ir.Block:
         """The needed statements of a block; `live` becomes what is live before it."""
@@ -251,7 +251,7 @@ class _Sweep:
                 new["cond"] = self.block(stmt.cond, inner)
             more = inner - head - after
             head |= inner
-            if more.isdisjoint(self.asked_in(stmt)):
+            if not self.matter_in(stmt, more):
                 break
         if type(stmt) is ir.For:
             if _is_left_out(stmt, body, after):
@@ -263,14 +263,13 @@ class _Sweep:
         live.update(head)
         return ir.rebuilt(stmt, **new)
 
-    def asked_in(self, stmt: ir.For | ir.While) -> Set[str]:
-        """The names of which it matters inside of a loop whether they are live."""
-        found = self.asked.get(id(stmt))
-        if found is None:
-            bases = {stored_into(s) for s in ir.walk((stmt,))} & self.private
-            groups = (self.sharers().group(n) for n in bases if n is not None)
-            found = self.asked[id(stmt)] = ir.bound((stmt,)).union(*groups)
-        return found
+    def matter_in(self, stmt: ir.For | ir.While, live: set[str]) -> bool:
+        """Whether it may matter inside of a loop that some names are live."""
+        bases = self.private.intersection(map(stored_into, ir.walk((stmt,))))
+        if not live.isdisjoint(bases.union(ir.bound_in(stmt))):
+            return True
+        held = {n for n in live if n not in self.kinds or ir.is_mutable(self.kinds[n])}
+        return bool(held) and any(not held.isdisjoint(self.sharers().group(n)) for n in bases)
 
 
 def _is_left_out(loop: ir.For, body: ir.Block, after: set[str]) -> bool:

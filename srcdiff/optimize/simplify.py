@@ -151,7 +151,7 @@ def simplify(
     `kinds` are those of its names, inferred if not given; new names are added to them.  `seeds`
     are the cotangents: in products with what is computed from them numbers are multiplied first.
     """
-    typed = Typed(function, params, seen).by(remove_dead)
+    typed = Typed(function, params, seen).by(remove_dead, kinds)
     kinds = infer(typed.function, params) if kinds is None else kinds
     seeds = [p.name for p in function.params if p.name in seeds]
     for k in range(ROUNDS):

@@ -79,9 +79,10 @@ def spelling(call: Call) -> str:
 def bind(params: Params, gather: str | None, call: Call, loc: Loc) -> dict[str, Atom]:
     """The argument for every parameter of the template; for `**options`, all others as a dict."""
     args = _gathered(gather, call)
-    names = {p.name for p in params}
-    options, others = next((p.name for p in params if p.kind is p.VAR_KEYWORD), None), list[Atom]()
-    if any(type(a) is Star for a in args) or any(k is None for k, _ in call.kwargs):
+    names = {p.name for p in params} if call.kwargs else set[str]()
+    last = [p.name for p in params[-1:] if p.kind is p.VAR_KEYWORD]
+    options, others = last[0] if last else None, list[Atom]()
+    if Star in map(type, args) or None in [k for k, _ in call.kwargs]:
         raise _misfit(call, loc, "`*` and `**` arguments")
     bound, rest = _positional(params, args)
     if rest:
@@ -111,10 +112,11 @@ def _positional(params: Params, args: tuple[Atom, ...]) -> tuple[dict[str, Atom]
     """The positional arguments by parameter, and those that find none."""
     bound: dict[str, Atom] = {}
     for param in params:
-        if param.kind is param.VAR_POSITIONAL:
+        kind = param.kind
+        if kind is param.VAR_POSITIONAL:
             bound[param.name] = Tup(args)
             return bound, ()
-        if param.kind in (param.KEYWORD_ONLY, param.VAR_KEYWORD) or not args:
+        if not args or kind in (param.KEYWORD_ONLY, param.VAR_KEYWORD):
             break
         bound[param.name], args = args[0], args[1:]
     return bound, args

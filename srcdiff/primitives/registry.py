@@ -97,6 +97,7 @@ def key_of(function: Any) -> Any:
 
 _ATTRIBUTE = type(vars(np.ndarray)["T"])
 _METHODS = (type(np.ndarray.sum), type(np.ndarray.__add__))
+_BY_NAME = (_ATTRIBUTE, *_METHODS)
 
 
 # --- files of templates: where the project's own lie, and how one is run as a module -------------
@@ -362,7 +363,8 @@ class Registry:
     def find(self, function: Any) -> Rule | None:
         """The rule of a function, a `Method`, an `Attr` or a `Store`."""
         try:
-            return self.by_key.get(key_of(function))
+            key = key_of(function) if type(function) in _BY_NAME else function
+            return self.by_key.get(key)
         except TypeError:  # an unhashable callable has no rule
             return None
 
