@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -258,8 +258,18 @@ def _object_gradient(item: Input, request: Request, facts: Facts, b: Builder) ->
     """The gradient of an object: one like it, with the gradients that there are."""
     wanted = replace(request, materialize=False)
     found = {p: _gradient(part, wanted, facts, b, False) for p, part in item.parts}
-    found = {path: grad for path, grad in found.items() if grad != ir.NONE}
-    return _like(ir.Name(item.param), facts.kinds[item.param], found, b)
+    kind = facts.kinds[item.param]
+    found = {p: grad for p, grad in found.items() if grad != ir.NONE and _is_own(kind, p)}
+    return _like(ir.Name(item.param), kind, found, b)
+
+
+def _is_own(kind: ir.Kind | None, path: Sequence[Any]) -> bool:
+    """Whether a value has what is at a path itself; what its class has is from outside."""
+    for key in path:
+        if isinstance(kind, ir.Dict) and kind.cls is not None and key not in dict(kind.items):
+            return False
+        kind = item_at(kind, key)
+    return True
 
 
 def _like(
