@@ -7,14 +7,49 @@ what `assert` asks, is computed by a statement before where that is not known of
 from __future__ import annotations
 
 from types import FunctionType
+from typing import Any
 
 import gast
+import numpy as np
 
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node
 from srcdiff.frontend.scopes import at, scan_nodes
 from srcdiff.ir import Name
 from srcdiff.primitives.effects import is_pure
-from srcdiff.primitives.operation import PURE_METHODS
+from srcdiff.primitives.operation import MUTATORS, PURE_METHODS
+
+_CHANGES = MUTATORS | {"__setitem__", "__delitem__", "__iadd__", "__imul__", "__ior__"}
+_DRAWS = frozenset(n for c in (np.random.Generator, np.random.RandomState) for n in dir(c))
+
+
+def changes_nothing(fn: FunctionType, depth: int = 3) -> bool:
+    """Whether the code of a function outside stores nothing but local variables, as it seems.
+
+    No operator in it is in place: what that changes might have come from outside.
+    """
+    code = fn.__code__
+    names = {*code.co_names}
+    if names & _CHANGES or names & (_DRAWS - PURE_METHODS - MUTATORS) or "out" in code.co_consts:
+        return False
+    import dis
+
+    found = list(dis.get_instructions(code))
+    if any(i.opname.startswith(_STORES) or _is_in_place(i) for i in found):
+        return False
+    used = (fn.__globals__.get(n) for n in names)
+    inner = (f for f in used if isinstance(f, FunctionType) and f is not fn)
+    return depth > 0 and all(changes_nothing(f, depth - 1) for f in inner)
+
+
+_STORES = (
+    "STORE_SUBSCR", "STORE_ATTR", "STORE_GLOBAL", "STORE_DEREF", "STORE_SLICE", "DELETE_SUBSCR",
+    "INPLACE_",
+)  # fmt: skip
+
+
+def _is_in_place(op: Any) -> bool:
+    """Whether an instruction is an operator in place, as Python 3.11 and later have it."""
+    return bool(op.opname == "BINARY_OP" and op.argrepr.endswith("="))
 
 
 def check_text(b: Builder, node: Node) -> None:
@@ -63,7 +98,8 @@ def _changes_nothing(b: Builder, call: Node, free: set[str]) -> bool:
     outside = type(root).__name__ == "Name" and root.id in free
     known = b.static(call.func) if outside else None
     if known is not None:
-        return is_pure(known.value)
+        plain = isinstance(known.value, FunctionType) and not is_pure(known.value)
+        return changes_nothing(known.value) if plain else is_pure(known.value)
     return getattr(call.func, "attr", "") in PURE_METHODS
 
 
