@@ -179,7 +179,11 @@ def number_as_an_array_that_is_added_to(s, u):
     return [first, t]
 
 
-for _function in (
-    number_chosen_and_kept, number_under_two_names, number_as_an_array_that_is_added_to,
-):  # fmt: skip
-    sample(_function, lambda r: (np.float64(r.uniform(0.5, 0.9)), np.float64(0.2)), (0, 1))
+def two_numbers(r):
+    return np.float64(r.uniform(0.5, 0.9)), np.float64(0.2)
+
+
+for _function in (number_chosen_and_kept, number_as_an_array_that_is_added_to):
+    sample(_function, two_numbers, (0, 1))
+# In the backward part of a recursive function it is not known what is added to an item.
+sample(number_under_two_names, two_numbers, (0, 1), order2=False)
