@@ -25,6 +25,7 @@ from srcdiff.analysis.links import (
     groups,
     in_place,
     is_copy,
+    kept_outside,
     links_of,
     makes_empty_list,
     may_have_memory,
@@ -225,6 +226,11 @@ class PointsTo(Analysis):
         linked = (n for k in self.links for n in (k.target, k.source))
         # What an operator in place on a shared array gives is that array.
         return reached((*others, *linked), ((k.source, k.target) for k in self.marks))
+
+    @cached_property
+    def outside(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The names of what is from outside, and those of what is put into that."""
+        return kept_outside(self.function, self.kinds)
 
     @cached_property
     def defs(self) -> Mapping[str, int]:

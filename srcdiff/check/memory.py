@@ -26,7 +26,6 @@ from srcdiff.analysis.links import (
     between,
     classes_of,
     groups,
-    kept_outside,
     marked_names,
     named_container,
     reached,
@@ -273,7 +272,7 @@ def _put_into(
     function: ir.Function, kinds: ir.Kinds
 ) -> tuple[tuple[ir.Stmt, ir.Ref], ...]:
     """The containers from outside that values with a derivative are put into, and by what."""
-    own, _ = kept_outside(function, kinds)
+    own, _ = PointsTo.of(function, kinds).outside
     found: list[tuple[ir.Stmt, ir.Ref]] = []
     for stmt in ir.walk(function.body):
         if all(n in kinds and not ir.is_active_kind(kinds[n]) for n in ir.reads(stmt)):

@@ -12,15 +12,15 @@ versions it was made under.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence, Set
 from functools import cached_property
 from typing import NamedTuple
 
 from srcdiff import ir
-from srcdiff.analysis.links import kept_outside, shares
+from srcdiff.analysis.links import shares
 from srcdiff.analysis.liveness import liveness
 from srcdiff.analysis.manager import Analysis
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.ir.disjoint import Disjoint
 from srcdiff.ir.frozen import remember
 from srcdiff.primitives.effects import (
@@ -48,7 +48,7 @@ class Memory(Analysis):
         super().__init__(function, kinds)
         self.sets = Disjoint[str]()
         written: list[str] = []
-        _, put = kept_outside(function, kinds)
+        _, put = PointsTo.of(function, kinds).outside
         leaving = [*leaving, *put]
         for stmt in ir.walk(function.body):
             _, shared, into = self._known(stmt)
@@ -282,6 +282,12 @@ class Fact(NamedTuple):
     block: int
 
 
+def _count_up(versions: dict[str, int], names: Iterable[str]) -> None:
+    """New versions of some names."""
+    for name in names:
+        versions[name] = versions.get(name, 0) + 1
+
+
 class Available:
     """The facts that hold at the present point."""
 
@@ -290,22 +296,23 @@ class Available:
         self.facts: dict[str, Fact] = {}
         self.copies: set[str] = set()  # the names whose facts are that they are copies
         self.values: dict[ir.Rhs, str] = {}
-        self.names, self.written = Counter[str](), Counter[str]()  # the versions
+        self.names: dict[str, int] = {}  # the versions
+        self.written: dict[str, int] = {}
 
     def bind(self, name: str) -> None:
         """A name takes a new value."""
-        self.names[name] += 1
+        self.names[name] = self.names.get(name, 0) + 1
 
     def forget(self, block: ir.Block) -> None:
         """Whatever a block may bind or write has happened, or is about to."""
         for stmt in block:
             _, bound, written = self.memory.changes(stmt)
-            self.names.update(bound)
-            self.written.update(written)
+            _count_up(self.names, bound)
+            _count_up(self.written, written)
 
     def change(self, stmt: ir.Stmt) -> None:
         """The memory that a statement itself writes into; a number is bound anew instead."""
-        self.written.update(self.memory.written_by(stmt))
+        _count_up(self.written, self.memory.written_by(stmt))
         if isinstance(stmt, ir.SetItem) and stmt.index is None:
             self.bind(stmt.base.id)
 

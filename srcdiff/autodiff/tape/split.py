@@ -12,7 +12,8 @@ from collections.abc import Collection, Mapping
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
-from srcdiff.analysis.links import kept_outside, stored_names
+from srcdiff.analysis.links import stored_names
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.autodiff.tape.needs import (
     Contents,
     Item,
@@ -218,7 +219,8 @@ def _bound_first(forward: ir.Block, slots: Slots, function: ir.Function) -> ir.B
 def _check_undone(forward: ir.Function, backward: ir.Block, facts: Facts) -> None:
     """Refuse stores that are undone into what something outside of the function holds by then."""
     classes = facts.aliases.classes
-    held = {classes[n] for names in kept_outside(forward, facts.kinds) for n in names & {*classes}}
+    outside = PointsTo.of(forward, facts.kinds).outside
+    held = {classes[n] for names in outside for n in names & {*classes}}
     for stmt in ir.walk(backward) if held else ():
         for name in (n for n in written_into(stmt, facts.kinds) if classes.get(n) in held):
             raise refused("memory.held_outside", stmt.loc, name=ir.said(name))
