@@ -89,6 +89,25 @@ def test_a_gradient_that_is_slightly_off_is_wrong(monkeypatch):
     assert judge_text(text, (np.array([0.3, 0.4]),)).kind == WRONG
 
 
+def test_a_tangent_that_is_hardly_off_is_wrong(monkeypatch):
+    """The two modes agree to rounding, which differences cannot tell."""
+    jvp = srcdiff.jvp
+
+    def off(*args, **kwargs):
+        value, tangent = jvp(*args, **kwargs)
+        return value, tangent * (1.0 + 1e-8)
+
+    monkeypatch.setattr(srcdiff, "jvp", off)
+    text = "import numpy as np\ndef f(x):\n    return np.sum(np.exp(x + 2.0))\n"
+    verdict = judge_text(text, (np.array([0.3, 0.4]),), parts="dual")
+    assert verdict.kind == WRONG and "dual" in verdict.reason
+
+
+def test_structures_of_results_are_judged_at_order_two():
+    text = "import numpy as np\ndef f(x):\n    y = x * x\n    return [y, y[::-1]], np.sum(y * y)\n"
+    assert judge_text(text, (np.array([0.3, 0.4]),), order=2).reason == ""
+
+
 def test_recursion_without_end_at_other_values_is_the_programs_own():
     """The same memory for `x` and `y` makes the recursion endless."""
     text = (

@@ -44,11 +44,11 @@ def main() -> None:
 def _judged(seed: int, text: str, made: Program, options: argparse.Namespace) -> Verdict:
     """The verdict on a text, in the mode and to the order asked for.
 
-    Of one program in three all is judged: that takes half as long again.
+    Of one program in three all is judged: that takes half as long again; of one the tangent.
     """
     if options.forward:
         return judge_forward(text, made.args)
-    parts = "gradient" if options.order > 1 else "pair" if seed % 3 else "all"
+    parts = "gradient" if options.order > 1 else ("all", "pair", "dual")[seed % 3]
     return judge_text(text, made.args, order=options.order, parts=parts)
 
 
