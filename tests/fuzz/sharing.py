@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from tests.fuzz.kinds import INT, NUMBER, Kind, Scope, list_of, vector
-from tests.fuzz.views import ANY, OF_MATRICES, OF_VECTORS, Lengths, Views
+from tests.fuzz.views import ANY, KINDS, OF_MATRICES, OF_VECTORS, Lengths, Views
 
 BOX = """
 
@@ -153,6 +153,7 @@ class Sharing(Views):
         super().__init__(r, features)
         self.cells: list[Cell] = []
         self.holders: list[Holder] = []
+        self.values: list[str] = []  # names of arrays that are made, which no step writes into
         self.total = ""
         self.shown: Callable[[Lengths], Lengths] = tuple
         self.gives, self.given_two = False, ""
@@ -167,11 +168,23 @@ class Sharing(Views):
         kind = self.scope.names[first]
         others = [n for n in self.scope.of(kind) if n != first and n not in self.scope.constant]
         self.cells = [Cell(n, kind) for n in [first, *others[:1]]]
-        self.holders = []
+        self.holders, self.values = [], []
         self.step_view()
         self.mingled(self.r.randint(4, 12) if self.indent == 1 else self.r.randint(2, 5))
         for _ in range(self.r.choice([1, 2, 3])):
             self.step_read()
+
+    def shared(self) -> str:
+        """An array that depends on the inputs."""
+        names = self.scope.arrays()
+        if names and self.r.random() < 0.4:
+            return self.r.choice(names)
+        name, kind = self.counter("m"), self.r.choice(KINDS)
+        part = f"{self.named(vector(), 0)}[:{kind.lengths[-1]}]"
+        part = self.r.choice([part, self.of(NUMBER, 0)])
+        self.line(f"{name} = {self.of(kind, 1)} {self.r.choice('+-*')} {part}")
+        self.bind(name, kind)
+        return name
 
     def mingled(self, count: int) -> None:
         """Some steps."""
@@ -179,7 +192,7 @@ class Sharing(Views):
             self.step_view: 4, self.step_name: 1, self.step_update: 4, self.step_store: 3,
             self.step_read: 3, self.step_hold: 4, self.step_again: 1, self.step_slot: 3,
             self.step_rebind: 1, self.step_help: 3, self.step_swap: 1, self.step_branch: 1,
-            self.step_loop: 1, self.step_each: 1,
+            self.step_loop: 1, self.step_each: 1, self.step_drop: 2, self.step_value: 4,
         }  # fmt: skip
         for step in self.r.choices(list(steps), list(steps.values()), k=count):
             step()
@@ -197,6 +210,14 @@ class Sharing(Views):
         """`w = o.u`."""
         cell = self.r.choice(self.cells)
         self.named_cell(cell.text, cell.kind, cell.closed)
+
+    def step_drop(self) -> None:
+        """A name is not used any more: its memory goes on under the others alone."""
+        names = [c for c in self.cells if c.text in self.scope.free()]
+        if len(names) > 1:
+            cell = self.r.choice(names)
+            self.cells.remove(cell)
+            del self.scope.names[cell.text]
 
     def step_view(self) -> None:
         """A view of what some text gives, or a view of a view."""
@@ -296,9 +317,9 @@ class Sharing(Views):
         cell = self.r.choice(self.cells)
         other = self.r.choice([c for c in self.cells if c.kind == cell.kind])
         if self.r.random() < 0.2:
-            name = self.counter("q")
-            self.line(f"{name} = np.sin({cell.text}) * {other.text}")
-            self.bind(name, cell.kind)
+            self.values.append(self.counter("q"))
+            self.line(f"{self.values[-1]} = np.sin({cell.text}) * {other.text}")
+            self.bind(self.values[-1], cell.kind)
             return
         value = self.r.choice([
             f"np.sum({cell.text} * {other.text})", f"np.sum(np.sin({cell.text}))",
@@ -306,6 +327,21 @@ class Sharing(Views):
             f"{cell.text}{self.place(cell.kind)} * {other.text}{self.place(other.kind)}",
         ])  # fmt: skip
         self.line(f"{self.total} {self.r.choice(['+=', '-='])} 0.3 * {value}")
+
+    def step_value(self) -> None:
+        """A new array, whose cotangent may be that of two others as it is."""
+        values = [Cell(n, self.scope.names[n]) for n in self.values if n in self.scope.names]
+        one = self.r.choice(values if values and self.r.random() < 0.7 else self.cells)
+        same = [c for c in [*values, *self.cells] if c.kind == one.kind]
+        two = self.r.choice(same)
+        text = self.r.choice(["{} + {}", "{} + {}", "{} - {}", "{} + {}[::-1]", "np.cos({}) + {}",
+                              "{} * {}", "0.7 * {} + {}", "np.sin({})"])  # fmt: skip
+        again = [n for n in self.values if self.scope.names.get(n) == one.kind]
+        name = self.r.choice(again) if again and self.r.random() < 0.3 else self.counter("q")
+        self.line(f"{name} = {text.format(one.text, two.text)}")
+        self.bind(name, one.kind)
+        if name not in self.values:
+            self.values.append(name)
 
     # --- other memory in the place of one --------------------------------------------------------
 
@@ -455,15 +491,16 @@ class Sharing(Views):
         self.cells.append(Cell(name, cell.kind, cell.closed))
 
 
-RESULTS = ("{0}, {1}, {1}", "[{1}, {2}], {0}", '{{"u": {1}, "w": [{1}, {2}]}}', "({1}, ({1}, {0}))",
-           "{0}, {1}, {1}[::-1]", "[{1}, {1}.T, {2}]", "{0}, [{1}] * 2, {2}")  # fmt: skip
+RESULTS = ("{0}, {1}, {1}", "[{1}, {2}], {0}", '{{"u": {1}, "w": [{1}, {2}], "n": {0}}}',
+           "({1}, ({1}, {0}))", "{0}, {1}, {1}[::-1]", "[{1}, {1}.T, {2}, {0}]",
+           "{0}, [{1}] * 2, {2}")  # fmt: skip
+OBJECTS_AS_RESULTS = ("Pair({1}, ({1}, {0}))", "{0}, Pair({2}, {1}).u, {2}",
+                      "Data({1}, {0}).u, {1}, {0}")  # fmt: skip
 
 
 def results(writer: Sharing, value: str) -> str:
     """A structure in which arrays are more than once, beside a number."""
-    names = writer.scope.arrays()
+    names = writer.scope.arrays()[-8:]
     arrays = [writer.r.choice(names), writer.r.choice(names)]
-    forms = RESULTS
-    if "objects" in writer.features:
-        forms += ("Pair({1}, {1})", "{0}, Pair({2}, {1}).u, {2}", "Data({1}, {1}).u, {1}")
-    return writer.r.choice(forms).format(value, *arrays)
+    forms = RESULTS + (OBJECTS_AS_RESULTS if "objects" in writer.features else ())
+    return writer.r.choice(forms).format(f"({value})", *arrays)
