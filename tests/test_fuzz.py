@@ -6,14 +6,23 @@ import numpy as np
 import pytest
 
 import srcdiff
-from tests.fuzz.judge import CRASHED, INVALID, REFUSED, RIGHT, WRONG, judge_forward, judge_text
+from tests.fuzz.judge import (
+    CRASHED,
+    INVALID,
+    PARTS,
+    REFUSED,
+    RIGHT,
+    WRONG,
+    judge_forward,
+    judge_text,
+)
 from tests.fuzz.programs import program
 from tests.fuzz.reduce import reduced
 from tests.support.part import ALL
 
 TOGETHER = 25
 PROGRAMS = 200 if ALL else 100
-FORWARD = 60
+FORWARD = 48
 BLOCKS = 6
 
 
@@ -23,7 +32,7 @@ def test_random_programs(first):
     verdicts, bad = Counter(), []
     for seed in range(first, first + TOGETHER):
         made = program(seed)
-        verdict = judge_text(made.text, made.args)
+        verdict = judge_text(made.text, made.args, parts=PARTS[seed % len(PARTS)])
         verdicts[verdict.kind] += 1
         if verdict.bad:
             bad.append(f"seed {seed}: {verdict}\n{made.text}")

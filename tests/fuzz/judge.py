@@ -42,6 +42,7 @@ PACKAGE = os.path.dirname(srcdiff.__file__) + os.sep
 
 RIGHT, REFUSED, CRASHED, WRONG, INVALID = "RIGHT", "REFUSED", "CRASHED", "WRONG", "INVALID"
 LARGEST = 1e4  # programs whose values or slopes are larger are not judged
+PARTS = ("all", "pair", "dual")  # of what is judged, in turn
 TOLERANCE = 1e-6
 ROUNDING = 1e-9  # of the sums in two orders, of which terms may be larger than the result
 SECONDS = 3  # a program that takes longer to run hangs

@@ -494,8 +494,7 @@ class Sharing(Views):
 RESULTS = ("{0}, {1}, {1}", "[{1}, {2}], {0}", '{{"u": {1}, "w": [{1}, {2}], "n": {0}}}',
            "({1}, ({1}, {0}))", "{0}, {1}, {1}[::-1]", "[{1}, {1}.T, {2}, {0}]",
            "{0}, [{1}] * 2, {2}")  # fmt: skip
-OBJECTS_AS_RESULTS = ("Pair({1}, ({1}, {0}))", "{0}, Pair({2}, {1}).u, {2}",
-                      "Data({1}, {0}).u, {1}, {0}")  # fmt: skip
+OBJECTS_AS_RESULTS = ("Pair({1}, ({1}, {0}))", "{0}, Pair({2}, {1}), {2}", "Pair({1}, {1})[0], {0}")
 
 
 def results(writer: Sharing, value: str) -> str:
