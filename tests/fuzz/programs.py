@@ -159,14 +159,14 @@ def main(writer: Statements, seed: int) -> list[str]:
         writer.body(1, False)
         writer.write_mingle(False)
     writer.body(3 if about else 9, False)
-    value = everything(writer, result or NUMBER)
+    value = everything(writer, result or NUMBER, few=0.1 if about else 0.4)
     writer.line(f"return {value if result else results(writer, value)}")
     return [f"def f({', '.join(params)}):", *writer.lines]
 
 
-def everything(writer: Statements, kind: Kind) -> str:
+def everything(writer: Statements, kind: Kind, few: float) -> str:
     """A value that depends on most of the names, or on a few."""
-    if writer.r.random() < 0.25:
+    if writer.r.random() < few / 2:
         return writer.of(kind, 3)
     parts = []
     for name, found in writer.scope.names.items():
@@ -181,6 +181,6 @@ def everything(writer: Statements, kind: Kind) -> str:
         elif found != INT:
             parts.append(f"{weight} * {name}")
     writer.r.shuffle(parts)
-    if parts and writer.r.random() < 0.4:
+    if parts and writer.r.random() < few:
         return " + ".join(parts[: writer.r.randint(1, 3)])  # most of the names end here
     return " + ".join([*parts, writer.of(kind, 1)])

@@ -192,7 +192,7 @@ class Sharing(Views):
             self.step_view: 4, self.step_name: 1, self.step_update: 4, self.step_store: 3,
             self.step_read: 3, self.step_hold: 4, self.step_again: 1, self.step_slot: 3,
             self.step_rebind: 1, self.step_help: 3, self.step_swap: 1, self.step_branch: 1,
-            self.step_loop: 1, self.step_each: 1, self.step_drop: 2, self.step_value: 4,
+            self.step_loop: 1, self.step_each: 1, self.step_drop: 2, self.step_value: 3,
         }  # fmt: skip
         for step in self.r.choices(list(steps), list(steps.values()), k=count):
             step()
@@ -317,9 +317,9 @@ class Sharing(Views):
         cell = self.r.choice(self.cells)
         other = self.r.choice([c for c in self.cells if c.kind == cell.kind])
         if self.r.random() < 0.2:
-            self.values.append(self.counter("q"))
-            self.line(f"{self.values[-1]} = np.sin({cell.text}) * {other.text}")
-            self.bind(self.values[-1], cell.kind)
+            name = self.counter("q")
+            self.line(f"{name} = np.sin({cell.text}) * {other.text}")
+            self.own(name, cell.kind)
             return
         value = self.r.choice([
             f"np.sum({cell.text} * {other.text})", f"np.sum(np.sin({cell.text}))",
@@ -329,19 +329,40 @@ class Sharing(Views):
         self.line(f"{self.total} {self.r.choice(['+=', '-='])} 0.3 * {value}")
 
     def step_value(self) -> None:
-        """A new array, whose cotangent may be that of two others as it is."""
-        values = [Cell(n, self.scope.names[n]) for n in self.values if n in self.scope.names]
-        one = self.r.choice(values if values and self.r.random() < 0.7 else self.cells)
-        same = [c for c in [*values, *self.cells] if c.kind == one.kind]
-        two = self.r.choice(same)
-        text = self.r.choice(["{} + {}", "{} + {}", "{} - {}", "{} + {}[::-1]", "np.cos({}) + {}",
-                              "{} * {}", "0.7 * {} + {}", "np.sin({})"])  # fmt: skip
-        again = [n for n in self.values if self.scope.names.get(n) == one.kind]
-        name = self.r.choice(again) if again and self.r.random() < 0.3 else self.counter("q")
-        self.line(f"{name} = {text.format(one.text, two.text)}")
-        self.bind(name, one.kind)
-        if name not in self.values:
-            self.values.append(name)
+        """A new array whose cotangent is that of two others as it is, for which it is the last use.
+
+        They are read before, so that more is added to one of the two cotangents.
+        """
+        kind = self.r.choice(self.cells).kind
+        one = self.made(kind)
+        two = self.made(kind, one)
+        if self.r.random() < 0.7:
+            self.line(f"{self.total} += 0.3 * np.sum({one} * {two})")
+        name = one if self.r.random() < 0.3 else self.counter("q")
+        text = self.r.choice(["{} + {}", "{} + {}", "{} - {}", "{} + {}[::-1]", "0.7 * {} + {}",
+                              "({}.T + {}.T).T", "np.stack([{}, {}])[0]"])  # fmt: skip
+        self.line(f"{name} = {text.format(one, two)}")
+        self.line(f"{self.total} -= 0.3 * np.sum(np.sin({name}))")
+        for dead in (one, two):
+            if self.r.random() < 0.7:
+                self.scope.names.pop(dead, None)
+        self.own(name, kind)
+
+    def made(self, kind: Kind, other: str = "") -> str:
+        """An array into which no step writes: one that is there, but no other one, or a new one."""
+        there = [n for n in self.values if self.scope.names.get(n) == kind and n != other]
+        if there and self.r.random() < 0.5:
+            return self.r.choice(there)
+        name, cell = self.counter("q"), self.r.choice([c for c in self.cells if c.kind == kind])
+        text = self.r.choice(["np.sin({})", "0.7 * {}", "{} ** 2"])
+        self.line(f"{name} = {text.format(cell.text)}")
+        self.own(name, kind)
+        return name
+
+    def own(self, name: str, kind: Kind) -> None:
+        """A name of an array into which no step writes."""
+        self.bind(name, kind)
+        self.values.append(name)
 
     # --- other memory in the place of one --------------------------------------------------------
 
