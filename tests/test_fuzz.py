@@ -6,14 +6,23 @@ import numpy as np
 import pytest
 
 import srcdiff
-from tests.fuzz.judge import CRASHED, INVALID, REFUSED, RIGHT, WRONG, judge_forward, judge_text
+from tests.fuzz.judge import (
+    CRASHED,
+    INVALID,
+    PARTS,
+    REFUSED,
+    RIGHT,
+    WRONG,
+    judge_forward,
+    judge_text,
+)
 from tests.fuzz.programs import program
 from tests.fuzz.reduce import reduced
 from tests.support.part import ALL
 
 TOGETHER = 25
 PROGRAMS = 200 if ALL else 100
-FORWARD = 60
+FORWARD = 48
 BLOCKS = 6
 
 
@@ -23,7 +32,7 @@ def test_random_programs(first):
     verdicts, bad = Counter(), []
     for seed in range(first, first + TOGETHER):
         made = program(seed)
-        verdict = judge_text(made.text, made.args)
+        verdict = judge_text(made.text, made.args, parts=PARTS[seed % len(PARTS)])
         verdicts[verdict.kind] += 1
         if verdict.bad:
             bad.append(f"seed {seed}: {verdict}\n{made.text}")
@@ -87,6 +96,25 @@ def test_a_gradient_that_is_slightly_off_is_wrong(monkeypatch):
     monkeypatch.setattr(srcdiff, "grad", off)
     text = "import numpy as np\ndef f(x):\n    return np.sum(np.sin(x))\n"
     assert judge_text(text, (np.array([0.3, 0.4]),)).kind == WRONG
+
+
+def test_a_tangent_that_is_hardly_off_is_wrong(monkeypatch):
+    """The two modes agree to rounding, which differences cannot tell."""
+    jvp = srcdiff.jvp
+
+    def off(*args, **kwargs):
+        value, tangent = jvp(*args, **kwargs)
+        return value, tangent * (1.0 + 1e-8)
+
+    monkeypatch.setattr(srcdiff, "jvp", off)
+    text = "import numpy as np\ndef f(x):\n    return np.sum(np.exp(x + 2.0))\n"
+    verdict = judge_text(text, (np.array([0.3, 0.4]),), parts="dual")
+    assert verdict.kind == WRONG and "dual" in verdict.reason
+
+
+def test_structures_of_results_are_judged_at_order_two():
+    text = "import numpy as np\ndef f(x):\n    y = x * x\n    return [y, y[::-1]], np.sum(y * y)\n"
+    assert judge_text(text, (np.array([0.3, 0.4]),), order=2).reason == ""
 
 
 def test_recursion_without_end_at_other_values_is_the_programs_own():

@@ -32,14 +32,19 @@ from tests.support.differences import (
     assert_unchanged,
     define,
     difference,
+    is_scalar,
+    magnitude,
     positional,
+    with_cotangent,
 )
 
 PACKAGE = os.path.dirname(srcdiff.__file__) + os.sep
 
 RIGHT, REFUSED, CRASHED, WRONG, INVALID = "RIGHT", "REFUSED", "CRASHED", "WRONG", "INVALID"
 LARGEST = 1e4  # programs whose values or slopes are larger are not judged
+PARTS = ("all", "pair", "dual")  # of what is judged, in turn
 TOLERANCE = 1e-6
+ROUNDING = 1e-9  # of the sums in two orders, of which terms may be larger than the result
 SECONDS = 3  # a program that takes longer to run hangs
 LONGEST = 60  # and to transform
 FAILURES = (ArithmeticError, LookupError, NameError, TypeError, ValueError, RecursionError)
@@ -109,7 +114,8 @@ def judge(
     """The verdict on a function at some arguments, for all that can have a derivative.
 
     Every text that is generated takes time: of the `parts` "gradient" is the first alone, "pair"
-    that and the two parts of a pullback, "all" the value with it and shared arguments as well.
+    that and the two parts of a pullback, "dual" that and the tangent, "all" the value with it, the
+    tangent and shared arguments as well.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -125,6 +131,8 @@ def judge(
         try:
             with limited(LONGEST):
                 found = _compared(problem, cases, parts)
+                if found.kind == RIGHT and parts in ("all", "dual"):
+                    found = _dual(problem, cases[0][:2]) or found
                 if found.kind == RIGHT and parts == "all":
                     found = _shared(problem) or found
                 if _outside(function) != before:
@@ -179,6 +187,25 @@ def _along(problem: Problem, cases: list[tuple[Any, Any, float, float]]) -> Verd
                 return Verdict(INVALID, "a number on the way is large")
             return Verdict(WRONG, f"slope {slope}, found {found}")
     return Verdict(RIGHT)
+
+
+def _dual(problem: Problem, case: tuple[Any, Any]) -> Verdict | None:
+    """What is wrong with <ct, J u> = <J^T ct, u>, but for rounding, if anything is."""
+    direction, cotangent = case
+    g = srcdiff.grad(problem.function, problem.inputs, materialize_grads=True)
+    gradient = problem.gradient(g, cotangent)
+    try:
+        ahead = _tangent(problem, direction, cotangent)
+    except UnsupportedError:
+        return None
+    return _off(ahead, st.inner(gradient, direction), magnitude(gradient, direction))
+
+
+def _off(ahead: float, back: float, size: float) -> Verdict | None:
+    """Whether two slopes by derivatives are further from each other than rounding brings them."""
+    if abs(ahead - back) <= ROUNDING * max(abs(ahead), abs(back), size, 1.0):
+        return None
+    return Verdict(WRONG, f"dual: the tangent gives {ahead}, the gradient {back}")
 
 
 def _tangent(problem: Problem, direction: Any, cotangent: Any) -> Any:
@@ -404,25 +431,28 @@ def _pairs(expected: Any, found: Any) -> list[tuple[Any, Any]]:
 
 def _twice(problem: Problem, seed: int) -> Verdict:
     """The derivative of a scalar function's gradient in one direction."""
-    if st.children(problem.output()) is not None or np.size(problem.output()) != 1:
-        return Verdict(RIGHT)
     rng = np.random.default_rng(seed + 1)
+    value = problem.output()
     g = srcdiff.grad(problem.function, problem.inputs, materialize_grads=True)
-    second = srcdiff.grad(g, problem.inputs, materialize_grads=True)
+    inner, extra = g, {}
+    if not is_scalar(value):
+        inner = with_cotangent(g, problem.function)
+        extra = {"ct_": st.random_like(rng, value)}
+    second = srcdiff.grad(inner, problem.inputs, materialize_grads=True)
     w, u = st.random_like(rng, problem.at), st.random_like(rng, problem.at)
 
     def phi(t: float) -> float:
         moved = st.replaced(
             problem.function, problem.inputs, problem.names, st.plus(problem.at, t, u)
         )
-        return st.inner(w, g(*moved.values()))
+        return st.inner(w, g(*moved.values(), grad_outputs=extra.get("ct_")))
 
     slope, error = difference(phi)
     if not abs(slope) < 100 * LARGEST or error > 1e-6 * max(1.0, abs(slope)):
         return Verdict(RIGHT, "order 2 not smooth")
     names = problem.arguments()
     try:
-        result = second(*names.values(), grad_outputs=w)
+        result = second(*names.values(), **extra, grad_outputs=w)
         assert_unchanged(problem.names, names)
         assert_form(result, problem.at, st.arrays(names) + st.arrays(w))
     except AssertionError as failed:
@@ -432,7 +462,22 @@ def _twice(problem: Problem, seed: int) -> Verdict:
         if _grows(problem):
             return Verdict(INVALID, "a number on the way is large")
         return Verdict(WRONG, f"order 2: slope is {found}, differences give {slope}")
-    return Verdict(RIGHT)
+    return _dual_twice(problem, inner, extra, (w, u), result) or Verdict(RIGHT)
+
+
+def _dual_twice(
+    problem: Problem, inner: Callable[..., Any], extra: Any, pair: tuple[Any, Any], result: Any
+) -> Verdict | None:
+    """The tangent of a gradient against the gradient of it, if anything is wrong with them."""
+    w, u = pair
+    moves = dict(zip(problem.inputs, u, strict=True))
+    names = problem.arguments()
+    tangents = tuple(map(moves.get, names))
+    try:
+        _, tangent = srcdiff.jvp(inner, tuple(names.values()), tangents, **extra)
+    except UnsupportedError:
+        return None
+    return _off(st.inner(w, tangent), st.inner(result, u), magnitude(result, u))
 
 
 def _refusal(error: SrcdiffError) -> Verdict:

@@ -10,6 +10,7 @@ import numpy as np
 
 from tests.fuzz.generic import generic
 from tests.fuzz.kinds import INT, NUMBER, Kind, Scope, list_of, matrix, vector
+from tests.fuzz.sharing import preamble, results, used
 from tests.fuzz.statements import ALL, Statements
 
 PARAMS = {"x": vector(), "y": vector(), "m": matrix(), "s": NUMBER}
@@ -19,6 +20,7 @@ OUTSIDE = (
     ("TABLE[1]", "TABLE = [np.ones(4), np.array([0.8, 0.1, -0.4, 0.6])]", vector()),
     ('BOOK["w"]', 'BOOK = {"w": np.array([-0.9, 0.35, 0.15, 0.65])}', vector()),
 )  # fmt: skip
+SHARED = {"mingle", "objects", "shows", "results"}
 ENCLOSED = ("K", "np.array([0.45, 0.75, -0.25, 0.85])", vector())
 
 
@@ -34,7 +36,8 @@ def program(seed: int, features: frozenset[str] = ALL) -> Program:
     """The program of a seed."""
     r = random.Random(seed)
     writer = Statements(r, chosen(r, features))
-    lines = ["import numpy as np", ""]
+    before = preamble(writer)
+    lines = list[str]()
     if "outside" in writer.features:
         for text, line, kind in r.sample(OUTSIDE, r.choice([1, 2])):
             lines.append(line)
@@ -48,6 +51,7 @@ def program(seed: int, features: frozenset[str] = ALL) -> Program:
         for k in range(r.choice([0, 1, 1, 2])):
             lines += ["", *helper(writer, f"h{k}"), ""]
     lines += ["", *(enclosed(writer, seed) if enclose(writer) else main(writer, seed))]
+    lines = ["import numpy as np", *used(before, "\n".join(lines)), "", *lines]
     return Program("\n".join(lines) + "\n", arguments(seed, writer.features))
 
 
@@ -65,9 +69,13 @@ def enclosed(writer: Statements, seed: int) -> list[str]:
 
 
 def chosen(r: random.Random, features: frozenset[str]) -> frozenset[str]:
-    """The features of one program: some are left out, so that others meet more often."""
-    always = {"assign", "store", "if"}
-    return frozenset(f for f in sorted(features) if f in always or r.random() < 0.55)
+    """The features of one program: some are left out, so that others meet more often.
+
+    Every other program is about shared memory.
+    """
+    about, chance = (SHARED, 0.3) if r.random() < 0.5 else (set(), 0.55)
+    always = {"assign", "store", "if"} | about
+    return frozenset(f for f in sorted(features) if f in always or r.random() < chance)
 
 
 def arguments(seed: int, features: frozenset[str]) -> tuple[Any, ...]:
@@ -138,6 +146,7 @@ def main(writer: Statements, seed: int) -> list[str]:
     """The function `f`."""
     r = writer.r
     result = r.choice([NUMBER, NUMBER, NUMBER, vector()])
+    result = None if "results" in writer.features and r.random() < 0.4 else result
     nested = {"z": Kind(form=("rows", "book")[seed % 2])} if "argument" in writer.features else {}
     begin(writer, {**PARAMS, **nested}, result)
     params = [*PARAMS, *(["p"] if "dict" in writer.features else []), *nested]
@@ -145,14 +154,19 @@ def main(writer: Statements, seed: int) -> list[str]:
         if r.random() < 0.6:
             writer.line(f"{name} = {writer.of(kind, 2)}")
             writer.bind(name, kind)
-    writer.body(9, False)
-    writer.line(f"return {everything(writer, result)}")
+    about = writer.features >= SHARED
+    for _ in range(r.choice([1, 1, 2]) if about else 0):
+        writer.body(1, False)
+        writer.write_mingle(False)
+    writer.body(3 if about else 9, False)
+    value = everything(writer, result or NUMBER, few=0.1 if about else 0.4)
+    writer.line(f"return {value if result else results(writer, value)}")
     return [f"def f({', '.join(params)}):", *writer.lines]
 
 
-def everything(writer: Statements, kind: Kind) -> str:
+def everything(writer: Statements, kind: Kind, few: float) -> str:
     """A value that depends on most of the names, or on a few."""
-    if writer.r.random() < 0.25:
+    if writer.r.random() < few / 2:
         return writer.of(kind, 3)
     parts = []
     for name, found in writer.scope.names.items():
@@ -167,6 +181,6 @@ def everything(writer: Statements, kind: Kind) -> str:
         elif found != INT:
             parts.append(f"{weight} * {name}")
     writer.r.shuffle(parts)
-    if parts and writer.r.random() < 0.4:
+    if parts and writer.r.random() < few:
         return " + ".join(parts[: writer.r.randint(1, 3)])  # most of the names end here
     return " + ".join([*parts, writer.of(kind, 1)])

@@ -40,17 +40,23 @@ ANY: Mapping[str, Callable[[Lengths], Lengths]] = {
     "np.squeeze({}[None])": _all, "{}[1:]": _shorter, "{}[:-1]": _shorter,
     "np.split({}, [1])[1]": _shorter, "np.array_split({}, 2)[0]": lambda n: (-(-n[0] // 2), *n[1:]),
     "np.moveaxis({}, 0, -1)": lambda n: (*n[1:], n[0]), "np.real({})": _all, "{}.real": _all,
+    "{}[None][0]": _all, "np.expand_dims({}, 0)[0]": _all, "{0}.reshape({0}.shape)": _all,
+    "np.moveaxis({}[None], 0, -1)[..., 0]": _all, "{}[1:][::-1]": _shorter,
 }  # fmt: skip
 OF_VECTORS: Mapping[str, Callable[[Lengths], Lengths]] = {
     "{}[:, None]": lambda n: (*n, 1), "np.expand_dims({}, 0)": lambda n: (1, *n),
     "np.atleast_2d({})": lambda n: (1, *n), "{}[::2]": lambda n: (-(-n[0] // 2),),
+    "{}[::-2]": lambda n: (-(-n[0] // 2),), "np.array_split({}, 2)[1]": lambda n: (n[0] // 2,),
 }  # fmt: skip
 OF_MATRICES: Mapping[str, Callable[[Lengths], Lengths]] = {
     "{}.swapaxes(0, 1)": _turned, "np.swapaxes({}, 0, 1)": _turned, "np.rollaxis({}, 1)": _turned,
     "np.moveaxis({}, -1, 0)": _turned, "np.rot90({})": _turned, "np.fliplr({})": _all,
     "np.atleast_2d({})": _all, "{}[0]": lambda n: n[1:], "{}[:, -1]": lambda n: n[:1],
     "{}[:, ::-1]": _all, "{}[:, 1:]": lambda n: (n[0], n[1] - 1), "{}[0][::-1]": lambda n: n[1:],
-    "np.hsplit({}, [1])[0]": lambda n: (n[0], 1),
+    "np.hsplit({}, [1])[0]": lambda n: (n[0], 1), "np.vsplit({}, [1])[1]": _shorter,
+    "np.array_split({}, 2, axis=1)[1]": lambda n: (n[0], n[1] // 2), "np.rot90({}, 2)": _all,
+    "np.rot90({}, -1)": _turned, "{}.transpose(1, 0)": _turned, "{}[::-1, ::-1]": _all,
+    "{}[::2]": lambda n: (-(-n[0] // 2), n[1]), "{}[1:, ::2]": lambda n: (n[0] - 1, -(-n[1] // 2)),
 }  # fmt: skip
 PERHAPS: Mapping[str, Callable[[Lengths], Lengths]] = {
     "{}.ravel()": _flat, "np.ravel({})": _flat, "{}.reshape(-1)": _flat,
@@ -59,6 +65,7 @@ PERHAPS: Mapping[str, Callable[[Lengths], Lengths]] = {
 """Views where the memory lies in order, which often nobody can tell."""
 READ_ONLY: Mapping[str, Callable[[Lengths], Lengths]] = {
     "{}.diagonal().copy()": _least, "np.diagonal({}).copy()": _least, "np.diagonal({})": _least,
+    "np.broadcast_to({0}, {0}.shape)": _all, "np.broadcast_to({0}, (2, *{0}.shape))[1]": _all,
     "np.broadcast_to({0}, {0}.shape).copy()": _all, "1.0 * np.broadcast_to({0}, {0}.shape)": _all,
 }  # fmt: skip
 """Views that are refused where something is written into what they show, and copies of them."""
@@ -118,6 +125,8 @@ class Views(Stores):
             options = dict(PERHAPS)
         elif chance < 0.09 and kind.rank == 2:
             options, writable = dict(READ_ONLY), False
+        elif chance < 0.1 and kind.rank == 2 and kind.lengths[0] == kind.lengths[1]:
+            options = {"np.einsum('ii->i', {})": _least, "np.diag({}).copy()": _least}
         text, lengths = self.r.choice(list(options.items()))
         return text.format(name), Kind(lengths(kind.lengths)), writable
 
