@@ -608,7 +608,8 @@ def substituted(block: Block, new: Mapping[str, Atom]) -> Block:
         return found if type(found) is Name else n
 
     def one(stmt: Stmt) -> Stmt:
-        apart = type(stmt) in PLAIN and new.keys().isdisjoint(itself_mentions(stmt))
+        plain = type(stmt) in PLAIN and type(stmt) is not Reset  # the name in it is no mention
+        apart = plain and new.keys().isdisjoint(itself_mentions(stmt))
         return stmt if apart else map_stmt(stmt, read, write, inside)
 
     def inside(inner: Block) -> Block:

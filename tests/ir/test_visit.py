@@ -1,6 +1,7 @@
 """Going over functions: what stays the same object, what stands before, and what is counted."""
 
 import operator
+import re
 
 from srcdiff import ir
 from srcdiff.frontend.lowering import lower
@@ -108,3 +109,17 @@ def test_a_block_is_collected_apart():
     assert b.out == [ir.Assign(first, ir.Call(operator.getitem, (ir.Name("x"), ir.Const(0))))]
     assert inner == (ir.Assign(found, ir.Call(len, (first,))),)
     assert inner[0].loc == b.loc
+
+
+def test_all_names_of_a_statement_are_renamed():
+    x, y, f = ir.Name("x"), ir.Name("y"), ir.Name("f")
+    call = ir.Call(abs, (x,))
+    block = (
+        ir.Assign(x, call), ir.Permute((x, y), (y, x)), ir.SetItem(x, y, x), ir.Effect(call),
+        ir.Verbatim("assert x", (x,)), ir.If(x, (ir.Assign(y, x),)), ir.For(x, y, (), f),
+        ir.While((ir.Assign(x, y),), x, (), f), ir.Return(ir.Tup((x, y))), ir.Accum(x, y, x),
+        ir.Demand(x, y), ir.Reset(x), ir.Pair(ir.Assign(x, y), (ir.Reset(y),)),
+    )  # fmt: skip
+    renamed = ir.rename(block, {"x": "a", "y": "b", "f": "c"})
+    assert not {"x", "y", "f"} & set(re.findall(r"id='(\w+)'", repr(renamed)))
+    assert renamed[4].text == "assert a"
