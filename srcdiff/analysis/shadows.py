@@ -55,8 +55,7 @@ def shadowed(links: list[Link], unclear: list[Link], scene: PointsTo) -> Shadowe
     copies: set[str] = set()
     for link in mine:
         if link.how == "view" and not (is_mirrored(link.stmt) and _is_sure(link, scene)):
-            lasting = link.target in derived and scene.written_later(link, classes)
-            if lasting or not _is_copy(link, classes, scene):
+            if not _is_copy(link, classes, scene, derived):
                 raise refusal(link)
             copies.add(link.target)
         elif not is_mirrored(link.stmt):
@@ -83,8 +82,15 @@ def _views(links: list[Link], scene: PointsTo) -> dict[str, View]:
     return found
 
 
-def _is_copy(link: Link, classes: dict[str, str], scene: PointsTo) -> bool:
-    """Whether what may be a view is as good as a copy: nobody writes while it is used."""
+def _is_copy(
+    link: Link, classes: Mapping[str, str], scene: PointsTo, derived: Set[str]
+) -> bool:
+    """Whether what may be a view is as good as a copy: nobody writes while it is used.
+
+    What is `derived` from has views of its own, which may be used for longer.
+    """
+    if link.target in derived and scene.written_later(link, classes):
+        return False
     read = link.target not in scene.stored[0] and scene.within(link)
     return read and not scene.overwritten(link, classes)
 
@@ -97,9 +103,10 @@ def as_copies(
     if not asked:
         return frozenset()
     scene, found = PointsTo.of(function, kinds), dict[str, bool]()
+    derived = frozenset(k.source for k in scene.links)
     for link in scene.links:
         if link.how == "view" and link.target in asked:
-            unseen = _is_copy(link, dict(classes), scene) or _is_alone(link, classes, function)
+            unseen = _is_copy(link, classes, scene, derived) or _is_alone(link, classes, function)
             found[link.target] = unseen and found.get(link.target, True)
     return frozenset(n for n, unseen in found.items() if unseen)
 

@@ -81,6 +81,40 @@ sample(
 )
 
 
+# What is reshaped, and written into through a view or an item that is made of it.
+
+
+def part_of_what_is_reshaped(x, s):
+    y = np.ones((2, 4)) + x  # its tangent lies in memory as `np.broadcast_to` lets it
+    part = y.reshape(-1)[1:]
+    part *= s
+    return y * y
+
+
+def item_of_a_list_that_is_reshaped(x, s):
+    y = np.ones((2, 4)) + x
+    parts = [y.ravel()]
+    parts[0] *= s
+    return np.sum(y * y * x)
+
+
+def view_of_a_view_of_what_is_reshaped(x, s):
+    y = np.broadcast_to(x, (2, 4)) + 0.5
+    flat = np.moveaxis(np.ravel(y)[None], 0, -1)
+    for k in range(2):
+        part = flat[k:, 0][::-1]
+        part *= s
+    return np.sum(y * y * x)
+
+
+for _function in (
+    part_of_what_is_reshaped,
+    item_of_a_list_that_is_reshaped,
+    view_of_a_view_of_what_is_reshaped,
+):
+    sample(_function, lambda r: (r.uniform(0.3, 1.0, 4), 0.7), (0, 1))
+
+
 # What is a view of an array whose order in memory is that of what it is computed from.
 
 
