@@ -50,7 +50,6 @@ from srcdiff.errors import TransformError, refused
 from srcdiff.ir.frozen import frozen
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.indexing import item_kind
-from srcdiff.primitives.effects import only_computes
 from srcdiff.primitives.operation import LIST_MUTATORS
 
 
@@ -282,9 +281,8 @@ class _Resolved:
     def judge(self, link: Link, derived: frozenset[str]) -> bool:
         """Whether the memory is moved or only read; a view is noted, and so is what is unclear."""
         if link.how == "view" and link.target in derived and self.is_written_later(link):
-            moved = self.is_last(link)
-            self.unclear += [] if moved else [link]
-            return moved
+            self.unclear.append(link)
+            return False
         if self.is_given(link):
             return True
         if self.is_view(link):
@@ -303,23 +301,15 @@ class _Resolved:
         if link.how == "view":
             if scene.is_array_view(link):
                 return False
-            return self.is_read(link) or self.is_last(link)
+            # Nobody writes while it is used: a copy would be as good.
+            read = link.target not in self.stored and scene.within(link)
+            return read and not scene.overwritten(link, self.classes)
         if named_container(link.target, scene.kinds):
             own = link.source not in self.parts and scene.dead_after(link)
             if link.target == link.source or not is_copy(link.stmt):
                 return own or not is_part(link.stmt)
             return own or not holds_containers(scene.kinds[link.source])
         return self.handed.of(link.target) not in self.written
-
-    def is_last(self, link: Link) -> bool:
-        """Whether nobody uses what the target may be a view of any more, nor keeps it."""
-        computed = isinstance(link.stmt, ir.Assign) and only_computes(link.stmt.rhs)
-        return computed and self.scene.dead_after(link)
-
-    def is_read(self, link: Link) -> bool:
-        """Whether nobody writes while what may be a view is used: a copy would be as good."""
-        read = link.target not in self.stored and self.scene.within(link)
-        return read and not self.scene.overwritten(link, self.classes)
 
     def is_view(self, link: Link) -> bool:
         """Whether the target can be made again from the source wherever it is used."""
@@ -340,8 +330,6 @@ class _Resolved:
     def is_moved(self, link: Link) -> bool:
         """Whether what is given is the memory of the source, or containers that are held there."""
         kinds = self.scene.kinds
-        if link.how == "view":
-            return not self.is_read(link)
         if link.how != "element" or not named_container(link.target, kinds):
             return link.how in ("alias", "stored")
         return is_part(link.stmt) or (is_copy(link.stmt) and holds_containers(kinds[link.source]))

@@ -295,3 +295,25 @@ for _function in IN_MEMORY:
         lambda r: (r.uniform(0.6, 1.4, (2, 2)),),
         tolerance=1e-3 if _function is numbers_of_another_width else 1e-6,
     )
+
+
+# What may be a view of a part, whose own parts stay in use while the whole is written into.
+
+
+def part_of_a_flipped_one(s):
+    m = np.full(3, 0.7)
+    v = np.split(np.flip(m), [1])[1]
+    m[1] -= s
+    return v
+
+
+def part_of_a_reversed_one(x, s):
+    m = x * x
+    v = np.split(m[::-1], [1])[1]
+    m[1] -= s
+    m *= x
+    return v
+
+
+sample(part_of_a_flipped_one, lambda r: (r.uniform(0.3, 0.6),))
+sample(part_of_a_reversed_one, lambda r: (r.uniform(0.3, 1.0, 3), 0.4), (0, 1))
