@@ -16,6 +16,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges_of
+from srcdiff.analysis.links import is_marked
 from srcdiff.frontend.lowering import flows
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
@@ -110,7 +111,8 @@ def _listed(
     # Every list stands for an array, whatever it holds.
     whole = op_of(call.fn).is_elementwise or is_op(call, Op.INTERP) or drawn
     taken = call.args if whole else flows(call, kinds)
-    unsure = [a for a in call.args if a in taken and _is_one_of(a, unclear)]
+    written = call.args[:1] if is_marked(call) else ()  # an array that others may know it by
+    unsure = [a for a in call.args if a in taken and _is_one_of(a, unclear) and a not in written]
     lists = [a for a in call.args if a in taken and _is_list(a, kinds, whole)]
     lists += [v for k, v in call.kwargs if k and v in taken and _is_list(v, kinds, drawn)]
     if not (unsure or lists) or not _takes_lists(call, kinds):

@@ -187,3 +187,30 @@ for _function in (number_chosen_and_kept, number_as_an_array_that_is_added_to):
     sample(_function, two_numbers, (0, 1))
 # In the backward part of a recursive function it is not known what is added to an item.
 sample(number_under_two_names, two_numbers, (0, 1), order2=False)
+
+
+def _first_of_others(v, n):
+    if n <= 0:
+        return v[0]
+    return _first_of_others([0.9, 0.8], n - 1)
+
+
+def number_of_a_recursion_in_place(x, m):
+    t = _first_of_others(x, 2)
+    t += np.sum(m)
+    kept = t
+    t -= x[0] * x[1]
+    return [kept, t]
+
+
+def number_of_a_recursion_in_place_in_a_loop(x, m):
+    t = _first_of_others(x, 0)
+    kept = [t]
+    for k in range(2):
+        t *= m[k]
+        kept.append(t)
+    return kept
+
+
+for _function in (number_of_a_recursion_in_place, number_of_a_recursion_in_place_in_a_loop):
+    sample(_function, lambda r: (r.uniform(0.5, 1.5, 3), r.uniform(0.5, 1.5, 2)), (0, 1))

@@ -84,6 +84,21 @@ refused(
 )
 
 
+def list_or_array_in_place(x, s):
+    y = x * 2.0
+    z = [s, s, s] if s > 2.0 else y
+    z -= x
+    return np.sum(y * z)
+
+
+refused(
+    list_or_array_in_place,
+    lambda r: (r.standard_normal(3), 0.5),
+    line="z -= x",
+    reason="`-=` writes into `z` if it is an array, which another name shares",
+)
+
+
 def _whole_and_part(x, n):
     if n <= 0:
         y = x * 2.0
