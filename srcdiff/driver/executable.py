@@ -104,10 +104,13 @@ class Compiled:
     def _derive_many(self, watch: Any = None) -> Made:
         """What the compiler makes for a batch; `watch` is told of its passes."""
         from srcdiff.driver import pipeline
+        from srcdiff.driver.second_order import derived
 
         reverse = self.request.mode == "reverse"
         derive = pipeline.derive_backward if reverse else pipeline.derive_forward
-        return derive(self.origin, self.request, self.kinds, watch)
+        make = functools.partial(derive, watch=watch)
+        made: Made = derived(make, self.origin, self.request, self.kinds)
+        return made
 
     def called_many(self, *args: Any, **kwargs: Any) -> Any:
         """What the function for a batch gives; errors name the user's line."""

@@ -12,7 +12,7 @@ from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.devices import on_device
 
 NEAR = 12
-"""How many statements before a store are looked at."""
+"""How many statements before a store, or behind a temporary, are looked at."""
 
 
 def with_item(before: list[ir.Stmt], store: ir.Stmt, kinds: ir.Kinds) -> ir.Assign | None:

@@ -12,7 +12,7 @@ from srcdiff.analysis.shadows import laid_origins
 from srcdiff.ir.frozen import frozen
 from srcdiff.normalize.copy_in import lent_names
 from srcdiff.optimize.algebra import Algebra
-from srcdiff.optimize.displays import makes_zeros, with_item
+from srcdiff.optimize.displays import NEAR, makes_zeros, with_item
 from srcdiff.optimize.memory import Available, Memory, is_view
 from srcdiff.optimize.products import Products, Signs
 from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
@@ -90,10 +90,6 @@ def rewrite(
     new = ir.rebuilt(function, body=rewriter.block(function.body))
     settled = rewriter.settled and not rewriter.algebra.others
     return Rewritten(new, settled, frozenset(products.shut if products else ()))
-
-
-NEAR = 12
-"""How many statements behind a temporary are looked at for its readers."""
 
 
 def mark_in(body: ir.Block) -> int | None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import srcdiff
+from tests.programs.dicts import layers_of_lakes, two_lakes
 from tests.support import models
 from tests.support.differences import close
 
@@ -403,3 +404,14 @@ def test_a_jacobian_by_an_array_without_axes_is_one():
         found = transform(lambda x: x**3)(np.array(2.0))
         assert type(found) is np.ndarray and found.shape == () and found == 12.0
     assert type(srcdiff.jacobian(lambda x: x**3)(2.0)) is float
+
+
+def test_a_hessian_where_only_the_gradient_as_a_whole_has_a_tangent():
+    """The batch is derived as the single one is: with gradients as calls where that is refused."""
+    args = two_lakes(np.random.default_rng(3))
+    slope = srcdiff.grad(layers_of_lakes, "sun")
+    found = srcdiff.hessian(layers_of_lakes, "sun")(*args)
+    lakes, rates, sun, days = args
+    up, down = (slope(lakes, rates, sun + h, days) for h in (1e-5, -1e-5))
+    assert found == pytest.approx((up - down) / 2e-5, rel=1e-7)
+    assert found == pytest.approx(srcdiff.hvp(layers_of_lakes, args, 1.0, inputs="sun"), rel=1e-14)

@@ -74,14 +74,19 @@ def grown(x):
     return np.sum(both[0] * x)
 
 
+# An operator in place on an item of a list that may hold others is refused before that.
 @pytest.mark.parametrize(
-    "f",
+    ("f", "refusal"),
     [
-        by_its_name, as_an_item, in_a_loop_over_items, through_another_name_of_a_list,
-        through_a_list_of_lists, after_a_swap, grown,
+        (by_its_name, "kept for the next call"),
+        (as_an_item, "kept for the next call"),
+        (in_a_loop_over_items, "another name shares"),
+        (through_another_name_of_a_list, "another name shares"),
+        (through_a_list_of_lists, "kept for the next call"),
+        (after_a_swap, "kept for the next call"),
+        (grown, "kept for the next call"),
     ],
-)  # fmt: skip
-def test_it_is_not_written_into(f):
-    refusals = "kept for the next call|another name shares"
-    with pytest.raises(srcdiff.UnsupportedError, match=refusals):
+)
+def test_it_is_not_written_into(f, refusal):
+    with pytest.raises(srcdiff.UnsupportedError, match=refusal):
         srcdiff.grad(f)(X)

@@ -713,3 +713,36 @@ def keywords(r):
 sample(
     blocks_of_keywords, lambda r: (r.standard_normal(3), keywords(r), 2.0), ("x", "params")
 )
+
+
+# --- views of what a dict holds, written into ----------------------------------------------------
+
+
+def _mixed(t, depth, rate):
+    new = t.copy()
+    inner = new[1:-1]
+    inner += rate * (t[:-2] - 2.0 * t[1:-1] + t[2:]) / depth**2
+    return new
+
+
+def layers_of_lakes(lakes, rates, sun, days):
+    state = {name: t * 1.0 for name, t in lakes.items()}
+    total = 0.0
+    for day in range(days):
+        for name in state:
+            t = _mixed(state[name], 1.0 + 0.1 * day, rates[name])
+            top = t[:2]
+            top += sun * np.exp(-np.arange(2.0))
+            if t[0] > 15.0:
+                top *= 0.9
+            state[name] = t
+        total += np.sum((state["north"] - state["south"]) ** 2)
+    return total / days
+
+
+def two_lakes(r):
+    lakes = {"north": 12.0 + r.uniform(0.0, 1.0, 5), "south": 16.0 + r.uniform(0.0, 1.0, 5)}
+    return lakes, {"north": 0.1, "south": 0.2}, 0.3, 3
+
+
+sample(layers_of_lakes, two_lakes, ("lakes", "rates", "sun"))
