@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, Union
 
 from srcdiff import ir
 from srcdiff.codegen.emit import Emitted, emit
+from srcdiff.codegen.naming import name as spelled
 from srcdiff.errors import TransformError
 from srcdiff.frontend.closures import Lifted
 from srcdiff.frontend.request import Input, Request
@@ -137,6 +138,8 @@ def _plain_params(fn: Any) -> list[str] | None:
 # --- functions put together as one text, with the recursive functions that they call -------------
 
 
+Passed = Union[Lifted, Gradient, ir.Subroutine]
+_PASSED = (Lifted, Gradient, ir.Subroutine)
 PairOf = Callable[[Any, Request, ir.Kinds], tuple[ir.Function, ...]]
 
 
@@ -164,8 +167,10 @@ def module_text(
     own = made[len(functions) :]
     namespace = getattr(origin, "__globals__", None)
 
-    def passed(name: str, made: Lifted | Gradient) -> ir.Function:
-        """A function that is passed on."""
+    def passed(name: str, made: Passed) -> ir.Function:
+        """A function that is passed on, or called as it is."""
+        if isinstance(made, ir.Subroutine):
+            return spelled(replace(made.function, name=name))
         request = Request((), "tuple", name=name, internal=True, mode="itself", native=whole.native)
         if isinstance(made, Lifted):
             return pair_of(made, request, {})[0]
@@ -182,7 +187,7 @@ def module_text(
 def _joined(
     functions: list[ir.Function],
     namespace: Mapping[str, Any] | None,
-    passed: Callable[[str, Lifted | Gradient], ir.Function],
+    passed: Callable[[str, Passed], ir.Function],
 ) -> Emitted:
     """Functions as one text, in which a global name means one object.
 
@@ -198,7 +203,7 @@ def _joined(
         return texts
 
     texts = printed(functions)
-    while new := {n: v for n, v in refs.items() if type(v) is Lifted or type(v) is Gradient}:
+    while new := {n: v for n, v in refs.items() if isinstance(v, _PASSED)}:
         more = [passed(n, v) for n, v in new.items()]
         refs.update((f.name, f) for f in more)
         texts = [*printed(more), *texts]

@@ -543,9 +543,11 @@ def _native(function: ir.Function, params: ir.Kinds, request: Request) -> ir.Fun
     if not request.native:
         return function
     from srcdiff.backends.numba.legalize import check_axes, for_numba
+    from srcdiff.kernels.fusion import fused
 
     if request.internal:
         check_axes(function, params)
+    function = fused(function, params)
     return for_numba(function, params)
 
 

@@ -24,8 +24,8 @@ __all__ = [
     "Derived", "Effect", "For", "Function", "GENERATED", "IN_PLACE", "If", "Loc", "Method", "NONE",
     "NOWHERE", "Name", "OPERATORS", "Opaque", "Pair", "Param", "Permute", "Ref", "Reset",
     "Return", "Rhs", "Role", "SEED", "SYMBOLS", "SetItem", "Site", "Slice", "Star", "Stmt",
-    "TANGENT", "Tup", "Undo", "Unpacks", "Verbatim", "While", "answers_by_code", "called",
-    "captured", "is_function", "make_dict", "make_function", "make_list", "new_object",
+    "Subroutine", "TANGENT", "Tup", "Undo", "Unpacks", "Verbatim", "While", "answers_by_code",
+    "called", "captured", "is_function", "make_dict", "make_function", "make_list", "new_object",
     "set_attr", "set_item",
 ]  # fmt: skip
 
@@ -540,6 +540,23 @@ class Function:
     loc: Loc = _loc()
     comments: Mapping[int, str] = field(default_factory=dict, compare=False, repr=False)
     returns: tuple[Loc, ...] = field(default=(), compare=False, repr=False)
+
+
+@frozen(eq=False)
+class Subroutine:
+    """A callee that is a function of the IR: it is printed above what calls it."""
+
+    function: Function
+    __srcdiff_function__ = True
+
+    @property
+    def __name__(self) -> str:
+        """Its name in a text, unless that is taken."""
+        return self.function.name
+
+    def __call__(self, *args: Any) -> Any:
+        """They are only printed."""
+        raise NotImplementedError(f"`{self.__name__}` is known only as a part of a text")
 
 
 # --- functions that the program makes and keeps --------------------------------------------------

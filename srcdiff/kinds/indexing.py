@@ -211,12 +211,26 @@ def _named_slice(dim: ir.Dim, index: ir.SliceKind) -> ir.Dim:
     if not isinstance(dim, ir.Sym) or dim.name == "?" or None in parts:
         return None
     base = f"({dim_text(dim)})" if "*" in dim.name else dim_text(dim)  # `(a*b)[1:]`, not `a*b[1:]`
-    return named(f"{base}[{':'.join(p or '' for p in parts)}]")
+    return named(f"{base}[{':'.join(p or '' for p in parts)}]", _least_of(dim, index))
 
 
-def named(text: str) -> ir.Dim:
+def _least_of(dim: ir.Sym, index: ir.SliceKind) -> int:
+    """How long `[a:b]` of an axis is at least."""
+    start = 0 if type(index.lower) is ir.NoneKind else _bound(index.lower)
+    upper = dim if type(index.upper) is ir.NoneKind else size_dim(index.upper)
+    if _bound(index.step) not in (None, 1) or not isinstance(start, int) or start < 0:
+        return 0
+    return 0 if upper is None else max(0, min(_least(dim), _least(upper)) - start)
+
+
+def _least(dim: int | ir.Sym) -> int:
+    """How long an axis is at least."""
+    return dim if isinstance(dim, int) else dim.least + dim.offset
+
+
+def named(text: str, least: int = 0) -> ir.Dim:
     """A length with a name made of others, unless that has become too long."""
-    return ir.Sym(text) if len(text) <= NAME_LIMIT else None
+    return ir.Sym(text, 0, least > 1, least) if len(text) <= NAME_LIMIT else None
 
 
 def dim_text(dim: int | ir.Sym) -> str:

@@ -508,13 +508,13 @@ def _words(text: str) -> frozenset[str]:
 
 _HELPERS = _words("""
     arrays linalg trees layout copies sequences batched records scipy.curves scipy.sparse
-    scipy.distributions scipy.filters indexing
+    scipy.distributions scipy.filters indexing loops
 """)
 _PURE_HELPERS = _HELPERS | _words("""
     workspace checkpoint second_order contexts implicit scipy.integrals scipy.roots
 """)
 """Helpers that are given functions, which are not run while compiling."""
-_CHECKS = frozenset(("check_adjoint", "cotangent", "cotangents"))
+_CHECKS = frozenset(("check_adjoint", "check_shapes", "cotangent", "cotangents"))
 """Helpers whose errors are the point: they are not left out, but may be moved."""
 _ACTING = _words("""
     Mode no_grad enable_grad set_grad_enabled

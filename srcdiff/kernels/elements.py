@@ -1,0 +1,243 @@
+"""Which statements work element by element, or reduce elements, and how one element is computed.
+
+Takes a statement and the kinds of its names; gives what it does to elements (`Map`, `Reduce`), or
+None where loops over scalars would not compute the same: then it stays the call that it is.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.ir.frozen import frozen
+from srcdiff.kinds.calls import atom_kind
+from srcdiff.kinds.indexing import item_kind
+from srcdiff.primitives.operation import op_of
+from srcdiff.primitives.ops import Op, is_op
+
+Dims = tuple[ir.Dim, ...]
+
+
+@frozen
+class Map:
+    """`fn` of the elements of `operands`, which becomes the element of a result.
+
+    `fn` None: the only operand itself.  `target`: the name of a new array; else the elements of
+    `base`, or of its part `index`, are written.  `like`: the array whose shape the result has,
+    where the operands do not say it.
+    """
+
+    stmt: ir.Stmt
+    fn: Any
+    operands: tuple[ir.Atom, ...]
+    dims: Dims
+    target: str | None = None
+    base: str = ""
+    index: ir.Atom | None = None
+    like: ir.Name | None = None
+
+
+@frozen
+class Reduce:
+    """The elements of `operand` along some axes put together: by `+`, or as the extreme one."""
+
+    stmt: ir.Stmt
+    extreme: Any
+    operand: ir.Name
+    axes: tuple[int, ...]
+    target: str
+    keeps: bool
+
+
+Element = Map | Reduce
+
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_DTYPES = ("float64", "int64", "bool")
+_ARITHMETIC = _words(
+    """
+    operator.add operator.sub operator.mul operator.truediv operator.neg operator.pos operator.abs
+    builtins.abs numpy.add numpy.subtract numpy.multiply numpy.divide numpy.negative numpy.positive
+    numpy.absolute
+    """
+)
+"""Of which some operand is no truth value, with which loops would count."""
+_POWERS = frozenset(("operator.pow", "numpy.power"))
+"""Of which some operand is a float: an integer may be raised to a negative power."""
+_OF_FLOATS = _words(
+    """
+    numpy.arccos numpy.arccosh numpy.arcsin numpy.arcsinh numpy.arctan numpy.arctan2 numpy.arctanh
+    numpy.cbrt numpy.ceil numpy.cos numpy.cosh numpy.exp numpy.exp2 numpy.expm1 numpy.fabs
+    numpy.floor numpy.fmax numpy.fmin numpy.hypot numpy.isfinite numpy.isinf numpy.isnan numpy.log
+    numpy.log10 numpy.log1p numpy.log2 numpy.logaddexp numpy.maximum numpy.minimum numpy.rint
+    numpy.sign numpy.sin numpy.sinh numpy.sqrt numpy.square numpy.tan numpy.tanh numpy.trunc
+    srcdiff.runtime.arrays.divide_or_zero srcdiff.runtime.arrays.log_or_zero
+    """
+)
+_OF_TRUTHS = _words(
+    """
+    operator.and_ operator.or_ operator.xor numpy.logical_and numpy.logical_or numpy.logical_xor
+    numpy.logical_not
+    """
+)
+_COMPARED = _words(
+    """
+    operator.lt operator.le operator.gt operator.ge operator.eq operator.ne numpy.less
+    numpy.less_equal numpy.greater numpy.greater_equal numpy.equal numpy.not_equal
+    """
+)
+_STORED: Mapping[str, Any] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv
+}  # fmt: skip
+
+
+Shapes = Mapping[str, ir.Name]
+"""The names that stand for the shape of an array."""
+
+
+def element_of(stmt: ir.Stmt, kinds: ir.Kinds, shapes: Shapes) -> Element | None:
+    """What a statement does to elements; None of what is to stay as it is."""
+    if type(stmt) is ir.SetItem:
+        return _stored(stmt, kinds)
+    if type(stmt) is not ir.Assign or type(stmt.rhs) is not ir.Call:
+        return None
+    if is_op(stmt.rhs, Op.NP_SUM, Op.AMAX, Op.AMIN):
+        return _reduced(stmt, stmt.rhs, kinds)
+    dims = dims_in(kinds, stmt.target.id)
+    if dims and is_op(stmt.rhs, *_FILLED, *_LIKE):
+        return _filled(stmt, stmt.rhs, dims, shapes)
+    if not dims or not _is_scalar_form(stmt.rhs, kinds):
+        return None
+    return Map(stmt, stmt.rhs.fn, stmt.rhs.args, dims, stmt.target.id)
+
+
+def dims_in(kinds: ir.Kinds, name: str) -> Dims | None:
+    """The lengths of an array of numbers that loops take; () of a number, else None."""
+    kind = kinds.get(name)
+    if kind is None or ir.dtype_of(kind) not in _DTYPES:
+        return None
+    if type(kind) is ir.Array and kind.maybe_scalar:
+        return None
+    return ir.dims_of(kind) if type(kind) in (ir.Array, ir.Scalar) else None
+
+
+def dtype_of(atom: ir.Atom, kinds: ir.Kinds) -> str | None:
+    """The dtype of what an operand holds; None of what is no number or array for loops."""
+    value = atom.value if isinstance(atom, (ir.Const, ir.Ref)) else None
+    if type(atom) is ir.Name:
+        return None if dims_in(kinds, atom.id) is None else ir.dtype_of(kinds[atom.id])
+    if isinstance(value, (bool, np.bool_)):
+        return "bool"
+    if isinstance(value, (float, np.float64)):
+        return "float64"
+    return "int64" if type(value) is int else None
+
+
+def _is_scalar_form(call: ir.Call, kinds: ir.Kinds) -> bool:
+    """Whether a call of scalars gives the element that the call of arrays does."""
+    dtypes = [dtype_of(a, kinds) for a in call.args]
+    if call.kwargs or None in dtypes:
+        return False
+    name = op_of(call.fn).name
+    if is_op(call, Op.WHERE):
+        return len(dtypes) == 3 and dtypes[0] == "bool" and "bool" not in dtypes[1:]
+    if name in _ARITHMETIC:
+        return any(d != "bool" for d in dtypes)
+    if name in _OF_TRUTHS:
+        return set(dtypes) == {"bool"}
+    if name in _COMPARED:
+        return True
+    return "float64" in dtypes and "bool" not in dtypes and name in (_POWERS | _OF_FLOATS)
+
+
+_FILLED = (Op.BROADCAST_TO, Op.FULL, Op.ZEROS, Op.ONES)
+_LIKE = (Op.ZEROS_LIKE, Op.ONES_LIKE, Op.FULL_LIKE)
+_VALUES = {
+    Op.ZEROS: 0.0, Op.ZEROS_LIKE: 0.0, Op.ONES: 1.0, Op.ONES_LIKE: 1.0
+}  # fmt: skip
+
+
+def _filled(stmt: ir.Assign, call: ir.Call, dims: Dims, shapes: Shapes) -> Map | None:
+    """An array of floats that has one value everywhere."""
+    first = call.args[0] if call.args else None
+    if call.kwargs or type(first) is not ir.Name:
+        return None
+    known = next((v for op, v in _VALUES.items() if is_op(call, op)), None)
+    swapped = is_op(call, Op.BROADCAST_TO)
+    if len(call.args) != (1 if known is not None else 2):
+        return None
+    value = ir.Const(known) if known is not None else call.args[0 if swapped else 1]
+    shape = call.args[1] if swapped else first
+    like = shapes.get(shape.id) if type(shape) is ir.Name else None
+    like = first if is_op(call, *_LIKE) else like
+    return None if like is None else Map(stmt, None, (value,), dims, stmt.target.id, like=like)
+
+
+def _stored(stmt: ir.SetItem, kinds: ir.Kinds) -> Map | None:
+    """A store into an array, or into a part of it."""
+    base, value = dims_in(kinds, stmt.base.id), dtype_of(stmt.value, kinds)
+    if not base or value is None or (stmt.op is not None and stmt.op not in _STORED):
+        return None
+    own = ir.dtype_of(kinds[stmt.base.id])
+    if own != "float64" and (own != value or stmt.op is not None):
+        return None
+    dims = base if stmt.index is None else dims_of_part(base, stmt.index, kinds)
+    if not dims:
+        return None
+    operands: tuple[ir.Atom, ...] = (stmt.value,)
+    fn = None if stmt.op is None else _STORED[stmt.op]
+    return Map(stmt, fn, operands, dims, None, stmt.base.id, stmt.index)
+
+
+def dims_of_part(base: Dims, index: ir.Atom, kinds: ir.Kinds) -> Dims | None:
+    """The lengths of a part that integers and slices choose; None of others."""
+    found = atom_kind(index, kinds)
+    if not ir.is_basic(found):
+        return None
+    part = item_kind(ir.Array("float64", base), found)
+    return ir.dims_of(part) if type(part) is ir.Array else None
+
+
+def _reduced(stmt: ir.Assign, call: ir.Call, kinds: ir.Kinds) -> Reduce | None:
+    """A sum, or the extreme element, along axes that are known."""
+    given: dict[str | None, ir.Atom] = dict(call.kwargs)
+    dtype = given.pop("dtype", None)
+    first = call.args[0] if call.args else None
+    if type(first) is not ir.Name or len(call.args) > 2 or not {*given} <= {"axis", "keepdims"}:
+        return None
+    dims, own = dims_in(kinds, first.id), ir.dtype_of(kinds.get(first.id))
+    if not dims or (own != "float64" and not (own == "bool" and _is_float(dtype))):
+        return None
+    axes = _axes(call.args[1] if len(call.args) == 2 else given.get("axis", ir.NONE), len(dims))
+    keeps = given.get("keepdims", ir.Const(False))
+    if axes is None or type(keeps) is not ir.Const:
+        return None
+    extreme = {Op.AMAX: np.maximum, Op.AMIN: np.minimum}
+    found = next((fn for op, fn in extreme.items() if is_op(call, op)), None)
+    if found is not None and (dtype is not None or not all(ir.is_filled(dims[k]) for k in axes)):
+        return None
+    return Reduce(stmt, found, first, axes, stmt.target.id, bool(keeps.value))
+
+
+def _is_float(dtype: ir.Atom | None) -> bool:
+    """Whether a dtype is that of floats."""
+    return isinstance(dtype, ir.Ref) and dtype.value is np.float64
+
+
+def _axes(axis: ir.Atom, rank: int) -> tuple[int, ...] | None:
+    """Axes that are known, counted from the front."""
+    if axis == ir.NONE:
+        return tuple(range(rank))
+    items = axis.items if type(axis) is ir.Tup else (axis,)
+    values = [a.value for a in items if type(a) is ir.Const and type(a.value) is int]
+    if len(values) < len(items) or not all(-rank <= v < rank for v in values):
+        return None
+    return tuple(sorted({v % rank for v in values}))

@@ -1,0 +1,243 @@
+"""Runs of array statements as calls of loop functions.
+
+Takes a finished function and the kinds of its parameters; gives the function in which each run of
+array statements that may be one loop nest is a call of that.  The invariant: what lies
+between the statements of a run, and is put before it, neither reads nor binds what the run does.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.analysis.effects import may_move
+from srcdiff.analysis.points_to import PointsTo
+from srcdiff.ir.builder import Rewriter
+from srcdiff.kernels.elements import Element, Map, Reduce, dims_in, element_of
+from srcdiff.kernels.expand import expanded
+from srcdiff.kernels.groups import Group, needed_outside
+from srcdiff.kernels.loop_nests import Output, Writer, dtype_atoms
+from srcdiff.kernels.places import Frame, Place, view_in
+from srcdiff.kernels.segments import segments_of
+from srcdiff.kinds.interpreter import infer
+from srcdiff.primitives.ops import Op, is_op
+from srcdiff.runtime.loops import check_shapes
+
+
+def fused(function: ir.Function, params: ir.Kinds) -> ir.Function:
+    """A function whose array statements are loops."""
+    function = expanded(function, params)
+    kinds = {**params, **infer(function, params)}
+    return _Fusion(function, kinds).function(function)
+
+
+class _Fusion(Rewriter):
+    """Goes through the blocks, and writes a call for each group."""
+
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
+        super().__init__(ir.Fresh(ir.all_names(function)))
+        self.kinds = kinds
+        self.shared = PointsTo.of(function, kinds).near
+        self.counts = _bindings(function, kinds)
+        self.uses = ir.reader_counts(function.body)
+        self.views: dict[str, Place] = {}
+        self.base = function.name
+        self.made = ir.Fresh(ir.all_names(function) | {function.name})
+        self.alike: dict[str, str] = {}
+        self.shapes: dict[str, ir.Name] = {}
+        stores = (s for s in ir.walk(function.body) if type(s) is ir.SetItem)
+        self.parts = {s.base.id for s in stores if s.index is not None}
+
+    def are_alike(self, one: ir.Name, two: ir.Name | None) -> bool:
+        """Whether two arrays are known to have the same shape."""
+        first = self.alike.get(one.id, one.id)
+        return two is not None and first == self.alike.get(two.id, two.id)
+
+    def alike_from_now(self, one: ir.Name, two: ir.Name) -> None:
+        """From here on two arrays have the same shape."""
+        if self.counts.get(one.id, 1) == 1 and self.counts.get(two.id, 1) == 1:
+            self.alike[one.id] = self.alike.get(two.id, two.id)
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block with its groups as calls."""
+        around, alike, self.out = self.out, dict(self.alike), []
+        group = self.new_group()
+        waiting: list[ir.Stmt] = []
+        remarks: list[ir.Stmt] = []
+        for stmt in block:
+            if type(stmt) is ir.Comment and waiting:
+                remarks.append(stmt)
+                continue
+            view = view_in(stmt, self.kinds, self.counts)
+            if view is not None and view.root not in self.views and view.root not in group.bound:
+                self.views[ir.writes(stmt)[0]] = view
+                self.out.append(stmt)
+                continue
+            element = self.element(stmt) if view is None else None
+            if element is not None and group.add(element):
+                waiting.append(stmt)
+                remarks = []  # the loops are both forward and backward
+                continue
+            if group.steps and self.may_go_before(stmt, waiting, group):
+                self.out.append(stmt)
+                continue
+            self.flush(group, waiting)
+            self.out += remarks
+            group, waiting, remarks = self.new_group(), [], []
+            if element is not None and group.add(element):
+                waiting.append(stmt)
+                continue
+            group = self.new_group()
+            self.out.append(self.inside(stmt))
+        self.flush(group, waiting)
+        self.out += remarks
+        done, self.out, self.alike = tuple(self.out), around, alike
+        return done
+
+    def element(self, stmt: ir.Stmt) -> Element | None:
+        """What a statement does to elements; what parts are written into is made as it is."""
+        call = ir.call_of(stmt)
+        if type(stmt) is ir.Assign and type(call) is ir.Call and is_op(call, Op.SHAPE):
+            if type(call.args[0]) is ir.Name and self.counts[stmt.target.id] == 1:
+                self.shapes[stmt.target.id] = call.args[0]
+        found = element_of(stmt, self.kinds, self.shapes)
+        in_parts = isinstance(found, Map) and found.like is not None and found.target in self.parts
+        return None if in_parts else found
+
+    def new_group(self) -> Group:
+        """A group without steps."""
+        return Group(self.kinds, self.shared, self.views)
+
+    def may_go_before(self, stmt: ir.Stmt, waiting: list[ir.Stmt], group: Group) -> bool:
+        """Whether a statement may run before those of the group."""
+        if type(stmt) is not ir.Assign or not may_move(stmt.rhs):
+            return False
+        written = {n for s in waiting for n in ir.writes(s)} | {p.root for p in group.values}
+        read = {n for s in waiting for n in ir.reads(s)}
+        if stmt.target.id in written | read:
+            return False
+        seen = ir.reads(stmt)
+        return not any(n == w or self.shared.share(n, w) for n in seen for w in written)
+
+    def flush(self, group: Group, waiting: list[ir.Stmt]) -> None:
+        """Write the call of a group, or its statements where loops gain nothing."""
+        if not any(isinstance(s.element, Reduce) or s.element.fn is not None for s in group.steps):
+            self.out += waiting
+            return
+        self.loc = waiting[0].loc
+        needed = needed_outside(group, self.uses, self.counts)
+        name = self.made(f"{self.base}_loop").id
+        writer = Writer(group, segments_of(group), needed, name)
+        function = writer.function()
+        _Call(self, group, writer).write(ir.Subroutine(function))
+
+
+def _bindings(function: ir.Function, kinds: ir.Kinds) -> dict[str, int]:
+    """How often each name is bound; an operator in place on an array binds nothing."""
+    counts = dict(ir.binding_counts(function.body, function.params))
+    for stmt in ir.walk(function.body):
+        if type(stmt) is ir.SetItem and stmt.index is None and dims_in(kinds, stmt.base.id):
+            counts[stmt.base.id] -= 1
+    return counts
+
+
+class _Call:
+    """What stands for a group: arrays for its results, checks of shapes, and the call."""
+
+    def __init__(self, fusion: _Fusion, group: Group, writer: Writer) -> None:
+        self.fusion, self.group, self.writer = fusion, group, writer
+        self.whole: Frame = tuple(range(group.rank))
+        found = {a.place: a for a in writer.accesses()}
+        self.names = {p: self.name_of(p) for p in found}
+        self.shaped = {self.names[p]: a.own for p, a in found.items()}
+        for name, frame in group.likes.items():
+            self.shaped.setdefault(name, frame)
+
+    def name_of(self, place: Place) -> ir.Name:
+        """A name that stands for a place in the function."""
+        if place.index is None:
+            return ir.Name(place.root)
+        known = next((n for n, p in self.fusion.views.items() if p == place), None)
+        if known is None:
+            return self.fusion.item(ir.Name(place.root), place.index)
+        return ir.Name(known)
+
+    # --- shapes -----------------------------------------------------------------------------------
+
+    def like(self) -> ir.Name | None:
+        """What has the shape of the index space."""
+        return next((n for n, own in self.shaped.items() if own == self.whole), None)
+
+    def length(self, axis: int) -> ir.Atom:
+        """The length of an axis."""
+        fusion = self.fusion
+        name, own = next((n, own) for n, own in self.shaped.items() if axis in own)
+        return fusion.item(fusion.attribute(name, "shape"), ir.Const(own.index(axis)))
+
+    def shape(self, frame: Frame) -> ir.Atom:
+        """The shape of an array with a frame."""
+        like = self.like()
+        if like is not None and frame == self.whole:
+            return self.fusion.attribute(like, "shape")
+        return ir.Tup(tuple(ir.Const(1) if k is None else self.length(k) for k in frame))
+
+    def check(self) -> None:
+        """Check the shapes of what is not known to have the shape that the loops go over."""
+        fusion, like = self.fusion, self.like()
+        asked: dict[Frame, list[ir.Atom]] = {}
+        for name, own in self.shaped.items():
+            source = own == self.whole and (name == like or fusion.are_alike(name, like))
+            if not source and own:
+                asked.setdefault(own, []).append(fusion.attribute(name, "shape"))
+                if own == self.whole and like is not None:
+                    fusion.alike_from_now(name, like)
+        for own, shapes in asked.items():
+            if own == self.whole or len(shapes) + len(self.shaped) > 2:
+                args = (self.shape(own), *shapes)
+                call = ir.Call(check_shapes, args, text="check_shapes")
+                fusion.out.append(ir.Effect(call, fusion.loc))
+
+    # --- the call ---------------------------------------------------------------------------------
+
+    def write(self, nest: ir.Subroutine) -> None:
+        """Write it all."""
+        fusion, writer = self.fusion, self.writer
+        self.check()
+        new = {p: self.allocate(o) for p, o in writer.outputs.items()}
+        arrays = [self.names[p] if p in self.names else ir.Name(p.root) for p in writer.arrays]
+        numbers = [ir.Name(n) for n in writer.numbers]
+        lengths = [self.length(axis) for axis in writer.free_axes]
+        call = ir.Call(nest, (*arrays, *new.values(), *numbers, *lengths), text=nest.__name__)
+        self.results(call)
+        for place, name in new.items():
+            if name.id != place.root:
+                fusion.assign(ir.Name(place.root), name)
+
+    def allocate(self, output: Output) -> ir.Name:
+        """A new array for a result."""
+        fusion = self.fusion
+        again = fusion.counts[output.name] > 1
+        name = fusion.fresh("_out") if again else ir.Name(output.name)
+        fn: Any = np.zeros if output.zeroed else np.empty
+        shape = self.shape(output.frame)
+        fusion.assign(name, ir.Call(fn, (shape, *dtype_atoms(output.dtype))))
+        like = self.like()
+        if output.frame == self.whole and like is not None:
+            fusion.alike_from_now(name, like)
+        return name
+
+    def results(self, call: ir.Call) -> None:
+        """The sums over all iterations under their names."""
+        fusion, names = self.fusion, list(self.writer.results)
+        if not names:
+            fusion.out.append(ir.Effect(call, fusion.loc))
+        elif len(names) == 1:
+            fusion.assign(ir.Name(names[0]), call)
+        else:
+            found = fusion.temp(call)
+            for k, name in enumerate(names):
+                taken = ir.Call(operator.getitem, (found, ir.Const(k)), role=ir.Unpacks(len(names)))
+                fusion.assign(ir.Name(name), taken)

@@ -1,0 +1,323 @@
+"""Which array statements may be one loop nest.
+
+Takes the statements of a block one by one (`Group.add`); says whether each may run in the same
+loops as those before it.  The invariant: in every iteration each statement reads what it would have
+read if the statements had run one after the other.  So what is written in the loops is read there
+at the same elements alone, and a sum over all iterations is read behind the loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from srcdiff import ir
+from srcdiff.analysis.links import Groups
+from srcdiff.ir.frozen import frozen, state
+from srcdiff.kernels.elements import Dims, Element, Map, Reduce, dims_in
+from srcdiff.kernels.places import Access, Frame, Place, Views, access
+
+
+@frozen
+class Operand:
+    """What a step reads: an atom that is the same in all iterations, or elements at a place."""
+
+    atom: ir.Atom
+    place: Place | None = None
+    access: Access | None = None
+
+
+@frozen
+class Step:
+    """An element in a loop nest: what it reads, and at which place it leaves its result.
+
+    `frame` is that of the result; of a reduction `over` are the axes of the index space that go.
+    """
+
+    element: Element
+    operands: tuple[Operand, ...]
+    place: Place
+    frame: Frame
+    access: Access | None = None
+    over: tuple[int, ...] = ()
+
+
+@state
+class Value:
+    """What is known of a result in the group: its frame, and whether it is there in the loops."""
+
+    frame: Frame
+    sealed: bool = False
+
+
+@state
+class Group:
+    """Steps that run in one loop nest over the index space `dims`.
+
+    Rows: the first `split` axes are looped over outside; what goes over the others is one row.
+    `split` None: nothing asks for rows.
+    """
+
+    kinds: ir.Kinds
+    shared: Groups
+    views: Views
+    dims: Dims = ()
+    split: int | None = None
+    steps: list[Step] = field(default_factory=list)
+    values: dict[Place, Value] = field(default_factory=dict)
+    loads: dict[Place, Access] = field(default_factory=dict)
+    bound: set[str] = field(default_factory=set)
+    likes: dict[ir.Name, Frame] = field(default_factory=dict)
+
+    @property
+    def rank(self) -> int:
+        """The number of axes of the index space."""
+        return len(self.dims)
+
+    def place_of(self, name: str) -> Place:
+        """The place that a name stands for."""
+        return self.views.get(name) or Place(name)
+
+    # --- adding a statement -----------------------------------------------------------------------
+
+    def add(self, element: Element) -> bool:
+        """Put a statement into the group, if it may run in the same loops."""
+        before = self.dims, self.split, dict(self.values)
+        step = self._step(element)
+        if step is None:
+            self.dims, self.split, self.values = before
+            return False
+        self.steps.append(step)
+        for operand in step.operands:
+            if operand.access is not None:
+                self.loads.setdefault(operand.access.place, operand.access)
+        over = step.over
+        sealed = bool(over) and not self._is_row_of(over)
+        self.values[step.place] = Value(step.frame, sealed)
+        if isinstance(element, Map) and element.like is not None:
+            if self.place_of(element.like.id) not in self.values:
+                self.likes[element.like] = step.frame
+        if isinstance(element, Reduce) or element.target is not None:
+            self.bound.add(step.place.root)
+        return True
+
+    def _is_row_of(self, over: tuple[int, ...]) -> bool:
+        """Whether what is reduced over some axes is one value a row."""
+        return self.split is not None and over == tuple(range(self.split, self.rank))
+
+    def _step(self, element: Element) -> Step | None:
+        if isinstance(element, Reduce):
+            return self._reduction(element)
+        if not self.dims:
+            self.dims = element.dims
+        frame = self._frame(element)
+        if frame is None:
+            return None
+        operands = [self._operand(a, element.dims, frame) for a in element.operands]
+        own = None
+        if element.target is None:
+            stored = self._stored(element)
+            if stored is None or not self._may_write(stored, frame):
+                return None
+            place = stored
+            if place.root not in self.bound:
+                own = self.loads.get(place) or self._access(place, frame)
+            if element.fn is not None:
+                given = None if place in self.values else own
+                operands.insert(0, Operand(ir.Name(element.base), place, given))
+        else:
+            place = Place(element.target)
+            if self._is_seen_otherwise(place, True):
+                return None
+        if element.like is not None and not self._has_shape(element):
+            return None
+        if None in operands:
+            return None
+        return Step(element, tuple(o for o in operands if o is not None), place, frame, own)
+
+    def _stored(self, element: Map) -> Place | None:
+        """The place that a statement writes into, unless its array is made in the group."""
+        if element.index is None:
+            return self.place_of(element.base)
+        if element.base in self.views or element.base in self.bound:
+            return None
+        return Place(element.base, element.index)
+
+    def _may_write(self, place: Place, frame: Frame) -> bool:
+        """Whether loops may write into a place: nobody sees it otherwise in the group."""
+        if frame != tuple(range(self.rank)) or self._is_seen_otherwise(place, True):
+            return False
+        value = self.values.get(place)
+        return value is None or (not value.sealed and value.frame == frame)
+
+    def _access(self, place: Place, frame: Frame) -> Access:
+        """How loops address a place."""
+        return access(place, frame, ir.rank_of(self.kinds[place.root]) or 0)
+
+    def _has_shape(self, element: Map) -> bool:
+        """Whether the array whose shape a result has is there before the loops, or in them."""
+        assert element.like is not None
+        own = dims_in(self.kinds, element.like.id)
+        same = own is not None and len(own) == self.rank
+        scalars = all(dims_in(self.kinds, a.id) == () for a in element.operands if type(a) is ir.Name)
+        return same and scalars and len(element.dims) == self.rank
+
+    # --- operands ---------------------------------------------------------------------------------
+
+    def _operand(self, atom: ir.Atom, dims: Dims, frame: Frame) -> Operand | None:
+        """What a statement reads of an operand, whose result has some lengths; None: it may not."""
+        if type(atom) is not ir.Name:
+            return Operand(atom)
+        own = dims_in(self.kinds, atom.id)
+        if own is None:
+            return None
+        place = self.place_of(atom.id)
+        if own == () and place not in self.values:
+            return Operand(atom)
+        mine = _aligned(own, dims, frame)
+        if mine is None or self._is_seen_otherwise(place, False):
+            return None
+        value = self.values.get(place)
+        if value is None:
+            return Operand(atom, place, self._access(place, mine))
+        if value.sealed and not self._unsealed(place):
+            return None
+        return Operand(atom, place) if self.values[place].frame == mine else None
+
+    def _unsealed(self, place: Place) -> bool:
+        """Whether what has been reduced over all axes may be one value of one row."""
+        last = next(s for s in reversed(self.steps) if s.place == place)
+        if self.split is not None or last.over != tuple(range(self.rank)):
+            return False
+        self.split = 0
+        for step in self.steps:
+            if self._is_row_of(step.over):
+                self.values[step.place] = Value(step.frame)
+        return True
+
+    def _is_seen_otherwise(self, place: Place, writes: bool) -> bool:
+        """Whether the group writes the memory of a place at other elements, or reads it there."""
+        others = [p for p in self.values if p != place]
+        if writes:
+            others += [p for p in self.loads if p != place]
+        return any(self._may_share(p.root, place.root) for p in others)
+
+    def _may_share(self, one: str, two: str) -> bool:
+        return one == two or self.shared.share(one, two)
+
+    # --- the index space --------------------------------------------------------------------------
+
+    def _frame(self, element: Map) -> Frame | None:
+        """The frame of a result in the index space; None of what has another one."""
+        whole = tuple(range(self.rank))
+        if len(element.dims) == self.rank:
+            if all(map(ir.same_dim, element.dims, self.dims)) or self._is_linked(element):
+                return whole
+            ones = [k for k, d in enumerate(element.dims) if d == 1 and self.dims[k] != 1]
+            frame: Frame = tuple(None if k in ones else k for k in whole)
+            rows = bool(ones) and ones == list(range(ones[0], self.rank))
+            return frame if rows and self._has_rows(ones[0], element, frame) else None
+        if self.split is not None and len(element.dims) == self.split > 0:
+            rows_of: Frame = tuple(range(self.split))
+            return rows_of if self._has_rows(self.split, element, rows_of) else None
+        return None
+
+    def _has_rows(self, split: int, element: Map, frame: Frame) -> bool:
+        """Whether a result is one value a row, of operands that are rows of the group."""
+        if element.target is None or self.split not in (None, split):
+            return False
+        read = (self.place_of(a.id) for a in element.operands if type(a) is ir.Name)
+        if not any(p in self.values and self.values[p].frame == frame for p in read):
+            return False
+        self.split = split
+        return True
+
+    def _is_linked(self, element: Map) -> bool:
+        """Whether a result has the lengths of an operand that goes through the index space."""
+        whole: Frame = tuple(range(self.rank))
+        for atom in (*element.operands, element.like):
+            if type(atom) is not ir.Name:
+                continue
+            place, own = self.place_of(atom.id), dims_in(self.kinds, atom.id)
+            value, load = self.values.get(place), self.loads.get(place)
+            through = value.frame == whole if value else load is not None and _goes(load, whole)
+            if through and own and _aligned(own, element.dims, whole) == whole:
+                return True
+        return False
+
+    # --- reductions -------------------------------------------------------------------------------
+
+    def _reduction(self, element: Reduce) -> Step | None:
+        dims = dims_in(self.kinds, element.operand.id)
+        if not dims:
+            return None
+        if not self.dims:
+            self.dims = dims
+        whole: Frame = tuple(range(self.rank))
+        same = len(dims) == self.rank and all(map(ir.same_dim, dims, self.dims))
+        if not same and not self._goes_through(element.operand):
+            return None
+        operand = self._operand(element.operand, dims, whole)
+        if operand is None or (operand.place in self.values and not self._is_whole(operand)):
+            return None
+        over, all_axes = element.axes, len(element.axes) == self.rank
+        kept = tuple(k for k in whole if k not in over)
+        trailing = over == tuple(range(self.rank - len(over), self.rank))
+        if all_axes:
+            frame: Frame = () if not element.keeps else (None,) * self.rank
+            if element.keeps:
+                return None
+        else:
+            frame = tuple(None if k in over else k for k in whole) if element.keeps else kept
+        if trailing and not all_axes:
+            if self.split not in (None, self.rank - len(over)):
+                return None
+            self.split = self.rank - len(over)
+        elif not all_axes and (over != tuple(range(len(over))) or element.extreme is not None):
+            return None
+        place = Place(element.target)
+        if self._is_seen_otherwise(place, True):
+            return None
+        return Step(element, (operand,), place, frame, None, over)
+
+    def _is_whole(self, operand: Operand) -> bool:
+        assert operand.place is not None
+        return self.values[operand.place].frame == tuple(range(self.rank))
+
+    def _goes_through(self, name: ir.Name) -> bool:
+        """Whether an array goes through the whole index space, as the group knows."""
+        place, whole = self.place_of(name.id), tuple(range(self.rank))
+        if place in self.values:
+            return self.values[place].frame == whole
+        return place in self.loads and _goes(self.loads[place], whole)
+
+
+def _goes(found: Access, whole: Frame) -> bool:
+    """Whether an access goes through the whole index space."""
+    return found.own == whole
+
+
+def _aligned(own: Dims, dims: Dims, frame: Frame) -> Frame | None:
+    """The frame of an operand of a result with some lengths; None where it is not known."""
+    if len(own) > len(dims):
+        return None
+    found: list[int | None] = []
+    for mine, length, axis in zip(own, dims[len(dims) - len(own) :], frame[len(dims) - len(own) :]):
+        if mine == 1 and length != 1:
+            found.append(None)
+        elif ir.is_big(mine) or ir.same_dim(mine, length):
+            found.append(axis)
+        else:
+            return None
+    return tuple(found)
+
+
+def needed_outside(group: Group, uses: Mapping[str, int], counts: Mapping[str, int]) -> set[str]:
+    """The names bound in a group that something outside of it reads."""
+    inside: dict[str, int] = {}
+    for step in group.steps:
+        for name in dict.fromkeys(ir.reads(step.element.stmt)):
+            inside[name] = inside.get(name, 0) + 1
+    return {
+        n for n in group.bound if uses.get(n, 0) > inside.get(n, 0) or counts.get(n, 0) > 1
+    }

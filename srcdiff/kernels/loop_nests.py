@@ -1,0 +1,386 @@
+"""A group of steps as a function of loops.
+
+Takes a group, the segments of its steps, and the names that are read outside; gives the function
+(`Writer`), and what it is called with.  Arrays that it makes are given to it.  The invariant:
+elements are computed once in each iteration, in the order of the steps, and stored where something
+else reads them.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.ir.builder import Builder
+from srcdiff.ir.frozen import frozen
+from srcdiff.kernels.elements import Map, Reduce
+from srcdiff.kernels.groups import Group, Operand, Step
+from srcdiff.kernels.places import Access, Frame, Place
+from srcdiff.kernels.segments import Segments, is_row
+from srcdiff.primitives.ops import Op, op_named
+from srcdiff.runtime.loops import add
+
+ZERO = ir.Const(0)
+
+
+@frozen
+class Output:
+    """An array that the loops fill: its name, the frame of its axes, and whether it starts at 0."""
+
+    name: str
+    frame: Frame
+    dtype: str
+    zeroed: bool
+
+
+class Writer:
+    """Writes the function of one group.
+
+    `arrays` are the parameters that are arrays, by what the loops address; `numbers` those that
+    are the same in all iterations; `results` the sums over all of them.
+    """
+
+    def __init__(self, group: Group, segments: Segments, needed: set[str], name: str) -> None:
+        self.group, self.segments, self.name = group, segments, name
+        self.rank = group.rank
+        self.split = 0 if group.split is None else group.split
+        self.fresh = ir.Fresh()
+        self.loops = [self.fresh(n) for n in _letters(self.rank, "ijklmpqr")]
+        self.lengths = [self.fresh(n) for n in _letters(self.rank, ("n", "m", "p"))]
+        self.arrays: dict[Place, ir.Name] = {}
+        self.numbers: dict[str, ir.Name] = {}
+        self.outputs: dict[Place, Output] = {}
+        self.params: dict[Place, ir.Name] = {}
+        self.results: dict[str, ir.Name] = {}
+        self.buffers: dict[Place, ir.Name] = {}
+        self.rows: dict[Place, ir.Atom] = {}
+        self.top = Builder(self.fresh)
+        self._outputs(needed)
+        for step in group.steps:
+            for operand in step.operands:
+                self.number(operand)
+
+    def _outputs(self, needed: set[str]) -> None:
+        """Arrays for what is read outside, or in another segment."""
+        for step in self.group.steps:
+            element, place = step.element, step.place
+            if isinstance(element, Map) and element.target is None:
+                continue
+            if place.root in needed and step.frame:
+                dtype = ir.dtype_of(self.group.kinds[place.root]) or "float64"
+                column = bool(step.over) and not self.is_row(step.frame)
+                self.outputs[place] = Output(place.root, step.frame, dtype, column)
+        for place in self.outputs:
+            self.params[place] = self.fresh(place.root)
+        for found in self.accesses():
+            self.arrays.setdefault(found.array, self.fresh(found.array.root))
+        for place in self.segments.crossing:
+            inside = place.root in self.group.bound and place not in self.outputs
+            if inside:
+                self.buffers[place] = self.fresh(place.root)
+
+    def number(self, operand: Operand) -> ir.Atom:
+        """What is the same in all iterations."""
+        atom = operand.atom
+        if operand.place is not None or type(atom) is not ir.Name:
+            return atom
+        return self.numbers.setdefault(atom.id, self.fresh(atom.id))
+
+    def is_row(self, frame: Frame) -> bool:
+        """Whether a value with a frame is one a row."""
+        return is_row(self.group, frame)
+
+    # --- the function -----------------------------------------------------------------------------
+
+    def function(self) -> ir.Function:
+        """The function: lengths, what adds up, the loops, and what is returned."""
+        totals = Builder(self.fresh)
+        body = self._outer(0, totals)
+        for place, name in self.buffers.items():
+            inner = self.lengths[self.split :]
+            shape = inner[0] if len(inner) == 1 else ir.Tup(tuple(inner))
+            dtype = ir.dtype_of(self.group.kinds[place.root]) or "float64"
+            self.top.assign(name, ir.Call(np.empty, (shape, *dtype_atoms(dtype))))
+        values = tuple(self.results.values())
+        result: ir.Atom = values[0] if len(values) == 1 else ir.Tup(values) if values else ir.NONE
+        params = [*self.arrays.values(), *self.params.values(), *self.numbers.values()]
+        return ir.Function(
+            self.name,
+            tuple(ir.Param(p.id) for p in (*params, *self._free_lengths())),
+            (*self._known_lengths(), *self.top.out, *totals.out, *body, ir.Return(result)),
+        )
+
+    def _outer(self, axis: int, totals: Builder) -> ir.Block:
+        """The loops over the rows, and what stands in them."""
+        builder = Builder(self.fresh, self.group.steps[0].element.stmt.loc)
+        if axis < self.split:
+            return (self._loop(axis, self._outer(axis + 1, totals)),)
+        for number in range(self.segments.count):
+            _Segment(self, number, builder, totals).write()
+        return tuple(builder.out)
+
+    def _loop(self, axis: int, body: ir.Block) -> ir.For:
+        header = ir.Call(range, (self.lengths[axis],), text="range")
+        loc = self.group.steps[0].element.stmt.loc
+        return ir.For(self.loops[axis], header, body, None, loc)
+
+    # --- lengths ----------------------------------------------------------------------------------
+
+    def length_of(self, axis: int) -> tuple[ir.Name, int] | None:
+        """An array that has the length of an axis, and which of its axes that is."""
+        for place, output in self.outputs.items():
+            if axis in output.frame:
+                return self.params[place], output.frame.index(axis)
+        for found in self.accesses():
+            if axis in found.own and found.array == found.place:
+                return self.arrays[found.array], found.own.index(axis)
+        return None
+
+    def accesses(self) -> list[Access]:
+        """How the loops address what they are given."""
+        own = [s.access for s in self.group.steps if s.access is not None]
+        return [*self.group.loads.values(), *own]
+
+    def _known_lengths(self) -> list[ir.Stmt]:
+        """Lengths that arrays tell."""
+        builder = Builder(self.fresh)
+        for axis, name in enumerate(self.lengths):
+            found = self.length_of(axis)
+            if found is not None:
+                shape = builder.attribute(found[0], "shape")
+                builder.assign(name, ir.Call(operator.getitem, (shape, ir.Const(found[1]))))
+        return builder.out
+
+    def _free_lengths(self) -> list[ir.Name]:
+        """Lengths that no array tells that the loops are given."""
+        return [n for axis, n in enumerate(self.lengths) if self.length_of(axis) is None]
+
+    @property
+    def free_axes(self) -> list[int]:
+        """Their axes."""
+        return [axis for axis in range(self.rank) if self.length_of(axis) is None]
+
+
+class _Segment:
+    """One inner loop, and what stands before and behind it.
+
+    `outside` is written into around the inner loops, `line` before the innermost one.
+    """
+
+    def __init__(self, writer: Writer, number: int, outside: Builder, totals: Builder) -> None:
+        self.writer, self.number, self.outside, self.totals = writer, number, outside, totals
+        self.group = writer.group
+        self.line = Builder(writer.fresh)
+        self.body = Builder(writer.fresh)
+        self.elements: dict[Place, ir.Atom] = {}
+        self.lines: dict[tuple[str, tuple[ir.Atom, ...]], ir.Name] = {}
+        self.single: dict[Place, ir.Atom] = {}
+
+    def write(self) -> None:
+        """Write what stands in the segment."""
+        steps = zip(self.group.steps, self.writer.segments.of)
+        mine = [(s, k) for k, (s, at) in enumerate(steps) if at == self.number]
+        rows = [s for s, _ in mine if not s.over and self.writer.is_row(s.frame)]
+        for step in rows:
+            self._row(step)
+        inner = [(s, k) for s, k in mine if s not in rows]
+        if not inner:
+            return
+        behind: list[Step] = []
+        for step, k in inner:
+            self._at(step.element.stmt.loc)
+            if step.over:
+                self._reduce(step, behind)
+            else:
+                self._map(step, k, [n for _, n in inner])
+        self._loops()
+        for step in behind:
+            self._keep_row(step)
+
+    def _at(self, loc: ir.Loc) -> None:
+        """The primal place of what is written next."""
+        self.line.loc = self.body.loc = self.outside.loc = loc
+
+    def _loops(self) -> None:
+        """The inner loops around what has been written."""
+        writer = self.writer
+        block: ir.Block = (writer._loop(writer.rank - 1, tuple(self.body.out)),)
+        block = (*self.line.out, *block)
+        for axis in range(writer.rank - 2, writer.split - 1, -1):
+            block = (writer._loop(axis, block),)
+        self.outside.out += block
+
+    # --- one value a row --------------------------------------------------------------------------
+
+    def _row(self, step: Step) -> None:
+        """A value that is computed once a row."""
+        self._at(step.element.stmt.loc)
+        assert isinstance(step.element, Map)
+        values = [self._read(o) for o in step.operands]
+        target = self.writer.fresh(step.place.root)
+        self._compute(self.outside, target, step.element, values)
+        self.writer.rows[step.place] = target
+        self._keep_row(step)
+
+    def _keep_row(self, step: Step) -> None:
+        """Store what is one value a row, where something outside reads it."""
+        output = self.writer.outputs.get(step.place)
+        if output is None or not self.writer.is_row(step.frame):
+            return
+        index = tuple(ZERO if k is None else self.writer.loops[k] for k in output.frame)
+        key = index[0] if len(index) == 1 else ir.Tup(index)
+        self.outside.store(self.writer.params[step.place], key, self.writer.rows[step.place])
+
+    # --- elements ---------------------------------------------------------------------------------
+
+    def _map(self, step: Step, number: int, mine: Sequence[int]) -> None:
+        """An element, stored where something else than this segment reads it."""
+        assert isinstance(step.element, Map)
+        values = [self._read(o) for o in step.operands]
+        writer, place = self.writer, step.place
+        value: ir.Atom
+        if step.element.fn is None:
+            value = values[0]
+        else:
+            named = place.root if step.element.target is not None else "_t"
+            kept = place in writer.outputs
+            value = target = writer.fresh("_t" if kept else named)
+            self._compute(self.body, target, step.element, values)
+        self.elements[place] = value
+        later = [k for k in mine if k > number and self.group.steps[k].place == place]
+        if not later:
+            self._store(step, value)
+
+    def _store(self, step: Step, value: ir.Atom) -> None:
+        writer, place = self.writer, step.place
+        access = step.access
+        if access is not None:
+            self.body.store(*self._spot(writer.arrays[access.array], access), value)
+        elif place in writer.params:
+            self.body.store(*self._spot(writer.params[place], _whole(place, step.frame)), value)
+        elif place in writer.buffers:
+            found = _whole(place, step.frame[writer.split :])
+            self.body.store(*self._spot(writer.buffers[place], found), value)
+
+    def _reduce(self, step: Step, behind: list[Step]) -> None:
+        """What adds up: over a row, over all rows, or along the outer axes."""
+        assert isinstance(step.element, Reduce)
+        writer = self.writer
+        value = self._read(step.operands[0])
+        if ir.dtype_of(self.group.kinds[step.element.operand.id]) == "bool":
+            value = self.body.apply(operator.mul, ir.Const(1.0), value)
+        if step.frame and not writer.is_row(step.frame):
+            spot = self._spot(writer.params[step.place], _whole(step.place, step.frame))
+            self.body.add(*spot, value)
+            return
+        total = writer.fresh(step.place.root)
+        extreme = step.element.extreme
+        over_row = self.group.split is not None and step.over[0] == writer.split
+        start = self.outside if over_row else self.totals
+        first = 0.0 if extreme is None else -np.inf if extreme is np.maximum else np.inf
+        start.assign(total, ir.Const(float(first)))
+        fn, text = (add, "add") if extreme is None else (extreme, None)
+        self.body.assign(total, ir.Call(fn, (total, value), text=text))
+        if not step.frame:
+            writer.results[step.place.root] = total
+        if over_row:
+            writer.rows[step.place] = total
+            behind.append(step)
+
+    def _compute(
+        self, builder: Builder, target: ir.Name, element: Map, values: Sequence[ir.Atom]
+    ) -> None:
+        """One element by the function of the step."""
+        if op_named(element.fn) is Op.WHERE:
+            test, one, other = values
+            yes, no = (ir.Assign(target, v, builder.loc) for v in (one, other))
+            builder.out.append(ir.If(test, (yes,), (no,), builder.loc))
+            return
+        call = ir.call_of(element.stmt)
+        text = call.text if call is not None and call.fn is element.fn else None
+        builder.assign(target, ir.Call(element.fn, tuple(values), text=text))
+
+    # --- reading ----------------------------------------------------------------------------------
+
+    def _read(self, operand: Operand) -> ir.Atom:
+        """The element of an operand, in the innermost loop or of the row."""
+        place, writer = operand.place, self.writer
+        if place is None:
+            return writer.number(operand)
+        known = self.elements.get(place) or writer.rows.get(place) or self.single.get(place)
+        if known is not None:
+            return known
+        value = self.group.values.get(place)
+        if operand.access is not None:
+            return self._load(place, writer.arrays[operand.access.array], operand.access)
+        assert value is not None
+        if place in writer.params:
+            return self._load(place, writer.params[place], _whole(place, value.frame))
+        if place in writer.buffers:
+            found = _whole(place, value.frame[writer.split :])
+            return self._load(place, writer.buffers[place], found)
+        stored = next(s.access for s in self.group.steps if s.place == place and s.access)
+        return self._load(place, writer.arrays[stored.array], stored)
+
+    def _load(self, place: Place, array: ir.Name, found: Access) -> ir.Atom:
+        """The element of an array: read once in the segment."""
+        writer = self.writer
+        if writer.is_row(found.own):
+            value = self.outside.item(array, self._index(found, self.outside))
+            writer.rows[place] = value
+            return value
+        if writer.rank - 1 not in found.frame:
+            value = self.line.item(array, self._index(found, self.line))
+            self.single[place] = value
+            return value
+        value = self.body.item(*self._spot(array, found))
+        self.elements[place] = value
+        return value
+
+    def _spot(self, array: ir.Name, found: Access) -> tuple[ir.Name, ir.Atom]:
+        """The line of an array along the innermost loop, and the place in it."""
+        last = self.writer.rank - 1
+        if not found.frame or found.frame[-1] != last:
+            return array, self._index(found, self.body)
+        if len(found.frame) == 1 and found.starts[-1] == ZERO:
+            return array, self.writer.loops[last]
+        key = array.id, found.starts
+        if key not in self.lines:
+            index = self._index(found, self.line, True)
+            self.lines[key] = self.line.temp(
+                ir.Call(operator.getitem, (array, index)), f"{array.id}_row"
+            )
+        return self.lines[key], self.writer.loops[last]
+
+    def _index(self, found: Access, builder: Builder, line: bool = False) -> ir.Atom:
+        """The index of an element, or of the line through it."""
+        items: list[ir.Atom] = []
+        for k, (axis, start) in enumerate(zip(found.frame, found.starts)):
+            if line and k == len(found.frame) - 1:
+                if start != ZERO:
+                    items.append(ir.Slice(start, ir.NONE, ir.NONE))
+            elif axis is None or start == ZERO:
+                items.append(start if axis is None else self.writer.loops[axis])
+            else:
+                items.append(builder.apply(operator.add, self.writer.loops[axis], start))
+        return items[0] if len(items) == 1 else ir.Tup(tuple(items))
+
+
+def _whole(place: Place, frame: Frame) -> Access:
+    """How loops address an array that is theirs alone."""
+    return Access(place, frame, place, frame, tuple(ZERO for _ in frame))
+
+
+def _letters(count: int, letters: Sequence[str]) -> list[str]:
+    """Names for axes."""
+    return [letters[min(k, len(letters) - 1)] for k in range(count)]
+
+
+def dtype_atoms(name: str) -> tuple[ir.Atom, ...]:
+    """The dtype that `np.empty` is given, where it is not that of floats."""
+    spelled = {"bool": "bool_"}.get(name, name)
+    return () if name == "float64" else (ir.Ref(f"np.{spelled}", getattr(np, spelled)),)
+

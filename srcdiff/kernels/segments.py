@@ -1,0 +1,68 @@
+"""In which inner loop of a nest each step stands.
+
+Takes the steps of a group; gives for each the number of its segment: what goes over a row is in the
+inner loop of that number, what is one value a row stands before it.  The invariant: what a step
+reads is complete where it stands, and what is written anew is so behind all that read what was
+there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from srcdiff.ir.frozen import state
+from srcdiff.kernels.groups import Group, Step
+from srcdiff.kernels.places import Place
+
+
+@state
+class Segments:
+    """The segment of every step (`of`), and the places whose elements another one reads."""
+
+    of: list[int]
+    crossing: set[Place]
+
+    @property
+    def count(self) -> int:
+        """How many inner loops there are, one at least."""
+        return 1 + max(self.of, default=0)
+
+
+def segments_of(group: Group) -> Segments:
+    """The segments of the steps of a group."""
+    found = Segments([], set())
+    ready: dict[Place, int] = {}  # the first segment in which the value is complete
+    made: dict[Place, int] = {}  # the segment in which elements were computed
+    used: dict[Place, int] = {}  # the last segment that reads or writes
+    for step in group.steps:
+        at = _segment(group, step, ready, used)
+        found.of.append(at)
+        for place in (o.place for o in step.operands if o.place is not None):
+            used[place] = max(used.get(place, 0), at)
+            if made.get(place, at) != at and not is_row(group, place_frame(group, place)):
+                found.crossing.add(place)
+        used[step.place] = max(used.get(step.place, 0), at)
+        made[step.place] = at
+        ready[step.place] = at + 1 if step.over else at
+    return found
+
+
+def _segment(
+    group: Group, step: Step, ready: Mapping[Place, int], used: Mapping[Place, int]
+) -> int:
+    """The first segment in which a step may stand."""
+    read = [ready.get(o.place, 0) for o in step.operands if o.place is not None]
+    return max([*read, used.get(step.place, 0)])
+
+
+def place_frame(group: Group, place: Place) -> tuple[int | None, ...]:
+    """The frame of what is at a place in the group, or of how it is loaded."""
+    value = group.values.get(place)
+    return value.frame if value is not None else group.loads[place].own
+
+
+def is_row(group: Group, frame: tuple[int | None, ...]) -> bool:
+    """Whether a value with a frame is the same for all elements of a row."""
+    split = group.rank if group.split is None else group.split
+    inner = [k for k in frame if k is not None and k >= split]
+    return not inner and group.split is not None
