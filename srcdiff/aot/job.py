@@ -270,7 +270,7 @@ class Job:
         with generating_for(self.wanted.backend):
             made = self._derived(self.kinds)
         text = _SAYS.sub('"""', made.emitted.text).strip() + "\n"
-        return native.decorated(text) if self.wanted.compile else text
+        return native.decorated(text, made.emitted.loops) if self.wanted.compile else text
 
     # --- kinds -----------------------------------------------------------------------------------
 
@@ -340,7 +340,7 @@ class Job:
         for node in ast.parse(text).body:
             if isinstance(node, ast.FunctionDef):
                 file.reserve(node.name)
-        text = file.add(text, refs)
+        text = file.add(replace(made.emitted, text=text))
         annotations = _annotation_names(text)
         file.annotate(annotations)
         file.attach(text)

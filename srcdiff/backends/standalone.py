@@ -17,6 +17,7 @@ from srcdiff.backends.function_text import Chain
 from srcdiff.backends.numba import jit as native
 from srcdiff.backends.numba.legalize import twin
 from srcdiff.backends.references import Import, value_text
+from srcdiff.codegen.emit import Emitted
 from srcdiff.codegen.printer import wrap
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.ir.frozen import state
@@ -25,6 +26,8 @@ from srcdiff.runtime.devices import OnHost, on_device
 from srcdiff.specialize.inline import is_foreign
 
 _MISSING = object()
+_VECTOR_MATH = "srcdiff.backends.numba.vector_math"
+"""What Numba compiles calls of by itself: it is imported."""
 
 
 @state
@@ -57,8 +60,9 @@ class Standalone:
         """Keep a name for a function of the file."""
         self.names[name] = object()
 
-    def add(self, text: str, refs: Mapping[str, Any]) -> str:
+    def add(self, emitted: Emitted) -> str:
         """The text with everything provided that its global names stand for."""
+        text, refs = emitted.text, emitted.refs
         refs = {n: self._form(v) for n, v in refs.items()}
         self.names.update(refs)
         for name, value in refs.items():
@@ -68,7 +72,7 @@ class Standalone:
             modules["np"] = sys.modules["numpy"]
         names = frozenset(modules)
         text = function_text.respelled(text, names, lambda c: self._in_module(c, modules[c[0]]))
-        return native.decorated(text) if self.native else text
+        return native.decorated(text, emitted.loops) if self.native else text
 
     def name_of(self, value: Any, wanted: str) -> str:
         """The name in the file of something that is provided now, if it was not before."""
@@ -120,6 +124,8 @@ class Standalone:
         elif isinstance(value, types.ModuleType):
             if not self._is_taken_apart(value.__name__):
                 self._import(references.module_import(value, name))
+        elif getattr(value, "__module__", "") == _VECTOR_MATH:
+            self.imports.add(Import(_VECTOR_MATH, value.__name__, name))
         elif _is_ours(value) or self._is_copied(value):
             self._copy(name, value)
         else:

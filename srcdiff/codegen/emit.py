@@ -137,11 +137,15 @@ def _backward(lines: Sequence[str], function: ir.Function) -> int:
 
 @frozen
 class Emitted:
-    """Generated text, the primal place of every line, and the global names that it needs."""
+    """Generated text, the primal place of every line, and the global names that it needs.
+
+    `loops` are the functions in it that are loops over elements alone.
+    """
 
     text: str
     lines: Mapping[int, ir.Loc]
     refs: Mapping[str, Any]
+    loops: frozenset[str] = frozenset()
 
 
 def emit(

@@ -202,9 +202,11 @@ def _joined(
             refs.update(texts[-1].refs)
         return texts
 
+    loops: set[str] = set()
     texts = printed(functions)
     while new := {n: v for n, v in refs.items() if isinstance(v, _PASSED)}:
         more = [passed(n, v) for n, v in new.items()]
+        loops.update(n for n, v in new.items() if type(v) is ir.Subroutine)
         refs.update((f.name, f) for f in more)
         texts = [*printed(more), *texts]
     for name in [n for n, f in refs.items() if type(f) is ir.Function]:
@@ -214,7 +216,7 @@ def _joined(
     for text in texts:
         places.update({first + line: loc for line, loc in text.lines.items()})
         first += text.text.count("\n") + 2
-    return Emitted("\n\n".join(t.text for t in texts), places, refs)
+    return Emitted("\n\n".join(t.text for t in texts), places, refs, frozenset(loops))
 
 
 def _parts(function: ir.Function) -> list[ir.Derived]:

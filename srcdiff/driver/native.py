@@ -34,7 +34,7 @@ class Native(Derivative):
         jit.check(made)
         file = Standalone(spaces_of(self.primal), place_of(self.primal), True, native=True)
         file.reserve(self.request.name)
-        text = file.add(made.emitted.text, refs)
+        text = file.add(replace(made.emitted, refs=refs))
         text = file.laid_out(file.import_lines(False)[1:], "", text, [])
         name = self.request.name
         places = places_in(text, made.emitted.text, made.emitted.lines)

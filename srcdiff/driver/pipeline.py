@@ -548,6 +548,10 @@ def _native(function: ir.Function, params: ir.Kinds, request: Request) -> ir.Fun
     if request.internal:
         check_axes(function, params)
     function = fused(function, params)
+    if not request.alone:
+        from srcdiff.backends.numba.vectorize import vectorized
+
+        function = vectorized(function)
     return for_numba(function, params)
 
 

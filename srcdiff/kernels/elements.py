@@ -79,7 +79,6 @@ _OF_FLOATS = _words(
     numpy.floor numpy.fmax numpy.fmin numpy.hypot numpy.isfinite numpy.isinf numpy.isnan numpy.log
     numpy.log10 numpy.log1p numpy.log2 numpy.logaddexp numpy.maximum numpy.minimum numpy.rint
     numpy.sign numpy.sin numpy.sinh numpy.sqrt numpy.square numpy.tan numpy.tanh numpy.trunc
-    srcdiff.runtime.arrays.divide_or_zero srcdiff.runtime.arrays.log_or_zero
     """
 )
 _OF_TRUTHS = _words(
@@ -148,7 +147,8 @@ def _is_scalar_form(call: ir.Call, kinds: ir.Kinds) -> bool:
         return False
     name = op_of(call.fn).name
     if is_op(call, Op.WHERE):
-        return len(dtypes) == 3 and dtypes[0] == "bool" and "bool" not in dtypes[1:]
+        chosen = set(dtypes[1:])
+        return len(dtypes) == 3 and dtypes[0] == "bool" and "bool" not in chosen
     if name in _ARITHMETIC:
         return any(d != "bool" for d in dtypes)
     if name in _OF_TRUTHS:

@@ -1,8 +1,8 @@
 """Operations that are several steps over elements, written as these.
 
 Takes a finished function and the kinds of its parameters; gives the function in which means are
-sums, the shares of extreme values are comparisons and sums, and shapes are asked of arguments.  The invariant: the same values, to
-the order of sums.
+sums, the shares of extreme values are comparisons and sums, quotients that may be zero are chosen,
+and shapes are asked of arguments.  The invariant: the same values, to the order of sums.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from srcdiff.ir.frozen import replace
 from srcdiff.kernels.elements import dims_in
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.ops import Op, is_op
+from srcdiff.runtime.arrays import divide_or_zero, log_or_zero
 
 
 def expanded(function: ir.Function, params: ir.Kinds) -> ir.Function:
@@ -43,6 +44,10 @@ class _Expansion(Rewriter):
             return self.inside(stmt)
         if is_op(call, Op.WINNERS):
             return replace(stmt, rhs=self.share(call))
+        if call.fn is divide_or_zero:
+            return replace(stmt, rhs=self.quotient(*call.args))
+        if call.fn is log_or_zero:
+            return replace(stmt, rhs=self.logarithm(*call.args))
         return replace(stmt, rhs=self.mean(call)) if call.fn is np.mean else stmt
 
     def known(self, name: ir.Name) -> ir.Name:
@@ -66,6 +71,17 @@ class _Expansion(Rewriter):
         how = (("axis", of), ("keepdims", ir.Const(True)), ("dtype", dtype))
         count = self.temp(ir.Call(np.sum, (hit,), how))
         return ir.Call(operator.truediv, (hit, count))
+
+    def quotient(self, x: ir.Atom, y: ir.Atom) -> ir.Call:
+        """`x / y`, and zero where `y` is zero."""
+        test = self.apply(operator.ne, y, ir.Const(0.0))
+        found = self.apply(operator.truediv, x, y)
+        return ir.Call(np.where, (test, found, ir.Const(0.0)))
+
+    def logarithm(self, x: ir.Atom) -> ir.Call:
+        """The logarithm, and zero where `x` is zero."""
+        test = self.apply(operator.ne, x, ir.Const(0.0))
+        return ir.Call(np.log, (self.apply(np.where, test, x, ir.Const(1.0)),))
 
     def mean(self, call: ir.Call) -> ir.Call:
         """`sum(x) / n`."""

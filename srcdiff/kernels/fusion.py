@@ -23,6 +23,7 @@ from srcdiff.kernels.loop_nests import Output, Writer, dtype_atoms
 from srcdiff.kernels.places import Frame, Place, view_in
 from srcdiff.kernels.segments import segments_of
 from srcdiff.kinds.interpreter import infer
+from srcdiff.optimize.dead_code import remove_dead
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.loops import check_shapes
 
@@ -31,7 +32,7 @@ def fused(function: ir.Function, params: ir.Kinds) -> ir.Function:
     """A function whose array statements are loops."""
     function = expanded(function, params)
     kinds = {**params, **infer(function, params)}
-    return _Fusion(function, kinds).function(function)
+    return remove_dead(_Fusion(function, kinds).function(function))
 
 
 class _Fusion(Rewriter):

@@ -158,9 +158,9 @@ class Group:
         """Whether the array whose shape a result has is there before the loops, or in them."""
         assert element.like is not None
         own = dims_in(self.kinds, element.like.id)
-        same = own is not None and len(own) == self.rank
-        scalars = all(dims_in(self.kinds, a.id) == () for a in element.operands if type(a) is ir.Name)
-        return same and scalars and len(element.dims) == self.rank
+        names = (a.id for a in element.operands if type(a) is ir.Name)
+        scalars = all(dims_in(self.kinds, n) == () for n in names)
+        return scalars and own is not None and len(own) == len(element.dims) == self.rank
 
     # --- operands ---------------------------------------------------------------------------------
 

@@ -27,14 +27,21 @@ from srcdiff.runtime import trees
 DECORATOR = "@numba.njit(cache=True, boundscheck=True)"
 """Without the check an index out of bounds reads whatever stands there."""
 
+LOOPS = '@numba.njit(cache=True, error_model="numpy", nogil=True)'
+"""Loops over elements: their indices lie in the arrays, and numbers are divided as NumPy does."""
+
 _DTYPES = ("float64", "complex128", "int64", "bool")
 _REMEDY = "Leave out compile='numba' (--compile), or write this line with what Numba compiles."
 _NOISE = ("Failed in ", "During: ", "File ", "There are ", "Of which ", "Overload ", "Known sig")
 
 
-def decorated(text: str) -> str:
-    """A text whose functions Numba compiles when they are called."""
-    return re.sub(r"^def ", f"{DECORATOR}\ndef ", text, flags=re.M)
+def decorated(text: str, loops: frozenset[str] = frozenset()) -> str:
+    """A text whose functions Numba compiles when they are called; some are loops over elements."""
+
+    def head(found: re.Match[str]) -> str:
+        return f"{LOOPS if found[1] in loops else DECORATOR}\n{found[0]}"
+
+    return re.sub(r"^def (\w+)", head, text, flags=re.M)
 
 
 # --- what is refused before Numba sees it --------------------------------------------------------

@@ -1,0 +1,74 @@
+"""Loop functions with scalar functions that LLVM vectorises.
+
+Takes a finished function that calls loops; gives it with loops in which functions of NumPy, and sums
+of free order, are those of `vector_math`.  The invariant: the same values to the last places, and
+the same special ones.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from srcdiff import ir
+from srcdiff.ir.frozen import replace
+from srcdiff.runtime import loops
+
+
+@cache
+def _forms() -> Mapping[Any, Any]:
+    """The vector form of each function."""
+    from srcdiff.backends.numba import vector_math as vm
+
+    return {
+        loops.add: vm.add, np.arccos: vm.acos, np.arccosh: vm.acosh, np.arcsin: vm.asin,
+        np.arcsinh: vm.asinh, np.arctan: vm.atan, np.arctan2: vm.atan2, np.arctanh: vm.atanh,
+        np.cbrt: vm.cbrt, np.cos: vm.cos, np.cosh: vm.cosh, np.exp: vm.exp, np.exp2: vm.exp2,
+        np.expm1: vm.expm1, np.hypot: vm.hypot, np.log: vm.log, np.log10: vm.log10,
+        np.log1p: vm.log1p, np.log2: vm.log2, np.maximum: vm.maximum, np.minimum: vm.minimum,
+        np.sin: vm.sin, np.sinh: vm.sinh, np.tan: vm.tan, np.tanh: vm.tanh,
+    }  # fmt: skip
+
+
+def vectorized(function: ir.Function) -> ir.Function:
+    """A function whose loops call vector math."""
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        call = ir.call_of(s)
+        if call is None or type(call.fn) is not ir.Subroutine:
+            return s
+        loop = _vectorized(call.fn.function)
+        return replace(s, rhs=replace(call, fn=ir.Subroutine(loop)))  # type: ignore[arg-type]
+
+    return ir.replaced_in(function, stmt)
+
+
+def _vectorized(loop: ir.Function) -> ir.Function:
+    """A loop function with a frame of its own, in which vectors lie."""
+    from srcdiff.backends.numba.vector_math import own_frame
+
+    body = ir.replaced(loop.body, _with_vector_form)
+    first = ir.Effect(ir.Call(own_frame, (), text="own_frame"), loop.loc)
+    return replace(loop, body=(first, *body))
+
+
+def _with_vector_form(stmt: ir.Stmt) -> ir.Stmt:
+    """A statement that calls the vector form of a function."""
+    call = ir.call_of(stmt)
+    if type(stmt) is not ir.Assign or type(call) is not ir.Call:
+        return stmt
+    fn = _power(call) if call.fn in (operator.pow, np.power) else _forms().get(call.fn)
+    return stmt if fn is None else replace(stmt, rhs=replace(call, fn=fn, text=fn.__name__))
+
+
+def _power(call: ir.Call) -> Any:
+    """The vector form of a power; powers of literals are products and roots."""
+    from srcdiff.backends.numba import vector_math as vm
+
+    exponent = call.args[1]
+    literal = type(exponent) is ir.Const and type(exponent.value) is int
+    return None if literal else vm.pow
