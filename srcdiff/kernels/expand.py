@@ -1,8 +1,9 @@
-"""Operations that are several steps over elements, written as these.
+"""Operations that are several steps over elements, as these.
 
-Takes a finished function and the kinds of its parameters; gives the function in which means are
-sums, the shares of extreme values are comparisons and sums, quotients that may be zero are chosen,
-and shapes are asked of arguments.  The invariant: the same values, to the order of sums.
+Takes a finished function and the kinds of its names; gives the steps of each statement that is
+several (`Expansion.steps`), and the function in which they stand for these.  Means are sums, the
+shares of extreme values are comparisons and sums, quotients that may be zero are chosen.  The
+invariant: the same values, to the order of sums.
 """
 
 from __future__ import annotations
@@ -15,46 +16,41 @@ from srcdiff import ir
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.kernels.elements import dims_in
-from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.arrays import divide_or_zero, log_or_zero
 
 
-def expanded(function: ir.Function, params: ir.Kinds) -> ir.Function:
-    """A function with such operations written out."""
-    kinds = {**params, **infer(function, params)}
-    return _Expansion(function, kinds).function(function)
-
-
-class _Expansion(Rewriter):
-    """The pass."""
+class Expansion(Rewriter):
+    """Goes over the statements; `steps` has those of each that is several, by identity."""
 
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.kinds = kinds
-        given = {p.name for p in function.params} - ir.bound(function.body)
-        self.given = [n for n in kinds if n in given and dims_in(kinds, n)]
+        self.steps: dict[int, ir.Block] = {}
+        self.expanded = self.function(function)
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement, and what it is made of."""
         call = ir.call_of(stmt)
-        if type(stmt) is ir.Assign and is_op(call, Op.SHAPE) and type(call.args[0]) is ir.Name:
-            return replace(stmt, rhs=replace(call, args=(self.known(call.args[0]),)))
         if type(stmt) is not ir.Assign or call is None or not self.is_of_floats(call):
             return self.inside(stmt)
-        if is_op(call, Op.WINNERS):
-            return replace(stmt, rhs=self.share(call))
-        if call.fn is divide_or_zero:
-            return replace(stmt, rhs=self.quotient(*call.args))
-        if call.fn is log_or_zero:
-            return replace(stmt, rhs=self.logarithm(*call.args))
-        return replace(stmt, rhs=self.mean(call)) if call.fn is np.mean else stmt
+        before = len(self.out)
+        rhs = self.made_of(call)
+        if rhs is None:
+            return stmt
+        last = replace(stmt, rhs=rhs)
+        self.steps[id(stmt)] = (*self.out[before:], last)
+        return last
 
-    def known(self, name: ir.Name) -> ir.Name:
-        """An argument that has the shape of an array, which itself need not be there."""
-        kind = self.kinds.get(name.id, ir.UNKNOWN)
-        same = (n for n in self.given if ir.same_shape(self.kinds[n], kind))
-        return ir.Name(next(same, name.id)) if name.id not in self.given else name
+    def made_of(self, call: ir.Call) -> ir.Call | None:
+        """What a call is made of, behind the steps before the last; None of one step."""
+        if is_op(call, Op.WINNERS):
+            return self.share(call)
+        if call.fn is divide_or_zero:
+            return self.quotient(*call.args)
+        if call.fn is log_or_zero:
+            return self.logarithm(*call.args)
+        return self.mean(call) if call.fn is np.mean else None
 
     def is_of_floats(self, call: ir.Call) -> bool:
         """Whether a call is of an array of floats."""
@@ -68,7 +64,9 @@ class _Expansion(Rewriter):
         hit = self.apply(np.equal, x, z)
         of = dict(call.kwargs).get("axis", axis[0] if axis else ir.NONE)
         dtype = ir.Ref("np.float64", np.float64)
-        how = (("axis", of), ("keepdims", ir.Const(True)), ("dtype", dtype))
+        how: tuple[tuple[str | None, ir.Atom], ...] = (("dtype", dtype),)
+        if of != ir.NONE:
+            how = (("axis", of), ("keepdims", ir.Const(True)), *how)
         count = self.temp(ir.Call(np.sum, (hit,), how))
         return ir.Call(operator.truediv, (hit, count))
 
@@ -83,14 +81,33 @@ class _Expansion(Rewriter):
         test = self.apply(operator.ne, x, ir.Const(0.0))
         return ir.Call(np.log, (self.apply(np.where, test, x, ir.Const(1.0)),))
 
-    def mean(self, call: ir.Call) -> ir.Call:
+    def mean(self, call: ir.Call) -> ir.Call | None:
         """`sum(x) / n`."""
         axis = call.args[1] if len(call.args) == 2 else dict(call.kwargs).get("axis", ir.NONE)
         known = {k for k, _ in call.kwargs} <= {"axis", "keepdims"} and len(call.args) <= 2
         if not known or not (axis == ir.NONE or type(axis) is ir.Const):
-            return call
+            return None
         total = self.temp(ir.Call(np.sum, call.args, call.kwargs))
         if axis == ir.NONE:
             return ir.Call(operator.truediv, (total, self.attribute(call.args[0], "size")))
         length = self.item(self.attribute(call.args[0], "shape"), axis)
         return ir.Call(operator.truediv, (total, length))
+
+
+def with_known_shapes(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
+    """A function that asks arguments for shapes, where these have those of arrays made later.
+
+    Such an array need not be there.
+    """
+    given = {p.name for p in function.params} - ir.bound(function.body)
+    arrays = [n for n in kinds if n in given and dims_in(kinds, n)]
+
+    def value(stmt: ir.Assign) -> ir.Rhs:
+        call = stmt.rhs
+        if not is_op(call, Op.SHAPE) or type(call.args[0]) is not ir.Name:
+            return stmt.rhs
+        kind = kinds.get(call.args[0].id, ir.UNKNOWN)
+        found = next((n for n in arrays if ir.same_shape(kinds[n], kind)), None)
+        return stmt.rhs if found is None else replace(call, args=(ir.Name(found),))
+
+    return ir.with_values(function, value)

@@ -8,6 +8,7 @@ between the statements of a run, and is put before it, neither reads nor binds w
 from __future__ import annotations
 
 import operator
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,9 @@ from srcdiff import ir
 from srcdiff.analysis.effects import may_move
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.ir.builder import Rewriter
+from srcdiff.ir.frozen import state
 from srcdiff.kernels.elements import Element, Map, Reduce, dims_in, element_of
-from srcdiff.kernels.expand import expanded
+from srcdiff.kernels.expand import Expansion, with_known_shapes
 from srcdiff.kernels.groups import Group, needed_outside
 from srcdiff.kernels.loop_nests import Output, Writer, dtype_atoms
 from srcdiff.kernels.places import Frame, Place, view_in
@@ -30,23 +32,25 @@ from srcdiff.runtime.loops import check_shapes
 
 def fused(function: ir.Function, params: ir.Kinds) -> ir.Function:
     """A function whose array statements are loops."""
-    function = expanded(function, params)
-    kinds = {**params, **infer(function, params)}
-    return remove_dead(_Fusion(function, kinds).function(function))
+    function = with_known_shapes(function, {**params, **infer(function, params)})
+    expansion = Expansion(function, {**params, **infer(function, params)})
+    return remove_dead(_Fusion(function, params, expansion).function(function))
 
 
 class _Fusion(Rewriter):
     """Goes through the blocks, and writes a call for each group."""
 
-    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
-        super().__init__(ir.Fresh(ir.all_names(function)))
-        self.kinds = kinds
-        self.shared = PointsTo.of(function, kinds).near
-        self.counts = _bindings(function, kinds)
-        self.uses = ir.reader_counts(function.body)
+    def __init__(self, function: ir.Function, params: ir.Kinds, expansion: Expansion) -> None:
+        whole = expansion.expanded
+        super().__init__(ir.Fresh(ir.all_names(whole)))
+        self.steps = expansion.steps
+        self.kinds: ir.Kinds = {**params, **infer(whole, params)}
+        self.shared = PointsTo.of(whole, self.kinds).near
+        self.counts = _bindings(whole, self.kinds)
+        self.uses = ir.reader_counts(whole.body)
         self.views: dict[str, Place] = {}
         self.base = function.name
-        self.made = ir.Fresh(ir.all_names(function) | {function.name})
+        self.made = ir.Fresh(ir.all_names(whole) | {function.name})
         self.alike: dict[str, str] = {}
         self.shapes: dict[str, ir.Name] = {}
         stores = (s for s in ir.walk(function.body) if type(s) is ir.SetItem)
@@ -65,38 +69,41 @@ class _Fusion(Rewriter):
     def block(self, block: ir.Block) -> ir.Block:
         """A block with its groups as calls."""
         around, alike, self.out = self.out, dict(self.alike), []
-        group = self.new_group()
-        waiting: list[ir.Stmt] = []
-        remarks: list[ir.Stmt] = []
+        run = _Run(Group(self.kinds, self.shared, self.views))
         for stmt in block:
-            if type(stmt) is ir.Comment and waiting:
-                remarks.append(stmt)
-                continue
-            view = view_in(stmt, self.kinds, self.counts)
-            if view is not None and view.root not in self.views and view.root not in group.bound:
-                self.views[ir.writes(stmt)[0]] = view
+            if type(stmt) is ir.Comment and run.stmts:
+                run.remarks.append(stmt)
+            elif self.is_view(stmt, run.group):
                 self.out.append(stmt)
-                continue
-            element = self.element(stmt) if view is None else None
-            if element is not None and group.add(element):
-                waiting.append(stmt)
-                remarks = []  # the loops are both forward and backward
-                continue
-            if group.steps and self.may_go_before(stmt, waiting, group):
-                self.out.append(stmt)
-                continue
-            self.flush(group, waiting)
-            self.out += remarks
-            group, waiting, remarks = self.new_group(), [], []
-            if element is not None and group.add(element):
-                waiting.append(stmt)
-                continue
-            group = self.new_group()
-            self.out.append(self.inside(stmt))
-        self.flush(group, waiting)
-        self.out += remarks
+            elif not self.join(run, stmt):
+                if run.stmts and self.may_go_before(stmt, run):
+                    self.out.append(stmt)
+                    continue
+                self.flush(run)
+                run = _Run(Group(self.kinds, self.shared, self.views))
+                if not self.join(run, stmt):
+                    self.out.append(self.inside(stmt))
+        self.flush(run)
         done, self.out, self.alike = tuple(self.out), around, alike
         return done
+
+    def is_view(self, stmt: ir.Stmt, group: Group) -> bool:
+        """Whether a statement names a part of an array that the group does not make."""
+        view = view_in(stmt, self.kinds, self.counts)
+        if view is None or view.root in self.views or view.root in group.bound:
+            return False
+        self.views[ir.writes(stmt)[0]] = view
+        return True
+
+    def join(self, run: _Run, stmt: ir.Stmt) -> bool:
+        """Put a statement into a run, with all its steps or not at all."""
+        elements = [self.element(s) for s in self.steps.get(id(stmt), (stmt,))]
+        trial = run.group.copied()
+        if not all(e is not None and trial.add(e) for e in elements):
+            return False
+        run.group, run.remarks = trial, []  # the loops are forward and backward both
+        run.stmts.append(stmt)
+        return True
 
     def element(self, stmt: ir.Stmt) -> Element | None:
         """What a statement does to elements; what parts are written into is made as it is."""
@@ -108,32 +115,39 @@ class _Fusion(Rewriter):
         in_parts = isinstance(found, Map) and found.like is not None and found.target in self.parts
         return None if in_parts else found
 
-    def new_group(self) -> Group:
-        """A group without steps."""
-        return Group(self.kinds, self.shared, self.views)
-
-    def may_go_before(self, stmt: ir.Stmt, waiting: list[ir.Stmt], group: Group) -> bool:
-        """Whether a statement may run before those of the group."""
+    def may_go_before(self, stmt: ir.Stmt, run: _Run) -> bool:
+        """Whether a statement may run before those of a run."""
         if type(stmt) is not ir.Assign or not may_move(stmt.rhs):
             return False
-        written = {n for s in waiting for n in ir.writes(s)} | {p.root for p in group.values}
-        read = {n for s in waiting for n in ir.reads(s)}
+        steps = [s.element.stmt for s in run.group.steps]
+        written = {n for s in steps for n in ir.writes(s)} | {p.root for p in run.group.values}
+        read = {n for s in steps for n in ir.reads(s)}
         if stmt.target.id in written | read:
             return False
         seen = ir.reads(stmt)
         return not any(n == w or self.shared.share(n, w) for n in seen for w in written)
 
-    def flush(self, group: Group, waiting: list[ir.Stmt]) -> None:
-        """Write the call of a group, or its statements where loops gain nothing."""
-        if not any(isinstance(s.element, Reduce) or s.element.fn is not None for s in group.steps):
-            self.out += waiting
-            return
-        self.loc = waiting[0].loc
-        needed = needed_outside(group, self.uses, self.counts)
-        name = self.made(f"{self.base}_loop").id
-        writer = Writer(group, segments_of(group), needed, name)
-        function = writer.function()
-        _Call(self, group, writer).write(ir.Subroutine(function))
+    def flush(self, run: _Run) -> None:
+        """Write the call of a run, or its statements where loops gain nothing."""
+        steps = [s.element for s in run.group.steps]
+        if any(isinstance(e, Reduce) or e.fn is not None for e in steps):
+            self.loc = run.stmts[0].loc
+            needed = needed_outside(run.group, self.uses, self.counts)
+            name = self.made(f"{self.base}_loop").id
+            writer = Writer(run.group, segments_of(run.group), needed, name)
+            _Call(self, run.group, writer).write(ir.Subroutine(writer.function()))
+        else:
+            self.out += run.stmts
+        self.out += run.remarks
+
+
+@state
+class _Run:
+    """Statements that are one group, and comments that stand behind them."""
+
+    group: Group
+    stmts: list[ir.Stmt] = field(default_factory=list)
+    remarks: list[ir.Stmt] = field(default_factory=list)
 
 
 def _bindings(function: ir.Function, kinds: ir.Kinds) -> dict[str, int]:

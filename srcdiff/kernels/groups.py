@@ -8,7 +8,7 @@ at the same elements alone, and a sum over all iterations is read behind the loo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from srcdiff import ir
@@ -80,12 +80,17 @@ class Group:
 
     # --- adding a statement -----------------------------------------------------------------------
 
+    def copied(self) -> Group:
+        """Another group with the same steps."""
+        return Group(
+            self.kinds, self.shared, self.views, self.dims, self.split, list(self.steps),
+            dict(self.values), dict(self.loads), set(self.bound), dict(self.likes),
+        )  # fmt: skip
+
     def add(self, element: Element) -> bool:
-        """Put a statement into the group, if it may run in the same loops."""
-        before = self.dims, self.split, dict(self.values)
+        """Put a statement into the group, if it may run in the same loops; else it is spoilt."""
         step = self._step(element)
         if step is None:
-            self.dims, self.split, self.values = before
             return False
         self.steps.append(step)
         for operand in step.operands:
@@ -114,10 +119,12 @@ class Group:
         if frame is None:
             return None
         operands = [self._operand(a, element.dims, frame) for a in element.operands]
+        if None in operands:
+            return None
         own = None
         if element.target is None:
             stored = self._stored(element)
-            if stored is None or not self._may_write(stored, frame):
+            if stored is None or not self._may_write(stored, frame, operands):
                 return None
             place = stored
             if place.root not in self.bound:
@@ -131,8 +138,6 @@ class Group:
                 return None
         if element.like is not None and not self._has_shape(element):
             return None
-        if None in operands:
-            return None
         return Step(element, tuple(o for o in operands if o is not None), place, frame, own)
 
     def _stored(self, element: Map) -> Place | None:
@@ -143,9 +148,12 @@ class Group:
             return None
         return Place(element.base, element.index)
 
-    def _may_write(self, place: Place, frame: Frame) -> bool:
+    def _may_write(self, place: Place, frame: Frame, operands: Sequence[Operand | None]) -> bool:
         """Whether loops may write into a place: nobody sees it otherwise in the group."""
         if frame != tuple(range(self.rank)) or self._is_seen_otherwise(place, True):
+            return False
+        read = [o.place for o in operands if o is not None and o.place not in (None, place)]
+        if any(p is not None and self._may_share(p.root, place.root) for p in read):
             return False
         value = self.values.get(place)
         return value is None or (not value.sealed and value.frame == frame)

@@ -1,8 +1,8 @@
 """Loop functions with scalar functions that LLVM vectorises.
 
-Takes a finished function that calls loops; gives it with loops in which functions of NumPy, and sums
-of free order, are those of `vector_math`.  The invariant: the same values to the last places, and
-the same special ones.
+Takes a finished function that calls loops; gives it with loops in which functions of NumPy, and
+sums of free order, are those of `vector_math`.  The invariant: the same values to the last places,
+and the same special ones.
 """
 
 from __future__ import annotations
