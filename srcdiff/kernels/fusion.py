@@ -26,6 +26,7 @@ from srcdiff.kernels.places import Frame, Place, view_in
 from srcdiff.kernels.segments import segments_of
 from srcdiff.kinds.interpreter import infer
 from srcdiff.optimize.dead_code import remove_dead
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.loops import check_shapes
 
@@ -53,8 +54,10 @@ class _Fusion(Rewriter):
         self.made = ir.Fresh(ir.all_names(whole) | {function.name})
         self.alike: dict[str, str] = {}
         self.shapes: dict[str, ir.Name] = {}
-        stores = (s for s in ir.walk(function.body) if type(s) is ir.SetItem)
+        stores = (s for s in ir.walk(whole.body) if type(s) is ir.SetItem)
         self.parts = {s.base.id for s in stores if s.index is not None}
+        shaped = (c for c in ir.calls(whole.body) if op_of(c.fn).is_shaped)
+        self.reshaped = {n for c in shaped for n in ir.names(c)}
 
     def are_alike(self, one: ir.Name, two: ir.Name | None) -> bool:
         """Whether two arrays are known to have the same shape."""
@@ -69,41 +72,27 @@ class _Fusion(Rewriter):
     def block(self, block: ir.Block) -> ir.Block:
         """A block with its groups as calls."""
         around, alike, self.out = self.out, dict(self.alike), []
-        run = _Run(Group(self.kinds, self.shared, self.views))
+        row = _Row(self)
         for stmt in block:
-            if type(stmt) is ir.Comment and run.stmts:
-                run.remarks.append(stmt)
-            elif self.is_view(stmt, run.group):
-                self.out.append(stmt)
-            elif not self.join(run, stmt):
-                if run.stmts and self.may_go_before(stmt, run):
-                    self.out.append(stmt)
-                    continue
-                self.flush(run)
-                run = _Run(Group(self.kinds, self.shared, self.views))
-                if not self.join(run, stmt):
-                    self.out.append(self.inside(stmt))
-        self.flush(run)
+            if type(stmt) is ir.Comment and row.items:
+                row.remark(stmt)
+            elif not row.take(stmt, self.elements(stmt)):
+                self.flush(row)
+                row = _Row(self)
+                self.out.append(self.inside(stmt))
+        self.flush(row)
         done, self.out, self.alike = tuple(self.out), around, alike
         return done
 
-    def is_view(self, stmt: ir.Stmt, group: Group) -> bool:
-        """Whether a statement names a part of an array that the group does not make."""
+    def elements(self, stmt: ir.Stmt) -> list[Element] | None:
+        """What a statement does to elements, step by step; None of what is to stay as it is."""
         view = view_in(stmt, self.kinds, self.counts)
-        if view is None or view.root in self.views or view.root in group.bound:
-            return False
-        self.views[ir.writes(stmt)[0]] = view
-        return True
-
-    def join(self, run: _Run, stmt: ir.Stmt) -> bool:
-        """Put a statement into a run, with all its steps or not at all."""
-        elements = [self.element(s) for s in self.steps.get(id(stmt), (stmt,))]
-        trial = run.group.copied()
-        if not all(e is not None and trial.add(e) for e in elements):
-            return False
-        run.group, run.remarks = trial, []  # the loops are forward and backward both
-        run.stmts.append(stmt)
-        return True
+        if view is not None and view.root not in self.views:
+            self.views[ir.writes(stmt)[0]] = view
+            return None
+        steps = self.steps.get(id(stmt), (stmt,))
+        found = [e for s in steps if (e := self.element(s)) is not None]
+        return found if len(found) == len(steps) else None
 
     def element(self, stmt: ir.Stmt) -> Element | None:
         """What a statement does to elements; what parts are written into is made as it is."""
@@ -112,70 +101,162 @@ class _Fusion(Rewriter):
             if type(call.args[0]) is ir.Name and self.counts[stmt.target.id] == 1:
                 self.shapes[stmt.target.id] = call.args[0]
         found = element_of(stmt, self.kinds, self.shapes)
-        in_parts = isinstance(found, Map) and found.like is not None and found.target in self.parts
-        return None if in_parts else found
+        if not isinstance(found, Map) or found.target is None:
+            return found
+        in_parts = found.like is not None and found.target in self.parts
+        return None if in_parts or self.is_laid(found.target, len(found.dims)) else found
 
-    def may_go_before(self, stmt: ir.Stmt, run: _Run) -> bool:
-        """Whether a statement may run before those of a run."""
-        if type(stmt) is not ir.Assign or not may_move(stmt.rhs):
-            return False
-        steps = [s.element.stmt for s in run.group.steps]
-        written = {n for s in steps for n in ir.writes(s)} | {p.root for p in run.group.values}
-        read = {n for s in steps for n in ir.reads(s)}
-        if stmt.target.id in written | read:
-            return False
-        seen = ir.reads(stmt)
-        return not any(n == w or self.shared.share(n, w) for n in seen for w in written)
+    def is_laid(self, name: str, rank: int) -> bool:
+        """Whether something depends on the order in which a new array lies in memory.
 
-    def flush(self, run: _Run) -> None:
+        Loops make arrays in C order, NumPy in that of the operands.
+        """
+        return rank > 1 and any(name == n or self.shared.share(name, n) for n in self.reshaped)
+
+    def flush(self, row: _Row) -> None:
+        """Write what has been put into a row, the groups of it as calls."""
+        for item in row.items:
+            if isinstance(item, _Run):
+                self.write(item)
+            else:
+                self.out.append(item)
+
+    def write(self, run: _Run) -> None:
         """Write the call of a run, or its statements where loops gain nothing."""
         steps = [s.element for s in run.group.steps]
-        if any(isinstance(e, Reduce) or e.fn is not None for e in steps):
-            self.loc = run.stmts[0].loc
-            needed = needed_outside(run.group, self.uses, self.counts)
-            name = self.made(f"{self.base}_loop").id
-            writer = Writer(run.group, segments_of(run.group), needed, name)
-            _Call(self, run.group, writer).write(ir.Subroutine(writer.function()))
-        else:
+        if not any(isinstance(e, Reduce) or e.fn is not None for e in steps):
             self.out += run.stmts
-        self.out += run.remarks
+            return
+        self.loc = run.stmts[0].loc
+        needed = needed_outside(run.group, self.uses, self.counts)
+        name = self.made(f"{self.base}_loop").id
+        writer = Writer(run.group, segments_of(run.group), needed, name)
+        _Call(self, run, writer).write(ir.Subroutine(writer.function()))
+
+
+# --- statements that may run in another order -----------------------------------------------------
 
 
 @state
 class _Run:
-    """Statements that are one group, and comments that stand behind them."""
+    """Statements that are one group, and the names that they read and write."""
 
     group: Group
     stmts: list[ir.Stmt] = field(default_factory=list)
-    remarks: list[ir.Stmt] = field(default_factory=list)
+    read: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
+
+
+class _Row:
+    """Runs, and statements that only compute, in the order in which they are to run.
+
+    A statement joins the last run that it fits and that nothing behind keeps it from.
+    """
+
+    def __init__(self, fusion: _Fusion) -> None:
+        self.fusion = fusion
+        self.items: list[_Run | ir.Stmt] = []
+        self.mark: ir.Comment | None = None
+
+    def remark(self, comment: ir.Comment) -> None:
+        """What is said between the statements before and those that follow."""
+        self.mark = comment
+        self.items.append(comment)
+
+    def take(self, stmt: ir.Stmt, elements: list[Element] | None) -> bool:
+        """Put a statement into the row, unless it does more than compute."""
+        if elements is None and not (type(stmt) is ir.Assign and may_move(stmt.rhs)):
+            return False
+        read, written = _seen(stmt, elements)
+        place = len(self.items)
+        for place in range(len(self.items), 0, -1):
+            item = self.items[place - 1]
+            if isinstance(item, _Run) and elements and self.joins(item, stmt, elements):
+                item.read |= read
+                item.written |= written
+                return True
+            if self.keeps_apart(item, read, written):
+                break
+        else:
+            place = 0
+        if elements is None:
+            self.items.insert(place, stmt)
+            return True
+        return self.starts(stmt, elements, read, written)
+
+    def starts(
+        self, stmt: ir.Stmt, elements: list[Element], read: set[str], written: set[str]
+    ) -> bool:
+        """Begin a run with a statement."""
+        fusion = self.fusion
+        run = _Run(Group(fusion.kinds, fusion.shared, fusion.views), [], read, written)
+        if not self.joins(run, stmt, elements):
+            return False
+        self.items.append(run)
+        return True
+
+    def joins(self, run: _Run, stmt: ir.Stmt, elements: list[Element]) -> bool:
+        """Put a statement into a run, with all its steps or not at all."""
+        trial = run.group.copied()
+        if not all(map(trial.add, elements)):
+            return False
+        if self.mark in self.items:  # the loops are forward and backward both
+            trial.marks.setdefault(len(run.group.steps), self.mark)
+        run.group = trial
+        run.stmts.append(stmt)
+        return True
+
+    def keeps_apart(self, item: _Run | ir.Stmt, read: set[str], written: set[str]) -> bool:
+        """Whether something has to run before what reads and writes some names."""
+        if isinstance(item, _Run):
+            before, after = item.read, item.written
+        elif type(item) is ir.Comment:
+            return False
+        else:
+            before, after = _seen(item, None)
+        return self.meet(read | written, after) or self.meet(written, before)
+
+    def meet(self, one: set[str], two: set[str]) -> bool:
+        """Whether some of two sets of names are the same, or may share memory."""
+        share = self.fusion.shared.share
+        return not one.isdisjoint(two) or any(share(a, b) for a in one for b in two)
+
+
+def _seen(stmt: ir.Stmt, elements: list[Element] | None) -> tuple[set[str], set[str]]:
+    """The names that a statement, or its steps, read and write."""
+    stmts = [e.stmt for e in elements] if elements else [stmt]
+    stores = {s.base.id for s in stmts if type(s) is ir.SetItem}
+    read = {n for s in stmts for n in ir.reads(s)}
+    return read, stores | {n for s in stmts for n in ir.writes(s)}
 
 
 def _bindings(function: ir.Function, kinds: ir.Kinds) -> dict[str, int]:
-    """How often each name is bound; an operator in place on an array binds nothing."""
+    """How often each name is bound; an operator in place on a number binds it."""
     counts = dict(ir.binding_counts(function.body, function.params))
     for stmt in ir.walk(function.body):
-        if type(stmt) is ir.SetItem and stmt.index is None and dims_in(kinds, stmt.base.id):
-            counts[stmt.base.id] -= 1
+        if type(stmt) is ir.SetItem and stmt.index is None and not dims_in(kinds, stmt.base.id):
+            counts[stmt.base.id] = counts.get(stmt.base.id, 0) + 1
     return counts
 
 
 class _Call:
     """What stands for a group: arrays for its results, checks of shapes, and the call."""
 
-    def __init__(self, fusion: _Fusion, group: Group, writer: Writer) -> None:
-        self.fusion, self.group, self.writer = fusion, group, writer
-        self.whole: Frame = tuple(range(group.rank))
+    def __init__(self, fusion: _Fusion, run: _Run, writer: Writer) -> None:
+        self.fusion, self.read, self.writer = fusion, run.read, writer
+        self.whole: Frame = tuple(range(run.group.rank))
         found = {a.place: a for a in writer.accesses()}
         self.names = {p: self.name_of(p) for p in found}
         self.shaped = {self.names[p]: a.own for p, a in found.items()}
-        for name, frame in group.likes.items():
+        for name, frame in run.group.likes.items():
             self.shaped.setdefault(name, frame)
 
     def name_of(self, place: Place) -> ir.Name:
         """A name that stands for a place in the function."""
         if place.index is None:
             return ir.Name(place.root)
-        known = next((n for n, p in self.fusion.views.items() if p == place), None)
+        views = self.fusion.views
+        known = next((n for n in sorted(self.read) if views.get(n) == place), None)
         if known is None:
             return self.fusion.item(ir.Name(place.root), place.index)
         return ir.Name(known)

@@ -68,6 +68,7 @@ class Group:
     loads: dict[Place, Access] = field(default_factory=dict)
     bound: set[str] = field(default_factory=set)
     likes: dict[ir.Name, Frame] = field(default_factory=dict)
+    marks: dict[int, ir.Comment] = field(default_factory=dict)  # comments before steps
 
     @property
     def rank(self) -> int:
@@ -85,6 +86,7 @@ class Group:
         return Group(
             self.kinds, self.shared, self.views, self.dims, self.split, list(self.steps),
             dict(self.values), dict(self.loads), set(self.bound), dict(self.likes),
+            dict(self.marks),
         )  # fmt: skip
 
     def add(self, element: Element) -> bool:

@@ -74,9 +74,10 @@ class Writer:
                 column = bool(step.over) and not self.is_row(step.frame)
                 self.outputs[place] = Output(place.root, step.frame, dtype, column)
         for place in self.outputs:
-            self.params[place] = self.fresh(place.root)
+            self.params[place] = self.fresh(_shown(place.root))
         for found in self.accesses():
-            self.arrays.setdefault(found.array, self.fresh(found.array.root))
+            if found.array not in self.arrays:
+                self.arrays[found.array] = self.fresh(_shown(found.array.root))
         for place in self.segments.crossing:
             inside = place.root in self.group.bound and place not in self.outputs
             if inside:
@@ -87,7 +88,9 @@ class Writer:
         atom = operand.atom
         if operand.place is not None or type(atom) is not ir.Name:
             return atom
-        return self.numbers.setdefault(atom.id, self.fresh(atom.id))
+        if atom.id not in self.numbers:
+            self.numbers[atom.id] = self.fresh(_shown(atom.id))
+        return self.numbers[atom.id]
 
     def is_row(self, frame: Frame) -> bool:
         """Whether a value with a frame is one a row."""
@@ -192,6 +195,8 @@ class _Segment:
         behind: list[Step] = []
         for step, k in inner:
             self._at(step.element.stmt.loc)
+            if k in self.group.marks:
+                self.body.out.append(self.group.marks[k])
             if step.over:
                 self._reduce(step, behind)
             else:
@@ -372,6 +377,11 @@ class _Segment:
 def _whole(place: Place, frame: Frame) -> Access:
     """How loops address an array that is theirs alone."""
     return Access(place, frame, place, frame, tuple(ZERO for _ in frame))
+
+
+def _shown(name: str) -> str:
+    """A name that a parameter may have: that of a temporary is none for readers."""
+    return name.replace("__", "_").lstrip("_") or "t"
 
 
 def _letters(count: int, letters: Sequence[str]) -> list[str]:

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import srcdiff
+import srcdiff.backends.numba.vector_math  # noqa: F401  (asks for Numba, which is replaced below)
 from srcdiff.driver import pipeline
 from srcdiff.driver.pipeline import State
 from srcdiff.errors import UnsupportedError
