@@ -118,6 +118,12 @@ def element_of(stmt: ir.Stmt, kinds: ir.Kinds, shapes: Shapes) -> Element | None
     return Map(stmt, stmt.rhs.fn, stmt.rhs.args, dims, stmt.target.id)
 
 
+def is_cheap(element: Map) -> bool:
+    """Whether an element costs as little as to store it and to read it."""
+    name = "" if element.fn is None else op_of(element.fn).name
+    return name in ("", "numpy.where") or name in (_ARITHMETIC | _COMPARED | _OF_TRUTHS)
+
+
 def dims_in(kinds: ir.Kinds, name: str) -> Dims | None:
     """The lengths of an array of numbers that loops take; () of a number, else None."""
     kind = kinds.get(name)

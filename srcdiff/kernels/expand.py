@@ -61,7 +61,7 @@ class Expansion(Rewriter):
     def share(self, call: ir.Call) -> ir.Call:
         """`hit / sum(hit)`, where an element is the extreme value."""
         x, z, *axis = call.args
-        hit = self.apply(np.equal, x, z)
+        hit = self.apply(operator.eq, x, z)
         of = dict(call.kwargs).get("axis", axis[0] if axis else ir.NONE)
         dtype = ir.Ref("np.float64", np.float64)
         how: tuple[tuple[str | None, ir.Atom], ...] = (("dtype", dtype),)

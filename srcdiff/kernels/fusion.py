@@ -20,7 +20,7 @@ from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import state
 from srcdiff.kernels.elements import Element, Map, Reduce, dims_in, element_of
 from srcdiff.kernels.expand import Expansion, with_known_shapes
-from srcdiff.kernels.groups import Group, needed_outside
+from srcdiff.kernels.groups import Group, needed_outside, used_steps
 from srcdiff.kernels.loop_nests import Output, Writer, dtype_atoms
 from srcdiff.kernels.places import Frame, Place, view_in
 from srcdiff.kernels.segments import segments_of
@@ -129,6 +129,7 @@ class _Fusion(Rewriter):
             return
         self.loc = run.stmts[0].loc
         needed = needed_outside(run.group, self.uses, self.counts)
+        run.group.steps = used_steps(run.group, needed)
         name = self.made(f"{self.base}_loop").id
         writer = Writer(run.group, segments_of(run.group), needed, name)
         _Call(self, run, writer).write(ir.Subroutine(writer.function()))
@@ -157,10 +158,11 @@ class _Row:
         self.fusion = fusion
         self.items: list[_Run | ir.Stmt] = []
         self.mark: ir.Comment | None = None
+        self.before: list[_Run] = []
 
     def remark(self, comment: ir.Comment) -> None:
         """What is said between the statements before and those that follow."""
-        self.mark = comment
+        self.mark, self.before = comment, [i for i in self.items if isinstance(i, _Run)]
         self.items.append(comment)
 
     def take(self, stmt: ir.Stmt, elements: list[Element] | None) -> bool:
@@ -200,8 +202,9 @@ class _Row:
         trial = run.group.copied()
         if not all(map(trial.add, elements)):
             return False
-        if self.mark in self.items:  # the loops are forward and backward both
-            trial.marks.setdefault(len(run.group.steps), self.mark)
+        first = run.group.mark is None and any(run is other for other in self.before)
+        if self.mark is not None and first:  # the loops are forward and backward both
+            trial.mark = elements[0].stmt, self.mark
         run.group = trial
         run.stmts.append(stmt)
         return True
@@ -267,11 +270,16 @@ class _Call:
         """What has the shape of the index space."""
         return next((n for n, own in self.shaped.items() if own == self.whole), None)
 
+    def source(self, axis: int) -> ir.Name:
+        """What has the length of an axis."""
+        like = self.like()
+        return like or next(n for n, own in self.shaped.items() if axis in own)
+
     def length(self, axis: int) -> ir.Atom:
         """The length of an axis."""
-        fusion = self.fusion
-        name, own = next((n, own) for n, own in self.shaped.items() if axis in own)
-        return fusion.item(fusion.attribute(name, "shape"), ir.Const(own.index(axis)))
+        fusion, name = self.fusion, self.source(axis)
+        place = ir.Const(self.shaped[name].index(axis))
+        return fusion.item(fusion.attribute(name, "shape"), place)
 
     def shape(self, frame: Frame) -> ir.Atom:
         """The shape of an array with a frame."""
@@ -285,16 +293,15 @@ class _Call:
         fusion, like = self.fusion, self.like()
         asked: dict[Frame, list[ir.Atom]] = {}
         for name, own in self.shaped.items():
-            source = own == self.whole and (name == like or fusion.are_alike(name, like))
-            if not source and own:
+            sources = {self.source(axis) for axis in own if axis is not None}
+            same = own == self.whole and fusion.are_alike(name, like)
+            if not same and sources - {name}:
                 asked.setdefault(own, []).append(fusion.attribute(name, "shape"))
                 if own == self.whole and like is not None:
                     fusion.alike_from_now(name, like)
         for own, shapes in asked.items():
-            if own == self.whole or len(shapes) + len(self.shaped) > 2:
-                args = (self.shape(own), *shapes)
-                call = ir.Call(check_shapes, args, text="check_shapes")
-                fusion.out.append(ir.Effect(call, fusion.loc))
+            call = ir.Call(check_shapes, (self.shape(own), *shapes), text="check_shapes")
+            fusion.out.append(ir.Effect(call, fusion.loc))
 
     # --- the call ---------------------------------------------------------------------------------
 

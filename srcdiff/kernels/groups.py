@@ -68,7 +68,7 @@ class Group:
     loads: dict[Place, Access] = field(default_factory=dict)
     bound: set[str] = field(default_factory=set)
     likes: dict[ir.Name, Frame] = field(default_factory=dict)
-    marks: dict[int, ir.Comment] = field(default_factory=dict)  # comments before steps
+    mark: tuple[ir.Stmt, ir.Comment] | None = None  # what is said before a step
 
     @property
     def rank(self) -> int:
@@ -86,7 +86,7 @@ class Group:
         return Group(
             self.kinds, self.shared, self.views, self.dims, self.split, list(self.steps),
             dict(self.values), dict(self.loads), set(self.bound), dict(self.likes),
-            dict(self.marks),
+            self.mark,
         )  # fmt: skip
 
     def add(self, element: Element) -> bool:
@@ -331,3 +331,15 @@ def needed_outside(group: Group, uses: Mapping[str, int], counts: Mapping[str, i
     return {
         n for n in group.bound if uses.get(n, 0) > inside.get(n, 0) or counts.get(n, 0) > 1
     }
+
+
+def used_steps(group: Group, needed: set[str]) -> list[Step]:
+    """The steps of a group whose results something reads."""
+    read: set[Place] = set()
+    found = []
+    for step in reversed(group.steps):
+        stores = isinstance(step.element, Map) and step.element.target is None
+        if stores or step.place.root in needed or step.place in read:
+            found.append(step)
+            read.update(o.place for o in step.operands if o.place is not None)
+    return found[::-1]

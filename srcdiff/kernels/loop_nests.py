@@ -16,7 +16,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen
-from srcdiff.kernels.elements import Map, Reduce
+from srcdiff.kernels.elements import Map, Reduce, is_cheap
 from srcdiff.kernels.groups import Group, Operand, Step
 from srcdiff.kernels.places import Access, Frame, Place
 from srcdiff.kernels.segments import Segments, is_row
@@ -24,6 +24,8 @@ from srcdiff.primitives.ops import Op, op_named
 from srcdiff.runtime.loops import add
 
 ZERO = ir.Const(0)
+Lines = dict[tuple[str, tuple[ir.Atom, ...]], ir.Name]
+"""The lines of arrays along the innermost loop, by the array and where they start."""
 
 
 @frozen
@@ -55,7 +57,9 @@ class Writer:
         self.outputs: dict[Place, Output] = {}
         self.params: dict[Place, ir.Name] = {}
         self.results: dict[str, ir.Name] = {}
+        self.lines: Lines = {}
         self.buffers: dict[Place, ir.Name] = {}
+        self.again: dict[Place, Step] = {}
         self.rows: dict[Place, ir.Atom] = {}
         self.top = Builder(self.fresh)
         self._outputs(needed)
@@ -78,10 +82,38 @@ class Writer:
         for found in self.accesses():
             if found.array not in self.arrays:
                 self.arrays[found.array] = self.fresh(_shown(found.array.root))
-        for place in self.segments.crossing:
-            inside = place.root in self.group.bound and place not in self.outputs
-            if inside:
-                self.buffers[place] = self.fresh(place.root)
+        for step in self.group.steps:
+            place = step.place
+            if place in self.segments.crossing and place.root in self.group.bound:
+                if place not in self.outputs and place not in self.buffers:
+                    if self.is_again(step):
+                        self.again[place] = step
+                    else:
+                        self.buffers[place] = self.fresh(place.root)
+
+    def is_again(self, step: Step) -> bool:
+        """Whether an element that another segment reads costs no more than keeping it.
+
+        What it is computed from has to be there still.
+        """
+        element = step.element
+        several = sum(s.place == step.place for s in self.group.steps) > 1
+        if several or not isinstance(element, Map) or not is_cheap(element):
+            return False
+        stored = {s.place for s in self.group.steps if s.access is not None}
+        return all(
+            o.place is None or (o.access is not None and o.place not in stored)
+            or self.is_kept(o.place) for o in step.operands
+        )  # fmt: skip
+
+    def is_kept(self, place: Place) -> bool:
+        """Whether a value of the group is there in every segment behind the one that makes it."""
+        value = self.group.values.get(place)
+        if value is not None and self.is_row(value.frame):
+            return True
+        several = sum(s.place == place for s in self.group.steps) > 1
+        kept = place in self.outputs or place in self.buffers or place in self.again
+        return kept and not several
 
     def number(self, operand: Operand) -> ir.Atom:
         """What is the same in all iterations."""
@@ -144,8 +176,12 @@ class Writer:
 
     def accesses(self) -> list[Access]:
         """How the loops address what they are given."""
-        own = [s.access for s in self.group.steps if s.access is not None]
-        return [*self.group.loads.values(), *own]
+        found: dict[Place, Access] = {}
+        for step in self.group.steps:
+            for access in (*(o.access for o in step.operands), step.access):
+                if access is not None:
+                    found.setdefault(access.place, access)
+        return list(found.values())
 
     def _known_lengths(self) -> list[ir.Stmt]:
         """Lengths that arrays tell."""
@@ -176,10 +212,11 @@ class _Segment:
     def __init__(self, writer: Writer, number: int, outside: Builder, totals: Builder) -> None:
         self.writer, self.number, self.outside, self.totals = writer, number, outside, totals
         self.group = writer.group
-        self.line = Builder(writer.fresh)
+        one_line = writer.split == writer.rank - 1  # for all segments
+        self.line = outside if one_line else Builder(writer.fresh)
         self.body = Builder(writer.fresh)
         self.elements: dict[Place, ir.Atom] = {}
-        self.lines: dict[tuple[str, tuple[ir.Atom, ...]], ir.Name] = {}
+        self.lines = writer.lines if one_line else {}
         self.single: dict[Place, ir.Atom] = {}
 
     def write(self) -> None:
@@ -189,14 +226,15 @@ class _Segment:
         rows = [s for s, _ in mine if not s.over and self.writer.is_row(s.frame)]
         for step in rows:
             self._row(step)
-        inner = [(s, k) for s, k in mine if s not in rows]
+        again = self.writer.again.values()
+        inner = [(s, k) for s, k in mine if s not in rows and s not in again]
         if not inner:
             return
         behind: list[Step] = []
         for step, k in inner:
             self._at(step.element.stmt.loc)
-            if k in self.group.marks:
-                self.body.out.append(self.group.marks[k])
+            if self.group.mark is not None and self.group.mark[0] is step.element.stmt:
+                self.body.out.append(self.group.mark[1])
             if step.over:
                 self._reduce(step, behind)
             else:
@@ -213,7 +251,8 @@ class _Segment:
         """The inner loops around what has been written."""
         writer = self.writer
         block: ir.Block = (writer._loop(writer.rank - 1, tuple(self.body.out)),)
-        block = (*self.line.out, *block)
+        if self.line is not self.outside:
+            block = (*self.line.out, *block)
         for axis in range(writer.rank - 2, writer.split - 1, -1):
             block = (writer._loop(axis, block),)
         self.outside.out += block
@@ -322,6 +361,8 @@ class _Segment:
         if operand.access is not None:
             return self._load(place, writer.arrays[operand.access.array], operand.access)
         assert value is not None
+        if place in writer.again:
+            return self._again(writer.again[place])
         if place in writer.params:
             return self._load(place, writer.params[place], _whole(place, value.frame))
         if place in writer.buffers:
@@ -329,6 +370,18 @@ class _Segment:
             return self._load(place, writer.buffers[place], found)
         stored = next(s.access for s in self.group.steps if s.place == place and s.access)
         return self._load(place, writer.arrays[stored.array], stored)
+
+    def _again(self, step: Step) -> ir.Atom:
+        """An element that is computed again."""
+        assert isinstance(step.element, Map)
+        values = [self._read(o) for o in step.operands]
+        if step.element.fn is None:
+            self.elements[step.place] = values[0]
+            return values[0]
+        target = self.writer.fresh(step.place.root)
+        self._compute(self.body, target, step.element, values)
+        self.elements[step.place] = target
+        return target
 
     def _load(self, place: Place, array: ir.Name, found: Access) -> ir.Atom:
         """The element of an array: read once in the segment."""
