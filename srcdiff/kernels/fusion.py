@@ -253,6 +253,9 @@ class _Call:
         self.shaped = {self.names[p]: a.own for p, a in found.items()}
         for name, frame in run.group.likes.items():
             self.shaped.setdefault(name, frame)
+        for place, access in run.group.loads.items():  # what only results need that nobody reads
+            if not set(access.own) <= {k for own in self.shaped.values() for k in own}:
+                self.shaped[self.name_of(place)] = access.own
 
     def name_of(self, place: Place) -> ir.Name:
         """A name that stands for a place in the function."""
