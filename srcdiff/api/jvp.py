@@ -56,10 +56,10 @@ class Forward(Derivative):
         names = self._tangents()
         return dict(zip(names, _last_params(function, len(names))))
 
-    def for_kinds(self, kinds: Mapping[str, ir.Kind]) -> Any:
+    def for_kinds(self, kinds: Mapping[str, ir.Kind], arrays: str = ir.HOST.arrays) -> Any:
         """The generated function for arguments of these kinds; tangents are like their inputs."""
         tangents = set(self._tangents())
-        return super().for_kinds({n: k for n, k in kinds.items() if n not in tangents})
+        return super().for_kinds({n: k for n, k in kinds.items() if n not in tangents}, arrays)
 
     def _tangents(self) -> list[str]:
         """Keywords for the tangents of the inputs."""

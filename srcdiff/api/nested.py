@@ -61,14 +61,14 @@ class Pulled(Derivative):
         options = replace(self._asked, inputs=inputs)
         return Pulled(self.origin, options, self._start + more, self._stop + more)
 
-    def for_kinds(self, kinds: Mapping[str, ir.Kind]) -> Any:
+    def for_kinds(self, kinds: Mapping[str, ir.Kind], arrays: str = ir.HOST.arrays) -> Any:
         """The generated function for arguments of these kinds."""
         options = self._asked
         if options.inputs is None:
             names = parameter_names(self.primal)[self._start : self._stop]
             found = [n for n in names if n in kinds and ir.is_active_kind(kinds[n])]
             options = replace(options, inputs=found[0] if len(found) == 1 else tuple(found))
-        return Derivative(self.primal, replace(options, again=True)).for_kinds(kinds)
+        return Derivative(self.primal, replace(options, again=True)).for_kinds(kinds, arrays)
 
 
 def pulled(f: Any, count: int, inputs: Any, outputs: Any) -> Pulled:

@@ -14,7 +14,6 @@ from srcdiff import ir
 from srcdiff.backends import function_text, references
 from srcdiff.backends.cupy import helpers as cupy
 from srcdiff.backends.function_text import Chain
-from srcdiff.backends.numba import jit as native
 from srcdiff.backends.numba.legalize import twin
 from srcdiff.backends.references import Import, value_text
 from srcdiff.codegen.printer import wrap
@@ -33,8 +32,8 @@ class Standalone:
 
     `spaces` are the namespaces of the user's modules.  With `inline` the user's functions are
     copied as srcdiff's own are, else imported.  `records` and `containers`: whether values may be
-    objects, or tuples, lists and dicts, so that branches for them are needed.  `native`: the
-    functions are compiled by Numba, and so is all that they call.
+    objects, or tuples, lists and dicts, so that branches for them are needed.  `decorator`: what
+    stands above every function, and those that it calls, where Numba compiles them.
     """
 
     spaces: list[Mapping[str, Any]]
@@ -42,7 +41,7 @@ class Standalone:
     inline: bool = False
     records: bool = True
     containers: bool = True
-    native: bool = False
+    decorator: str = ""
     names: dict[str, Any] = field(default_factory=dict)
     imports: set[Import] = field(default_factory=set)
     constants: list[str] = field(default_factory=list)
@@ -57,8 +56,10 @@ class Standalone:
         """Keep a name for a function of the file."""
         self.names[name] = object()
 
-    def add(self, text: str, refs: Mapping[str, Any]) -> str:
-        """The text with everything provided that its global names stand for."""
+    def add(self, functions: Mapping[str, str], refs: Mapping[str, Any]) -> str:
+        """The text of generated functions, with everything provided that they call."""
+        for name in functions:
+            self.reserve(name)
         refs = {n: self._form(v) for n, v in refs.items()}
         self.names.update(refs)
         for name, value in refs.items():
@@ -66,9 +67,16 @@ class Standalone:
         modules = {n: v for n, v in refs.items() if isinstance(v, types.ModuleType)}
         if on_device() and "np" not in refs:  # in annotations
             modules["np"] = sys.modules["numpy"]
-        names = frozenset(modules)
-        text = function_text.respelled(text, names, lambda c: self._in_module(c, modules[c[0]]))
-        return native.decorated(text) if self.native else text
+        return "\n\n\n".join(self._added(text, modules) for text in functions.values())
+
+    def _added(self, text: str, modules: Mapping[str, types.ModuleType]) -> str:
+        """The text of a generated function, as modules and Numba want it."""
+
+        def spelled(chain: Chain) -> str | None:
+            return self._in_module(chain, modules[chain[0]])
+
+        text = function_text.respelled(text.strip(), frozenset(modules), spelled)
+        return "\n".join(filter(None, (self.decorator, text)))
 
     def name_of(self, value: Any, wanted: str) -> str:
         """The name in the file of something that is provided now, if it was not before."""
@@ -105,7 +113,7 @@ class Standalone:
 
     def _form(self, value: Any) -> Any:
         """What is put into the file for something: the form of a helper that Numba compiles."""
-        return twin(value) if self.native else value
+        return twin(value) if self.decorator else value
 
     def numpy(self) -> str:
         """The name of NumPy."""
@@ -189,8 +197,8 @@ class Standalone:
         if own and on_device():
             text, space = cupy.for_cupy(text), {**space, "cp": sys.modules["numpy"]}
         text = self._respelled(text, space, own, name)
-        if self.native and value.__module__ != guards.__name__:
-            text = native.decorated(text)
+        if self.decorator and value.__module__ != guards.__name__:
+            text = function_text.decorated(text, self.decorator)
         if isinstance(value, type):  # below its bases
             self.classes.append(text)
         elif function_text.runs_when_loaded(text):  # below what it uses
@@ -297,7 +305,7 @@ class Standalone:
         """The import statements, behind empty lines."""
         inner = {i.module.split(".")[0] for i in self.imports if not i.name}
         found = {i for i in self.imports if i.attr or i.name != i.module or i.name not in inner}
-        if self.native:
+        if self.decorator:
             found.add(Import("numba", "", "numba"))
         if annotations:
             found.add(Import("__future__", "annotations", "annotations"))

@@ -102,10 +102,13 @@ def request_of(f: Any, options: Options) -> Request:
         checks=" or ".join(["nan"] * options.check_nan + ["inf"] * options.check_inf),
         strong_zeros=options.strong_zeros,
         saves=options.saves,
-        native=options.compile is not None,
-        workspace=options.workspace,
         validate=os.environ.get(VALIDATE) == "1",
     )
+
+
+def target_of(options: Options) -> ir.Target:
+    """Where a derivative is to run, as far as its options say."""
+    return ir.Target(compiler=options.compile, workspace=options.workspace)
 
 
 def _check_parameters(f: Any, names: tuple[str, ...]) -> None:
