@@ -13,10 +13,10 @@ from typing import Any
 from srcdiff.driver.callables import Transformed, offers
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options, each_input
-from srcdiff.errors import UnsupportedError, entry
+from srcdiff.errors import entry
 from srcdiff.frontend.free_variables import PREFIX, WithFree
 from srcdiff.frontend.request import items_of
-from srcdiff.frontend.signatures import place_of, signature_of
+from srcdiff.frontend.signatures import signature_of
 from srcdiff.ir.frozen import replace
 from srcdiff.runtime.devices import generating_for
 
@@ -215,21 +215,6 @@ def made_of(f: Any, options: Options) -> Derivative:
 
 def _check(f: Any, options: Options, is_free: bool) -> None:
     """Refuse a workspace or variables outside with options with which there can be none."""
-    place = None if f is None else place_of(f)
-    if options.workspace:
-        from srcdiff.runtime.workspace import check_counts
-
-        check_counts()
-    if options.compile and options.workspace:
-        raise UnsupportedError(
-            "workspace=True is not supported with compile='numba', which makes its arrays itself",
-            place, remedy="Leave one of them out.",
-        )  # fmt: skip
-    if is_free and (options.compile or options.is_grads_batched):
-        raise UnsupportedError(
-            "variables outside of the function are no inputs of batched or compiled gradients",
-            place, remedy="Make them parameters.",
-        )  # fmt: skip
 
 
 @entry

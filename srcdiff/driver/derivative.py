@@ -84,7 +84,8 @@ class Derivative(Transformed):
         self.options = options
         self.origin, self.receiver = receiver_of(primal)
         self._own = behind_receiver(options) if self.receiver else options
-        self.request, self.target = request_of(self.origin, self._own), target_of(options)
+        self.request = request_of(self.origin, self._own)
+        self.target = target_of(self.origin, options)
         made = made_once(self.origin, (self.request, self.target), Specialisations)
         self._lock, self._cache = made.lock, made.by_key
         self._by_kinds, self._pairs = made.by_kinds, made.pairs

@@ -724,9 +724,12 @@ def derive_forward(
     from srcdiff.autodiff.batch.transform import batch_forward
     from srcdiff.autodiff.forward import tangent_kinds
 
-    state = next(s for label, s in run(origin, request, params, target) if label == "simplify")
+    plain = replace(target, workspace=False)
+    state = next(s for label, s in run(origin, request, params, plain) if label == "simplify")
     tangents = frozenset(tangent_kinds(_facts(state), request))
     typed = Typed(state.function, state.params, watch and functools.partial(watch, "batch"))
-    typed = typed.by(batch_forward, state.kinds, tangents).by(remove_dead).by(name)
-    many = typed.by(returned, state.outside).function
+    typed = typed.by(batch_forward, state.kinds, tangents).by(remove_dead)
+    single = {n: k for n, k in state.params.items() if n not in tangents}
+    many = reused(replace(typed.function, target=target), single)
+    many = returned(name(many), state.outside)
     return Made(module_text([many], pair_of, origin, request), (), (), ())

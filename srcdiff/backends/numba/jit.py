@@ -35,6 +35,7 @@ IN_FILE = "@numba.njit(cache=True, boundscheck=True)"
 IN_MEMORY = "@numba.njit(boundscheck=True)"
 """The cache is kept beside files."""
 
+_RANDOM = ("numpy.random", "random")
 _DTYPES = ("float64", "complex128", "int64", "bool")
 _REMEDY = "Leave out compile='numba' (--compile), or write this line with what Numba compiles."
 _NOISE = ("Failed in ", "During: ", "File ", "There are ", "Of which ", "Overload ", "Known sig")
@@ -75,6 +76,9 @@ def check(made: Made) -> None:
             loc = stmt.loc if stmt.loc.line else function.loc
             if call is not None and (_is_of_trees(call) or _is_beyond_form(call)):
                 _check_helper(call, kinds, loc)
+            if call is not None and module_of(call.fn) in _RANDOM:
+                what = "Numba draws random numbers from a state of its own, not from NumPy's"
+                refuse(what, loc, "Draw them outside and pass them")
             if isinstance(stmt, ir.SetItem) and _is_mixed(kinds.get(stmt.base.id)):
                 what = "a dict whose values are of several types is written"
                 refuse(f"{what}, which Numba does not do", loc, "Use a name for each value")
@@ -176,6 +180,7 @@ class Called:
         self.function, self.places = function, places
         self.__signature__ = inspect.signature(function.py_func)
         self.__code__ = function.py_func.__code__
+        self.__globals__: dict[str, Any] = {}  # what is outside are constants of it
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives.
