@@ -15,8 +15,8 @@ PACKAGE = ROOT / "srcdiff"
 # Each imports only from those before it and from itself, inside functions as well.
 ORDER = (
     "texts", "errors", "version", "ir", "runtime", "primitives", "kinds", "analysis", "frontend",
-    "specialize", "normalize", "check", "autodiff", "optimize", "codegen", "backends", "driver",
-    "api", "aot", "report", "autograd", "testing", "rules", "cli", "", "__main__",
+    "specialize", "normalize", "check", "autodiff", "optimize", "kernels", "codegen", "backends",
+    "driver", "api", "aot", "report", "autograd", "testing", "rules", "cli", "", "__main__",
 )  # fmt: skip
 FOLDERS = {"srcdiff", "templates", "tests", "examples", "docs"}
 TESTS = ROOT / "tests"
@@ -93,7 +93,7 @@ def test_a_stranger_finds_the_rooms():
     files = Counter(path.parent for path in MODULES.values())
     assert files[PACKAGE] <= 8
     assert max(files.values()) <= 24
-    assert len(MODULES) <= 265
+    assert len(MODULES) <= 280
 
 
 def files_in(folder):

@@ -29,7 +29,7 @@ from srcdiff.backends import kind_checks
 from srcdiff.backends.cupy import helpers
 from srcdiff.backends.function_text import holds_containers, holds_records
 from srcdiff.backends.loader import compile_module
-from srcdiff.backends.numba import jit as native
+from srcdiff.backends.numba import jit
 from srcdiff.backends.standalone import Standalone, spaces_of
 from srcdiff.codegen.emit import Made
 from srcdiff.codegen.printer import wrap
@@ -230,8 +230,8 @@ class Job:
         base = self.made.request.name
         if wanted.mode == "forward" and wanted.order == 2:
             base = base.removesuffix("_grad_jvp") + "_hvp"
-        name, compiled = wanted.name or base, wanted.compile is not None
-        self.request = replace(self.made.request, name=name, alone=True, native=compiled)
+        self.request = replace(self.made.request, name=wanted.name or base, alone=True)
+        self.target = ir.Target(wanted.backend, wanted.compile)
         if not self.request.name.isidentifier():
             raise ValueError(f"name: expected the name of a function, given {wanted.name!r}")
         self.example = example_of(f, wanted.example)
@@ -255,34 +255,41 @@ class Job:
     def text(self) -> str:
         """The whole file."""
         with generating_for(self.wanted.backend):
-            made = self._derived(self.kinds)
+            made = self.generated = self._derived(self.kinds)
             if self.example is not None and self.wanted.checks:
                 self.kinds = self._weakest(made)
-            body = self._body(made)
-            self.emitted = made.emitted
+            body = self._body(made, jit.IN_FILE)
             sources, values = sources_of(self.f, self.kinds)
             rules, options = rules_hash(self.f, self.kinds), self.wanted.recorded()
         head = Head(VERSION, name_of(self.f), options, sources, values, rules)
         return head.text(command(name_of(self.f), self.wanted), body)
 
+    def in_memory(self) -> str:
+        """The text of the functions of the file for where there is no place to keep caches."""
+        with generating_for(self.wanted.backend):
+            return self._body(self.generated, jit.IN_MEMORY)
+
     def functions_text(self) -> str:
         """The generated functions alone."""
         with generating_for(self.wanted.backend):
             made = self._derived(self.kinds)
-        text = _SAYS.sub('"""', made.emitted.text).strip() + "\n"
-        return native.decorated(text, made.emitted.loops) if self.wanted.compile else text
+        heads = dict.fromkeys(made.emitted.loops, jit.OF_LOOPS[jit.IN_FILE])
+        texts = _plain(made)
+        if self.wanted.compile:
+            texts = {n: f"{heads.get(n, jit.IN_FILE)}\n{t}" for n, t in texts.items()}
+        return "\n\n\n".join(texts.values()) + "\n"
 
     # --- kinds -----------------------------------------------------------------------------------
 
     def _derived(self, kinds: Mapping[str, ir.Kind], **more: Any) -> Made:
         """The generated functions for some kinds; `more` of the request."""
         request = replace(self.request, **more)
-        made = derive(self.made.origin, request, kinds, self.wanted.split)
+        made = derive(self.made.origin, request, kinds, self.target, self.wanted.split)
         check_read(made.emitted.refs)
         if on_device():
             helpers.check_names(made.emitted.refs)
         if self.wanted.compile:
-            native.check(made)
+            jit.check(made)
         return made
 
     def _weakest(self, made: Made) -> Mapping[str, ir.Kind]:
@@ -328,19 +335,17 @@ class Job:
 
     # --- the text --------------------------------------------------------------------------------
 
-    def _body(self, made: Made) -> str:
-        """Everything below the head."""
+    def _body(self, made: Made, decorator: str) -> str:
+        """Everything below the head; what Numba compiles stands under a decorator."""
         refs = made.emitted.refs
         functions = compile_module(made.emitted.text, refs, self.request.name)
+        native = self.target.native
         file = Standalone(
-            spaces_of(self.f), place_of(self.f), self.wanted.inline or bool(self.wanted.compile),
-            holds_records(made, self.kinds), holds_containers(made), bool(self.wanted.compile),
+            spaces_of(self.f), place_of(self.f), self.wanted.inline or native,
+            holds_records(made, self.kinds), holds_containers(made), decorator if native else "",
+            jit.OF_LOOPS[decorator] if native else "",
         )  # fmt: skip
-        text = _SAYS.sub('"""', made.emitted.text).strip()
-        for node in ast.parse(text).body:
-            if isinstance(node, ast.FunctionDef):
-                file.reserve(node.name)
-        text = file.add(replace(made.emitted, text=text))
+        text = file.add(replace(made.emitted, functions=_plain(made)))
         annotations = _annotation_names(text)
         file.annotate(annotations)
         file.attach(text)
@@ -398,6 +403,11 @@ class Job:
         count = len(self.request.inputs)
         names = [n for n, p in params.items() if p.kind is not p.VAR_KEYWORD][-count:]
         return {n: _like(i, tests) for n, i in zip(names, self.request.inputs)}
+
+
+def _plain(made: Made) -> dict[str, str]:
+    """The texts of generated functions as they stand in a file, whose head says what made them."""
+    return {n: _SAYS.sub('"""', text).strip() for n, text in made.emitted.functions.items()}
 
 
 def _like(item: Input, tests: kind_checks.Tests) -> str:

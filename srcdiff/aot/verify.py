@@ -21,7 +21,6 @@ from srcdiff.api.jvp import Forward
 from srcdiff.api.point import Point
 from srcdiff.backends.loader import compile_module
 from srcdiff.backends.numba import jit
-from srcdiff.driver.native import in_memory, places_in
 from srcdiff.driver.options import Options, at
 from srcdiff.driver.structures import leaves, random_like
 from srcdiff.errors import GradcheckError
@@ -30,7 +29,7 @@ from srcdiff.runtime.trees import kept
 from srcdiff.version import VERSION
 
 
-def accepted(job: Job, text: str) -> None:
+def accepted(job: Job) -> None:
     """Raise unless Numba compiles the functions of a file for the example.
 
     Raises:
@@ -40,9 +39,9 @@ def accepted(job: Job, text: str) -> None:
     if not job.wanted.compile:
         return
     jit.numba()
-    emitted = job.emitted
-    places = places_in(text, emitted.text, emitted.lines)
-    space = compile_module(in_memory(text), {}, job.request.name, "generated", places)
+    text = job.in_memory()
+    places = jit.places_in(text, job.generated.emitted)
+    space = compile_module(text, {}, job.request.name, "generated", places)
     given: tuple[Any, ...] = ()
     for name in job.names():
         function = jit.compiled(space[name])
@@ -58,9 +57,9 @@ def accepted(job: Job, text: str) -> None:
 def checked_text(job: Job, verify: bool) -> str:
     """The text of a file, compiled and compared with differences where that is asked for."""
     text = job.text()
-    accepted(job, text)
+    accepted(job)
     if verify:
-        verified(job, text)
+        verified(job)
     return text
 
 
@@ -77,7 +76,7 @@ def _arguments(job: Job, function: Any) -> tuple[Any, ...]:
 # --- compared with differences, and with the derivative in memory ---------------------------------
 
 
-def verified(job: Job, text: str) -> None:
+def verified(job: Job) -> None:
     """Raise unless a file is right at the example that it was made for.
 
     Raises:
@@ -98,7 +97,7 @@ def verified(job: Job, text: str) -> None:
     )  # fmt: skip
     options = Options(wanted.inputs, outputs, materialize_grads=True, has_aux=aux)
     point = Point(inner, options, kept(job.example), {})
-    functions = compile_module(in_memory(text), {}, job.request.name, "generated")
+    functions = compile_module(job.in_memory(), {}, job.request.name, "generated")
     run = _along if forward else _back
     found, expected = run(job, point, functions)
     known = dict(leaves(found))
@@ -155,7 +154,8 @@ class Asked:
     def anew(self) -> Any:
         """What the file would offer."""
         job = Job(self.f, self.wanted)
-        return _taken(compile_module(job.text(), {}, job.request.name, self.f), job.names())
+        job.text()
+        return _taken(compile_module(job.in_memory(), {}, job.request.name, self.f), job.names())
 
     def loaded(self) -> Any:
         """What the file offers."""

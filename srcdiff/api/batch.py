@@ -19,8 +19,8 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.api.point import Point
 from srcdiff.backends.loader import compile_text
-from srcdiff.driver.callables import offers, with_keywords
-from srcdiff.driver.derivative import Derivative, Reusing
+from srcdiff.driver.callables import with_keywords
+from srcdiff.driver.derivative import Derivative, derivative_of
 from srcdiff.driver.executable import CANNOT
 from srcdiff.driver.options import Options, Path, at, part_of
 from srcdiff.driver.pipeline import analysed
@@ -181,7 +181,7 @@ def reached(made: Derivative, outputs: Any, kinds: Mapping[str, ir.Kind]) -> fro
 
     def reach() -> frozenset[str]:
         request = replace(made.request, outputs=outputs, allow_unused=True)
-        state = analysed(made.primal, request, kinds)
+        state = analysed(made.primal, request, kinds, ir.HOST)
         assert state.facts is not None
         return state.facts.active & {i.param for i in request.inputs}
 
@@ -323,7 +323,11 @@ def _display(cls: type[ir.Kind], keys: Iterable[Any], items: list[str]) -> str:
 # --- the transform --------------------------------------------------------------------------------
 
 
-@offers("primal", "release_workspace", "source")
+def batched_of(f: Any, options: Options) -> Batched:
+    """The gradients for a batch of cotangents, made once as long as the function lives."""
+    return made_once(f, ("batched", repr(options)), lambda: Batched(f, options))
+
+
 class Batched(Derivative):
     """The gradients for a batch of cotangents: one forward and one backward run.
 
@@ -354,7 +358,7 @@ class Batched(Derivative):
         """The parameters of the function, and the cotangents, which have a structure."""
         return self.__signature__
 
-    def for_kinds(self, kinds: Mapping[str, ir.Kind]) -> Any:
+    def for_kinds(self, kinds: Mapping[str, ir.Kind], arrays: str = ir.HOST.arrays) -> Any:
         """A function that takes the gradients one by one, for arguments of these kinds."""
         kinds = dict(kinds)
         seed = kinds.pop(SEED, ir.NoneKind())
@@ -365,8 +369,9 @@ class Batched(Derivative):
                 place_of(self.primal),
                 remedy="Let the function return its output alone.",
             )
-        single = Derivative(self.primal, replace(self._single, workspace=False, again=True))
-        single.for_kinds(kinds)
+        options = replace(self._single, compile=None, workspace=False, again=True)
+        single = Derivative(self.primal, options)
+        single.for_kinds(kinds, arrays)
         keep = self.options.materialize_grads or not self.options.allow_unused
         params = frozenset(i.param for i in single.request.inputs)
         completed = single.completed(kinds)
@@ -375,7 +380,7 @@ class Batched(Derivative):
 
     def release_workspace(self) -> None:
         """Let go of the memory that `workspace=True` keeps; what somebody holds stays theirs."""
-        Reusing(self.primal, self._single).release_workspace()
+        derivative_of(self.primal, self._single).release_workspace()
 
     @property
     def source(self) -> str:

@@ -11,7 +11,11 @@ from srcdiff.api.jacobian import hessian, jacobian
 from srcdiff.api.jvp import jvp
 from srcdiff.api.vjp import vjp
 from srcdiff.driver.callables import Transformed, offers
+from srcdiff.driver.options import WHERE
 from srcdiff.errors import entry
+
+_OF_ALL = ("inputs", "outputs", *WHERE)
+"""The options of `grad` that the other transforms have as well."""
 
 
 @offers("grad", "hessian", "jacobian", "jvp", "primal", "source", "value_and_grad", "vjp")
@@ -49,22 +53,22 @@ class Differentiable(Transformed):
     @functools.cached_property
     def jacobian(self) -> Any:
         """The Jacobian of the function."""
-        return jacobian(self.primal, **_vjp_options(self.options))
+        return jacobian(self.primal, **_options(self.options, _OF_ALL))
 
     @functools.cached_property
     def hessian(self) -> Any:
         """The Hessian of the function."""
-        return hessian(self.primal, **_vjp_options(self.options))
+        return hessian(self.primal, **_options(self.options, _OF_ALL))
 
     @entry
     def vjp(self, *args: Any, **kwargs: Any) -> Any:
         """The value at some arguments, and a pullback."""
-        return vjp(self.primal, *args, **{**_vjp_options(self.options), **kwargs})
+        return vjp(self.primal, *args, **{**_options(self.options, _OF_ALL), **kwargs})
 
     @entry
     def jvp(self, primals: Any, tangents: Any, **kwargs: Any) -> Any:
         """The value at some arguments, and its derivative along a direction."""
-        return jvp(self.primal, primals, tangents, **kwargs)
+        return jvp(self.primal, primals, tangents, **{**_options(self.options, WHERE), **kwargs})
 
     @property
     @entry
@@ -74,8 +78,9 @@ class Differentiable(Transformed):
         return text
 
 
-def _vjp_options(options: dict[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in options.items() if k in ("inputs", "outputs")}
+def _options(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Those of the options that have some names."""
+    return {k: v for k, v in options.items() if k in names}
 
 
 @entry

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from srcdiff.driver.callables import Transformed, offers
-from srcdiff.driver.derivative import Derivative, Reusing
+from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options, each_input
-from srcdiff.errors import UnsupportedError, entry
+from srcdiff.errors import entry
 from srcdiff.frontend.free_variables import PREFIX, WithFree
 from srcdiff.frontend.request import items_of
-from srcdiff.frontend.signatures import place_of, signature_of
+from srcdiff.frontend.signatures import signature_of
 from srcdiff.ir.frozen import replace
 from srcdiff.runtime.devices import generating_for
 
@@ -37,7 +37,7 @@ def _plain(item: Any) -> Any:
     return item.removeprefix(PREFIX) if isinstance(item, str) else item
 
 
-@offers("primal", "release_workspace", "source")
+@offers("primal", "source", release_workspace=lambda made: made.made.target.workspace)
 class FreeDerivative(Transformed):
     """A derivative that reads the variables when it is called."""
 
@@ -48,8 +48,7 @@ class FreeDerivative(Transformed):
         free = isinstance(f, FreeDerivative)
         self.variables: WithFree = f.variables if free else WithFree(f, free_names(options.inputs))
         inner: Any = f.made if free else self.variables
-        made = Reusing if options.workspace else Derivative
-        self.made = made(inner, replace(options, inputs=each_input(_plain, options.inputs)))
+        self.made = made_of(inner, replace(options, inputs=each_input(_plain, options.inputs)))
 
     @entry
     def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
@@ -66,8 +65,7 @@ class FreeDerivative(Transformed):
 
     def release_workspace(self) -> None:
         """Let go of the memory that `workspace=True` keeps."""
-        if isinstance(self.made, Reusing):
-            self.made.release_workspace()
+        self.made.release_workspace()
 
     def __repr__(self) -> str:
         return repr(self.made)
@@ -91,7 +89,7 @@ def all_stages(made: Any, example: Any) -> dict[str, str]:
     given = (*made.receiver, *(example or ()))
     kinds = made.declared_kinds() if example is None else made.kinds(given, held)
     texts: dict[str, str] = {}
-    for label, state in run(made.origin, made.request, kinds):
+    for label, state in run(made.origin, made.request, kinds, made.target):
         texts[label] = show(state.function)
     texts["emit"] = emit(state.function).text
     return texts
@@ -203,34 +201,20 @@ def _made(f: Any, options: Options) -> Any:
         return lambda g: _made(g, options)
     if is_free:
         return FreeDerivative(f, options)
-    if options.compile:
-        from srcdiff.driver.native import Native
+    return made_of(f, options)
 
-        return Native(f, options)
+
+def made_of(f: Any, options: Options) -> Derivative:
+    """The derivative of a function by its parameters."""
     if options.is_grads_batched:
         from srcdiff.api.batch import Batched
 
         return Batched(f, options)
-    return (Reusing if options.workspace else Derivative)(f, options)
+    return Derivative(f, options)
 
 
 def _check(f: Any, options: Options, is_free: bool) -> None:
     """Refuse a workspace or variables outside with options with which there can be none."""
-    place = None if f is None else place_of(f)
-    if options.workspace:
-        from srcdiff.runtime.workspace import check_counts
-
-        check_counts()
-    if options.compile and options.workspace:
-        raise UnsupportedError(
-            "workspace=True is not supported with compile='numba', which makes its arrays itself",
-            place, remedy="Leave one of them out.",
-        )  # fmt: skip
-    if is_free and (options.compile or options.is_grads_batched):
-        raise UnsupportedError(
-            "variables outside of the function are no inputs of batched or compiled gradients",
-            place, remedy="Make them parameters.",
-        )  # fmt: skip
 
 
 @entry
@@ -259,7 +243,7 @@ def source(
     made: Derivative = grad(f, inputs, **options)
     if backend is not None:
         with generating_for(backend):
-            return made.text(example)
+            return made.text(example, backend)
     if example is None:
         return made.generic().text
     made.specialised(*example)

@@ -17,7 +17,7 @@ from srcdiff.api.matrices import Sparse, by_columns, by_rows, count, real, units
 from srcdiff.api.point import Point
 from srcdiff.driver.callables import Transformed, offers
 from srcdiff.driver.derivative import Derivative, derivative_of
-from srcdiff.driver.options import Options
+from srcdiff.driver.options import Options, apart, target_of
 from srcdiff.errors import CotangentError, entry
 from srcdiff.frontend.request import parse_path
 from srcdiff.frontend.signatures import signature_of
@@ -76,6 +76,7 @@ class Jacobian(Transformed):
         self, primal: Any, options: Options, mode: str | None, sparsity: Any = None
     ) -> None:
         super().__init__(primal, options, signature_of(primal))
+        target_of(primal, options)  # what is refused is said at once
         self.mode, self.sparsity = mode, sparsity
         self._sparse = None if sparsity is None else Sparse(sparsity, mode)
         self._function, self._asked = primal, options
@@ -109,9 +110,11 @@ class Jacobian(Transformed):
     @entry
     def source(self) -> str:
         """The text that computes one row, or in forward mode one column."""
-        made: Derivative = derivative_of(self._function, self._asked)
+        made = derivative_of(self._function, self._asked)
         if self.mode == "forward":
-            made = forward_of(self._function, made.request.params, made.request.outputs)
+            where = self._asked.compile, self._asked.workspace
+            params, outputs = made.request.params, made.request.outputs
+            made = forward_of(self._function, params, outputs, False, *where)
         return made.source
 
     def made_of(self) -> tuple[Any, ...]:
@@ -127,13 +130,13 @@ class Hessian(Jacobian):
     ) -> None:
         super().__init__(primal, options, mode, sparsity)
         self._function = gradient(primal, options.inputs, options.outputs)
-        self._asked = Options(options.inputs)
+        where: dict[str, Any] = {"compile": options.compile, "workspace": options.workspace}
+        self._asked = Options(options.inputs, **where)
 
 
 def gradient(f: Any, inputs: Any, outputs: Any = None) -> Derivative:
     """The gradient whose derivatives are those of a Hessian, zero where there is none."""
-    made: Derivative = derivative_of(f, Options(inputs, outputs, materialize_grads=True))
-    return made
+    return derivative_of(f, Options(inputs, outputs, materialize_grads=True))
 
 
 gradient.__srcdiff_transform__ = True  # type: ignore[attr-defined]
@@ -146,13 +149,17 @@ def jacobian(
     outputs: Any = None,
     mode: str | None = None,
     sparsity: Any = None,
+    *,
+    compile: str | None = None,
+    workspace: bool = False,
 ) -> Any:
     """The Jacobian of a function: a function that computes the derivative of every output element
     by every input element.
 
     Args:
         f: the function; without it, a decorator.
-        inputs, outputs: as in `grad`.
+        inputs, outputs, compile, workspace: as in `grad`.  What is compiled runs for one row or
+            column after the other.
         mode: "reverse" (one backward run with all elements of the outputs as a batch), "forward"
             (one forward run with all elements of the inputs), or None for the smaller batch.
         sparsity: the places at which the Jacobian of one output by one input may not be zero, as
@@ -179,17 +186,25 @@ def jacobian(
     """
     if mode not in MODES:
         raise ValueError(f"mode: expected 'reverse', 'forward' or None, given {mode!r}")
-    options = Options(inputs, outputs, materialize_grads=True)
+    where: dict[str, Any] = {"compile": compile, "workspace": workspace}
+    options = Options(inputs, outputs, materialize_grads=True, **where)
     return Jacobian.of(f, options, mode, sparsity)
 
 
 @entry
-def hessian(f: Callable[..., Any] | None = None, inputs: Any = 0, outputs: Any = None) -> Any:
+def hessian(
+    f: Callable[..., Any] | None = None,
+    inputs: Any = 0,
+    outputs: Any = None,
+    *,
+    compile: str | None = None,
+    workspace: bool = False,
+) -> Any:
     """The Hessian of a function of one real output: its second derivatives, forward over reverse.
 
     Args:
         f: the function; without it, a decorator.
-        inputs, outputs: as in `grad`.
+        inputs, outputs, compile, workspace: as in `grad`.
 
     Returns:
         `h` with `h(*args, **kwargs)`: an array of shape `input.shape + input.shape`; for several
@@ -202,7 +217,7 @@ def hessian(f: Callable[..., Any] | None = None, inputs: Any = 0, outputs: Any =
     >>> srcdiff.hessian(lambda x: x ** 3)(2.0)
     12.0
     """
-    return Hessian.of(f, Options(inputs, outputs))
+    return Hessian.of(f, Options(inputs, outputs, compile=compile, workspace=workspace))
 
 
 for _matrix in (jacobian, hessian):
@@ -218,7 +233,7 @@ def hvp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **k
         args: its positional arguments.
         v: the vector, in the structure and shapes of the inputs; None is 1 for one number.
         inputs: as in `grad`.
-        kwargs: its keyword arguments.
+        kwargs: its keyword arguments; `compile` and `workspace` are options, as in `grad`.
 
     Returns:
         The product, in the structure and shapes of the inputs.
@@ -228,7 +243,8 @@ def hvp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **k
     >>> srcdiff.hvp(lambda x: np.sum(x ** 3), (np.array([1.0, 2.0]),), np.array([1.0, 1.0]))
     array([ 6., 12.])
     """
-    point = Point(gradient(f, inputs), Options(inputs), tuple(args), kwargs)
+    where, kwargs = apart(f, kwargs)
+    point = Point(gradient(f, inputs), Options(inputs, **where), tuple(args), kwargs)
     return point.along(_one(point) if v is None else v)[1]
 
 
@@ -253,5 +269,6 @@ def vhp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **k
     >>> srcdiff.vhp(lambda x: np.sum(x ** 3), (np.array([1.0, 2.0]),), np.array([1.0, 1.0]))
     array([ 6., 12.])
     """
-    options = Options(inputs, materialize_grads=True)
+    where, kwargs = apart(f, kwargs)
+    options = Options(inputs, materialize_grads=True, **where)
     return Point(gradient(f, inputs), options, tuple(args), kwargs).pullback()[1](v)

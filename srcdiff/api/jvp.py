@@ -14,7 +14,14 @@ from srcdiff.backends.loader import with_place
 from srcdiff.driver.callables import with_keywords
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.executable import CANNOT
-from srcdiff.driver.options import Options, parameter_names, star_of, tangent_of
+from srcdiff.driver.options import (
+    Options,
+    apart,
+    parameter_names,
+    star_of,
+    tangent_of,
+    without_options,
+)
 from srcdiff.errors import CotangentError, CotangentTypeError, entry
 from srcdiff.ir import TANGENT
 from srcdiff.kinds.lattice import kind_of
@@ -56,10 +63,10 @@ class Forward(Derivative):
         names = self._tangents()
         return dict(zip(names, _last_params(function, len(names))))
 
-    def for_kinds(self, kinds: Mapping[str, ir.Kind]) -> Any:
+    def for_kinds(self, kinds: Mapping[str, ir.Kind], arrays: str = ir.HOST.arrays) -> Any:
         """The generated function for arguments of these kinds; tangents are like their inputs."""
         tangents = set(self._tangents())
-        return super().for_kinds({n: k for n, k in kinds.items() if n not in tangents})
+        return super().for_kinds({n: k for n, k in kinds.items() if n not in tangents}, arrays)
 
     def _tangents(self) -> list[str]:
         """Keywords for the tangents of the inputs."""
@@ -68,7 +75,7 @@ class Forward(Derivative):
 
 def _direct(f: Any, call: ir.Call, again: bool = False) -> ir.Call | None:
     """`jvp(f, (x, n), (v, None))` in a differentiated function as a call of what it generates."""
-    given = dict(call.kwargs)
+    given = without_options(call.kwargs)
     sequences = [*call.args[1:], *(given.pop(k, None) for k in ("primals", "tangents"))]
     plain = [s for s in sequences if isinstance(s, ir.Tup)]
     if len(plain) != 2 or given or len(plain[0].items) != len(plain[1].items):
@@ -93,14 +100,20 @@ def _last_params(function: Any, count: int) -> list[str]:
 
 
 def forward_of(
-    f: Any, inputs: tuple[Any, ...], outputs: Any = None, again: bool = False
+    f: Any,
+    inputs: tuple[Any, ...],
+    outputs: Any = None,
+    again: bool = False,
+    compile: str | None = None,
+    workspace: bool = False,
 ) -> Forward:
     """The forward-mode function of `f`, made once as long as `f` lives."""
+    where: dict[str, Any] = {"compile": compile, "workspace": workspace}
 
     def make() -> Forward:
-        return Forward(f, Options(inputs, outputs, mode="forward", again=again))
+        return Forward(f, Options(inputs, outputs, mode="forward", again=again, **where))
 
-    return made_once(f, ("forward", inputs, repr(outputs), again), make)
+    return made_once(f, ("forward", inputs, repr(outputs), again, repr(where)), make)
 
 
 @entry
@@ -120,7 +133,8 @@ def jvp(
         tangents: for each argument a direction of its structure and shapes; None for one that
             stays constant (numbers and arrays of integers, strings, ...).
         outputs: as in `grad`.
-        kwargs: its keyword arguments, which stay constant.
+        kwargs: its keyword arguments, which stay constant; `compile` and `workspace` are options,
+            as in `grad`.
 
     Returns:
         `(value, tangent)`: the tangent has the structure and the shapes of the selected outputs.
@@ -136,9 +150,10 @@ def jvp(
     >>> srcdiff.jvp(f, (2.0, 3), (1.0, None))
     (8.0, 12.0)
     """
+    where, kwargs = apart(f, kwargs)
     primals, tangents = _checked_pair(primals, tangents)
     given = _by_parameter(f, primals, tangents)
-    made = forward_of(f, tuple(given), outputs)
+    made = forward_of(f, tuple(given), outputs, **where)
     value, tangent = made.along(primals, kwargs, tuple(given.values()))
     return value, tangent_of(tangent, value, outputs, parameter_names(f))
 
@@ -224,26 +239,31 @@ def _leaf(given: Any, like: Any, path: str) -> Any:
 class Linear:
     """The derivative of a function at a point, as a linear function of the direction."""
 
-    def __init__(self, f: Callable[..., Any], primals: tuple[Any, ...]) -> None:
-        self._f = f
+    def __init__(
+        self, f: Callable[..., Any], primals: tuple[Any, ...], where: dict[str, Any]
+    ) -> None:
+        self._f, self._where = f, where
         self._primals = copied(primals)
 
     @entry
     def __call__(self, *tangents: Any) -> Any:
         """The tangent of the value for the tangents of the arguments."""
-        return jvp(self._f, self._primals, tangents)[1]
+        return jvp(self._f, self._primals, tangents, **self._where)[1]
 
 
 @entry
-def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Linear]:
+def linearize(
+    f: Callable[..., Any], *primals: Any, compile: str | None = None, workspace: bool = False
+) -> tuple[Any, Linear]:
     """The value of a function and its derivative as a linear function of the direction.
 
-    The linear function runs `f` again beside its tangents, at copies of the arguments.
+    The linear function runs `f` again beside its tangents, at copies of the arguments, with
+    `compile` and `workspace` as in `grad`.
 
     >>> import srcdiff
     >>> value, linear = srcdiff.linearize(lambda x: x * x, 3.0)
     >>> value, linear(1.0), linear(10.0)
     (9.0, 6.0, 60.0)
     """
-    linear = Linear(f, primals)
+    linear = Linear(f, primals, {"compile": compile, "workspace": workspace})
     return f(*copied(primals)), linear

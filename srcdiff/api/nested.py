@@ -22,7 +22,7 @@ from srcdiff.api.jacobian import gradient, hvp, vhp
 from srcdiff.api.jvp import jvp, jvp_again, linearize
 from srcdiff.api.vjp import vjp
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.options import Options, parameter_names
+from srcdiff.driver.options import Options, parameter_names, without_options
 from srcdiff.driver.pullback import recorded
 from srcdiff.driver.second_order import active_places
 from srcdiff.errors import UnsupportedError
@@ -61,14 +61,14 @@ class Pulled(Derivative):
         options = replace(self._asked, inputs=inputs)
         return Pulled(self.origin, options, self._start + more, self._stop + more)
 
-    def for_kinds(self, kinds: Mapping[str, ir.Kind]) -> Any:
+    def for_kinds(self, kinds: Mapping[str, ir.Kind], arrays: str = ir.HOST.arrays) -> Any:
         """The generated function for arguments of these kinds."""
         options = self._asked
         if options.inputs is None:
             names = parameter_names(self.primal)[self._start : self._stop]
             found = [n for n in names if n in kinds and ir.is_active_kind(kinds[n])]
             options = replace(options, inputs=found[0] if len(found) == 1 else tuple(found))
-        return Derivative(self.primal, replace(options, again=True)).for_kinds(kinds)
+        return Derivative(self.primal, replace(options, again=True)).for_kinds(kinds, arrays)
 
 
 def pulled(f: Any, count: int, inputs: Any, outputs: Any) -> Pulled:
@@ -104,7 +104,7 @@ def _names(letter: str, count: int) -> list[str]:
 
 def _vjp(call: ir.Call) -> ir.Call | None:
     """`vjp(f, x, y, inputs=..., k=k)`: `f` runs again for each call of the pullback."""
-    given = dict(call.kwargs)
+    given = without_options(call.kwargs)
     inputs, outputs = (given.pop(k, ir.NONE) for k in ("inputs", "outputs"))
     if not _is_plain(call) or not (is_constant(inputs) and is_constant(outputs)):
         return None
@@ -128,7 +128,7 @@ def _given(x: list[str], keywords: Mapping[str | None, Any], y: list[str], form:
 
 def _linearize(call: ir.Call) -> ir.Call | None:
     """`linearize(f, x, y)`: `f` runs again for each call of the linear function."""
-    if not _is_plain(call) or call.kwargs:
+    if not _is_plain(call) or without_options(call.kwargs):
         return None
     f, *args = call.args
     x, t = _names("x", len(args)), _names("t", len(args))
@@ -170,7 +170,7 @@ def _vhp(call: ir.Call) -> ir.Call | None:
 
 def _bound(call: ir.Call) -> tuple[ir.Atom, tuple[ir.Atom, ...], ir.Atom, Any] | None:
     """The function, its arguments, the vector and the inputs of a product with a Hessian."""
-    given = dict(call.kwargs)
+    given = without_options(call.kwargs)
     given.update(zip(("f", "args", "v", "inputs"), call.args))
     inputs = given.pop("inputs", ir.Const(0))
     args = given.get("args")

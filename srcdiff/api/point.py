@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from srcdiff.api.jvp import Forward, forward_of, tangent_like
-from srcdiff.driver.derivative import Derivative, derivative_of
+from srcdiff.driver.derivative import derivative_of
 from srcdiff.driver.executable import CANNOT
 from srcdiff.driver.options import Options, at, names_parameter, selected, tangent_of
 from srcdiff.driver.pullback import Pullback
@@ -29,8 +29,8 @@ class Point:
         self, f: Any, options: Options, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> None:
         self.f, self.options = f, options
-        made: Derivative = derivative_of(f, options)
-        self.made, self.request = made, made.request
+        made = self.made = derivative_of(f, options)
+        self.request = made.request
         self.params = self.request.params
         self.args, self.kwargs = args, dict(kwargs)
         values = None if made.receiver else made.in_order(args, kwargs)
@@ -77,7 +77,8 @@ class Point:
 
     def _forward(self) -> Forward:
         """The function of forward mode."""
-        return forward_of(self.f, self.params, self.request.outputs)
+        where = self.options.compile, self.options.workspace
+        return forward_of(self.f, self.params, self.request.outputs, False, *where)
 
     def _place(self, tangents: dict[str, Any], direction: Any) -> None:
         """Put a direction of the inputs into tangents of the parameters."""

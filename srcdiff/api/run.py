@@ -11,7 +11,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.api.backward import add_into, store_key
-from srcdiff.api.batch import Batched, as_arrays, as_batch, batched, reached, with_cotangent
+from srcdiff.api.batch import as_arrays, as_batch, batched, batched_of, reached, with_cotangent
 from srcdiff.api.point import Point
 from srcdiff.driver.arguments import check_plain
 from srcdiff.driver.callables import offers
@@ -449,7 +449,8 @@ class Asked:
         options = Options(
             point.options.inputs, self.selection, True, materialize, is_grads_batched=self.batch
         )
-        made = derivative_of(point.f, options, Batched if self.batch else Derivative)
+        make: Callable[..., Derivative] = batched_of if self.batch else derivative_of
+        made = make(point.f, options)
         key = "with cotangent", repr(options), tuple(point.values)
         function, name = made_once(point.f, key, lambda: with_cotangent(made, point.values))
         used = frozenset(run.inputs) if materialize else self.used

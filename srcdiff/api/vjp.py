@@ -7,8 +7,8 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.driver.arguments import check_plain
-from srcdiff.driver.derivative import Derivative, derivative_of
-from srcdiff.driver.options import Options
+from srcdiff.driver.derivative import derivative_of
+from srcdiff.driver.options import Options, apart
 from srcdiff.driver.pullback import Pullback
 from srcdiff.errors import entry
 from srcdiff.frontend.signatures import signature_of
@@ -23,7 +23,7 @@ def vjp(
 
     Args:
         f: the function.
-        args, kwargs: its arguments.
+        args, kwargs: its arguments; `compile` and `workspace` are options, as in `grad`.
         inputs: as in `grad`; None for all positional arguments that can carry a derivative: a
             bare gradient for one, a tuple for several.
         outputs: as in `grad`.
@@ -37,10 +37,11 @@ def vjp(
     >>> value, pullback(), pullback(10.0)
     (9.0, 6.0, 60.0)
     """
+    where, kwargs = apart(f, kwargs)
     if inputs is None:
         names = list(signature_of(f).parameters)[: len(args)]
         check_plain(dict(zip(names, args)))
         found = [n for n, a in zip(names, args) if ir.is_active_kind(kind_of(a, n))]
         inputs = found[0] if len(found) == 1 else tuple(found)
-    made: Derivative = derivative_of(f, Options(inputs, outputs, materialize_grads=True))
+    made = derivative_of(f, Options(inputs, outputs, materialize_grads=True, **where))
     return made.recorded(args, kwargs)

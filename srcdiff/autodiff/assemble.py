@@ -364,6 +364,7 @@ def assemble_pair(
         (*unpack, *back.out),
         f"Backward part of `{request.name}_forward`.",
         function.loc,
+        target=function.target,
     )
 
 

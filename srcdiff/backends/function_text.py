@@ -44,6 +44,15 @@ def text_of(function: types.FunctionType, name: str) -> str:
     return re.sub(rf"^(async def|def) {node.name}\b", rf"\1 {name}", text, count=1, flags=re.M)
 
 
+def decorated(text: str, decorator: str) -> str:
+    """The definition of a function under one decorator more; anything else is itself."""
+    (node,) = ast.parse(text).body
+    if not isinstance(node, ast.FunctionDef):
+        return text
+    lines = text.split("\n")
+    return "\n".join((*lines[: node.lineno - 1], decorator, *lines[node.lineno - 1 :]))
+
+
 def free_names(text: str) -> frozenset[str]:
     """The names that a text takes from outside."""
     found: set[str] = set()
@@ -161,7 +170,7 @@ def without_branches(text: str, impossible: Callable[[ast.expr], bool]) -> str:
 
 def holds_containers(made: Made) -> bool:
     """Whether they may be given tuples, lists or dicts."""
-    recursive = made.emitted.text.count("\ndef ") + 1 > len(made.functions)
+    recursive = len(made.emitted.functions) > len(made.functions)
     return recursive or _takes_others(made, ir.is_numeric)
 
 

@@ -1,27 +1,38 @@
 """Generated source made to run, as functions that tracebacks, pdb and inspect can show.
 
 Takes a text, what its global names stand for, and the user's lines that its lines come from; gives
-the functions of the text, bound for the arrays that the derivative is generated for.  A text is
-shown for as long as one of its functions lives.  Errors in it name the line of the user's that its
-line comes from.
+the functions of the text.  A text is shown for as long as one of its functions lives.  Errors in it
+name the line of the user's that its line comes from.
 """
 
 from __future__ import annotations
 import __future__
 
 import itertools
-import sys
 import types
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from typing import Any
 
 from srcdiff import texts
 from srcdiff.errors import CotangentError, placed
 from srcdiff.ir import GENERATED, Loc
-from srcdiff.runtime import trees
-from srcdiff.runtime.devices import on_device
-from srcdiff.runtime.workspace import given
+from srcdiff.ir.frozen import frozen
+
+
+@frozen(eq=False)
+class Loaded:
+    """The functions of a generated text by their names, and the text that is shown of them.
+
+    `constants` are copies of what is `outside`, where compiled functions hold those instead.
+    """
+
+    functions: Mapping[str, Any]
+    text: str
+    outside: Mapping[str, Any] = field(default_factory=dict)
+    constants: Mapping[str, Any] = field(default_factory=dict)
+
 
 _numbers = itertools.count(1)  # `next` on it is atomic
 
@@ -88,44 +99,6 @@ def _register(filename: str, text: str, namespace: Mapping[str, Any]) -> None:
 def _forget(filename: str) -> None:
     texts.forget(filename)
     _places.pop(filename, None)
-
-
-# --- for the arrays that a derivative is generated for --------------------------------------------
-
-
-def seed_check() -> Callable[[Any], Any]:
-    """What checks the cotangent of one real number, for the arrays at hand."""
-    if not on_device():
-        return lambda given: trees.cotangent(given, 1.0)
-    from srcdiff.backends.cupy.helpers import number_cotangent
-
-    return number_cotangent
-
-
-def meanings(refs: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the global names of a generated text mean, for the arrays at hand.
-
-    Raises:
-        DtypeError: one of them is an array of the other module.
-    """
-    if not on_device():
-        return given(refs)
-    from srcdiff.backends.cupy.helpers import meanings as for_cupy
-
-    return for_cupy(refs)
-
-
-def check_same_module(values: Mapping[str, Any]) -> str:
-    """The module of the arrays among some arguments, `numpy` where there are none.
-
-    Raises:
-        DtypeError: there are arrays of both modules; with the names of two of them.
-    """
-    if "cupy" not in sys.modules:
-        return "numpy"
-    from srcdiff.backends.cupy.helpers import check_same_module as of_arrays
-
-    return of_arrays(values)
 
 
 # --- errors in generated code: the line of the user's that the generated one comes from ----------

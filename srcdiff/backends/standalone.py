@@ -14,7 +14,6 @@ from srcdiff import ir
 from srcdiff.backends import function_text, references
 from srcdiff.backends.cupy import helpers as cupy
 from srcdiff.backends.function_text import Chain
-from srcdiff.backends.numba import jit as native
 from srcdiff.backends.numba.legalize import twin
 from srcdiff.backends.references import Import, value_text
 from srcdiff.codegen.emit import Emitted
@@ -36,8 +35,9 @@ class Standalone:
 
     `spaces` are the namespaces of the user's modules.  With `inline` the user's functions are
     copied as srcdiff's own are, else imported.  `records` and `containers`: whether values may be
-    objects, or tuples, lists and dicts, so that branches for them are needed.  `native`: the
-    functions are compiled by Numba, and so is all that they call.
+    objects, or tuples, lists and dicts, so that branches for them are needed.  `decorator`: what
+    stands above every function, and those that it calls, where Numba compiles them; `for_loops`
+    what stands above loops over elements.
     """
 
     spaces: list[Mapping[str, Any]]
@@ -45,7 +45,8 @@ class Standalone:
     inline: bool = False
     records: bool = True
     containers: bool = True
-    native: bool = False
+    decorator: str = ""
+    for_loops: str = ""
     names: dict[str, Any] = field(default_factory=dict)
     imports: set[Import] = field(default_factory=set)
     constants: list[str] = field(default_factory=list)
@@ -61,8 +62,10 @@ class Standalone:
         self.names[name] = object()
 
     def add(self, emitted: Emitted) -> str:
-        """The text with everything provided that its global names stand for."""
-        text, refs = emitted.text, emitted.refs
+        """The text of generated functions, with everything provided that they call."""
+        refs = emitted.refs
+        for name in emitted.functions:
+            self.reserve(name)
         refs = {n: self._form(v) for n, v in refs.items()}
         self.names.update(refs)
         for name, value in refs.items():
@@ -70,9 +73,20 @@ class Standalone:
         modules = {n: v for n, v in refs.items() if isinstance(v, types.ModuleType)}
         if on_device() and "np" not in refs:  # in annotations
             modules["np"] = sys.modules["numpy"]
-        names = frozenset(modules)
-        text = function_text.respelled(text, names, lambda c: self._in_module(c, modules[c[0]]))
-        return native.decorated(text, emitted.loops) if self.native else text
+        return "\n\n\n".join(self._added(n, emitted, modules) for n in emitted.functions)
+
+    def _added(
+        self, name: str, emitted: Emitted, modules: Mapping[str, types.ModuleType]
+    ) -> str:
+        """The text of a generated function, as modules and Numba want it."""
+
+        def spelled(chain: Chain) -> str | None:
+            return self._in_module(chain, modules[chain[0]])
+
+        text = emitted.functions[name].strip()
+        text = function_text.respelled(text, frozenset(modules), spelled)
+        decorator = self.for_loops if name in emitted.loops else self.decorator
+        return "\n".join(filter(None, (decorator, text)))
 
     def name_of(self, value: Any, wanted: str) -> str:
         """The name in the file of something that is provided now, if it was not before."""
@@ -109,7 +123,7 @@ class Standalone:
 
     def _form(self, value: Any) -> Any:
         """What is put into the file for something: the form of a helper that Numba compiles."""
-        return twin(value) if self.native else value
+        return twin(value) if self.decorator else value
 
     def numpy(self) -> str:
         """The name of NumPy."""
@@ -195,8 +209,8 @@ class Standalone:
         if own and on_device():
             text, space = cupy.for_cupy(text), {**space, "cp": sys.modules["numpy"]}
         text = self._respelled(text, space, own, name)
-        if self.native and value.__module__ != guards.__name__:
-            text = native.decorated(text)
+        if self.decorator and value.__module__ != guards.__name__:
+            text = function_text.decorated(text, self.decorator)
         if isinstance(value, type):  # below its bases
             self.classes.append(text)
         elif function_text.runs_when_loaded(text):  # below what it uses
@@ -303,7 +317,7 @@ class Standalone:
         """The import statements, behind empty lines."""
         inner = {i.module.split(".")[0] for i in self.imports if not i.name}
         found = {i for i in self.imports if i.attr or i.name != i.module or i.name not in inner}
-        if self.native:
+        if self.decorator:
             found.add(Import("numba", "", "numba"))
         if annotations:
             found.add(Import("__future__", "annotations", "annotations"))

@@ -7,6 +7,7 @@ needs.  The user's comments stand in it, before and behind the statements that t
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 import re
@@ -137,15 +138,22 @@ def _backward(lines: Sequence[str], function: ir.Function) -> int:
 
 @frozen
 class Emitted:
-    """Generated text, the primal place of every line, and the global names that it needs.
+    """Generated functions: the text of each by its name, and the global names that they need.
 
-    `loops` are the functions in it that are loops over elements alone.
+    `loops` are those that are loops over elements alone.
+
+    `lines` are the primal places of the lines of the whole text.
     """
 
-    text: str
+    functions: Mapping[str, str]
     lines: Mapping[int, ir.Loc]
     refs: Mapping[str, Any]
     loops: frozenset[str] = frozenset()
+
+    @functools.cached_property
+    def text(self) -> str:
+        """The text of all of them."""
+        return "\n\n".join(self.functions.values())
 
 
 def emit(
@@ -174,7 +182,7 @@ def emit(
     inside = [ir.NOWHERE if node is tree else loc for node, loc in zip(printer.nodes, locs)]
     text = _with_comments(function, printer.lines, inside)
     places = {i: loc for i, loc in enumerate(locs, 1) if loc.line}
-    return Emitted("\n".join(text) + "\n", places, build.globals.refs)
+    return Emitted({function.name: "\n".join(text) + "\n"}, places, build.globals.refs)
 
 
 def _structured(function: ir.Function) -> tuple[Scan, Plan, ir.Block, frozenset[str]]:

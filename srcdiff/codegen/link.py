@@ -140,7 +140,7 @@ def _plain_params(fn: Any) -> list[str] | None:
 
 Passed = Union[Lifted, Gradient, ir.Subroutine]
 _PASSED = (Lifted, Gradient, ir.Subroutine)
-PairOf = Callable[[Any, Request, ir.Kinds], tuple[ir.Function, ...]]
+PairOf = Callable[[Any, Request, ir.Kinds, ir.Target], tuple[ir.Function, ...]]
 
 
 def module_text(
@@ -152,6 +152,7 @@ def module_text(
     the global names of `origin`, the user's function, are used as there.  `whole` is the
     request for all of it.
     """
+    target = functions[0].target
     names: dict[Key, str] = {}
     made: list[ir.Function] = []
     todo = list(functions)
@@ -162,7 +163,8 @@ def module_text(
             if key not in names:
                 names[key] = _untaken(fn.name, {f.name for f in functions}, names)
                 request = part_request(key, names[key], fn.part, whole)
-                todo += pair_of(key.function, request, dict(key.kinds))
+                where = part_target(request, target)
+                todo += pair_of(key.function, request, dict(key.kinds), where)
         made.append(function)
     own = made[len(functions) :]
     namespace = getattr(origin, "__globals__", None)
@@ -171,15 +173,16 @@ def module_text(
         """A function that is passed on, or called as it is."""
         if isinstance(made, ir.Subroutine):
             return spelled(replace(made.function, name=name))
-        request = Request((), "tuple", name=name, internal=True, mode="itself", native=whole.native)
+        request = Request((), "tuple", name=name, internal=True, mode="itself")
+        where = part_target(request, target)
         if isinstance(made, Lifted):
-            return pair_of(made, request, {})[0]
+            return pair_of(made, request, {}, where)[0]
         inputs = (Input(made.param),)
         request = replace(
             request, inputs=inputs, form="bare", mode="whole", materialize=True, allow_unused=True,
             alone=True,
         )  # fmt: skip
-        return pair_of(made.function, request, made.kinds)[0]
+        return pair_of(made.function, request, made.kinds, where)[0]
 
     return _joined([_with_names(f, names) for f in (*own, *functions)], namespace, passed)
 
@@ -216,7 +219,8 @@ def _joined(
     for text in texts:
         places.update({first + line: loc for line, loc in text.lines.items()})
         first += text.text.count("\n") + 2
-    return Emitted("\n\n".join(t.text for t in texts), places, refs, frozenset(loops))
+    printed_by_name = {n: t for one in texts for n, t in one.functions.items()}
+    return Emitted(printed_by_name, places, refs, frozenset(loops))
 
 
 def _parts(function: ir.Function) -> list[ir.Derived]:
@@ -250,9 +254,12 @@ def part_request(key: Key, base: str, part: str, whole: Request) -> Request:
         materialize=True,
         mixed=key.mixed,
         strong_zeros=whole.strong_zeros and mode == "reverse",
-        native=whole.native,
-        workspace=whole.workspace and mode == "reverse",
     )
+
+
+def part_target(request: Request, target: ir.Target) -> ir.Target:
+    """Where the parts of a recursive function run: those of reverse mode use the workspace."""
+    return target if request.mode == "reverse" else replace(target, workspace=False)
 
 
 def _with_names(function: ir.Function, names: Mapping[Key, str]) -> ir.Function:

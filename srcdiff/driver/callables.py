@@ -31,12 +31,13 @@ from srcdiff.runtime.service import is_derivative, is_jacobian
 C = TypeVar("C", bound=type)
 
 
-def offers(*names: str) -> Callable[[C], C]:
-    """Let `dir` list the public attributes of these names alone."""
+def offers(*names: str, **where: Callable[[Any], bool]) -> Callable[[C], C]:
+    """Let `dir` list the public attributes of these names alone; some only where that is so."""
 
     def listed(self: Any) -> Iterable[str]:
         """The attributes for users, and those of Python."""
-        return [n for n in object.__dir__(self) if n.startswith("__") or n in names]
+        known = {*names, *(n for n, offered in where.items() if offered(self))}
+        return [n for n in object.__dir__(self) if n.startswith("__") or n in known]
 
     def decorate(cls: C) -> C:
         cls.__dir__ = listed  # type: ignore[method-assign, assignment]

@@ -1,8 +1,7 @@
 """A derivative: a callable that is generated for the kinds of its arguments at the first call.
 
 Takes a function and options; gives what the transforms of `api` return.  A specialisation serves
-for as long as nothing that it was made from has changed.  `Reusing` is a gradient that keeps the
-memory of its arrays: `grad(f, workspace=True)`.
+for as long as nothing that it was made from has changed.
 """
 
 from __future__ import annotations
@@ -16,12 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from srcdiff import ir
 from srcdiff.analysis.manager import uncollected
-from srcdiff.backends.loader import (
-    check_same_module,
-    compile_module,
-    compile_text,
-    meanings,
-)
+from srcdiff.backends.loader import Loaded
+from srcdiff.backends.target import arrays_among, loaded, meanings
 from srcdiff.driver.anomaly import as_now
 from srcdiff.driver.arguments import (
     arrays_of,
@@ -49,15 +44,15 @@ from srcdiff.driver.executable import (
     made_alike,
 )
 from srcdiff.driver.guards import Watch, unchanged, watched
-from srcdiff.driver.options import Options, given_at, part_of, request_of
+from srcdiff.driver.options import Options, given_at, part_of, request_of, target_of
 from srcdiff.errors import SrcdiffError, TransformError, entry, is_whole, shortened
 from srcdiff.frontend.request import spelled
-from srcdiff.frontend.signatures import arguments, leaves_out, module_of, signature_of
+from srcdiff.frontend.signatures import arguments, leaves_out, signature_of
 from srcdiff.ir import Call, Loc
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.lattice import key_of, kind_of
 from srcdiff.runtime import records
-from srcdiff.runtime.devices import array_module, generating_for
+from srcdiff.runtime.devices import generating_for
 from srcdiff.runtime.service import made_once
 from srcdiff.specialize.inline import lowered
 from srcdiff.texts import line_of
@@ -69,7 +64,7 @@ if TYPE_CHECKING:
 C = TypeVar("C", bound=Compiled)
 
 
-@offers("primal", "source")
+@offers("primal", "source", release_workspace=lambda made: made.target.workspace)
 class Derivative(Transformed):
     """The derivative of a function, generated for each combination of argument kinds.
 
@@ -90,7 +85,8 @@ class Derivative(Transformed):
         self.origin, self.receiver = receiver_of(primal)
         self._own = behind_receiver(options) if self.receiver else options
         self.request = request_of(self.origin, self._own)
-        made = made_once(self.origin, (self.request, options.compile), Specialisations)
+        self.target = target_of(self.origin, options)
+        made = made_once(self.origin, (self.request, self.target), Specialisations)
         self._lock, self._cache = made.lock, made.by_key
         self._by_kinds, self._pairs = made.by_kinds, made.pairs
         self._checked = made.checked
@@ -154,9 +150,8 @@ class Derivative(Transformed):
     @functools.cached_property
     def _plain(self) -> Derivative:
         """What is differentiated again: the derivative as NumPy runs it, without a workspace."""
-        plain = not (self.options.compile or self.options.workspace)
         options = replace(self.options, compile=None, workspace=False)
-        return self if plain else Derivative(self.primal, options)
+        return self if self.target == ir.HOST else Derivative(self.primal, options)
 
     def _for_call(
         self, table: dict[Any, C], key: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -165,10 +160,11 @@ class Derivative(Transformed):
         pair = table is self._pairs
 
         def make() -> Any:
-            with generating_for(check_same_module(self._arguments(args, kwargs))):
+            target = replace(self.target, arrays=arrays_among(self._arguments(args, kwargs)))
+            with generating_for(target.arrays):
                 if self.request.validate:
                     self.validate(args, kwargs, pair)
-                return self._generate(self.kinds(args, kwargs), pair)
+                return self._generate(self.kinds(args, kwargs), target, pair)
 
         return self._kept(table, key, make)
 
@@ -200,37 +196,40 @@ class Derivative(Transformed):
         return kinds
 
     @uncollected()
-    def _generate(self, kinds: ir.Kinds, pair: bool = False) -> Any:
+    def _generate(self, kinds: ir.Kinds, target: ir.Target, pair: bool = False) -> Any:
         """The specialisation for some kinds, or its two parts."""
         watch = watched(self.origin, kinds)
-        made = self._derived(kinds, watch, pair)
-        refs = meanings(made.emitted.refs)
+        made = self._derived(kinds, target, watch, pair)
+        refs = meanings(made.emitted.refs, target)
         check_read(refs)
+        name = self.request.name
+        found = loaded(made, refs, name, self.primal, target)
         known: dict[str, Any] = {
             "primal": self.primal, "origin": self.origin, "request": self.request, "kinds": kinds,
-            "watch": watch, "written": made.written, "returns": made.returns, "put": made.put,
+            "watch": _with_constants(watch, found), "written": made.written,
+            "returns": made.returns, "put": made.put, "target": target,
             "held": arrays_of(refs) if made.written else (),
         }  # fmt: skip
         if not pair:
-            function, text = self._function(made, refs)
+            function = found.functions[name]
             function.__srcdiff_copies__ = made.written  # for derivatives of it
-            return Compiled(function, text, _is_scalar(function), **known)
-        name, text, module = self.request.name, made.emitted.text, module_of(self.primal)
-        namespace = compile_module(text, refs, name, module, made.emitted.lines)
-        forward, backward = namespace[f"{name}_forward"], namespace[f"{name}_backward"]
+            return Compiled(function, found.text, _is_scalar(function), **known)
+        forward, backward = found.functions[f"{name}_forward"], found.functions[f"{name}_backward"]
         known |= {"backward": backward, "consumes": made.consumes}
-        return CompiledPair(forward, text, _is_scalar(backward), **known)
+        return CompiledPair(forward, found.text, _is_scalar(backward), **known)
 
-    def _derived(self, kinds: ir.Kinds, watch: Watch | None, pair: bool = False) -> Made:
+    def _derived(
+        self, kinds: ir.Kinds, target: ir.Target, watch: Watch | None, pair: bool = False
+    ) -> Made:
         """What is generated for some kinds, or was for a closure like the function."""
         from srcdiff.driver.pipeline import derive
         from srcdiff.driver.second_order import derived
 
         asked = self.origin, self.request, kinds
-        make = functools.partial(derived, functools.partial(derive, pair=pair), *asked)
-        special = self.options.compile or self.options.workspace or self.options.saves
+        compiler = functools.partial(derive, target=target, pair=pair)
+        make = functools.partial(derived, compiler, *asked)
         try:
-            if watch is None or special:
+            if watch is None or self.options.saves or target != ir.HOST:
                 return make()
             return made_alike(self.origin, watch, (pair, self.request, tuple(kinds.items())), make)
         except TransformError as error:
@@ -248,17 +247,12 @@ class Derivative(Transformed):
         check = functools.partial(validate, values=values, pair=pair)
         derived(check, self.origin, self.request, kinds)
 
-    def one_call(self, call: Call, kinds: ir.Kinds) -> Any:
+    def one_call(self, call: Call, kinds: ir.Kinds, arrays: str) -> Any:
         """A call of it as one whose derivative goes by the tangent, and which items of that."""
         from srcdiff.driver.second_order import one_call
 
         plain = self._plain
-        return one_call(plain, call, kinds) if type(plain) is Derivative else None
-
-    def _function(self, made: Made, refs: Mapping[str, Any]) -> tuple[Any, str]:
-        """The function of a generated text, and what is shown of it."""
-        text, module = made.emitted.text, module_of(self.primal)
-        return compile_text(text, refs, self.request.name, module, made.emitted.lines), text
+        return one_call(plain, call, kinds, arrays) if type(plain) is Derivative else None
 
     def _check_memory(self, found: Compiled, args: Any, kwargs: Mapping[str, Any]) -> None:
         """What the primal writes into is copied: nothing else may share its memory."""
@@ -314,17 +308,20 @@ class Derivative(Transformed):
         """What those parameters are called in a generated function, where it differs."""
         return {}
 
-    def for_kinds(self, kinds: ir.Kinds) -> Any:
+    def for_kinds(self, kinds: ir.Kinds, arrays: str = ir.HOST.arrays) -> Any:
         """The generated Python function for arguments of these kinds, to be differentiated.
+
+        `arrays` is the module of the arrays among them.
 
         Raises:
             UnsupportedError: it runs again, and may do something else each time.
         """
         if self._plain is not self:
-            return self._plain.for_kinds(kinds)
+            return self._plain.for_kinds(kinds, arrays)
         kinds = self.completed(kinds)
-        key = (array_module(), *((n, kinds[n]) for n in sorted(kinds)))
-        function = self._kept(self._by_kinds, key, lambda: self._generate(kinds)).function
+        key = (arrays, *((n, kinds[n]) for n in sorted(kinds)))
+        target = replace(ir.HOST, arrays=arrays)
+        function = self._kept(self._by_kinds, key, lambda: self._generate(kinds, target)).function
         if self.options.again:
             from srcdiff.driver.second_order import check_repeatable
 
@@ -344,15 +341,15 @@ class Derivative(Transformed):
             return found[0]
         return ir.Tuple(found) if self.request.form == "tuple" else ir.UNKNOWN
 
-    def text(self, example: tuple[Any, ...] | None) -> str:
-        """The generated text for the array module at hand, which is not compiled."""
+    def text(self, example: tuple[Any, ...] | None, arrays: str) -> str:
+        """The generated text for arrays of a module, which is not compiled."""
         args = None if example is None else (*self.receiver, *example)
         kinds = self._declared_inputs() if args is None else self.kinds(args, {})
-        return self._derived(kinds, None).emitted.text
+        return self._derived(kinds, replace(self.target, arrays=arrays), None).emitted.text
 
     def generic(self) -> Compiled:
         """The specialisation for parameters of which nothing is known but annotations."""
-        made: Compiled = self._generate(self._declared_inputs())
+        made: Compiled = self._generate(self._declared_inputs(), self.target)
         return made
 
     def _declared_inputs(self) -> dict[str, ir.Kind]:
@@ -386,6 +383,23 @@ class Derivative(Transformed):
             return True
         return param.name in given or any(i.param == param.name for i in self.request.inputs)
 
+    def release_workspace(self) -> None:
+        """Let go of the memory that `workspace=True` keeps; what somebody holds stays theirs.
+
+        That of all threads.
+
+        >>> import numpy as np, srcdiff
+        >>> def f(x):
+        ...     return np.sum(x * x)
+        >>> g = srcdiff.grad(f, workspace=True)
+        >>> gradient = g(np.ones(10_000))
+        >>> g.release_workspace()
+        >>> float(gradient[0])
+        2.0
+        """
+        for made in (*list(self._cache.values()), *list(self._pairs.values())):
+            made.release()
+
     @property
     @entry
     def source(self) -> str:
@@ -401,43 +415,25 @@ class Derivative(Transformed):
         return f"<srcdiff {self.request.name} of {self.primal!r}>"
 
 
-def derivative_of(f: Any, options: Options, kind: Callable[..., Any] = Derivative) -> Any:
+def derivative_of(f: Any, options: Options) -> Derivative:
     """The derivative of a function for some options, made once as long as the function lives."""
-    return made_once(f, (kind.__name__, repr(options)), lambda: kind(f, options))
+    return made_once(f, ("derivative", repr(options)), lambda: Derivative(f, options))
+
+
+def _with_constants(watch: Watch, found: Loaded) -> Watch:
+    """What a specialisation was made from, with what compiled functions hold copies of."""
+    if not found.outside:
+        return watch
+    from srcdiff.driver.snapshots import same
+
+    reads = (lambda: same(found.outside, found.constants)), True
+    return replace(watch, reads=[*watch.reads, reads])
 
 
 def _is_scalar(function: Any) -> bool:
     """Whether the cotangent that a generated function takes is that of one number."""
     seed = inspect.signature(function).parameters.get("grad_outputs")
     return seed is not None and seed.default is not None
-
-
-# --- gradients that keep the memory of their arrays -----------------------------------------------
-
-
-@offers("primal", "release_workspace", "source")
-class Reusing(Derivative):
-    """A gradient that makes large arrays in memory that nobody uses any more."""
-
-    def release_workspace(self) -> None:
-        """Let go of the memory that is kept, of all threads; what somebody holds stays theirs.
-
-        >>> import numpy as np, srcdiff
-        >>> def f(x):
-        ...     return np.sum(x * x)
-        >>> g = srcdiff.grad(f, workspace=True)
-        >>> gradient = g(np.ones(10_000))
-        >>> g.release_workspace()
-        >>> float(gradient[0])
-        2.0
-        """
-        from srcdiff.runtime.workspace import workspaces
-
-        compiled = [made.function for made in list(self._cache.values())]
-        compiled += [made.backward for made in list(self._pairs.values())]
-        for function in compiled:
-            for workspace in workspaces(function):
-                workspace.release()
 
 
 # --- refusals in packages that the function calls: the line of the user's that leads there --------

@@ -24,15 +24,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.backends.loader import add_place, compile_module, meanings, seed_check, with_place
+from srcdiff.backends.loader import add_place, with_place
+from srcdiff.backends.target import loaded, meanings, released, seed_check
 from srcdiff.driver.guards import Watch, unchanged
 from srcdiff.frontend.request import Request
-from srcdiff.frontend.signatures import module_of
 from srcdiff.ir import Loc
 from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.kinds.lattice import key_of
 from srcdiff.runtime.copies import PLAIN
-from srcdiff.runtime.devices import array_module
 
 if TYPE_CHECKING:
     from srcdiff.codegen.emit import Made
@@ -66,8 +65,7 @@ class Compiled:
     held: tuple[tuple[str, Any], ...]
     returns: tuple[Loc, ...]
     put: tuple[Any, ...]
-    seeded: Callable[[Any], Any] = field(default_factory=seed_check)
-    module: str = field(default_factory=array_module)
+    target: ir.Target
 
     def called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], grad_outputs: Any) -> Any:
         """What the function gives; errors name the user's line."""
@@ -82,24 +80,37 @@ class Compiled:
             raise
 
     @functools.cached_property
+    def seeded(self) -> Callable[[Any], Any]:
+        """What checks the cotangent of one number."""
+        return seed_check(self.target)
+
+    @functools.cached_property
     def many(self) -> tuple[Any, str] | None:
         """The function for a batch of directions or cotangents, and its text; None: one by one.
 
         In reverse mode it is a backward part, which takes the residuals of the forward part.
         """
-        if self.module != "numpy" or not unchanged(self.watch):
+        if self.target.on_device or self.target.native or not unchanged(self.watch):
             return None  # or the residuals are those of a function that is no more
         from srcdiff.autodiff.batch.forms import NoBatchError
 
         try:
-            made = self._derive_many().emitted
+            made = self._derive_many()
         except NoBatchError:
             return None
         name = self.request.name
-        module = module_of(self.primal)
-        namespace = compile_module(made.text, meanings(made.refs), name, module, made.lines)
+        refs = meanings(made.emitted.refs, self.target)
+        found = loaded(made, refs, name, self.primal, self.target)
         end = "backward_batch" if self.request.mode == "reverse" else "batch"
-        return namespace[f"{name}_{end}"], made.text
+        return found.functions[f"{name}_{end}"], found.text
+
+    def release(self) -> None:
+        """Let go of the memory that is kept for arrays; what somebody holds stays theirs."""
+        if self.target.workspace:
+            released(self.function)
+            many = vars(self).get("many")
+            if many is not None:
+                released(many[0])
 
     def _derive_many(self, watch: Any = None) -> Made:
         """What the compiler makes for a batch; `watch` is told of its passes."""
@@ -108,7 +119,7 @@ class Compiled:
 
         reverse = self.request.mode == "reverse"
         derive = pipeline.derive_backward if reverse else pipeline.derive_forward
-        make = functools.partial(derive, watch=watch)
+        make = functools.partial(derive, target=self.target, watch=watch)
         made: Made = derived(make, self.origin, self.request, self.kinds)
         return made
 
@@ -190,7 +201,7 @@ _kept: OrderedDict[Hashable, _Kept] = OrderedDict()
 
 def made_alike(f: Any, watch: Watch, key: tuple[Hashable, ...], make: Callable[[], Made]) -> Made:
     """What `make` makes of a function, or what it made of a closure like it for the same key."""
-    if not isinstance(f, types.FunctionType) or not f.__closure__ or array_module() != "numpy":
+    if not isinstance(f, types.FunctionType) or not f.__closure__:
         return make()
     look = _Look(watch)
     if not look.plain:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Mapping
-from typing import Any
+from collections.abc import Callable, Container, Iterable, Mapping
+from typing import Any, TypeVar
 
 from srcdiff import ir
 from srcdiff.errors import EmptyInputsError, TransformError, UnsupportedError
@@ -15,8 +15,10 @@ from srcdiff.ir import SEED
 from srcdiff.ir.frozen import frozen
 from srcdiff.runtime.service import is_derivative
 from srcdiff.runtime.trees import differentiable_part
+from srcdiff.runtime.workspace import check_counts
 from srcdiff.specialize.objects.places import item_at
 
+T = TypeVar("T")
 VALIDATE = "SRCDIFF_VALIDATE"
 """The variable of the environment that asks for every pass to be run (`driver/validation.py`)."""
 
@@ -44,8 +46,9 @@ class Options:
 
     def __post_init__(self) -> None:
         check_compile(self.compile)
-        if self.compile and self.is_grads_batched:
-            raise ValueError("compile: not with is_grads_batched; compile the plain gradient")
+        if not isinstance(self.workspace, bool):
+            given = type(self.workspace).__name__
+            raise ValueError(f"workspace: expected True or False, given {given}")
         check_unused_options(self.allow_unused, self.materialize_grads)
 
 
@@ -102,10 +105,70 @@ def request_of(f: Any, options: Options) -> Request:
         checks=" or ".join(["nan"] * options.check_nan + ["inf"] * options.check_inf),
         strong_zeros=options.strong_zeros,
         saves=options.saves,
-        native=options.compile is not None,
-        workspace=options.workspace,
         validate=os.environ.get(VALIDATE) == "1",
     )
+
+
+def target_of(f: Any, options: Options) -> ir.Target:
+    """Where a derivative of `f` is to run, as far as its options say.
+
+    Here is refused what does not combine with that; everything else does.
+    """
+    reason, remedy = _refused(options)
+    if reason:
+        raise UnsupportedError(reason, place_of(f), remedy)
+    if options.workspace:
+        check_counts()
+    return ir.Target(compiler=options.compile, workspace=options.workspace)
+
+
+def _refused(options: Options) -> tuple[str, str]:
+    """Why options do not combine with where a derivative is to run, and what to do instead."""
+    if options.compile and options.workspace:
+        return (
+            "workspace=True is not supported with compile='numba', which makes its arrays itself",
+            "Leave one of them out.",
+        )
+    if options.compile and options.saves:
+        return (
+            "inside of saved_hooks Python functions pack what is saved, which compile='numba' "
+            "does not call",
+            "Leave out compile='numba', or take the derivative outside of them.",
+        )
+    if options.compile and (options.check_nan or options.check_inf):
+        return (
+            "adjoints are checked with the lines of the function at hand (check_nan, check_inf, "
+            "detect_anomaly), which code compiled by Numba does not have",
+            "Leave out compile='numba' to look for an anomaly.",
+        )
+    return "", ""
+
+
+WHERE = ("compile", "workspace")
+"""The options that say how a derivative is to run: one inside of a function runs as that does."""
+
+
+def without_options(kwargs: Iterable[tuple[str | None, T]]) -> dict[str | None, T]:
+    """The keyword arguments of a call of a transform in a function, but for those."""
+    return {k: v for k, v in kwargs if k not in WHERE}
+
+
+def apart(f: Any, kwargs: Mapping[str, T]) -> tuple[dict[str, T], dict[str, T]]:
+    """Those options among the keyword arguments for `f`, and the arguments.
+
+    Raises:
+        TransformError: `f` may mean one of them.
+    """
+    where = {name: kwargs[name] for name in WHERE if name in kwargs}
+    for name in where:
+        params = signature_of(f).parameters.values()
+        if any(p.name == name or p.kind is p.VAR_KEYWORD for p in params):
+            raise TransformError(
+                f"`{_base_name(f)}` may be given `{name}` itself, which is an option here",
+                place_of(f),
+                remedy="Pass the argument by its position, or differentiate a function without it.",
+            )
+    return where, {name: value for name, value in kwargs.items() if name not in where}
 
 
 def _check_parameters(f: Any, names: tuple[str, ...]) -> None:

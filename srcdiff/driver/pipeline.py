@@ -24,6 +24,7 @@ from srcdiff.autodiff.assemble import assemble, assemble_pair, consumes, seeds
 from srcdiff.autodiff.calls import at_run_time, unmarked, user_calls
 from srcdiff.autodiff.reverse import reverse
 from srcdiff.autodiff.tape.split import Parts, split
+from srcdiff.backends.target import legalized
 from srcdiff.check import check_flow, check_source
 from srcdiff.check.objects import check_arrays
 from srcdiff.codegen.emit import Made
@@ -64,7 +65,6 @@ from srcdiff.optimize.schedule import in_order, sink
 from srcdiff.optimize.simplify import simplify, simplify_pairs
 from srcdiff.primitives.operation import Writing, op_of
 from srcdiff.primitives.ops import MODES, calling
-from srcdiff.runtime.devices import on_device
 from srcdiff.runtime.service import is_derivative
 from srcdiff.specialize.inline import function_of, inline
 from srcdiff.specialize.lifting import Variables, lent, returned
@@ -171,9 +171,12 @@ def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
 # --- functions themselves, where no derivative flows through a call -------------------------------
 
 
-def primal_part(origin: Any, request: Request, params: ir.Kinds) -> ir.Function:
+def primal_part(
+    origin: Any, request: Request, params: ir.Kinds, target: ir.Target
+) -> ir.Function:
     """A function as it is, in the form of generated ones."""
-    function = resolved(inline(function_of(origin), origin), params, origin)
+    function = replace(function_of(origin), target=target)
+    function = resolved(inline(function, origin), params, origin)
     function = steady_params(webs(prepare(function)))
     typed = Typed(function, params)
     typed = by_rare(typed, "iterated", typed.kinds, params)
@@ -184,9 +187,10 @@ def primal_part(origin: Any, request: Request, params: ir.Kinds) -> ir.Function:
     return by_rare(typed, "placed_calls", params).by(name).function
 
 
-def itself(origin: Any, request: Request) -> ir.Function:
+def itself(origin: Any, request: Request, target: ir.Target) -> ir.Function:
     """A function that is made in another one as one beside it, the same for all arguments."""
-    function = simplify(inline(function_of(origin), origin), {})
+    function = replace(function_of(origin), target=target)
+    function = simplify(inline(function, origin), {})
     return name(replace(function, name=request.name))
 
 
@@ -265,9 +269,9 @@ def _has_several_axes(typed: Typed, _: ir.Kinds, primal: ir.Kinds) -> bool:
 
 _RARE: Mapping[str, tuple[str, Callable[..., bool]]] = {
     "entrywise": ("normalize.sparse", lambda *_: "scipy.sparse" in sys.modules),
-    "fetched": ("backends.cupy.transfers", lambda *_: on_device()),
+    "fetched": ("backends.cupy.transfers", lambda typed, *_: typed.function.target.on_device),
     "iterated": ("normalize.iteration", _holds_more),
-    "placed_calls": ("backends.cupy.calls", lambda *_: on_device()),
+    "placed_calls": ("backends.cupy.calls", lambda typed, *_: typed.function.target.on_device),
     "plain_containers": ("normalize.containers.methods", _holds_more),
     "restored": ("specialize.objects.scalar_replacement", lambda _, fields: fields is not None),
     "with_fitting": ("autodiff.argument_shapes", _has_several_axes),
@@ -296,6 +300,11 @@ class State:
     outside: Variables = field(default_factory=dict)  # what is a parameter for a while
     source: Typed | None = None  # with operators in place as the source says them
     seen: Seen | None = None  # what is told of every pass
+
+    @property
+    def target(self) -> ir.Target:
+        """Where the function is to run."""
+        return self.function.target
 
     @functools.cached_property
     def typed(self) -> Typed:
@@ -338,7 +347,7 @@ def lower_pass(state: State) -> State:
     by_tangent = is_derivative(state.origin) and state.request.by_tangent
     inner: Mapping[str, Any] = {}
     if is_derivative(state.origin) and not by_tangent:
-        text = state.origin.for_kinds(state.params)
+        text = state.origin.for_kinds(state.params, state.target.arrays)
         inner = {"inner": getattr(text, "__srcdiff_copies__", ())}
         function = simplify(without_seed(lower(parse(text))), state.params)
         function = detached(function) if is_detached(state.origin) else function
@@ -346,6 +355,7 @@ def lower_pass(state: State) -> State:
         function = as_call(state.origin, state.params)
     else:
         function = function_of(state.origin)
+    function = replace(function, target=state.target)
     names = frozenset(ir.all_names(function))
     return _with(state, function, "lower", theirs=names, extra=inner)
 
@@ -527,32 +537,15 @@ def _parts(state: State, facts: Facts) -> Parts:
 def simplify_pass(state: State) -> State:
     """Without what nobody needs."""
     function = polished(state.function, state.params, _facts(state), state.seen)
-    typed = state.typed.then(function, "polished").by(reused, state.params, state.request)
+    typed = state.typed.then(function, "polished").by(reused, state.params)
     return _typed(state, by_rare(typed, "restored", state.fields))
 
 
 def name_pass(state: State) -> State:
     """With names that a person would have given."""
-    typed = state.typed.by(_native, state.params, state.request).by(name)
+    typed = state.typed.by(legalized, state.params, state.request).by(name)
     state = _typed(state, typed.by(returned, state.outside))
     return _typed(state, state.typed.by(alone, state.kinds)) if state.request.alone else state
-
-
-def _native(function: ir.Function, params: ir.Kinds, request: Request) -> ir.Function:
-    """A finished function for what compiles it."""
-    if not request.native:
-        return function
-    from srcdiff.backends.numba.legalize import check_axes, for_numba
-    from srcdiff.kernels.fusion import fused
-
-    if request.internal:
-        check_axes(function, params)
-    function = fused(function, params)
-    if not request.alone:
-        from srcdiff.backends.numba.vectorize import vectorized
-
-        function = vectorized(function)
-    return for_numba(function, params)
 
 
 def pair_pass(state: State) -> State:
@@ -571,15 +564,15 @@ def pair_pass(state: State) -> State:
         one, two, facts = with_hooks(one, two, used_residuals(plain), parts.tapes, facts)
         residuals = _residuals(two, facts)
         plain = polished(two, residuals, facts)
-    plain = _native(reused(plain, residuals, state.request), residuals, state.request)
+    plain = legalized(reused(plain, residuals), residuals, state.request)
     backward = name(plain)
     if state.request.alone:
         backward = alone(backward, infer(backward, residuals))
     parts_of = one, two
     one = polished(one, state.params, facts, state.seen)
-    plain = reused(one, state.params, state.request)
+    plain = reused(one, state.params)
     typed = by_rare(Typed(plain, state.params), "restored", state.fields)
-    typed = typed.by(_native, state.params, state.request).by(name)
+    typed = typed.by(legalized, state.params, state.request).by(name)
     forward = returned(typed.function, state.outside)
     more = {"backward": backward, "residuals": residuals, "consumes": consumes(two, facts)}
     more["parts"] = parts_of
@@ -617,11 +610,16 @@ Watch = Callable[[str, str, ir.Function, ir.Function], None]
 
 
 def run(
-    origin: Any, request: Request, params: ir.Kinds, watch: Watch | None = None, pair: bool = False
+    origin: Any,
+    request: Request,
+    params: ir.Kinds,
+    target: ir.Target,
+    watch: Watch | None = None,
+    pair: bool = False,
 ) -> Iterator[tuple[str, State]]:
     """The state after every pass; with `pair` the last makes a forward and a backward part."""
     passes = FORWARD_PASSES if request.mode == "forward" else PAIR_PASSES if pair else PASSES
-    state = State(ir.Function("", (), ()), request, params, origin)
+    state = State(ir.Function("", (), (), target=target), request, params, origin)
     for label, step in passes:
         if watch is None:
             state = step(state)
@@ -632,20 +630,25 @@ def run(
         yield label, state
 
 
-def analysed(origin: Any, request: Request, params: ir.Kinds) -> State:
+def analysed(origin: Any, request: Request, params: ir.Kinds, target: ir.Target) -> State:
     """The function with what is known of its values."""
-    return next(state for label, state in run(origin, request, params) if label == "analyse")
+    states = run(origin, request, params, target)
+    return next(state for label, state in states if label == "analyse")
 
 
-def finished(origin: Any, request: Request, params: ir.Kinds, pair: bool = False) -> State:
+def finished(
+    origin: Any, request: Request, params: ir.Kinds, target: ir.Target, pair: bool = False
+) -> State:
     """The state after all passes; with `pair` its function is the forward part."""
-    *_, (_, last) = run(origin, request, params, pair=pair)
+    *_, (_, last) = run(origin, request, params, target, pair=pair)
     return last
 
 
-def derive(origin: Any, request: Request, params: ir.Kinds, pair: bool = False) -> Made:
+def derive(
+    origin: Any, request: Request, params: ir.Kinds, target: ir.Target, pair: bool = False
+) -> Made:
     """The text of a derivative, or of its two parts, with those of the functions that it calls."""
-    state = finished(origin, request, params, pair)
+    state = finished(origin, request, params, target, pair)
     extra, made = state.extra, [(state.function, state.params)]
     if pair:
         made.append((extra["backward"], extra["residuals"]))
@@ -662,16 +665,18 @@ def _residuals(backward: ir.Function, facts: Facts) -> dict[str, ir.Kind]:
     return {backward.params[0].name: ir.Tuple(tuple(kinds.values()))}
 
 
-def pair_of(origin: Any, request: Request, params: ir.Kinds) -> tuple[ir.Function, ...]:
+def pair_of(
+    origin: Any, request: Request, params: ir.Kinds, target: ir.Target
+) -> tuple[ir.Function, ...]:
     """The forward and the backward part of a derivative, or one function: of forward mode, say."""
     if request.mode == "primal":
-        return (_native(primal_part(origin, request, params), params, request),)
+        return (legalized(primal_part(origin, request, params, target), params, request),)
     if request.mode == "itself":
-        return (_native(itself(origin, request), {}, request),)
+        return (legalized(itself(origin, request, target), {}, request),)
     if request.mode in ("forward", "whole"):
         mode = "reverse" if request.mode == "whole" else "forward"
-        return (finished(origin, replace(request, mode=mode), params).function,)
-    state = finished(origin, request, params, pair=True)
+        return (finished(origin, replace(request, mode=mode), params, target).function,)
+    state = finished(origin, request, params, target, pair=True)
     return state.function, state.extra["backward"]
 
 
@@ -679,13 +684,13 @@ def pair_of(origin: Any, request: Request, params: ir.Kinds) -> tuple[ir.Functio
 
 
 def derive_backward(
-    origin: Any, request: Request, params: ir.Kinds, watch: Watch | None = None
+    origin: Any, request: Request, params: ir.Kinds, target: ir.Target, watch: Watch | None = None
 ) -> Made:
     """The text of the forward part, and of the backward part for a batch, or a NoBatchError."""
     from srcdiff.autodiff.batch.transform import batch_backward, with_axis
     from srcdiff.specialize.objects.scalar_replacement import residual_kinds
 
-    state = finished(origin, request, params, pair=True)
+    state = finished(origin, request, params, target, pair=True)
     one, two = state.extra["parts"]
     facts = _facts(state)
     known = {**infer(one, state.params), **facts.kinds}
@@ -697,10 +702,10 @@ def derive_backward(
     memory = Memory(one, known)
     classes = [memory.find(n) for n in residuals]
     # A workspace hands out arrays row by row.
-    columns = not request.workspace
+    columns = not target.workspace
     typed = Typed(plain, seeds, watch and functools.partial(watch, "batch"))
     typed = typed.by(batch_backward, infer(plain, seeds), shadows, classes, columns)
-    many = typed.by(remove_dead).by(reused, seeds, request).by(name).function
+    many = typed.by(remove_dead).by(reused, seeds).by(name).function
     return Made(module_text([state.function, many], pair_of, origin, request), (), (), ())
 
 
@@ -713,15 +718,18 @@ def _cotangent(one: ir.Function, two: ir.Function, kinds: ir.Kinds) -> ir.Kinds:
 
 
 def derive_forward(
-    origin: Any, request: Request, params: ir.Kinds, watch: Watch | None = None
+    origin: Any, request: Request, params: ir.Kinds, target: ir.Target, watch: Watch | None = None
 ) -> Made:
     """The text of a function of forward mode for a batch of directions, or a NoBatchError."""
     from srcdiff.autodiff.batch.transform import batch_forward
     from srcdiff.autodiff.forward import tangent_kinds
 
-    state = next(s for label, s in run(origin, request, params) if label == "simplify")
+    plain = replace(target, workspace=False)
+    state = next(s for label, s in run(origin, request, params, plain) if label == "simplify")
     tangents = frozenset(tangent_kinds(_facts(state), request))
     typed = Typed(state.function, state.params, watch and functools.partial(watch, "batch"))
-    typed = typed.by(batch_forward, state.kinds, tangents).by(remove_dead).by(name)
-    many = typed.by(returned, state.outside).function
+    typed = typed.by(batch_forward, state.kinds, tangents).by(remove_dead)
+    single = {n: k for n, k in state.params.items() if n not in tangents}
+    many = reused(replace(typed.function, target=target), single)
+    many = returned(name(many), state.outside)
     return Made(module_text([many], pair_of, origin, request), (), (), ())

@@ -22,7 +22,8 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.links import is_marked
-from srcdiff.backends.loader import compile_text, meanings
+from srcdiff.backends.loader import compile_text
+from srcdiff.backends.target import meanings
 from srcdiff.codegen.link import module_text
 from srcdiff.driver.pipeline import pair_of
 from srcdiff.driver.snapshots import contents, held_by
@@ -209,8 +210,9 @@ Look = Callable[[ir.Loc, str, Any], None]
 def _printed(made: Lifted) -> Any:
     """A function without source as it is printed."""
     request = Request((), "tuple", name=made.__name__, internal=True, mode="itself")
-    text = module_text(list(pair_of(made, request, {})), pair_of, made, request)
-    return compile_text(text.text, meanings(text.refs), made.__name__, made.__module__, text.lines)
+    text = module_text(list(pair_of(made, request, {}, ir.HOST)), pair_of, made, request)
+    refs = meanings(text.refs, ir.HOST)
+    return compile_text(text.text, refs, made.__name__, made.__module__, text.lines)
 
 
 def called_with(fn: Any, values: Values) -> Any:

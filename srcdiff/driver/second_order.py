@@ -114,7 +114,7 @@ def _calls_function(origin: Any) -> bool:
     return isinstance(origin, types.FunctionType)
 
 
-def one_call(made: Any, call: ir.Call, kinds: ir.Kinds) -> OneCall | None:
+def one_call(made: Any, call: ir.Call, kinds: ir.Kinds, arrays: str) -> OneCall | None:
     """The call of a gradient as one of `gradients_at`, and which items of that it is.
 
     None where it cannot be told that its derivative goes by the tangent.
@@ -134,7 +134,7 @@ def one_call(made: Any, call: ir.Call, kinds: ir.Kinds) -> OneCall | None:
     inputs = tuple(order.index(n) for n in wanted)
     f = call_of(made.primal, len(call.args), keywords) if keywords else made.primal
     found = [atom_kind(a, kinds) for a in atoms]
-    if not _goes_by_tangent(made, f, inputs, dict(zip(order, found)), found):
+    if not _goes_by_tangent(made, f, inputs, dict(zip(order, found)), found, arrays):
         return None
     args = (ir.Ref(f.__name__, f), ir.Const(inputs), seed, *atoms)
     new = ir.Call(gradients_at, args, text="gradients_at")
@@ -154,19 +154,24 @@ def _is_plain(made: Any, call: ir.Call) -> bool:
 
 
 def _goes_by_tangent(
-    made: Any, f: Any, inputs: tuple[int, ...], by_name: ir.Kinds, found: list[ir.Kind]
+    made: Any,
+    f: Any,
+    inputs: tuple[int, ...],
+    by_name: ir.Kinds,
+    found: list[ir.Kind],
+    arrays: str,
 ) -> bool:
     """Whether a gradient is that of the tangent, after all was generated that the call needs."""
     from srcdiff.runtime.second_order import tangent_along
 
-    function = made.for_kinds(by_name)
+    function = made.for_kinds(by_name, arrays)
     check_repeatable(function, made.primal)
     if any(value is hooked for value in function.__globals__.values()):
         return False  # a hook changes the gradient alone
     tangent = tangent_along(f, inputs, len(found))
     again = compiler().gradient(tangent, active_places(found))
     names = list(signature_of(tangent).parameters)
-    again.for_kinds(dict(zip(names, (*found, *(found[k] for k in inputs)))))
+    again.for_kinds(dict(zip(names, (*found, *(found[k] for k in inputs)))), arrays)
     return True
 
 

@@ -107,7 +107,7 @@ def validate(origin: Any, request: Request, kinds: ir.Kinds, values: Values, pai
     """Run all passes of a derivative, or of its two parts, on arguments; raise where one errs."""
     if any(map(is_device_array, values.values())):
         return _log.info("%s: skipped: arrays on a device", request.name)
-    plain = replace(request, workspace=False, native=False, saves=False)
+    plain = replace(request, saves=False)
     _Validation(origin, plain, kinds, values).run(pair)
 
 
@@ -132,7 +132,8 @@ class _Validation:
         refusal: TransformError | None = None
         asked = self.origin, self.request, self.kinds
         try:
-            for _, state in run(*asked, lambda *step: self.steps.append(Step(*step)), pair):
+            watch = lambda *step: self.steps.append(Step(*step))  # noqa: E731
+            for _, state in run(*asked, ir.HOST, watch, pair):
                 self.state = state
         except TransformError as error:
             refusal = error
@@ -204,7 +205,7 @@ class _Validation:
         key = fn.part, fn.key
         if key not in self.parts:
             request = part_request(fn.key, fn.name, fn.part, self.request)
-            made = pair_of(fn.key.function, request, dict(fn.key.kinds))
+            made = pair_of(fn.key.function, request, dict(fn.key.kinds), ir.HOST)
             names = ("forward", "backward") if fn.part in ("forward", "backward") else (fn.part,)
             if fn.part != "backward":
                 kinds = dict(fn.key.kinds)

@@ -71,8 +71,6 @@ class Request:
     saves: bool = False  # what is saved goes through `saved_hooks`
     mixed: bool = False  # what has no known dtype may be complex
     alone: bool = False  # for a file: nothing is generated when it is needed
-    native: bool = False  # for Numba, which computes some things otherwise than NumPy
-    workspace: bool = False  # large arrays are made in memory that is used again
     by_tangent: bool = False  # gradients inside are calls, whose derivative goes by the tangent
     validate: bool = False  # every pass is run on the arguments of the first call
 

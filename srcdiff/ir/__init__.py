@@ -6,6 +6,7 @@ same are equal.  The frontend makes a function of nodes, every pass takes one an
 `codegen` prints the last one; this package imports nothing of srcdiff but its errors.
 
 `nodes`     atoms, right-hand sides, statements, functions, and callees that only the compiler knows
+`target`    where a program runs: whose arrays, what compiles it, whose memory
 `variables` what a variable is to a reader; names that are new
 `visit`     what nodes read, write and hold; the ways to go over them
 `renaming`  other names in what is kept as text
@@ -22,5 +23,6 @@ from __future__ import annotations
 
 from srcdiff.ir.kinds import *
 from srcdiff.ir.nodes import *
+from srcdiff.ir.target import *
 from srcdiff.ir.variables import *
 from srcdiff.ir.visit import *

@@ -18,6 +18,7 @@ from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, ClassVar, Union, final
 
 from srcdiff.ir.frozen import frozen, remember, remembered, state
+from srcdiff.ir.target import HOST, Target
 
 __all__ = [
     "Accum", "Assign", "Atom", "Attr", "Block", "Call", "Callee", "Comment", "Const", "Demand",
@@ -540,6 +541,7 @@ class Function:
     loc: Loc = _loc()
     comments: Mapping[int, str] = field(default_factory=dict, compare=False, repr=False)
     returns: tuple[Loc, ...] = field(default=(), compare=False, repr=False)
+    target: Target = field(default=HOST, repr=False)  # where it is to run
 
 
 @frozen(eq=False)

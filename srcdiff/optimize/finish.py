@@ -18,7 +18,6 @@ from typing import TypeGuard
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.frontend.request import Request
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.kinds.interpreter import infer
@@ -201,12 +200,12 @@ _TAKEN: Mapping[str, tuple[int, str]] = {
 """How many arguments by position a workspace takes, and which one by keyword."""
 
 
-def reused(function: ir.Function, params: ir.Kinds, request: Request) -> ir.Function:
-    """The function with its arrays from a workspace, if the request asks for that.
+def reused(function: ir.Function, params: ir.Kinds) -> ir.Function:
+    """The function with its arrays from a workspace, if its target has one.
 
     CuPy keeps the memory of its arrays itself.
     """
-    if not request.workspace or on_device():
+    if not function.target.workspace or function.target.on_device:
         return function
     kinds = infer(function, params)
 

@@ -20,7 +20,7 @@ def graph(f: Any, **options: Any) -> str:
     The options are those of `generate`.  `dot -Tsvg` makes a picture of it.
     """
     job = Job(f, Wanted(**options))
-    state = analysed(job.made.origin, job.made.request, job.kinds)
+    state = analysed(job.made.origin, job.made.request, job.kinds, job.target)
     drawing = _Drawing(state)
     lines = [
         f"digraph {json.dumps(state.function.name)} {{",

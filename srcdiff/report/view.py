@@ -48,7 +48,7 @@ _STEPS = (
 
 def warnings(derivative: Derivative, kinds: Mapping[str, ir.Kind], made: Made) -> list[str]:
     """What a reader should know of, the unused inputs first."""
-    state = analysed(derivative.origin, derivative.request, kinds)
+    state = analysed(derivative.origin, derivative.request, kinds, ir.HOST)
     assert state.facts is not None
     active = state.facts.active
     unused = (i for i in state.request.inputs if not active & set(i.params))
@@ -173,7 +173,7 @@ def view(
     derivative: Derivative, kinds: Mapping[str, ir.Kind], example: tuple[Any, ...] | None = None
 ) -> View:
     """The report of a gradient for arguments of some kinds, with sizes if there are arguments."""
-    made = derive(derivative.origin, derivative.request, kinds)
+    made = derive(derivative.origin, derivative.request, kinds, ir.HOST)
     is_forward = derivative.request.mode == "forward"
     function = made.functions[0][0]
     adjoint = _adjoint(made)

@@ -28,8 +28,6 @@ X = np.array([0.3, -0.5, 0.2, 0.9])
 def test_what_is_no_compiler():
     with pytest.raises(ValueError, match="compile: expected None or 'numba', given 'cython'"):
         srcdiff.grad(recurrence, compile="cython")
-    with pytest.raises(ValueError, match="compile: not with is_grads_batched"):
-        srcdiff.grad(recurrence, compile="numba", is_grads_batched=True)
     with pytest.raises(ValueError, match="compile: needs an example"):
         srcdiff.generate(recurrence, compile="numba")
 

@@ -23,6 +23,7 @@ from srcdiff.driver import pipeline
 from srcdiff.driver.pipeline import State
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.request import Request
+from srcdiff.ir import HOST, Target
 from tests.programs import PROGRAMS, Program
 from tests.support import structures as st
 from tests.support.differences import Problem, assert_form, assert_unchanged, positional
@@ -55,17 +56,22 @@ def shared_passes() -> Iterator[None]:
     run = pipeline.run
 
     def shared(
-        origin: Any, request: Request, params: Any, watch: Any = None, pair: bool = False
+        origin: Any,
+        request: Request,
+        params: Any,
+        target: Target,
+        watch: Any = None,
+        pair: bool = False,
     ) -> Iterator[tuple[str, State]]:
         if pair:
-            yield from run(origin, request, params, watch, pair)
+            yield from run(origin, request, params, target, watch, pair)
             return
-        plain = replace(request, native=False)
-        if known[:1] != [origin] or known[1:3] != [plain, params]:
-            known[:] = origin, plain, params, next(
-                state for label, state in run(origin, plain, params) if label == "simplify"
-            )  # fmt: skip
-        yield "name", pipeline.name_pass(replace(known[3], request=request))
+        if known[:1] != [origin] or known[1:3] != [request, params]:
+            states = run(origin, request, params, HOST)
+            state = next(state for label, state in states if label == "simplify")
+            known[:] = origin, request, params, state
+        function = replace(known[3].function, target=target)
+        yield "name", pipeline.name_pass(replace(known[3], function=function))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pipeline, "run", shared)

@@ -21,7 +21,7 @@ def states(program):
     names = st.bound_arguments(program.function, program.arguments())
     kinds = {name: kind_of(value, name) for name, value in names.items()}
     request = request_of(program.function, Options(program.inputs, program.outputs))
-    return list(pipeline.run(program.function, request, kinds))
+    return list(pipeline.run(program.function, request, kinds, ir.HOST))
 
 
 @pytest.mark.parametrize("program", CHECKED, ids=lambda p: p.name)

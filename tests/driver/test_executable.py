@@ -19,9 +19,9 @@ def counted(monkeypatch):
     made = []
     real = pipeline.derive
 
-    def derive(*args, pair):
+    def derive(*args, **options):
         made.append(args)
-        return real(*args, pair)
+        return real(*args, **options)
 
     monkeypatch.setattr(pipeline, "derive", derive)
     return made

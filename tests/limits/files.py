@@ -71,6 +71,12 @@ def f(x, k):
 
 srcdiff.generate(f, inputs="k", example=(np.ones((3, 2)), 0.5), order=2, compile="numba")
 """,
+    "Random numbers in what Numba compiles": """
+def f(x):
+    return np.sum(x * np.random.normal(0.0, 1.0, 3))
+
+srcdiff.generate(f, example=(np.ones(3),), compile="numba")
+""",
     "Recursion over ever more axes in what Numba compiles": """
 def stacked(a, n):
     return a if n <= 0 else stacked(np.stack([a, 2.0 * a]), n - 1)

@@ -90,6 +90,27 @@ def f(x):
 
 srcdiff.grad(f, workspace=True, compile="numba")(2.0)
 """,
+    "Checks of adjoints that are compiled": """
+def f(x):
+    return np.sqrt(x)
+
+with srcdiff.detect_anomaly():
+    srcdiff.grad(f, compile="numba")(2.0)
+""",
+    "Hooks in what is compiled": """
+def f(x):
+    return np.sum(np.sin(x))
+
+with srcdiff.saved_hooks(lambda a: a, lambda a: a):
+    srcdiff.grad(f, compile="numba")(np.ones(3))
+""",
+    "An option that is a parameter of the function": """
+def f(x, workspace):
+    workspace[...] = 2.0 * x
+    return np.sum(workspace * x)
+
+srcdiff.vjp(f, np.ones(3), inputs="x", workspace=np.empty(3))
+""",
     "An integer input": """
 def f(x):
     return x * x
@@ -417,14 +438,6 @@ def f(x):
     return x * power(2)
 
 srcdiff.grad(f, "global:w")(2.0)
-""",
-    "A variable and batched cotangents": """
-w = np.ones(3)
-
-def f(x):
-    return w * x
-
-srcdiff.grad(f, "global:w", is_grads_batched=True)
 """,
     "A batch of cotangents of a function with `has_aux`, in a differentiated one": """
 rows = srcdiff.grad(lambda x: (x * x, len(x)), has_aux=True, is_grads_batched=True)

@@ -1,13 +1,15 @@
-"""Generated functions compiled by Numba: what is asked of them, and what Numba says of them.
+"""Generated functions compiled by Numba: `grad(f, compile="numba")`, `generate --compile numba`.
 
-The text is that for NumPy, with a decorator: Numba compiles it or it is refused, with the line of
-the user's that Numba does not take.  Nothing runs uncompiled.
+Takes finished functions and the kinds of their parameters; gives a module of functions that Numba
+compiles when they are called.  The text is that for NumPy, with decorators: Numba compiles it or it
+is refused, with the line of the user's that Numba does not take.  Nothing runs uncompiled.
 """
 
 from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import re
 import traceback
 from collections.abc import Iterator, Mapping
@@ -15,33 +17,35 @@ from inspect import getattr_static
 from typing import Any
 
 from srcdiff import ir
+from srcdiff.backends.loader import Loaded, compile_module
 from srcdiff.backends.numba.legalize import refuse, twin
-from srcdiff.codegen.emit import Made
-from srcdiff.errors import ExtraError, UnsupportedError
+from srcdiff.backends.standalone import Standalone, spaces_of
+from srcdiff.codegen.emit import Emitted, Made
+from srcdiff.errors import CotangentError, ExtraError, UnsupportedError
+from srcdiff.frontend import signatures
 from srcdiff.ir import Loc
+from srcdiff.ir.frozen import replace
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import trees
+from srcdiff.runtime.copies import copied, with_memory
 
-DECORATOR = "@numba.njit(cache=True, boundscheck=True)"
+IN_FILE = "@numba.njit(cache=True, boundscheck=True)"
 """Without the check an index out of bounds reads whatever stands there."""
+IN_MEMORY = "@numba.njit(boundscheck=True)"
+"""The cache is kept beside files."""
 
-LOOPS = '@numba.njit(cache=True, error_model="numpy", nogil=True)'
+OF_LOOPS = {
+    IN_FILE: '@numba.njit(cache=True, error_model="numpy", nogil=True)',
+    IN_MEMORY: '@numba.njit(error_model="numpy", nogil=True)',
+}
 """Loops over elements: their indices lie in the arrays, and numbers are divided as NumPy does."""
 
+_RANDOM = ("numpy.random", "random")
 _DTYPES = ("float64", "complex128", "int64", "bool")
 _REMEDY = "Leave out compile='numba' (--compile), or write this line with what Numba compiles."
 _NOISE = ("Failed in ", "During: ", "File ", "There are ", "Of which ", "Overload ", "Known sig")
-
-
-def decorated(text: str, loops: frozenset[str] = frozenset()) -> str:
-    """A text whose functions Numba compiles when they are called; some are loops over elements."""
-
-    def head(found: re.Match[str]) -> str:
-        return f"{LOOPS if found[1] in loops else DECORATOR}\n{found[0]}"
-
-    return re.sub(r"^def (\w+)", head, text, flags=re.M)
 
 
 # --- what is refused before Numba sees it --------------------------------------------------------
@@ -77,8 +81,11 @@ def check(made: Made) -> None:
         for stmt in ir.walk(function.body):
             call = ir.call_of(stmt)
             loc = stmt.loc if stmt.loc.line else function.loc
-            if call is not None and (module_of(call.fn) == trees.__name__ or _is_beyond_form(call)):
+            if call is not None and (_is_of_trees(call) or _is_beyond_form(call)):
                 _check_helper(call, kinds, loc)
+            if call is not None and module_of(call.fn) in _RANDOM:
+                what = "Numba draws random numbers from a state of its own, not from NumPy's"
+                refuse(what, loc, "Draw them outside and pass them")
             if isinstance(stmt, ir.SetItem) and _is_mixed(kinds.get(stmt.base.id)):
                 what = "a dict whose values are of several types is written"
                 refuse(f"{what}, which Numba does not do", loc, "Use a name for each value")
@@ -88,6 +95,11 @@ def check(made: Made) -> None:
                 what = "a dict or an object is returned, which Numba does not give back"
                 place = (*function.returns, function.loc)[0]
                 refuse(what, place, "Return numbers, arrays or tuples")
+
+
+def _is_of_trees(call: ir.Call) -> bool:
+    """Whether a helper for containers is called."""
+    return module_of(call.fn) == trees.__name__
 
 
 def _is_beyond_form(call: ir.Call) -> bool:
@@ -166,6 +178,74 @@ def _dtypes(kind: ir.Kind) -> Iterator[str]:
 
 
 # --- compiling -----------------------------------------------------------------------------------
+
+
+class Called:
+    """A compiled function, whose errors say what Numba does not take, and where."""
+
+    def __init__(self, function: Any, places: Mapping[int, Loc]) -> None:
+        self.function, self.places = function, places
+        self.__signature__ = inspect.signature(function.py_func)
+        self.__code__ = function.py_func.__code__
+        self.__globals__: dict[str, Any] = {}  # what is outside are constants of it
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function gives.
+
+        Raises:
+            UnsupportedError: Numba does not compile it.
+            CotangentError: the cotangent does not fit.
+        """
+        try:
+            return self.function(*args, **kwargs)
+        except Exception as error:
+            retell(error, self.function, self.places)
+            if isinstance(error, ValueError) and str(error).startswith("grad_outputs: "):
+                raise CotangentError(str(error)) from None
+            raise
+
+
+def module_of_functions(made: Made, refs: Mapping[str, Any], primal: Any) -> tuple[str, Standalone]:
+    """The text that Numba compiles for finished functions, and what its names stand for."""
+    file = Standalone(
+        spaces_of(primal), signatures.place_of(primal), True,
+        decorator=IN_MEMORY, for_loops=OF_LOOPS[IN_MEMORY],
+    )  # fmt: skip
+    text = file.add(replace(made.emitted, refs=refs))
+    return file.laid_out(file.import_lines(False)[1:], "", text, []), file
+
+
+def loaded(made: Made, refs: Mapping[str, Any], title: str, primal: Any) -> Loaded:
+    """Finished functions, to be compiled at their first call.
+
+    The arrays outside are constants of them: those that hold now, in memory of their own.
+    """
+    numba()
+    check(made)
+    text, file = module_of_functions(made, refs, primal)
+    places = places_in(text, made.emitted)
+    space = compile_module(text, {}, title, signatures.module_of(primal), places)
+    outside = {n: v for n, v in file.names.items() if any(with_memory(n, v))}
+    constants = copied(outside)
+    space.update((n, v) for n, v in constants.items() if n in space)
+    functions = {n: Called(space[n], places) for n in made.emitted.functions}
+    return Loaded(functions, text, outside, constants)
+
+
+def places_in(text: str, emitted: Emitted) -> dict[int, Loc]:
+    """The places of the lines of a module, from those of the functions that were put into it."""
+    ends = {n.name: n.end_lineno for n in _functions(text)}
+    found: dict[int, Loc] = {}
+    for node in _functions(emitted.text):
+        assert node.end_lineno is not None
+        away = (ends[node.name] or 0) - node.end_lineno
+        own = (k for k in range(node.lineno, node.end_lineno + 1) if k in emitted.lines)
+        found.update({k + away: emitted.lines[k] for k in own})
+    return found
+
+
+def _functions(text: str) -> list[ast.FunctionDef]:
+    return [n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)]
 
 
 def compiled(function: Any) -> Any:

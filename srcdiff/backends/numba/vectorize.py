@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.backends.numba.jit import numba
 from srcdiff.ir.frozen import replace
 from srcdiff.runtime import loops
 
@@ -35,7 +36,12 @@ def _forms() -> Mapping[Any, Any]:
 
 
 def vectorized(function: ir.Function) -> ir.Function:
-    """A function whose loops call vector math."""
+    """A function whose loops call vector math.
+
+    Raises:
+        ExtraError: Numba is not installed.
+    """
+    numba()
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         call = ir.call_of(s)

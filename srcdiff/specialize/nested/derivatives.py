@@ -37,17 +37,17 @@ def generated(
 
     With `by_tangent` those of gradients stay calls, where they can.
     """
-    fresh = ir.Fresh(ir.all_names(function))
+    fresh, arrays = ir.Fresh(ir.all_names(function)), function.target.arrays
 
     def one(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         call = ir.call_of(stmt)
         if call is None or not is_derivative(call.fn):
             return stmt
         fn: Any = call.fn
-        kept = fn.one_call(call, kinds) if by_tangent else None
+        kept = fn.one_call(call, kinds, arrays) if by_tangent else None
         if kept is not None and isinstance(stmt, ir.Assign):
             return tuple(_kept(stmt, kept[0], kept[1], fresh))
-        stmt = ir.rebuilt(stmt, rhs=_specialised(call, kinds))
+        stmt = ir.rebuilt(stmt, rhs=_specialised(call, kinds, arrays))
         if not isinstance(stmt, ir.Assign) or not is_detached(call.fn):
             return stmt
         held = fresh("_" + stmt.target.id.lstrip("_"))
@@ -91,7 +91,7 @@ def _kept(
     yield replace(stmt, rhs=ir.Tup(tuple(items)))
 
 
-def _specialised(call: ir.Call, kinds: Mapping[str, ir.Kind]) -> ir.Call:
+def _specialised(call: ir.Call, kinds: Mapping[str, ir.Kind], arrays: str) -> ir.Call:
     """A call of a derivative as a call of the function for these kinds."""
     fn: Any = call.fn
     signature: inspect.Signature = fn.unbound.call_signature()
@@ -102,7 +102,7 @@ def _specialised(call: ir.Call, kinds: Mapping[str, ir.Kind]) -> ir.Call:
     call = replace(call, args=args)
     bound = signature.bind(*args, **kwargs)
     found = {n: _kind(a, kinds) for n, a in bound.arguments.items()}
-    made = fn.unbound.for_kinds(found)
+    made = fn.unbound.for_kinds(found, arrays)
     names: Mapping[str | None, str] = fn.unbound.keywords(made)
     renamed = tuple((names.get(k, k), v) for k, v in call.kwargs)
     return replace(call, fn=made, kwargs=renamed, text=None)

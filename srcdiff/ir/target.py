@@ -1,0 +1,39 @@
+"""The target of a program: whose arrays it is given, what compiles it, and whose memory it uses.
+
+A value that a function carries from pass to pass, beside what is asked of its derivative: what is
+legal there and what takes long can be told from the function.  `backends/target.py` says how a
+program is legalised, spelled and loaded for one.
+"""
+
+from __future__ import annotations
+
+from srcdiff.ir.frozen import frozen
+
+__all__ = ["HOST", "Target"]
+
+
+@frozen
+class Target:
+    """How a program is to run; every field combines with every other, or `Options` refuses it.
+
+    `arrays` is the module whose arrays it is given; `compiler` what compiles it, None: Python runs
+    it; `workspace`: its large arrays are made in memory that is used again.
+    """
+
+    arrays: str = "numpy"
+    compiler: str | None = None
+    workspace: bool = False
+
+    @property
+    def on_device(self) -> bool:
+        """Whether its arrays live on a device, where an operation on numbers gives an array."""
+        return self.arrays == "cupy"
+
+    @property
+    def native(self) -> bool:
+        """Whether Numba compiles it, which computes some things otherwise than NumPy."""
+        return self.compiler == "numba"
+
+
+HOST = Target()
+"""Python runs the program on arrays of NumPy, which makes them."""

@@ -1,0 +1,246 @@
+"""Every transform with every option that says how it runs: right, or refused with a reason."""
+
+import copy
+import types
+
+import numpy as np
+import pytest
+
+import srcdiff
+from srcdiff.driver import derivative, executable
+from srcdiff.errors import TransformError, UnsupportedError
+from srcdiff.ir import Target
+from tests.support import structures as st
+
+X, Y = np.array([0.3, -0.5, 0.2, 0.9]), np.array([1.5, 0.4, -1.0, 0.7])
+V = np.array([1.0, -2.0, 0.5, 3.0])
+CT = np.array([0.5, -1.0, 2.0, 1.0])
+BATCH = np.stack([CT, V, X])
+WEIGHTS = np.array([2.0, -1.0, 0.5, 1.0])
+
+
+def vector(x, y):
+    h = np.tanh(x * y) + WEIGHTS
+    return h * x
+
+
+def number(x, y):
+    total = 0.0
+    for i in range(len(x)):
+        total += np.sin(x[i]) * y[i] * x[i]
+    return total
+
+
+def with_aux(x, y):
+    h = np.exp(x) * y
+    return h, 2.0 * h
+
+
+def square(x, y):
+    return np.sum(np.sin(x) * x * y)
+
+
+def pulled(f, *args, outputs=None, cotangent=CT, **options):
+    """The value, and the gradients for two cotangents of one run."""
+    value, pullback = srcdiff.vjp(f, *args, outputs=outputs, **options)
+    return value, pullback(cotangent), pullback(2.0 * cotangent, retain_graph=False)
+
+
+def linear(f, **options):
+    """The value at a point, and two directions from there."""
+    value, along = srcdiff.linearize(f, X, Y, **options)
+    return value, along(V, Y), along(Y, V)
+
+
+TRANSFORMS = {
+    "grad": lambda **o: srcdiff.grad(number, ("x", "y"), **o)(X, Y),
+    "grad of a vector": lambda **o: srcdiff.grad(vector, **o)(X, Y, grad_outputs=CT),
+    "value_and_grad": lambda **o: srcdiff.value_and_grad(number, **o)(X, Y),
+    "grad with aux": lambda **o: srcdiff.grad(with_aux, has_aux=True, **o)(X, Y, grad_outputs=CT),
+    "value_and_grad with aux": lambda **o: srcdiff.value_and_grad(with_aux, has_aux=True, **o)(
+        X, Y, grad_outputs=CT
+    ),
+    "batched grad": lambda **o: srcdiff.grad(vector, is_grads_batched=True, **o)(
+        X, Y, grad_outputs=BATCH
+    ),
+    "batched value_and_grad": lambda **o: srcdiff.value_and_grad(
+        vector, ("x", "y"), is_grads_batched=True, **o
+    )(X, Y, grad_outputs=BATCH),
+    "batched grad of a number": lambda **o: srcdiff.grad(number, is_grads_batched=True, **o)(
+        X, Y, grad_outputs=CT
+    ),
+    "batched grad with aux": lambda **o: srcdiff.grad(
+        with_aux, has_aux=True, is_grads_batched=True, **o
+    )(X, Y, grad_outputs=BATCH),
+    "vjp": lambda **o: pulled(vector, X, Y, **o),
+    "vjp of a number": lambda **o: pulled(number, X, Y, cotangent=1.5, **o),
+    "vjp of an output": lambda **o: pulled(with_aux, X, Y, outputs=0, **o),
+    "jvp": lambda **o: srcdiff.jvp(vector, (X, Y), (V, Y), **o),
+    "jvp by one input": lambda **o: srcdiff.jvp(number, (X, Y), (V, None), **o),
+    "linearize": lambda **o: linear(vector, **o),
+    "jacobian by rows": lambda **o: srcdiff.jacobian(vector, mode="reverse", **o)(X, Y),
+    "jacobian by columns": lambda **o: srcdiff.jacobian(vector, "y", mode="forward", **o)(X, Y),
+    "jacobian": lambda **o: srcdiff.jacobian(number, ("x", "y"), **o)(X, Y),
+    "sparse jacobian": lambda **o: srcdiff.jacobian(vector, sparsity=np.eye(4, dtype=bool), **o)(
+        X, Y
+    ).toarray(),
+    "hessian": lambda **o: srcdiff.hessian(square, **o)(X, Y),
+    "hvp": lambda **o: srcdiff.hvp(square, (X, Y), V, **o),
+    "vhp": lambda **o: srcdiff.vhp(square, (X, Y), V, **o),
+    "a variable outside": lambda **o: srcdiff.grad(vector, "global:WEIGHTS", **o)(
+        X, Y, grad_outputs=CT
+    ),
+    "a batch by a variable outside": lambda **o: srcdiff.value_and_grad(
+        vector, ("x", "global:WEIGHTS"), is_grads_batched=True, **o
+    )(X, Y, grad_outputs=BATCH),
+    "gradient of a gradient": lambda **o: srcdiff.grad(
+        lambda x, y: np.sum(srcdiff.grad(square, **o)(x, y) * V), **o
+    )(X, Y),
+    "the other transforms inside": lambda **o: srcdiff.grad(inside(**o), **o)(X, Y),
+}
+"""What is computed, for some options more."""
+
+
+def inside(**options):
+    """A function that calls transforms with options."""
+    if options.get("compile"):
+
+        def f(x, y):
+            _, pullback = srcdiff.vjp(square, x, y, compile="numba")
+            _, along = srcdiff.jvp(square, (x, y), (y, x), compile="numba")
+            product = srcdiff.hvp(square, (x, y), y, compile="numba")
+            return np.sum(pullback()[0]) + along + np.sum(product)
+
+    else:
+
+        def f(x, y):
+            _, pullback = srcdiff.vjp(square, x, y, workspace=False)
+            _, along = srcdiff.jvp(square, (x, y), (y, x), workspace=False)
+            product = srcdiff.hvp(square, (x, y), y, workspace=False)
+            return np.sum(pullback()[0]) + along + np.sum(product)
+
+    return f
+
+
+WHERE = {
+    "compiled": {"compile": "numba"},
+    "workspace": {"workspace": True},
+    "both": {"compile": "numba", "workspace": True},
+}
+
+
+def agree(found, expected):
+    """Two results are of one structure, and of the same numbers."""
+    leaves = st.leaves_as(expected, found)
+    for one, two in zip(leaves, st.leaves(expected), strict=True):
+        assert np.shape(one) == np.shape(two)
+        np.testing.assert_allclose(one, two, rtol=1e-12, atol=1e-14)
+
+
+@pytest.fixture
+def targets(monkeypatch):
+    """Where what is generated in a test runs, for functions of which nothing is generated yet."""
+    for f in (vector, number, with_aux, square):
+        copy = types.FunctionType(f.__code__, f.__globals__, f.__name__)
+        monkeypatch.setitem(globals(), f.__name__, copy)
+    found = []
+    for module in (derivative, executable):
+        loaded = module.loaded
+        monkeypatch.setattr(module, "loaded", lambda *a, run=loaded: found.append(a[-1]) or run(*a))
+    return found
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("where", WHERE)
+def test_every_transform_runs_in_every_way(where, transform, targets):
+    options = WHERE[where]
+    if options.get("compile"):
+        pytest.importorskip("numba")
+    if where != "both":
+        agree(TRANSFORMS[transform](**options), TRANSFORMS[transform]())
+        compiler, workspace = options.get("compile"), options.get("workspace", False)
+        assert Target(compiler=compiler, workspace=workspace) in targets
+        return
+    with pytest.raises(UnsupportedError, match="workspace=True is not supported with compile") as e:
+        TRANSFORMS[transform](**options)
+    assert e.value.loc is not None and e.value.remedy == "Leave one of them out."
+
+
+def test_a_workspace_has_the_arrays_of_every_transform():
+    x, y = np.tile(X, 2000), np.tile(Y, 2000)
+    found = srcdiff.jvp(vector_anew(), (x, y), (y, x), workspace=True)
+    agree(found, srcdiff.jvp(vector_anew(), (x, y), (y, x)))
+    f = vector_anew()
+    _, pullback = srcdiff.vjp(f, x, y, workspace=True)
+    assert "memory." in pullback.source
+    first = pullback(x)
+    kept = copy.deepcopy(first)
+    agree(pullback(y), srcdiff.vjp(f, x, y)[1](y))
+    agree(first, kept)
+
+
+def vector_anew():
+    """A function whose arrays are worth keeping."""
+
+    def f(x, y):
+        h = np.tanh(x * y)
+        return h * x * np.sin(h)
+
+    return f
+
+
+FACTOR = np.array([2.0, 3.0, 4.0, 5.0])
+
+
+def scaled(x):
+    return x * x * FACTOR
+
+
+def test_a_pullback_that_is_compiled_later_reads_what_was_outside_then():
+    pytest.importorskip("numba")
+    kept = FACTOR.copy()
+    _, pullback = srcdiff.vjp(scaled, X, compile="numba")
+    FACTOR[...] = -1.0
+    agree(pullback(np.ones(4)), 2.0 * X * kept)
+    agree(srcdiff.vjp(scaled, X, compile="numba")[1](np.ones(4)), -2.0 * X)
+
+
+@pytest.mark.parametrize("name", ["compile", "workspace"])
+def test_an_option_is_no_argument_of_the_function(name):
+    given = {name: None if name == "compile" else False}
+    f = {"compile": lambda x, compile: x * x, "workspace": lambda x, workspace: x * x}[name]
+    for run in (
+        lambda: srcdiff.vjp(f, 2.0, inputs="x", **given),
+        lambda: srcdiff.jvp(f, (2.0,), (1.0,), **given),
+        lambda: srcdiff.hvp(f, (2.0,), 1.0, **given),
+        lambda: srcdiff.vhp(f, (2.0,), 1.0, **given),
+    ):
+        with pytest.raises(TransformError, match=f"may be given `{name}` itself"):
+            run()
+    assert srcdiff.vjp(f, 2.0, 3.0, inputs="x")[1]() == 4.0
+    with pytest.raises(ValueError, match="workspace: expected True or False, given ndarray"):
+        srcdiff.jvp(np.sin, (2.0,), (1.0,), workspace=X)
+    with pytest.raises(TransformError, match=f"may be given `{name}` itself"):
+        srcdiff.jvp(lambda x, **more: x, (2.0,), (1.0,), **given)
+
+
+def test_what_compiled_code_cannot_do():
+    f = vector_anew()
+    compiled = srcdiff.grad(f, compile="numba")
+    hooks = srcdiff.saved_hooks(lambda a: a, lambda a: a)
+    for context in (hooks, srcdiff.detect_anomaly()):
+        with context, pytest.raises(UnsupportedError, match="compile='numba'|compiled by Numba"):
+            compiled(X, Y, grad_outputs=CT)
+    with pytest.raises(UnsupportedError, match="adjoints are checked with the lines"):
+        srcdiff.grad(f, compile="numba", check_nan=True)
+
+
+def test_random_numbers_are_not_those_of_numba():
+    pytest.importorskip("numba")
+
+    def f(x):
+        return np.sum(x * np.random.standard_normal(4))
+
+    with pytest.raises(UnsupportedError, match="random numbers from a state of its own") as e:
+        srcdiff.grad(f, compile="numba")(X)
+    assert e.value.loc.line == f.__code__.co_firstlineno + 1
