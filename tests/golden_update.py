@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import srcdiff
+from tests.corpus.native import interpreted
 from tests.programs import GOLDEN, Program
 from tests.support import structures as st
 from tests.support.cupy_models import models
@@ -32,6 +33,20 @@ def second(program: Program) -> Callable[..., Any]:
     g = srcdiff.grad(srcdiff.grad(program.function, first), first)
     g(*program.arguments())
     return g
+
+
+NUMBA = FOLDER / "numba"
+COMPILED = ("black_scholes", "cross_entropy", "gaussian_mixture", "heat", "mlp", "soft_kmeans")
+"""Programs of which the text for Numba is golden too: what its loops fuse."""
+
+
+def text_for_numba(name: str) -> str:
+    """The module that Numba compiles for the gradient of a program; Python runs it here."""
+    program, _ = FILES[name]
+    with interpreted():
+        g = srcdiff.grad(program.function, program.inputs, program.outputs, compile="numba")
+        _call(g, program)
+    return str(g.source).rstrip() + "\n"
 
 
 def _call(g: Callable[..., Any], program: Program) -> None:
@@ -62,8 +77,11 @@ def main(names: list[str]) -> None:
     if not names:
         for name, model in models().items():
             _write(CUPY / f"{name}.py", model.text)
+        for name in COMPILED:
+            _write(NUMBA / f"{name}.py", text_for_numba(name))
         _remove_others(FOLDER, set(FILES))
         _remove_others(CUPY, set(models()))
+        _remove_others(NUMBA, set(COMPILED))
 
 
 def _write(path: Path, new: str) -> None:

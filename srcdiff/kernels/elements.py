@@ -40,6 +40,11 @@ class Map:
     index: ir.Atom | None = None
     like: ir.Name | None = None
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it is no array: a loop does not begin with it."""
+        return self.dims == ()
+
 
 @frozen
 class Reduce:
@@ -51,6 +56,7 @@ class Reduce:
     axes: tuple[int, ...]
     target: str
     keeps: bool
+    is_number = False
 
 
 Element = Map | Reduce
@@ -113,7 +119,9 @@ def element_of(stmt: ir.Stmt, kinds: ir.Kinds, shapes: Shapes) -> Element | None
     dims = dims_in(kinds, stmt.target.id)
     if dims and is_op(stmt.rhs, *_FILLED, *_LIKE):
         return _filled(stmt, stmt.rhs, dims, shapes)
-    if not dims or not _is_scalar_form(stmt.rhs, kinds):
+    if dims is None or not _is_scalar_form(stmt.rhs, kinds):
+        return None
+    if dims == () and not _divides_as_numpy(kinds[stmt.target.id]):
         return None
     return Map(stmt, stmt.rhs.fn, stmt.rhs.args, dims, stmt.target.id)
 
@@ -162,6 +170,11 @@ def _is_scalar_form(call: ir.Call, kinds: ir.Kinds) -> bool:
     if name in _COMPARED:
         return True
     return "float64" in dtypes and "bool" not in dtypes and name in (_POWERS | _OF_FLOATS)
+
+
+def _divides_as_numpy(kind: ir.Kind) -> bool:
+    """Whether a number is certainly a float of NumPy: those of Python raise errors."""
+    return type(kind) is ir.Scalar and kind.python is False and kind.dtype == "float64"
 
 
 _FILLED = (Op.BROADCAST_TO, Op.FULL, Op.ZEROS, Op.ONES)

@@ -15,6 +15,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.effects import may_move
+from srcdiff.analysis.links import Groups
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import state
@@ -35,7 +36,10 @@ def fused(function: ir.Function, params: ir.Kinds) -> ir.Function:
     """A function whose array statements are loops."""
     function = with_known_shapes(function, {**params, **infer(function, params)})
     expansion = Expansion(function, {**params, **infer(function, params)})
-    return remove_dead(_Fusion(function, params, expansion).function(function))
+    done = remove_dead(_Fusion(function, params, expansion).function(function))
+    if len(done.body) > 1 and type(done.body[-2]) is ir.Comment:  # nothing is left behind it
+        return ir.rebuilt(done, body=(*done.body[:-2], done.body[-1]))
+    return done
 
 
 class _Fusion(Rewriter):
@@ -57,7 +61,7 @@ class _Fusion(Rewriter):
         stores = (s for s in ir.walk(whole.body) if type(s) is ir.SetItem)
         self.parts = {s.base.id for s in stores if s.index is not None}
         shaped = (c for c in ir.calls(whole.body) if op_of(c.fn).is_shaped)
-        self.reshaped = {n for c in shaped for n in ir.names(c)}
+        self.laid = _laid(whole, {n for c in shaped for n in ir.names(c)}, self.kinds, self.shared)
 
     def are_alike(self, one: ir.Name, two: ir.Name | None) -> bool:
         """Whether two arrays are known to have the same shape."""
@@ -76,7 +80,7 @@ class _Fusion(Rewriter):
         for stmt in block:
             if type(stmt) is ir.Comment and row.items:
                 row.remark(stmt)
-            elif not row.take(stmt, self.elements(stmt)):
+            elif not self.take(row, stmt):
                 self.flush(row)
                 row = _Row(self)
                 self.out.append(self.inside(stmt))
@@ -84,15 +88,20 @@ class _Fusion(Rewriter):
         done, self.out, self.alike = tuple(self.out), around, alike
         return done
 
-    def elements(self, stmt: ir.Stmt) -> list[Element] | None:
-        """What a statement does to elements, step by step; None of what is to stay as it is."""
+    def take(self, row: _Row, stmt: ir.Stmt) -> bool:
+        """Put a statement into a row, if it only computes."""
         view = view_in(stmt, self.kinds, self.counts)
         if view is not None and view.root not in self.views:
             self.views[ir.writes(stmt)[0]] = view
-            return None
+            return row.take(stmt, None)
         steps = self.steps.get(id(stmt), (stmt,))
-        found = [e for s in steps if (e := self.element(s)) is not None]
-        return found if len(found) == len(steps) else None
+        found = {id(s): e for s in steps if (e := self.element(s)) is not None}
+        asked = [s for s in steps if id(s) not in found]  # lengths
+        if len(steps) > 1 and found and all(row.take(s, None) for s in asked):
+            if row.take(stmt, list(found.values())):
+                return True
+            return row.take(stmt, None)
+        return row.take(stmt, None if asked else list(found.values()))
 
     def element(self, stmt: ir.Stmt) -> Element | None:
         """What a statement does to elements; what parts are written into is made as it is."""
@@ -104,14 +113,8 @@ class _Fusion(Rewriter):
         if not isinstance(found, Map) or found.target is None:
             return found
         in_parts = found.like is not None and found.target in self.parts
-        return None if in_parts or self.is_laid(found.target, len(found.dims)) else found
+        return None if in_parts or found.target in self.laid else found
 
-    def is_laid(self, name: str, rank: int) -> bool:
-        """Whether something depends on the order in which a new array lies in memory.
-
-        Loops make arrays in C order, NumPy in that of the operands.
-        """
-        return rank > 1 and any(name == n or self.shared.share(name, n) for n in self.reshaped)
 
     def flush(self, row: _Row) -> None:
         """Write what has been put into a row, the groups of it as calls."""
@@ -181,7 +184,7 @@ class _Row:
                 break
         else:
             place = 0
-        if elements is None:
+        if elements is None or elements[0].is_number:
             self.items.insert(place, stmt)
             return True
         return self.starts(stmt, elements, read, written)
@@ -240,6 +243,27 @@ def _bindings(function: ir.Function, kinds: ir.Kinds) -> dict[str, int]:
         if type(stmt) is ir.SetItem and stmt.index is None and not dims_in(kinds, stmt.base.id):
             counts[stmt.base.id] = counts.get(stmt.base.id, 0) + 1
     return counts
+
+
+def _laid(
+    function: ir.Function, reshaped: set[str], kinds: ir.Kinds, shared: Groups
+) -> set[str]:
+    """The arrays on whose order in memory something depends: what they are reshaped to.
+
+    Loops make arrays in C order, NumPy in that of the operands.
+    """
+    made: dict[str, list[str]] = {}
+    for stmt in ir.assignments(function.body):
+        if len(dims_in(kinds, stmt.target.id) or ()) > 1:
+            made.setdefault(stmt.target.id, []).extend(ir.names(stmt.rhs))
+    found: set[str] = set()
+    waiting = [n for n in made if n in reshaped or any(shared.share(n, r) for r in reshaped)]
+    while waiting:
+        name = waiting.pop()
+        if name in made and name not in found:
+            found.add(name)
+            waiting += made[name]
+    return found
 
 
 class _Call:

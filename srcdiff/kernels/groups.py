@@ -117,7 +117,7 @@ class Group:
             return self._reduction(element)
         if not self.dims:
             self.dims = element.dims
-        frame = self._frame(element)
+        frame = self._frame(element) if element.dims else self._number(element)
         if frame is None:
             return None
         operands = [self._operand(a, element.dims, frame) for a in element.operands]
@@ -231,6 +231,15 @@ class Group:
             rows_of: Frame = tuple(range(self.split))
             return rows_of if self._has_rows(self.split, element, rows_of) else None
         return None
+
+    def _number(self, element: Map) -> Frame | None:
+        """The frame of a number that is computed of what has been reduced over all axes."""
+        read = [self.place_of(a.id) for a in element.operands if type(a) is ir.Name]
+        mine = [p for p in read if p in self.values]
+        if not mine or any(self.values[p].frame for p in mine):
+            return None
+        unsealed = all(not self.values[p].sealed or self._unsealed(p) for p in mine)
+        return () if unsealed and self.split == 0 else None
 
     def _has_rows(self, split: int, element: Map, frame: Frame) -> bool:
         """Whether a result is one value a row, of operands that are rows of the group."""

@@ -47,6 +47,7 @@ class Writer:
 
     def __init__(self, group: Group, segments: Segments, needed: set[str], name: str) -> None:
         self.group, self.segments, self.name = group, segments, name
+        self.needed = needed
         self.rank = group.rank
         self.split = 0 if group.split is None else group.split
         self.fresh = ir.Fresh()
@@ -267,6 +268,8 @@ class _Segment:
         target = self.writer.fresh(step.place.root)
         self._compute(self.outside, target, step.element, values)
         self.writer.rows[step.place] = target
+        if not step.frame and step.place.root in self.writer.needed:
+            self.writer.results[step.place.root] = target
         self._keep_row(step)
 
     def _keep_row(self, step: Step) -> None:
@@ -328,7 +331,7 @@ class _Segment:
         start.assign(total, ir.Const(float(first)))
         fn, text = (add, "add") if extreme is None else (extreme, None)
         self.body.assign(total, ir.Call(fn, (total, value), text=text))
-        if not step.frame:
+        if not step.frame and step.place.root in writer.needed:
             writer.results[step.place.root] = total
         if over_row:
             writer.rows[step.place] = total

@@ -111,7 +111,7 @@ def products(x, y):
 
 def peaks(x):
     y = 2.0 * x
-    return np.sum(np.exp(y - np.max(y, axis=1, keepdims=True)))
+    return np.sum(np.exp(y - np.max(y, axis=0, keepdims=True)))
 
 
 def of_dict(p):
@@ -425,8 +425,11 @@ class TestNative:
         text = srcdiff.generate(
             bowl, compile="numba", example=(X, 0.5), verify=True, **options
         )
-        count = text.count("@numba.njit(cache=True, boundscheck=True)\ndef ")
+        count = text.count("@numba.njit(cache=True, boundscheck=True)\ndef bowl_")
         assert count == 1 + ("split" in options)
+        loops = text.count('@numba.njit(cache=True, error_model="numpy", nogil=True)\ndef bowl_')
+        assert loops == count
+        assert "srcdiff." not in text.split("def ", 1)[1], "the file needs this package"
 
     def test_file_by_itself(self, tmp_path):
         srcdiff.generate(calls, tmp_path / "calls_grad.py", compile="numba", example=(X,))

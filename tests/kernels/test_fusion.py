@@ -1,0 +1,205 @@
+"""Which array statements become one loop nest, and that the loops compute what NumPy does."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+import srcdiff
+from tests.corpus.native import interpreted
+
+X = np.linspace(0.1, 1.3, 7)
+A = np.linspace(-1.0, 1.0, 20).reshape(4, 5)
+
+
+def text_and_gap(f, *args, **options):
+    """The module for Numba, and how far its results, computed by Python, are from NumPy's."""
+    expected = srcdiff.value_and_grad(f, **options)(*[a.copy() for a in args])
+    with interpreted():
+        g = srcdiff.value_and_grad(f, compile="numba", **options)
+        found = g(*[a.copy() for a in args])
+    gap = max(
+        np.max(np.abs(np.asarray(x) - np.asarray(y)), initial=0.0)
+        for x, y in zip(_leaves(found), _leaves(expected), strict=True)
+    )
+    return g.source, gap
+
+
+def _leaves(value):
+    return [leaf for part in value for leaf in _leaves(part)] if type(value) is tuple else [value]
+
+
+def loops(text):
+    """How many loop functions a module has."""
+    return text.count('@numba.njit(error_model="numpy", nogil=True)')
+
+
+def chain(x, y):
+    t = np.sin(x) * y
+    return np.sum(np.sqrt(1.0 + t * t))
+
+
+def softmax(a):
+    e = np.exp(a - np.max(a, axis=-1, keepdims=True))
+    return np.sum((e / np.sum(e, axis=-1, keepdims=True)) ** 2)
+
+
+def normalised(x):
+    return np.sum(np.tanh(x / np.sum(x)) ** 2)
+
+
+def biased(a, b):
+    return np.sum(np.tanh(a + b))
+
+
+def centred(a):
+    return np.sum((a - np.mean(a)) ** 3)
+
+
+def flux(u):
+    r = u[1:] - u[:-1]
+    return np.sum(np.where(r > 0.2, 0.0, r) ** 2)
+
+
+def inner(u):
+    lap = u[1:-1, 2:] + u[1:-1, :-2] - 2.0 * u[1:-1, 1:-1]
+    return np.sum(lap * lap)
+
+
+@pytest.mark.parametrize(
+    "f, args, count",
+    [
+        (chain, (X, X + 1.0), 1), (softmax, (A,), 1), (normalised, (X,), 1),
+        (biased, (A, X[:5]), 1), (centred, (A,), 1), (flux, (X,), 2), (inner, (A,), 4),
+    ],
+    ids=lambda v: getattr(v, "__name__", ""),
+)  # fmt: skip
+def test_how_many_nests_there_are(f, args, count):
+    text, gap = text_and_gap(f, *args, inputs=tuple(range(len(args))))
+    assert gap < 1e-13
+    assert loops(text) == count
+
+
+def test_a_chain_makes_no_array_but_the_gradients():
+    text, _ = text_and_gap(chain, X, X + 1.0, inputs=(0, 1))
+    assert text.count("np.empty") == 2
+    assert "# backward" in text.split("def chain_value_and_grad(")[0]
+
+
+def test_what_costs_little_is_computed_again():
+    text, _ = text_and_gap(softmax, A)
+    assert "np.bool_" not in text, "the comparison with the maximum is kept"
+
+
+# --- what may not be one nest ---------------------------------------------------------------------
+
+
+def shifted(u):
+    u[1:] += u[:-1]
+    u[:-1] *= u[1:]
+    return np.sum(u**2)
+
+
+def stepped(u):
+    for _ in range(3):
+        u[1:-1] = u[1:-1] + 0.1 * (u[2:] - u[:-2])
+    return np.sum(u * u)
+
+
+def read_before_and_behind(u):
+    first = u * 2.0
+    u[2:] = first[:-2]
+    return np.sum(u * first)
+
+
+def through_two_names(u):
+    v = u[::2]
+    v *= 3.0
+    return np.sum(u * u) + np.sum(v)
+
+
+def bound_again(u):
+    y = u
+    for k in range(3):
+        y = np.where(y > 0.5, y * 0.7, y + 0.1 * k)
+        y[k] = y[k] ** 2
+    return np.sum(y)
+
+
+def summed_first(u):
+    total = np.sum(u)
+    u *= total
+    return np.sum(u) * total
+
+
+def turned(a):
+    y = np.sin(a.T * 1.5)
+    z = y.ravel()
+    z *= 2.0
+    return np.sum(y * y)
+
+
+@pytest.mark.parametrize(
+    "f, x",
+    [
+        (shifted, X), (stepped, X), (read_before_and_behind, X), (through_two_names, X),
+        (bound_again, X), (summed_first, X), (turned, A),
+    ],
+    ids=lambda v: getattr(v, "__name__", ""),
+)  # fmt: skip
+def test_what_is_read_is_what_was_there(f, x):
+    _, gap = text_and_gap(f, x)
+    assert gap < 1e-13
+
+
+def test_an_overlapping_store_is_no_loop():
+    text, _ = text_and_gap(shifted, X)
+    assert "u[1:] += np.copy(u[:-1])" in text
+
+
+# --- compiled -------------------------------------------------------------------------------------
+
+needs_numba = pytest.mark.skipif(
+    importlib.util.find_spec("numba") is None, reason="needs Numba, which is an extra"
+)
+
+
+@needs_numba
+def test_other_lengths_are_refused_as_numpy_does():
+    g = srcdiff.grad(chain, (0, 1), compile="numba")
+    g(X, X)
+    with pytest.raises(ValueError, match="broadcast"):
+        g(X, X[:6])
+    with pytest.raises(ValueError, match="broadcast"):
+        g(X[:6], X)
+
+
+@needs_numba
+def test_numbers_are_divided_as_numpy_does():
+    def quotient(x, y):
+        return np.sum(x / y)
+
+    with np.errstate(divide="ignore"):
+        (d,) = srcdiff.grad(quotient, (0,), compile="numba")(X, np.zeros(7))
+    assert np.all(np.isposinf(d))
+
+
+@needs_numba
+@pytest.mark.parametrize("x", [[np.nan, 1.0, 2.0, 0.5], [np.inf, 1.0, -np.inf, 0.0]])
+def test_special_values(x):
+    def extreme(x):
+        return np.max(np.exp(x))
+
+    x = np.array(x)
+    with np.errstate(all="ignore"):
+        expected = srcdiff.value_and_grad(extreme)(x)
+        found = srcdiff.value_and_grad(extreme, compile="numba")(x)
+    for one, other in zip(_leaves(found), _leaves(expected), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@needs_numba
+def test_arrays_in_any_order():
+    g, plain = srcdiff.grad(softmax, compile="numba"), srcdiff.grad(softmax)
+    for a in (A, np.asfortranarray(A), A[::-1], A[:, ::2], A.T):
+        np.testing.assert_allclose(g(a), plain(a), rtol=1e-12, atol=1e-15)
