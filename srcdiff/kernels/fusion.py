@@ -15,7 +15,6 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.effects import may_move
-from srcdiff.analysis.links import Groups
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import state
@@ -29,6 +28,7 @@ from srcdiff.kinds.interpreter import infer
 from srcdiff.optimize.dead_code import remove_dead
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.views import asks_order
 from srcdiff.runtime.loops import check_shapes
 
 
@@ -60,8 +60,7 @@ class _Fusion(Rewriter):
         self.shapes: dict[str, ir.Name] = {}
         stores = (s for s in ir.walk(whole.body) if type(s) is ir.SetItem)
         self.parts = {s.base.id for s in stores if s.index is not None}
-        shaped = (c for c in ir.calls(whole.body) if op_of(c.fn).is_shaped)
-        self.laid = _laid(whole, {n for c in shaped for n in ir.names(c)}, self.kinds, self.shared)
+        self.laid = _laid(whole, self.kinds)
 
     def are_alike(self, one: ir.Name, two: ir.Name | None) -> bool:
         """Whether two arrays are known to have the same shape."""
@@ -245,24 +244,29 @@ def _bindings(function: ir.Function, kinds: ir.Kinds) -> dict[str, int]:
     return counts
 
 
-def _laid(
-    function: ir.Function, reshaped: set[str], kinds: ir.Kinds, shared: Groups
-) -> set[str]:
-    """The arrays on whose order in memory something depends: what they are reshaped to.
+def _laid(function: ir.Function, kinds: ir.Kinds) -> set[str]:
+    """The arrays on whose order in memory something depends.
 
-    Loops make arrays in C order, NumPy in that of the operands.
+    Loops make arrays in C order, NumPy in that of the operands.  What is reshaped is a view in one
+    order and a copy in another, which matters where one of the two is written into.
     """
+    memory = PointsTo.of(function, kinds)
     made: dict[str, list[str]] = {}
+    waiting: list[str] = []
     for stmt in ir.assignments(function.body):
         if len(dims_in(kinds, stmt.target.id) or ()) > 1:
             made.setdefault(stmt.target.id, []).extend(ir.names(stmt.rhs))
+        call = ir.call_of(stmt)
+        if call is not None and op_of(call.fn).is_shaped:
+            names = (stmt.target.id, *ir.names(call))
+            written = any(memory.near.share(n, w) for n in names for w in memory.written)
+            waiting += names if written or asks_order(call) else ()
     found: set[str] = set()
-    waiting = [n for n in made if n in reshaped or any(shared.share(n, r) for r in reshaped)]
     while waiting:
         name = waiting.pop()
-        if name in made and name not in found:
+        if name not in found:
             found.add(name)
-            waiting += made[name]
+            waiting += made.get(name, ())
     return found
 
 
