@@ -13,6 +13,7 @@ import types
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from pathlib import Path
 from typing import Any
 
 from srcdiff import texts
@@ -61,9 +62,13 @@ def compile_module(
     title: str,
     origin: Callable[..., Any] | str | None = None,
     places: Mapping[int, Loc] | None = None,
+    file: Path | None = None,
 ) -> dict[str, Any]:
-    """The namespace of a generated text; all its functions see each other."""
-    filename = f"{GENERATED}{title} {next(_numbers)}>"
+    """The namespace of a generated text, which may stand in a file.
+
+    All its functions see each other.
+    """
+    filename = f"{GENERATED}{title} {next(_numbers)}>" if file is None else str(file)
     # The text may hold the user's annotations, whose names need not be known here.
     flags = __future__.annotations.compiler_flag
     code = compile(text, filename, "exec", flags, dont_inherit=True)

@@ -132,6 +132,8 @@ class _Fusion(Rewriter):
         self.loc = run.stmts[0].loc
         needed = needed_outside(run.group, self.uses, self.counts)
         run.group.steps = used_steps(run.group, needed)
+        if not run.group.steps:
+            return
         name = self.made(f"{self.base}_loop").id
         writer = Writer(run.group, segments_of(run.group), needed, name)
         _Call(self, run, writer).write(ir.Subroutine(writer.function()))

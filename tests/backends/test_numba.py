@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import os
 import pickle
 import subprocess
 import sys
@@ -430,6 +431,38 @@ class TestNative:
         loops = text.count('@numba.njit(cache=True, error_model="numpy", nogil=True)\ndef bowl_')
         assert loops == count
         assert "srcdiff." not in text.split("def ", 1)[1], "the file needs this package"
+
+    def test_what_is_compiled_is_kept_for_other_processes(self, tmp_path):
+        """The second process compiles nothing: it finds what the first one has compiled."""
+        module = "import numpy as np\ndef bowl(x):\n    return np.sum(np.exp(x) * x)\n"
+        (tmp_path / "bowls.py").write_text(module)
+        program = "import numpy as np, srcdiff, bowls\n"
+        program += "g = srcdiff.grad(bowls.bowl, compile='numba')\n"
+        program += "print(g(np.array([0.5, 1.0])).tolist(), 'numba' in g.source)"
+        where = {**os.environ, "SRCDIFF_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": str(ROOT)}
+        said = []
+        seen = []
+        for _ in range(2):
+            done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True,
+                                  capture_output=True, text=True, env=where)  # fmt: skip
+            said.append(done.stdout)
+            files = (tmp_path / "kept").rglob("*.nb[ic]")
+            seen.append({path.name: path.stat().st_mtime_ns for path in files})
+        assert said[0] == said[1] != ""
+        assert seen[0] and seen[0] == seen[1]
+
+    def test_nothing_is_kept_where_nothing_can_be_written(self, tmp_path, monkeypatch):
+        (tmp_path / "file").write_text("")
+        monkeypatch.setenv("SRCDIFF_CACHE_DIR", str(tmp_path / "file"))
+        with pytest.warns(RuntimeWarning, match="not kept for other processes.*SRCDIFF_CACHE_DIR"):
+            found = srcdiff.grad(bowl, compile="numba")(X, 0.5)
+        same(found, srcdiff.grad(bowl)(X, 0.5))
+
+    def test_what_other_modules_say_is_not_kept(self, tmp_path, monkeypatch):
+        """An array that the text takes from a module may hold something else in another process."""
+        monkeypatch.setenv("SRCDIFF_CACHE_DIR", str(tmp_path))
+        srcdiff.grad(by_factor, "x", compile="numba")(X)
+        assert not list(tmp_path.rglob("*.py"))
 
     def test_file_by_itself(self, tmp_path):
         srcdiff.generate(calls, tmp_path / "calls_grad.py", compile="numba", example=(X,))

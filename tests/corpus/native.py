@@ -46,6 +46,7 @@ def interpreted() -> Iterator[None]:
     stand_in.njit = njit
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "numba", stand_in)
+        patch.setenv("SRCDIFF_CACHE_DIR", "")
         yield
 
 

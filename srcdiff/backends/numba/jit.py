@@ -18,6 +18,7 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.backends.loader import Loaded, compile_module
+from srcdiff.backends.numba import cache
 from srcdiff.backends.numba.legalize import refuse, twin
 from srcdiff.backends.standalone import Standalone, spaces_of
 from srcdiff.codegen.emit import Emitted, Made
@@ -205,11 +206,13 @@ class Called:
             raise
 
 
-def module_of_functions(made: Made, refs: Mapping[str, Any], primal: Any) -> tuple[str, Standalone]:
+def module_of_functions(
+    made: Made, refs: Mapping[str, Any], primal: Any, decorator: str
+) -> tuple[str, Standalone]:
     """The text that Numba compiles for finished functions, and what its names stand for."""
     file = Standalone(
         spaces_of(primal), signatures.place_of(primal), True,
-        decorator=IN_MEMORY, for_loops=OF_LOOPS[IN_MEMORY],
+        decorator=decorator, for_loops=OF_LOOPS[decorator],
     )  # fmt: skip
     text = file.add(replace(made.emitted, refs=refs))
     return file.laid_out(file.import_lines(False)[1:], "", text, []), file
@@ -222,10 +225,13 @@ def loaded(made: Made, refs: Mapping[str, Any], title: str, primal: Any) -> Load
     """
     numba()
     check(made)
-    text, file = module_of_functions(made, refs, primal)
-    places = places_in(text, made.emitted)
-    space = compile_module(text, {}, title, signatures.module_of(primal), places)
+    text, file = module_of_functions(made, refs, primal, IN_FILE)
     outside = {n: v for n, v in file.names.items() if any(with_memory(n, v))}
+    kept = None if outside or not cache.is_steady(file.imports) else cache.file_of(title, text)
+    if kept is None:
+        text, file = module_of_functions(made, refs, primal, IN_MEMORY)
+    places = places_in(text, made.emitted)
+    space = compile_module(text, {}, title, signatures.module_of(primal), places, kept)
     constants = copied(outside)
     space.update((n, v) for n, v in constants.items() if n in space)
     functions = {n: Called(space[n], places) for n in made.emitted.functions}
