@@ -96,11 +96,12 @@ class _Fusion(Rewriter):
         steps = self.steps.get(id(stmt), (stmt,))
         found = {id(s): e for s in steps if (e := self.element(s)) is not None}
         asked = [s for s in steps if id(s) not in found]  # lengths
-        if len(steps) > 1 and found and all(row.take(s, None) for s in asked):
+        made = {n for e in found.values() for n in ir.writes(e.stmt)}
+        before = found and all(made.isdisjoint(ir.reads(s)) for s in asked)
+        if before and all(row.take(s, None) for s in asked):
             if row.take(stmt, list(found.values())):
                 return True
-            return row.take(stmt, None)
-        return row.take(stmt, None if asked else list(found.values()))
+        return row.take(stmt, None)
 
     def element(self, stmt: ir.Stmt) -> Element | None:
         """What a statement does to elements; what parts are written into is made as it is."""
