@@ -3,6 +3,7 @@
 --small     the small sizes alone, each program checked and run a few times
 --gpu       on a GPU: CuPy, JAX, torch
 --write     put the tables into docs/performance.md and the plot beside it
+--note      what to say of the run there
 --threads   how many each library may use (1)
 --only      some programs, by name
 NAMES       instead: other measurements, of what srcdiff itself costs
@@ -10,7 +11,6 @@ NAMES       instead: other measurements, of what srcdiff itself costs
 
 import argparse
 import os
-import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -27,6 +27,7 @@ def parsed() -> argparse.Namespace:
     for flag in ("--small", "--gpu", "--write"):
         parser.add_argument(flag, action="store_true")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--note", default="", metavar="SENTENCE")
     parser.add_argument("--only", nargs="+", metavar="PROGRAM")
     return parser.parse_args()
 
@@ -59,8 +60,8 @@ def run(options: argparse.Namespace) -> None:
     if options.write:
         picture = DOCUMENT.with_suffix(".svg")
         tables.plot(cells, picture, tables.sizes_of(cells)[-1])
-        command = shlex.join(["python", "-m", "tests.bench", *sys.argv[1:]])
-        tables.write(cells, DOCUMENT, command, picture)
+        command = "python -m tests.bench" + " --gpu" * options.gpu + " --small" * options.small
+        tables.write(cells, DOCUMENT, f"`{command}`. {options.note}".strip(), picture)
 
 
 def main() -> None:

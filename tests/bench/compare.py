@@ -19,7 +19,7 @@ from .rivals import Call, NotWrittenError, Rival
 
 SHORTEST, BUDGET = 0.005, 4.0
 """Seconds: of one measurement at least, and of all of a program and a size about."""
-ROUNDS = range(5, 26)
+ROUNDS = 3, 25
 
 
 @dataclass
@@ -152,7 +152,7 @@ def medians(calls: dict[str, Call]) -> dict[str, float]:
         seconds = timed(call, 1)
         numbers[name] = max(1, round(SHORTEST / seconds))
         once += max(seconds, SHORTEST)
-    rounds = min(max(round(BUDGET / max(once, 1e-3)), ROUNDS[0]), ROUNDS[-1])
+    rounds = min(max(round(BUDGET / max(once, 1e-3)), ROUNDS[0]), ROUNDS[1])
     found: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import platform
 from collections.abc import Callable
@@ -16,11 +17,13 @@ START, END = "<!-- the tables of a run -->", "<!-- end -->"
 
 
 def number(value: float | None) -> str:
-    """Three digits; nothing for None."""
+    """Three digits, of 0.0001 at least; nothing for None."""
     if value is None:
         return ""
-    digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2 if value >= 0.9995 else 3
-    return f"{value:.{digits}f}"
+    if value < 0.00005:
+        return "0"
+    whole = math.floor(math.log10(float(f"{value:.2e}")))
+    return f"{value:.{min(max(2 - whole, 0), 4)}f}"
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -94,14 +97,20 @@ def report(cells: list[Cell]) -> str:
     for size in reversed(sizes):
         parts += [f"## Value and gradient, {size}, ms"]
         parts += [of_programs(cells, size, milliseconds, notes)]
-    parts += ["## First call, s", of_programs(cells, sizes[0], lambda c: c.compile, notes)]
+    parts += ["## First call, s"]
+    parts += [of_programs(cells, sizes[0], lambda c: rounded(c.compile, 0.01), notes)]
     if any(c.memory is not None for c in cells):
-        memory = of_programs(cells, sizes[-1], lambda c: c.memory, notes)
+        memory = of_programs(cells, sizes[-1], lambda c: rounded(c.memory, 0.1), notes)
         parts += ["## Peak memory of a call, MiB", memory]
     if notes:
         listed = [f"{i}. {escaped(note)}" for i, note in enumerate(notes, 1)]
         parts += ["## What is missing", "\n".join(listed)]
     return "\n\n".join(parts)
+
+
+def rounded(value: float | None, step: float) -> float | None:
+    """The next multiple of a step: what is below it is chance."""
+    return None if value is None else step * round(value / step)
 
 
 def milliseconds(cell: Cell) -> float | None:
@@ -158,11 +167,11 @@ def plot(cells: list[Cell], path: Path, size: str, base: str = "JAX") -> None:
     pyplot.close(figure)
 
 
-def write(cells: list[Cell], path: Path, command: str, picture: Path) -> None:
+def write(cells: list[Cell], path: Path, about: str, picture: Path) -> None:
     """Put the tables of a run, and what ran, into a document between its marks."""
     text = path.read_text()
     before, rest = text.split(START)
     _, after = rest.split(END)
-    about = f"`{command}` with {versions()}."
     image = f"![times over those of JAX]({picture.name})\n\n" if picture.exists() else ""
-    path.write_text(f"{before}{START}\n\n{about}\n\n{image}{report(cells)}\n\n{END}{after}")
+    text = f"{about} {versions()}.\n\n{image}{report(cells)}"
+    path.write_text(f"{before}{START}\n\n{text}\n\n{END}{after}")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from . import tables
+from tests.standin import Device
+
+from . import memory, tables
 from .compare import Cell, compare, geometric_means
 from .programs import loops
-from .rivals import ON_CPU, NotWrittenError, Rival
+from .rivals import ON_CPU, ON_GPU, NotWrittenError, Rival
 
 HERE = tuple(r for r in ON_CPU if r.name in ("function", "srcdiff", "by hand"))
 COMPILED = tuple(r for r in ON_CPU if r.name in ("srcdiff", "by hand, Numba"))
@@ -37,6 +41,21 @@ def test_loops_by_hand_are_right(name):
 def test_compiled_gradients_are_right(name):
     pytest.importorskip("numba")
     assert not failures(name, NUMBA)
+
+
+@pytest.fixture(scope="module")
+def device():
+    """The stand-in for CuPy, with a stream that there is nothing to wait for."""
+    made = Device()
+    stream = SimpleNamespace(synchronize=lambda: None)
+    made.cupy.cuda = SimpleNamespace(get_current_stream=lambda: stream)
+    with made.installed():
+        yield made
+
+
+@pytest.mark.parametrize("name", loops.PROGRAMS)
+def test_gradients_are_right_on_a_device(name, device):
+    assert not failures(name, ON_GPU[:1])
 
 
 def test_at_least_eight_are_written_by_hand():
@@ -111,3 +130,23 @@ def test_a_document_gets_the_tables(tmp_path):
     text = document.read_text()
     assert text.startswith("before\n") and text.endswith("after\n")
     assert "old" not in text and "| squares |" in text
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    ((None, ""), (0.0, "0"), (0.00012, "0.0001"), (0.01234, "0.0123"), (0.9996, "1.00"),
+     (9.996, "10.0"), (99.96, "100"), (1234.5, "1234")),
+)  # fmt: skip
+def test_numbers_have_three_digits(value, text):
+    assert tables.number(value) == text
+
+
+def test_memory_of_a_call_is_what_it_holds_at_once():
+    def product():
+        a, b = np.ones(2**20), np.ones(2**20)
+        return a * b
+
+    found = memory.peak(product)
+    if found is None:
+        pytest.skip("the system does not count this")
+    assert 23 < found < 26
