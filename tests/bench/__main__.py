@@ -47,7 +47,11 @@ def run(options: argparse.Namespace) -> None:
     from .programs.loops import PROGRAMS, SIZES
     from .rivals import ON_CPU, ON_GPU
 
-    rivals = ON_GPU if options.gpu else ON_CPU
+    where, rivals = ("GPU", ON_GPU) if options.gpu else ("CPU", ON_CPU)
+    if options.write:
+        import matplotlib  # what is not installed is said before everything has run
+
+        matplotlib.use("Agg")
     warm_up(rivals)
     cells = []
     for name in options.only or PROGRAMS:
@@ -58,10 +62,10 @@ def run(options: argparse.Namespace) -> None:
             print(f"{name}, {size}, ms: {'; '.join(times)}", file=sys.stderr, flush=True)
     print(tables.report(cells))
     if options.write:
-        picture = DOCUMENT.with_suffix(".svg")
-        tables.plot(cells, picture, tables.sizes_of(cells)[-1])
+        picture = DOCUMENT.with_name(f"performance{'_gpu' * options.gpu}.svg")
+        tables.plot(cells, picture)
         command = "python -m tests.bench" + " --gpu" * options.gpu + " --small" * options.small
-        tables.write(cells, DOCUMENT, f"`{command}`. {options.note}".strip(), picture)
+        tables.write(cells, DOCUMENT, f"`{command}`. {options.note}".strip(), picture, where)
 
 
 def main() -> None:

@@ -13,7 +13,8 @@ from typing import Any
 from .compare import Cell, geometric_means
 from .programs.loops import SIZES
 
-START, END = "<!-- the tables of a run -->", "<!-- end -->"
+STARTS = {"CPU": "<!-- the tables of a run -->", "GPU": "<!-- the tables of a run on a GPU -->"}
+END = "<!-- end -->"
 
 
 def number(value: float | None) -> str:
@@ -90,9 +91,8 @@ def report(cells: list[Cell]) -> str:
     """All tables."""
     notes: list[str] = []
     sizes = sizes_of(cells)
-    ran = {c.rival for c in cells if c.seconds}
-    parts = []
-    for base in [base for base in ("JAX", "srcdiff") if base in ran][:1]:
+    parts, base = [], base_of(cells)
+    if base:
         parts += ["## Geometric means", "In brackets: of how many programs.", means(cells, base)]
     for size in reversed(sizes):
         parts += [f"## Value and gradient, {size}, ms"]
@@ -106,6 +106,12 @@ def report(cells: list[Cell]) -> str:
         listed = [f"{i}. {escaped(note)}" for i, note in enumerate(notes, 1)]
         parts += ["## What is missing", "\n".join(listed)]
     return "\n\n".join(parts)
+
+
+def base_of(cells: list[Cell]) -> str | None:
+    """The rival to whose times others are compared: JAX, or the first that ran."""
+    ran = names([c for c in cells if c.seconds], "rival")
+    return "JAX" if "JAX" in ran else next(iter(ran), None)
 
 
 def rounded(value: float | None, step: float) -> float | None:
@@ -145,8 +151,9 @@ def processor() -> str:
     return f"{next(named, platform.machine())}, {os.cpu_count()} cores"
 
 
-def plot(cells: list[Cell], path: Path, size: str, base: str = "JAX") -> None:
-    """The times of each program over those of one rival, on a logarithmic axis."""
+def plot(cells: list[Cell], path: Path) -> None:
+    """The times of each program over those of one rival, of the largest size."""
+    size, base = sizes_of(cells)[-1], base_of(cells)
     pyplot: Any = importlib.import_module("matplotlib.pyplot")
     times = {(c.program, c.rival): c.seconds for c in cells if c.size == size and c.seconds}
     programs = [p for p in names(cells, "program") if (p, base) in times]
@@ -167,11 +174,11 @@ def plot(cells: list[Cell], path: Path, size: str, base: str = "JAX") -> None:
     pyplot.close(figure)
 
 
-def write(cells: list[Cell], path: Path, about: str, picture: Path) -> None:
+def write(cells: list[Cell], path: Path, about: str, picture: Path, where: str = "CPU") -> None:
     """Put the tables of a run, and what ran, into a document between its marks."""
-    text = path.read_text()
-    before, rest = text.split(START)
-    _, after = rest.split(END)
-    image = f"![times over those of JAX]({picture.name})\n\n" if picture.exists() else ""
+    start = STARTS[where]
+    before, rest = path.read_text().split(start)
+    _, after = rest.split(END, 1)
+    image = f"![times over those of one]({picture.name})\n\n" if picture.exists() else ""
     text = f"{about} {versions()}.\n\n{image}{report(cells)}"
-    path.write_text(f"{before}{START}\n\n{text}\n\n{END}{after}")
+    path.write_text(f"{before}{start}\n\n{text}\n\n{END}{after}")

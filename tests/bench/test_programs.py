@@ -123,8 +123,8 @@ def test_geometric_means_are_of_what_both_have():
 
 
 def test_a_document_gets_the_tables(tmp_path):
-    document = tmp_path / "performance.md"
-    document.write_text(f"before\n{tables.START}\nold\n{tables.END}\nafter\n")
+    document, start = tmp_path / "performance.md", tables.STARTS["CPU"]
+    document.write_text(f"before\n{start}\nold\n{tables.END}\nafter\n")
     cells = compare(loops.SQUARES, "small", (rival("srcdiff"),))
     tables.write(cells, document, "python -m tests.bench", tmp_path / "performance.svg")
     text = document.read_text()
