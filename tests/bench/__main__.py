@@ -23,13 +23,16 @@ def parsed() -> argparse.Namespace:
     """The arguments of the command."""
     about = __doc__.split("\n")[0]
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=about)
-    parser.add_argument("names", nargs="*", choices=[*OTHERS, []], metavar="NAME")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(OTHERS))
     for flag in ("--small", "--gpu", "--write"):
         parser.add_argument(flag, action="store_true")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--note", default="", metavar="SENTENCE")
     parser.add_argument("--only", nargs="+", metavar="PROGRAM")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(OTHERS):
+        parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(OTHERS)}")
+    return options
 
 
 def limit_threads(count: int) -> None:

@@ -125,9 +125,10 @@ def milliseconds(cell: Cell) -> float | None:
 
 
 def escaped(text: str) -> str:
-    """A text that Markdown shows as it is, without the folders of files."""
+    """A text as Markdown shows it, without the folders of files and what looks like a link."""
     here = str(Path(__file__).parents[2])
-    return "`" + text.replace(f"{here}/", "").replace("`", "'") + "`"
+    text = text.replace(f"{here}/", "").replace("`", "'").replace("](", "] (")
+    return f"`{text}`"
 
 
 def versions() -> str:
