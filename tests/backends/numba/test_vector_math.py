@@ -265,6 +265,19 @@ def test_types_of_results():
     assert tuple(made.signature.return_type) == (single, double, single, double, single, double)
 
 
+def test_sums_and_extremes_of_integers_are_integers():
+    @numba.njit
+    def of(i, j):
+        return vm.add(i, j), vm.maximum(i, j), vm.minimum(i, j)
+
+    large = 2**53
+    assert of(large, -3) == (large - 3, large, -3)
+    assert of(np.int32(1), large + 1) == (large + 2, large + 1, 1)
+    for given in (True, np.uint64(1)):
+        with pytest.raises(numba.TypingError, match="floats or signed integers"):
+            of(given, given)
+
+
 def test_arrays_and_complex_numbers_are_refused():
     @numba.njit
     def of(x):
