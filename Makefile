@@ -6,6 +6,7 @@ PYTHON ?= python3
 VENV ?= .venv
 ORACLES_PYTHON ?= $(PYTHON)
 ORACLES_VENV ?= .venv-oracles
+BENCH_VENV ?= .venv-bench
 PYTEST ?=
 JOBS ?= 2
 
@@ -27,8 +28,8 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-bench: $(VENV)/.dev
-	$(THREADS) $(BIN)/python -m tests.bench
+bench: $(BENCH_VENV)/.bench
+	$(BENCH_VENV)/bin/python -m tests.bench --write
 
 oracles: $(ORACLES_VENV)/.oracles
 	$(THREADS) $(ORACLES_VENV)/bin/python -m pytest -q -n $(JOBS) -m oracles $(PYTEST)
@@ -47,6 +48,9 @@ $(VENV)/bin/python:
 $(ORACLES_VENV)/bin/python:
 	$(ORACLES_PYTHON) -m venv $(ORACLES_VENV)
 
+$(BENCH_VENV)/bin/python:
+	$(PYTHON) -m venv $(BENCH_VENV)
+
 $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
 	$(PIP) $(BIN)/python -m pip install -q -e '.[demo]'
 	touch $@
@@ -57,4 +61,8 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 
 $(ORACLES_VENV)/.oracles: pyproject.toml | $(ORACLES_VENV)/bin/python
 	$(PIP) $(ORACLES_VENV)/bin/python -m pip install -q -e '.[oracles]'
+	touch $@
+
+$(BENCH_VENV)/.bench: pyproject.toml | $(BENCH_VENV)/bin/python
+	$(PIP) $(BENCH_VENV)/bin/python -m pip install -q -e '.[bench]'
 	touch $@

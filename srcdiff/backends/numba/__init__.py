@@ -3,5 +3,6 @@
 Takes a text for NumPy; gives functions that Numba compiles, or a refusal: nothing runs uncompiled.
 
 `legalize`: what Numba computes otherwise, written so that it does not, and its forms of helpers.
+`vector_math`: elementary functions and sums that LLVM vectorises in compiled loops.
 `jit`: the decorator, what is refused before Numba sees it, compiling, and Numba's errors.
 """

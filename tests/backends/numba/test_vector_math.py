@@ -58,6 +58,12 @@ PAIRS = {
 }
 
 
+def is_own(name, bits):
+    """Whether a function needs no libmvec to be vectorised."""
+    has_own = circular.HAS_STRUCTS if name in ("sin", "cos") else name in OWN_ULPS
+    return bits == 64 and vm.HAS_FMA and has_own
+
+
 @cache
 def over(name):
     """A function of this package over arrays, in a loop that may be vectorised."""
@@ -142,7 +148,7 @@ def test_special_values_of_two_arguments(name, dtype):
 @pytest.mark.parametrize("name", ONE)
 def test_errors_over_ranges(name, dtype):
     rng = np.random.default_rng(0)
-    limit = OWN_ULPS.get(name, ULPS) if dtype == np.float64 and vm.HAS_FMA else ULPS
+    limit = OWN_ULPS[name] if is_own(name, 8 * np.dtype(dtype).itemsize) else ULPS
     for low, high in RANGES[name]:
         is_wide = low > 0 and high / low > 1e6
         x = rng.uniform(np.log(low), np.log(high), 10007) if is_wide else (
@@ -172,12 +178,6 @@ def loops_of(function):
     """What LLVM has made of the body of a function that was compiled once."""
     (text,) = function.inspect_llvm().values()
     return re.search(r"^define [^\n]*i32 @.*?^}", text, re.M | re.S)[0]
-
-
-def is_own(name, bits):
-    """Whether a function needs no libmvec to be vectorised."""
-    has_own = circular.HAS_STRUCTS if name in ("sin", "cos") else name in OWN_ULPS
-    return bits == 64 and vm.HAS_FMA and has_own
 
 
 @pytest.mark.parametrize("bits", (64, 32))
@@ -263,6 +263,19 @@ def test_types_of_results():
     (made,) = results.overloads.values()
     single, double = numba.float32, numba.float64
     assert tuple(made.signature.return_type) == (single, double, single, double, single, double)
+
+
+def test_sums_and_extremes_of_integers_are_integers():
+    @numba.njit
+    def of(i, j):
+        return vm.add(i, j), vm.maximum(i, j), vm.minimum(i, j)
+
+    large = 2**53
+    assert of(large, -3) == (large - 3, large, -3)
+    assert of(np.int32(1), large + 1) == (large + 2, large + 1, 1)
+    for given in (True, np.uint64(1)):
+        with pytest.raises(numba.TypingError, match="floats or signed integers"):
+            of(given, given)
 
 
 def test_arrays_and_complex_numbers_are_refused():

@@ -1,9 +1,9 @@
 """Scalar functions that LLVM vectorises in the loops that Numba compiles, and sums of free order.
 
 Takes floats, integers or truth values; gives what NumPy gives, in float32 if all are, else in
-float64.  A loop that calls `math.exp` stays scalar, because LLVM knows no vector form of it, and
-one `total += y` keeps it scalar too, because the order of such a sum is fixed: with `exp`, and with
-`total = add(total, y)`, it does not.
+float64; sums and extremes of integers are integers.  A loop that calls `math.exp` stays scalar,
+because LLVM knows no vector form of it, and one `total += y` keeps it scalar too, because the order
+of such a sum is fixed: with `exp`, and with `total = add(total, y)`, it does not.
 
 `inline`: exp, expm1, log, log1p, tanh, sin and cos of float64 as arithmetic, where the CPU has a
 fused multiply-add; `lanes`: the notation for it.  `libmvec`: all others, and float32.  A function
@@ -24,7 +24,7 @@ from numba.core.errors import TypingError
 from numba.extending import lower_builtin, type_callable
 
 from srcdiff.backends.numba.vector_math import circular, inline, libmvec
-from srcdiff.backends.numba.vector_math.lanes import SINGLE, Lanes, attach, declared
+from srcdiff.backends.numba.vector_math.lanes import LONG, SINGLE, Lanes, attach, declared
 
 HAS_FMA = platform.machine().lower() in ("arm64", "aarch64") or "+fma" in libmvec.FEATURES
 """Whether the CPU has the instruction; without it LLVM calls a slow function of libm."""
@@ -39,6 +39,16 @@ def _result_type(name: str, given: tuple[Any, ...]) -> Any:
     return types.float32 if all(a == types.float32 for a in given) else types.float64
 
 
+def _sum_type(name: str, given: tuple[Any, ...]) -> Any:
+    """The same for sums and extremes, of which those of integers are integers."""
+    if all(a in types.signed_domain for a in given):
+        return types.int64
+    if not any(isinstance(a, types.Float) for a in given):
+        what = ", ".join(map(str, given))
+        raise TypingError(f"{name} takes floats or signed integers, not {what}")
+    return _result_type(name, given)
+
+
 def _register(function: Any, typer: Callable[..., Any], lower: Callable[..., Any]) -> None:
     """Tell Numba the result type of a function, and the LLVM code of a call."""
     by_type: Any = type_callable
@@ -48,7 +58,11 @@ def _register(function: Any, typer: Callable[..., Any], lower: Callable[..., Any
     by_code(function, anything(types.Any))(lower)
 
 
-def _compiled_as(name: str, code: Callable[[Any, list[Any]], Any]) -> Callable[[F], F]:
+def _compiled_as(
+    name: str,
+    code: Callable[[Any, list[Any]], Any],
+    result_type: Callable[[str, tuple[Any, ...]], Any] = _result_type,
+) -> Callable[[F], F]:
     """A decorator: Numba compiles calls of the function as LLVM code from a builder and values."""
 
     def lower(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -58,9 +72,9 @@ def _compiled_as(name: str, code: Callable[[Any, list[Any]], Any]) -> Callable[[
 
     def register(function: F) -> F:
         if function.__code__.co_argcount == 1:
-            _register(function, lambda x: _result_type(name, (x,)), lower)
+            _register(function, lambda x: result_type(name, (x,)), lower)
         else:
-            _register(function, lambda x, y: _result_type(name, (x, y)), lower)
+            _register(function, lambda x, y: result_type(name, (x, y)), lower)
         return function
 
     return register
@@ -119,14 +133,18 @@ erf, erfc = map(_elementary, ("erf", "erfc"))
 
 def _free_sum(builder: Any, given: list[Any]) -> Any:
     """A sum that may be reordered: `fastmath` would give the permission to all of a function."""
+    if given[0].type == LONG:
+        return builder.add(*given)
     return builder.fadd(*given, flags=("reassoc", "nsz", "contract"))
 
 
-def _of_llvm(name: str) -> Callable[[Any, list[Any]], Any]:
-    """A call of a function of LLVM on two floats."""
+def _extreme(name: str, sign: str) -> Callable[[Any, list[Any]], Any]:
+    """A call of a function of LLVM on two floats, or the one of two integers that has a sign."""
 
     def code(builder: Any, given: list[Any]) -> Any:
         kind = given[0].type
+        if kind == LONG:
+            return builder.select(builder.icmp_signed(sign, *given), *given)
         suffix = "f32" if kind == SINGLE else "f64"
         function = declared(builder.module, f"llvm.{name}.{suffix}", kind, [kind, kind])
         return builder.call(function, given)
@@ -134,19 +152,19 @@ def _of_llvm(name: str) -> Callable[[Any, list[Any]], Any]:
     return code
 
 
-@_compiled_as("add", _free_sum)
+@_compiled_as("add", _free_sum, _sum_type)
 def add(x: float, y: float) -> float:
     """Sum of free order: a loop that adds with it makes partial sums in vector lanes."""
     return x + y
 
 
-@_compiled_as("maximum", _of_llvm("maximum"))
+@_compiled_as("maximum", _extreme("maximum", ">"), _sum_type)
 def maximum(x: float, y: float) -> Any:
     """The larger one, NaN if one is NaN."""
     return np.maximum(x, y)
 
 
-@_compiled_as("minimum", _of_llvm("minimum"))
+@_compiled_as("minimum", _extreme("minimum", "<"), _sum_type)
 def minimum(x: float, y: float) -> Any:
     """The smaller one, NaN if one is NaN."""
     return np.minimum(x, y)

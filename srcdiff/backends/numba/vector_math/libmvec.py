@@ -166,6 +166,9 @@ def _define(module: Any, name: str, symbol: str, number: Any, lanes: int) -> Non
     builder.ret(lane_by_lane(builder, scalar, list(function.args)))
 
 
+if llvm.llvm_version_info < (20, 0, 0):
+    raise ImportError("compiled loops need Numba 0.62, whose LLVM knows all that they ask for")
+
 HAS_NAMES = platform.system() == "Linux" and platform.machine() == "x86_64"
 """Whether code for this machine may name functions of libmvec."""
 
