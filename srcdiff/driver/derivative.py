@@ -52,7 +52,6 @@ from srcdiff.ir import Call, Loc
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.lattice import key_of, kind_of
 from srcdiff.runtime import records
-from srcdiff.runtime.devices import generating_for
 from srcdiff.runtime.service import made_once
 from srcdiff.specialize.inline import lowered
 from srcdiff.texts import line_of
@@ -161,10 +160,9 @@ class Derivative(Transformed):
 
         def make() -> Any:
             target = replace(self.target, arrays=arrays_among(self._arguments(args, kwargs)))
-            with generating_for(target.arrays):
-                if self.request.validate:
-                    self.validate(args, kwargs, pair)
-                return self._generate(self.kinds(args, kwargs), target, pair)
+            if self.request.validate:
+                self.validate(args, kwargs, pair)
+            return self._generate(self.kinds(args, kwargs), target, pair)
 
         return self._kept(table, key, make)
 

@@ -200,7 +200,8 @@ class Called:
 
 def module_of_functions(made: Made, refs: Mapping[str, Any], primal: Any) -> tuple[str, Standalone]:
     """The text that Numba compiles for finished functions, and what its names stand for."""
-    file = Standalone(spaces_of(primal), signatures.place_of(primal), True, decorator=IN_MEMORY)
+    place, target = signatures.place_of(primal), made.functions[0][0].target
+    file = Standalone(spaces_of(primal), place, target, True, decorator=IN_MEMORY)
     text = file.add(made.emitted.functions, refs)
     return file.laid_out(file.import_lines(False)[1:], "", text, []), file
 
