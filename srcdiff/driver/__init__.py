@@ -4,8 +4,8 @@ Takes a function, the options of a transform and the arguments of a call; gives 
 generated for the kinds of the arguments, once, and serves until something outside has changed.
 
 `pipeline`: the row of passes, from a Python function to the text of its derivative.
-`options`: from the arguments of a transform to a request and a target, or a refusal of what does not
-    combine; what it selects of outputs.
+`options`: from the arguments of a transform to a request and a target, where these combine; what it
+    selects of outputs.
 `derivative`: the callable that runs the row at its first call for the kinds of its arguments.
 `executable`: what was generated for one derivative, and what of it serves closures that are alike.
 `guards`: what is outside of a function, and whether it is what it was when it was generated.
