@@ -38,6 +38,7 @@ class Facts:
     uses: Counter[str] = field(default_factory=Counter)  # how often each name occurs
     parts: Mapping[int, str] = field(default_factory=dict)  # of a result that is unpacked at once
     laid: frozenset[str] = frozenset()  # whose tangents lie in memory as they do
+    target: ir.Target = ir.HOST
 
     @cached_property
     def shadowed(self) -> frozenset[str]:

@@ -228,6 +228,8 @@ def _assign_shares(
         else:
             stored = tuple(_stores(stmt, kinds, holds))
             yield from stored
+            if not stored and ir.is_scalar(ir.sure(kinds.get(target, ir.UNKNOWN))):
+                return  # a number shares nothing
             # What is put into a container may come back, or what was there.
             viewed = ir.Tup(rhs.args if stored else returns_view(rhs, kinds))
             yield from ((target, n, "view") for n in _arrays(viewed, kinds))

@@ -41,7 +41,6 @@ from srcdiff.errors import TargetError, TransformError
 from srcdiff.frontend.request import Input, items_of, spelled
 from srcdiff.frontend.signatures import named, place_of, signature_of
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.runtime.devices import generating_for, on_device
 from srcdiff.runtime.guards import apart, checked, like, scalar
 from srcdiff.version import VERSION
 
@@ -254,25 +253,22 @@ class Job:
 
     def text(self) -> str:
         """The whole file."""
-        with generating_for(self.wanted.backend):
-            made = self.generated = self._derived(self.kinds)
-            if self.example is not None and self.wanted.checks:
-                self.kinds = self._weakest(made)
-            body = self._body(made, jit.IN_FILE)
-            sources, values = sources_of(self.f, self.kinds)
-            rules, options = rules_hash(self.f, self.kinds), self.wanted.recorded()
+        made = self.generated = self._derived(self.kinds)
+        if self.example is not None and self.wanted.checks:
+            self.kinds = self._weakest(made)
+        body = self._body(made, jit.IN_FILE)
+        sources, values = sources_of(self.f, self.kinds)
+        rules, options = rules_hash(self.f, self.kinds), self.wanted.recorded()
         head = Head(VERSION, name_of(self.f), options, sources, values, rules)
         return head.text(command(name_of(self.f), self.wanted), body)
 
     def in_memory(self) -> str:
         """The text of the functions of the file for where there is no place to keep caches."""
-        with generating_for(self.wanted.backend):
-            return self._body(self.generated, jit.IN_MEMORY)
+        return self._body(self.generated, jit.IN_MEMORY)
 
     def functions_text(self) -> str:
         """The generated functions alone."""
-        with generating_for(self.wanted.backend):
-            made = self._derived(self.kinds)
+        made = self._derived(self.kinds)
         heads = dict.fromkeys(made.emitted.loops, jit.OF_LOOPS[jit.IN_FILE])
         texts = _plain(made)
         if self.wanted.compile:
@@ -286,7 +282,7 @@ class Job:
         request = replace(self.request, **more)
         made = derive(self.made.origin, request, kinds, self.target, self.wanted.split)
         check_read(made.emitted.refs)
-        if on_device():
+        if self.target.on_device:
             helpers.check_names(made.emitted.refs)
         if self.wanted.compile:
             jit.check(made)
@@ -341,7 +337,7 @@ class Job:
         functions = compile_module(made.emitted.text, refs, self.request.name)
         native = self.target.native
         file = Standalone(
-            spaces_of(self.f), place_of(self.f), self.wanted.inline or native,
+            spaces_of(self.f), place_of(self.f), self.target, self.wanted.inline or native,
             holds_records(made, self.kinds), holds_containers(made), decorator if native else "",
             jit.OF_LOOPS[decorator] if native else "",
         )  # fmt: skip

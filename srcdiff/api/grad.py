@@ -18,7 +18,6 @@ from srcdiff.frontend.free_variables import PREFIX, WithFree
 from srcdiff.frontend.request import items_of
 from srcdiff.frontend.signatures import signature_of
 from srcdiff.ir.frozen import replace
-from srcdiff.runtime.devices import generating_for
 
 
 def free_names(inputs: Any) -> tuple[str, ...]:
@@ -242,8 +241,7 @@ def source(
         raise ValueError(f"backend: expected 'numpy' or 'cupy', given {backend!r}")
     made: Derivative = grad(f, inputs, **options)
     if backend is not None:
-        with generating_for(backend):
-            return made.text(example, backend)
+        return made.text(example, backend)
     if example is None:
         return made.generic().text
     made.specialised(*example)

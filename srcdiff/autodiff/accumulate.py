@@ -22,7 +22,6 @@ from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array, is_reshaping
 from srcdiff.runtime import trees
-from srcdiff.runtime.devices import on_device
 
 
 class State(IntEnum):
@@ -321,7 +320,7 @@ class _Accumulate:
         """Whether a primal is an array without axes: sums of its adjoint would be numbers."""
         kind = self.facts.kinds.get(like.id)
         array = type(kind) is ir.Array and not kind.maybe_scalar and kind.dims == ()
-        return array and not on_device()
+        return array and not self.facts.target.on_device
 
     def state_of(self, value: ir.Atom, now: States) -> State:
         """Who owns the memory of a contribution that is the first one."""

@@ -30,7 +30,6 @@ from srcdiff.primitives.operation import Effect, op_of
 from srcdiff.primitives.views import is_array
 from srcdiff.runtime import layout, trees
 from srcdiff.runtime.copies import kept_together
-from srcdiff.runtime.devices import on_device
 from srcdiff.specialize.objects.places import item_at, step
 
 
@@ -96,7 +95,7 @@ def _held_together(value: ir.Atom, facts: Facts, b: Builder) -> dict[str, ir.Nam
 def is_plain_scalar(value: ir.Atom, facts: Facts) -> bool:
     """Whether an output is surely one real number, whose cotangent is 1.0 unless given."""
     kind = facts.kind(value)
-    on_its_own = on_device() and is_array(kind) and ir.dims_of(kind) == ()
+    on_its_own = facts.target.on_device and is_array(kind) and ir.dims_of(kind) == ()
     return (ir.is_scalar(kind) or on_its_own) and ir.is_float(kind) and ir.is_real(kind)
 
 
@@ -110,7 +109,7 @@ def seeds(function: ir.Function, facts: Facts, request: Request) -> ir.Function:
     source = ir.Name(facts.seed)
     if not is_plain_scalar(value, facts) and not request.internal:
         source = b.temp(ir.Call(trees.cotangent, (source, value)), "_g")
-    elif on_device() and not request.internal:
+    elif facts.target.on_device and not request.internal:
         source = _on_device(value, source, b)
     elif not request.internal and _mixes_precisions(function, facts):
         # A number of Python would take the precision of what it meets.

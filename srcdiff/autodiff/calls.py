@@ -226,7 +226,7 @@ class _Marker(Rewriter):
         if not isinstance(stmt, (ir.Assign, ir.Effect)) or not calls_function(stmt):
             return self.inside(stmt)
         assert type(stmt.rhs) is ir.Call
-        call = _marked_call(stmt.rhs, self.kinds, stmt.loc, self.known)
+        call = _marked_call(stmt.rhs, self.kinds, stmt.loc, self.known, self.whole.target)
         if not is_user_call(call):
             return replace(stmt, rhs=call)
         call = replace(call, args=tuple(map(self.named, call.args)))
@@ -324,7 +324,9 @@ def _check_apart(
                 raise refused("callees.recursive_shared", loc, name=name, param=param, other=other)
 
 
-def _marked_call(call: ir.Call, kinds: ir.Kinds, loc: ir.Loc, known: dict[Any, Summary]) -> ir.Call:
+def _marked_call(
+    call: ir.Call, kinds: ir.Kinds, loc: ir.Loc, known: dict[Any, Summary], target: ir.Target
+) -> ir.Call:
     """A call with its arguments in the order of the parameters; `known` takes its summary."""
     fn: Any = call.fn
     try:
@@ -334,7 +336,7 @@ def _marked_call(call: ir.Call, kinds: ir.Kinds, loc: ir.Loc, known: dict[Any, S
     bound = bind(callee, call, loc)
     given = tuple((p, plain_kind(atom_kind(a, kinds))) for p, a in bound.items())
     if (fn, given) not in known:
-        known[fn, given] = summary(fn, dict(given))
+        known[fn, given] = summary(fn, dict(given), target)
     mark = _mark(fn, given, known[fn, given])
     return ir.Call(mark, tuple(bound.values()), (), call.text)
 

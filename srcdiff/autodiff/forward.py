@@ -94,7 +94,10 @@ def tangent_facts(
     mixed = request.mixed or computes_complex(function, kinds)
     known = sampled(function, kinds)
     laid = laid_names(function, kinds, classes)
-    return Facts(kinds, shared, active, names, fresh, "", theirs, mixed, known, laid=laid)
+    return Facts(
+        kinds, shared, active, names, fresh, "", theirs, mixed, known, laid=laid,
+        target=function.target,
+    )  # fmt: skip
 
 
 def tangent_kinds(facts: Facts, request: Request) -> dict[str, ir.Kind]:
@@ -285,8 +288,8 @@ def _of_number(value: ir.Rhs, tangent: ir.Rhs, scribe: Scribe) -> ir.Rhs:
 
     An array of no axes would be shared where a number is not.
     """
-    kinds = scribe.facts.kinds
-    kind = kind_of_call(value, kinds) if isinstance(value, ir.Call) else ir.UNKNOWN
+    kinds, device = scribe.facts.kinds, scribe.facts.target.on_device
+    kind = kind_of_call(value, kinds, device) if isinstance(value, ir.Call) else ir.UNKNOWN
     kind = atom_kind(value, kinds) if isinstance(value, ir.Name) else kind
     if ir.is_scalar(kind):
         own = is_op(tangent, Op.ARRAY) and not tangent.kwargs

@@ -38,7 +38,6 @@ from srcdiff.primitives.effects import returns_view
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array, is_array_if_any
 from srcdiff.runtime import layout, sequences, trees
-from srcdiff.runtime.devices import on_device
 
 
 def copied_numbers(stmt: ir.Assign, facts: Facts) -> ir.Block:
@@ -48,7 +47,7 @@ def copied_numbers(stmt: ir.Assign, facts: Facts) -> ir.Block:
         return ()
     if not any(map(_may_be_number, _items(facts.kinds[stmt.target.id]))):
         return ()
-    if on_device():  # there they have arrays as adjoints
+    if facts.target.on_device:  # there they have arrays as adjoints
         raise refused("memory.copy_of_numbers", stmt.loc)
     source, lines = facts.adjoint(stmt.target.id), Lines(facts, stmt.loc)
 

@@ -65,9 +65,9 @@ class _Transposition(Builder):
         if stmt.target.id in kinds:  # the adjoint of a result is of its kind
             kinds[self.result.id] = kinds[stmt.target.id]
         inner = _with_adjoints(facts, {**own, stmt.target.id: self.result.id})
-        self.lines = in_full(expand(bound, stmt, inner), kinds, self.fresh)
+        self.lines = in_full(expand(bound, stmt, inner), kinds, self.fresh, facts.target)
         made = tuple(s for s in self.lines if isinstance(s, ir.Assign))
-        self.facts = replace(facts, kinds={**kinds, **inferred(made, kinds)})
+        self.facts = replace(facts, kinds={**kinds, **inferred(made, kinds, facts.target)})
         self.linear = self._linear(made)
         self.out += made
         self.parts = defaultdict[int, list[ir.Atom]](list)  # of a result that is a tuple
@@ -322,7 +322,8 @@ def check_own_memory(stmt: ir.Assign, call: ir.Call, facts: Facts) -> None:
 
 def _is_complex(stmt: ir.Assign, call: ir.Call, facts: Facts) -> bool:
     """Whether a complex number may be involved: backward lines conjugate its factors."""
-    folder = Folder(facts.kinds, lambda rhs: ir.Name("_"), mixed=facts.complex)
+    device, mixed = facts.target.on_device, facts.complex
+    folder = Folder(facts.kinds, lambda rhs: ir.Name("_"), device, mixed=mixed)
     return any(folder.is_complex(ir.Name(n)) for n in (stmt.target.id, *ir.names(call)))
 
 

@@ -2,7 +2,8 @@
 
 Takes a text from `codegen` and what its global names stand for; gives functions, or a file.
 
-`loader`: functions of a text, for the arrays at hand, shown in tracebacks.
+`target`: how a program is legalised and loaded for where it is to run.
+`loader`: functions of a text, shown in tracebacks.
 `references`: the text of a constant, and the import of a name.
 `function_text`: the text of a function that is copied into a file.
 `kind_checks`: kinds as a file states and checks them.

@@ -21,7 +21,7 @@ from srcdiff.codegen.printer import wrap
 from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.ir.frozen import state
 from srcdiff.runtime import guards, service
-from srcdiff.runtime.devices import OnHost, on_device
+from srcdiff.runtime.devices import OnHost
 from srcdiff.specialize.inline import is_foreign
 
 _MISSING = object()
@@ -31,7 +31,7 @@ _VECTOR_MATH = "srcdiff.backends.numba.vector_math"
 
 @state
 class Standalone:
-    """The parts of a file that generated functions are put into.
+    """The parts of a file that generated functions are put into, for where they are to run.
 
     `spaces` are the namespaces of the user's modules.  With `inline` the user's functions are
     copied as srcdiff's own are, else imported.  `records` and `containers`: whether values may be
@@ -42,6 +42,7 @@ class Standalone:
 
     spaces: list[Mapping[str, Any]]
     place: ir.Loc
+    target: ir.Target
     inline: bool = False
     records: bool = True
     containers: bool = True
@@ -71,7 +72,7 @@ class Standalone:
         for name, value in refs.items():
             self._provide(name, value)
         modules = {n: v for n, v in refs.items() if isinstance(v, types.ModuleType)}
-        if on_device() and "np" not in refs:  # in annotations
+        if self.target.on_device and "np" not in refs:  # in annotations
             modules["np"] = sys.modules["numpy"]
         return "\n\n\n".join(self._added(n, emitted, modules) for n in emitted.functions)
 
@@ -91,7 +92,7 @@ class Standalone:
     def name_of(self, value: Any, wanted: str) -> str:
         """The name in the file of something that is provided now, if it was not before."""
         value = self._form(value)
-        if on_device() and value is sys.modules["numpy"]:
+        if self.target.on_device and value is sys.modules["numpy"]:
             wanted = "cp"
         if callable(value) or isinstance(value, types.ModuleType):
             for name, known in self.names.items():
@@ -147,7 +148,7 @@ class Standalone:
 
     def _import(self, found: Import) -> None:
         """Add an import: of CuPy where the file is for its arrays."""
-        self.imports.add(cupy.imported(found) if on_device() else found)
+        self.imports.add(cupy.imported(found) if self.target.on_device else found)
 
     def _value(self, name: str, value: Any) -> None:
         """Write a value out, or import it."""
@@ -172,7 +173,7 @@ class Standalone:
         module = value.__module__ or ""
         generated = value.__code__.co_filename.startswith(ir.GENERATED)
         lost = references.object_import(value, value.__name__, self.spaces) is None
-        return generated or lost or ((self.inline or on_device()) and _is_users(module))
+        return generated or lost or ((self.inline or self.target.on_device) and _is_users(module))
 
     def _refusal(self, name: str, why: str) -> UnsupportedError:
         return UnsupportedError(
@@ -206,7 +207,7 @@ class Standalone:
         names = getattr(getattr(value, "__code__", None), "co_freevars", ())
         space.update((n, c.cell_contents) for n, c in zip(names, cells))
         own = _is_ours(value)
-        if own and on_device():
+        if own and self.target.on_device:
             text, space = cupy.for_cupy(text), {**space, "cp": sys.modules["numpy"]}
         text = self._respelled(text, space, own, name)
         if self.decorator and value.__module__ != guards.__name__:

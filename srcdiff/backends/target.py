@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from srcdiff import ir
 from srcdiff.backends.loader import Loaded, compile_module
-from srcdiff.errors import DtypeError
 from srcdiff.frontend.request import Request
 from srcdiff.frontend.signatures import module_of
 from srcdiff.runtime import trees
@@ -57,8 +56,6 @@ def loaded(
         emitted = made.emitted
         space = compile_module(emitted.text, refs, title, module_of(primal), emitted.lines)
         return Loaded({n: space[n] for n in emitted.functions}, emitted.text)
-    if target.on_device:
-        raise DtypeError("compile='numba': the arguments are arrays of CuPy, pass NumPy's")
     from srcdiff.backends.numba import jit
 
     return jit.loaded(made, refs, title, primal)

@@ -168,7 +168,8 @@ def emit(
     user does; `others` are the global names of the functions that stand beside this one.
     """
     scan, planned, body, gone = _structured(function)
-    build = Expressions(Globals(_locals(scan), namespace, others))
+    device = function.target.on_device
+    build = Expressions(Globals(_locals(scan), namespace, others, device))
     arguments = _arguments(function.params, build)
     nodes = Statements(build, planned, gone, Comments(function)).block(body) or [gast.Pass()]
     if function.doc is not None:

@@ -11,7 +11,7 @@ import keyword
 import math
 import sys
 from collections.abc import Iterable, Mapping
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 import gast
@@ -22,7 +22,7 @@ from srcdiff.codegen import expression_text
 from srcdiff.primitives.arguments import called_by_name
 from srcdiff.primitives.operation import distribution, op_of
 from srcdiff.primitives.ops import Op, is_op, which_op
-from srcdiff.runtime.devices import OnHost, canonical, generating_for, on_device
+from srcdiff.runtime.devices import OnHost, canonical
 from srcdiff.runtime.workspace import MEMORY
 
 _MISSING = object()
@@ -40,7 +40,8 @@ class Globals:
     """The global names of a generated text and the objects that they stand for.
 
     `taken` are the local names, which no global may have; `namespace` tells what the user's own
-    names mean, `others` what the names mean that other functions of the text use.
+    names mean, `others` what the names mean that other functions of the text use.  `device`: arrays
+    live on a device, and NumPy's functions are spelled as CuPy's.
     """
 
     def __init__(
@@ -48,16 +49,18 @@ class Globals:
         taken: Iterable[str],
         namespace: Mapping[str, Any] | None = None,
         others: Mapping[str, Any] | None = None,
+        device: bool = False,
     ) -> None:
+        self.device = device
         self.taken = frozenset(taken)
         self.namespace = namespace or {}
         self.others = others or {}
         self.refs: dict[str, Any] = {}
-        self._spelled: dict[tuple[int, str | None, bool], str] = {}
+        self._spelled: dict[tuple[int, str | None], str] = {}
 
     def bind(self, name: str, value: Any) -> str:
         """A global name for an object: the given one, unless something else has it."""
-        name, rest = _named(name, value)
+        name, rest = self._named(name, value)
         candidate, number = name, 0
         while candidate in self.taken or self._is_other(candidate, value):
             number += 1
@@ -74,15 +77,21 @@ class Globals:
         """The spelling of an object: the user's where that leads to it, else the usual one."""
         if type(value) is OnHost:
             return self._on_host(value, text)
-        key = (id(value), text, on_device())
+        key = (id(value), text)
         if key not in self._spelled:
             self._spelled[key] = self._by_text(value, text) or self._usual(value, text)
         return self._spelled[key]
 
+    @cached_property
+    def _host(self) -> Globals:
+        """The same names, and NumPy's functions as they are."""
+        host = Globals(self.taken, self.namespace, self.others)
+        host.refs = self.refs
+        return host
+
     def _on_host(self, value: OnHost, text: str | None) -> str:
         """The spelling of a function of NumPy beside those of CuPy."""
-        with generating_for("numpy"):
-            spelled = self.spell(value.function, text)
+        spelled = self._host.spell(value.function, text)
         root = spelled.partition(".")[0]
         if not isinstance(self.refs[root], OnHost):
             self.refs[root] = OnHost(self.refs[root])
@@ -138,14 +147,13 @@ class Globals:
         theirs = self.namespace.get(base) is owner
         return f"{self.bind(base, owner) if theirs else self._in_modules(owner, base)}.{name}"
 
-
-def _named(name: str, value: Any) -> tuple[str, str]:
-    """The global name for a module that a text calls by a name, and the path from there."""
-    if value is np:
-        return ("cp", "") if on_device() else ("np" if name == "cp" else name, "")
-    if on_device() and value is sys.modules.get("scipy"):
-        return "cupyx", ".scipy"
-    return name, ""
+    def _named(self, name: str, value: Any) -> tuple[str, str]:
+        """The global name for a module that a text calls by a name, and the path from there."""
+        if value is np:
+            return ("cp", "") if self.device else ("np" if name == "cp" else name, "")
+        if self.device and value is sys.modules.get("scipy"):
+            return "cupyx", ".scipy"
+        return name, ""
 
 
 def _same(one: Any, other: Any) -> bool:

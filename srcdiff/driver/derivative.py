@@ -44,7 +44,14 @@ from srcdiff.driver.executable import (
     made_alike,
 )
 from srcdiff.driver.guards import Watch, unchanged, watched
-from srcdiff.driver.options import Options, given_at, part_of, request_of, target_of
+from srcdiff.driver.options import (
+    Options,
+    given_at,
+    part_of,
+    request_of,
+    target_of,
+    with_arrays,
+)
 from srcdiff.errors import SrcdiffError, TransformError, entry, is_whole, shortened
 from srcdiff.frontend.request import spelled
 from srcdiff.frontend.signatures import arguments, leaves_out, signature_of
@@ -52,7 +59,6 @@ from srcdiff.ir import Call, Loc
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.lattice import key_of, kind_of
 from srcdiff.runtime import records
-from srcdiff.runtime.devices import generating_for
 from srcdiff.runtime.service import made_once
 from srcdiff.specialize.inline import lowered
 from srcdiff.texts import line_of
@@ -160,11 +166,11 @@ class Derivative(Transformed):
         pair = table is self._pairs
 
         def make() -> Any:
-            target = replace(self.target, arrays=arrays_among(self._arguments(args, kwargs)))
-            with generating_for(target.arrays):
-                if self.request.validate:
-                    self.validate(args, kwargs, pair)
-                return self._generate(self.kinds(args, kwargs), target, pair)
+            arrays = arrays_among(self._arguments(args, kwargs))
+            target = with_arrays(self.target, arrays)
+            if self.request.validate:
+                self.validate(args, kwargs, pair)
+            return self._generate(self.kinds(args, kwargs), target, pair)
 
         return self._kept(table, key, make)
 
@@ -345,7 +351,7 @@ class Derivative(Transformed):
         """The generated text for arrays of a module, which is not compiled."""
         args = None if example is None else (*self.receiver, *example)
         kinds = self._declared_inputs() if args is None else self.kinds(args, {})
-        return self._derived(kinds, replace(self.target, arrays=arrays), None).emitted.text
+        return self._derived(kinds, with_arrays(self.target, arrays), None).emitted.text
 
     def generic(self) -> Compiled:
         """The specialisation for parameters of which nothing is known but annotations."""

@@ -7,12 +7,12 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any, TypeVar
 
 from srcdiff import ir
-from srcdiff.errors import EmptyInputsError, TransformError, UnsupportedError
+from srcdiff.errors import DtypeError, EmptyInputsError, TransformError, UnsupportedError
 from srcdiff.frontend.request import Input, Member, Nested, Request, items_of, parse_path, spelled
 from srcdiff.frontend.signatures import named, place_of, signature_of
 from srcdiff.frontend.source.parse import of_ours
 from srcdiff.ir import SEED
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.runtime.service import is_derivative
 from srcdiff.runtime.trees import differentiable_part
 from srcdiff.runtime.workspace import check_counts
@@ -120,6 +120,17 @@ def target_of(f: Any, options: Options) -> ir.Target:
     if options.workspace:
         check_counts()
     return ir.Target(compiler=options.compile, workspace=options.workspace)
+
+
+def with_arrays(target: ir.Target, arrays: str) -> ir.Target:
+    """The target for arrays of a module.
+
+    Raises:
+        DtypeError: what compiles the program does not take them.
+    """
+    if target.native and arrays != ir.HOST.arrays:
+        raise DtypeError("compile='numba': the arguments are arrays of CuPy, pass NumPy's")
+    return replace(target, arrays=arrays)
 
 
 def _refused(options: Options) -> tuple[str, str]:

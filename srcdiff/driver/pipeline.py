@@ -466,7 +466,9 @@ def _adjoints(state: State) -> State:
     names = adjoint_names(function, active, fresh)
     mixed = state.request.mixed or computes_complex(function, kinds)
     how = mixed, sampled(function, kinds), state.request.strong_zeros
-    facts = Facts(kinds, shared, active, names, fresh, seed, state.theirs, *how)
+    facts = Facts(
+        kinds, shared, active, names, fresh, seed, state.theirs, *how, target=state.target
+    )
     if shared.shadows:
         from srcdiff.autodiff.shadows import with_shadows
 

@@ -41,7 +41,6 @@ from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.operation import Meaning, op_of
 from srcdiff.primitives.ops import Op, op_named
 from srcdiff.runtime import arrays, indexing, records, sequences, trees
-from srcdiff.runtime.devices import on_device
 
 # --- the kinds of results where arrays are on a device -------------------------------------------
 
@@ -91,8 +90,8 @@ def as_arrays(kind: ir.Kind, flags: bool = False) -> ir.Kind:
 
 
 def is_transfer(fn: Any, args: Args) -> bool:
-    """Whether a call asks the device for a value."""
-    return on_device() and op_named(fn) in _TRANSFERS and any(map(may_be_device, args))
+    """Whether a call asks the device for a value, where arrays live on one."""
+    return op_named(fn) in _TRANSFERS and any(map(may_be_device, args))
 
 
 def is_of_numpy(fn: Any) -> bool:
@@ -129,10 +128,13 @@ _TWINS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs = ()) -> ir.Kind:
-    """The kind of `fn(*args, **kwargs)`; lengths that nothing is known of are None."""
+def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs, device: bool) -> ir.Kind:
+    """The kind of `fn(*args, **kwargs)`; lengths that nothing is known of are None.
+
+    `device`: arrays live on a device.
+    """
     kind = out_kind(fn, args, kwargs) or _call_kind(fn, args, kwargs)
-    return placed(kind, fn, args) if on_device() else kind
+    return placed(kind, fn, args) if device else kind
 
 
 def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> ir.Kind:
@@ -319,7 +321,7 @@ def _zeros(kind: ir.Kind) -> ir.Kind:
     if type(kind) is ir.Scalar:
         return _forgotten(kind)
     if type(kind) is ir.Array:
-        return float_like(kind)
+        return float_like(kind, False)
     held = isinstance(kind, (ir.Tuple, ir.List, ir.Dict, ir.Maybe)) and ir.class_of(kind) is None
     return ir.mapped(_zeros, kind, new=True) if held else ir.UNKNOWN
 
@@ -406,20 +408,20 @@ _SPECIAL: dict[Any, Rule] = {
 # --- atoms and calls, where the kinds of the names are given -------------------------------------
 
 
-def kind_of_call(call: ir.Call, kinds: Mapping[str, ir.Kind]) -> ir.Kind:
+def kind_of_call(call: ir.Call, kinds: Mapping[str, ir.Kind], device: bool) -> ir.Kind:
     """The kind of a call's result where the names have these kinds."""
     args = [atom_kind(a, kinds) for a in call.args]
     kwargs = tuple((k, atom_kind(v, kinds)) for k, v in call.kwargs if k is not None)
     if len(kwargs) < len(call.kwargs) or any(type(a) is ir.Star for a in call.args):
         return ir.UNKNOWN
-    return call_kind(call.fn, tuple(surely(call.fn, args)), kwargs)
+    return call_kind(call.fn, tuple(surely(call.fn, args)), kwargs, device)
 
 
-def rhs_kind(rhs: ir.Rhs, kinds: Mapping[str, ir.Kind]) -> ir.Kind:
+def rhs_kind(rhs: ir.Rhs, kinds: Mapping[str, ir.Kind], device: bool) -> ir.Kind:
     """The kind of what a right-hand side makes."""
     if isinstance(rhs, ir.Opaque):
         return ir.UNKNOWN
-    return kind_of_call(rhs, kinds) if type(rhs) is ir.Call else atom_kind(rhs, kinds)
+    return kind_of_call(rhs, kinds, device) if type(rhs) is ir.Call else atom_kind(rhs, kinds)
 
 
 def atom_kind(atom: ir.Atom, kinds: Mapping[str, ir.Kind]) -> ir.Kind:
@@ -449,15 +451,15 @@ def constant_kind(value: Any) -> ir.Kind:
     return ir.Object("ellipsis") if value is ... else kind_of(value, "")
 
 
-def float_like(kind: ir.Kind) -> ir.Kind:
+def float_like(kind: ir.Kind, device: bool) -> ir.Kind:
     """The kind of the adjoint of a value: its shape, with a floating dtype."""
-    if type(kind) is ir.Scalar and on_device():
+    if type(kind) is ir.Scalar and device:
         return ir.Array(_float_dtype(kind.dtype), (), maybe_scalar=True)
     if type(kind) is ir.Scalar:
         return ir.Scalar(_float_dtype(kind.dtype), None)
     if type(kind) is ir.Array:
         return replace(kind, dtype=_float_dtype(kind.dtype))
-    return ir.maybe(float_like(kind.kind)) if isinstance(kind, ir.Maybe) else ir.UNKNOWN
+    return ir.maybe(float_like(kind.kind, device)) if isinstance(kind, ir.Maybe) else ir.UNKNOWN
 
 
 def _float_dtype(dtype: str | None) -> str | None:

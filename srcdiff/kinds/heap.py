@@ -24,9 +24,13 @@ from srcdiff.runtime import records
 
 
 class Heap:
-    """Contents by site; `changed` is set by whatever makes them more general."""
+    """Contents by site; `changed` is set by whatever makes them more general.
 
-    def __init__(self) -> None:
+    `device`: arrays live on a device.
+    """
+
+    def __init__(self, device: bool) -> None:
+        self.device = device
         self.held: dict[str, ir.List | ir.Dict] = {}
         self.sets = Disjoint[str]()
         self.changed = False
@@ -205,10 +209,10 @@ class Heap:
 
     def updated(self, base: ir.List | ir.Dict, key: ir.Kind, op: str, value: ir.Kind) -> ir.Kind:
         """What stands at a place after `base[key] op= value`: an array stays what it is."""
-        old = call_kind(operator.getitem, (self.resolve(base), key))
+        old = call_kind(operator.getitem, (self.resolve(base), key), (), self.device)
         if is_array(old):
             return old
-        new = call_kind(ir.OPERATORS[op], (old, self.resolve(value)))
+        new = call_kind(ir.OPERATORS[op], (old, self.resolve(value)), (), self.device)
         return join(old, new) if type(old) is ir.Array else new
 
     def extend(self, base: ir.List | ir.Dict, kind: ir.Kind) -> None:

@@ -29,7 +29,6 @@ from srcdiff.primitives.effects import is_pure, mutated_args
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
 from srcdiff.runtime import records
-from srcdiff.runtime.devices import on_device
 
 Env = dict[str, ir.Kind]
 
@@ -58,9 +57,9 @@ class _Inference:
         self.function = function
         self.hope = hope
         self.params = params
-        self.here = on_device()
+        self.device = function.target.on_device
         self.bound = ir.bound(function.body) | {p.name for p in function.params}
-        self.heap = Heap()
+        self.heap = Heap(self.device)
         self.seen: Env = {}
         self.branches = 0
         self.equal = Equal()
@@ -84,7 +83,7 @@ class _Inference:
 
     def _param(self, param: ir.Param) -> ir.Kind:
         plain = param.name == ir.SEED and param.default == ir.Const(1.0)
-        seed = float_like(ir.Scalar("float64"))  # of a number
+        seed = float_like(ir.Scalar("float64"), self.device)  # of a number
         kind = self.params.get(param.name, seed if plain else ir.NUMERIC)
         if param.style == "*" and type(kind) is not ir.Tuple:
             kind = ir.Tuple(None)
@@ -161,12 +160,12 @@ class _Inference:
 
     def _result(self, call: ir.Call, held: tuple[ir.Kind, ...]) -> ir.Kind:
         """The kind of a call on operands of these kinds."""
-        here = self.here
+        device = self.device
         old: tuple[Any, bool, ir.Kind] | None = call._result
-        if old is not None and old[0] == held and old[1] is here:
+        if old is not None and old[0] == held and old[1] is device:
             return old[2]
         result = self._computed(call, held)
-        remember(call, "_result", (held, here, result))  # for the next round and the next pass
+        remember(call, "_result", (held, device, result))  # for the next round and the next pass
         return result
 
     def _computed(self, call: ir.Call, held: tuple[ir.Kind, ...]) -> ir.Kind:
@@ -178,8 +177,8 @@ class _Inference:
         spread = len(kwargs) < len(call.kwargs) or ir.Star in map(type, call.args)
         args = held[:split]
         if call.role is ir.Role.LOOP and type(args[0]) is ir.Dict:
-            args = (call_kind(list, args[:1]), *args[1:])
-        return ir.UNKNOWN if spread else call_kind(call.fn, args, kwargs)
+            args = (call_kind(list, args[:1], (), self.device), *args[1:])
+        return ir.UNKNOWN if spread else call_kind(call.fn, args, kwargs, self.device)
 
     def _effects(self, call: ir.Call, args: list[ir.Kind]) -> None:
         """What a call does to the contents of its lists and dicts."""
@@ -275,12 +274,15 @@ class _Inference:
                     new = self.heap.updated(base, index, stmt.op, value)
                 self.heap.store(base, index, new)
         elif stmt.index is None and not (type(base) is ir.Array and not base.maybe_scalar):
-            new = call_kind(ir.OPERATORS[stmt.op or "+"], (base, self.heap.resolve(value)))
+            value = self.heap.resolve(value)
+            new = call_kind(ir.OPERATORS[stmt.op or "+"], (base, value), (), self.device)
             new = self.labels.named(new, self.labels.label(stmt.base.id, stmt))
             # An array stays the array that it is; a number takes a new value.
             self.bind(stmt.base.id, new if type(base) is ir.Scalar else join(base, new), env)
         elif type(base) is ir.Array and self.labels.depth == self.branches == 0:
-            part = base if index is None else call_kind(operator.getitem, (base, index))
+            part: ir.Kind = base
+            if index is not None:
+                part = call_kind(operator.getitem, (base, index), (), self.device)
             self.equal.learn(operator.add, (part, self.heap.resolve(value)))
 
     # --- control flow ---
@@ -363,7 +365,7 @@ class _Inference:
         if items is None:
             return
         held = ir.sure(self.heap.resolve(items))
-        kind = call_kind(operator.getitem, (held, ir.Scalar("int64")))
+        kind = call_kind(operator.getitem, (held, ir.Scalar("int64")), (), self.device)
         if type(held) is ir.Range:
             kind = self.labels.named(ir.Scalar("int64"), self.labels.label(stmt.target.id, stmt))
         self.bind(stmt.target.id, self.heap.intern(kind, f"{stmt.target.id}[]"), env)

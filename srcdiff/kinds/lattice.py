@@ -19,7 +19,7 @@ from srcdiff import ir
 from srcdiff.ir import Site
 from srcdiff.ir.kinds import maybe
 from srcdiff.runtime import records
-from srcdiff.runtime.devices import canonical, is_device_array, on_device
+from srcdiff.runtime.devices import canonical, is_device_array
 from srcdiff.runtime.scipy.sparse import is_sparse
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ def _join_scalars(a: ir.Scalar, b: ir.Scalar) -> ir.Scalar:
 def _join_arrays(a: ir.Scalar | ir.Array, b: ir.Scalar | ir.Array) -> ir.Array:
     maybe = any(type(k) is ir.Scalar or k.maybe_scalar for k in (a, b))
     x, y = getattr(a, "dims", None), getattr(b, "dims", None)
-    numbers = on_device() and ir.dims_of(a) == ir.dims_of(b) == ()
+    numbers = ir.dims_of(a) == ir.dims_of(b) == ()
     dims: tuple[ir.Dim, ...] | None = () if numbers else None
     if not maybe and x is not None and y is not None and len(x) == len(y):
         dims = tuple(map(ir.join_dim, x, y))

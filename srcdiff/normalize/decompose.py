@@ -42,31 +42,39 @@ from srcdiff.specialize.inline import inline, lowered, written_out
 _ROUNDS = 4
 
 
-def inferred(block: ir.Block, kinds: ir.Kinds) -> ir.Kinds:
+def inferred(block: ir.Block, kinds: ir.Kinds, target: ir.Target) -> ir.Kinds:
     """The kinds of the names that a block binds."""
     free = sorted(ir.used(block) - ir.bound(block))
     params = tuple(ir.Param(n) for n in free)
     known = {n: kinds[n] for n in free if n in kinds}
     plain = tuple(s for s in block if not isinstance(s, (ir.Accum, ir.Demand, ir.Reset)))
-    return infer(ir.Function("", params, (*plain, ir.Return(ir.NONE))), known)
+    whole = ir.Function("", params, (*plain, ir.Return(ir.NONE)), target=target)
+    return infer(whole, known)
 
 
 class Specialiser(Builder):
     """Decides what is known of a definition at one call."""
 
     def __init__(
-        self, kinds: ir.Kinds, fresh: ir.Fresh, name: str, loc: ir.Loc, mixed: bool = False
+        self,
+        kinds: ir.Kinds,
+        fresh: ir.Fresh,
+        name: str,
+        loc: ir.Loc,
+        target: ir.Target,
+        mixed: bool = False,
     ) -> None:
         super().__init__(fresh, loc)  # writes what has to run before the statement at hand
         self.kinds = kinds
+        self.target = target
         self.mixed = mixed  # what has no known dtype may be complex
         self.name = name
 
     def settled(self, block: ir.Block) -> ir.Block:
         """The block with what is known decided, until nothing changes."""
         for _ in range(_ROUNDS):
-            known = {**self.kinds, **inferred(block, self.kinds)}
-            folder = Folder(known, self.temp, mixed=self.mixed)
+            known = {**self.kinds, **inferred(block, self.kinds, self.target)}
+            folder = Folder(known, self.temp, self.target.on_device, mixed=self.mixed)
             new = self.block(block, folder, {})
             if new == block:
                 break
@@ -238,7 +246,8 @@ def composed(
 
     fresh = ir.Fresh(ir.all_names(function))
     laid = laid_origins(function, kinds)
-    writer = _Writer(kinds, fresh, matters, has_complex(function, kinds), laid)
+    mixed = has_complex(function, kinds)
+    writer = _Writer(kinds, fresh, matters, mixed, function.target, laid)
     return ir.replaced_in(function, writer.stmt)
 
 
@@ -268,7 +277,8 @@ def early(function: ir.Function, inputs: tuple[str, ...]) -> ir.Function:
     fresh = ir.Fresh(ir.all_names(function))
     writer = _Writer(
         dict.fromkeys(made, kind_types.Callable()), fresh,
-        lambda call, _: any(call is one for one in met), True, laid_origins(shown, {}),
+        lambda call, _: any(call is one for one in met), True, function.target,
+        laid_origins(shown, {}),
     )  # fmt: skip
     return ir.rebuilt(function, body=ir.replaced(shown.body, writer.stmt))
 
@@ -282,12 +292,12 @@ def _makes_function(stmt: ir.Stmt) -> bool:
     return isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, Closure)
 
 
-def in_full(block: ir.Block, kinds: ir.Kinds, fresh: ir.Fresh) -> ir.Block:
+def in_full(block: ir.Block, kinds: ir.Kinds, fresh: ir.Fresh, target: ir.Target) -> ir.Block:
     """A block of plain statements with all calls of composed functions written out."""
     while any(_is_defined(ir.call_of(s)) for s in ir.walk(block)):
-        known = {**kinds, **inferred(block, kinds)}
+        known = {**kinds, **inferred(block, kinds, target)}
         mixed = any(map(is_complex_kind, known.values()))
-        writer = _Writer(known, fresh, lambda call, _: _is_defined(call), mixed)
+        writer = _Writer(known, fresh, lambda call, _: _is_defined(call), mixed, target)
         block = _bound_once(ir.replaced(block, writer.stmt), fresh)
     return block
 
@@ -358,9 +368,11 @@ class _Writer:
         fresh: ir.Fresh,
         wanted: Callable[[ir.Call, tuple[str, ...]], bool],
         mixed: bool,
+        target: ir.Target,
         laid: frozenset[str] = frozenset(),
     ) -> None:
         self.kinds = kinds
+        self.target = target
         self.fresh = fresh
         self.wanted = wanted
         self.mixed = mixed  # complex numbers may occur
@@ -379,7 +391,8 @@ class _Writer:
         target = stmt.target if isinstance(stmt, ir.Assign) else None
         found = options(call)
         if found is not None:
-            return Plain(found, self.fresh, stmt.loc, self.kinds).statements(target)
+            device = self.target.on_device
+            return Plain(found, self.fresh, stmt.loc, self.kinds, device).statements(target)
         if target is not None and _is_field(call, self.kinds):
             part = ir.Call(operator.getitem, (call.args[0], ir.Const(_FIELDS[call.fn.name])))  # type: ignore[union-attr]
             return (ir.Assign(target, part, stmt.loc),)
@@ -432,5 +445,6 @@ class _Writer:
         callee = lowered(rule.definition)
         assert callee is not None, f"the definition {rule.name} cannot be lowered"
         body = written_out(callee, args, target, loc, self.fresh)
-        specialised = Specialiser(self.kinds, self.fresh, spelling(call), loc, self.mixed)
+        known = self.kinds, self.fresh, spelling(call), loc, self.target, self.mixed
+        specialised = Specialiser(*known)
         return ir.replaced(specialised.settled(body), lambda s: replace(s, loc=loc))

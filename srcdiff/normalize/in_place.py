@@ -33,7 +33,6 @@ from srcdiff.primitives.effects import mutated_args, returns_nothing
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array, is_reshaping
-from srcdiff.runtime.devices import on_device
 
 
 def shared_elements(function: ir.Function, kinds: ir.Kinds) -> frozenset[int]:
@@ -44,7 +43,8 @@ def shared_elements(function: ir.Function, kinds: ir.Kinds) -> frozenset[int]:
     """
     # A generated text writes into no array that another of its names holds.
     known = sampled(function, kinds) and not function.loc.file.startswith(ir.GENERATED)
-    stores = [s for s in ir.walk(function.body) if _is_store(s, kinds, known)]
+    device = function.target.on_device
+    stores = [s for s in ir.walk(function.body) if _is_store(s, kinds, known, device)]
     memory = PointsTo.of(function, kinds)
     links = [k for k in memory.links if not _takes_out(k)]
     # `b *= y` on an array gives the array that it was.
@@ -53,7 +53,7 @@ def shared_elements(function: ir.Function, kinds: ir.Kinds) -> frozenset[int]:
     for stmt in stores:
         assert type(stmt) is ir.SetItem
         other = _other_holder(stmt, links, function, kinds)
-        if other is not None and not is_array(_element(stmt, kinds)):
+        if other is not None and not is_array(_element(stmt, kinds, device)):
             raise _unclear(stmt, other)
         if other is not None:
             found.add(id(stmt))
@@ -68,19 +68,19 @@ def _unclear(stmt: ir.SetItem, other: str) -> TransformError:
     )
 
 
-def _element(stmt: ir.SetItem, kinds: ir.Kinds) -> ir.Kind:
+def _element(stmt: ir.SetItem, kinds: ir.Kinds, device: bool) -> ir.Kind:
     """The kind of the element that a store is about."""
     assert stmt.index is not None
-    return kind_of_call(ir.Call(operator.getitem, (stmt.base, stmt.index)), kinds)
+    return kind_of_call(ir.Call(operator.getitem, (stmt.base, stmt.index)), kinds, device)
 
 
-def _is_store(stmt: ir.Stmt, kinds: ir.Kinds, known: bool) -> bool:
+def _is_store(stmt: ir.Stmt, kinds: ir.Kinds, known: bool, device: bool) -> bool:
     """Whether a statement is an operator in place on an element that may be an array."""
     if type(stmt) is not ir.SetItem or stmt.index is None or stmt.op is None:
         return False
     kind = kinds.get(stmt.base.id, ir.UNKNOWN)
     kind = ir.sure(kind) if known else kind
-    if not isinstance(kind, (ir.List, ir.Dict)) or ir.is_scalar(_element(stmt, kinds)):
+    if not isinstance(kind, (ir.List, ir.Dict)) or ir.is_scalar(_element(stmt, kinds, device)):
         return False
     return any(ir.is_mutable(k) or type(k) is ir.Tuple for k in ir.contents(kind))
 
@@ -297,6 +297,7 @@ class _InPlace(Rewriter):
     ) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.kinds, self.shared, self.held = kinds, shared, held
+        self.device = function.target.on_device
         self.reshaped = reshaped_names(function)
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
@@ -327,7 +328,9 @@ class _InPlace(Rewriter):
         known = type(value) is not ir.Name or ir.is_numeric(
             self.kinds.get(value.id, ir.UNKNOWN)
         )
-        alone = base.id not in self.shared and not reshaped and not _may_be_zero_dimensional(kind)
+        alone = base.id not in self.shared and not reshaped
+        # On a device what is computed of an array without axes is one.
+        alone = alone and (self.device or not _may_be_zero_dimensional(kind))
         alone = alone and (known or not is_array(kind))
         if alone or (kind is not None and ir.is_scalar(kind)):
             return self.rebound(stmt, call, kind)
@@ -384,9 +387,7 @@ _STORED = ("+", "-", "*", "/")
 
 def _may_be_zero_dimensional(kind: ir.Kind | None) -> bool:
     """Whether `y op x` may be a number where y is an array without axes."""
-    return (
-        not on_device() and type(kind) is ir.Array and not kind.maybe_scalar and not kind.dims
-    )
+    return type(kind) is ir.Array and not kind.maybe_scalar and not kind.dims
 
 
 def _changes_dtype(atom: ir.Atom, kind: ir.Array, kinds: ir.Kinds) -> bool:

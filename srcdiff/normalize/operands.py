@@ -85,7 +85,9 @@ def _at_times(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     unknown = {n for n, k in kinds.items() if isinstance(k, ir.Unknown)}
     made = [s for s in ir.walk(function.body) if type(s) is ir.Assign]
     bound = [(s.target.id, s.rhs) for s in made if s.target.id in unknown]
-    found = {n for n, rhs in bound if isinstance(rhs_kind(rhs, kinds), (ir.List, ir.Tuple))}
+    device = function.target.on_device
+    listed = (ir.List, ir.Tuple)
+    found = {n for n, rhs in bound if isinstance(rhs_kind(rhs, kinds, device), listed)}
     while more := {n for n, rhs in bound if type(rhs) is ir.Name and rhs.id in found} - found:
         found |= more
     return frozenset(found)

@@ -22,7 +22,6 @@ from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.arguments import argument as given_as
 from srcdiff.primitives.arguments import as_atom, bind, named, parameters, spelling, takes_out
 from srcdiff.primitives.registry import Rule, given
-from srcdiff.runtime.devices import on_device
 
 _EVERYTHING = ir.Const(...)
 _DRAWS = ("random", "standard_normal", "standard_exponential", "standard_gamma")
@@ -101,9 +100,12 @@ def _outs(given: ir.Atom) -> tuple[ir.Atom, ...]:
 class Plain(Builder):
     """The statements for one call with options."""
 
-    def __init__(self, found: Options, fresh: ir.Fresh, loc: ir.Loc, kinds: ir.Kinds) -> None:
+    def __init__(
+        self, found: Options, fresh: ir.Fresh, loc: ir.Loc, kinds: ir.Kinds, device: bool
+    ) -> None:
         super().__init__(fresh, loc)
         self.found = found
+        self.device = device  # whether arrays live on one
         self.kinds = kinds
 
     def statements(self, target: ir.Name | None) -> ir.Block:
@@ -150,7 +152,7 @@ class Plain(Builder):
         """A call that draws as many random numbers as go into `out`."""
         if not (isinstance(call.fn, ir.Method) and call.fn.name in _DRAWS):
             return call
-        if on_device():
+        if self.device:
             raise refused("backends.draws", self.loc, name=call.fn.name)
         if given_as(call, "size") not in (None, ir.NONE):
             return call

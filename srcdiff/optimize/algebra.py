@@ -99,7 +99,7 @@ class Algebra:
         if self.is_inexact(stmt.base) or stmt.index is None:
             return self.is_inexact(stmt.base)
         item = ir.Call(operator.getitem, (stmt.base, stmt.index))
-        return ir.is_float(kind_of_call(item, self.kinds))
+        return ir.is_float(kind_of_call(item, self.kinds, self.signs.device))
 
     def rank(self, atom: ir.Atom) -> int | None:
         """How many axes an atom has that is certainly an array."""
@@ -300,7 +300,7 @@ class Algebra:
 
     def zeros(self, target: str, like: ir.Atom) -> ir.Rhs | None:
         """`zero_tree(xs)` of a list of a few numbers."""
-        return few_zeros(self.kind(like))
+        return few_zeros(self.kind(like), self.signs.device)
 
     def tuple(self, target: str, items: ir.Atom) -> ir.Rhs | None:
         """`tuple((a, b))`."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
 from srcdiff.primitives.ops import Op, is_op
-from srcdiff.runtime.devices import on_device
 
 NEAR = 12
 """How many statements before a store, or behind a temporary, are looked at."""
@@ -70,19 +69,19 @@ def _place(rhs: ir.Rhs, index: ir.Atom | None) -> int | None:
 _FEW = 4  # zeros that are written out
 
 
-def few_zeros(kind: ir.Kind | None) -> ir.Call | None:
+def few_zeros(kind: ir.Kind | None, device: bool) -> ir.Call | None:
     """The display of zeros in the form of a list of a few numbers; None for others."""
     known = isinstance(kind, (ir.List, ir.Tuple)) and kind.items is not None
     items = ir.items_of(kind) if known else ()
-    if not 0 < len(items) <= _FEW or not all(map(is_number, items)):
+    if not 0 < len(items) <= _FEW or not all(is_number(k, device) for k in items):
         return None
     return ir.Call(ir.make_list, (ir.Const(0.0),) * len(items))
 
 
-def is_number(kind: ir.Kind | None) -> bool:
+def is_number(kind: ir.Kind | None, device: bool) -> bool:
     """Whether a value is a number, or the sum of a list: on a device an array, or 0 of none."""
     if isinstance(kind, ir.Array):
-        return on_device() and kind.maybe_scalar and kind.dims == () and kind.dtype == "float64"
+        return device and kind.maybe_scalar and kind.dims == () and kind.dtype == "float64"
     return isinstance(kind, ir.Scalar) and kind.dtype == "float64"
 
 

@@ -28,7 +28,6 @@ from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
 from srcdiff.runtime import sequences
-from srcdiff.runtime.devices import on_device
 from srcdiff.runtime.workspace import FUNCTIONS, MEMORY, OPERATORS, POWERS
 
 
@@ -65,7 +64,7 @@ def spell(function: ir.Function, kinds: ir.Kinds, ours: frozenset[str]) -> ir.Fu
     def stmt(s: ir.Stmt) -> ir.Stmt:
         if type(s) is not ir.Assign or type(s.rhs) is not ir.Call:
             return s
-        plain = _attribute(s.rhs, kinds) or _zeros(s.rhs, kinds)
+        plain = _attribute(s.rhs, kinds) or _zeros(s.rhs, kinds, function.target.on_device)
         if plain is not None:
             return replace(s, rhs=plain)
         return _in_place(s, s.rhs, function, kinds, ours)
@@ -73,14 +72,14 @@ def spell(function: ir.Function, kinds: ir.Kinds, ours: frozenset[str]) -> ir.Fu
     return ir.replaced_in(function, stmt)
 
 
-def _zeros(call: ir.Call, kinds: ir.Kinds) -> ir.Call | None:
+def _zeros(call: ir.Call, kinds: ir.Kinds, device: bool) -> ir.Call | None:
     """`[0.0] * len(xs)` for zeros in the form of a list of numbers; None for other calls."""
     like = call.args[0] if is_op(call, Op.ZERO_TREE) and not call.kwargs else None
     kind = kinds.get(like.id) if type(like) is ir.Name else None
     if like is None or not isinstance(kind, (ir.List, ir.Tuple)):
         return None
     items = ir.items_of(kind)
-    if not items or not all(map(is_number, items)):
+    if not items or not all(is_number(k, device) for k in items):
         return None
     return ir.Call(sequences.zeros_of, (like,), text="zeros_of")
 
@@ -164,8 +163,8 @@ def _plain_number(grad: ir.Atom, have: ir.Kind, want: ir.Scalar) -> ir.Rhs | Non
     """A gradient for an input that is a number."""
     have_dtype, python = ir.dtype_of(have), {"float64": float, "complex128": complex}
     as_python = ir.Call(python[want.dtype], (grad,)) if want.dtype in python else None
-    if type(have) is ir.Array:  # on a device a number is an array
-        sure = on_device() and have.dims == () and bool(want.python) and have_dtype is not None
+    if type(have) is ir.Array:  # without axes, as numbers on a device are
+        sure = have.dims == () and bool(want.python) and have_dtype is not None
         return as_python if sure and (want.dtype != "float64" or ir.is_real(have)) else None
     known = type(have) is ir.Scalar and have_dtype == want.dtype and want.python is not None
     if not known or have_dtype is None:
@@ -217,7 +216,7 @@ def reused(function: ir.Function, params: ir.Kinds) -> ir.Function:
 def _reused(call: ir.Call, kinds: ir.Kinds) -> ir.Call:
     """A call as that of a workspace, if its result is an array with axes for certain."""
     name, args = _named(call, kinds)
-    if name is None or not _has_axes(kind_of_call(call, kinds)):
+    if name is None or not _has_axes(kind_of_call(call, kinds, False)):
         return call
     if any(type(a) is ir.Star for a in args) or not _fits(name, args, call):
         return call

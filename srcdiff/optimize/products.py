@@ -24,7 +24,6 @@ from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.optimize.memory import Available
 from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.primitives.views import is_array
-from srcdiff.runtime.devices import on_device
 
 PRODUCTS = (Op.MUL, Op.DIV, Op.MATMUL, Op.OUTER)
 DEPTH = 12
@@ -55,6 +54,7 @@ class Signs:
     available: Available
     uses: Mapping[str, int]
     fresh: ir.Fresh
+    device: bool  # whether arrays live on one
     pending: list[ir.Assign] = field(default_factory=list)
     loc: ir.Loc = ir.NOWHERE
 
@@ -110,7 +110,7 @@ class Signs:
 
     def computed(self, call: ir.Call) -> ir.Name:
         """A new temporary for a call, whose kind follows from its operands."""
-        return self.named(call, kind_of_call(call, self.kinds))
+        return self.named(call, kind_of_call(call, self.kinds, self.device))
 
 
 # --- numbers gathered in front of products: `2.0 * x * (g / n)` becomes `2.0 * g / n * x` --------
@@ -222,7 +222,7 @@ class Products:
             return all(map(self.is_number, expr.args))
         kind = atom_kind(expr, self.kinds)
         # On a device an operation on a number takes as long as one on an array, but on the host.
-        return _is_pythons(kind) or (not on_device() and ir.dims_of(kind) == ())
+        return _is_pythons(kind) or (not self.signs.device and ir.dims_of(kind) == ())
 
     def may_divide(self, expr: Expr) -> bool:
         """Whether a number of Python may be divided by a number: it fails where that is 0."""

@@ -126,7 +126,8 @@ class Rewriter:
         self.available = Available(self.memory)
         fresh = ir.Fresh(ir.all_names(function) | set(kinds)) if fresh is None else fresh
         self.count = ir.use_counts(function.body)
-        self.signs = Signs(kinds, self.available, self.count, fresh)
+        device = function.target.on_device
+        self.signs = Signs(kinds, self.available, self.count, fresh, device)
         steady = frozenset(p.name for p in function.params) - ir.bound(function.body)
         self.algebra = Algebra(self.signs, steady)
         self.products: Products | None = None

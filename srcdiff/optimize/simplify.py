@@ -40,10 +40,12 @@ def simplify_pairs(
 
     `fresh` makes the names of new temporaries: it goes on to make those of the function.
     """
-    known = {**kinds, **{adjoints[n]: float_like(k) for n, k in kinds.items() if n in adjoints}}
+    device = function.target.on_device
+    own = {adjoints[n]: float_like(k, device) for n, k in kinds.items() if n in adjoints}
+    known = {**kinds, **own}
     given, kept = frozenset(known), frozenset(keep)
     for stmt in _adjoints(function):
-        _infer(stmt, known, given)
+        _infer(stmt, known, given, device)
     rewriter = _Backward(function, known, kept, fresh)
     return _without_dead(ir.rebuilt(function, body=rewriter.back(function.body)), kept)
 
@@ -54,13 +56,15 @@ def _adjoints(function: ir.Function) -> list[ir.Stmt]:
     return [s for pair in reversed(pairs) for s in ir.walk(pair.adjoint)]
 
 
-def _infer(stmt: ir.Stmt, kinds: dict[str, ir.Kind], given: frozenset[str]) -> None:
+def _infer(
+    stmt: ir.Stmt, kinds: dict[str, ir.Kind], given: frozenset[str], device: bool
+) -> None:
     """Add the kind of what a statement binds; a name that is bound twice is unknown."""
     for name in ir.writes(stmt):
         if name in given:
             continue
         known = name not in kinds and type(stmt) is ir.Assign
-        kinds[name] = rhs_kind(stmt.rhs, kinds) if known else ir.UNKNOWN  # type: ignore[union-attr]
+        kinds[name] = rhs_kind(stmt.rhs, kinds, device) if known else ir.UNKNOWN  # type: ignore[union-attr]
 
 
 class _Backward(Rewriter):

@@ -32,7 +32,7 @@ from srcdiff.primitives.operation import (
 )
 from srcdiff.primitives.ops import Op, is_op, op_named, which_op
 from srcdiff.runtime import records
-from srcdiff.runtime.devices import is_device_array, on_device
+from srcdiff.runtime.devices import is_device_array
 
 
 def is_foreign(call: ir.Call) -> bool:
@@ -106,12 +106,15 @@ def asks_no_copy(call: ir.Call) -> bool:
 
 
 def copies_items(call: ir.Call, kinds: ir.Kinds | None) -> bool:
-    """Whether `x[i]` certainly makes new memory: a number, or an index with an array in it."""
+    """Whether `x[i]` certainly makes new memory: there is an array in the index.
+
+    Where it is a number, which shares nothing, the kind of the result says so.
+    """
     base, index = call.args[0], call.args[1]
     if not is_array_or_number(base, kinds):
         return False
     items = index.items if type(index) is ir.Tup else (index,)
-    return any(_is_array_index(i, kinds) for i in items) or _picks_one(base, items, kinds)
+    return any(_is_array_index(i, kinds) for i in items)
 
 
 def _is_array_index(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
@@ -120,21 +123,6 @@ def _is_array_index(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
         return isinstance(atom.value, (np.ndarray, list)) or is_device_array(atom.value)
     kind = _kind(atom, kinds)
     return kind is not None and ir.indexes_as_array(kind)
-
-
-def _picks_one(base: ir.Atom, items: tuple[ir.Atom, ...], kinds: ir.Kinds | None) -> bool:
-    """Whether an index certainly selects one number; on a device it would be a view."""
-    kind = _kind(base, kinds)
-    rank = None if kind is None else ir.rank_of(kind)
-    return rank == len(items) and not on_device() and all(_is_integer(i, kinds) for i in items)
-
-
-def _is_integer(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
-    """Whether an index item is certainly one integer."""
-    if type(atom) is ir.Const:
-        return isinstance(atom.value, int) and not isinstance(atom.value, bool)
-    kind = _kind(atom, kinds)
-    return type(kind) is ir.Scalar and kind.dtype is not None and "int" in kind.dtype
 
 
 def is_array_or_number(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:

@@ -3,7 +3,7 @@
 The compiler knows NumPy alone.  What comes from CuPy is read as NumPy's object of the same name
 (`canonical`), and a derivative for CuPy arrays is spelled, and looked up, as CuPy's at the end.
 What differs before that is how numbers come out: a function of CuPy returns an array without axes
-where one of NumPy returns a number.  `on_device()` tells whether such a derivative is generated.
+where one of NumPy returns a number.  The target of a function says for which it is generated.
 """
 
 from __future__ import annotations
@@ -12,14 +12,10 @@ import contextlib
 import importlib
 import sys
 import types
-from collections.abc import Iterator
-from contextvars import ContextVar
 from inspect import getattr_static
 from typing import Any
 
 import numpy as np
-
-_module: ContextVar[str] = ContextVar("srcdiff_array_module", default="numpy")
 
 PAIRS = (
     ("numpy", "cupy"),
@@ -32,26 +28,6 @@ PAIRS = (
     ("scipy.signal", "cupyx.scipy.signal"),
 )
 """The modules of NumPy and SciPy, and those of CuPy with functions of the same names."""
-
-
-def array_module() -> str:
-    """The array module that a derivative is being generated for: `numpy` or `cupy`."""
-    return _module.get()
-
-
-def on_device() -> bool:
-    """Whether a derivative is being generated for arrays of CuPy."""
-    return _module.get() == "cupy"
-
-
-@contextlib.contextmanager
-def generating_for(module: str) -> Iterator[None]:
-    """What is generated inside is for arrays of a module."""
-    token = _module.set(module)
-    try:
-        yield
-    finally:
-        _module.reset(token)
 
 
 class OnHost:

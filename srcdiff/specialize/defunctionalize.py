@@ -25,7 +25,6 @@ from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
-from srcdiff.runtime.devices import on_device
 
 _PLAIN = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type)
 """The types of functions that are equal to themselves alone."""
@@ -51,6 +50,7 @@ class _Layout:
     """How the functions of each site are written as data: alike where they may meet."""
 
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
+        self.device = function.target.on_device
         self.fresh = ir.Fresh(ir.all_names(function))
         made = map(site_of, ir.assignments(function.body))
         sites, met = {id(s): s for s in made if s is not None}, Disjoint[int]()
@@ -96,7 +96,7 @@ class _Layout:
         if not isinstance(site, ir.Site):
             # `is` would be a warning where the data is known to be a string or a tuple.
             # For CuPy arrays it is asked by `is` whether it is the function of either module.
-            by_value = type(site) in _PLAIN and not on_device()
+            by_value = type(site) in _PLAIN and not self.device
             same = operator.eq if by_value else operator.is_
             return (replace(stmt, rhs=ir.Call(same, (fn, other))),)
         tag = ir.Const(self.tags[id(site)])

@@ -29,7 +29,6 @@ from srcdiff.primitives.arguments import as_atom
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.runtime import arrays
-from srcdiff.runtime.devices import on_device
 
 UNSET: Any = object()
 """The static value of what is known only when running."""
@@ -104,7 +103,7 @@ def _divisor(folder: Folder, call: ir.Call) -> Any:
     apart = all(map(_is_of_numpy, map(folder.kind, result)))
     if type(x) is ir.Const or type(kind) is not ir.Scalar or kind.python is False:
         return x
-    if not apart or on_device():
+    if not apart or folder.device:
         return x
     made = _NUMBERS.get(kind.dtype)
     return x if made is None else ir.Call(made, (x,), text=f"np.{made.__name__}")
@@ -259,12 +258,14 @@ class Folder:
         self,
         kinds: Mapping[str, ir.Kind],
         emit: Callable[[ir.Rhs], ir.Name],
+        device: bool,
         scalar_math: bool = False,
         mixed: bool = False,
     ) -> None:
         self.given, self.own = kinds, dict[str, ir.Kind]()
         self.kinds = ChainMap(self.own, kinds)  # type: ignore[arg-type]  # it is only read
         self.emit = emit
+        self.device = device  # whether arrays live on one
         self.scalar_math = scalar_math
         self.mixed = mixed  # what has no known dtype may be complex
         self.complex: set[str] = set()
@@ -393,7 +394,7 @@ class Folder:
 
     def picks_one(self, base: ir.Atom, index: ir.Atom) -> bool:
         """Whether an index is known to select one number; on a device it would be a view."""
-        if on_device():
+        if self.device:
             return False
         kind = self.kind(index)
         items = kind.items if type(kind) is ir.Tuple else (kind,)

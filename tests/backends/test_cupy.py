@@ -395,6 +395,18 @@ def test_source_needs_no_cupy():
         srcdiff.source(scaled, backend="jax")
 
 
+def test_numba_takes_no_arrays_of_cupy(device):
+    x = device.array(X)
+    for asked in (
+        lambda: srcdiff.grad(loss, compile="numba")(x, 0.5),
+        lambda: srcdiff.vjp(loss, x, 0.5, compile="numba"),
+        lambda: srcdiff.hessian(loss, compile="numba")(x, 0.5),
+        lambda: srcdiff.source(loss, backend="cupy", compile="numba"),
+    ):
+        with pytest.raises(DtypeError, match="the arguments are arrays of CuPy, pass NumPy's"):
+            asked()
+
+
 def test_what_runs_on_a_gpu_runs(device):
     """The tests of `test_gpu.py` find what they need; here CuPy is the stand-in."""
     gpu = test_gpu.Gpu()

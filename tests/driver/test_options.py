@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.driver import derivative, executable
+from srcdiff.driver import derivative, executable, pipeline
+from srcdiff.driver.options import Options
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.ir import Target
+from tests.programs import GOLDEN
 from tests.support import structures as st
+from tests.support.differences import positional
 
 X, Y = np.array([0.3, -0.5, 0.2, 0.9]), np.array([1.5, 0.4, -1.0, 0.7])
 V = np.array([1.0, -2.0, 0.5, 3.0])
@@ -244,3 +247,20 @@ def test_random_numbers_are_not_those_of_numba():
     with pytest.raises(UnsupportedError, match="random numbers from a state of its own") as e:
         srcdiff.grad(f, compile="numba")(X)
     assert e.value.loc.line == f.__code__.co_firstlineno + 1
+
+
+@pytest.mark.parametrize("pair", [False, True], ids=["whole", "pair"])
+def test_every_pass_keeps_where_a_function_runs(pair):
+    target, seen = Target("cupy"), []
+    for program in GOLDEN:
+        made = derivative.Derivative(program.function, Options(program.inputs, program.outputs))
+        names = st.bound_arguments(program.function, program.arguments())
+        kinds = made.kinds(*positional(program.function, names))
+
+        def watch(row, name, before, after):
+            seen.append(after.target)
+
+        *_, (_, state) = pipeline.run(made.origin, made.request, kinds, target, watch, pair)
+        parts = [state.function, *([state.extra["backward"]] if pair else [])]
+        assert {f.target for f in parts} == {target}
+    assert len(seen) > 20 * len(GOLDEN) and set(seen) == {target}

@@ -190,7 +190,8 @@ def getitem(b: Context, call: ir.Call) -> ir.Rhs | None:
 
 def region(b: Context, base: ir.Atom, index: ir.Atom) -> ir.Kind:
     """The kind of `base[index]` for a single item."""
-    return call_kind(operator.getitem, (b.kind(base), atom_kind(index, b.kinds)))
+    given = b.kind(base), atom_kind(index, b.kinds)
+    return call_kind(operator.getitem, given, (), False)
 
 
 def stored(b: Context, base: ir.Name, index: ir.Atom, value: ir.Atom) -> ir.Atom:

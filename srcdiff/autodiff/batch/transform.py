@@ -268,7 +268,7 @@ class _Gather(Rewriter):
         call = ir.Call(fn, (a, b))
         if is_op(call, Op.MUL) and isinstance(b, ir.Const):
             call = ir.Call(fn, (b, a))  # as people write it
-        name, kind = self.temp(call, "_factor"), kind_of_call(call, self.kinds)
+        name, kind = self.temp(call, "_factor"), kind_of_call(call, self.kinds, False)
         if kind is not None:
             self.kinds[name.id] = kind
         return name

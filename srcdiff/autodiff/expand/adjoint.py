@@ -55,7 +55,8 @@ class Writer(Lines):
         rhs = None if type(stmt) is ir.SetItem else stmt.rhs
         scalar_math = type(rhs) is ir.Call and op_of(rhs.fn).name.partition(".")[0] == "math"
         kinds = _without_none(rhs, facts.kinds)
-        self.folder = Folder(kinds, self.temp, scalar_math, facts.complex)
+        device = facts.target.on_device
+        self.folder = Folder(kinds, self.temp, device, scalar_math, facts.complex)
         self.result: ir.Name | None = None
 
     def active(self, name: str) -> bool:

@@ -193,7 +193,8 @@ class _Proof:
             return False
         if type(stmt.value) is not ir.Name or stmt.value.id not in self.needed:
             return False
-        place = kind_of_call(ir.Call(operator.getitem, (stmt.base, stmt.index)), kinds)
+        item = ir.Call(operator.getitem, (stmt.base, stmt.index))
+        place = kind_of_call(item, kinds, self.facts.target.on_device)
         value = kinds.get(stmt.value.id)
         if value is None or getattr(place, "dtype", None) != getattr(value, "dtype", ""):
             return False

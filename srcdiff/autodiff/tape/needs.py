@@ -131,7 +131,8 @@ def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
     kind = facts.kinds.get(target)
     if kind is None or not ir.is_scalar(kind):
         return op_of(rhs.fn).made_again
-    if is_transfer(rhs.fn, tuple(atom_kind(a, facts.kinds) for a in rhs.args)):
+    given = tuple(atom_kind(a, facts.kinds) for a in rhs.args)
+    if facts.target.on_device and is_transfer(rhs.fn, given):
         return False
     return op_of(rhs.fn).is_elementwise or is_op(rhs, *_CHEAP)
 

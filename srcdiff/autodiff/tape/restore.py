@@ -229,7 +229,7 @@ class Undone(Builder):
         array = is_array_if_any(facts.kinds.get(base.id))
         item = ir.Call(operator.getitem, (base, index))
         old = base if index == ir.Const(...) and array else self.temp(item, "_old")
-        kind = kind_of_call(item, facts.kinds)
+        kind = kind_of_call(item, facts.kinds, facts.target.on_device)
         held = facts.aliases.is_unclear(base.id) and not array
         if not held and (kind is None or not ir.is_scalar(kind)):
             old = self.temp(ir.Call(np.copy if is_array(kind) else trees.kept, (old,)), "_old")

@@ -375,7 +375,7 @@ def _placed(call: ir.Call, conformer: Conformer) -> ir.Call:
         return replace(call, fn=OnHost(call.fn))
     kinds = conformer.kinds
     operands = tuple(atom_kind(a, kinds) for a in (*call.args, *(v for _, v in call.kwargs)))
-    if is_host_call(call.fn, operands, kind_of_call(call, kinds)):
+    if is_host_call(call.fn, operands, kind_of_call(call, kinds, True)):
         # The name of a helper means its twin for CuPy, which takes numbers as well.
         return replace(call, fn=OnHost(call.fn)) if _path_of(call.fn) else call
     if _is_number(call.fn) and len(operands) == 1 and is_array(operands[0]):

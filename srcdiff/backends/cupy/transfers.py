@@ -66,7 +66,7 @@ class _Fetcher(Rewriter):
         if module_of(rhs.fn) == "math":
             args = tuple(map(self.number, args))
         rhs = replace(rhs, args=args)
-        if s.target.id not in self.flags or not may_be_device(kind_of_call(rhs, self.kinds)):
+        if s.target.id not in self.flags or not may_be_device(kind_of_call(rhs, self.kinds, True)):
             return replace(s, rhs=rhs)
         return replace(s, rhs=ir.Call(bool, (self.temp(rhs),), text="bool"))
 

@@ -210,8 +210,9 @@ def module_of_functions(
     made: Made, refs: Mapping[str, Any], primal: Any, decorator: str
 ) -> tuple[str, Standalone]:
     """The text that Numba compiles for finished functions, and what its names stand for."""
+    place, target = signatures.place_of(primal), made.functions[0][0].target
     file = Standalone(
-        spaces_of(primal), signatures.place_of(primal), True,
+        spaces_of(primal), place, target, True,
         decorator=decorator, for_loops=OF_LOOPS[decorator],
     )  # fmt: skip
     text = file.add(replace(made.emitted, refs=refs))

@@ -110,10 +110,12 @@ class Definitions:
     ) -> ir.Block:
         """A body for what is known of its arguments, without what it is written with."""
         known = {n: _of_any_length(self.kinds[n]) for n in given if n in self.kinds}
-        writer = Specialiser(known, self.fresh, "", ir.NOWHERE)
+        where = self.whole.target
+        writer = Specialiser(known, self.fresh, "", ir.NOWHERE, where)
         before: ir.Block = ()
         while body != before:  # what a loop fills that is written out is known after it
-            before, body = body, writer.block(body, Folder(known, writer.temp), {})
+            folder = Folder(known, writer.temp, where.on_device)
+            before, body = body, writer.block(body, folder, {})
             body = _with_displays(body)
         own = ir.bound(body) - {*given} - ({target.id} if target is not None else set())
         return _plain(body, target, own, self.fresh)

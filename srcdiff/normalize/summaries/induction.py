@@ -150,12 +150,14 @@ def result_kind(fn: Any, args: tuple[ir.Kind, ...]) -> ir.Kind:
     if not plain or len(callee.params) != len(args):
         return ir.UNKNOWN
     names = (p.name for p in callee.params)
-    return summary(fn, dict(zip(names, map(plain_kind, args), strict=True))).result
+    # Where arrays live on a device, what is called with the function makes arrays of its numbers.
+    return summary(fn, dict(zip(names, map(plain_kind, args), strict=True)), ir.HOST).result
 
 
-def summary(fn: Any, kinds: ir.Kinds) -> Summary:
+def summary(fn: Any, kinds: ir.Kinds, target: ir.Target) -> Summary:
     """What a function returns and writes into, by induction over the calls in it."""
-    return once(("summary", fn, tuple(kinds.items())), lambda: _Induction().settled(fn, kinds))
+    key = "summary", fn, tuple(kinds.items()), target.on_device
+    return once(key, lambda: _Induction(target).settled(fn, kinds))
 
 
 _MOST = 6
@@ -172,7 +174,8 @@ class _Induction:
     itself.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, target: ir.Target) -> None:
+        self.target = target
         self.known: dict[_Spec, Summary] = {}
         self.asked: set[_Spec] = set()
         self.by: dict[_Spec, dict[_Spec, Summary]] = {}  # what each summary was found by
@@ -202,7 +205,7 @@ class _Induction:
             kinds = dict.fromkeys(kinds, ir.UNKNOWN)
             spec = (fn, tuple(kinds.items()))
         if spec not in self.known:
-            self.known[spec] = _base_case(fn, kinds)
+            self.known[spec] = _base_case(fn, kinds, self.target)
         self.asked.add(spec)
         return self.known[spec]
 
@@ -246,9 +249,9 @@ def _joined(a: Summary, b: Summary) -> Summary:
     return Summary(result, written, returned, entangled, together, b.same, b.items)
 
 
-def _base_case(fn: Any, kinds: ir.Kinds) -> Summary:
+def _base_case(fn: Any, kinds: ir.Kinds, target: ir.Target) -> Summary:
     """The kind of what a function returns where it does not call itself."""
-    typed = _typed(_prepared(fn, kinds), kinds, lambda _: NOTHING_YET)
+    typed = _typed(_prepared(fn, kinds, target), kinds, lambda _: NOTHING_YET)
     function, inferred = typed.function, typed.kinds
     last = function.body[-1]
     assert isinstance(last, ir.Return)
@@ -263,7 +266,7 @@ def _known_kind(value: ir.Atom, function: ir.Function, kinds: ir.Kinds) -> ir.Ki
         columns = ([_known_item(a, function, kinds) for a in column] for column in zip(*rows))
         items = (join_all(k for k in column if k is not None) for column in columns)
         return ir.Tuple(tuple(ir.Scalar("float64", None) if k is None else k for k in items))
-    found = [plain_kind(rhs_kind(rhs, kinds)) for rhs in given]
+    found = [plain_kind(rhs_kind(rhs, kinds, function.target.on_device)) for rhs in given]
     whole = [k for k in found if _is_known(k)]
     return join_all(whole or [k for k in found if k != ir.UNKNOWN])
 
@@ -289,7 +292,8 @@ def _known_item(value: ir.Atom, function: ir.Function, kinds: ir.Kinds) -> ir.Ki
 
 def _summary_if(fn: Any, kinds: ir.Kinds, known: _Induction) -> Summary:
     """What holds of a function if the calls in it do what is known or assumed."""
-    typed = _assumed(_prepared(fn, kinds), kinds, known, {fn: known.of(fn, kinds)})
+    function = _prepared(fn, kinds, known.target)
+    typed = _assumed(function, kinds, known, {fn: known.of(fn, kinds)})
     lent = frozenset(p.name for p in typed.function.params)
     typed = typed.then(webs(inplace(typed.function, typed.kinds, lent)))
     function, inferred = typed.function, typed.kinds
@@ -316,10 +320,10 @@ def _has_flat_lists(kind: ir.Kind) -> bool:
     return holds_values(kind)
 
 
-def _prepared(fn: Any, kinds: ir.Kinds) -> ir.Function:
+def _prepared(fn: Any, kinds: ir.Kinds, target: ir.Target) -> ir.Function:
     """A function as its kinds are inferred."""
     plain = once(("prepared", fn), lambda: webs(prepare(inline(function_of(fn), fn))))
-    return without_modules(plain, kinds)
+    return without_modules(ir.rebuilt(plain, target=target), kinds)
 
 
 def _assumed(
@@ -364,7 +368,8 @@ def refined_kinds(typed: Typed) -> ir.Kinds:
         found = infer(ir.rebuilt(function, body=body), typed.params)
         return found, found
 
-    return consistent(calls, lambda _: NOTHING_YET, summary, make) or kinds
+    at = partial(summary, target=function.target)
+    return consistent(calls, lambda _: NOTHING_YET, at, make) or kinds
 
 
 def _is_readable(fn: Any) -> bool:
