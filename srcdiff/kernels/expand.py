@@ -16,8 +16,8 @@ from srcdiff import ir
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.kernels.elements import dims_in
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
-from srcdiff.runtime.arrays import divide_or_zero, log_or_zero
 
 
 class Expansion(Rewriter):
@@ -46,11 +46,12 @@ class Expansion(Rewriter):
         """What a call is made of, behind the steps before the last; None of one step."""
         if is_op(call, Op.WINNERS):
             return self.share(call)
-        if call.fn is divide_or_zero:
-            return self.quotient(*call.args)
-        if call.fn is log_or_zero:
-            return self.logarithm(*call.args)
-        return self.mean(call) if call.fn is np.mean else None
+        made = {
+            "srcdiff.runtime.arrays.divide_or_zero": self.quotient,
+            "srcdiff.runtime.arrays.log_or_zero": self.logarithm,
+            "numpy.mean": self.mean,
+        }.get(op_of(call.fn).name)
+        return None if made is None else made(call)
 
     def is_of_floats(self, call: ir.Call) -> bool:
         """Whether a call is of an array of floats."""
@@ -70,14 +71,16 @@ class Expansion(Rewriter):
         count = self.temp(ir.Call(np.sum, (hit,), how))
         return ir.Call(operator.truediv, (hit, count))
 
-    def quotient(self, x: ir.Atom, y: ir.Atom) -> ir.Call:
+    def quotient(self, call: ir.Call) -> ir.Call:
         """`x / y`, and zero where `y` is zero."""
+        x, y = call.args
         test = self.apply(operator.ne, y, ir.Const(0.0))
         found = self.apply(operator.truediv, x, y)
         return ir.Call(np.where, (test, found, ir.Const(0.0)))
 
-    def logarithm(self, x: ir.Atom) -> ir.Call:
+    def logarithm(self, call: ir.Call) -> ir.Call:
         """The logarithm, and zero where `x` is zero."""
+        (x,) = call.args
         test = self.apply(operator.ne, x, ir.Const(0.0))
         return ir.Call(np.log, (self.apply(np.where, test, x, ir.Const(1.0)),))
 

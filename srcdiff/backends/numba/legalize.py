@@ -26,6 +26,7 @@ from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import gives_back
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op, op_named
 
 _POWERS = frozenset({Op.POW, Op.IPOW, Op.POWER, Op.BUILTIN_POW})
@@ -55,6 +56,67 @@ def check_axes(function: ir.Function, params: ir.Kinds) -> None:
 def refuse(what: str, loc: ir.Loc, instead: str) -> NoReturn:
     """Refuse what Numba does not take."""
     raise UnsupportedError(what, loc, f"{instead}, or leave out compile='numba' (--compile).")
+
+
+def with_plain_indices(function: ir.Function, params: ir.Kinds) -> ir.Function:
+    """A function whose indices are integers, slices, arrays and None, which Numba takes."""
+    return _PlainIndices(function, {**params, **infer(function, params)}).function(function)
+
+
+_WHOLE = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
+
+
+class _PlainIndices(Rewriter):
+    """`...` as slices, and axes that are inserted as an index."""
+
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
+        super().__init__(ir.Fresh(ir.all_names(function)))
+        self.kinds = kinds
+
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
+        """A statement with a plain index."""
+        call = ir.call_of(stmt)
+        if isinstance(stmt, ir.SetItem) and stmt.index is not None:
+            return replace(stmt, index=self.plain(stmt.base, stmt.index))
+        if not isinstance(stmt, ir.Assign) or call is None:
+            return self.inside(stmt)
+        if is_op(call, Op.GETITEM):
+            base, index = call.args
+            return replace(stmt, rhs=replace(call, args=(base, self.plain(base, index))))
+        if op_of(call.fn).name == "numpy.expand_dims":
+            return replace(stmt, rhs=self.inserted(call))
+        return stmt
+
+    def plain(self, base: ir.Atom, index: ir.Atom) -> ir.Atom:
+        """An index without `...`, where the number of axes is known."""
+        items = index.items if isinstance(index, ir.Tup) else (index,)
+        rank = ir.rank_of(atom_kind(base, self.kinds))
+        if rank is None or _ELLIPSIS not in items or not self.takes_one_axis_each(items):
+            return index
+        at, used = items.index(_ELLIPSIS), sum(i not in (_ELLIPSIS, ir.NONE) for i in items)
+        found = (*items[:at], *(_WHOLE,) * (rank - used), *items[at + 1 :])
+        return found[0] if len(found) == 1 else ir.Tup(found)
+
+    def takes_one_axis_each(self, items: tuple[ir.Atom, ...]) -> bool:
+        """Whether no item of an index is an array of truth values."""
+        kinds = (atom_kind(i, self.kinds) for i in items)
+        return all(ir.is_basic(k) or ir.dtype_of(k) == "int64" for k in kinds)
+
+    def inserted(self, call: ir.Call) -> ir.Rhs:
+        """`np.expand_dims` by an index, where the axes are known."""
+        base, axis = (*call.args, dict(call.kwargs).get("axis", ir.NONE))[:2]
+        items = axis.items if isinstance(axis, ir.Tup) else (axis,)
+        places = [a.value for a in items if isinstance(a, ir.Const) and type(a.value) is int]
+        rank = ir.rank_of(atom_kind(base, self.kinds))
+        if rank is None or len(places) < len(items):
+            return call
+        rank += len(places)
+        new = {p % rank for p in places}
+        index = tuple(ir.NONE if k in new else _WHOLE for k in range(rank))
+        return ir.Call(operator.getitem, (base, ir.Tup(index)))
+
+
+_ELLIPSIS = ir.Const(...)
 
 
 class _Apart(Rewriter):
