@@ -51,8 +51,8 @@ class Writer:
         self.rank = group.rank
         self.split = 0 if group.split is None else group.split
         self.fresh = ir.Fresh()
-        self.loops = [self.fresh(n) for n in _letters(self.rank, "ijklmpqr")]
-        self.lengths = [self.fresh(n) for n in _letters(self.rank, ("n", "m", "p"))]
+        self.loops = [self.fresh(n) for n in _letters(self.rank, "ijkluvw")]
+        self.lengths = [self.fresh(n) for n in _letters(self.rank, "nmpqrst")]
         self.arrays: dict[Place, ir.Name] = {}
         self.numbers: dict[str, ir.Name] = {}
         self.outputs: dict[Place, Output] = {}

@@ -165,7 +165,7 @@ def gaussian_mixture_grad(logits, means, log_scales, x, grad_outputs=1.0):
     check_shapes(t_6.shape, t_5.shape)
     d_t_5 = np.empty(t_6.shape)
     gaussian_mixture_grad_loop_3(t_6, t_5, d_t_5, grad_outputs)
-    t_7 = np.expand_dims(d_t_5, 1)
+    t_7 = d_t_5[:, None]
     check_shapes((t_4.shape[0], 1), t_7.shape, top.shape)
     d_t_11 = np.empty(t_4.shape)
     t_8 = np.empty((t_4.shape[0], 1))

@@ -95,7 +95,7 @@ def soft_kmeans_grad(centres, points, grad_outputs=1.0):
     check_shapes(w.shape, d.shape)
     d_d = np.empty(w.shape)
     soft_kmeans_grad_loop_1(w, d, d_d, grad_outputs)
-    t_3 = np.expand_dims(d_d, 2)
+    t_3 = d_d[:, :, None]
     # backward
     check_shapes((t_2.shape[0], t_2.shape[1], 1), t_3.shape)
     t_4 = np.zeros((1, t_2.shape[1], t_2.shape[2]))
