@@ -14,6 +14,7 @@ import logging
 import operator
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
@@ -131,8 +132,25 @@ _TWINS: dict[str, Any] = {
 
 def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs = ()) -> ir.Kind:
     """The kind of `fn(*args, **kwargs)`; lengths that nothing is known of are None."""
+    if not kwargs and type(fn) in _COMPILED and _NUMERIC.issuperset(map(type, args)):
+        return _of_numeric(fn, args, on_device())
+    return _of_any(fn, args, kwargs)
+
+
+def _of_any(fn: ir.Callee, args: Args, kwargs: Kwargs) -> ir.Kind:
+    """The same for all operands."""
     kind = out_kind(fn, args, kwargs) or _call_kind(fn, args, kwargs)
     return placed(kind, fn, args) if on_device() else kind
+
+
+_COMPILED = frozenset((BuiltinFunctionType, np.ufunc))
+_NUMERIC = frozenset((ir.Scalar, ir.Array))
+
+
+@lru_cache(maxsize=8192)
+def _of_numeric(fn: Any, args: Args, here: bool) -> ir.Kind:
+    """The kind of a call on numbers and arrays, on the device or not, as it is asked for often."""
+    return _of_any(fn, args, ())
 
 
 def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> ir.Kind:

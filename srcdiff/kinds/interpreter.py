@@ -32,6 +32,9 @@ from srcdiff.runtime import records
 from srcdiff.runtime.devices import on_device
 
 Env = dict[str, ir.Kind]
+Known = tuple[tuple["ir.Kind | None", ...], int, bool, str, ir.Kind]
+"""The kind of a target, for what is read, in loops of a depth, on the device or not, by its label.
+"""
 
 ROUNDS = 12
 _TAKES = (Op.GETITEM, Op.POP)
@@ -67,7 +70,7 @@ class _Inference:
         self.labels = Labels(p.name for p in function.params)
         self.heads: dict[int, tuple[Env, Env]] = {}
         self.rebound: dict[int, tuple[str, ...]] = {}
-        self.known: dict[int, tuple[tuple[ir.Kind | None, ...], ir.Kind]] = {}
+        self.made: dict[int, Known] = {}  # the lists and dicts that statements make
 
     def run(self) -> dict[str, ir.Kind]:
         """Evaluate the body until the contents of lists and dicts are stable."""
@@ -105,7 +108,10 @@ class _Inference:
         return kind
 
     def bind(self, name: str, kind: ir.Kind, env: Env) -> None:
-        """A name takes a kind."""
+        """A name takes a kind; of two that are equal the first, so that they are seen to be."""
+        old = self.seen.get(name)
+        if old is not None and old is not kind and type(kind) in _SIMPLE and old == kind:
+            kind = old
         env[name] = kind
         self.read(name, env)
 
@@ -115,6 +121,8 @@ class _Inference:
         """The kind of an atom, lists by their sites; None while nothing has reached this place."""
         if type(atom) is ir.Name:
             return self.read(atom.id, env)
+        if type(atom) is ir.Const:
+            return atom_kind(atom, env)
         for name in ir.names(atom):
             if self.read(name, env) is None:
                 return None
@@ -234,23 +242,48 @@ class _Inference:
 
     def _assign(self, stmt: ir.Assign, env: Env) -> None:
         """A name takes the kind of a right-hand side, as before where that reads the same."""
-        rhs = stmt.rhs
-        reads = tuple([self.read(n, env) for n in ir.occurrences(rhs)])
+        rhs, target = stmt.rhs, stmt.target.id
+        reads = tuple([self.read(n, env) for n in rhs._occurrences or ir.occurrences(rhs)])
         # Not `None in reads`, which would ask each kind whether it equals None.
         if [k for k in reads if k is None] and not isinstance(rhs, ir.Opaque):
             return
-        known = self.known.get(id(stmt))
-        if known is not None and known[0] == reads:
-            self.bind(stmt.target.id, known[1], env)
+        kind = self._known(stmt, reads)
+        if kind is not None:
+            self._learn_again(rhs, reads, env)
+            self.bind(target, kind, env)
             return
         kind = self.rhs(rhs, env)
         if kind is None:
             return
-        label = self.labels.label(stmt.target.id, stmt)
+        label = self.labels.label(target, stmt)
         kind = self.heap.intern(self.labels.named(kind, label), label)
-        self.bind(stmt.target.id, kind, env)
+        self.bind(target, kind, env)
         if _holds_nothing(rhs, reads):
-            self.known[id(stmt)] = reads, kind
+            known = reads, self.labels.depth, self.here, label, kind
+            if _is_simple(kind):  # in the heap of another inference as well
+                remember(stmt, "_kind", known)
+            else:
+                self.made[id(stmt)] = known
+
+    def _known(self, stmt: ir.Assign, reads: tuple[ir.Kind | None, ...]) -> ir.Kind | None:
+        """The kind that a statement gave its target when it was last come by, if it does again."""
+        before_this: Known | None = None if self.hope else stmt._kind
+        known = self.made.get(id(stmt)) or before_this
+        if known is None:
+            return None
+        before, depth, here, label, kind = known
+        if depth != self.labels.depth or before != reads or here is not self.here:
+            return None
+        # Asked last: who asks is numbered.
+        return kind if label == self.labels.label(stmt.target.id, stmt) else None
+
+    def _learn_again(self, rhs: ir.Rhs, reads: tuple[ir.Kind | None, ...], env: Env) -> None:
+        """What lengths are equal because a call succeeds whose kind is known."""
+        if self.labels.depth or self.branches or _NUMBERS.issuperset(map(type, reads)):
+            return
+        if type(rhs) is ir.Call:
+            held = (*rhs.args, *[v for _, v in rhs.kwargs])
+            self.equal.learn(rhs.fn, tuple([atom_kind(a, env) for a in held]))
 
     def _other(self, stmt: ir.Stmt, env: Env) -> None:
         """Statements that compute nothing."""
@@ -387,6 +420,14 @@ _FLAT = frozenset((ir.Name, ir.Const))
 _PLAIN = frozenset((*_FLAT, ir.Tup, ir.Slice))
 _SIMPLE = frozenset((ir.Scalar, ir.Array, ir.Unknown))
 """The kinds of what holds nothing that somebody may write into."""
+_NUMBERS = frozenset((ir.Scalar,))
+
+
+def _is_simple(kind: ir.Kind) -> bool:
+    """Whether a value holds nothing that somebody may write into, or is a tuple of such."""
+    if type(kind) is ir.Tuple and kind.items:
+        return _SIMPLE.issuperset(map(type, kind.items))
+    return type(kind) in _SIMPLE
 
 
 def _is_open(call: ir.Call, held: list[ir.Kind]) -> bool:

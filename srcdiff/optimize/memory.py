@@ -5,16 +5,15 @@ function; `Sharers` which names may hold the memory of a name at a point: where 
 is its own.
 
 `Available` is what names are known to equal.  A fact `name = rhs` holds until the name, or a name
-in `rhs`, is bound again, or memory that the right-hand side looks at is written into.  Every name
-and every class of memory has a version that goes up when that happens; a fact remembers the
-versions it was made under.
+in `rhs`, is bound again, or memory that the right-hand side looks at is written into.  A clock
+counts what happens: of every name and every class of memory it is known when that was last, and of
+a fact since when it holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from functools import cached_property
-from typing import NamedTuple
 
 from srcdiff import ir
 from srcdiff.analysis.links import shares
@@ -22,7 +21,7 @@ from srcdiff.analysis.liveness import liveness
 from srcdiff.analysis.manager import Analysis
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.ir.disjoint import Disjoint
-from srcdiff.ir.frozen import remember
+from srcdiff.ir.frozen import frozen, remember
 from srcdiff.primitives.effects import (
     is_pure,
     makes_new,
@@ -32,7 +31,7 @@ from srcdiff.primitives.effects import (
     written_into,
 )
 from srcdiff.primitives.operation import op_of
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.primitives.views import is_array
 
 Changes = tuple[ir.Stmt, Collection[str], Collection[str]]  # what it binds, and classes it writes
@@ -157,8 +156,9 @@ class Memory(Analysis):
 
     def _is_apart(self, stmt: ir.Assign) -> bool:
         """Whether a statement lets nothing share memory: it gives a number and writes nowhere."""
-        writes = isinstance(stmt.rhs, ir.Call) and mutated_args(stmt.rhs)
-        return not writes and not self.has_memory(stmt.target.id)
+        if self.has_memory(stmt.target.id):
+            return False
+        return type(stmt.rhs) is not ir.Call or not mutated_args(stmt.rhs)
 
 
 def _may_hold(name: str, kinds: ir.Kinds) -> bool:
@@ -262,10 +262,9 @@ def oddly_bound(stmt: ir.Stmt, kinds: ir.Kinds) -> tuple[str, ...]:
 
 def is_view(rhs: ir.Rhs) -> bool:
     """Whether a right-hand side is surely a view, if it is an array: `x.T`, `x[1:, 2]`."""
-    if not isinstance(rhs, ir.Call):
-        return False
-    if not is_op(rhs, Op.GETITEM):
-        return is_op(rhs, Op.T)
+    op = which_op(rhs) if type(rhs) is ir.Call else None
+    if op is not Op.GETITEM or type(rhs) is not ir.Call:
+        return op is Op.T
     index = rhs.args[1]
     items = index.items if isinstance(index, ir.Tup) else (index,)
     return all(isinstance(i, (ir.Slice, ir.Const)) for i in items) and any(
@@ -273,19 +272,13 @@ def is_view(rhs: ir.Rhs) -> bool:
     )
 
 
-class Fact(NamedTuple):
-    """A right-hand side and the versions of what it depends on."""
+@frozen(eq=False, slots=True)
+class Fact:
+    """A right-hand side that a name equals, since when, and the block in which it was bound."""
 
     rhs: ir.Rhs
-    names: tuple[tuple[str, int], ...]
-    memory: tuple[tuple[str, int], ...]
+    since: int
     block: int
-
-
-def _count_up(versions: dict[str, int], names: Iterable[str]) -> None:
-    """New versions of some names."""
-    for name in names:
-        versions[name] = versions.get(name, 0) + 1
 
 
 class Available:
@@ -296,78 +289,85 @@ class Available:
         self.facts: dict[str, Fact] = {}
         self.copies: set[str] = set()  # the names whose facts are that they are copies
         self.values: dict[ir.Rhs, str] = {}
-        self.names: dict[str, int] = {}  # the versions
-        self.written: dict[str, int] = {}
+        self.now = 0
+        self.bound: dict[str, int] = {}  # when each name was bound
+        self.written: dict[str, int] = {}  # when each class of memory was written into
 
     def bind(self, name: str) -> None:
         """A name takes a new value."""
-        self.names[name] = self.names.get(name, 0) + 1
+        self.now = self.bound[name] = self.now + 1
 
     def forget(self, block: ir.Block) -> None:
         """Whatever a block may bind or write has happened, or is about to."""
+        self.now += 1
         for stmt in block:
             _, bound, written = self.memory.changes(stmt)
-            _count_up(self.names, bound)
-            _count_up(self.written, written)
+            self.bound.update(dict.fromkeys(bound, self.now))
+            self.written.update(dict.fromkeys(written, self.now))
 
     def change(self, stmt: ir.Stmt) -> None:
         """The memory that a statement itself writes into; a number is bound anew instead."""
-        _count_up(self.written, self.memory.written_by(stmt))
-        if isinstance(stmt, ir.SetItem) and stmt.index is None:
+        written = self.memory.written_by(stmt)
+        if written:
+            self.now += 1
+            self.written.update(dict.fromkeys(written, self.now))
+        if type(stmt) is ir.SetItem and stmt.index is None:
             self.bind(stmt.base.id)
 
     def learn(self, name: str, rhs: ir.Rhs, block: int) -> None:
         """From here on `name` equals `rhs`."""
-        if isinstance(rhs, ir.Opaque):
+        if isinstance(rhs, ir.Opaque) or name in ir.occurrences(rhs):
             return
-        reads = tuple(ir.occurrences(rhs))
-        if name in reads:
-            return
-        fact = self._fact(name, rhs, reads, block)
-        self.facts[name] = fact
-        if isinstance(rhs, (ir.Name, ir.Const, ir.Ref)):
+        self.facts[name] = Fact(rhs, self.now, block)
+        if type(rhs) is ir.Call:
+            self.values[rhs] = name
+            self.copies.discard(name)
+        elif type(rhs) in _COPIED:
             self.copies.add(name)
         else:
             self.copies.discard(name)
-        if isinstance(rhs, ir.Call):
-            self.values[rhs] = name
-
-    def _fact(self, name: str, rhs: ir.Rhs, reads: tuple[str, ...], block: int) -> Fact:
-        versions = tuple([(n, self.names.get(n, 0)) for n in (name, *reads)])
-        # A copy is the same object: what is written into one is written into the other.
-        # So is a view: its elements change, it stays the view that it is.
-        if isinstance(rhs, ir.Name) or is_view(rhs):
-            return Fact(rhs, versions, (), block)
-        classes = {self.memory.find(n) for n in (name, *reads) if self.memory.is_mutated(n)}
-        memory = tuple([(c, self.written.get(c, 0)) for c in sorted(classes)]) if classes else ()
-        return Fact(rhs, versions, memory, block)
 
     def value(self, atom: ir.Atom) -> ir.Rhs | None:
         """What a name is known to equal."""
         if type(atom) is not ir.Name:
             return None
         fact = self.facts.get(atom.id)
-        return fact.rhs if fact is not None and self._holds(fact) else None
+        return fact.rhs if fact is not None and self._holds(atom.id, fact) else None
 
     def copied(self, name: ir.Name) -> ir.Atom:
         """What a name is a copy of; itself if it is none."""
         fact = self.facts[name.id] if name.id in self.copies else None
-        if fact is None or isinstance(fact.rhs, (ir.Call, ir.Opaque)) or not self._holds(fact):
+        if fact is None or isinstance(fact.rhs, (ir.Call, ir.Opaque)):
             return name
-        return fact.rhs
+        return fact.rhs if self._holds(name.id, fact) else name
 
     def same_value(self, rhs: ir.Rhs, block: int) -> str | None:
         """A name, bound in this block, that equals a right-hand side."""
         name = self.values.get(rhs)
-        if name is None:
+        fact = None if name is None else self.facts.get(name)
+        if name is None or fact is None or fact.block != block or fact.rhs != rhs:
             return None
-        fact = self.facts.get(name)
-        if fact is None or fact.block != block or fact.rhs != rhs or not self._holds(fact):
-            return None
-        return name
+        return name if self._holds(name, fact) else None
 
-    def _holds(self, fact: Fact) -> bool:
-        for name, version in fact.names:
-            if self.names.get(name, 0) != version:
+    def _holds(self, name: str, fact: Fact) -> bool:
+        """Whether a name still equals what it did: nothing that has part in that was changed."""
+        bound, since = self.bound, fact.since
+        if since == self.now:
+            return True
+        reads = ir.occurrences(fact.rhs)
+        for n in (name, *reads):
+            if bound.get(n, 0) > since:
                 return False
-        return not fact.memory or all(self.written.get(c, 0) == v for c, v in fact.memory)
+        # A copy is the same object: what is written into one is written into the other.
+        # So is a view: its elements change, it stays the view that it is.
+        if not self.written or type(fact.rhs) is ir.Name or is_view(fact.rhs):
+            return True
+        return not any(self._is_written((name, *reads), since))
+
+    def _is_written(self, names: Iterable[str], since: int) -> Iterator[bool]:
+        """Whether something was written since some time into what each name stands for."""
+        written, memory = self.written, self.memory
+        return (written.get(memory.find(n), 0) > since for n in names if memory.is_mutated(n))
+
+
+_COPIED = frozenset((ir.Name, ir.Const, ir.Ref))

@@ -263,10 +263,10 @@ class Rewriter:
 
     def known(self, target: str, rhs: ir.Rhs, here: int) -> ir.Rhs:
         """A name that has the value of a right-hand side already, if computing it costs much."""
-        if type(rhs) is not ir.Call or not self.is_worth_keeping(target, rhs):
+        name = self.available.same_value(rhs, here) if type(rhs) is ir.Call else None
+        if name is None or name == target or type(rhs) is not ir.Call:
             return rhs
-        name = self.available.same_value(rhs, here)
-        if name is None or name == target:
+        if not self.is_worth_keeping(target, rhs):
             return rhs
         same = self.memory.may_share(target, name) or self.is_gone_before(target, name)
         return ir.Name(name) if same else rhs

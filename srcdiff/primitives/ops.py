@@ -12,20 +12,17 @@ an object of which nobody knows what its methods do, is no operation, whatever i
 from __future__ import annotations
 
 import sys
-from enum import Enum
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.ir.frozen import remember
+from srcdiff.ir.frozen import Choice, remember
 
 
-class Op(Enum):
+class Op(Choice):
     """An operation, by the callees that do it."""
-
-    __hash__ = object.__hash__  # there is one of each, and tables are asked often
 
     # operators
     ABS = "abs operator.abs"
