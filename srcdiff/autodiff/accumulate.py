@@ -176,8 +176,9 @@ class _Accumulate:
         self.cotangents: set[str] = set()
         self.resets = {s.target.id for s in block if type(s) is ir.Reset}
         out = [made for stmt in block for made in self.adjoint_stmt(stmt, now)]
-        for name in ir.bound(block) - self.like.keys():
-            now.pop(name, None)
+        for name in ir.bound(block):
+            if name not in self.like:
+                now.pop(name, None)
         return tuple(out)
 
     def nothing_flows(self, block: ir.Block, states: States) -> bool:

@@ -535,17 +535,16 @@ def replaced(block: Block, one: Callable[[Stmt], Stmt | Block]) -> Block:
     It gives a statement, or several or none in a tuple.
     """
 
-    def inside(inner: Block) -> Block:
-        out: list[Stmt] = []
-        for stmt in inner:
-            new = one(stmt if type(stmt) in PLAIN else map_blocks(stmt, inside))
-            if type(new) is tuple:
-                out += new
-            else:
-                out.append(new)  # type: ignore[arg-type]
-        return tuple(out)
-
-    return inside(block)
+    out: list[Stmt] = []
+    for stmt in block:
+        if type(stmt) not in PLAIN:
+            stmt = map_blocks(stmt, lambda inner: replaced(inner, one))
+        new = one(stmt)
+        if type(new) is tuple:
+            out += new
+        else:
+            out.append(new)  # type: ignore[arg-type]
+    return tuple(out)
 
 
 def replaced_in(function: Function, one: Callable[[Stmt], Stmt | Block]) -> Function:
@@ -607,15 +606,15 @@ def substituted(block: Block, new: Mapping[str, Atom]) -> Block:
         found = new.get(n.id)
         return found if type(found) is Name else n
 
-    def one(stmt: Stmt) -> Stmt:
-        plain = type(stmt) in PLAIN and type(stmt) is not Reset  # the name in it is no mention
-        apart = plain and new.keys().isdisjoint(itself_mentions(stmt))
-        return stmt if apart else map_stmt(stmt, read, write, inside)
-
     def inside(inner: Block) -> Block:
-        return tuple([one(s) for s in inner])
+        return substituted(inner, new)
 
-    return inside(block)
+    out: list[Stmt] = []
+    for stmt in block:
+        plain = type(stmt) in PLAIN and type(stmt) is not Reset  # the name in it is no mention
+        apart = plain and new.keys().isdisjoint(stmt._mentions or itself_mentions(stmt))
+        out.append(stmt if apart else map_stmt(stmt, read, write, inside))
+    return tuple(out)
 
 
 def assignments(block: Block) -> Iterator[Assign]:
