@@ -32,9 +32,9 @@ class Scan:
 
     def __init__(self, function: ir.Function) -> None:
         self.function = function
-        self.stmts = list(ir.walk(function.body))
+        self.stmts = list(ir.walk(function))
         self.uses = Counter(chain.from_iterable(map(stmt_reads, self.stmts)))
-        self.defs = ir.binding_counts(function.body)
+        self.defs = ir.binding_counts(function)
         self.held = {n for s in self.stmts for n in held(s)}
         self.names = {p.name for p in function.params}
         self.names.update(self.uses, self.defs, self.held)

@@ -67,7 +67,7 @@ def reached(start: Iterable[N], steps: Iterable[tuple[N, N]]) -> frozenset[N]:
 
 def in_place(function: ir.Function) -> Iterator[Link]:
     """What operators in place give may be the array that they write into."""
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         for name in marked_names(stmt):
             yield Link(ir.writes(stmt)[0], name, "alias", stmt, (), False, 0)
 
@@ -163,11 +163,11 @@ def _stores(
 
 def kept_outside(function: ir.Function, kinds: ir.Kinds) -> tuple[frozenset[str], frozenset[str]]:
     """The names of what is from outside, and those of what is put into that."""
-    refs = (r for s in ir.walk(function.body) for r in ir.refs_of(s))
+    refs = (r for s in ir.walk(function) for r in ir.refs_of(s))
     if not any(isinstance(r.value, MUTABLE) for r in refs):
         return frozenset(), frozenset()
     own, put = set[tuple[str, str]](), set[tuple[str, str]]()
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         if isinstance(stmt, ir.Assign):
             numbers = is_copy(stmt) and _holds_only_values(kinds.get(stmt.target.id))
             parts = () if numbers else _outside(_parts_of(stmt.rhs, kinds))

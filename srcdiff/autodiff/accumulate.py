@@ -104,7 +104,7 @@ class _Accumulate:
     def stmt(self, stmt: ir.Stmt, now: States) -> ir.Block:
         """One statement of the Pair tree."""
         if type(stmt) is ir.Pair:
-            return (replace(stmt, adjoint=self.adjoint(stmt.adjoint, now)),)
+            return (ir.Pair(stmt.primal, self.adjoint(stmt.adjoint, now), stmt.loc),)
         if type(stmt) is ir.If:
             return (self.branch(stmt, now),)
         return self.loop(stmt, now) if isinstance(stmt, (ir.For, ir.While)) else (stmt,)

@@ -65,6 +65,8 @@ from srcdiff.ir.nodes import (
 )
 from srcdiff.ir.renaming import rename_text
 
+V = TypeVar("V")
+
 __all__ = [
     "PLAIN", "all_names", "assignments", "atoms", "binding_counts", "blocks", "bound",
     "bound_in", "call_of", "callee_of", "callers", "calls", "itself_mentions", "itself_reads",
@@ -266,11 +268,21 @@ def blocks(stmt: Stmt) -> tuple[Block, ...]:
     return tuple([b if type(b) is tuple else () if b is None else (b,) for b in held])
 
 
-def walk(block: Block) -> Sequence[Stmt]:
-    """Every statement of a block, outer ones first, in source order."""
+def walk(block: Block | Function) -> Sequence[Stmt]:
+    """Every statement of a block or of a function, outer ones first, in source order."""
+    if isinstance(block, Function):
+        return _of_body(block, "_walked", walk)
     if PLAIN.issuperset(map(type, block)):
         return block
     return [s for b in block for s in ((b,) if type(b) in PLAIN else (b, *_inside(b)))]
+
+
+def _of_body(function: Function, key: str, find: Callable[[Block], V]) -> V:
+    """What is found in the body of a function, once: it is remembered beside its fields."""
+    found: V | None = function.__dict__.get(key)
+    if found is None:
+        found = function.__dict__[key] = find(function.body)
+    return found
 
 
 def _inside(stmt: Any) -> tuple[Stmt, ...]:
@@ -326,7 +338,7 @@ def mentions(stmt: Stmt) -> frozenset[str]:
 
 
 def binding_counts(
-    block: Block, params: Iterable[Param] = (), repeated: bool = False
+    block: Block | Function, params: Iterable[Param] = (), repeated: bool = False
 ) -> Counter[str]:
     """How many statements of a block bind each name; a parameter counts as one.
 
@@ -334,33 +346,35 @@ def binding_counts(
     """
     found = [p.name for p in params]
     if repeated:
-        for stmt, loops in walk_in_loops(block):
+        for stmt, loops in walk_in_loops(block.body if isinstance(block, Function) else block):
             found += writes(stmt) * (2 if loops else 1)
         return Counter(found)
     held = [(s.target.id,) if type(s) is Assign else writes(s) for s in walk(block)]
     return Counter(chain(found, chain.from_iterable(held)))
 
 
-def use_counts(block: Block) -> Counter[str]:
+def use_counts(block: Block | Function) -> Counter[str]:
     """How often each name is read in a block, tests and stop flags included."""
     stmts = walk(block)
     held = [s._occurrences or reads_of(s) if type(s) in PLAIN else itself_reads(s) for s in stmts]
     return Counter(chain.from_iterable(held))
 
 
-def reader_counts(block: Block) -> Counter[str]:
+def reader_counts(block: Block | Function) -> Counter[str]:
     """How many statements of a block read each name, tests and stop flags included."""
     return Counter(chain.from_iterable(map(dict.fromkeys, map(itself_reads, walk(block)))))
 
 
-def mention_counts(block: Block) -> Counter[str]:
+def mention_counts(block: Block | Function) -> Counter[str]:
     """How many statements of a block read or bind each name, tests and stop flags included."""
     held = [s._mentions or itself_mentions(s) for s in walk(block)]
     return Counter(chain.from_iterable(held))
 
 
-def bound(block: Block) -> frozenset[str]:
-    """Every name bound anywhere in a block."""
+def bound(block: Block | Function) -> frozenset[str]:
+    """Every name bound anywhere in a block or function."""
+    if isinstance(block, Function):
+        return _of_body(block, "_bound", bound)
     found = frozenset([s.target.id for s in block if type(s) is Assign])  # as most are
     return found.union(*[bound_in(s) for s in block if type(s) is not Assign])
 
@@ -413,7 +427,7 @@ def all_names(function: Function) -> frozenset[str]:
     found: frozenset[str] | None = function.__dict__.get("_all_names")
     if found is None:  # remembered beside the fields, as above
         params = [p.name for p in function.params]
-        found = bound(function.body).union(params, used(function.body))
+        found = bound(function).union(params, used(function.body))
         function.__dict__["_all_names"] = found
     return found
 
@@ -515,6 +529,16 @@ def map_stmt(
 
 def map_blocks(stmt: Stmt, block: Callable[[Block], Block]) -> Stmt:
     """A statement with its inner blocks mapped; the same object if nothing in them changed."""
+    if type(stmt) is For:
+        body = block(stmt.body)
+        if _are_items(body, stmt.body):
+            return stmt
+        return For(stmt.target, stmt.iter, body, stmt.stop, stmt.loc)
+    if type(stmt) is If:
+        body, orelse = block(stmt.body), block(stmt.orelse)
+        if _are_items(body, stmt.body) and _are_items(orelse, stmt.orelse):
+            return stmt
+        return If(stmt.test, body, orelse, stmt.loc)
     if type(stmt) in PLAIN:
         return stmt
     held = _FIELDS.get(type(stmt), {}).items()
@@ -534,7 +558,6 @@ def replaced(block: Block, one: Callable[[Stmt], Stmt | Block]) -> Block:
 
     It gives a statement, or several or none in a tuple.
     """
-
     out: list[Stmt] = []
     for stmt in block:
         if type(stmt) not in PLAIN:
@@ -570,7 +593,7 @@ def rebuilt(stmt: S, **fields: Any) -> S:
     """
     for name, new in fields.items():
         old = getattr(stmt, name)
-        if not (new is old or _are_items(new, old)):
+        if new is not old and not _are_items(new, old):
             return replace(stmt, **fields)
     return stmt
 
@@ -586,6 +609,8 @@ def with_rhs(stmt: Assign | Effect, rhs: Any) -> Assign | Effect:
 
 def _are_items(new: Any, old: Any) -> bool:
     """Whether two blocks have the very same statements."""
+    if new is old:
+        return True
     if type(new) is not tuple or type(old) is not tuple or len(new) != len(old):
         return False
     return all(map(operator.is_, new, old))
@@ -617,18 +642,20 @@ def substituted(block: Block, new: Mapping[str, Atom]) -> Block:
     return tuple(out)
 
 
-def assignments(block: Block) -> Iterator[Assign]:
+def assignments(block: Block | Function) -> Iterator[Assign]:
     """Every assignment of a block, wherever it stands."""
     return (s for s in walk(block) if type(s) is Assign)
 
 
-def callers(block: Block) -> Sequence[tuple[Assign | Effect, Call]]:
+def callers(block: Block | Function) -> Sequence[tuple[Assign | Effect, Call]]:
     """Every statement of a block that makes a call, wherever it stands, with the call."""
+    if isinstance(block, Function):
+        return _of_body(block, "_callers", callers)
     made = [(s, s.rhs) for s in walk(block) if type(s) is Assign or type(s) is Effect]
     return [(s, call) for s, call in made if type(call) is Call]
 
 
-def calls(block: Block) -> Sequence[Call]:
+def calls(block: Block | Function) -> Sequence[Call]:
     """Every call that a block makes, wherever it stands."""
     return [call for _, call in callers(block)]
 

@@ -62,7 +62,7 @@ class _Inference:
         self.hope = hope
         self.params = params
         self.here = on_device()
-        self.bound = ir.bound(function.body) | {p.name for p in function.params}
+        self.bound = ir.bound(function) | {p.name for p in function.params}
         self.heap = Heap()
         self.seen: Env = {}
         self.branches = 0

@@ -28,7 +28,7 @@ def coalesce(function: ir.Function) -> ir.Function:
     """The function with temporaries bound to the name that they are copied to."""
     if not any(map(ir.is_temporary, map(_first, _copies(function.body)))):
         return function
-    mentions = ir.mention_counts(function.body)
+    mentions = ir.mention_counts(function)
 
     def is_second(stmt: ir.Stmt) -> bool:
         first = _first(stmt)
@@ -44,7 +44,7 @@ def with_one_name(function: ir.Function) -> ir.Function:
     """
     if not any(map(_names_adjoint, _copies(function.body))):
         return function
-    mentions = ir.mention_counts(function.body)
+    mentions = ir.mention_counts(function)
     return in_ours(function, lambda block: _renamed(block, mentions, _names_adjoint))
 
 

@@ -49,7 +49,7 @@ class Memory(Analysis):
         written: list[str] = []
         _, put = PointsTo.of(function, kinds).outside
         leaving = [*leaving, *put]
-        for stmt in ir.walk(function.body):
+        for stmt in ir.walk(function):
             _, shared, into = self._known(stmt)
             for name, source in shared:
                 self.sets.join(*sorted((self.find(name), self.find(source))))
@@ -188,11 +188,11 @@ class Sharers(Analysis):
         super().__init__(function, kinds)
         self.memory = Memory.of(function, kinds)
         params = {p.name for p in function.params}
-        names = ir.bound(function.body) | ir.used(function.body) | params
+        names = ir.bound(function) | ir.used(function.body) | params
         self.groups: dict[str, set[str]] = {}
         for name in names:
             self.groups.setdefault(self.memory.find(name), set()).add(name)
-        kept = (n for s in ir.walk(function.body) for n in _handed_out(s))
+        kept = (n for s in ir.walk(function) for n in _handed_out(s))
         self.kept = frozenset(map(self.memory.find, (*params, *kept))) | self.memory.put
 
     def group(self, name: str) -> set[str]:
@@ -210,7 +210,7 @@ class Sharers(Analysis):
     @cached_property
     def odd(self) -> set[str]:
         """The names that may stand for what is no array that can be written into."""
-        return {n for s in ir.walk(self.function.body) for n in oddly_bound(s, self.kinds)}
+        return {n for s in ir.walk(self.function) for n in oddly_bound(s, self.kinds)}
 
     def is_own(self, name: str, stmt: ir.Stmt) -> bool:
         """Whether no name that is read behind a statement has the memory of a name before it."""

@@ -125,9 +125,9 @@ class Rewriter:
         self.ours = mark_in(function.body) is None
         self.available = Available(self.memory)
         fresh = ir.Fresh(ir.all_names(function) | set(kinds)) if fresh is None else fresh
-        self.count = ir.use_counts(function.body)
+        self.count = ir.use_counts(function)
         self.signs = Signs(kinds, self.available, self.count, fresh)
-        steady = frozenset(p.name for p in function.params) - ir.bound(function.body)
+        steady = frozenset(p.name for p in function.params) - ir.bound(function)
         self.algebra = Algebra(self.signs, steady)
         self.products: Products | None = None
         self.settled = True

@@ -358,7 +358,7 @@ def which_op(call: ir.Call) -> Op | None:
     return found or None
 
 
-def calling(block: ir.Block, *ops: Op) -> list[tuple[ir.Assign | ir.Effect, ir.Call]]:
+def calling(block: ir.Block | ir.Function, *ops: Op) -> list[tuple[ir.Assign | ir.Effect, ir.Call]]:
     """The statements of a block that make calls of these operations, with the calls."""
     made = ir.callers(block)
     return [(s, c) for s, c in made if (which_op(c) if c._op is None else c._op) in ops]
