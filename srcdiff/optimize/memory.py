@@ -12,7 +12,7 @@ a fact since when it holds.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence, Set
 from functools import cached_property
 
 from srcdiff import ir
@@ -50,7 +50,8 @@ class Memory(Analysis):
         _, put = PointsTo.of(function, kinds).outside
         leaving = [*leaving, *put]
         for stmt in ir.walk(function):
-            _, shared, into = self._known(stmt)
+            found = stmt._memory  # as `_known` does
+            _, shared, into = found if found and found[0] is kinds else self._known(stmt)
             for name, source in shared:
                 self.sets.join(*sorted((self.find(name), self.find(source))))
             if into:
@@ -132,7 +133,7 @@ class Memory(Analysis):
 
     def note(self, stmt: ir.Stmt) -> None:
         """A statement that a walk adds: the new name that it binds shares what others share."""
-        for name, source in self._shared(stmt):
+        for name, source in self._known(stmt)[1]:
             assert self.find(name) in (name, self.find(source)), "it joins what was apart"
             self.sets.join(source, name)
 
@@ -140,14 +141,13 @@ class Memory(Analysis):
         """What a statement shares and writes into, for the kinds."""
         found: Known | None = stmt._memory
         if found is None or found[0] is not self.kinds:
-            now = self.kinds, self._shared(stmt), written_into(stmt, self.kinds)
-            found = remember(stmt, "_memory", now)
+            apart = type(stmt) is ir.Assign and self._is_apart(stmt)
+            shared, into = ([], ()) if apart else (self._shared(stmt), written_into(stmt, self.kinds))
+            found = remember(stmt, "_memory", (self.kinds, shared, into))
         return found
 
     def _shared(self, stmt: ir.Stmt) -> list[tuple[str, str]]:
         """Pairs of names that may share memory after a statement."""
-        if type(stmt) is ir.Assign and self._is_apart(stmt):
-            return []
         found = [(target, source) for target, source, _ in shares(stmt, self.kinds, _may_hold)]
         rhs = stmt.rhs if type(stmt) is ir.Assign else None
         if is_op(rhs, Op.LIKE_TREE):  # `finish` returns it as it is where its kind is right
@@ -289,7 +289,7 @@ class Available:
         self.facts: dict[str, Fact] = {}
         self.copies: set[str] = set()  # the names whose facts are that they are copies
         self.values: dict[ir.Rhs, str] = {}
-        self.now = 0
+        self.now = self.changed = 0  # and when memory was written into at last
         self.bound: dict[str, int] = {}  # when each name was bound
         self.written: dict[str, int] = {}  # when each class of memory was written into
 
@@ -303,13 +303,15 @@ class Available:
         for stmt in block:
             _, bound, written = self.memory.changes(stmt)
             self.bound.update(dict.fromkeys(bound, self.now))
-            self.written.update(dict.fromkeys(written, self.now))
+            if written:
+                self.changed = self.now
+                self.written.update(dict.fromkeys(written, self.now))
 
     def change(self, stmt: ir.Stmt) -> None:
         """The memory that a statement itself writes into; a number is bound anew instead."""
         written = self.memory.written_by(stmt)
         if written:
-            self.now += 1
+            self.now = self.changed = self.now + 1
             self.written.update(dict.fromkeys(written, self.now))
         if type(stmt) is ir.SetItem and stmt.index is None:
             self.bind(stmt.base.id)
@@ -358,16 +360,19 @@ class Available:
         for n in (name, *reads):
             if bound.get(n, 0) > since:
                 return False
+        if self.changed <= since or not self._is_written((name, *reads), since):
+            return True
         # A copy is the same object: what is written into one is written into the other.
         # So is a view: its elements change, it stays the view that it is.
-        if not self.written or type(fact.rhs) is ir.Name or is_view(fact.rhs):
-            return True
-        return not any(self._is_written((name, *reads), since))
+        return type(fact.rhs) is ir.Name or is_view(fact.rhs)
 
-    def _is_written(self, names: Iterable[str], since: int) -> Iterator[bool]:
-        """Whether something was written since some time into what each name stands for."""
-        written, memory = self.written, self.memory
-        return (written.get(memory.find(n), 0) > since for n in names if memory.is_mutated(n))
+    def _is_written(self, names: Iterable[str], since: int) -> bool:
+        """Whether something was written since some time into what one of some names stands for."""
+        memory = self.memory
+        for name in names:
+            if memory.is_mutated(name) and self.written.get(memory.find(name), 0) > since:
+                return True
+        return False
 
 
 _COPIED = frozenset((ir.Name, ir.Const, ir.Ref))
