@@ -131,9 +131,9 @@ def fixed_names(scan: Scan) -> frozenset[str]:
             readers.setdefault(read, set()).add(name)
     asked = set(fixed)
     while asked:
-        lost = {n for n in asked if not all([is_fixed(v, fixed) for v in definitions[n]])}
+        lost = {n for n in asked if not all(is_fixed(v, fixed) for v in definitions[n])}
         fixed -= lost
-        asked = fixed.intersection(*[set().union(*[readers.get(n, ()) for n in lost])])
+        asked = fixed.intersection(chain.from_iterable(readers.get(n, ()) for n in lost))
     return frozenset(fixed)
 
 

@@ -163,8 +163,7 @@ def _stores(
 
 def kept_outside(function: ir.Function, kinds: ir.Kinds) -> tuple[frozenset[str], frozenset[str]]:
     """The names of what is from outside, and those of what is put into that."""
-    refs = (r for s in ir.walk(function) for r in ir.refs_of(s))
-    if not any(isinstance(r.value, MUTABLE) for r in refs):
+    if not any(isinstance(r.value, MUTABLE) for r in ir.refs_in(function)):
         return frozenset(), frozenset()
     own, put = set[tuple[str, str]](), set[tuple[str, str]]()
     for stmt in ir.walk(function):

@@ -134,7 +134,7 @@ def _mixes_precisions(function: ir.Function, facts: Facts) -> bool:
     double = (facts.kinds.get(n) for n in facts.active)
     if not any(_dtype(k) == "float64" for k in double):
         return False
-    refs = chain.from_iterable(map(ir.refs_of, ir.walk(function)))
+    refs = dict.fromkeys(ir.refs_in(function))
     met: Iterator[ir.Kind] = chain(facts.kinds.values(), (atom_kind(r, {}) for r in refs))
     return any(_dtype(k) in _LOW for k in met)
 

@@ -72,7 +72,7 @@ __all__ = [
     "bound_in", "call_of", "callee_of", "callers", "calls", "itself_mentions", "itself_reads",
     "map_atom", "map_blocks", "map_opaque", "map_rhs", "map_stmt", "mention_counts", "mentions",
     "names", "occurrences", "operands", "origin", "parts", "primal_only", "reader_counts", "reads",
-    "reads_of", "rebound", "rebuilt", "refs", "refs_of", "rename", "replaced",
+    "reads_of", "rebound", "rebuilt", "refs", "refs_in", "refs_of", "rename", "replaced",
     "replaced_in", "substituted", "use_counts", "used", "used_in", "walk",
     "walk_blocks", "walk_in_loops", "with_rhs", "with_values", "without", "writes",
 ]  # fmt: skip
@@ -154,6 +154,16 @@ def _mentioned_by(held: Iterable[Rhs]) -> tuple[Ref, ...]:
     return tuple([r for a in held if type(a) is not Name and type(a) is not Const for r in refs(a)])
 
 
+def refs_in(function: Function) -> tuple[Ref, ...]:
+    """The objects from outside that a function mentions."""
+    return _of_body(function, "_refs", lambda body: _mentioned_in(walk(body)))
+
+
+def _mentioned_in(stmts: Iterable[Stmt]) -> tuple[Ref, ...]:
+    """The objects from outside that several statements themselves mention."""
+    return tuple([r for s in stmts for r in refs_of(s)])
+
+
 def names(node: Rhs | None) -> tuple[str, ...]:
     """The names read by an atom or right-hand side, in order, each once."""
     found = occurrences(node)
@@ -202,7 +212,11 @@ def _held(stmt: Stmt, getters: Getters) -> tuple[Any, ...]:
 
 def operands(stmt: Stmt) -> tuple[Rhs, ...]:
     """What a statement itself reads (not what the statements inside it read)."""
-    return (stmt.rhs,) if type(stmt) is Assign else _held(stmt, _READ)
+    if type(stmt) is Assign or type(stmt) is Effect:
+        return (stmt.rhs,)
+    if type(stmt) is SetItem and stmt.index is not None:
+        return stmt.base, stmt.index, stmt.value
+    return _held(stmt, _READ)
 
 
 def reads(stmt: Stmt) -> tuple[str, ...]:
@@ -246,6 +260,8 @@ def writes(stmt: Stmt) -> tuple[str, ...]:
     """The names that a statement itself binds (a store into an array binds nothing)."""
     if type(stmt) is Assign:
         return (stmt.target.id,)
+    if type(stmt) not in _BOUND:
+        return ()
     found = stmt._writes
     if found is None:
         found = remember(stmt, "_writes", tuple([n.id for n in _held(stmt, _BOUND)]))

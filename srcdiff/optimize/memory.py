@@ -141,9 +141,10 @@ class Memory(Analysis):
         """What a statement shares and writes into, for the kinds."""
         found: Known | None = stmt._memory
         if found is None or found[0] is not self.kinds:
-            apart = type(stmt) is ir.Assign and self._is_apart(stmt)
-            shared, into = ([], ()) if apart else (self._shared(stmt), written_into(stmt, self.kinds))
-            found = remember(stmt, "_memory", (self.kinds, shared, into))
+            now: Known = self.kinds, [], ()
+            if type(stmt) is not ir.Assign or not self._is_apart(stmt):
+                now = self.kinds, self._shared(stmt), written_into(stmt, self.kinds)
+            found = remember(stmt, "_memory", now)
         return found
 
     def _shared(self, stmt: ir.Stmt) -> list[tuple[str, str]]:

@@ -94,8 +94,7 @@ def rewrite(
 
 def mark_in(body: ir.Block) -> int | None:
     """Where the comment stands that starts the generated part."""
-    marks = [k for k, s in enumerate(body) if type(s) is ir.Comment and s.text == MARK]
-    return marks[0] if marks else None
+    return next((k for k, s in enumerate(body) if type(s) is ir.Comment and s.text == MARK), None)
 
 
 def in_ours(function: ir.Function, change: Callable[[ir.Block], ir.Block]) -> ir.Function:
