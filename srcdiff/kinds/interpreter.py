@@ -32,7 +32,7 @@ from srcdiff.runtime import records
 from srcdiff.runtime.devices import on_device
 
 Env = dict[str, ir.Kind]
-Known = tuple[tuple["ir.Kind | None", ...], int, bool, str, ir.Kind]
+Known = tuple[tuple[ir.Kind, ...], int, bool, str, ir.Kind]
 """The kind of a target, for what is read, in loops of a depth, on the device or not, by its label.
 """
 
@@ -70,7 +70,7 @@ class _Inference:
         self.labels = Labels(p.name for p in function.params)
         self.heads: dict[int, tuple[Env, Env]] = {}
         self.rebound: dict[int, tuple[str, ...]] = {}
-        self.made: dict[int, Known] = {}  # the lists and dicts that statements make
+        self.known: dict[int, Known] = {}  # of each statement that was come by
 
     def run(self) -> dict[str, ir.Kind]:
         """Evaluate the body until the contents of lists and dicts are stable."""
@@ -110,7 +110,10 @@ class _Inference:
     def bind(self, name: str, kind: ir.Kind, env: Env) -> None:
         """A name takes a kind; of two that are equal the first, so that they are seen to be."""
         old = self.seen.get(name)
-        if old is not None and old is not kind and type(kind) in _SIMPLE and old == kind:
+        if old is kind:
+            env[name] = kind
+            return
+        if old is not None and type(kind) in _SIMPLE and old == kind:
             kind = old
         env[name] = kind
         self.read(name, env)
@@ -243,14 +246,12 @@ class _Inference:
     def _assign(self, stmt: ir.Assign, env: Env) -> None:
         """A name takes the kind of a right-hand side, as before where that reads the same."""
         rhs, target = stmt.rhs, stmt.target.id
-        reads = tuple([self.read(n, env) for n in rhs._occurrences or ir.occurrences(rhs)])
-        # Not `None in reads`, which would ask each kind whether it equals None.
-        if [k for k in reads if k is None] and not isinstance(rhs, ir.Opaque):
+        reads = self._reads(rhs, env)
+        if reads is None:
             return
-        kind = self._known(stmt, reads)
-        if kind is not None:
-            self._learn_again(rhs, reads, env)
-            self.bind(target, kind, env)
+        known = self.known.get(id(stmt)) or self._from_before(stmt, reads, env)
+        if known is not None and known[0] == reads:
+            self.bind(target, known[-1], env)
             return
         kind = self.rhs(rhs, env)
         if kind is None:
@@ -259,25 +260,40 @@ class _Inference:
         kind = self.heap.intern(self.labels.named(kind, label), label)
         self.bind(target, kind, env)
         if _holds_nothing(rhs, reads):
-            known = reads, self.labels.depth, self.here, label, kind
+            self.known[id(stmt)] = known = reads, self.labels.depth, self.here, label, kind
             if _is_simple(kind):  # in the heap of another inference as well
                 remember(stmt, "_kind", known)
-            else:
-                self.made[id(stmt)] = known
 
-    def _known(self, stmt: ir.Assign, reads: tuple[ir.Kind | None, ...]) -> ir.Kind | None:
-        """The kind that a statement gave its target when it was last come by, if it does again."""
-        before_this: Known | None = None if self.hope else stmt._kind
-        known = self.made.get(id(stmt)) or before_this
+    def _reads(self, rhs: ir.Rhs, env: Env) -> tuple[ir.Kind, ...] | None:
+        """The kinds of the names that are read; None while nothing has reached this place."""
+        found, missing = [], False
+        for name in rhs._occurrences or ir.occurrences(rhs):
+            kind = env.get(name)
+            if kind is None or self.seen.get(name) is not kind:
+                kind = self.read(name, env)
+            if kind is None:
+                missing = not isinstance(rhs, ir.Opaque)
+            else:
+                found.append(kind)
+        return None if missing else tuple(found)
+
+    def _from_before(
+        self, stmt: ir.Assign, reads: tuple[ir.Kind, ...], env: Env
+    ) -> Known | None:
+        """What another inference has found of a statement, if this one would find the same."""
+        known: Known | None = None if self.hope else stmt._kind
         if known is None:
             return None
-        before, depth, here, label, kind = known
+        before, depth, here, label, _ = known
         if depth != self.labels.depth or before != reads or here is not self.here:
             return None
-        # Asked last: who asks is numbered.
-        return kind if label == self.labels.label(stmt.target.id, stmt) else None
+        if label != self.labels.label(stmt.target.id, stmt):  # asked last: who asks is numbered
+            return None
+        self.known[id(stmt)] = known
+        self._learn_again(stmt.rhs, reads, env)
+        return known
 
-    def _learn_again(self, rhs: ir.Rhs, reads: tuple[ir.Kind | None, ...], env: Env) -> None:
+    def _learn_again(self, rhs: ir.Rhs, reads: tuple[ir.Kind, ...], env: Env) -> None:
         """What lengths are equal because a call succeeds whose kind is known."""
         if self.labels.depth or self.branches or _NUMBERS.issuperset(map(type, reads)):
             return
@@ -407,7 +423,7 @@ def _is_wider(kind: ir.Kind | None, other: ir.Kind) -> bool:
     return kind is not None and (kind is other or kind == other or join(kind, other) == kind)
 
 
-def _holds_nothing(rhs: ir.Rhs, reads: tuple[ir.Kind | None, ...]) -> bool:
+def _holds_nothing(rhs: ir.Rhs, reads: tuple[ir.Kind, ...]) -> bool:
     """Whether a right-hand side is a call in which no list has a part: on numbers, arrays, say."""
     if type(rhs) is not ir.Call or type(rhs.fn) is ir.Name:
         return False
