@@ -27,6 +27,7 @@ from srcdiff.errors import TransformError, refused
 from srcdiff.ir.disjoint import Disjoint
 from srcdiff.ir.frozen import frozen
 from srcdiff.primitives.effects import (
+    computes,
     makes_object,
     mutated_args,
     object_parts,
@@ -134,6 +135,8 @@ def shares(
 ) -> Iterator[tuple[str, str, str]]:
     """(target, source, how) of one statement."""
     if isinstance(stmt, ir.Assign):
+        if type(stmt.rhs) is ir.Call and computes(stmt.rhs, kinds):
+            return
         yield from _assign_shares(stmt, kinds, holds)
     elif isinstance(stmt, ir.Permute):
         for other in stmt.sources[1:]:

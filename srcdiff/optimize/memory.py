@@ -23,6 +23,7 @@ from srcdiff.analysis.points_to import PointsTo
 from srcdiff.ir.disjoint import Disjoint
 from srcdiff.ir.frozen import frozen, remember
 from srcdiff.primitives.effects import (
+    computes,
     is_pure,
     makes_new,
     mutated_args,
@@ -142,7 +143,7 @@ class Memory(Analysis):
         found: Known | None = stmt._memory
         if found is None or found[0] is not self.kinds:
             now: Known = self.kinds, [], ()
-            if type(stmt) is not ir.Assign or not self._is_apart(stmt):
+            if type(stmt) is not ir.Assign or not (self._computes(stmt) or self._is_apart(stmt)):
                 now = self.kinds, self._shared(stmt), written_into(stmt, self.kinds)
             found = remember(stmt, "_memory", now)
         return found
@@ -154,6 +155,10 @@ class Memory(Analysis):
         if is_op(rhs, Op.LIKE_TREE):  # `finish` returns it as it is where its kind is right
             found += [(ir.writes(stmt)[0], n) for n in ir.occurrences(rhs.args[0])]
         return [p for p in dict.fromkeys(found) if p[0] != p[1] and all(map(self.has_memory, p))]
+
+    def _computes(self, stmt: ir.Assign) -> bool:
+        """Whether a statement computes something new of numbers and arrays."""
+        return type(stmt.rhs) is ir.Call and computes(stmt.rhs, self.kinds)
 
     def _is_apart(self, stmt: ir.Assign) -> bool:
         """Whether a statement lets nothing share memory: it gives a number and writes nowhere."""
