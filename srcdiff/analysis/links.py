@@ -34,7 +34,7 @@ from srcdiff.primitives.effects import (
     returns_view,
     written_into,
 )
-from srcdiff.primitives.ops import CONTAINERS, Op, is_op
+from srcdiff.primitives.ops import CONTAINERS, Op, is_op, which_op
 
 N = TypeVar("N", bound=Hashable)
 
@@ -221,14 +221,15 @@ def _assign_shares(
     elif isinstance(rhs, ir.Tup):
         yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
     elif isinstance(rhs, ir.Call) and not takes_keys(rhs, kinds):
+        op = which_op(rhs)
         if makes_object(rhs.fn):
             yield from ((target, n, "stored") for n in _arrays(ir.Tup(object_parts(rhs)[1]), kinds))
-        elif is_op(rhs, *DISPLAYS) or (is_op(rhs, *JOINS) and _joins(rhs, kinds)):
+        elif op in DISPLAYS or (op in JOINS and _joins(rhs, kinds)):
             yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
-        elif is_op(rhs, *_ELEMENTS) and _container(rhs.args[0], kinds):
+        elif op in _ELEMENTS and _container(rhs.args[0], kinds):
             yield target, ir.names(rhs.args[0])[0], "element"
         else:
-            stored = tuple(_stores(stmt, kinds, holds))
+            stored = tuple(_stores(stmt, kinds, holds)) if mutated_args(rhs) else ()
             yield from stored
             # What is put into a container may come back, or what was there.
             viewed = ir.Tup(rhs.args if stored else returns_view(rhs, kinds))
@@ -237,11 +238,11 @@ def _assign_shares(
 
 def takes_keys(call: ir.Call, kinds: ir.Kinds) -> bool:
     """Whether a call makes a sequence of the keys of a dict: they share and carry nothing."""
-    takes = is_op(call, Op.LIST, Op.TUPLE, Op.SORTED, Op.REVERSED, Op.SET, Op.ITER)
-    first = call.args[0] if takes and call.args else None
+    first = call.args[0] if which_op(call) in _TAKING and call.args else None
     return isinstance(first, ir.Name) and isinstance(kinds.get(first.id), ir.Dict)
 
 
+_TAKING = (Op.LIST, Op.TUPLE, Op.SORTED, Op.REVERSED, Op.SET, Op.ITER)
 _COPYING = (Op.LIST, Op.TUPLE, Op.DICT, Op.REVERSED, Op.SORTED)
 DISPLAYS = (Op.MAKE_LIST, Op.MAKE_DICT, *_COPYING)
 """What makes a new container that holds what it is given, or the items of that."""

@@ -355,6 +355,9 @@ class _Accumulate:
 
 def _doubled(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
     """A block in which two equal contributions to one adjoint (of `x * x`) are one, doubled."""
+    targets = [s.target.id for s in block if type(s) is ir.Accum]
+    if len(targets) == len(set(targets)):
+        return block
     values = {s.target.id: s.rhs for s in block if type(s) is ir.Assign}
     last: dict[tuple[str, ir.Rhs], int] = {}
     out: list[ir.Stmt] = []

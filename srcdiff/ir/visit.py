@@ -68,7 +68,7 @@ from srcdiff.ir.renaming import rename_text
 V = TypeVar("V")
 
 __all__ = [
-    "PLAIN", "all_names", "assignments", "atoms", "binding_counts", "blocks", "bound",
+    "PLAIN", "all_names", "assignments", "atoms", "binders", "binding_counts", "blocks", "bound",
     "bound_in", "call_of", "callee_of", "callers", "calls", "itself_mentions", "itself_reads",
     "map_atom", "map_blocks", "map_opaque", "map_rhs", "map_stmt", "mention_counts", "mentions",
     "names", "occurrences", "operands", "origin", "parts", "primal_only", "reader_counts", "reads",
@@ -393,6 +393,20 @@ def bound(block: Block | Function) -> frozenset[str]:
         return _of_body(block, "_bound", bound)
     found = frozenset([s.target.id for s in block if type(s) is Assign])  # as most are
     return found.union(*[bound_in(s) for s in block if type(s) is not Assign])
+
+
+def binders(function: Function) -> Mapping[str, Sequence[Stmt]]:
+    """The statements of a function that bind each name."""
+    return _of_body(function, "_binders", _binders)
+
+
+def _binders(body: Block) -> Mapping[str, Sequence[Stmt]]:
+    """The statements of a block that bind each name."""
+    found: dict[str, list[Stmt]] = {}
+    for stmt in walk(body):
+        for name in writes(stmt):
+            found.setdefault(name, []).append(stmt)
+    return found
 
 
 def bound_in(stmt: Stmt) -> Collection[str]:

@@ -267,9 +267,11 @@ class _Finder:
         """Whether loops come to a place only once: each counts in an item of the index."""
         if not all(isinstance(i, (ir.Name, ir.Const, ir.Slice)) for i in items):
             return False
-        counters = [s.target.id for s in loops if isinstance(s, ir.For) and counts(s)]
-        fixed = {n for i in items for n in ir.names(i)} <= set(counters)
-        return len(counters) == len(loops) and fixed and all(ir.Name(n) in items for n in counters)
+        around = [s for s in loops if isinstance(s, ir.For)]
+        targets = {s.target.id for s in around}
+        fixed = {n for i in items for n in ir.names(i)} == targets
+        named = fixed and all(ir.Name(n) in items for n in targets)
+        return named and len(around) == len(loops) and all(map(counts, around))
 
     def all_here(self, loop: ir.For | ir.While, here: range, name: str, index: ir.Atom) -> bool:
         """Whether a loop touches an array only in these places, and only at this index."""

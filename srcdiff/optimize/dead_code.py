@@ -191,6 +191,9 @@ class _Sweep:
             live.update(reads)
             return stmt
         forms = self.forms(stmt)
+        if base is None and not forms:
+            self.need(reads, live)
+            return stmt
         self.need(self.looked_at(stmt, base, forms), live)
         live.update(forms if base is None else (*forms, base))
         return stmt
@@ -237,7 +240,7 @@ class _Sweep:
         """The names of which a statement does not look at what they hold."""
         if type(stmt) is ir.Permute:  # what one of them holds any of them may hold
             return self.formed.intersection(ir.writes(stmt))
-        return self.formed & asked(ir.call_of(stmt))
+        return self.formed and self.formed & asked(ir.call_of(stmt))
 
     def branch(self, stmt: ir.If, live: set[str]) -> ir.Stmt | None:
         """An `if`, unless nothing is left in it."""

@@ -226,8 +226,9 @@ def mutated_args(call: ir.Call, kinds: ir.Kinds | None = None) -> tuple[ir.Atom,
     """The arguments whose memory a call may write into; `kinds` leaves out what has none."""
     found = call._mutated
     if found is None:
-        every = tuple(dict.fromkeys((*_mutated_positional(call), *outs(call))))
-        found = remember(call, "_mutated", every)
+        plain = not call.kwargs and type(call.fn) is BuiltinFunctionType and call.fn in _ARITHMETIC
+        every = () if plain else (*_mutated_positional(call), *outs(call))
+        found = remember(call, "_mutated", tuple(dict.fromkeys(every)))
     if found and (_reads_sparse(call, kinds) or _tells(call, kinds)):
         found = outs(call)
     return tuple([a for a in found if _has_memory(a, kinds)]) if found else ()
