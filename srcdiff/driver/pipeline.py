@@ -159,11 +159,11 @@ def _counts(function: ir.Function, kinds: ir.Kinds) -> bool:
 
 def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
     """The function with the adjoints of views as temporaries, to stand where they are used."""
-    fresh = ir.Fresh(ir.all_names(function))
     bound = sorted(ir.bound(function))
     mine = [n for n in bound if n in views or n.rsplit("_", 1)[0] in views]
     if not mine:
         return function
+    fresh = ir.Fresh(ir.all_names(function))
     new = {n: fresh("_" + n.replace("d__", "d_")).id for n in mine}
     return ir.rebuilt(function, body=ir.rename(function.body, new))
 

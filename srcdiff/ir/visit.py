@@ -161,7 +161,11 @@ def refs_in(function: Function) -> tuple[Ref, ...]:
 
 def _mentioned_in(stmts: Iterable[Stmt]) -> tuple[Ref, ...]:
     """The objects from outside that several statements themselves mention."""
-    return tuple([r for s in stmts for r in refs_of(s)])
+    found: list[Ref] = []
+    for stmt in stmts:
+        held = stmt.rhs._refs if type(stmt) is Assign and type(stmt.rhs) is Call else stmt._refs
+        found += refs_of(stmt) if held is None else held
+    return tuple(found)
 
 
 def names(node: Rhs | None) -> tuple[str, ...]:

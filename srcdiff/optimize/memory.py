@@ -54,7 +54,9 @@ class Memory(Analysis):
             found = stmt._memory  # as `_known` does
             _, shared, into = found if found and found[0] is kinds else self._known(stmt)
             for name, source in shared:
-                self.sets.join(*sorted((self.find(name), self.find(source))))
+                one, two = self.find(name), self.find(source)
+                if one != two:
+                    self.sets.join(min(one, two), max(one, two))
             if into:
                 written += into
         returns = (s for s in function.body if isinstance(s, ir.Return))
