@@ -35,9 +35,10 @@ else:
         """The class of a class that is one of a few values, which are its attributes."""
 
         def __new__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> Any:
-            """A class whose public attributes become members with these values."""
+            """A class whose public attributes become members; its methods stay methods."""
             made = super().__new__(cls, name, bases, {"__slots__": (), **space})
-            made._members = [made._member(n, v) for n, v in space.items() if n[0] != "_"]
+            listed = [n for n, v in space.items() if n[0] != "_" and not hasattr(v, "__get__")]
+            made._members = [made._member(n, space[n]) for n in listed]
             return made
 
         def _member(cls, name: str, value: object) -> Any:

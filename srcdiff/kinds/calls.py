@@ -14,7 +14,7 @@ import logging
 import operator
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
-from types import BuiltinFunctionType
+from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -132,7 +132,7 @@ _TWINS: dict[str, Any] = {
 
 def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs = ()) -> ir.Kind:
     """The kind of `fn(*args, **kwargs)`; lengths that nothing is known of are None."""
-    if not kwargs and type(fn) in _COMPILED and _NUMERIC.issuperset(map(type, args)):
+    if not kwargs and _NUMERIC.issuperset(map(type, args)) and _is_of_library(fn):
         return _of_numeric(fn, args, on_device())
     return _of_any(fn, args, kwargs)
 
@@ -143,7 +143,13 @@ def _of_any(fn: ir.Callee, args: Args, kwargs: Kwargs) -> ir.Kind:
     return placed(kind, fn, args) if on_device() else kind
 
 
-_COMPILED = frozenset((BuiltinFunctionType, np.ufunc))
+def _is_of_library(fn: ir.Callee) -> bool:
+    """Whether a callee is an operator, a function of a compiled module or a known ufunc."""
+    if type(fn) is BuiltinFunctionType:
+        return type(fn.__self__) is ModuleType
+    return type(fn) is np.ufunc and "." in op_of(fn).name
+
+
 _NUMERIC = frozenset((ir.Scalar, ir.Array))
 
 
