@@ -32,9 +32,9 @@ class Scan:
 
     def __init__(self, function: ir.Function) -> None:
         self.function = function
-        self.stmts = list(ir.walk(function.body))
+        self.stmts = list(ir.walk(function))
         self.uses = Counter(chain.from_iterable(map(stmt_reads, self.stmts)))
-        self.defs = ir.binding_counts(function.body)
+        self.defs = ir.binding_counts(function)
         self.held = {n for s in self.stmts for n in held(s)}
         self.names = {p.name for p in function.params}
         self.names.update(self.uses, self.defs, self.held)
@@ -125,11 +125,16 @@ def fixed_names(scan: Scan) -> frozenset[str]:
         for name in ir.writes(stmt):
             definitions.setdefault(name, []).append(_bound_value(stmt))
     fixed = set(definitions) - {p.name for p in scan.function.params}
-    while True:
-        lost = {n for n in fixed if not all(is_fixed(v, fixed) for v in definitions[n])}
-        if not lost:
-            return frozenset(fixed)
+    readers: dict[str, set[str]] = {}
+    for name in fixed:
+        for read in {n for v in definitions[name] for n in ir.occurrences(v)}:
+            readers.setdefault(read, set()).add(name)
+    asked = set(fixed)
+    while asked:
+        lost = {n for n in asked if not all(is_fixed(v, fixed) for v in definitions[n])}
         fixed -= lost
+        asked = fixed.intersection(chain.from_iterable(readers.get(n, ()) for n in lost))
+    return frozenset(fixed)
 
 
 def _bound_value(stmt: ir.Stmt) -> ir.Rhs | None:

@@ -110,6 +110,6 @@ def adjoint_names(
 ) -> dict[str, str]:
     """`d_` + name for every active name, in the order of appearance."""
     order = [p.name for p in function.params]
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         order += [*ir.writes(stmt), *ir.reads(stmt)]
     return {n: fresh(f"{prefix}{n}").id for n in dict.fromkeys(order) if n in active}

@@ -27,13 +27,14 @@ from srcdiff.errors import TransformError, refused
 from srcdiff.ir.disjoint import Disjoint
 from srcdiff.ir.frozen import frozen
 from srcdiff.primitives.effects import (
+    computes,
     makes_object,
     mutated_args,
     object_parts,
     returns_view,
     written_into,
 )
-from srcdiff.primitives.ops import CONTAINERS, Op, is_op
+from srcdiff.primitives.ops import CONTAINERS, Op, is_op, which_op
 
 N = TypeVar("N", bound=Hashable)
 
@@ -67,7 +68,7 @@ def reached(start: Iterable[N], steps: Iterable[tuple[N, N]]) -> frozenset[N]:
 
 def in_place(function: ir.Function) -> Iterator[Link]:
     """What operators in place give may be the array that they write into."""
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         for name in marked_names(stmt):
             yield Link(ir.writes(stmt)[0], name, "alias", stmt, (), False, 0)
 
@@ -134,6 +135,8 @@ def shares(
 ) -> Iterator[tuple[str, str, str]]:
     """(target, source, how) of one statement."""
     if isinstance(stmt, ir.Assign):
+        if type(stmt.rhs) is ir.Call and computes(stmt.rhs, kinds):
+            return
         yield from _assign_shares(stmt, kinds, holds)
     elif isinstance(stmt, ir.Permute):
         for other in stmt.sources[1:]:
@@ -163,11 +166,10 @@ def _stores(
 
 def kept_outside(function: ir.Function, kinds: ir.Kinds) -> tuple[frozenset[str], frozenset[str]]:
     """The names of what is from outside, and those of what is put into that."""
-    refs = (r for s in ir.walk(function.body) for r in ir.refs_of(s))
-    if not any(isinstance(r.value, MUTABLE) for r in refs):
+    if not any(isinstance(r.value, MUTABLE) for r in ir.refs_in(function)):
         return frozenset(), frozenset()
     own, put = set[tuple[str, str]](), set[tuple[str, str]]()
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         if isinstance(stmt, ir.Assign):
             numbers = is_copy(stmt) and _holds_only_values(kinds.get(stmt.target.id))
             parts = () if numbers else _outside(_parts_of(stmt.rhs, kinds))
@@ -219,14 +221,15 @@ def _assign_shares(
     elif isinstance(rhs, ir.Tup):
         yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
     elif isinstance(rhs, ir.Call) and not takes_keys(rhs, kinds):
+        op = which_op(rhs)
         if makes_object(rhs.fn):
             yield from ((target, n, "stored") for n in _arrays(ir.Tup(object_parts(rhs)[1]), kinds))
-        elif is_op(rhs, *DISPLAYS) or (is_op(rhs, *JOINS) and _joins(rhs, kinds)):
+        elif op in DISPLAYS or (op in JOINS and _joins(rhs, kinds)):
             yield from ((target, n, "stored") for n in _arrays(rhs, kinds))
-        elif is_op(rhs, *_ELEMENTS) and _container(rhs.args[0], kinds):
+        elif op in _ELEMENTS and _container(rhs.args[0], kinds):
             yield target, ir.names(rhs.args[0])[0], "element"
         else:
-            stored = tuple(_stores(stmt, kinds, holds))
+            stored = tuple(_stores(stmt, kinds, holds)) if mutated_args(rhs) else ()
             yield from stored
             if not stored and ir.is_scalar(ir.sure(kinds.get(target, ir.UNKNOWN))):
                 return  # a number shares nothing
@@ -237,11 +240,11 @@ def _assign_shares(
 
 def takes_keys(call: ir.Call, kinds: ir.Kinds) -> bool:
     """Whether a call makes a sequence of the keys of a dict: they share and carry nothing."""
-    takes = is_op(call, Op.LIST, Op.TUPLE, Op.SORTED, Op.REVERSED, Op.SET, Op.ITER)
-    first = call.args[0] if takes and call.args else None
+    first = call.args[0] if which_op(call) in _TAKING and call.args else None
     return isinstance(first, ir.Name) and isinstance(kinds.get(first.id), ir.Dict)
 
 
+_TAKING = (Op.LIST, Op.TUPLE, Op.SORTED, Op.REVERSED, Op.SET, Op.ITER)
 _COPYING = (Op.LIST, Op.TUPLE, Op.DICT, Op.REVERSED, Op.SORTED)
 DISPLAYS = (Op.MAKE_LIST, Op.MAKE_DICT, *_COPYING)
 """What makes a new container that holds what it is given, or the items of that."""

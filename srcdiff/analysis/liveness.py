@@ -257,7 +257,7 @@ _Paths = frozenset[_Path]
 
 def maybe_unbound(function: ir.Function) -> Mapping[int, frozenset[str]]:
     """The names that a statement, by its `id`, reads and that may have no value there."""
-    found = _Reads(ir.bound(function.body))
+    found = _Reads(ir.bound(function))
     found.block(function.body, frozenset({_Path(frozenset(p.name for p in function.params))}))
     return found.unbound
 

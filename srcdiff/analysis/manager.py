@@ -16,6 +16,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
+from weakref import ref
 
 from srcdiff import ir
 
@@ -24,10 +25,21 @@ T = TypeVar("T")
 
 
 class Analysis:
-    """What is found out about a function and the kinds of its names."""
+    """What is found out about a function and the kinds of its names.
+
+    The function keeps it, and not the other way round: a version of a function that no pass has any
+    more is no garbage that waits for the collector.
+    """
 
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
-        self.function, self.kinds = function, kinds
+        self._function, self.kinds = ref(function), kinds
+
+    @property
+    def function(self) -> ir.Function:
+        """The function, which somebody has who asks."""
+        found = self._function()
+        assert found is not None
+        return found
 
     @classmethod
     def of(cls: type[A], function: ir.Function, kinds: ir.Kinds) -> A:

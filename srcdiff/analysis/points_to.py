@@ -235,12 +235,12 @@ class PointsTo(Analysis):
     @cached_property
     def defs(self) -> Mapping[str, int]:
         """How many statements bind each name."""
-        return ir.binding_counts(self.function.body, self.function.params)
+        return ir.binding_counts(self.function, self.function.params)
 
     @cached_property
     def uses(self) -> Mapping[str, int]:
         """How many statements read each name."""
-        return ir.reader_counts(self.function.body)
+        return ir.reader_counts(self.function)
 
     @cached_property
     def slots(self) -> Slots:
@@ -315,7 +315,7 @@ def queues(links: list[Link], scene: PointsTo) -> frozenset[str]:
     What is moved there must be memory of its own: no view or part of something else.
     """
     parts = {k.target for k in links if k.how in ("alias", "view", "element", "permute")}
-    made = {n for s in ir.walk(scene.function.body) if makes_empty_list(s) for n in ir.writes(s)}
+    made = {n for s in ir.walk(scene.function) if makes_empty_list(s) for n in ir.writes(s)}
     return frozenset(
         name
         for name in made
@@ -341,11 +341,11 @@ def is_taken(link: Link, scene: PointsTo) -> bool:
 
 def _taken_apart(link: Link, function: ir.Function, kinds: ir.Kinds) -> bool:
     """Whether the container is new, and only there for each of its items to be taken once."""
-    made = [s for s in ir.walk(function.body) if link.source in ir.writes(s)]
+    made = [s for s in ir.walk(function) if link.source in ir.writes(s)]
     call = ir.call_of(made[0]) if len(made) == 1 and not link.inside else None
     if call is None or returns_view(call) or any(shares(made[0], kinds)):
         return False
-    uses = [s for s in ir.walk(function.body) if link.source in ir.reads(s)]
+    uses = [s for s in ir.walk(function) if link.source in ir.reads(s)]
     keys = [s.rhs.args[1].value for s in uses if _takes_item(s, link.source)]  # type: ignore[union-attr]
     return len(keys) == len(uses) and _are_apart(keys, kinds.get(link.source))
 

@@ -217,7 +217,7 @@ def laid_origins(
 
 def _given_away(function: ir.Function, kinds: ir.Kinds) -> Iterator[str]:
     """What functions are given that nobody knows, which may reshape it and write into it."""
-    for stmt, call in ir.callers(function.body):
+    for stmt, call in ir.callers(function):
         if type(call.fn) is FunctionType and not is_pure(call.fn):
             yield from written_into(stmt, kinds)
 
@@ -240,7 +240,7 @@ def _orders(rhs: ir.Rhs) -> tuple[str, ...]:
 
 def _unsure(function: ir.Function, kinds: ir.Kinds) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What is made of an array, and may be a view or a copy by how that lies in memory."""
-    for stmt, call in ir.callers(function.body):
+    for stmt, call in ir.callers(function):
         if op_of(call.fn).is_shaped or which_op(call) in _LAYING:
             unsure = may_copy(call) or is_op(call, *_BY_ORDER)
             if type(stmt) is not ir.Assign or not unsure or not call.args:

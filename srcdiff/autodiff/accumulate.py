@@ -103,7 +103,7 @@ class _Accumulate:
     def stmt(self, stmt: ir.Stmt, now: States) -> ir.Block:
         """One statement of the Pair tree."""
         if type(stmt) is ir.Pair:
-            return (replace(stmt, adjoint=self.adjoint(stmt.adjoint, now)),)
+            return (ir.Pair(stmt.primal, self.adjoint(stmt.adjoint, now), stmt.loc),)
         if type(stmt) is ir.If:
             return (self.branch(stmt, now),)
         return self.loop(stmt, now) if isinstance(stmt, (ir.For, ir.While)) else (stmt,)
@@ -175,8 +175,9 @@ class _Accumulate:
         self.cotangents: set[str] = set()
         self.resets = {s.target.id for s in block if type(s) is ir.Reset}
         out = [made for stmt in block for made in self.adjoint_stmt(stmt, now)]
-        for name in ir.bound(block) - self.like.keys():
-            now.pop(name, None)
+        for name in ir.bound(block):
+            if name not in self.like:
+                now.pop(name, None)
         return tuple(out)
 
     def nothing_flows(self, block: ir.Block, states: States) -> bool:
@@ -353,6 +354,9 @@ class _Accumulate:
 
 def _doubled(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
     """A block in which two equal contributions to one adjoint (of `x * x`) are one, doubled."""
+    targets = [s.target.id for s in block if type(s) is ir.Accum]
+    if len(targets) == len(set(targets)):
+        return block
     values = {s.target.id: s.rhs for s in block if type(s) is ir.Assign}
     last: dict[tuple[str, ir.Rhs], int] = {}
     out: list[ir.Stmt] = []

@@ -133,7 +133,7 @@ def _mixes_precisions(function: ir.Function, facts: Facts) -> bool:
     double = (facts.kinds.get(n) for n in facts.active)
     if not any(_dtype(k) == "float64" for k in double):
         return False
-    refs = chain.from_iterable(map(ir.refs_of, ir.walk(function.body)))
+    refs = dict.fromkeys(ir.refs_in(function))
     met: Iterator[ir.Kind] = chain(facts.kinds.values(), (atom_kind(r, {}) for r in refs))
     return any(_dtype(k) in _LOW for k in met)
 
@@ -383,10 +383,10 @@ def consumes(function: ir.Function, facts: Facts) -> bool:
     if facts.shadows & ir.all_names(function):
         return True  # they are added into, by whatever name
     adjoints = facts.value_adjoints
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         if isinstance(stmt, ir.SetItem) and stmt.base.id in facts.kinds:
             return True
-    for call in ir.calls(function.body):
+    for call in ir.calls(function):
         changes = isinstance(call.fn, ir.Method) and op_of(call.fn).effect is Effect.WRITES
         primal = changes and adjoints.isdisjoint(ir.names(call.args[0]))
         if primal or isinstance(call.fn, ir.Derived):

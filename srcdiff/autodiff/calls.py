@@ -370,8 +370,8 @@ def at_run_time(function: ir.Function, kinds: ir.Kinds, inputs: Iterable[str]) -
     might one that the function itself makes: their calls stay as they are, and are refused.  So
     are those of what `np.vectorize` makes, which has no derivative for a declared reason.
     """
-    calls = [s for s in ir.walk(function.body) if _is_candidate(s, kinds)]
-    if not calls or any(isinstance(s.rhs, Closure) for s in ir.assignments(function.body)):
+    calls = [s for s in ir.walk(function) if _is_candidate(s, kinds)]
+    if not calls or any(isinstance(s.rhs, Closure) for s in ir.assignments(function)):
         return function
     varied = reachable(inputs, edges_of(function, kinds, flows))
     unfit = {*varied, *declined(function)}

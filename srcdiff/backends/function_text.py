@@ -203,7 +203,7 @@ def _takes_others(made: Made, known: Callable[[ir.Kind], bool]) -> bool:
 def _gives_others(
     function: ir.Function, kinds: Mapping[str, ir.Kind], known: Callable[[ir.Kind], bool]
 ) -> bool:
-    calls = [(s, c) for s in ir.walk(function.body) if (c := ir.call_of(s)) is not None]
+    calls = [(s, c) for s in ir.walk(function) if (c := ir.call_of(s)) is not None]
     sure = {n for n, k in kinds.items() if known(k)}
     made = (s for s, call in calls if module_of(call.fn) == arrays.__name__)
     sure.update(n for s in made for n in ir.writes(s))  # arrays of any rank

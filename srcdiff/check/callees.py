@@ -39,14 +39,14 @@ def check_callees(
     function: ir.Function, kinds: ir.Kinds, inputs: tuple[str, ...], outputs: tuple[str, ...]
 ) -> None:
     """Refuse calls through which a derivative would have to pass and of which nothing is known."""
-    if not any(_is_suspect(s, kinds) for s in ir.walk(function.body)):
+    if not any(_is_suspect(s, kinds) for s in ir.walk(function)):
         return
     found = edges_of(function, kinds, flows)
     varied = reachable(inputs, found)
     useful = reachable(outputs, found, backward=True)
     made = _capturing(function, {n for n in varied if ir.carries(n, kinds)})
     methods = _methods_by_name(function, varied)
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         if isinstance(stmt, ir.SetItem) and _is_item_store(stmt, kinds) and stmt.base.id in varied:
             raise refused("objects.stored", stmt.loc, name=ir.said(stmt.base.id))
         call = ir.call_of(stmt)
@@ -84,7 +84,7 @@ def _is_suspect(stmt: ir.Stmt, kinds: ir.Kinds) -> bool:
 def _capturing(function: ir.Function, varied: Container[str]) -> dict[str, str]:
     """The names that may hold a function made here that reads one of some names, and that."""
     found: dict[str, str] = {}
-    makers = [s for s in ir.walk(function.body) if isinstance(s, ir.Assign)]
+    makers = [s for s in ir.walk(function) if isinstance(s, ir.Assign)]
     makers = [s for s in makers if not isinstance(s.rhs, ir.Call) or is_op(s.rhs, *_HOLDING)]
     for _ in makers:
         before = len(found)
@@ -100,7 +100,7 @@ def _capturing(function: ir.Function, varied: Container[str]) -> dict[str, str]:
 
 def _methods_by_name(function: ir.Function, varied: frozenset[str]) -> frozenset[str]:
     """The names of what `getattr` gives of something: methods, which may change it."""
-    made = (s for s in ir.walk(function.body) if is_op(ir.call_of(s), Op.GETATTR))
+    made = (s for s in ir.walk(function) if is_op(ir.call_of(s), Op.GETATTR))
     return frozenset(n for s in made if varied.intersection(ir.reads(s)) for n in ir.writes(s))
 
 
@@ -166,7 +166,7 @@ def _is_item_store(stmt: ir.SetItem, kinds: ir.Kinds) -> bool:
 
 def check_used(function: ir.Function, active: Set[str]) -> None:
     """Refuse marked calls that no derivative passes through: what they write is not known."""
-    for stmt in ir.assignments(function.body):
+    for stmt in ir.assignments(function):
         call: Any = stmt.rhs
         if is_at_run_time(call) and stmt.target.id not in active:
             raise refused("callees.not_used", stmt.loc, name=ir.said(call.text or call.fn.name))
@@ -174,7 +174,7 @@ def check_used(function: ir.Function, active: Set[str]) -> None:
 
 def check_texts(function: ir.Function, active: Set[str]) -> None:
     """Refuse expressions that are kept as text and read values with a derivative."""
-    for stmt in ir.assignments(function.body):
+    for stmt in ir.assignments(function):
         if isinstance(stmt.rhs, ir.Opaque) and not stmt.rhs.harmless and stmt.target.id in active:
             if not active.isdisjoint(ir.names(stmt.rhs)):
                 raise refused("callees.text", stmt.loc, text=stmt.rhs.text)
@@ -182,7 +182,7 @@ def check_texts(function: ir.Function, active: Set[str]) -> None:
 
 def check_first_order(function: ir.Function) -> None:
     """Refuse the derivative of a text that calls functions found when it runs."""
-    for stmt in ir.assignments(function.body):
+    for stmt in ir.assignments(function):
         if is_op(stmt.rhs, Op.CALL_VJP, Op.PULL_BACK):
             raise refused("inputs.second_order", stmt.loc)
 
@@ -196,7 +196,7 @@ _CHANGES = MUTATORS | {"__setitem__", "__delitem__", "__iadd__"}
 def check_changes(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse values that are methods, or lambdas, that change what may have a derivative."""
     made: dict[str, str] = {}  # lambdas, and what they change
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
         if isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Attr) and rhs.fn.name in _CHANGES:
             _check_method(rhs, rhs.fn.name, kinds, stmt.loc)
@@ -234,7 +234,7 @@ def _changed(closure: Closure) -> Iterator[str]:
     function, variables = closure.function, closure.variables
     if function is None or variables is None:
         return
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         call = ir.call_of(stmt)
         changes = call is not None and isinstance(call.fn, ir.Method) and call.fn.name in MUTATORS
         base = call.args[0] if changes and call is not None else None

@@ -85,7 +85,7 @@ def check_strong(
     """
     if not request.strong_zeros:
         return
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         call = ir.call_of(stmt)
         if call is None or isinstance(call.fn, ir.Derived) or is_op(call, Op.HOOK):
             continue

@@ -24,7 +24,7 @@ def check_loops(function: ir.Function, kinds: ir.Kinds) -> None:
 
     Also those whose count would be computed in a small or unsigned dtype of NumPy.
     """
-    loops = [s for s in ir.walk(function.body) if isinstance(s, ir.For)]
+    loops = [s for s in ir.walk(function) if isinstance(s, ir.For)]
     if loops:
         _check_counts(function, kinds)
     if not any(map(_looped_over, loops)):
@@ -39,7 +39,7 @@ def check_loops(function: ir.Function, kinds: ir.Kinds) -> None:
 
 def _check_counts(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse bounds of loops that are no numbers as Python counts: `uint8(0) - 1` is 255."""
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         call = ir.call_of(stmt)
         if call is not None and call.role is ir.Role.COUNT:
             dtypes = [getattr(atom_kind(a, kinds), "dtype", None) for a in call.args]

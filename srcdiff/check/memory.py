@@ -46,7 +46,7 @@ from srcdiff.runtime.records import attributes, is_record
 
 def check_written(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse calls of which it is not known whether they are given an `out`."""
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         call = ir.call_of(stmt)
         if call is None or not _has_out(call.fn):
             continue
@@ -109,7 +109,7 @@ def _may_have_out(kind: ir.Kind | None) -> bool:
 
 def check_views(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse views that no rule describes, if something is written into their memory meanwhile."""
-    made = [s for s in ir.walk(function.body) if _is_unknown_view(s, kinds)]
+    made = [s for s in ir.walk(function) if _is_unknown_view(s, kinds)]
     if not made:
         return
     scene = PointsTo.of(function, kinds)
@@ -149,7 +149,7 @@ def _check_raw(call: ir.Call, kinds: ir.Kinds, loc: ir.Loc) -> None:
 
 def check_kept(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse writes into what a function under `functools.cache` gives, which keeps it."""
-    made = [s for s in ir.walk(function.body) if _is_kept(s)]
+    made = [s for s in ir.walk(function) if _is_kept(s)]
     if not made:
         return
     memory = PointsTo.of(function, kinds)
@@ -212,12 +212,12 @@ def check_outside(
     Of a recursive function another part may read it.  `others` are read as well.  The containers
     that values with a derivative are put into are returned.
     """
-    refs = {id(r.value): r for s in ir.walk(function.body) for r in _mutable(s)}
+    refs = {id(r.value): r for s in ir.walk(function) for r in _mutable(s)}
     if not refs:
         return ()
-    recursive = internal or any(map(is_user_call, ir.calls(function.body)))
+    recursive = internal or any(map(is_user_call, ir.calls(function)))
     put = _put_into(function, kinds)
-    mentioned = (o for s in ir.walk(function.body) for o in ir.operands(s)) if put else ()
+    mentioned = (o for s in ir.walk(function) for o in ir.operands(s)) if put else ()
     every = [*others, *(a for o in mentioned for a in ir.refs(o))]
     for stmt, ref in put:
         rest = [r.value for r in every if r.value is not ref.value]
@@ -232,7 +232,7 @@ def check_outside(
               for a, b in _overlapping(refs)]  # fmt: skip
     group, inside = groups(links), groups(between(links, known))
     counts = _counted(function.body)
-    read = {id(r.value) for s in ir.walk(function.body) for r in _mutable(s) if not _puts(s, r)}
+    read = {id(r.value) for s in ir.walk(function) for r in _mutable(s) if not _puts(s, r)}
     for stmt in ir.walk(named.body):
         for base in (*written_into(stmt, known), *marked_names(stmt)):
             # `xs[0] += y` writes into what a list holds, `xs[0] = y` into the list itself.
@@ -274,12 +274,12 @@ def _put_into(
     """The containers from outside that values with a derivative are put into, and by what."""
     own, _ = PointsTo.of(function, kinds).outside
     found: list[tuple[ir.Stmt, ir.Ref]] = []
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         if all(n in kinds and not ir.is_active_kind(kinds[n]) for n in ir.reads(stmt)):
             continue
         found += [(stmt, r) for r in _mutable(stmt) if _puts(stmt, r)]
         if not own.isdisjoint(written_into(stmt, kinds)):  # a part of one of them
-            found += [(stmt, r) for s in ir.walk(function.body) for r in _mutable(s)]
+            found += [(stmt, r) for s in ir.walk(function) for r in _mutable(s)]
     return tuple((s, r) for s, r in found if not isinstance(r.value, np.ndarray))
 
 

@@ -23,7 +23,7 @@ from srcdiff.specialize.objects.places import has_objects
 
 def check_arrays(function: ir.Function, kinds: ir.Kinds) -> None:
     """Raise a DtypeError for what is done with an array of a class that is not NumPy's own."""
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         for atom in _operands(stmt):
             kind = atom_kind(atom, kinds)
             if isinstance(kind, ir.OtherArray):
@@ -75,7 +75,7 @@ def _converted(cls: type, name: str) -> str:
 def check_boxed(function: ir.Function, kinds: ir.Kinds, inputs: tuple[str, ...]) -> None:
     """Refuse an array of objects that holds, or is made of, what depends on the inputs."""
     boxes = {n for n, k in kinds.items() if isinstance(k, ir.Array) and k.dtype == "object"}
-    boxes |= {n for s in ir.walk(function.body) if _makes_box(ir.call_of(s)) for n in ir.writes(s)}
+    boxes |= {n for s in ir.walk(function) if _makes_box(ir.call_of(s)) for n in ir.writes(s)}
     if not boxes:
         return
     found = edges_of(function, {**kinds, **dict.fromkeys(boxes, ir.UNKNOWN)}, flows)

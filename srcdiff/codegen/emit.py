@@ -90,7 +90,7 @@ def _is_save(node: Any) -> bool:
 
 def statement_lines(function: ir.Function) -> frozenset[int]:
     """The primal lines on which statements begin."""
-    return frozenset(s.loc.line for s in ir.walk(function.body) if s.loc.file == function.loc.file)
+    return frozenset(s.loc.line for s in ir.walk(function) if s.loc.file == function.loc.file)
 
 
 def plain(comment: str) -> str:

@@ -62,7 +62,7 @@ def alone(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
 def _slopes(function: ir.Function) -> dict[str, tuple[Any, int]]:
     """The names that stand for a derivative, with the function and the position of the argument."""
     found: dict[str, tuple[Any, int]] = {}
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         call = ir.call_of(stmt)
         if isinstance(stmt, ir.Assign) and is_op(call, Op.VJP_BY):
             fn, place = call.args
@@ -225,7 +225,7 @@ def _joined(
 
 def _parts(function: ir.Function) -> list[ir.Derived]:
     """The parts of recursive functions that a function calls."""
-    callees = map(ir.callee_of, ir.walk(function.body))
+    callees = map(ir.callee_of, ir.walk(function))
     return [fn for fn in callees if isinstance(fn, ir.Derived)]
 
 

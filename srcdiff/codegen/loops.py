@@ -138,7 +138,7 @@ _DOWN = (ir.Const(-1), ir.Const(-1))
 
 def items_in_reverse(function: ir.Function) -> ir.Function:
     """The function with its loops backwards over literals as loops over the reversed literals."""
-    if not any(_goes_down(s) for s in ir.walk(function.body)):
+    if not any(_goes_down(s) for s in ir.walk(function)):
         return function
     new = _Reversed(function).function(function)
     return function if new is function else remove_dead(new)
@@ -155,13 +155,13 @@ class _Reversed(Rewriter):
 
     def __init__(self, function: ir.Function) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
-        count = ir.binding_counts(function.body)
+        count = ir.binding_counts(function)
         self.defined = {
             s.target.id: s.rhs
-            for s in ir.walk(function.body)
+            for s in ir.walk(function)
             if type(s) is ir.Assign and count[s.target.id] == 1
         }
-        self.reads = ir.use_counts(function.body)
+        self.reads = ir.use_counts(function)
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement, and what a loop in its new form runs over."""

@@ -49,7 +49,7 @@ def name(function: ir.Function) -> ir.Function:
 
 def _called(function: ir.Function) -> dict[str, str]:
     """What temporaries are called that decide which branch is taken, and those that are lengths."""
-    stmts = ir.walk(function.body)
+    stmts = ir.walk(function)
     tests = (s.test for s in stmts if type(s) is ir.If)
     found = {t.id: "_test" for t in tests if type(t) is ir.Name and _UNNAMED.match(t.id)}
     made = (s.target.id for s in stmts if type(s) is ir.Assign and is_op(s.rhs, Op.LEN))
@@ -74,8 +74,8 @@ def _counters(function: ir.Function) -> tuple[ir.Function, list[str], set[str]]:
 
 def _unread_counters(function: ir.Function) -> set[str]:
     """The variables of loops that nothing reads."""
-    loops = {s.target.id for s in ir.walk(function.body) if type(s) is ir.For}
-    others = {n for s in ir.walk(function.body) if type(s) is not ir.For for n in ir.writes(s)}
+    loops = {s.target.id for s in ir.walk(function) if type(s) is ir.For}
+    others = {n for s in ir.walk(function) if type(s) is not ir.For for n in ir.writes(s)}
     return loops - others - ir.used(function.body)
 
 
@@ -123,7 +123,7 @@ def _tapes(
 def _by_list(function: ir.Function, op: Op) -> dict[str, list[str]]:
     """The names that are appended to each list, or bound to what is popped from it."""
     found: dict[str, list[str]] = {}
-    for stmt, call in calling(function.body, op):
+    for stmt, call in calling(function, op):
         slot, *rest = call.args
         other = stmt.target if type(stmt) is ir.Assign else rest[0] if rest else None
         if type(slot) is ir.Name:
@@ -140,7 +140,7 @@ def _spans(function: ir.Function) -> dict[str, tuple[int, int]]:
     for k, stmt in enumerate(function.body):
         for n in ir.bound((stmt,)) | ir.used((stmt,)):
             found[n] = (found[n][0] if n in found else k, k)
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         texts = [stmt] if type(stmt) is ir.Verbatim else ir.operands(stmt)
         for text in texts:
             for read in text.reads if isinstance(text, (ir.Opaque, ir.Verbatim)) else ():
@@ -151,7 +151,7 @@ def _spans(function: ir.Function) -> dict[str, tuple[int, int]]:
 def global_words(function: ir.Function) -> set[str]:
     """The first words of everything that a function names outside itself."""
     texts: list[str] = ["np", function.name]
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         texts += [name for name, _ in stmt.refs] if type(stmt) is ir.Verbatim else ()
         texts += [ref.text for ref in ir.refs_of(stmt)]
         for rhs in ir.operands(stmt):
@@ -223,7 +223,7 @@ def shorten(function: ir.Function, theirs: frozenset[str]) -> ir.Function:
     params = {p.name for p in function.params}
     taken = {*ir.all_names(function), *global_words(function), *dir(builtins)}
     new: dict[str, str] = {}
-    for name in sorted(ir.bound(function.body) - theirs):
+    for name in sorted(ir.bound(function) - theirs):
         base = _ENDING.sub("", name)
         slot = _NUMBERED_SLOT.match(name)
         if slot and f"{slot[1]}_saved" not in {*taken, *new.values()}:
@@ -244,7 +244,7 @@ def shorten(function: ir.Function, theirs: frozenset[str]) -> ir.Function:
 
 def _with_shared(function: ir.Function, kept: Set[str]) -> ir.Function:
     """The function with `i_1` named `i` where both are variables of loops apart from each other."""
-    loops = {s.target.id for s in ir.walk(function.body) if type(s) is ir.For}
+    loops = {s.target.id for s in ir.walk(function) if type(s) is ir.For}
     families = {n: _ENDING.sub("", n) for n in loops - kept if not ir.is_temporary(n)}
     new = shared(function, {n: base for n, base in families.items() if n != base})
     return ir.rebuilt(function, body=ir.rename(function.body, new)) if new else function

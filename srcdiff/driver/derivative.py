@@ -480,7 +480,7 @@ def _steps(f: types.FunctionType, loc: Loc, seen: set[Any]) -> tuple[Loc, ...] |
         return None
     seen.add(f)
     function = lowered(f)
-    for stmt in () if function is None else ir.walk(function.body):
+    for stmt in () if function is None else ir.walk(function):
         call = ir.call_of(stmt)
         callee = None if call is None else _python_function(call.fn)
         rest = None if callee is None else _steps(callee, loc, seen)

@@ -132,7 +132,7 @@ def polished(
     typed = typed.by(simplify, params, kinds, (facts.seed,), seen)
     kinds = infer(typed.function, params)
     typed = typed.by(finish, kinds)
-    ours = frozenset(filter(_is_of_derivative, ir.bound(typed.function.body)))
+    ours = frozenset(filter(_is_of_derivative, ir.bound(typed.function)))
     ours -= recursive_results(typed.function)
     # Before items of unpackings stand for the check of their number: those may be dead.
     typed = typed.by(spell, kinds, ours)
@@ -154,16 +154,16 @@ def _is_of_derivative(name: str) -> bool:
 def _counts(function: ir.Function, kinds: ir.Kinds) -> bool:
     """Whether a function has loops, or whole numbers of Python."""
     whole = (type(k) is ir.Scalar and k.python and k.dtype == "int64" for k in kinds.values())
-    return any(whole) or any(type(s) is ir.For for s in ir.walk(function.body))
+    return any(whole) or any(type(s) is ir.For for s in ir.walk(function))
 
 
 def _temporary(function: ir.Function, views: set[str]) -> ir.Function:
     """The function with the adjoints of views as temporaries, to stand where they are used."""
-    fresh = ir.Fresh(ir.all_names(function))
-    bound = sorted(ir.bound(function.body))
+    bound = sorted(ir.bound(function))
     mine = [n for n in bound if n in views or n.rsplit("_", 1)[0] in views]
     if not mine:
         return function
+    fresh = ir.Fresh(ir.all_names(function))
     new = {n: fresh("_" + n.replace("d__", "d_")).id for n in mine}
     return ir.rebuilt(function, body=ir.rename(function.body, new))
 
@@ -207,7 +207,7 @@ def settled(typed: Typed) -> Typed:
 
 def steady_params(function: ir.Function) -> ir.Function:
     """Parameters that are bound again in a loop are copied to a variable first."""
-    changed = [p.name for p in function.params if p.name in ir.bound(function.body)]
+    changed = [p.name for p in function.params if p.name in ir.bound(function)]
     return bound_first(function, {p: ir.Name(p) for p in changed}) if changed else function
 
 
@@ -233,9 +233,9 @@ def _holds_more(typed: Typed, *_: Any) -> bool:
     """Whether a function has loops, takes something apart, or has more than numbers and arrays."""
     if not all(map(ir.is_numeric, typed.kinds.values())):
         return True
-    if any(isinstance(call.role, ir.Unpacks) for call in ir.calls(typed.function.body)):
+    if any(isinstance(call.role, ir.Unpacks) for call in ir.calls(typed.function)):
         return True
-    *stmts, last = ir.walk(typed.function.body)  # it returns a tuple
+    *stmts, last = ir.walk(typed.function)  # it returns a tuple
     found = (a for s in stmts for o in ir.operands(s) for a in ir.atoms(o))
     plain = all(isinstance(a, (ir.Name, ir.Const, ir.Slice)) for a in found)
     plain = plain and not ir.refs_of(last)
@@ -244,19 +244,19 @@ def _holds_more(typed: Typed, *_: Any) -> bool:
 
 def _has_modes(typed: Typed, *_: Any) -> bool:
     """Whether a function has regions with or without derivatives."""
-    return bool(calling(typed.function.body, *MODES))
+    return bool(calling(typed.function, *MODES))
 
 
 def _writes_as_it_reads(typed: Typed, *_: Any) -> bool:
     """Whether a function stores, or calls what may write before it has read all its operands."""
-    stores = any(type(s) is ir.SetItem for s in ir.walk(typed.function.body))
-    calls = ir.calls(typed.function.body)
+    stores = any(type(s) is ir.SetItem for s in ir.walk(typed.function))
+    calls = ir.calls(typed.function)
     return stores or any(op_of(c.fn).writing is not Writing.AT_ONCE for c in calls)
 
 
 def _takes_roots(typed: Typed, *_: Any) -> bool:
     """Whether a function calls what may give the root of a sum of squares."""
-    return any(op_of(call.fn).root for call in ir.calls(typed.function.body))
+    return any(op_of(call.fn).root for call in ir.calls(typed.function))
 
 
 def _has_several_axes(typed: Typed, _: ir.Kinds, primal: ir.Kinds) -> bool:
@@ -418,10 +418,10 @@ def inplace_pass(state: State) -> State:
     if typed.function != state.function:  # lists that have just been made may meet NumPy
         typed = _plain_containers(compose(typed, state.request))
     state = _typed(state, typed)
-    before = ir.bound(state.function.body)
+    before = ir.bound(state.function)
     state = _with(state, user_calls(state.typed), "user_calls")
     state = _typed(state, state.typed, source=state.typed)
-    changed = ir.bound(state.function.body) - before  # lists among the parameters
+    changed = ir.bound(state.function) - before  # lists among the parameters
     if state.request.mode == "reverse":
         state = _typed(state, state.typed.by(at_run_time, state.kinds, state.inputs))
     # Of `x += y`, which may become `x_1 = x + y`, the caller has to see as much as of `x[:] += y`.

@@ -244,7 +244,7 @@ class World:
 
     def add(self, function: ir.Function) -> None:
         """Keep what a function mentions of what is outside as it is now."""
-        self.outside += [r.value for s in ir.walk(function.body) for r in ir.refs_of(s)]
+        self.outside += [r.value for s in ir.walk(function) for r in ir.refs_of(s)]
 
     def run(self, do: Callable[[dict[str, Any]], Any]) -> Outcome:
         """What comes of something that is done to copies of the values."""
@@ -315,7 +315,7 @@ _HARMLESS = (
 
 def effect(function: ir.Function, seen: frozenset[Any] = frozenset()) -> str | None:
     """What a function may do to the world besides printing; None if that is nothing."""
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         call = stmt.iter if isinstance(stmt, ir.For) else ir.call_of(stmt)
         for ref in ir.refs_of(stmt):
             if is_user_function(ref.value) and (found := _effect_of(ref.value, seen)):

@@ -201,7 +201,7 @@ class Freed(Rewriter):
 def _reads(fn: Lifted, names: frozenset[str]) -> bool:
     """Whether a nested function reads one of the variables."""
     assert fn.function is not None
-    atoms = (a for s in ir.walk(fn.function.body) for o in ir.operands(s) for a in ir.atoms(o))
+    atoms = (a for s in ir.walk(fn.function) for o in ir.operands(s) for a in ir.atoms(o))
     return any(isinstance(a, ir.Ref) and a.text in names for a in atoms)
 
 
@@ -209,7 +209,7 @@ def check_reads(function: ir.Function, origin: object) -> None:
     """Refuse what reads the variables and is not rewritten: calls that stay, other modules."""
     if not isinstance(origin, WithFree):
         return
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         call = ir.call_of(stmt)
         callee = None if call is None else call.fn
         while is_derivative(callee):

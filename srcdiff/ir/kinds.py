@@ -371,7 +371,7 @@ def is_numeric(kind: Kind) -> bool:
     return type(kind) is Array or type(kind) is Scalar
 
 
-_IMMUTABLE = (Scalar, NoneKind, Text, Range, SliceKind, Module, Callable, Key)
+_IMMUTABLE = frozenset((Scalar, NoneKind, Text, Range, SliceKind, Module, Callable, Key))
 
 
 def is_mutable(kind: Kind) -> bool:

@@ -12,12 +12,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from enum import Enum
 from functools import lru_cache
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, ClassVar, Union, final
 
-from srcdiff.ir.frozen import frozen, remember, remembered, state
+from srcdiff.ir.frozen import Choice, frozen, remember, remembered, state
 from srcdiff.ir.target import HOST, Target
 
 __all__ = [
@@ -199,7 +198,7 @@ class Derived:
 Callee = Union[Callable[..., Any], Method, Attr, Derived, Name]
 
 
-class Role(Enum):
+class Role(Choice):
     """What a call is in the program, where its callee does not say it."""
 
     IN_PLACE = "an operator in place on a name: `x += y` is `x = x + y` in this role"
@@ -347,6 +346,7 @@ class Assign(Statement):
     target: Name
     rhs: Rhs
     loc: Loc = _loc()
+    _kind: Any = remembered()  # of the target, for the kinds of what is read, and where
 
 
 @frozen(slots=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from enum import Enum
 
+from srcdiff.ir.frozen import Choice
 from srcdiff.ir.nodes import Name
 
 __all__ = [
@@ -19,7 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class VariableRole(Enum):
+class VariableRole(Choice):
     """What a variable is to the reader of a program; the value is how its name begins."""
 
     RESULT = "_ret"  # what several `return` statements return

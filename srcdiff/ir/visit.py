@@ -65,12 +65,14 @@ from srcdiff.ir.nodes import (
 )
 from srcdiff.ir.renaming import rename_text
 
+V = TypeVar("V")
+
 __all__ = [
-    "PLAIN", "all_names", "assignments", "atoms", "binding_counts", "blocks", "bound",
+    "PLAIN", "all_names", "assignments", "atoms", "binders", "binding_counts", "blocks", "bound",
     "bound_in", "call_of", "callee_of", "callers", "calls", "itself_mentions", "itself_reads",
     "map_atom", "map_blocks", "map_opaque", "map_rhs", "map_stmt", "mention_counts", "mentions",
     "names", "occurrences", "operands", "origin", "parts", "primal_only", "reader_counts", "reads",
-    "reads_of", "rebound", "rebuilt", "refs", "refs_of", "rename", "replaced",
+    "reads_of", "rebound", "rebuilt", "refs", "refs_in", "refs_of", "rename", "replaced",
     "replaced_in", "substituted", "use_counts", "used", "used_in", "walk",
     "walk_blocks", "walk_in_loops", "with_rhs", "with_values", "without", "writes",
 ]  # fmt: skip
@@ -152,6 +154,20 @@ def _mentioned_by(held: Iterable[Rhs]) -> tuple[Ref, ...]:
     return tuple([r for a in held if type(a) is not Name and type(a) is not Const for r in refs(a)])
 
 
+def refs_in(function: Function) -> tuple[Ref, ...]:
+    """The objects from outside that a function mentions."""
+    return _of_body(function, "_refs", lambda body: _mentioned_in(walk(body)))
+
+
+def _mentioned_in(stmts: Iterable[Stmt]) -> tuple[Ref, ...]:
+    """The objects from outside that several statements themselves mention."""
+    found: list[Ref] = []
+    for stmt in stmts:
+        held = stmt.rhs._refs if type(stmt) is Assign and type(stmt.rhs) is Call else stmt._refs
+        found += refs_of(stmt) if held is None else held
+    return tuple(found)
+
+
 def names(node: Rhs | None) -> tuple[str, ...]:
     """The names read by an atom or right-hand side, in order, each once."""
     found = occurrences(node)
@@ -200,7 +216,11 @@ def _held(stmt: Stmt, getters: Getters) -> tuple[Any, ...]:
 
 def operands(stmt: Stmt) -> tuple[Rhs, ...]:
     """What a statement itself reads (not what the statements inside it read)."""
-    return (stmt.rhs,) if type(stmt) is Assign else _held(stmt, _READ)
+    if type(stmt) is Assign or type(stmt) is Effect:
+        return (stmt.rhs,)
+    if type(stmt) is SetItem and stmt.index is not None:
+        return stmt.base, stmt.index, stmt.value
+    return _held(stmt, _READ)
 
 
 def reads(stmt: Stmt) -> tuple[str, ...]:
@@ -244,6 +264,8 @@ def writes(stmt: Stmt) -> tuple[str, ...]:
     """The names that a statement itself binds (a store into an array binds nothing)."""
     if type(stmt) is Assign:
         return (stmt.target.id,)
+    if type(stmt) not in _BOUND:
+        return ()
     found = stmt._writes
     if found is None:
         found = remember(stmt, "_writes", tuple([n.id for n in _held(stmt, _BOUND)]))
@@ -266,11 +288,21 @@ def blocks(stmt: Stmt) -> tuple[Block, ...]:
     return tuple([b if type(b) is tuple else () if b is None else (b,) for b in held])
 
 
-def walk(block: Block) -> Sequence[Stmt]:
-    """Every statement of a block, outer ones first, in source order."""
+def walk(block: Block | Function) -> Sequence[Stmt]:
+    """Every statement of a block or of a function, outer ones first, in source order."""
+    if isinstance(block, Function):
+        return _of_body(block, "_walked", walk)
     if PLAIN.issuperset(map(type, block)):
         return block
     return [s for b in block for s in ((b,) if type(b) in PLAIN else (b, *_inside(b)))]
+
+
+def _of_body(function: Function, key: str, find: Callable[[Block], V]) -> V:
+    """What is found in the body of a function, once: it is remembered beside its fields."""
+    found: V | None = function.__dict__.get(key)
+    if found is None:
+        found = function.__dict__[key] = find(function.body)
+    return found
 
 
 def _inside(stmt: Any) -> tuple[Stmt, ...]:
@@ -326,7 +358,7 @@ def mentions(stmt: Stmt) -> frozenset[str]:
 
 
 def binding_counts(
-    block: Block, params: Iterable[Param] = (), repeated: bool = False
+    block: Block | Function, params: Iterable[Param] = (), repeated: bool = False
 ) -> Counter[str]:
     """How many statements of a block bind each name; a parameter counts as one.
 
@@ -334,35 +366,51 @@ def binding_counts(
     """
     found = [p.name for p in params]
     if repeated:
-        for stmt, loops in walk_in_loops(block):
+        for stmt, loops in walk_in_loops(block.body if isinstance(block, Function) else block):
             found += writes(stmt) * (2 if loops else 1)
         return Counter(found)
     held = [(s.target.id,) if type(s) is Assign else writes(s) for s in walk(block)]
     return Counter(chain(found, chain.from_iterable(held)))
 
 
-def use_counts(block: Block) -> Counter[str]:
+def use_counts(block: Block | Function) -> Counter[str]:
     """How often each name is read in a block, tests and stop flags included."""
     stmts = walk(block)
     held = [s._occurrences or reads_of(s) if type(s) in PLAIN else itself_reads(s) for s in stmts]
     return Counter(chain.from_iterable(held))
 
 
-def reader_counts(block: Block) -> Counter[str]:
+def reader_counts(block: Block | Function) -> Counter[str]:
     """How many statements of a block read each name, tests and stop flags included."""
     return Counter(chain.from_iterable(map(dict.fromkeys, map(itself_reads, walk(block)))))
 
 
-def mention_counts(block: Block) -> Counter[str]:
+def mention_counts(block: Block | Function) -> Counter[str]:
     """How many statements of a block read or bind each name, tests and stop flags included."""
     held = [s._mentions or itself_mentions(s) for s in walk(block)]
     return Counter(chain.from_iterable(held))
 
 
-def bound(block: Block) -> frozenset[str]:
-    """Every name bound anywhere in a block."""
+def bound(block: Block | Function) -> frozenset[str]:
+    """Every name bound anywhere in a block or function."""
+    if isinstance(block, Function):
+        return _of_body(block, "_bound", bound)
     found = frozenset([s.target.id for s in block if type(s) is Assign])  # as most are
     return found.union(*[bound_in(s) for s in block if type(s) is not Assign])
+
+
+def binders(function: Function) -> Mapping[str, Sequence[Stmt]]:
+    """The statements of a function that bind each name."""
+    return _of_body(function, "_binders", _binders)
+
+
+def _binders(body: Block) -> Mapping[str, Sequence[Stmt]]:
+    """The statements of a block that bind each name."""
+    found: dict[str, list[Stmt]] = {}
+    for stmt in walk(body):
+        for name in writes(stmt):
+            found.setdefault(name, []).append(stmt)
+    return found
 
 
 def bound_in(stmt: Stmt) -> Collection[str]:
@@ -413,7 +461,7 @@ def all_names(function: Function) -> frozenset[str]:
     found: frozenset[str] | None = function.__dict__.get("_all_names")
     if found is None:  # remembered beside the fields, as above
         params = [p.name for p in function.params]
-        found = bound(function.body).union(params, used(function.body))
+        found = bound(function).union(params, used(function.body))
         function.__dict__["_all_names"] = found
     return found
 
@@ -515,6 +563,16 @@ def map_stmt(
 
 def map_blocks(stmt: Stmt, block: Callable[[Block], Block]) -> Stmt:
     """A statement with its inner blocks mapped; the same object if nothing in them changed."""
+    if type(stmt) is For:
+        body = block(stmt.body)
+        if _are_items(body, stmt.body):
+            return stmt
+        return For(stmt.target, stmt.iter, body, stmt.stop, stmt.loc)
+    if type(stmt) is If:
+        body, orelse = block(stmt.body), block(stmt.orelse)
+        if _are_items(body, stmt.body) and _are_items(orelse, stmt.orelse):
+            return stmt
+        return If(stmt.test, body, orelse, stmt.loc)
     if type(stmt) in PLAIN:
         return stmt
     held = _FIELDS.get(type(stmt), {}).items()
@@ -534,18 +592,16 @@ def replaced(block: Block, one: Callable[[Stmt], Stmt | Block]) -> Block:
 
     It gives a statement, or several or none in a tuple.
     """
-
-    def inside(inner: Block) -> Block:
-        out: list[Stmt] = []
-        for stmt in inner:
-            new = one(stmt if type(stmt) in PLAIN else map_blocks(stmt, inside))
-            if type(new) is tuple:
-                out += new
-            else:
-                out.append(new)  # type: ignore[arg-type]
-        return tuple(out)
-
-    return inside(block)
+    out: list[Stmt] = []
+    for stmt in block:
+        if type(stmt) not in PLAIN:
+            stmt = map_blocks(stmt, lambda inner: replaced(inner, one))
+        new = one(stmt)
+        if type(new) is tuple:
+            out += new
+        else:
+            out.append(new)  # type: ignore[arg-type]
+    return tuple(out)
 
 
 def replaced_in(function: Function, one: Callable[[Stmt], Stmt | Block]) -> Function:
@@ -571,7 +627,7 @@ def rebuilt(stmt: S, **fields: Any) -> S:
     """
     for name, new in fields.items():
         old = getattr(stmt, name)
-        if not (new is old or _are_items(new, old)):
+        if new is not old and not _are_items(new, old):
             return replace(stmt, **fields)
     return stmt
 
@@ -587,6 +643,8 @@ def with_rhs(stmt: Assign | Effect, rhs: Any) -> Assign | Effect:
 
 def _are_items(new: Any, old: Any) -> bool:
     """Whether two blocks have the very same statements."""
+    if new is old:
+        return True
     if type(new) is not tuple or type(old) is not tuple or len(new) != len(old):
         return False
     return all(map(operator.is_, new, old))
@@ -607,29 +665,31 @@ def substituted(block: Block, new: Mapping[str, Atom]) -> Block:
         found = new.get(n.id)
         return found if type(found) is Name else n
 
-    def one(stmt: Stmt) -> Stmt:
-        plain = type(stmt) in PLAIN and type(stmt) is not Reset  # the name in it is no mention
-        apart = plain and new.keys().isdisjoint(itself_mentions(stmt))
-        return stmt if apart else map_stmt(stmt, read, write, inside)
-
     def inside(inner: Block) -> Block:
-        return tuple([one(s) for s in inner])
+        return substituted(inner, new)
 
-    return inside(block)
+    out: list[Stmt] = []
+    for stmt in block:
+        plain = type(stmt) in PLAIN and type(stmt) is not Reset  # the name in it is no mention
+        apart = plain and new.keys().isdisjoint(stmt._mentions or itself_mentions(stmt))
+        out.append(stmt if apart else map_stmt(stmt, read, write, inside))
+    return tuple(out)
 
 
-def assignments(block: Block) -> Iterator[Assign]:
+def assignments(block: Block | Function) -> Iterator[Assign]:
     """Every assignment of a block, wherever it stands."""
     return (s for s in walk(block) if type(s) is Assign)
 
 
-def callers(block: Block) -> Sequence[tuple[Assign | Effect, Call]]:
+def callers(block: Block | Function) -> Sequence[tuple[Assign | Effect, Call]]:
     """Every statement of a block that makes a call, wherever it stands, with the call."""
+    if isinstance(block, Function):
+        return _of_body(block, "_callers", callers)
     made = [(s, s.rhs) for s in walk(block) if type(s) is Assign or type(s) is Effect]
     return [(s, call) for s, call in made if type(call) is Call]
 
 
-def calls(block: Block) -> Sequence[Call]:
+def calls(block: Block | Function) -> Sequence[Call]:
     """Every call that a block makes, wherever it stands."""
     return [call for _, call in callers(block)]
 

@@ -14,6 +14,7 @@ import logging
 import operator
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
+from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -133,8 +134,31 @@ def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs, device: bool) -> ir.Kin
 
     `device`: arrays live on a device.
     """
+    if not kwargs and _NUMERIC.issuperset(map(type, args)) and _is_of_library(fn):
+        return _of_numeric(fn, args, device)
+    return _of_any(fn, args, kwargs, device)
+
+
+def _of_any(fn: ir.Callee, args: Args, kwargs: Kwargs, device: bool) -> ir.Kind:
+    """The same for all operands."""
     kind = out_kind(fn, args, kwargs) or _call_kind(fn, args, kwargs)
     return placed(kind, fn, args) if device else kind
+
+
+def _is_of_library(fn: ir.Callee) -> bool:
+    """Whether a callee is an operator, a function of a compiled module or a known ufunc."""
+    if type(fn) is BuiltinFunctionType:
+        return type(fn.__self__) is ModuleType
+    return type(fn) is np.ufunc and "." in op_of(fn).name
+
+
+_NUMERIC = frozenset((ir.Scalar, ir.Array))
+
+
+@lru_cache(maxsize=8192)
+def _of_numeric(fn: Any, args: Args, device: bool) -> ir.Kind:
+    """The kind of a call on numbers and arrays, on the device or not, as it is asked for often."""
+    return _of_any(fn, args, (), device)
 
 
 def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> ir.Kind:

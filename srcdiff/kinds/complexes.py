@@ -25,7 +25,7 @@ def has_complex(function: ir.Function, kinds: Mapping[str, ir.Kind]) -> bool:
     """Whether a complex number may occur: a constant, a known kind, or a function that makes it."""
     if any(map(is_complex_kind, kinds.values())):
         return True
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         if any(map(_makes_complex, _constants(stmt))) or _reads_object(stmt, kinds):
             return True
     return False

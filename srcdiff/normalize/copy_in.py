@@ -133,7 +133,7 @@ def _same_layout(function: ir.Function, shared: Aliases) -> ir.Function:
     """Copies of arrays in the layout that decides what is a view of them."""
     reshaped = {
         shared.classes[s.target.id]
-        for s in ir.walk(function.body)
+        for s in ir.walk(function)
         if isinstance(s, ir.Assign) and s.target.id in shared.classes and may_copy(s.rhs)
     }
     reshaped |= {shared.classes[n] for n in lent_names(function) if n in shared.classes}
@@ -151,14 +151,14 @@ def _same_layout(function: ir.Function, shared: Aliases) -> ir.Function:
 
 def lent_names(function: ir.Function) -> Iterator[str]:
     """The names given to functions that stay calls and reshape what they are given."""
-    for call in ir.calls(function.body):
+    for call in ir.calls(function):
         if type(call.fn) is ir.Derived and is_user_call(call) and reshapes(call.fn.key.function):
             yield from ir.names(call)
 
 
 def _chosen(function: ir.Function, shadows: frozenset[str]) -> ir.Function:
     """The function with `c = a if test else b` choosing `c` itself, not a temporary before it."""
-    defs, uses = ir.binding_counts(function.body, function.params), ir.reader_counts(function.body)
+    defs, uses = ir.binding_counts(function, function.params), ir.reader_counts(function)
     new: dict[str, str] = {}
 
     def choose(block: ir.Block) -> ir.Block:
@@ -196,7 +196,7 @@ def _split_selfs(function: ir.Function, shadows: frozenset[str]) -> ir.Function:
 
 def said_to_be_written(function: ir.Function, kinds: ir.Kinds, params: ir.Kinds) -> tuple[str, ...]:
     """The parameters of which `x += y` says that they are written into, whatever becomes of it."""
-    bases = {n for s in ir.walk(function.body) for n in marked_names(s)}
+    bases = {n for s in ir.walk(function) for n in marked_names(s)}
     if not bases:
         return ()
     group = PointsTo.of(function, kinds).near

@@ -202,7 +202,7 @@ _LEVELS = 8
 def compose(typed: Typed, request: Request) -> Typed:
     """The function with all active calls of composed functions written out."""
     inputs, forward = tuple(i.param for i in request.inputs), request.mode == "forward"
-    calls = (c.fn for c in map(ir.call_of, ir.walk(typed.function.body)) if c is not None)
+    calls = (c.fn for c in map(ir.call_of, ir.walk(typed.function)) if c is not None)
     if any(op_of(fn).writing is not Writing.AT_ONCE for fn in calls):
         from srcdiff.normalize.overlaps import check_outs
 
@@ -210,7 +210,7 @@ def compose(typed: Typed, request: Request) -> Typed:
     typed = _with_arrays(typed, inputs, forward)
     for _ in range(_LEVELS):
         function = typed.function
-        if not any(map(_may_change, ir.walk(function.body))):
+        if not any(map(_may_change, ir.walk(function))):
             break
         new = composed(function, typed.kinds, inputs, selected_names(function))
         if new == function:
@@ -265,11 +265,11 @@ def early(function: ir.Function, inputs: tuple[str, ...]) -> ir.Function:
 
     Calls that meet nothing that depends on an input stay.
     """
-    if not any(_is_early(ir.call_of(s)) for s in ir.walk(function.body)):
+    if not any(_is_early(ir.call_of(s)) for s in ir.walk(function)):
         return function
     from srcdiff.specialize.early_activity import met_calls
 
-    made = {n for s in ir.walk(function.body) if _makes_function(s) for n in ir.writes(s)}
+    made = {n for s in ir.walk(function) if _makes_function(s) for n in ir.writes(s)}
     shown = displays(function, made)
     met = met_calls(shown, inputs, _is_early)
     if not met:

@@ -31,7 +31,7 @@ def displays(function: ir.Function, functions: Set[str] = frozenset()) -> ir.Fun
 
     Those that the user has given a name stay, but for those of `functions` and others.
     """
-    uses = ir.use_counts(function.body)
+    uses = ir.use_counts(function)
     return ir.rebuilt(function, body=_with_displays(function.body, uses, functions))
 
 
@@ -43,7 +43,7 @@ def returned(function: ir.Function) -> ir.Function:
     before, last = function.body[:-1], function.body[-1]
     value = last.value if type(last) is ir.Return else None
     made = {s.target: (k, s.rhs) for k, s in enumerate(before) if type(s) is ir.Assign}
-    count = ir.binding_counts(function.body, function.params, True)
+    count = ir.binding_counts(function, function.params, True)
     while type(value) is ir.Name and value in made and count[value.id] == 1:
         at, rhs = made[value]
         items = ir.names(rhs)
@@ -222,7 +222,7 @@ Tuples = Mapping[str, ir.Tup]
 
 def apart(function: ir.Function) -> ir.Function:
     """The function without tuples that are only taken apart."""
-    if not any(map(_made, ir.walk(function.body))):
+    if not any(map(_made, ir.walk(function))):
         return function
     while True:
         made = _candidates(function.body)

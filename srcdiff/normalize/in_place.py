@@ -44,7 +44,7 @@ def shared_elements(function: ir.Function, kinds: ir.Kinds) -> frozenset[int]:
     # A generated text writes into no array that another of its names holds.
     known = sampled(function, kinds) and not function.loc.file.startswith(ir.GENERATED)
     device = function.target.on_device
-    stores = [s for s in ir.walk(function.body) if _is_store(s, kinds, known, device)]
+    stores = [s for s in ir.walk(function) if _is_store(s, kinds, known, device)]
     memory = PointsTo.of(function, kinds)
     links = [k for k in memory.links if not _takes_out(k)]
     # `b *= y` on an array gives the array that it was.
@@ -139,7 +139,7 @@ def _copy_of(name: str, links: list[Link], live: Set[str]) -> str | None:
 def prepare(function: ir.Function) -> ir.Function:
     """The function with loop targets that only the loop binds, and plain `while` conditions."""
     fresh = ir.Fresh(ir.all_names(function))
-    mentioned = ir.mention_counts(function.body)
+    mentioned = ir.mention_counts(function)
     return ir.replaced_in(function, lambda s: _prepared(s, fresh, mentioned))
 
 
@@ -253,7 +253,7 @@ def _one_name(function: ir.Function, pairs: frozenset[tuple[str, str]]) -> ir.Fu
             name = new[name]
         return name
 
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         if type(stmt) is ir.Assign and type(stmt.rhs) is ir.Name:
             one, two = first(stmt.target.id), first(stmt.rhs.id)
             if (stmt.target.id, stmt.rhs.id) in pairs and one != two:
@@ -268,7 +268,7 @@ def _one_name(function: ir.Function, pairs: frozenset[tuple[str, str]]) -> ir.Fu
 
 def _in_the_way(names: frozenset[str], function: ir.Function) -> bool:
     """Whether one of the names is bound while another one is read later (`a, x = x, a`)."""
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         bound = names.intersection(ir.writes(stmt))
         if bound:
             copied = type(stmt) is ir.Assign and type(stmt.rhs) is ir.Name
@@ -285,7 +285,7 @@ def _without_copies(block: ir.Block) -> ir.Block:
 
 def reshaped_names(function: ir.Function) -> frozenset[str]:
     """The variables that a function reshapes."""
-    made = (s for s in ir.walk(function.body) if type(s) is ir.Assign)
+    made = (s for s in ir.walk(function) if type(s) is ir.Assign)
     return frozenset(n for s in made if is_reshaping(s.rhs) for n in ir.reads(s))
 
 
@@ -439,7 +439,7 @@ def with_foreign_methods(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
 
 def _made_by_numpy(function: ir.Function) -> frozenset[str]:
     """The names that calls of NumPy's functions alone bind, as in a branch that is never taken."""
-    made = [(n, ir.call_of(s)) for s in ir.walk(function.body) for n in ir.writes(s)]
+    made = [(n, ir.call_of(s)) for s in ir.walk(function) for n in ir.writes(s)]
     others = {n for n, call in made if call is None or not _is_numpy(call.fn)}
     return frozenset(n for n, _ in made) - others - {p.name for p in function.params}
 

@@ -144,7 +144,7 @@ def up_to_last(name: str, function: ir.Function) -> ir.Block | None:
             if name in ir.writes(stmt):
                 later = [i for i, s in enumerate(block) if i > k and name in ir.mentions(s)]
                 rest = block[k + 1 : max(later, default=k) + 1]
-                every = ir.mention_counts(function.body)[name]
+                every = ir.mention_counts(function)[name]
                 alone = 1 + ir.mention_counts(rest)[name] == every and name not in ir.bound(rest)
                 return rest if alone else None
     return None
@@ -184,7 +184,7 @@ _ROUNDS = 8
 
 def iterated(function: ir.Function, kinds: ir.Kinds, params: ir.Kinds) -> ir.Function:
     """The function with loops and unpackings that are right for what they run over."""
-    if not any(mark(s) for s in ir.walk(function.body)):
+    if not any(mark(s) for s in ir.walk(function)):
         return function
     for _ in range(_ROUNDS):
         # The keys of a dict may in turn lead to dicts, so the kinds are inferred again.
@@ -214,8 +214,8 @@ def _begins(stmt: ir.Stmt) -> bool:
 
 def _results_of_rules(function: ir.Function) -> dict[str, int]:
     """The names of results of functions whose rules yield several, and how many."""
-    count = ir.binding_counts(function.body, function.params, True)
-    stmts = (s for s in ir.walk(function.body) if isinstance(ir.callee_of(s), FunctionType))
+    count = ir.binding_counts(function, function.params, True)
+    stmts = (s for s in ir.walk(function) if isinstance(ir.callee_of(s), FunctionType))
     made = {s.target.id: s.rhs for s in stmts if isinstance(s, ir.Assign)}
     return {n: parts for n, rhs in made.items() if count[n] == 1 and (parts := parts_given(rhs))}
 

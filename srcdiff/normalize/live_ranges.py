@@ -21,7 +21,7 @@ def webs(
     function: ir.Function, only: Callable[[str], bool] = lambda name: True
 ) -> ir.Function:
     """The function with straight-line redefinitions renamed: `h`, `h_1`, ...; `only` some names."""
-    counts = ir.binding_counts(function.body, function.params)
+    counts = ir.binding_counts(function, function.params)
     names = frozenset([n for n, count in counts.items() if count > 1 and only(n)])
     if not names:
         return function

@@ -27,7 +27,7 @@ def without_modes(function: ir.Function, params: ir.Kinds, inputs: Iterable[str]
     """The function with what is computed in regions without derivatives as constants."""
     tests = {
         s.target.id: s.rhs
-        for s in ir.walk(function.body)
+        for s in ir.walk(function)
         if isinstance(s, ir.Assign) and is_op(s.rhs, *MODES)
     }
     _check_used(function.body, tests)

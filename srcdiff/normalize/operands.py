@@ -57,7 +57,7 @@ def with_arrays(
     """The function with an array in place of every list that a rule has to compute with."""
     unclear = _unclear(function, kinds) if loose else _at_times(function, kinds)
     unsure = np.asarray if loose else as_array
-    if not any(_listed(s, kinds, unclear, loose) for s in ir.walk(function.body)):
+    if not any(_listed(s, kinds, unclear, loose) for s in ir.walk(function)):
         return function
     found = edges_of(function, kinds, flows)
     active = activity(inputs, outputs, found)
@@ -75,7 +75,7 @@ def _unclear(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     """The names of which it is not known whether they are lists, though something is known."""
     if all(isinstance(kinds.get(p.name, ir.Unknown()), ir.Unknown) for p in function.params):
         return frozenset()  # the text is for arrays and numbers
-    made = [s for s in ir.walk(function.body) if type(s) is ir.Assign]
+    made = [s for s in ir.walk(function) if type(s) is ir.Assign]
     arrays = {s.target.id for s in made if is_op(s.rhs, Op.ASARRAY)}
     return frozenset(n for n, k in kinds.items() if isinstance(k, ir.Unknown)) - arrays
 
@@ -83,7 +83,7 @@ def _unclear(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
 def _at_times(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     """The names that are lists at some times and something else at others."""
     unknown = {n for n, k in kinds.items() if isinstance(k, ir.Unknown)}
-    made = [s for s in ir.walk(function.body) if type(s) is ir.Assign]
+    made = [s for s in ir.walk(function) if type(s) is ir.Assign]
     bound = [(s.target.id, s.rhs) for s in made if s.target.id in unknown]
     device = function.target.on_device
     listed = (ir.List, ir.Tuple)

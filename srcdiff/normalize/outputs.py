@@ -125,9 +125,9 @@ def _written_out(function: ir.Function) -> dict[str, dict[Any, ir.Atom]]:
     Of what has one value, at the end of the function as where it was written; a list or dict is
     used nowhere else.
     """
-    count = ir.binding_counts(function.body)
+    count = ir.binding_counts(function)
     count.update(p.name for p in function.params)
-    used = ir.use_counts(function.body)
+    used = ir.use_counts(function)
     found: dict[str, dict[Any, ir.Atom]] = {}
     for stmt in function.body:
         if isinstance(stmt, ir.Assign) and count[stmt.target.id] == 1:

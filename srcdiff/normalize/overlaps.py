@@ -44,7 +44,7 @@ def check_outs(function: ir.Function, kinds: ir.Kinds) -> None:
     Raises:
         UnsupportedError: the memory of an operand may be that of `out`.
     """
-    calls = [(c, s.loc) for s in ir.walk(function.body) if (c := _doubtful(s))]
+    calls = [(c, s.loc) for s in ir.walk(function) if (c := _doubtful(s))]
     if not calls:
         return
     group = PointsTo.of(function, kinds).near

@@ -51,7 +51,7 @@ def carrying(
         return from_one and isinstance(kinds.get(edge[1]), ir.Sparse)
 
     found = edges_of(function, loose, lambda call, _: _flows(call, kinds))
-    found += [e for s in ir.walk(function.body) for e in _parts(s, kinds)]
+    found += [e for s in ir.walk(function) for e in _parts(s, kinds)]
     varied = reachable(inputs, [e for e in found if not held(e)])
     return varied & reachable(outputs, found, backward=True)
 
@@ -89,7 +89,7 @@ def entrywise(
 ) -> ir.Function:
     """The function with the entries of sparse matrices that carry a derivative beside them."""
     named = any(isinstance(k, ir.Sparse) for k in kinds.values())
-    refs = (r.value for s in ir.walk(function.body) for r in ir.refs_of(s))
+    refs = (r.value for s in ir.walk(function) for r in ir.refs_of(s))
     if not named and not any(map(sparse.is_sparse, refs)):
         return function
     active = carrying(function, kinds, inputs, outputs)
@@ -373,7 +373,7 @@ def _used_plainly(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     """The matrices of which not only the places of the entries are used."""
     read: set[str] = set()
     derived: list[tuple[str, tuple[str, ...]]] = []
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         found = tuple(n for n in ir.reads(stmt) if holds_sparse(kinds.get(n, ir.UNKNOWN)))
         targets = [*ir.writes(stmt), *(found if isinstance(stmt, ir.Effect) else ())]
         targets = [n for n in targets if holds_sparse(kinds.get(n, ir.UNKNOWN))]

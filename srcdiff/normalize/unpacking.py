@@ -58,7 +58,7 @@ def is_checked(
 
 def unpacked(function: ir.Function) -> ir.Function:
     """The function with checks of lengths as unpackings, where items are taken at all."""
-    if ir.Verbatim not in map(type, ir.walk(function.body)):
+    if ir.Verbatim not in map(type, ir.walk(function)):
         return function
     fresh = ir.Fresh(ir.all_names(function))
 

@@ -249,6 +249,8 @@ class Algebra:
 
     def spread(self, atom: ir.Atom, index: ir.Tup) -> ir.Atom | None:
         """The vector of which an atom is the column or the row."""
+        if type(self.kind(atom)) is ir.Scalar:
+            return None
         value = self.available.value(atom)
         if not is_op(value, Op.GETITEM) or value.args[1] != index:
             return None

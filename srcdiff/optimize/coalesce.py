@@ -26,9 +26,9 @@ from srcdiff.primitives.effects import asked
 
 def coalesce(function: ir.Function) -> ir.Function:
     """The function with temporaries bound to the name that they are copied to."""
-    if not any(map(ir.is_temporary, map(_first, _copies(function.body)))):
+    if not any(map(ir.is_temporary, map(_first, _copies(function)))):
         return function
-    mentions = ir.mention_counts(function.body)
+    mentions = ir.mention_counts(function)
 
     def is_second(stmt: ir.Stmt) -> bool:
         first = _first(stmt)
@@ -42,15 +42,15 @@ def with_one_name(function: ir.Function) -> ir.Function:
 
     Only the generated part is looked at.
     """
-    if not any(map(_names_adjoint, _copies(function.body))):
+    if not any(map(_names_adjoint, _copies(function))):
         return function
-    mentions = ir.mention_counts(function.body)
+    mentions = ir.mention_counts(function)
     return in_ours(function, lambda block: _renamed(block, mentions, _names_adjoint))
 
 
-def _copies(block: ir.Block) -> list[ir.Stmt]:
+def _copies(function: ir.Function) -> list[ir.Stmt]:
     """The statements that give a name another one."""
-    return [s for s in ir.walk(block) if type(s) is ir.Assign and type(s.rhs) is ir.Name]
+    return [s for s in ir.walk(function) if type(s) is ir.Assign and type(s.rhs) is ir.Name]
 
 
 def _first(stmt: ir.Stmt) -> str:

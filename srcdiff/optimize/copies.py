@@ -84,7 +84,7 @@ class _ReadAtOnce:
 
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         self.function, self.kinds = function, kinds
-        self.once = frozenset(n for n, k in ir.use_counts(function.body).items() if k == 1)
+        self.once = frozenset(n for n, k in ir.use_counts(function).items() if k == 1)
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block without them."""
@@ -153,9 +153,9 @@ class _Taker:
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         self.kinds = kinds
         self.sharers = Sharers.of(function, kinds)
-        self.statements = ir.walk(function.body)
-        self.bound = ir.binding_counts(function.body)
-        copied = [(s, _copied(s, kinds)) for s, _ in calling(function.body, *_COPIES)]
+        self.statements = ir.walk(function)
+        self.bound = ir.binding_counts(function)
+        copied = [(s, _copied(s, kinds)) for s, _ in calling(function, *_COPIES)]
         self.copied = [(source.id, s) for s, source in copied if source is not None]
         returns = [s for s in self.statements if type(s) is ir.Return]
         self.returned = {n for s in returns for n in ir.reads(s)}
@@ -236,7 +236,7 @@ class _Finder:
         self.kinds = kinds
         self.sharers = Sharers.of(function, kinds)
         self.live = liveness(function)  # behind each statement
-        statements = ir.walk(function.body)
+        statements = ir.walk(function)
         self.number = {id(s): k for k, s in enumerate(statements)}  # in the order of the source
         self.mentioning: dict[str, list[ir.Stmt]] = {}
         for stmt in statements:
@@ -267,9 +267,11 @@ class _Finder:
         """Whether loops come to a place only once: each counts in an item of the index."""
         if not all(isinstance(i, (ir.Name, ir.Const, ir.Slice)) for i in items):
             return False
-        counters = [s.target.id for s in loops if isinstance(s, ir.For) and counts(s)]
-        fixed = {n for i in items for n in ir.names(i)} <= set(counters)
-        return len(counters) == len(loops) and fixed and all(ir.Name(n) in items for n in counters)
+        around = [s for s in loops if isinstance(s, ir.For)]
+        targets = {s.target.id for s in around}
+        fixed = {n for i in items for n in ir.names(i)} == targets
+        named = fixed and all(ir.Name(n) in items for n in targets)
+        return named and len(around) == len(loops) and all(map(counts, around))
 
     def all_here(self, loop: ir.For | ir.While, here: range, name: str, index: ir.Atom) -> bool:
         """Whether a loop touches an array only in these places, and only at this index."""

@@ -70,7 +70,7 @@ def _private(
 
     Whether it stays private shows later.
     """
-    statements = ir.walk(function.body)
+    statements = ir.walk(function)
     stored = {stored_into(s) for s in statements} - {p.name for p in function.params}
     stored |= {n for name, names in swapped.items() if name in stored for n in names}
     others = [s for s in statements if type(s) is not ir.Assign and type(s) is not ir.Permute]
@@ -84,7 +84,7 @@ def _private(
 def _swapped(function: ir.Function) -> dict[str, frozenset[str]]:
     """The names that take each other's values, for each of them."""
     found: dict[str, frozenset[str]] = {}
-    for stmt in (s for s in ir.walk(function.body) if type(s) is ir.Permute):
+    for stmt in (s for s in ir.walk(function) if type(s) is ir.Permute):
         names = frozenset(ir.writes(stmt))
         names = names.union(*(found.get(n, ()) for n in names))
         found.update(dict.fromkeys(names, names))
@@ -93,9 +93,9 @@ def _swapped(function: ir.Function) -> dict[str, frozenset[str]]:
 
 def _written_through(function: ir.Function, kinds: ir.Kinds) -> set[str]:
     """The containers of which an item is written into: `xs[i] += v`, and others may have it too."""
-    statements = ir.walk(function.body)
+    statements = ir.walk(function)
     bases = {s.base.id for s in statements if type(s) is ir.SetItem and s.op is not None}
-    bases.update(n for _, c in calling(function.body, *_ITEM_WRITERS) for n in ir.names(c.args[0]))
+    bases.update(n for _, c in calling(function, *_ITEM_WRITERS) for n in ir.names(c.args[0]))
     open_ = bases - kinds.keys()
     arrays = {n for s in statements if open_ and _makes_array(s) for n in ir.writes(s)}
     return {n for n in bases if (n not in arrays if n in open_ else ir.holds_memory(kinds[n]))}
@@ -153,6 +153,8 @@ class _Sweep:
 
     def stmt(self, stmt: ir.Stmt, live: set[str]) -> ir.Stmt | None:
         """A statement as far as it is needed."""
+        if type(stmt) is ir.Assign:
+            return self.assign(stmt, live)
         if type(stmt) is ir.If:
             return self.branch(stmt, live)
         if isinstance(stmt, (ir.For, ir.While)):
@@ -164,10 +166,22 @@ class _Sweep:
             return None
         if type(stmt) is ir.Permute and len(live.intersection(ir.writes(stmt))) == 1:
             target, source = next(p for p in zip(stmt.targets, stmt.sources) if p[0].id in live)
-            stmt = ir.Assign(target, source, stmt.loc)
-        if type(stmt) is ir.Assign and stmt.target.id not in live:
-            if is_op(stmt.rhs, Op.COTANGENT):  # nobody needs it, but it may be wrong
-                stmt = ir.Effect(stmt.rhs, stmt.loc)
+            return self.kept(ir.Assign(target, source, stmt.loc), base, live)
+        return self.kept(stmt, base, live)
+
+    def assign(self, stmt: ir.Assign, live: set[str]) -> ir.Stmt | None:
+        """An assignment as far as it is needed."""
+        base, dead = stored_into(stmt), stmt.target.id not in live
+        if base is None and not dead:
+            return self.kept(stmt, None, live)
+        if not self.is_needed(stmt, base, live):
+            return None
+        if dead and is_op(stmt.rhs, Op.COTANGENT):  # nobody needs it, but it may be wrong
+            return self.kept(ir.Effect(stmt.rhs, stmt.loc), base, live)
+        return self.kept(stmt, base, live)
+
+    def kept(self, stmt: ir.Stmt, base: str | None, live: set[str]) -> ir.Stmt:
+        """A statement that is needed, which writes into `base`."""
         if type(stmt) is ir.Assign:
             live.discard(stmt.target.id)
         else:
@@ -177,6 +191,9 @@ class _Sweep:
             live.update(reads)
             return stmt
         forms = self.forms(stmt)
+        if base is None and not forms:
+            self.need(reads, live)
+            return stmt
         self.need(self.looked_at(stmt, base, forms), live)
         live.update(forms if base is None else (*forms, base))
         return stmt
@@ -223,7 +240,7 @@ class _Sweep:
         """The names of which a statement does not look at what they hold."""
         if type(stmt) is ir.Permute:  # what one of them holds any of them may hold
             return self.formed.intersection(ir.writes(stmt))
-        return self.formed & asked(ir.call_of(stmt))
+        return self.formed and self.formed & asked(ir.call_of(stmt))
 
     def branch(self, stmt: ir.If, live: set[str]) -> ir.Stmt | None:
         """An `if`, unless nothing is left in it."""
@@ -293,14 +310,14 @@ def _is_empty(block: ir.Block) -> bool:
 
 def without_outputs(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function without what computes an output whose form a parameter has too."""
-    steady = [p.name for p in function.params if p.name not in ir.bound(function.body)]
+    steady = [p.name for p in function.params if p.name not in ir.bound(function)]
     function = _without_forms(function, steady, kinds)
-    asked = calling(function.body, Op.COTANGENT)
+    asked = calling(function, Op.COTANGENT)
     body = tuple([_asking(s, steady, kinds) for s in function.body]) if asked else function.body
     if body == function.body:
         return function
     new = _without_forms(remove_dead(ir.rebuilt(function, body=body), kinds), steady, kinds)
-    saved = len(ir.walk(function.body)) - len(ir.walk(new.body))
+    saved = len(ir.walk(function)) - len(ir.walk(new.body))
     return new if saved > 1 else function  # one is not worth a change
 
 
@@ -311,8 +328,8 @@ def _without_forms(function: ir.Function, steady: list[str], kinds: ir.Kinds) ->
     found = {n: c.id for n, c in made if c is not None and c.id in steady}
     if not found:
         return function
-    looked_at = {n for s in ir.walk(function.body) for n in {*ir.reads(s)} - asked(ir.call_of(s))}
-    bound = ir.binding_counts(function.body)
+    looked_at = {n for s in ir.walk(function) for n in {*ir.reads(s)} - asked(ir.call_of(s))}
+    bound = ir.binding_counts(function)
     copies = {
         n: p for n, p in found.items()
         if n not in looked_at and bound[n] == 1

@@ -90,7 +90,7 @@ def returned(function: ir.Function) -> frozenset[str]:
     Its kind cannot be told from the text, so that `+=` might mean an array.
     """
     both: set[str] = set()
-    for stmt in ir.assignments(function.body):
+    for stmt in ir.assignments(function):
         taken = is_op(stmt.rhs, Op.GETITEM) and not both.isdisjoint(ir.names(stmt.rhs.args[0]))
         if taken or type(ir.callee_of(stmt)) is ir.Derived:
             both.add(stmt.target.id)

@@ -5,16 +5,15 @@ function; `Sharers` which names may hold the memory of a name at a point: where 
 is its own.
 
 `Available` is what names are known to equal.  A fact `name = rhs` holds until the name, or a name
-in `rhs`, is bound again, or memory that the right-hand side looks at is written into.  Every name
-and every class of memory has a version that goes up when that happens; a fact remembers the
-versions it was made under.
+in `rhs`, is bound again, or memory that the right-hand side looks at is written into.  A clock
+counts what happens: of every name and every class of memory it is known when that was last, and of
+a fact since when it holds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence, Set
 from functools import cached_property
-from typing import NamedTuple
 
 from srcdiff import ir
 from srcdiff.analysis.links import shares
@@ -22,8 +21,9 @@ from srcdiff.analysis.liveness import liveness
 from srcdiff.analysis.manager import Analysis
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.ir.disjoint import Disjoint
-from srcdiff.ir.frozen import remember
+from srcdiff.ir.frozen import frozen, remember
 from srcdiff.primitives.effects import (
+    computes,
     is_pure,
     makes_new,
     mutated_args,
@@ -32,7 +32,7 @@ from srcdiff.primitives.effects import (
     written_into,
 )
 from srcdiff.primitives.operation import op_of
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.primitives.views import is_array
 
 Changes = tuple[ir.Stmt, Collection[str], Collection[str]]  # what it binds, and classes it writes
@@ -50,10 +50,13 @@ class Memory(Analysis):
         written: list[str] = []
         _, put = PointsTo.of(function, kinds).outside
         leaving = [*leaving, *put]
-        for stmt in ir.walk(function.body):
-            _, shared, into = self._known(stmt)
+        for stmt in ir.walk(function):
+            found = stmt._memory  # as `_known` does
+            _, shared, into = found if found and found[0] is kinds else self._known(stmt)
             for name, source in shared:
-                self.sets.join(*sorted((self.find(name), self.find(source))))
+                one, two = self.find(name), self.find(source)
+                if one != two:
+                    self.sets.join(min(one, two), max(one, two))
             if into:
                 written += into
         returns = (s for s in function.body if isinstance(s, ir.Return))
@@ -133,7 +136,7 @@ class Memory(Analysis):
 
     def note(self, stmt: ir.Stmt) -> None:
         """A statement that a walk adds: the new name that it binds shares what others share."""
-        for name, source in self._shared(stmt):
+        for name, source in self._known(stmt)[1]:
             assert self.find(name) in (name, self.find(source)), "it joins what was apart"
             self.sets.join(source, name)
 
@@ -141,24 +144,29 @@ class Memory(Analysis):
         """What a statement shares and writes into, for the kinds."""
         found: Known | None = stmt._memory
         if found is None or found[0] is not self.kinds:
-            now = self.kinds, self._shared(stmt), written_into(stmt, self.kinds)
+            now: Known = self.kinds, [], ()
+            if type(stmt) is not ir.Assign or not (self._computes(stmt) or self._is_apart(stmt)):
+                now = self.kinds, self._shared(stmt), written_into(stmt, self.kinds)
             found = remember(stmt, "_memory", now)
         return found
 
     def _shared(self, stmt: ir.Stmt) -> list[tuple[str, str]]:
         """Pairs of names that may share memory after a statement."""
-        if type(stmt) is ir.Assign and self._is_apart(stmt):
-            return []
         found = [(target, source) for target, source, _ in shares(stmt, self.kinds, _may_hold)]
         rhs = stmt.rhs if type(stmt) is ir.Assign else None
         if is_op(rhs, Op.LIKE_TREE):  # `finish` returns it as it is where its kind is right
             found += [(ir.writes(stmt)[0], n) for n in ir.occurrences(rhs.args[0])]
         return [p for p in dict.fromkeys(found) if p[0] != p[1] and all(map(self.has_memory, p))]
 
+    def _computes(self, stmt: ir.Assign) -> bool:
+        """Whether a statement computes something new of numbers and arrays."""
+        return type(stmt.rhs) is ir.Call and computes(stmt.rhs, self.kinds)
+
     def _is_apart(self, stmt: ir.Assign) -> bool:
         """Whether a statement lets nothing share memory: it gives a number and writes nowhere."""
-        writes = isinstance(stmt.rhs, ir.Call) and mutated_args(stmt.rhs)
-        return not writes and not self.has_memory(stmt.target.id)
+        if self.has_memory(stmt.target.id):
+            return False
+        return type(stmt.rhs) is not ir.Call or not mutated_args(stmt.rhs)
 
 
 def _may_hold(name: str, kinds: ir.Kinds) -> bool:
@@ -188,11 +196,11 @@ class Sharers(Analysis):
         super().__init__(function, kinds)
         self.memory = Memory.of(function, kinds)
         params = {p.name for p in function.params}
-        names = ir.bound(function.body) | ir.used(function.body) | params
+        names = ir.bound(function) | ir.used(function.body) | params
         self.groups: dict[str, set[str]] = {}
         for name in names:
             self.groups.setdefault(self.memory.find(name), set()).add(name)
-        kept = (n for s in ir.walk(function.body) for n in _handed_out(s))
+        kept = (n for s in ir.walk(function) for n in _handed_out(s))
         self.kept = frozenset(map(self.memory.find, (*params, *kept))) | self.memory.put
 
     def group(self, name: str) -> set[str]:
@@ -210,7 +218,7 @@ class Sharers(Analysis):
     @cached_property
     def odd(self) -> set[str]:
         """The names that may stand for what is no array that can be written into."""
-        return {n for s in ir.walk(self.function.body) for n in oddly_bound(s, self.kinds)}
+        return {n for s in ir.walk(self.function) for n in oddly_bound(s, self.kinds)}
 
     def is_own(self, name: str, stmt: ir.Stmt) -> bool:
         """Whether no name that is read behind a statement has the memory of a name before it."""
@@ -262,10 +270,9 @@ def oddly_bound(stmt: ir.Stmt, kinds: ir.Kinds) -> tuple[str, ...]:
 
 def is_view(rhs: ir.Rhs) -> bool:
     """Whether a right-hand side is surely a view, if it is an array: `x.T`, `x[1:, 2]`."""
-    if not isinstance(rhs, ir.Call):
-        return False
-    if not is_op(rhs, Op.GETITEM):
-        return is_op(rhs, Op.T)
+    op = which_op(rhs) if type(rhs) is ir.Call else None
+    if op is not Op.GETITEM or type(rhs) is not ir.Call:
+        return op is Op.T
     index = rhs.args[1]
     items = index.items if isinstance(index, ir.Tup) else (index,)
     return all(isinstance(i, (ir.Slice, ir.Const)) for i in items) and any(
@@ -273,19 +280,13 @@ def is_view(rhs: ir.Rhs) -> bool:
     )
 
 
-class Fact(NamedTuple):
-    """A right-hand side and the versions of what it depends on."""
+@frozen(eq=False, slots=True)
+class Fact:
+    """A right-hand side that a name equals, since when, and the block in which it was bound."""
 
     rhs: ir.Rhs
-    names: tuple[tuple[str, int], ...]
-    memory: tuple[tuple[str, int], ...]
+    since: int
     block: int
-
-
-def _count_up(versions: dict[str, int], names: Iterable[str]) -> None:
-    """New versions of some names."""
-    for name in names:
-        versions[name] = versions.get(name, 0) + 1
 
 
 class Available:
@@ -296,78 +297,90 @@ class Available:
         self.facts: dict[str, Fact] = {}
         self.copies: set[str] = set()  # the names whose facts are that they are copies
         self.values: dict[ir.Rhs, str] = {}
-        self.names: dict[str, int] = {}  # the versions
-        self.written: dict[str, int] = {}
+        self.now = self.changed = 0  # and when memory was written into at last
+        self.bound: dict[str, int] = {}  # when each name was bound
+        self.written: dict[str, int] = {}  # when each class of memory was written into
 
     def bind(self, name: str) -> None:
         """A name takes a new value."""
-        self.names[name] = self.names.get(name, 0) + 1
+        self.now = self.bound[name] = self.now + 1
 
     def forget(self, block: ir.Block) -> None:
         """Whatever a block may bind or write has happened, or is about to."""
+        self.now += 1
         for stmt in block:
             _, bound, written = self.memory.changes(stmt)
-            _count_up(self.names, bound)
-            _count_up(self.written, written)
+            self.bound.update(dict.fromkeys(bound, self.now))
+            if written:
+                self.changed = self.now
+                self.written.update(dict.fromkeys(written, self.now))
 
     def change(self, stmt: ir.Stmt) -> None:
         """The memory that a statement itself writes into; a number is bound anew instead."""
-        _count_up(self.written, self.memory.written_by(stmt))
-        if isinstance(stmt, ir.SetItem) and stmt.index is None:
+        written = self.memory.written_by(stmt)
+        if written:
+            self.now = self.changed = self.now + 1
+            self.written.update(dict.fromkeys(written, self.now))
+        if type(stmt) is ir.SetItem and stmt.index is None:
             self.bind(stmt.base.id)
 
     def learn(self, name: str, rhs: ir.Rhs, block: int) -> None:
         """From here on `name` equals `rhs`."""
-        if isinstance(rhs, ir.Opaque):
+        if isinstance(rhs, ir.Opaque) or name in ir.occurrences(rhs):
             return
-        reads = tuple(ir.occurrences(rhs))
-        if name in reads:
-            return
-        fact = self._fact(name, rhs, reads, block)
-        self.facts[name] = fact
-        if isinstance(rhs, (ir.Name, ir.Const, ir.Ref)):
+        self.facts[name] = Fact(rhs, self.now, block)
+        if type(rhs) is ir.Call:
+            self.values[rhs] = name
+            self.copies.discard(name)
+        elif type(rhs) in _COPIED:
             self.copies.add(name)
         else:
             self.copies.discard(name)
-        if isinstance(rhs, ir.Call):
-            self.values[rhs] = name
-
-    def _fact(self, name: str, rhs: ir.Rhs, reads: tuple[str, ...], block: int) -> Fact:
-        versions = tuple([(n, self.names.get(n, 0)) for n in (name, *reads)])
-        # A copy is the same object: what is written into one is written into the other.
-        # So is a view: its elements change, it stays the view that it is.
-        if isinstance(rhs, ir.Name) or is_view(rhs):
-            return Fact(rhs, versions, (), block)
-        classes = {self.memory.find(n) for n in (name, *reads) if self.memory.is_mutated(n)}
-        memory = tuple([(c, self.written.get(c, 0)) for c in sorted(classes)]) if classes else ()
-        return Fact(rhs, versions, memory, block)
 
     def value(self, atom: ir.Atom) -> ir.Rhs | None:
         """What a name is known to equal."""
         if type(atom) is not ir.Name:
             return None
         fact = self.facts.get(atom.id)
-        return fact.rhs if fact is not None and self._holds(fact) else None
+        return fact.rhs if fact is not None and self._holds(atom.id, fact) else None
 
     def copied(self, name: ir.Name) -> ir.Atom:
         """What a name is a copy of; itself if it is none."""
         fact = self.facts[name.id] if name.id in self.copies else None
-        if fact is None or isinstance(fact.rhs, (ir.Call, ir.Opaque)) or not self._holds(fact):
+        if fact is None or isinstance(fact.rhs, (ir.Call, ir.Opaque)):
             return name
-        return fact.rhs
+        return fact.rhs if self._holds(name.id, fact) else name
 
     def same_value(self, rhs: ir.Rhs, block: int) -> str | None:
         """A name, bound in this block, that equals a right-hand side."""
         name = self.values.get(rhs)
-        if name is None:
+        fact = None if name is None else self.facts.get(name)
+        if name is None or fact is None or fact.block != block or fact.rhs != rhs:
             return None
-        fact = self.facts.get(name)
-        if fact is None or fact.block != block or fact.rhs != rhs or not self._holds(fact):
-            return None
-        return name
+        return name if self._holds(name, fact) else None
 
-    def _holds(self, fact: Fact) -> bool:
-        for name, version in fact.names:
-            if self.names.get(name, 0) != version:
+    def _holds(self, name: str, fact: Fact) -> bool:
+        """Whether a name still equals what it did: nothing that has part in that was changed."""
+        bound, since = self.bound, fact.since
+        if since == self.now:
+            return True
+        reads = ir.occurrences(fact.rhs)
+        for n in (name, *reads):
+            if bound.get(n, 0) > since:
                 return False
-        return not fact.memory or all(self.written.get(c, 0) == v for c, v in fact.memory)
+        if self.changed <= since or not self._is_written((name, *reads), since):
+            return True
+        # A copy is the same object: what is written into one is written into the other.
+        # So is a view: its elements change, it stays the view that it is.
+        return type(fact.rhs) is ir.Name or is_view(fact.rhs)
+
+    def _is_written(self, names: Iterable[str], since: int) -> bool:
+        """Whether something was written since some time into what one of some names stands for."""
+        memory = self.memory
+        for name in names:
+            if memory.is_mutated(name) and self.written.get(memory.find(name), 0) > since:
+                return True
+        return False
+
+
+_COPIED = frozenset((ir.Name, ir.Const, ir.Ref))

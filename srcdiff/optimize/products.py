@@ -75,12 +75,15 @@ class Signs:
         if type(atom) is not ir.Name:
             number = literal(atom)
             return ir.Const(-number) if number is not None and number < 0 else None
-        value = self.available.value(atom)
+        fact = self.available.facts.get(atom.id)
+        value = None if fact is None else fact.rhs
         if type(value) is not ir.Call:
             return None
         negative = which_op(value) is Op.NEG
         if not (negative or (depth > 0 and self.is_read_once(atom))) or not self.is_real(atom):
             return None
+        if self.available.value(atom) is None:
+            return None  # it was so, and is no more: asked last, as it takes longest
         if negative:
             inner = value.args[0]
             # Both would then have to be variables.
@@ -127,7 +130,7 @@ CHAIN: Mapping[Op, Callable[..., Any]] = {
 def derived(function: ir.Function, seeds: Iterable[str]) -> frozenset[str]:
     """The names of what is computed from some parameters: from cotangents, the adjoints."""
     bound = [
-        (s, (s.base.id,) if type(s) is ir.SetItem else ir.writes(s)) for s in ir.walk(function.body)
+        (s, (s.base.id,) if type(s) is ir.SetItem else ir.writes(s)) for s in ir.walk(function)
     ]
     return reachable(seeds, [(n, b, s) for s, names in bound for b in names for n in ir.reads(s)])
 

@@ -94,8 +94,7 @@ def rewrite(
 
 def mark_in(body: ir.Block) -> int | None:
     """Where the comment stands that starts the generated part."""
-    marks = [k for k, s in enumerate(body) if type(s) is ir.Comment and s.text == MARK]
-    return marks[0] if marks else None
+    return next((k for k, s in enumerate(body) if type(s) is ir.Comment and s.text == MARK), None)
 
 
 def in_ours(function: ir.Function, change: Callable[[ir.Block], ir.Block]) -> ir.Function:
@@ -125,10 +124,10 @@ class Rewriter:
         self.ours = mark_in(function.body) is None
         self.available = Available(self.memory)
         fresh = ir.Fresh(ir.all_names(function) | set(kinds)) if fresh is None else fresh
-        self.count = ir.use_counts(function.body)
+        self.count = ir.use_counts(function)
         device = function.target.on_device
         self.signs = Signs(kinds, self.available, self.count, fresh, device)
-        steady = frozenset(p.name for p in function.params) - ir.bound(function.body)
+        steady = frozenset(p.name for p in function.params) - ir.bound(function)
         self.algebra = Algebra(self.signs, steady)
         self.products: Products | None = None
         self.settled = True
@@ -264,10 +263,10 @@ class Rewriter:
 
     def known(self, target: str, rhs: ir.Rhs, here: int) -> ir.Rhs:
         """A name that has the value of a right-hand side already, if computing it costs much."""
-        if type(rhs) is not ir.Call or not self.is_worth_keeping(target, rhs):
+        name = self.available.same_value(rhs, here) if type(rhs) is ir.Call else None
+        if name is None or name == target or type(rhs) is not ir.Call:
             return rhs
-        name = self.available.same_value(rhs, here)
-        if name is None or name == target:
+        if not self.is_worth_keeping(target, rhs):
             return rhs
         same = self.memory.may_share(target, name) or self.is_gone_before(target, name)
         return ir.Name(name) if same else rhs

@@ -50,8 +50,8 @@ class _Order:
     def __init__(self, function: ir.Function, kinds: dict[str, ir.Kind]) -> None:
         self.function = function
         self.kinds = kinds
-        self.count = ir.use_counts(function.body)
-        self.bound = ir.binding_counts(function.body)
+        self.count = ir.use_counts(function)
+        self.bound = ir.binding_counts(function)
         self.fresh = ir.Fresh(set(kinds))
 
     @cached_property
@@ -209,8 +209,8 @@ def sink(function: ir.Function, kinds: dict[str, ir.Kind]) -> ir.Function:
 
     `kinds` gets those of new temporaries.
     """
-    sums = calling(function.body, Op.ADD, Op.SUB)
-    if any(ir.Const in map(type, call.args) for _, call in sums):
+    sums = [call.args[1] for _, call in calling(function, Op.ADD, Op.SUB)]
+    if any(type(number) is ir.Const and type(number.value) is int for number in sums):
         function = _Positions(function, kinds).function(function)
     return ir.rebuilt(function, body=_Sinking(function, kinds).block(function.body))
 

@@ -97,6 +97,8 @@ def _summed(x: ir.Atom, shape: ir.Atom, kinds: ir.Kinds, available: Available) -
 def _without_spreading(call: ir.Call, kinds: ir.Kinds, available: Available) -> ir.Rhs | None:
     """`np.broadcast_to(d, shape) * y` where `y` has that shape."""
     pair = [(a, atom_kind(a, kinds)) for a in call.args]
+    if all(type(kind) is ir.Scalar for _, kind in pair):
+        return None
     for k, ((atom, kind), (other, beside)) in enumerate((pair, pair[::-1])):
         whole = type(beside) is ir.Array and beside.dims and ir.same_shape(kind, beside)
         small = spread(atom, beside, kinds, available) if whole else None

@@ -52,7 +52,7 @@ def simplify_pairs(
 
 def _adjoints(function: ir.Function) -> list[ir.Stmt]:
     """The adjoint statements, in the order of the backward part."""
-    pairs = [s for s in ir.walk(function.body) if type(s) is ir.Pair]
+    pairs = [s for s in ir.walk(function) if type(s) is ir.Pair]
     return [s for pair in reversed(pairs) for s in ir.walk(pair.adjoint)]
 
 
@@ -110,7 +110,7 @@ class _Backward(Rewriter):
 
 def _bound_once(function: ir.Function) -> frozenset[str]:
     """The names that are bound once, and that directly in the body: they need not be saved."""
-    bound = ir.binding_counts(function.body, function.params)
+    bound = ir.binding_counts(function, function.params)
     primals = (s.primal if type(s) is ir.Pair else s for s in function.body)
     outer = [s.target.id for s in primals if type(s) is ir.Assign]
     return frozenset(n for n in (*outer, *(p.name for p in function.params)) if bound[n] == 1)
@@ -118,7 +118,7 @@ def _bound_once(function: ir.Function) -> frozenset[str]:
 
 def _without_dead(function: ir.Function, keep: frozenset[str]) -> ir.Function:
     """The function without pure adjoint assignments to names that nothing reads."""
-    count = ir.use_counts(function.body)
+    count = ir.use_counts(function)
     made: dict[str, list[ir.Assign]] = {}
     for stmt in _adjoints(function):
         if type(stmt) is ir.Assign:

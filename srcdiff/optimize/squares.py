@@ -40,7 +40,7 @@ Steps = tuple[tuple[ir.Callee, tuple[ir.Atom, ...]], ...]
 
 def with_squares(function: ir.Function, kinds: ir.Kinds, inputs: Iterable[str]) -> ir.Function:
     """The function with the derivatives of squares said apart from their values."""
-    if not any(_is_root(s.rhs) for s in ir.walk(function.body) if isinstance(s, ir.Assign)):
+    if not any(_is_root(s.rhs) for s in ir.walk(function) if isinstance(s, ir.Assign)):
         return function
     found = edges_of(function, kinds, flows)
     active = activity(inputs, selected_names(function), found)

@@ -14,6 +14,7 @@ effect alone: they write into an operand, and return None.
 
 from __future__ import annotations
 
+import operator
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
@@ -213,8 +214,9 @@ def mutated_args(call: ir.Call, kinds: ir.Kinds | None = None) -> tuple[ir.Atom,
     """The arguments whose memory a call may write into; `kinds` leaves out what has none."""
     found = call._mutated
     if found is None:
-        every = tuple(dict.fromkeys((*_mutated_positional(call), *outs(call))))
-        found = remember(call, "_mutated", every)
+        plain = not call.kwargs and type(call.fn) is BuiltinFunctionType and call.fn in _ARITHMETIC
+        every = () if plain else (*_mutated_positional(call), *outs(call))
+        found = remember(call, "_mutated", tuple(dict.fromkeys(every)))
     if found and (_reads_sparse(call, kinds) or _tells(call, kinds)):
         found = outs(call)
     return tuple([a for a in found if _has_memory(a, kinds)]) if found else ()
@@ -277,11 +279,39 @@ def _has_memory(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
 
 def returns_view(call: ir.Call, kinds: ir.Kinds | None = None) -> tuple[ir.Atom, ...]:
     """The arguments whose memory the result of a call may share, or that it may hold or be."""
+    if computes(call, kinds):
+        return ()
     viewed = _viewed(call, kinds)
     if viewed and type(call.fn) is not ir.Method and op_of(call.fn).gives_array:
         # An array of what a list holds is a copy.
         viewed = tuple([a for a in viewed if not _is_sequence(a, kinds)])
     return tuple([a for a in viewed if _has_memory(a, kinds)]) if viewed else ()
+
+
+def computes(call: ir.Call, kinds: ir.Kinds | None) -> bool:
+    """Whether a call is an operator or a ufunc on numbers and arrays alone: its result is new.
+
+    It says so of most calls, at once.
+    """
+    fn = call.fn
+    if kinds is None or call.kwargs:
+        return False
+    if type(fn) is np.ufunc:
+        if len(call.args) > fn.nin:
+            return False
+    elif type(fn) is not BuiltinFunctionType or fn not in _ARITHMETIC:
+        return False
+    for atom in call.args:
+        if type(atom) is ir.Name:
+            kind = kinds.get(atom.id)
+            if type(kind) is not ir.Array and type(kind) is not ir.Scalar:
+                return False
+        elif type(atom) is not ir.Const:
+            return False
+    return True
+
+
+_ARITHMETIC = frozenset((*ir.OPERATORS.values(), operator.neg))
 
 
 def _is_sequence(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:

@@ -22,7 +22,6 @@ import operator
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from enum import Enum
 from functools import cached_property, lru_cache
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -30,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.ir.frozen import frozen, replace
+from srcdiff.ir.frozen import Choice, frozen, replace
 from srcdiff.runtime import records
 
 DISTRIBUTION_METHODS = frozenset(
@@ -50,7 +49,7 @@ def distribution(value: Any) -> str | None:
 # --- what is known of a callee -------------------------------------------------------------------
 
 
-class Effect(Enum):
+class Effect(Choice):
     """What comes of a call besides its result."""
 
     NONE = "nothing"
@@ -59,7 +58,7 @@ class Effect(Enum):
     ANY = "anything: files, printing, global state, random numbers, code of the user's"
 
 
-class Which(Enum):
+class Which(Choice):
     """Which arguments of a call."""
 
     NO = "none of them"
@@ -68,7 +67,7 @@ class Which(Enum):
     EVERY = "any of them"
 
 
-class Result(Enum):
+class Result(Choice):
     """What a call returns."""
 
     NEW = "new memory, or a number"
@@ -79,7 +78,7 @@ class Result(Enum):
     UNPLACED = "a view of which no rule says where it is"
 
 
-class Writing(Enum):
+class Writing(Choice):
     """When a call writes into what it is given to write into."""
 
     AT_ONCE = "when it has read its operands"
@@ -87,7 +86,7 @@ class Writing(Enum):
     UNSURE = "or not, which depends on the version of NumPy"
 
 
-class Meaning(Enum):
+class Meaning(Choice):
     """What the axes of the operands mean."""
 
     ASKED = "nothing: the result says of the shape, dtype or memory, and has no numbers of them"
@@ -104,7 +103,7 @@ class Meaning(Enum):
     PRODUCT = "the last two are those of matrices, a single one that of a vector"
 
 
-class Bare(Enum):
+class Bare(Choice):
     """What is meant where no axis is named."""
 
     NEVER = "some axes that have to be named"

@@ -12,20 +12,17 @@ an object of which nobody knows what its methods do, is no operation, whatever i
 from __future__ import annotations
 
 import sys
-from enum import Enum
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.ir.frozen import remember
+from srcdiff.ir.frozen import Choice, remember
 
 
-class Op(Enum):
+class Op(Choice):
     """An operation, by the callees that do it."""
-
-    __hash__ = object.__hash__  # there is one of each, and tables are asked often
 
     # operators
     ABS = "abs operator.abs"
@@ -361,7 +358,7 @@ def which_op(call: ir.Call) -> Op | None:
     return found or None
 
 
-def calling(block: ir.Block, *ops: Op) -> list[tuple[ir.Assign | ir.Effect, ir.Call]]:
+def calling(block: ir.Block | ir.Function, *ops: Op) -> list[tuple[ir.Assign | ir.Effect, ir.Call]]:
     """The statements of a block that make calls of these operations, with the calls."""
     made = ir.callers(block)
     return [(s, c) for s, c in made if (which_op(c) if c._op is None else c._op) in ops]

@@ -74,7 +74,7 @@ def _in_c_order(
         return False
     seen |= {base.id}
     flat = ir.rank_of(kinds[base.id]) == 1 if base.id in kinds else False
-    made = [s for s in ir.walk(function.body) if base.id in ir.writes(s)]
+    made = ir.binders(function).get(base.id, ())
     return all(
         type(s) is ir.Assign and _makes_c_order(s.rhs, flat, kinds, function, seen)
         for s in made

@@ -61,7 +61,7 @@ def warnings(derivative: Derivative, kinds: Mapping[str, ir.Kind], made: Made) -
 
 def _varied(state: State) -> frozenset[str]:
     """The values that are computed from the inputs, whether they reach an output or not."""
-    made = [s for s in ir.walk(state.function.body) if isinstance(s, ir.Assign)]
+    made = [s for s in ir.walk(state.function) if isinstance(s, ir.Assign)]
     kinds = [(s, state.kinds.get(s.target.id)) for s in made]
     real = [s for s, k in kinds if not isinstance(k, ir.Scalar) or k.dtype not in ("int64", "bool")]
     inputs = [p for i in state.request.inputs for p in i.params]

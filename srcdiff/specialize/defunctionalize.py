@@ -52,7 +52,7 @@ class _Layout:
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         self.device = function.target.on_device
         self.fresh = ir.Fresh(ir.all_names(function))
-        made = map(site_of, ir.assignments(function.body))
+        made = map(site_of, ir.assignments(function))
         sites, met = {id(s): s for s in made if s is not None}, Disjoint[int]()
         for meeting in (m for kind in kinds.values() for m in _meetings(kind)):
             for one, other in itertools.pairwise(id(f) for f in meeting if id(f) in sites):
@@ -150,7 +150,7 @@ def marked_closures(function: ir.Function) -> ir.Function:
 
 def closures_as_data(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function with closures as data, but for those that something unknown may call."""
-    count = ir.binding_counts(function.body, function.params, True)
+    count = ir.binding_counts(function, function.params, True)
     opened = _opened(function, kinds)
 
     def one(stmt: ir.Assign) -> ir.Rhs:
@@ -185,7 +185,7 @@ def _data(made: Closure, count: Mapping[str, int]) -> ir.Call | None:
 def check_data(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse functions that are data by now, and that something unknown may call after all."""
     opened = _opened(function, kinds)
-    for stmt in ir.assignments(function.body):
+    for stmt in ir.assignments(function):
         site = site_of(stmt)
         if site is not None and site in opened:
             raise refused("callees.data", stmt.loc, name=site.name)
@@ -198,7 +198,7 @@ def _opened(function: ir.Function, kinds: ir.Kinds) -> set[object]:
     """The sites whose functions come to where it is not known what is done with them."""
     given = {c for p in function.params for c in ir.classes_in(kinds.get(p.name))}
     found: set[object] = set()
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         # Until its kind tells no more, that of each name which holds one says so.
         lost = (source for source, name in _carried(stmt) if _hides(kinds.get(name)))
         for name in (*_open_uses(stmt, kinds, given), *lost):

@@ -26,7 +26,7 @@ def met_calls(
     """Those of the wanted calls that meet something that depends on an input."""
     changing = varied(function, inputs)
     found: list[ir.Call] = []
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         call = ir.call_of(stmt)
         if call is None or not wanted(call):
             continue
@@ -39,7 +39,7 @@ def met_calls(
 def varied(function: ir.Function, inputs: Iterable[str]) -> frozenset[str]:
     """The names that may depend on an input, or share memory with what does."""
     found = edges(function.body, {}, Aliases(), flows)
-    for stmt in ir.assignments(function.body):
+    for stmt in ir.assignments(function):
         if isinstance(stmt.rhs, ir.Opaque):
             found += [(n, stmt.target.id, stmt) for n in ir.names(stmt.rhs)]
     for link in links_of(function.body, {}):
@@ -49,9 +49,9 @@ def varied(function: ir.Function, inputs: Iterable[str]) -> frozenset[str]:
 
 def _meets(function: ir.Function, made: frozenset[str], varied: frozenset[str]) -> bool:
     """Whether an object, or what holds it, is called together with what depends on an input."""
-    steps = (step for s in ir.walk(function.body) for step in _steps(s))
+    steps = (step for s in ir.walk(function) for step in _steps(s))
     named = {n for n, how in reached([(n, "is") for n in made], steps) if how == "is"}
-    calls = (set(ir.reads(s)) for s in ir.walk(function.body) if _computes(s))
+    calls = (set(ir.reads(s)) for s in ir.walk(function) if _computes(s))
     return any(not named.isdisjoint(c) and not varied.isdisjoint(c) for c in calls)
 
 

@@ -61,7 +61,7 @@ from srcdiff.specialize.static_values import (
 def without_unused(function: ir.Function) -> ir.Function:
     """The function without the functions that it makes and nobody uses."""
     made: set[str] = set()
-    for stmt in ir.assignments(function.body):
+    for stmt in ir.assignments(function):
         alias = isinstance(stmt.rhs, (ir.Name, ir.Tup)) and made.intersection(ir.names(stmt.rhs))
         if alias or isinstance(stmt.rhs, Closure) or makes_derivative(stmt.rhs):
             made.add(stmt.target.id)
@@ -83,7 +83,7 @@ def without_unused(function: ir.Function) -> ir.Function:
 
 def together(function: ir.Function) -> ir.Function:
     """The function with items read first only where that makes a difference."""
-    if not any(_reads_old(s) for s in ir.walk(function.body)):
+    if not any(_reads_old(s) for s in ir.walk(function)):
         return function
     return ir.rebuilt(function, body=_block(function.body))
 

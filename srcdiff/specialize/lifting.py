@@ -143,7 +143,7 @@ def lent(function: ir.Function, kinds: ir.Kinds) -> tuple[ir.Function, ir.Kinds,
     mine = ir.all_names(function) | {p.name for p in function.params}
     found = {
         r.text: r
-        for s in ir.walk(function.body)
+        for s in ir.walk(function)
         for r in _outside(s)
         if r.text.isidentifier() and r.text not in mine and _holds_objects(r.value)
     }

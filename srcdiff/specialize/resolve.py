@@ -51,7 +51,7 @@ def is_declined(call: ir.Call | None) -> bool:
 
 def declined(function: ir.Function) -> dict[str, ir.Assign]:
     """The calls that have no derivative, for a declared reason, by the names of their results."""
-    made = ir.assignments(function.body)
+    made = ir.assignments(function)
     return {s.target.id: s for s in made if is_declined(ir.call_of(s))}
 
 
@@ -202,17 +202,17 @@ class _Rounds:
 def _has_data(function: ir.Function) -> bool:
     """Whether functions are kept as data."""
     kept = (Op.MAKE_FUNCTION, Op.IS_FUNCTION, Op.CAPTURED)
-    return any(is_op(call, *kept) for call in ir.calls(function.body))
+    return any(is_op(call, *kept) for call in ir.calls(function))
 
 
 def _has_open(function: ir.Function) -> bool:
     """Whether callees or arguments of calls are known only by their kinds."""
-    return any(map(_is_open, ir.calls(function.body)))
+    return any(map(_is_open, ir.calls(function)))
 
 
 def _refuse_open(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse calls of what may be a function that is data by now."""
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         call = ir.call_of(stmt)
         if call is not None and isinstance(call.fn, ir.Name):
             if not known_choices(kinds.get(call.fn.id)) or not is_written_out(call):
@@ -307,11 +307,11 @@ def _count(kind: ir.Kind, call: ir.Call, fn: Any) -> int | None:
 
 def _refuse_closures(function: ir.Function) -> None:
     """Refuse functions made here that stay values and whose text would not do."""
-    count = ir.binding_counts(function.body, function.params, True)
+    count = ir.binding_counts(function, function.params, True)
     last: dict[str, ir.Stmt] = {}
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         last.update((n, stmt) for n in ir.reads(stmt))
-    for stmt in ir.assignments(function.body):
+    for stmt in ir.assignments(function):
         made = stmt.rhs
         if not isinstance(made, Closure):
             continue
@@ -349,7 +349,7 @@ _COMPARED = (Op.IS, Op.IS_NOT, Op.EQ, Op.NE)
 
 def passes_modules(function: ir.Function, params: ir.Kinds) -> bool:
     """Whether a variable of a function may hold a module: it is given one, or mentions one."""
-    refs = (ref for stmt in ir.walk(function.body) for ref in ir.refs_of(stmt))
+    refs = (ref for stmt in ir.walk(function) for ref in ir.refs_of(stmt))
     mentioned = any(isinstance(ref.value, ModuleType) for ref in refs)
     return mentioned or any(map(_holds_module, params.values()))
 

@@ -35,15 +35,15 @@ def fixed_dicts(function: ir.Function, params: ir.Kinds) -> dict[str, tuple[str,
         kind = params.get(param.name)
         if _is_known_dict(kind):
             _add(found, param.name, [k for k, _ in kind.items])
-    for stmt in ir.assignments(function.body):
+    for stmt in ir.assignments(function):
         rhs = stmt.rhs
         if is_op(rhs, Op.MAKE_DICT):
             keys = [k.value if isinstance(k, ir.Const) else None for k in rhs.args[::2]]
             _add(found, stmt.target.id, keys)
         elif is_op(rhs, Op.DICT) and not rhs.args:
             _add(found, stmt.target.id, [k for k, _ in rhs.kwargs])
-    count = ir.binding_counts(function.body, function.params, True)
-    kept = (a for stmt in ir.walk(function.body) for a in _kept(stmt))
+    count = ir.binding_counts(function, function.params, True)
+    kept = (a for stmt in ir.walk(function) for a in _kept(stmt))
     other = {a.id for a in kept if isinstance(a, ir.Name)}
     own = {n: k for n, k in found.items() if count[n] == 1 and n not in other}
     given = [p.name for p in function.params if count[p.name] == 1]
@@ -133,7 +133,7 @@ def only_looked_at(atom: ir.Atom, function: ir.Function) -> Any:
 
     Whoever gives a dict another key gets another derivative: it is watched.
     """
-    if not isinstance(atom, ir.Ref) or any(atom in _kept(s) for s in ir.walk(function.body)):
+    if not isinstance(atom, ir.Ref) or any(atom in _kept(s) for s in ir.walk(function)):
         return None
     return atom.value
 
@@ -160,9 +160,9 @@ class Names:
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         self.kinds = kinds
         self.dicts = fixed_dicts(function, kinds)
-        count = ir.binding_counts(function.body, function.params, True)
+        count = ir.binding_counts(function, function.params, True)
         self.made = {
-            s.target.id: s.rhs for s in ir.assignments(function.body)
+            s.target.id: s.rhs for s in ir.assignments(function)
             if isinstance(s.rhs, ir.Call) and count[s.target.id] == 1
         }  # fmt: skip
 

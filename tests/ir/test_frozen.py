@@ -1,7 +1,9 @@
 """Classes of values: what they have in common with dataclasses, and that they are cheap."""
 
+import copy
 import dataclasses
 import importlib
+import pickle
 import re
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 
 import srcdiff
 from srcdiff import ir
-from srcdiff.ir.frozen import frozen, replace, state
+from srcdiff.ir.frozen import Choice, frozen, replace, state
 
 
 @frozen
@@ -98,3 +100,20 @@ def test_nodes_are_told_apart_by_their_class():
     assert {"Name", "Call", "Assign", "Array"} <= names
     importlib.import_module("srcdiff.frontend.closures")
     assert [name for name in sorted(names) if getattr(ir, name).__subclasses__()] == []
+
+
+class Colour(Choice):
+    RED = "r"
+    BLUE = "b"
+
+    def shown(self):
+        return self.name.lower()
+
+
+def test_a_choice_has_one_object_for_each_member():
+    assert [(c.name, c.value) for c in Colour] == [("RED", "r"), ("BLUE", "b")]
+    assert len(Colour) == 2 and Colour.RED in Colour and "r" not in Colour
+    assert isinstance(Colour.RED, Colour) and repr(Colour.RED) == "Colour.RED"
+    for same in (copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))):
+        assert same(Colour.BLUE) is Colour.BLUE
+    assert Colour.RED != Colour.BLUE and {Colour.RED: 1}[Colour.RED] == 1

@@ -123,3 +123,13 @@ def test_all_names_of_a_statement_are_renamed():
     renamed = ir.rename(block, {"x": "a", "y": "b", "f": "c"})
     assert not {"x", "y", "f"} & set(re.findall(r"id='(\w+)'", repr(renamed)))
     assert renamed[4].text == "assert a"
+
+
+def test_what_is_found_in_a_body_is_found_once():
+    f = lowered()
+    assert ir.walk(f) is ir.walk(f) and list(ir.walk(f)) == list(ir.walk(f.body))
+    assert ir.callers(f) is ir.callers(f) and ir.bound(f) == ir.bound(f.body)
+    assert ir.binders(f)["y"] == [s for s in ir.walk(f.body) if "y" in ir.writes(s)]
+    assert ir.refs_in(f) == tuple(r for s in ir.walk(f.body) for r in ir.refs_of(s))
+    shorter = ir.rebuilt(f, body=f.body[1:])
+    assert list(ir.walk(shorter)) == list(ir.walk(f.body[1:]))

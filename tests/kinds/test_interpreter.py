@@ -57,6 +57,32 @@ def test_kinds_without_arguments_are_true(program):
     run_checked(function, kinds, args)
 
 
+def measured(x, y, n):
+    z = x + y
+    if n > 2:
+        z = z * y
+    for k in range(n):
+        z = z + np.sum(x) * k
+    rows = [x, z]
+    w = rows[0] * 2
+    return w + z
+
+
+def test_what_was_found_for_other_arguments_is_not_taken_over():
+    """A statement remembers its kind: for what it reads, and where it stands."""
+    float_, whole = Scalar("float64"), Scalar("int64")
+    asked = [
+        {"x": Array("float64", (Sym("x.0", 0, True),)), "y": float_, "n": whole},
+        {"x": whole, "y": whole, "n": whole},
+        {"x": Array("float32", (3, 4)), "y": Array("float32", (4,)), "n": whole},
+        {"x": Array("float64", (Sym("a", 0, True),)), "y": Array("float64", (Sym("b", 0, True),)),
+         "n": whole},
+    ]  # fmt: skip
+    function = lowered(measured)
+    for params in (*asked, *reversed(asked)):
+        assert infer(function, params) == infer(lowered(measured), params)
+
+
 N, M = Sym("n", 0, True), Sym("m", 0, True)
 
 

@@ -66,7 +66,7 @@ def with_axis(
     """The names that have a batch axis."""
     found, written = set(start), all_written(function, kinds, shared)
     views = [*shared, *_links(function, kinds)]
-    flows = [(_values(s), (*ir.writes(s), *written_into(s, kinds))) for s in ir.walk(function.body)]
+    flows = [(_values(s), (*ir.writes(s), *written_into(s, kinds))) for s in ir.walk(function)]
     count = 0
     while count != len(found):
         count = len(found)
@@ -79,7 +79,7 @@ def with_axis(
 
 def all_written(function: ir.Function, kinds: ir.Kinds, shared: Pairs = ()) -> frozenset[str]:
     """The names whose memory is written into, by themselves or by a view."""
-    found = {n for stmt in ir.walk(function.body) for n in written_into(stmt, kinds)}
+    found = {n for stmt in ir.walk(function) for n in written_into(stmt, kinds)}
     return sharing(function, kinds, found, shared)
 
 
@@ -98,13 +98,13 @@ def _links(function: ir.Function, kinds: ir.Kinds) -> Iterator[tuple[str, str]]:
 
 def renamed(function: ir.Function) -> frozenset[str]:
     """The names that are bound to what another name stands for, and those others."""
-    bound = ir.assignments(function.body)
+    bound = ir.assignments(function)
     return frozenset(n.id for s in bound if isinstance(s.rhs, ir.Name) for n in (s.target, s.rhs))
 
 
 def numbers(function: ir.Function) -> frozenset[str]:
     """The names that are bound to a literal somewhere."""
-    bound = ir.assignments(function.body)
+    bound = ir.assignments(function)
     return frozenset(s.target.id for s in bound if isinstance(s.rhs, ir.Const))
 
 
@@ -303,7 +303,7 @@ _KEEPS = (Meaning.ELEMENTS, Meaning.COMPARED, Meaning.LIKE, Meaning.CONVERTED)
 
 def columns_together(function: ir.Function, b: Context) -> ir.Function:
     """The function with its vectors column by column in memory, if it gains by that."""
-    statements = list(ir.walk(function.body))
+    statements = list(ir.walk(function))
     if not _writes_parts(function.body, b) or not all(_is_plain(s, b) for s in statements):
         return function
     return ir.replaced_in(function, lambda s: _ordered(s, b) if isinstance(s, ir.Assign) else s)

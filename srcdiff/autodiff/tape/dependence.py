@@ -84,7 +84,7 @@ class _Proof:
     def collect(self, block: ir.Block, where: Where) -> None:
         """What is in a block at a place."""
         for k, stmt in enumerate(block):
-            here = replace(where, path=(*where.path, k))
+            here = Where((*where.path, k), where.loops, where.unequal)
             if type(stmt) is ir.Pair:
                 self.pair(stmt, here)
                 continue

@@ -91,10 +91,10 @@ class _Fetcher(Rewriter):
 
 def _flags(function: ir.Function) -> frozenset[str]:
     """The temporaries that nothing is done with but to test them, and to hand them on to others."""
-    tests = {n for s in ir.walk(function.body) for n in _tested(s)}
+    tests = {n for s in ir.walk(function) for n in _tested(s)}
     while True:
         kept = {n for n in tests if ir.is_temporary(n)} - {
-            n for s in ir.walk(function.body) for n in _read_otherwise(s, tests)
+            n for s in ir.walk(function) for n in _read_otherwise(s, tests)
         }
         if kept == tests:
             return frozenset(kept)
@@ -129,7 +129,7 @@ class _Plain(Rewriter):
 
     def __init__(self, function: ir.Function) -> None:
         super().__init__(ir.Fresh())
-        self.reads = ir.reader_counts(function.body)
+        self.reads = ir.reader_counts(function)
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement; the bool before it is gone."""

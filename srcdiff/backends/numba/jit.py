@@ -79,7 +79,7 @@ def check(made: Made) -> None:
             if reason:
                 instead = f"Use arrays of {', '.join(_DTYPES)}"
                 refuse(f"`{name}` is {reason}", function.loc, instead)
-        for stmt in ir.walk(function.body):
+        for stmt in ir.walk(function):
             call = ir.call_of(stmt)
             loc = stmt.loc if stmt.loc.line else function.loc
             if call is not None and (_is_of_trees(call) or _is_beyond_form(call)):

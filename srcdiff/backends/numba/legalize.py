@@ -126,8 +126,8 @@ class _Apart(Rewriter):
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.kinds = kinds
         self.group = PointsTo.of(function, kinds).near
-        self.count = ir.binding_counts(function.body, function.params)
-        self.made = {s.target.id: s.rhs for s in ir.walk(function.body) if isinstance(s, ir.Assign)}
+        self.count = ir.binding_counts(function, function.params)
+        self.made = {s.target.id: s.rhs for s in ir.walk(function) if isinstance(s, ir.Assign)}
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement, and what it needs."""

@@ -154,15 +154,26 @@ def _in_its_lines(lines: tuple[str, ...], function: types.FunctionType) -> Node 
         return None
     text = "".join(lines[start - 1 : _end(lines, start)])
     if start > 1:  # `np.sin(x)` becomes other instructions where the same text imports `np`
-        text = _imports(function) + "\n" * (start - 1) + text
+        imports = any("import" in line for line in lines)
+        text = (_imports(function) if imports else "") + "\n" * (start - 1) + text
     try:
         tree = ast.parse(text)
         known = compiled(text, future_flags(code))
     except SyntaxError:
         return None
-    found = [n for n in nodes_of(tree) if isinstance(n, _MADE) and _first_line(n) == first]
+    found = _made_on(first, tree)
     here = any(c.co_firstlineno == first for c in alike(code, known))
     return found[0] if here and len(found) == 1 and _fits(found[0], code) else None
+
+
+def _made_on(line: int, tree: ast.Module) -> list[Node]:
+    """The functions and lambdas that start on a line; what starts behind it is not looked into."""
+    found: list[Any] = [tree]
+    for node in found:
+        for inner in ast.iter_child_nodes(node):
+            if getattr(inner, "lineno", line) <= line or hasattr(inner, "decorator_list"):
+                found.append(inner)
+    return [n for n in found if isinstance(n, _MADE) and _first_line(n) == line]
 
 
 def _imports(function: types.FunctionType) -> str:

@@ -32,7 +32,7 @@ _PARTS = ("start", "stop", "step")
 
 def written_slices(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function with the slices of its lists and tuples written out."""
-    if not any(_index(s, kinds) for s in ir.walk(function.body)):
+    if not any(_index(s, kinds) for s in ir.walk(function)):
         return function
     fresh = ir.Fresh(ir.all_names(function))
 
@@ -89,9 +89,9 @@ _USED_UP = (Op.LIST, Op.TUPLE, Op.SUM, Op.MIN, Op.MAX, Op.SORTED, Op.ARRAY)
 
 def without_flat(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function with indices of arrays in the place of `x.flat`."""
-    made = [s for s in ir.walk(function.body) if _is_flat(s, kinds)]
+    made = [s for s in ir.walk(function) if _is_flat(s, kinds)]
     flats = {s.target.id: ir.reads(s)[0] for s in made if _stays(s, function)}
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         for name in [] if _is_flat(stmt, kinds) else flats.keys() & ir.itself_mentions(stmt):
             if not _fits(stmt, name):
                 del flats[name]
@@ -138,7 +138,7 @@ def _overlapping(function: ir.Function, kinds: ir.Kinds, flats: Mapping[str, str
 
     NumPy reads it while it writes, item by item, so the result is that of no store by an index.
     """
-    stores = [s for s in ir.walk(function.body) if isinstance(s, ir.SetItem) and s.base.id in flats]
+    stores = [s for s in ir.walk(function) if isinstance(s, ir.SetItem) and s.base.id in flats]
     group = PointsTo.of(function, kinds).near if stores else Groups()
     found = set()
     for stmt in stores:

@@ -200,7 +200,7 @@ def is_entangled(function: ir.Function, kinds: ir.Kinds) -> bool:
     """
     last = function.body[-1]
     assert type(last) is ir.Return
-    calls = [s for s in ir.walk(function.body) if type(s) is ir.Assign and is_user_call(s.rhs)]
+    calls = [s for s in ir.walk(function) if type(s) is ir.Assign and is_user_call(s.rhs)]
     if any(s.rhs.fn.key.entangled for s in calls):  # type: ignore[union-attr]
         return True
     given = {s.target.id for s in calls}
@@ -227,7 +227,7 @@ def _apart(link: Link) -> Link:
 
 def _looped(function: ir.Function) -> frozenset[str]:
     """The names that loops bind."""
-    loops = (s for s in ir.walk(function.body) if isinstance(s, (ir.For, ir.While)))
+    loops = (s for s in ir.walk(function) if isinstance(s, (ir.For, ir.While)))
     return frozenset(n for loop in loops for n in ir.bound(loop.body))
 
 
@@ -260,5 +260,5 @@ class _Memory:
 
 def written_names(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     """The names whose memory some statement writes into, in a function whose calls are marked."""
-    stmts = ir.walk(function.body)
+    stmts = ir.walk(function)
     return frozenset(n for s in stmts for n in marked_names(s) or written_into(s, kinds))

@@ -278,7 +278,7 @@ def _is_known(kind: ir.Kind) -> bool:
 
 def _given_to(value: ir.Atom, function: ir.Function) -> list[ir.Rhs]:
     """What is assigned to a name."""
-    stmts = (s for s in ir.walk(function.body) if isinstance(s, ir.Assign))
+    stmts = (s for s in ir.walk(function) if isinstance(s, ir.Assign))
     return [s.rhs for s in stmts if s.target == value]
 
 
@@ -330,7 +330,7 @@ def _assumed(
     function: ir.Function, kinds: ir.Kinds, known: _Induction, first: Mapping[Any, Summary]
 ) -> Typed:
     """A function with the kinds of its names, each call doing what it does for its arguments."""
-    calls = [c for c in map(ir.call_of, ir.walk(function.body)) if c and is_user_function(c.fn)]
+    calls = [c for c in map(ir.call_of, ir.walk(function)) if c and is_user_function(c.fn)]
 
     def make(does: Does) -> tuple[Typed, ir.Kinds]:
         typed = _typed(function, kinds, does)
@@ -357,7 +357,7 @@ def _typed(function: ir.Function, kinds: ir.Kinds, does: Does) -> Typed:
 def refined_kinds(typed: Typed) -> ir.Kinds:
     """The kinds of names if calls do to lists what their summaries say, and not anything."""
     function, kinds = typed.function, typed.kinds
-    calls = [c for c in map(ir.call_of, ir.walk(function.body)) if c and _is_readable(c.fn)]
+    calls = [c for c in map(ir.call_of, ir.walk(function)) if c and _is_readable(c.fn)]
     if not any(isinstance(kinds.get(n), ir.List) for call in calls for n in ir.names(call)):
         return kinds
     readable = {id(call) for call in calls}

@@ -59,7 +59,7 @@ def generated(
 
 def has_derivatives(function: ir.Function) -> bool:
     """Whether a function calls a derivative."""
-    return any(is_derivative(call.fn) for call in ir.calls(function.body))
+    return any(is_derivative(call.fn) for call in ir.calls(function))
 
 
 def detached(function: ir.Function) -> ir.Function:
@@ -129,7 +129,7 @@ def _items(atom: Any, kinds: Mapping[str, ir.Kind]) -> tuple[ir.Kind, ...] | Non
 
 def seed_free(function: ir.Function) -> ir.Function:
     """The function without a variable of the name of the cotangent, which is a parameter later."""
-    if ir.SEED not in ir.bound(function.body):
+    if ir.SEED not in ir.bound(function):
         return function
     new = ir.Fresh(ir.all_names(function))(ir.SEED).id
     return ir.rebuilt(function, body=ir.rename(function.body, {ir.SEED: new}))

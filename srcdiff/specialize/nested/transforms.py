@@ -96,7 +96,7 @@ def with_first_kept(
 
 def with_copies_of_now(function: ir.Function, params: Mapping[str, ir.Kind]) -> ir.Function:
     """The function with copies of what was to be as it is now and is written into later."""
-    if not any(is_op(call, Op.AS_NOW) for call in ir.calls(function.body)):
+    if not any(is_op(call, Op.AS_NOW) for call in ir.calls(function)):
         return function
     kinds = infer(function, params)
     links = links_of(_each(function, lambda name: name).body, kinds)
@@ -115,9 +115,9 @@ def with_copies_of_now(function: ir.Function, params: Mapping[str, ir.Kind]) -> 
 
 def _without_aliases(function: ir.Function, change: Callable[[ir.Atom], ir.Rhs]) -> ir.Function:
     """The function without names for what stays as it is, where both names are bound once."""
-    count = ir.binding_counts(function.body, function.params, True)
+    count = ir.binding_counts(function, function.params, True)
     same: dict[str, str] = {}
-    for stmt in ir.assignments(function.body):
+    for stmt in ir.assignments(function):
         if is_op(stmt.rhs, Op.AS_NOW):
             rhs = change(stmt.rhs.args[0])
             if isinstance(rhs, ir.Name) and count[stmt.target.id] == count.get(rhs.id) == 1:
@@ -161,12 +161,12 @@ def _at(block: ir.Block, loc: ir.Loc) -> ir.Block:
 def with_columns(function: ir.Function, inputs: Iterable[str]) -> ir.Function:
     """The function with the Jacobians that depend on an input as calls of Python functions."""
     own: dict[str, Any] = {}
-    for stmt in ir.assignments(function.body):
+    for stmt in ir.assignments(function):
         found = _made(stmt.rhs, own)
         if found is not None:
             own[stmt.target.id] = found
     made = {n: v for n, v in own.items() if is_jacobian(v)}
-    if not made and not any(is_jacobian(call.fn) for call in ir.calls(function.body)):
+    if not made and not any(is_jacobian(call.fn) for call in ir.calls(function)):
         return function
     from srcdiff.specialize.early_activity import varied
 

@@ -35,7 +35,7 @@ def stored_classes(
 
     `more` are classes of objects of which that is known.
     """
-    stmts = ir.walk(function.body)
+    stmts = ir.walk(function)
     held = {
         ir.class_if_any(kinds.get(base.id))
         for base, key in found
@@ -97,7 +97,7 @@ def check_uses(function: ir.Function, kinds: ir.Kinds, kept: frozenset[type]) ->
     """Refuse what tells such objects from dicts, and functions that would have to know of them."""
     names = {n for n, k in kinds.items() if not kept.isdisjoint(ir.classes_in(k))}
     shared = {n for n in names if _is_shared(kinds[n], kept)}
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         if isinstance(stmt, (ir.If, ir.While)):
             asked = (ir.class_if_any(kinds.get(n)) for n in ir.names(stmt.test))
             if any(cls in kept for cls in asked):
@@ -132,7 +132,7 @@ def _refused(loc: ir.Loc) -> TransformError:
 
 def outside(function: ir.Function) -> dict[str, ir.Kind]:
     """What a function mentions of the variables around it, and their kinds."""
-    refs = (r for s in ir.walk(function.body) for r in ir.refs_of(s))
+    refs = (r for s in ir.walk(function) for r in ir.refs_of(s))
     return {r.text: kind_of(r.value, r.text) for r in refs}
 
 

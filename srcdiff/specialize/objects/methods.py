@@ -42,7 +42,7 @@ def check_property(function: ir.Function, kinds: ir.Kinds, kind: ir.Kind, name: 
     mine = {None, *ir.classes_in(kind)}
     memory = PointsTo.of(function, kinds)
     same = groups(k for k in (*memory.links, *memory.marks) if not _is_of_object(k.stmt, kinds))
-    stmts, whole = ir.walk(function.body), {n for n in kinds if ir.class_of(kinds[n]) is not None}
+    stmts, whole = ir.walk(function), {n for n in kinds if ir.class_of(kinds[n]) is not None}
     changed = memory.written.union(k.source for k in memory.marks)
     stored = {same.of(n) for n in changed if n not in whole}
     for stmt in stmts:

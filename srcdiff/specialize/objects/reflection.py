@@ -161,7 +161,7 @@ DICT = "__dict__"
 
 def check_ways(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse what is left: attributes by unknown names, and the dict that keeps them."""
-    for stmt in ir.walk(function.body):
+    for stmt in ir.walk(function):
         call = ir.call_of(stmt)
         if call is None or not call.args:
             continue

@@ -51,7 +51,7 @@ from srcdiff.specialize.objects.variables import (
 
 def forwarded(function: ir.Function) -> ir.Function:
     """The function without `_t = x` where every use of `_t` may read `x` itself."""
-    defined, used = ir.binding_counts(function.body), ir.reader_counts(function.body)
+    defined, used = ir.binding_counts(function), ir.reader_counts(function)
     return ir.rebuilt(function, body=_block(function.body, defined, used))
 
 
@@ -407,7 +407,7 @@ def restored(function: ir.Function, fields: Fields) -> ir.Function:
     theirs = {p.name for p in fields.params}
     # A variable may have been given the name of a parameter of which only parts were left.
     apart = ir.Fresh(ir.all_names(function) | theirs)
-    clashes = sorted(theirs & ir.bound(function.body) - {p.name for p in function.params})
+    clashes = sorted(theirs & ir.bound(function) - {p.name for p in function.params})
     renamed = ir.rename(function.body, {n: apart(n).id for n in clashes})
     function = ir.rebuilt(function, body=renamed)
     params = list(fields.params)
@@ -467,7 +467,7 @@ class _Unfold(Rewriter):
 
 def plain_names(function: ir.Function) -> ir.Function:
     """A function that binds no attribute."""
-    dotted = sorted(n for n in ir.bound(function.body) if not n.isidentifier())
+    dotted = sorted(n for n in ir.bound(function) if not n.isidentifier())
     fresh = ir.Fresh(ir.all_names(function))
     return ir.rebuilt(function, body=ir.rename(function.body, {n: fresh(n).id for n in dotted}))
 
