@@ -8,5 +8,6 @@ as before, by the same operations; only the order in which sums add up is anothe
 `places`: where the elements lie that a statement reads and writes.
 `groups`: which statements may be one loop nest.
 `segments`: in which inner loop of the nest each one stands.
-`loop_nests`: the nest as a function, and its call.
+`loop_nests`: the nest as a function; `fusion`: its call.
+`sharing`: one function for loops that are the same.
 """

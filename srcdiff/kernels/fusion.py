@@ -24,6 +24,7 @@ from srcdiff.kernels.groups import Group, needed_outside, used_steps
 from srcdiff.kernels.loop_nests import Output, Writer, dtype_atoms
 from srcdiff.kernels.places import Frame, Place, view_in
 from srcdiff.kernels.segments import segments_of
+from srcdiff.kernels.sharing import with_shared_loops
 from srcdiff.kinds.interpreter import infer
 from srcdiff.optimize.dead_code import remove_dead
 from srcdiff.primitives.operation import op_of
@@ -37,6 +38,7 @@ def fused(function: ir.Function, params: ir.Kinds) -> ir.Function:
     function = with_known_shapes(function, {**params, **infer(function, params)})
     expansion = Expansion(function, {**params, **infer(function, params)})
     done = remove_dead(_Fusion(function, params, expansion).function(function))
+    done = with_shared_loops(done)
     if len(done.body) > 1 and type(done.body[-2]) is ir.Comment:  # nothing is left behind it
         return ir.rebuilt(done, body=(*done.body[:-2], done.body[-1]))
     return done
@@ -54,8 +56,6 @@ class _Fusion(Rewriter):
         self.counts = _bindings(whole, self.kinds)
         self.uses = ir.reader_counts(whole.body)
         self.views: dict[str, Place] = {}
-        self.base = function.name
-        self.made = ir.Fresh(ir.all_names(whole) | {function.name})
         self.alike: dict[str, str] = {}
         self.shapes: dict[str, ir.Name] = {}
         stores = (s for s in ir.walk(whole.body) if type(s) is ir.SetItem)
@@ -135,8 +135,7 @@ class _Fusion(Rewriter):
         run.group.steps = used_steps(run.group, needed)
         if not run.group.steps:
             return
-        name = self.made(f"{self.base}_loop").id
-        writer = Writer(run.group, segments_of(run.group), needed, name)
+        writer = Writer(run.group, segments_of(run.group), needed)
         _Call(self, run, writer).write(ir.Subroutine(writer.function()))
 
 
@@ -144,13 +143,29 @@ class _Fusion(Rewriter):
 
 
 @state
+class _Uses:
+    """The names that statements read and bind, and those whose memory they read and write."""
+
+    read: set[str]
+    bound: set[str]
+    looked: set[str]
+    stored: set[str]
+
+    def add(self, other: _Uses) -> None:
+        """What other statements use as well."""
+        self.read |= other.read
+        self.bound |= other.bound
+        self.looked |= other.looked
+        self.stored |= other.stored
+
+
+@state
 class _Run:
-    """Statements that are one group, and the names that they read and write."""
+    """Statements that are one group, and what they use."""
 
     group: Group
+    uses: _Uses
     stmts: list[ir.Stmt] = field(default_factory=list)
-    read: set[str] = field(default_factory=set)
-    written: set[str] = field(default_factory=set)
 
 
 class _Row:
@@ -174,29 +189,32 @@ class _Row:
         """Put a statement into the row, unless it does more than compute."""
         if elements is None and not (type(stmt) is ir.Assign and may_move(stmt.rhs)):
             return False
-        read, written = _seen(stmt, elements)
+        uses = self.uses(stmt, elements)
         place = len(self.items)
         for place in range(len(self.items), 0, -1):
             item = self.items[place - 1]
             if isinstance(item, _Run) and elements and self.joins(item, stmt, elements):
-                item.read |= read
-                item.written |= written
+                item.uses.add(uses)
                 return True
-            if self.keeps_apart(item, read, written):
+            if self.keeps_apart(item, uses):
                 break
         else:
             place = 0
         if elements is None or elements[0].is_number:
+            while place < len(self.items) and not self.is_mark(self.items[place]):
+                place += 1  # statements of this kind stay in order
             self.items.insert(place, stmt)
             return True
-        return self.starts(stmt, elements, read, written)
+        return self.starts(stmt, elements, uses)
 
-    def starts(
-        self, stmt: ir.Stmt, elements: list[Element], read: set[str], written: set[str]
-    ) -> bool:
+    def is_mark(self, item: _Run | ir.Stmt) -> bool:
+        """Whether it makes a difference on which side of it a statement stands."""
+        return isinstance(item, _Run) or type(item) is ir.Comment
+
+    def starts(self, stmt: ir.Stmt, elements: list[Element], uses: _Uses) -> bool:
         """Begin a run with a statement."""
         fusion = self.fusion
-        run = _Run(Group(fusion.kinds, fusion.shared, fusion.views), [], read, written)
+        run = _Run(Group(fusion.kinds, fusion.shared, fusion.views), uses)
         if not self.joins(run, stmt, elements):
             return False
         self.items.append(run)
@@ -214,28 +232,28 @@ class _Row:
         run.stmts.append(stmt)
         return True
 
-    def keeps_apart(self, item: _Run | ir.Stmt, read: set[str], written: set[str]) -> bool:
-        """Whether something has to run before what reads and writes some names."""
-        if isinstance(item, _Run):
-            before, after = item.read, item.written
-        elif type(item) is ir.Comment:
+    def keeps_apart(self, item: _Run | ir.Stmt, uses: _Uses) -> bool:
+        """Whether something has to run before what uses some names."""
+        if not isinstance(item, _Run) and type(item) is ir.Comment:
             return False
-        else:
-            before, after = _seen(item, None)
-        return self.meet(read | written, after) or self.meet(written, before)
+        other = item.uses if isinstance(item, _Run) else self.uses(item, None)
+        named = uses.bound & (other.read | other.bound) or uses.read & other.bound
+        in_memory = self.meet(uses.stored, other.looked | other.stored)
+        return bool(named) or in_memory or self.meet(uses.looked, other.stored)
 
     def meet(self, one: set[str], two: set[str]) -> bool:
         """Whether some of two sets of names are the same, or may share memory."""
         share = self.fusion.shared.share
-        return not one.isdisjoint(two) or any(share(a, b) for a in one for b in two)
+        return any(a == b or share(a, b) for a in one for b in two)
 
-
-def _seen(stmt: ir.Stmt, elements: list[Element] | None) -> tuple[set[str], set[str]]:
-    """The names that a statement, or its steps, read and write."""
-    stmts = [e.stmt for e in elements] if elements else [stmt]
-    stores = {s.base.id for s in stmts if type(s) is ir.SetItem}
-    read = {n for s in stmts for n in ir.reads(s)}
-    return read, stores | {n for s in stmts for n in ir.writes(s)}
+    def uses(self, stmt: ir.Stmt, elements: list[Element] | None) -> _Uses:
+        """What a statement, or its steps, use; a view is made without a look at the memory."""
+        stmts = [e.stmt for e in elements] if elements else [stmt]
+        read = {n for s in stmts for n in ir.reads(s)}
+        bound = {n for s in stmts for n in ir.writes(s)}
+        stored = {s.base.id for s in stmts if type(s) is ir.SetItem}
+        looks = bound.isdisjoint(self.fusion.views)
+        return _Uses(read, bound, read if looks else set(), stored)
 
 
 def _bindings(function: ir.Function, kinds: ir.Kinds) -> dict[str, int]:
@@ -277,7 +295,7 @@ class _Call:
     """What stands for a group: arrays for its results, checks of shapes, and the call."""
 
     def __init__(self, fusion: _Fusion, run: _Run, writer: Writer) -> None:
-        self.fusion, self.read, self.writer = fusion, run.read, writer
+        self.fusion, self.read, self.writer = fusion, run.uses.read, writer
         self.whole: Frame = tuple(range(run.group.rank))
         found = {a.place: a for a in writer.accesses()}
         self.names = {p: self.name_of(p) for p in found}

@@ -45,9 +45,8 @@ class Writer:
     are the same in all iterations; `results` the sums over all of them.
     """
 
-    def __init__(self, group: Group, segments: Segments, needed: set[str], name: str) -> None:
-        self.group, self.segments, self.name = group, segments, name
-        self.needed = needed
+    def __init__(self, group: Group, segments: Segments, needed: set[str]) -> None:
+        self.group, self.segments, self.needed = group, segments, needed
         self.rank = group.rank
         self.split = 0 if group.split is None else group.split
         self.fresh = ir.Fresh()
@@ -132,7 +131,10 @@ class Writer:
     # --- the function -----------------------------------------------------------------------------
 
     def function(self) -> ir.Function:
-        """The function: lengths, what adds up, the loops, and what is returned."""
+        """The function: lengths, what adds up, the loops, and what is returned.
+
+        Its name is still to be given.
+        """
         totals = Builder(self.fresh)
         body = self._outer(0, totals)
         for place, name in self.buffers.items():
@@ -144,7 +146,7 @@ class Writer:
         result: ir.Atom = values[0] if len(values) == 1 else ir.Tup(values) if values else ir.NONE
         params = [*self.arrays.values(), *self.params.values(), *self.numbers.values()]
         return ir.Function(
-            self.name,
+            "loop",
             tuple(ir.Param(p.id) for p in (*params, *self._free_lengths())),
             (*self._known_lengths(), *self.top.out, *totals.out, *body, ir.Return(result)),
         )

@@ -60,7 +60,7 @@ class Algebra:
             given = self.kinds, self.available, self.steady, self.is_loose
             other: ir.Rhs | None = shapes.from_another(call, *given)
             if other is None and op is Op.NP_SUM and is_linear(call):
-                other = self.linear(target, call) or self.summed(target, call)
+                other = self.total(call) or self.linear(target, call) or self.summed(target, call)
             if other is not None:
                 return other
         if call.kwargs:
@@ -87,6 +87,20 @@ class Algebra:
         kind = self.kinds.get(target, ir.UNKNOWN)
         inexact = self.products is not None and ir.is_float(kind)
         return self.products.summed(call, kind) if inexact else None  # type: ignore[union-attr]
+
+    def total(self, call: ir.Call) -> ir.Rhs | None:
+        """`np.sum(np.broadcast_to(v, x.shape))` of a number as `v * x.size`."""
+        value = self.available.value(call.args[0])
+        if call.kwargs or not is_op(value, Op.BROADCAST_TO) or value.kwargs:
+            return None
+        number, shape = value.args
+        asked = self.available.value(shape)
+        if type(self.kind(number)) is not ir.Scalar or not self.is_inexact(number):
+            return None
+        if not is_op(asked, Op.SHAPE) or type(self.kind(asked.args[0])) is not ir.Array:
+            return None
+        size = self.signs.computed(ir.Call(ir.Attr("size"), asked.args))
+        return ir.Call(operator.mul, (number, size))
 
     # --- asking ---
 

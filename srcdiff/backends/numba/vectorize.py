@@ -42,13 +42,16 @@ def vectorized(function: ir.Function) -> ir.Function:
         ExtraError: Numba is not installed.
     """
     numba()
+    made: dict[int, ir.Subroutine] = {}
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         call = ir.call_of(s)
         if call is None or type(call.fn) is not ir.Subroutine:
             return s
-        loop = _vectorized(call.fn.function)
-        return replace(s, rhs=replace(call, fn=ir.Subroutine(loop)))  # type: ignore[arg-type]
+        loop = made.get(id(call.fn))
+        if loop is None:
+            loop = made[id(call.fn)] = ir.Subroutine(_vectorized(call.fn.function))
+        return replace(s, rhs=replace(call, fn=loop))  # type: ignore[arg-type]
 
     return ir.replaced_in(function, stmt)
 
