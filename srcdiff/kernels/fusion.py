@@ -282,6 +282,7 @@ class _Call:
         found = {a.place: a for a in writer.accesses()}
         self.names = {p: self.name_of(p) for p in found}
         self.shaped = {self.names[p]: a.own for p, a in found.items()}
+        self.parts = {self.names[p] for p, a in found.items() if a.array != p}
         for name, frame in run.group.likes.items():
             self.shaped.setdefault(name, frame)
         for place, access in run.group.loads.items():  # what only results need that nobody reads
@@ -323,13 +324,16 @@ class _Call:
         return ir.Tup(tuple(ir.Const(1) if k is None else self.length(k) for k in frame))
 
     def check(self) -> None:
-        """Check the shapes of what is not known to have the shape that the loops go over."""
+        """Check the shapes of what is not known to have the shape that the loops go over.
+
+        A part that loops address in its array is asked in any case: that checks its integers.
+        """
         fusion, like = self.fusion, self.like()
         asked: dict[Frame, list[ir.Atom]] = {}
         for name, own in self.shaped.items():
             sources = {self.source(axis) for axis in own if axis is not None}
             same = own == self.whole and fusion.are_alike(name, like)
-            if not same and sources - {name}:
+            if not same and (sources - {name} or (not sources and name in self.parts)):
                 asked.setdefault(own, []).append(fusion.attribute(name, "shape"))
                 if own == self.whole and like is not None:
                     fusion.alike_from_now(name, like)

@@ -162,7 +162,7 @@ class Group:
 
     def _access(self, place: Place, frame: Frame) -> Access:
         """How loops address a place."""
-        return access(place, frame, ir.rank_of(self.kinds[place.root]) or 0)
+        return access(place, frame, self.kinds)
 
     def _has_shape(self, element: Map) -> bool:
         """Whether the array whose shape a result has is there before the loops, or in them."""
