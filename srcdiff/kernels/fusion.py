@@ -107,8 +107,9 @@ class _Fusion(Rewriter):
         """What a statement does to elements; what parts are written into is made as it is."""
         call = ir.call_of(stmt)
         if type(stmt) is ir.Assign and type(call) is ir.Call and is_op(call, Op.SHAPE):
-            if type(call.args[0]) is ir.Name and self.counts[stmt.target.id] == 1:
-                self.shapes[stmt.target.id] = call.args[0]
+            of = call.args[0]
+            if type(of) is ir.Name and self.counts[stmt.target.id] == self.counts[of.id] == 1:
+                self.shapes[stmt.target.id] = of
         found = element_of(stmt, self.kinds, self.shapes)
         if not isinstance(found, Map) or found.target is None:
             return found

@@ -155,6 +155,16 @@ def axes_inserted(a):
     return np.sum(np.sin(a))
 
 
+def of_the_shape_before(x):
+    total = 0.0
+    for _ in range(2):
+        shape = x.shape
+        x = x[1:] * 2.0
+        z = np.full(shape, 3.0)
+        total = total + np.sum(z * z) + np.sum(x)
+    return total
+
+
 def by_a_slice_object(a):
     rows = slice(1, 3)
     a[rows, 2:] *= 2.0
@@ -167,7 +177,7 @@ def by_a_slice_object(a):
     [
         (shifted, X), (stepped, X), (read_before_and_behind, X), (through_two_names, X),
         (bound_again, X), (summed_first, X), (turned, A), (chosen_by_a_number, A3),
-        (axes_inserted, A), (by_a_slice_object, A),
+        (axes_inserted, A), (by_a_slice_object, A), (of_the_shape_before, X),
     ],
     ids=lambda v: getattr(v, "__name__", ""),
 )  # fmt: skip
