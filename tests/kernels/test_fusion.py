@@ -246,6 +246,19 @@ def test_numbers_are_divided_as_numpy_does():
 
 
 @needs_numba
+def test_zero_is_raised_to_negative_integers_as_numpy_does():
+    def powers(x, k, y):
+        return np.sum(y * (x**-1 + x**-3 + x**k))
+
+    x = np.array([0.0, -0.0, 2.0, -3.0, np.inf, np.nan])
+    g, plain = (srcdiff.grad(powers, (2,), compile=c) for c in ("numba", None))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for k in (-2, -1, 0, 3, np.arange(-3, 3)):
+            for one, other in zip(g(x, k, x), plain(x, k, x), strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-13)
+
+
+@needs_numba
 @pytest.mark.parametrize("x", [[np.nan, 1.0, 2.0, 0.5], [np.inf, 1.0, -np.inf, 0.0]])
 def test_special_values(x):
     def extreme(x):
