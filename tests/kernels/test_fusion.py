@@ -172,12 +172,20 @@ def by_a_slice_object(a):
     return np.sum(np.sin(a))
 
 
+def a_vector_along_two_axes(a):
+    x = a[0] + 2.0
+    z = np.sum(a, axis=1) * x
+    e = np.exp(a - np.sum(a, axis=1, keepdims=True)) * x
+    return np.sum(e) + np.sum(z)
+
+
 @pytest.mark.parametrize(
     "f, x",
     [
         (shifted, X), (stepped, X), (read_before_and_behind, X), (through_two_names, X),
         (bound_again, X), (summed_first, X), (turned, A), (chosen_by_a_number, A3),
         (axes_inserted, A), (by_a_slice_object, A), (of_the_shape_before, X),
+        (a_vector_along_two_axes, A3[0, :, 1:]),
     ],
     ids=lambda v: getattr(v, "__name__", ""),
 )  # fmt: skip
@@ -206,6 +214,19 @@ def test_other_lengths_are_refused_as_numpy_does():
         g(X, X[:6])
     with pytest.raises(ValueError, match="broadcast"):
         g(X[:6], X)
+
+
+@needs_numba
+def test_a_vector_along_two_axes_has_both_lengths():
+    def both(a, x):
+        return np.sum(np.sum(a * a, axis=1) * x) + np.sum(a * x)
+
+    g = srcdiff.grad(both, (0, 1), compile="numba")
+    g(A[:, 1:], A[:, 0])
+    with pytest.raises(ValueError, match="broadcast"):
+        g(A, A[:, 0])
+    with pytest.raises(ValueError, match="broadcast"):
+        g(A, A[0])
 
 
 @needs_numba
