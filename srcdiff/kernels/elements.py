@@ -123,7 +123,7 @@ def element_of(stmt: ir.Stmt, kinds: ir.Kinds, shapes: Shapes) -> Element | None
         return None
     if dims == () and not _divides_as_numpy(kinds[stmt.target.id]):
         return None
-    return Map(stmt, stmt.rhs.fn, stmt.rhs.args, dims, stmt.target.id)
+    return Map(stmt, _scalar_form(stmt.rhs, kinds), stmt.rhs.args, dims, stmt.target.id)
 
 
 def is_cheap(element: Map) -> bool:
@@ -170,6 +170,15 @@ def _is_scalar_form(call: ir.Call, kinds: ir.Kinds) -> bool:
     if name in _COMPARED:
         return True
     return "float64" in dtypes and "bool" not in dtypes and name in (_POWERS | _OF_FLOATS)
+
+
+def _scalar_form(call: ir.Call, kinds: ir.Kinds) -> Any:
+    """The function of scalars: `**` raises an error where zero is raised to a negative integer."""
+    if op_of(call.fn).name not in _POWERS or dtype_of(call.args[1], kinds) != "int64":
+        return call.fn
+    exponent = call.args[1]
+    known = type(exponent) is ir.Const and exponent.value >= 0
+    return call.fn if known else np.power
 
 
 def _divides_as_numpy(kind: ir.Kind) -> bool:

@@ -2,8 +2,8 @@
 
 Takes a finished function and the kinds of its names; gives the steps of each statement that is
 several (`Expansion.steps`), and the function in which they stand for these.  Means are sums, the
-shares of extreme values are comparisons and sums, quotients that may be zero are chosen.  The
-invariant: the same values, to the order of sums.
+shares of extreme values are comparisons and sums, quotients that may be zero are chosen, negative
+powers are quotients.  The invariant: the same values, to the order of sums.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ class Expansion(Rewriter):
             "srcdiff.runtime.arrays.divide_or_zero": self.quotient,
             "srcdiff.runtime.arrays.log_or_zero": self.logarithm,
             "numpy.mean": self.mean,
+            "operator.pow": self.power, "numpy.power": self.power,
         }.get(op_of(call.fn).name)
         return None if made is None else made(call)
 
@@ -83,6 +84,15 @@ class Expansion(Rewriter):
         (x,) = call.args
         test = self.apply(operator.ne, x, ir.Const(0.0))
         return ir.Call(np.log, (self.apply(np.where, test, x, ir.Const(1.0)),))
+
+    def power(self, call: ir.Call) -> ir.Call | None:
+        """`1.0 / x ** n` for a literal `-n`."""
+        x, exponent = call.args
+        value = exponent.value if type(exponent) is ir.Const else None
+        if call.kwargs or type(value) is not int or value >= 0:
+            return None
+        raised = x if value == -1 else self.apply(operator.pow, x, ir.Const(-value))
+        return ir.Call(operator.truediv, (ir.Const(1.0), raised))
 
     def mean(self, call: ir.Call) -> ir.Call | None:
         """`sum(x) / n`."""

@@ -107,8 +107,9 @@ class _Fusion(Rewriter):
         """What a statement does to elements; what parts are written into is made as it is."""
         call = ir.call_of(stmt)
         if type(stmt) is ir.Assign and type(call) is ir.Call and is_op(call, Op.SHAPE):
-            if type(call.args[0]) is ir.Name and self.counts[stmt.target.id] == 1:
-                self.shapes[stmt.target.id] = call.args[0]
+            of = call.args[0]
+            if type(of) is ir.Name and self.counts[stmt.target.id] == self.counts[of.id] == 1:
+                self.shapes[stmt.target.id] = of
         found = element_of(stmt, self.kinds, self.shapes)
         if not isinstance(found, Map) or found.target is None:
             return found
@@ -300,6 +301,7 @@ class _Call:
         found = {a.place: a for a in writer.accesses()}
         self.names = {p: self.name_of(p) for p in found}
         self.shaped = {self.names[p]: a.own for p, a in found.items()}
+        self.parts = {self.names[p] for p, a in found.items() if a.array != p}
         for name, frame in run.group.likes.items():
             self.shaped.setdefault(name, frame)
         for place, access in run.group.loads.items():  # what only results need that nobody reads
@@ -341,13 +343,16 @@ class _Call:
         return ir.Tup(tuple(ir.Const(1) if k is None else self.length(k) for k in frame))
 
     def check(self) -> None:
-        """Check the shapes of what is not known to have the shape that the loops go over."""
+        """Check the shapes of what is not known to have the shape that the loops go over.
+
+        A part that loops address in its array is asked in any case: that checks its integers.
+        """
         fusion, like = self.fusion, self.like()
         asked: dict[Frame, list[ir.Atom]] = {}
         for name, own in self.shaped.items():
             sources = {self.source(axis) for axis in own if axis is not None}
             same = own == self.whole and fusion.are_alike(name, like)
-            if not same and sources - {name}:
+            if not same and (sources - {name} or (not sources and name in self.parts)):
                 asked.setdefault(own, []).append(fusion.attribute(name, "shape"))
                 if own == self.whole and like is not None:
                     fusion.alike_from_now(name, like)

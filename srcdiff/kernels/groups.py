@@ -158,11 +158,20 @@ class Group:
         if any(p is not None and self._may_share(p.root, place.root) for p in read):
             return False
         value = self.values.get(place)
-        return value is None or (not value.sealed and value.frame == frame)
+        same = value is None or (not value.sealed and value.frame == frame)
+        return same and self._runs(place, frame)
+
+    def _runs(self, place: Place, frame: Frame) -> bool:
+        """Whether the axes of a place are those of a frame wherever it is loaded in the group.
+
+        A vector of a square may be one value a column here, and one value a row there.
+        """
+        load = self.loads.get(place)
+        return load is None or load.own == frame
 
     def _access(self, place: Place, frame: Frame) -> Access:
         """How loops address a place."""
-        return access(place, frame, ir.rank_of(self.kinds[place.root]) or 0)
+        return access(place, frame, self.kinds)
 
     def _has_shape(self, element: Map) -> bool:
         """Whether the array whose shape a result has is there before the loops, or in them."""
@@ -189,7 +198,8 @@ class Group:
             return None
         value = self.values.get(place)
         if value is None:
-            return Operand(atom, place, self._access(place, mine))
+            runs = self._runs(place, mine)
+            return Operand(atom, place, self._access(place, mine)) if runs else None
         if value.sealed and not self._unsealed(place):
             return None
         return Operand(atom, place) if self.values[place].frame == mine else None

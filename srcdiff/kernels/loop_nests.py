@@ -66,6 +66,9 @@ class Writer:
         for step in group.steps:
             for operand in step.operands:
                 self.number(operand)
+        for found in self.accesses():
+            for start in found.starts:
+                self.number(Operand(start))
 
     def _outputs(self, needed: set[str]) -> None:
         """Arrays for what is read outside, or in another segment."""
@@ -421,7 +424,8 @@ class _Segment:
     def _index(self, found: Access, builder: Builder, line: bool = False) -> ir.Atom:
         """The index of an element, or of the line through it."""
         items: list[ir.Atom] = []
-        for k, (axis, start) in enumerate(zip(found.frame, found.starts)):
+        starts = (self.writer.number(Operand(start)) for start in found.starts)
+        for k, (axis, start) in enumerate(zip(found.frame, starts)):
             if line and k == len(found.frame) - 1:
                 if start != ZERO:
                     items.append(ir.Slice(start, ir.NONE, ir.NONE))

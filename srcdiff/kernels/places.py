@@ -74,9 +74,11 @@ def _is_integer(atom: ir.Atom, kinds: ir.Kinds) -> bool:
     return type(kind) is ir.Scalar and kind.dtype == "int64"
 
 
-def access(place: Place, frame: Frame, rank: int) -> Access:
-    """How loops address a place: in its array of so many axes, if its rows lie apart in that."""
-    found = None if place.index is None else _in_array(place.index, frame, rank)
+def access(place: Place, frame: Frame, kinds: ir.Kinds) -> Access:
+    """How loops address a place: in its array, if its rows lie apart in that."""
+    found = None
+    if place.index is not None and _is_basic(place.index, kinds):
+        found = _in_array(place.index, frame, ir.rank_of(kinds[place.root]) or 0)
     if found is None:
         return Access(place, frame, place, frame, tuple(ir.Const(0) for _ in frame))
     return Access(place, frame, Place(place.root), *found)
@@ -90,8 +92,8 @@ def _in_array(
 ) -> tuple[Frame, tuple[ir.Atom, ...]] | None:
     """The frame and the starts in the array itself; None where the part is addressed as it is.
 
-    A part of which the first axis alone is cut is one of whole rows, and a start has to be known
-    not to be negative.
+    The index is one of integers and slices.  A part of which the first axis alone is cut is one of
+    whole rows, and a start has to be known not to be negative.
     """
     items = index.items if type(index) is ir.Tup else (index,)
     items = (*items, *(_ALL for _ in range(rank - len(items))))

@@ -290,6 +290,7 @@ class Op(Choice):
     ADD_TO_PART = "srcdiff.runtime.sequences.add_to_part"
     ADD_TREE = "srcdiff.runtime.trees.add_tree"
     AS_NOW = "srcdiff.runtime.trees.as_now"
+    AXIS_SIZE = "srcdiff.runtime.arrays.axis_size"
     CALL_VJP = "srcdiff.runtime.trees.call_vjp"
     CHECKPOINTED = "srcdiff.runtime.checkpoint.checkpointed"
     CHECK_ADJOINT = "srcdiff.runtime.trees.check_adjoint"

@@ -1,5 +1,6 @@
 """Which array statements become one loop nest, and that the loops compute what NumPy does."""
 
+import contextlib
 import importlib
 
 import numpy as np
@@ -10,6 +11,7 @@ from tests.corpus.native import interpreted
 
 X = np.linspace(0.1, 1.3, 7)
 A = np.linspace(-1.0, 1.0, 20).reshape(4, 5)
+A3 = np.linspace(-1.0, 1.0, 60).reshape(3, 4, 5)
 
 
 def text_and_gap(f, *args, **options):
@@ -139,11 +141,51 @@ def turned(a):
     return np.sum(y * y)
 
 
+def chosen_by_a_number(a):
+    s = 0.0
+    for k in range(3):
+        v = a[k, 1:, 2:]
+        s = s + np.sum(np.sin(v) * v)
+    return s
+
+
+def axes_inserted(a):
+    a[None, 1:, 2:] *= 2.0
+    a[1:, None, 2:] += 0.5
+    return np.sum(np.sin(a))
+
+
+def of_the_shape_before(x):
+    total = 0.0
+    for _ in range(2):
+        shape = x.shape
+        x = x[1:] * 2.0
+        z = np.full(shape, 3.0)
+        total = total + np.sum(z * z) + np.sum(x)
+    return total
+
+
+def by_a_slice_object(a):
+    rows = slice(1, 3)
+    a[rows, 2:] *= 2.0
+    a[1:, rows] += 0.5
+    return np.sum(np.sin(a))
+
+
+def a_vector_along_two_axes(a):
+    x = a[0] + 2.0
+    z = np.sum(a, axis=1) * x
+    e = np.exp(a - np.sum(a, axis=1, keepdims=True)) * x
+    return np.sum(e) + np.sum(z)
+
+
 @pytest.mark.parametrize(
     "f, x",
     [
         (shifted, X), (stepped, X), (read_before_and_behind, X), (through_two_names, X),
-        (bound_again, X), (summed_first, X), (turned, A),
+        (bound_again, X), (summed_first, X), (turned, A), (chosen_by_a_number, A3),
+        (axes_inserted, A), (by_a_slice_object, A), (of_the_shape_before, X),
+        (a_vector_along_two_axes, A3[0, :, 1:]),
     ],
     ids=lambda v: getattr(v, "__name__", ""),
 )  # fmt: skip
@@ -175,6 +217,46 @@ def test_other_lengths_are_refused_as_numpy_does():
 
 
 @needs_numba
+def test_a_vector_along_two_axes_has_both_lengths():
+    def both(a, x):
+        return np.sum(np.sum(a * a, axis=1) * x) + np.sum(a * x)
+
+    g = srcdiff.grad(both, (0, 1), compile="numba")
+    g(A[:, 1:], A[:, 0])
+    with pytest.raises(ValueError, match="broadcast"):
+        g(A, A[:, 0])
+    with pytest.raises(ValueError, match="broadcast"):
+        g(A, A[0])
+
+
+@needs_numba
+def test_integers_out_of_range_are_refused_as_numpy_does():
+    def one_element(a, b, k):
+        return np.sum(np.sin(a[k, 0:1, 2:3] * b))
+
+    g, plain = (srcdiff.grad(one_element, 1, compile=c) for c in ("numba", None))
+    for k in (2, -1):
+        np.testing.assert_allclose(g(A3, A, k), plain(A3, A, k), rtol=1e-12)
+    for k in (3, -4):
+        with pytest.raises(IndexError, match="out of bounds"):
+            g(A3, A, k)
+
+
+@needs_numba
+def test_means_of_parts_that_may_be_empty():
+    def tail(x):
+        return np.mean(x[2:]) * np.mean(x, axis=0)
+
+    with np.errstate(invalid="ignore"):
+        for x in (X, X[:3], X[:2]):
+            found = srcdiff.value_and_grad(tail, compile="numba")(x)
+            with pytest.warns(RuntimeWarning) if len(x) == 2 else contextlib.nullcontext():
+                expected = srcdiff.value_and_grad(tail)(x)
+            for one, other in zip(found, expected, strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+@needs_numba
 def test_numbers_are_divided_as_numpy_does():
     def quotient(x, y):
         return np.sum(x / y)
@@ -182,6 +264,19 @@ def test_numbers_are_divided_as_numpy_does():
     with np.errstate(divide="ignore"):
         (d,) = srcdiff.grad(quotient, (0,), compile="numba")(X, np.zeros(7))
     assert np.all(np.isposinf(d))
+
+
+@needs_numba
+def test_zero_is_raised_to_negative_integers_as_numpy_does():
+    def powers(x, k, y):
+        return np.sum(y * (x**-1 + x**-3 + x**k))
+
+    x = np.array([0.0, -0.0, 2.0, -3.0, np.inf, np.nan])
+    g, plain = (srcdiff.grad(powers, (2,), compile=c) for c in ("numba", None))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for k in (-2, -1, 0, 3, np.arange(-3, 3)):
+            for one, other in zip(g(x, k, x), plain(x, k, x), strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-13)
 
 
 @needs_numba

@@ -112,6 +112,8 @@ class _PlainIndices(Rewriter):
             return call
         rank += len(places)
         new = {p % rank for p in places}
+        if type(atom_kind(base, self.kinds)) is ir.Scalar:
+            return ir.Call(np.full, (ir.Tup((ir.Const(1),) * rank), base))
         index = tuple(ir.NONE if k in new else _WHOLE for k in range(rank))
         return ir.Call(operator.getitem, (base, ir.Tup(index)))
 
@@ -256,6 +258,16 @@ def unbroadcast(d: Any, x: Any) -> Any:
     return out.reshape(shape)[()]
 
 
+def axis_size(x: Any, axis: Any = None) -> Any:
+    """The number of elements of `x` along `axis` (an int, a tuple, None: all), nan if it is 0."""
+    size = x.size
+    if axis is not None:
+        size = 1
+        for k in np.asarray(axis).ravel():
+            size *= x.shape[k]
+    return float(size) or np.nan
+
+
 def winners(x: Any, z: Any) -> Any:
     """The share of every element of `x` in its extreme value `z`."""
     hit = np.equal(x, z)
@@ -306,8 +318,8 @@ def cofactor(a: Any) -> Any:
 
 _FORMS: Mapping[Op | None, Any] = {
     Op.COTANGENT: cotangent, Op.LIKE_TREE: like_tree, Op.UNBROADCAST: unbroadcast,
-    Op.WINNERS: winners, Op.SCATTER: scatter, Op.UNDIFF: undiff, Op.OTHERS: others,
-    Op.COFACTOR: cofactor,
+    Op.AXIS_SIZE: axis_size, Op.WINNERS: winners, Op.SCATTER: scatter, Op.UNDIFF: undiff,
+    Op.OTHERS: others, Op.COFACTOR: cofactor,
 }  # fmt: skip
 
 

@@ -75,9 +75,9 @@ def _with_vector_form(stmt: ir.Stmt) -> ir.Stmt:
 
 
 def _power(call: ir.Call) -> Any:
-    """The vector form of a power; powers of literals are products and roots."""
+    """The vector form of a power; those by literal counts are products."""
     from srcdiff.backends.numba import vector_math as vm
 
     exponent = call.args[1]
-    literal = type(exponent) is ir.Const and type(exponent.value) is int
-    return None if literal else vm.pow
+    counts = type(exponent) is ir.Const and type(exponent.value) is int and exponent.value >= 0
+    return None if counts else vm.pow
