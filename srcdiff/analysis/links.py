@@ -31,6 +31,7 @@ from srcdiff.primitives.effects import (
     makes_object,
     mutated_args,
     object_parts,
+    picks_number,
     returns_view,
     written_into,
 )
@@ -106,11 +107,13 @@ def _holds_only_values(kind: ir.Kind | None) -> bool:
     return bool(items) and not any(map(may_have_memory, items))
 
 
-def links_of(block: ir.Block, kinds: ir.Kinds, inside: bool = False) -> Iterator[Link]:
+def links_of(
+    block: ir.Block, kinds: ir.Kinds, device: bool, inside: bool = False
+) -> Iterator[Link]:
     """Every way in which a statement lets two names share memory."""
     last: Mapping[str, int] | None = None
     for k, stmt in enumerate(block):
-        for target, source, how in shares(stmt, kinds):
+        for target, source, how in shares(stmt, kinds, device):
             # A list of the numbers of an array or a list holds nothing of that.
             numbers = (how == "stored" or is_copy(stmt)) and _holds_only_values(kinds.get(target))
             if not numbers and may_have_memory(kinds.get(target)):
@@ -118,7 +121,8 @@ def links_of(block: ir.Block, kinds: ir.Kinds, inside: bool = False) -> Iterator
                 span = max(0, last.get(target, 0) - k)
                 yield Link(target, source, how, stmt, block[k + 1 :], inside, span)
         for inner in ir.blocks(stmt):
-            yield from links_of(inner, kinds, inside or isinstance(stmt, (ir.For, ir.While)))
+            loops = inside or isinstance(stmt, (ir.For, ir.While))
+            yield from links_of(inner, kinds, device, loops)
 
 
 def _last_uses(block: ir.Block) -> dict[str, int]:
@@ -131,13 +135,13 @@ Holds = Callable[[str, ir.Kinds], bool]
 
 
 def shares(
-    stmt: ir.Stmt, kinds: ir.Kinds, holds: Holds = named_container
+    stmt: ir.Stmt, kinds: ir.Kinds, device: bool, holds: Holds = named_container
 ) -> Iterator[tuple[str, str, str]]:
-    """(target, source, how) of one statement."""
+    """(target, source, how) of one statement; on a device, an item of an array is a part of it."""
     if isinstance(stmt, ir.Assign):
         if type(stmt.rhs) is ir.Call and computes(stmt.rhs, kinds):
             return
-        yield from _assign_shares(stmt, kinds, holds)
+        yield from _assign_shares(stmt, kinds, device, holds)
     elif isinstance(stmt, ir.Permute):
         for other in stmt.sources[1:]:
             yield other.id, stmt.sources[0].id, "permute"
@@ -212,7 +216,7 @@ def _container(atom: ir.Atom, kinds: ir.Kinds) -> bool:
 
 
 def _assign_shares(
-    stmt: ir.Assign, kinds: ir.Kinds, holds: Holds
+    stmt: ir.Assign, kinds: ir.Kinds, device: bool, holds: Holds
 ) -> Iterator[tuple[str, str, str]]:
     """What the target of an assignment may share memory with."""
     rhs, target = stmt.rhs, stmt.target.id
@@ -231,7 +235,8 @@ def _assign_shares(
         else:
             stored = tuple(_stores(stmt, kinds, holds)) if mutated_args(rhs) else ()
             yield from stored
-            if not stored and ir.is_scalar(ir.sure(kinds.get(target, ir.UNKNOWN))):
+            number = ir.is_scalar(ir.sure(kinds.get(target, ir.UNKNOWN)))
+            if not stored and (number or not device and picks_number(rhs, kinds)):
                 return  # a number shares nothing
             # What is put into a container may come back, or what was there.
             viewed = ir.Tup(rhs.args if stored else returns_view(rhs, kinds))

@@ -166,7 +166,7 @@ class PointsTo(Analysis):
     @cached_property
     def links(self) -> tuple[Link, ...]:
         """Every way in which two names come to share memory."""
-        return tuple(links_of(self.function.body, self.kinds))
+        return tuple(links_of(self.function.body, self.kinds, self.function.target.on_device))
 
     @cached_property
     def marks(self) -> tuple[Link, ...]:
@@ -343,7 +343,7 @@ def _taken_apart(link: Link, function: ir.Function, kinds: ir.Kinds) -> bool:
     """Whether the container is new, and only there for each of its items to be taken once."""
     made = [s for s in ir.walk(function) if link.source in ir.writes(s)]
     call = ir.call_of(made[0]) if len(made) == 1 and not link.inside else None
-    if call is None or returns_view(call) or any(shares(made[0], kinds)):
+    if call is None or returns_view(call) or any(shares(made[0], kinds, function.target.on_device)):
         return False
     uses = [s for s in ir.walk(function) if link.source in ir.reads(s)]
     keys = [s.rhs.args[1].value for s in uses if _takes_item(s, link.source)]  # type: ignore[union-attr]

@@ -207,7 +207,7 @@ def _joined(
 
     loops: set[str] = set()
     texts = printed(functions)
-    while new := {n: v for n, v in refs.items() if isinstance(v, _PASSED)}:
+    while new := {n: v for n, v in refs.items() if any(type(v) is c for c in _PASSED)}:
         more = [passed(n, v) for n, v in new.items()]
         loops.update(n for n, v in new.items() if type(v) is ir.Subroutine)
         refs.update((f.name, f) for f in more)

@@ -24,15 +24,15 @@ Dims = tuple[ir.Dim, ...]
 
 @frozen
 class Map:
-    """`fn` of the elements of `operands`, which becomes the element of a result.
+    """`compute` of the elements of `operands`, which becomes the element of a result.
 
-    `fn` None: the only operand itself.  `target`: the name of a new array; else the elements of
-    `base`, or of its part `index`, are written.  `like`: the array whose shape the result has,
+    `compute` None: the only operand itself.  `target`: the name of a new array; else the elements
+    of `base`, or of its part `index`, are written.  `like`: the array whose shape the result has,
     where the operands do not say it.
     """
 
     stmt: ir.Stmt
-    fn: Any
+    compute: Any
     operands: tuple[ir.Atom, ...]
     dims: Dims
     target: str | None = None
@@ -128,7 +128,7 @@ def element_of(stmt: ir.Stmt, kinds: ir.Kinds, shapes: Shapes) -> Element | None
 
 def is_cheap(element: Map) -> bool:
     """Whether an element costs as little as to store it and to read it."""
-    name = "" if element.fn is None else op_of(element.fn).name
+    name = "" if element.compute is None else op_of(element.compute).name
     return name in ("", "numpy.where") or name in (_ARITHMETIC | _COMPARED | _OF_TRUTHS)
 
 

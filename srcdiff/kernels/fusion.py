@@ -128,7 +128,7 @@ class _Fusion(Rewriter):
     def write(self, run: _Run) -> None:
         """Write the call of a run, or its statements where loops gain nothing."""
         steps = [s.element for s in run.group.steps]
-        if not any(isinstance(e, Reduce) or e.fn is not None for e in steps):
+        if not any(isinstance(e, Reduce) or e.compute is not None for e in steps):
             self.out += run.stmts
             return
         self.loc = run.stmts[0].loc

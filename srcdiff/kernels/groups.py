@@ -131,7 +131,7 @@ class Group:
             place = stored
             if place.root not in self.bound:
                 own = self.loads.get(place) or self._access(place, frame)
-            if element.fn is not None:
+            if element.compute is not None:
                 given = None if place in self.values else own
                 operands.insert(0, Operand(ir.Name(element.base), place, given))
         else:

@@ -294,7 +294,7 @@ class _Segment:
         values = [self._read(o) for o in step.operands]
         writer, place = self.writer, step.place
         value: ir.Atom
-        if step.element.fn is None:
+        if step.element.compute is None:
             value = values[0]
         else:
             named = place.root if step.element.target is not None else "_t"
@@ -346,14 +346,15 @@ class _Segment:
         self, builder: Builder, target: ir.Name, element: Map, values: Sequence[ir.Atom]
     ) -> None:
         """One element by the function of the step."""
-        if op_named(element.fn) is Op.WHERE:
+        if op_named(element.compute) is Op.WHERE:
             test, one, other = values
             yes, no = (ir.Assign(target, v, builder.loc) for v in (one, other))
             builder.out.append(ir.If(test, (yes,), (no,), builder.loc))
             return
         call = ir.call_of(element.stmt)
-        text = call.text if call is not None and call.fn is element.fn else None
-        builder.assign(target, ir.Call(element.fn, tuple(values), text=text))
+        same = call is not None and element.compute is call.fn
+        text = call.text if call is not None and same else None
+        builder.assign(target, ir.Call(element.compute, tuple(values), text=text))
 
     # --- reading ----------------------------------------------------------------------------------
 
@@ -383,7 +384,7 @@ class _Segment:
         """An element that is computed again."""
         assert isinstance(step.element, Map)
         values = [self._read(o) for o in step.operands]
-        if step.element.fn is None:
+        if step.element.compute is None:
             self.elements[step.place] = values[0]
             return values[0]
         target = self.writer.fresh(step.place.root)

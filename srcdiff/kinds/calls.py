@@ -85,7 +85,8 @@ def as_arrays(kind: ir.Kind, flags: bool = False) -> ir.Kind:
     """A kind with NumPy's numbers in it as arrays without axes; `flags`: bools of Python too."""
     if type(kind) is ir.Scalar:
         number = kind.python is not True or (flags and kind.dtype == "bool")
-        return ir.Array(kind.dtype, ()) if number else kind
+        # One of Python, where it may be either, is not computed there.
+        return ir.Array(kind.dtype, (), kind.python is None) if number else kind
     held = isinstance(kind, (ir.Tuple, ir.List))
     return ir.mapped(partial(as_arrays, flags=flags), kind) if held else kind
 

@@ -46,6 +46,7 @@ class Memory(Analysis):
 
     def __init__(self, function: ir.Function, kinds: ir.Kinds, leaving: Iterable[str] = ()) -> None:
         super().__init__(function, kinds)
+        self.device = function.target.on_device
         self.sets = Disjoint[str]()
         written: list[str] = []
         _, put = PointsTo.of(function, kinds).outside
@@ -152,7 +153,8 @@ class Memory(Analysis):
 
     def _shared(self, stmt: ir.Stmt) -> list[tuple[str, str]]:
         """Pairs of names that may share memory after a statement."""
-        found = [(target, source) for target, source, _ in shares(stmt, self.kinds, _may_hold)]
+        pairs = shares(stmt, self.kinds, self.device, _may_hold)
+        found = [(target, source) for target, source, _ in pairs]
         rhs = stmt.rhs if type(stmt) is ir.Assign else None
         if is_op(rhs, Op.LIKE_TREE):  # `finish` returns it as it is where its kind is right
             found += [(ir.writes(stmt)[0], n) for n in ir.occurrences(rhs.args[0])]

@@ -118,6 +118,25 @@ def copies_items(call: ir.Call, kinds: ir.Kinds | None) -> bool:
     return any(_is_array_index(i, kinds) for i in items)
 
 
+def picks_number(call: ir.Call, kinds: ir.Kinds) -> bool:
+    """Whether a call is `x[i, j]` of an array with as many axes as integers."""
+    if not is_op(call, Op.GETITEM):
+        return False
+    base, index = call.args
+    items = index.items if type(index) is ir.Tup else (index,)
+    kind = _kind(base, kinds)
+    rank = None if kind is None else ir.rank_of(kind)
+    return rank == len(items) and all(_is_integer(i, kinds) for i in items)
+
+
+def _is_integer(atom: ir.Atom, kinds: ir.Kinds) -> bool:
+    """Whether an index item is certainly one integer."""
+    if type(atom) is ir.Const:
+        return isinstance(atom.value, int) and not isinstance(atom.value, bool)
+    kind = _kind(atom, kinds)
+    return type(kind) is ir.Scalar and kind.dtype is not None and "int" in kind.dtype
+
+
 def _is_array_index(atom: ir.Atom, kinds: ir.Kinds | None) -> bool:
     """Whether an index item is certainly an array, be it without axes, or a list."""
     if type(atom) is ir.Ref:  # of the module

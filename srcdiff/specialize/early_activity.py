@@ -42,7 +42,7 @@ def varied(function: ir.Function, inputs: Iterable[str]) -> frozenset[str]:
     for stmt in ir.assignments(function):
         if isinstance(stmt.rhs, ir.Opaque):
             found += [(n, stmt.target.id, stmt) for n in ir.names(stmt.rhs)]
-    for link in links_of(function.body, {}):
+    for link in links_of(function.body, {}, function.target.on_device):
         found.append((link.target, link.source, link.stmt))
     return reachable(inputs, found)
 

@@ -93,7 +93,7 @@ def sharing(
 
 def _links(function: ir.Function, kinds: ir.Kinds) -> Iterator[tuple[str, str]]:
     """Names that may share memory with others, or hold them, with those."""
-    return ((k.target, k.source) for k in links_of(function.body, kinds, False))
+    return ((k.target, k.source) for k in links_of(function.body, kinds, function.target.on_device))
 
 
 def renamed(function: ir.Function) -> frozenset[str]:

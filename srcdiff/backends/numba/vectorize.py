@@ -7,7 +7,6 @@ and the same special ones.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.backends.numba.jit import numba
 from srcdiff.ir.frozen import replace
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import loops
 
 
@@ -70,7 +70,7 @@ def _with_vector_form(stmt: ir.Stmt) -> ir.Stmt:
     call = ir.call_of(stmt)
     if type(stmt) is not ir.Assign or type(call) is not ir.Call:
         return stmt
-    fn = _power(call) if call.fn in (operator.pow, np.power) else _forms().get(call.fn)
+    fn = _power(call) if is_op(call, Op.POW, Op.POWER) else _forms().get(call.fn)
     return stmt if fn is None else replace(stmt, rhs=replace(call, fn=fn, text=fn.__name__))
 
 

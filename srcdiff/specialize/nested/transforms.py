@@ -99,7 +99,7 @@ def with_copies_of_now(function: ir.Function, params: Mapping[str, ir.Kind]) -> 
     if not any(is_op(call, Op.AS_NOW) for call in ir.calls(function)):
         return function
     kinds = infer(function, params)
-    links = links_of(_each(function, lambda name: name).body, kinds)
+    links = links_of(_each(function, lambda name: name).body, kinds, function.target.on_device)
     stored, resized = stored_names(function.body, kinds)
     written = classes_of(links, stored | resized)
 
