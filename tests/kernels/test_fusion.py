@@ -258,6 +258,17 @@ def test_a_vector_along_two_axes_has_both_lengths():
 
 
 @needs_numba
+def test_what_only_gives_a_shape_has_to_have_it():
+    def of_ones(a, x):
+        return np.sum(np.ones_like(np.maximum(a, x)) * a)
+
+    g = srcdiff.grad(of_ones, 0, compile="numba")
+    g(A, A[0])
+    with pytest.raises(ValueError, match="broadcast"):
+        g(A, A[0, 1:])
+
+
+@needs_numba
 def test_integers_out_of_range_are_refused_as_numpy_does():
     def one_element(a, b, k):
         return np.sum(np.sin(a[k, 0:1, 2:3] * b))
