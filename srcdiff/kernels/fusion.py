@@ -305,8 +305,8 @@ class _Call:
         for name, frame in run.group.likes.items():
             self.shaped.setdefault(name, frame)
         for place, access in run.group.loads.items():  # what only results need that nobody reads
-            if not set(access.own) <= {k for own in self.shaped.values() for k in own}:
-                self.shaped[self.name_of(place)] = access.own
+            if place not in found:
+                self.shaped.setdefault(self.name_of(place), access.own)
 
     def name_of(self, place: Place) -> ir.Name:
         """A name that stands for a place in the function."""

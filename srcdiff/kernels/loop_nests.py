@@ -103,20 +103,22 @@ class Writer:
         several = sum(s.place == step.place for s in self.group.steps) > 1
         if several or not isinstance(element, Map) or not is_cheap(element):
             return False
-        stored = {s.place for s in self.group.steps if s.access is not None}
-        return all(
-            o.place is None or (o.access is not None and o.place not in stored)
-            or self.is_kept(o.place) for o in step.operands
-        )  # fmt: skip
+        return all(map(self._is_there, step.operands))
+
+    def _is_there(self, operand: Operand) -> bool:
+        """Whether what a step reads is there in every segment behind the step."""
+        if operand.place is None:
+            return True
+        if operand.access is not None:
+            return operand.place not in self.group.values  # which another array, or value, becomes
+        return self.is_kept(operand.place)
 
     def is_kept(self, place: Place) -> bool:
         """Whether a value of the group is there in every segment behind the one that makes it."""
-        value = self.group.values.get(place)
-        if value is not None and self.is_row(value.frame):
-            return True
-        several = sum(s.place == place for s in self.group.steps) > 1
+        if sum(s.place == place for s in self.group.steps) > 1:
+            return False
         kept = place in self.outputs or place in self.buffers or place in self.again
-        return kept and not several
+        return kept or self.is_row(self.group.values[place].frame)
 
     def number(self, operand: Operand) -> ir.Atom:
         """What is the same in all iterations."""

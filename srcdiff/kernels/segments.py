@@ -34,25 +34,27 @@ def segments_of(group: Group) -> Segments:
     ready: dict[Place, int] = {}  # the first segment in which the value is complete
     made: dict[Place, int] = {}  # the segment in which elements were computed
     used: dict[Place, int] = {}  # the last segment that reads or writes
+    free: dict[Place, int] = {}  # the first segment behind all inner loops that do so
     for step in group.steps:
-        at = _segment(group, step, ready, used)
+        before = not step.over and is_row(group, step.frame)  # the inner loop
+        at = _segment(step, ready, free if before else used)
         found.of.append(at)
-        for place in (o.place for o in step.operands if o.place is not None):
+        read = [o.place for o in step.operands if o.place is not None]
+        for place in (*read, step.place):
             used[place] = max(used.get(place, 0), at)
+            free[place] = max(free.get(place, 0), at if before else at + 1)
+        for place in read:
             if made.get(place, at) != at and not is_row(group, place_frame(group, place)):
                 found.crossing.add(place)
-        used[step.place] = max(used.get(step.place, 0), at)
         made[step.place] = at
         ready[step.place] = at + 1 if step.over else at
     return found
 
 
-def _segment(
-    group: Group, step: Step, ready: Mapping[Place, int], used: Mapping[Place, int]
-) -> int:
+def _segment(step: Step, ready: Mapping[Place, int], free: Mapping[Place, int]) -> int:
     """The first segment in which a step may stand."""
     read = [ready.get(o.place, 0) for o in step.operands if o.place is not None]
-    return max([*read, used.get(step.place, 0)])
+    return max([*read, free.get(step.place, 0)])
 
 
 def place_frame(group: Group, place: Place) -> tuple[int | None, ...]:

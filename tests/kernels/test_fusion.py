@@ -199,6 +199,34 @@ def test_an_overlapping_store_is_no_loop():
     assert "u[1:] += np.copy(u[:-1])" in text
 
 
+def bound_behind_its_reader(a):
+    r, total = np.sum(a, axis=1, keepdims=True), 0.0
+    for _ in range(3):
+        s = np.sum(a * r, axis=1, keepdims=True)
+        d = a * s * r
+        r = s * 0.1
+        total = total + np.sum(d * r)
+    return total
+
+
+def computed_of_what_is_bound_again(a):
+    y, total = a * 1.0, 0.0
+    for _ in range(3):
+        c = y * 2.0
+        s = np.sum(c)
+        y = np.sin(y)
+        total = total + np.sum(y * s * c)
+    return total
+
+
+@pytest.mark.parametrize("f", [bound_behind_its_reader, computed_of_what_is_bound_again])
+def test_what_is_read_before_its_name_is_bound_again(f):
+    expected = srcdiff.jvp(f, (A + 0.3,), (A,))
+    with interpreted():
+        found = srcdiff.jvp(f, (A + 0.3,), (A,), compile="numba")
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 # --- compiled -------------------------------------------------------------------------------------
 
 needs_numba = pytest.mark.skipif(
@@ -227,6 +255,17 @@ def test_a_vector_along_two_axes_has_both_lengths():
         g(A, A[:, 0])
     with pytest.raises(ValueError, match="broadcast"):
         g(A, A[0])
+
+
+@needs_numba
+def test_what_only_gives_a_shape_has_to_have_it():
+    def of_ones(a, x):
+        return np.sum(np.ones_like(np.maximum(a, x)) * a)
+
+    g = srcdiff.grad(of_ones, 0, compile="numba")
+    g(A, A[0])
+    with pytest.raises(ValueError, match="broadcast"):
+        g(A, A[0, 1:])
 
 
 @needs_numba
