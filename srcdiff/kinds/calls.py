@@ -175,6 +175,8 @@ def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> ir.Kind:
         return methods.method_kind(args, fn.name, kwargs)
     if type(fn) is ir.Derived:
         return getattr(fn.key, "result", ir.UNKNOWN)
+    if type(fn) is ir.Subroutine:
+        return _of_loops(fn.function)
     if type(fn) is ir.Name:
         return ir.UNKNOWN
     known = _by_rule(_SPECIAL, fn, args, kwargs)
@@ -188,6 +190,16 @@ def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> ir.Kind:
     if fields is not None and len(fields) == len(args):
         return ir.Dict(tuple(zip(fields, args)), None, "", fn)  # type: ignore[arg-type]
     return probed_kind(fn, args, kwargs)
+
+
+def _of_loops(function: ir.Function) -> ir.Kind:
+    """The kind of what a function of loops returns: sums, which are floats of NumPy, or nothing."""
+    last = function.body[-1]
+    found = last.value if type(last) is ir.Return else ir.NONE
+    if found == ir.NONE:
+        return ir.NoneKind()
+    number = ir.Scalar("float64", False)
+    return ir.Tuple((number,) * len(found.items)) if type(found) is ir.Tup else number
 
 
 def _by_rule(rules: Mapping[Any, Rule], fn: Any, args: Args, kwargs: Kwargs) -> ir.Kind | None:

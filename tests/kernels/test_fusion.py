@@ -282,6 +282,19 @@ def test_integers_out_of_range_are_refused_as_numpy_does():
 
 
 @needs_numba
+def test_sums_of_loops_are_numbers():
+    def with_a_number(x, z):
+        s = np.sum(x) * z
+        y = x * s
+        y += z
+        return np.sum(y) + s
+
+    g, plain = (srcdiff.grad(with_a_number, (0, 1), compile=c) for c in ("numba", None))
+    for one, other in zip(g(X, 2.0), plain(X, 2.0), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+@needs_numba
 def test_means_of_parts_that_may_be_empty():
     def tail(x):
         return np.mean(x[2:]) * np.mean(x, axis=0)
