@@ -48,7 +48,10 @@ class Map:
 
 @frozen
 class Reduce:
-    """The elements of `operand` along some axes put together: by `+`, or as the extreme one."""
+    """The elements of `operand` along some axes put together: by `+`, or as the extreme one.
+
+    `is_partial`: other axes are left.
+    """
 
     stmt: ir.Stmt
     extreme: Any
@@ -56,6 +59,7 @@ class Reduce:
     axes: tuple[int, ...]
     target: str
     keeps: bool
+    is_partial: bool = False
     is_number = False
 
 
@@ -252,7 +256,8 @@ def _reduced(stmt: ir.Assign, call: ir.Call, kinds: ir.Kinds) -> Reduce | None:
     found = next((fn for op, fn in extreme.items() if is_op(call, op)), None)
     if found is not None and (dtype is not None or not all(ir.is_filled(dims[k]) for k in axes)):
         return None
-    return Reduce(stmt, found, first, axes, stmt.target.id, bool(keeps.value))
+    partial = len(axes) < len(dims)
+    return Reduce(stmt, found, first, axes, stmt.target.id, bool(keeps.value), partial)
 
 
 def _is_float(dtype: ir.Atom | None) -> bool:

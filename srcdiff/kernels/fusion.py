@@ -101,6 +101,8 @@ class _Fusion(Rewriter):
         if before and all(row.take(s, None) for s in asked):
             if row.take(stmt, list(found.values())):
                 return True
+        if any(isinstance(e, Reduce) and e.is_partial for e in found.values()) and len(steps) > 1:
+            return all(row.take(s, [found[id(s)]] if id(s) in found else None) for s in steps)
         return row.take(stmt, None)
 
     def element(self, stmt: ir.Stmt) -> Element | None:

@@ -207,13 +207,16 @@ class Group:
     def _unsealed(self, place: Place) -> bool:
         """Whether what has been reduced over all axes may be one value of one row."""
         last = next(s for s in reversed(self.steps) if s.place == place)
-        if self.split is not None or last.over != tuple(range(self.rank)):
-            return False
-        self.split = 0
-        for step in self.steps:
-            if self._is_row_of(step.over):
-                self.values[step.place] = Value(step.frame)
-        return True
+        return self.split is None and last.over == tuple(range(self.rank)) and self._is_one_row()
+
+    def _is_one_row(self) -> bool:
+        """Whether the whole index space is one row, from now on at least."""
+        if self.split is None:
+            self.split = 0
+            for step in self.steps:
+                if self._is_row_of(step.over):
+                    self.values[step.place] = Value(step.frame)
+        return self.split == 0
 
     def _is_seen_otherwise(self, place: Place, writes: bool) -> bool:
         """Whether the group writes the memory of a place at other elements, or reads it there."""
@@ -293,8 +296,8 @@ class Group:
         kept = tuple(k for k in whole if k not in over)
         trailing = over == tuple(range(self.rank - len(over), self.rank))
         if all_axes:
-            frame: Frame = () if not element.keeps else (None,) * self.rank
-            if element.keeps:
+            frame: Frame = (None,) * self.rank if element.keeps else ()
+            if element.keeps and not self._is_one_row():
                 return None
         else:
             frame = tuple(None if k in over else k for k in whole) if element.keeps else kept

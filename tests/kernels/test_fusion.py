@@ -382,3 +382,30 @@ def test_loops_that_compute_something_else_are_not_shared():
 
     _, gap = text_and_gap(both, X, X + 0.5, inputs=(0, 1))
     assert gap < 1e-13
+
+
+# --- reductions that keep their axes, and means along the first one -------------------------------
+
+
+def softmax_of_a_vector(x):
+    e = np.exp(x - np.max(x, keepdims=True))
+    return np.sum((e / np.sum(e, axis=0, keepdims=True)) ** 2)
+
+
+def centred_columns(a):
+    c = a - np.mean(a, axis=0)
+    return np.sum(c * c * c)
+
+
+@pytest.mark.parametrize("f, x", [(softmax_of_a_vector, X), (centred_columns, A)])
+def test_reductions_that_numba_does_not_have(f, x):
+    _, gap = text_and_gap(f, x)
+    assert gap < 1e-13
+
+
+@needs_numba
+@pytest.mark.parametrize("f, x", [(softmax_of_a_vector, X), (centred_columns, A)])
+def test_reductions_that_numba_does_not_have_compile(f, x):
+    found = srcdiff.value_and_grad(f, compile="numba")(x)
+    for one, other in zip(_leaves(found), _leaves(srcdiff.value_and_grad(f)(x)), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
