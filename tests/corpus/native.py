@@ -7,6 +7,8 @@ names one of the words occurs.
 from __future__ import annotations
 
 import contextlib
+import importlib
+import importlib.util
 import sys
 import types
 import warnings
@@ -18,7 +20,6 @@ import numpy as np
 import pytest
 
 import srcdiff
-import srcdiff.backends.numba.vector_math  # noqa: F401  (asks for Numba, which is replaced below)
 from srcdiff.driver import pipeline
 from srcdiff.driver.pipeline import State
 from srcdiff.errors import UnsupportedError
@@ -27,6 +28,9 @@ from srcdiff.ir import HOST, Target
 from tests.programs import PROGRAMS, Program
 from tests.support import structures as st
 from tests.support.differences import Problem, assert_form, assert_unchanged, positional
+
+if importlib.util.find_spec("numba") is not None:  # the module asks for Numba, replaced below
+    importlib.import_module("srcdiff.backends.numba.vector_math")
 
 
 def njit(**options: Any) -> Callable[[Any], Any]:
