@@ -136,12 +136,13 @@ def add_place(error: Exception, returns: Sequence[Loc] | None) -> None:
     found = _place_of(error)
     if found is not None:
         text = texts.line_of(found.file, found.line).strip()
-        _add(error, f"in the derivative of {found.file}:{found.line}: {text}")
+        add_note(error, f"in the derivative of {found.file}:{found.line}: {text}")
     if isinstance(error, ZeroDivisionError):
-        _add(error, _BY_ZERO)
+        add_note(error, _BY_ZERO)
 
 
-def _add(error: BaseException, note: str) -> None:
+def add_note(error: BaseException, note: str) -> None:
+    """Add a note to an error that has it not yet, from Python 3.11 on."""
     if hasattr(error, "add_note") and note not in getattr(error, "__notes__", ()):
         error.add_note(note)
 

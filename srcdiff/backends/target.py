@@ -25,13 +25,13 @@ def legalized(function: ir.Function, params: ir.Kinds, request: Request) -> ir.F
     """A finished function that computes the same where it is to run."""
     if not function.target.native:
         return function
-    from srcdiff.backends.numba.legalize import check_axes, for_numba, with_plain_indices
+    from srcdiff.backends.numba.legalize import check_axes, for_numba, with_plain_calls
     from srcdiff.backends.numba.vectorize import vectorized
     from srcdiff.kernels.fusion import fused
 
     if request.internal:
         check_axes(function, params)
-    function = fused(with_plain_indices(function, params), params)
+    function = fused(with_plain_calls(function, params), params)
     return for_numba(function if request.alone else vectorized(function), params)
 
 

@@ -9,6 +9,7 @@ powers are quotients.  The invariant: the same values, to the order of sums.
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -26,6 +27,7 @@ class Expansion(Rewriter):
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.kinds = kinds
+        self.asked = _asked(function, kinds)
         self.steps: dict[int, ir.Block] = {}
         self.expanded = self.function(function)
 
@@ -101,9 +103,10 @@ class Expansion(Rewriter):
         if not known or not (axis == ir.NONE or type(axis) is ir.Const):
             return None
         total = self.temp(ir.Call(np.sum, call.args, call.kwargs))
+        shaped = self.asked(call.args[0])
         if axis == ir.NONE:
-            return ir.Call(operator.truediv, (total, self.attribute(call.args[0], "size")))
-        length = self.item(self.attribute(call.args[0], "shape"), axis)
+            return ir.Call(operator.truediv, (total, self.attribute(shaped, "size")))
+        length = self.item(self.attribute(shaped, "shape"), axis)
         return ir.Call(operator.truediv, (total, length))
 
 
@@ -112,15 +115,22 @@ def with_known_shapes(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
 
     Such an array need not be there.
     """
-    given = {p.name for p in function.params} - ir.bound(function.body)
-    arrays = [n for n in kinds if n in given and dims_in(kinds, n)]
+    asked = _asked(function, kinds)
 
     def value(stmt: ir.Assign) -> ir.Rhs:
         call = stmt.rhs
-        if not is_op(call, Op.SHAPE) or type(call.args[0]) is not ir.Name:
-            return stmt.rhs
-        kind = kinds.get(call.args[0].id, ir.UNKNOWN)
-        found = next((n for n in arrays if ir.same_shape(kinds[n], kind)), None)
-        return stmt.rhs if found is None else replace(call, args=(ir.Name(found),))
+        return replace(call, args=(asked(call.args[0]),)) if is_op(call, Op.SHAPE) else call
 
     return ir.with_values(function, value)
+
+
+def _asked(function: ir.Function, kinds: ir.Kinds) -> Callable[[ir.Atom], ir.Atom]:
+    """What is asked for the shape of an array: an argument of the same one, if there is one."""
+    given = {p.name for p in function.params} - ir.bound(function)
+    arrays = [n for n in kinds if n in given and dims_in(kinds, n)]
+
+    def asked(atom: ir.Atom) -> ir.Atom:
+        kind = kinds.get(atom.id, ir.UNKNOWN) if type(atom) is ir.Name else ir.UNKNOWN
+        return next((ir.Name(n) for n in arrays if ir.same_shape(kinds[n], kind)), atom)
+
+    return asked

@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import sys
 
 import numpy as np
 import pytest
@@ -238,8 +239,10 @@ needs_numba = pytest.mark.skipif(
 def test_other_lengths_are_refused_as_numpy_does():
     g = srcdiff.grad(chain, (0, 1), compile="numba")
     g(X, X)
-    with pytest.raises(ValueError, match="broadcast"):
+    with pytest.raises(ValueError, match="broadcast") as caught:
         g(X, X[:6])
+    if sys.version_info >= (3, 11):
+        assert any("test_fusion.py:" in note for note in caught.value.__notes__)
     with pytest.raises(ValueError, match="broadcast"):
         g(X[:6], X)
 
@@ -409,3 +412,36 @@ def test_reductions_that_numba_does_not_have_compile(f, x):
     found = srcdiff.value_and_grad(f, compile="numba")(x)
     for one, other in zip(_leaves(found), _leaves(srcdiff.value_and_grad(f)(x)), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
+
+
+# --- derivatives of derivatives -------------------------------------------------------------------
+
+
+def settled(x):
+    y = x * 1.0
+    inner = y[1:-1]
+    for k in range(3):
+        inner *= 1.0 - 0.1 * k
+        inner += np.exp(-y[2:]) * (1.0 - inner)
+    return np.sum(y * y) + np.mean(y * y)
+
+
+def test_the_mean_of_what_a_loop_makes_is_in_the_loop():
+    text, gap = text_and_gap(settled, X)
+    assert gap < 1e-13
+    assert ".size" in text and "x.size" in text
+
+
+@needs_numba
+def test_products_with_hessians():
+    found = srcdiff.hvp(settled, (X,), X, compile="numba")
+    np.testing.assert_allclose(found, srcdiff.hvp(settled, (X,), X), rtol=1e-12)
+
+
+@needs_numba
+def test_what_numba_does_not_take_in_a_derivative_of_a_derivative_has_your_line():
+    def by_einsum(x):
+        return np.einsum("i,i,i->", x, x, x)
+
+    with pytest.raises(srcdiff.SrcdiffError, match=r"test_fusion\.py:\d+"):
+        srcdiff.hvp(by_einsum, (X,), X, compile="numba")

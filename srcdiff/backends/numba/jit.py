@@ -17,7 +17,7 @@ from inspect import getattr_static
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.backends.loader import Loaded, compile_module
+from srcdiff.backends.loader import Loaded, add_note, compile_module, place_in
 from srcdiff.backends.numba import cache
 from srcdiff.backends.numba.legalize import refuse, twin
 from srcdiff.backends.standalone import Standalone, spaces_of
@@ -203,6 +203,8 @@ class Called:
             retell(error, self.function, self.places)
             if isinstance(error, ValueError) and str(error).startswith("grad_outputs: "):
                 raise CotangentError(str(error)) from None
+            place = self.places[min(self.places)]
+            add_note(error, f"in the derivative of {place.file}:{place.line}, compiled by Numba")
             raise
 
 
@@ -288,7 +290,7 @@ def retell(error: Exception, function: Any, places: Mapping[int, Loc]) -> None:
     place = next(places[n] for n in found if n in places)  # the last one is the function's
     raise UnsupportedError(
         f"Numba does not compile this: {_said(text) or f'{type(error).__name__} of its own'}",
-        place,
+        place_in(place.file, place.line) or place,  # of a derivative of a generated function
         _REMEDY,
     ) from None
 

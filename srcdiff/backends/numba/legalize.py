@@ -28,6 +28,7 @@ from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import gives_back
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op, op_named
+from srcdiff.primitives.views import is_array
 
 _POWERS = frozenset({Op.POW, Op.IPOW, Op.POWER, Op.BUILTIN_POW})
 NEGATIVE = "Integers to negative powers are not allowed with Numba: write 2.0 ** n for 2 ** n"
@@ -58,23 +59,23 @@ def refuse(what: str, loc: ir.Loc, instead: str) -> NoReturn:
     raise UnsupportedError(what, loc, f"{instead}, or leave out compile='numba' (--compile).")
 
 
-def with_plain_indices(function: ir.Function, params: ir.Kinds) -> ir.Function:
-    """A function whose indices are integers, slices, arrays and None, which Numba takes."""
-    return _PlainIndices(function, {**params, **infer(function, params)}).function(function)
+def with_plain_calls(function: ir.Function, params: ir.Kinds) -> ir.Function:
+    """A function whose indices and copies are written as Numba takes them."""
+    return _PlainCalls(function, {**params, **infer(function, params)}).function(function)
 
 
 _WHOLE = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
 
 
-class _PlainIndices(Rewriter):
-    """`...` as slices, and axes that are inserted as an index."""
+class _PlainCalls(Rewriter):
+    """`...` as slices, axes that are inserted as an index, and copies of arrays by their name."""
 
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.kinds = kinds
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
-        """A statement with a plain index."""
+        """A statement with a plain index or copy."""
         call = ir.call_of(stmt)
         if isinstance(stmt, ir.SetItem) and stmt.index is not None:
             return replace(stmt, index=self.plain(stmt.base, stmt.index))
@@ -85,6 +86,9 @@ class _PlainIndices(Rewriter):
             return replace(stmt, rhs=replace(call, args=(base, self.plain(base, index))))
         if op_of(call.fn).name == "numpy.expand_dims":
             return replace(stmt, rhs=self.inserted(call))
+        if is_op(call, Op.ARRAY) and len(call.args) == 1 and not call.kwargs:
+            if is_array(atom_kind(call.args[0], self.kinds)):
+                return replace(stmt, rhs=ir.Call(np.copy, call.args))
         return stmt
 
     def plain(self, base: ir.Atom, index: ir.Atom) -> ir.Atom:
