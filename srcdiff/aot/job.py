@@ -72,6 +72,8 @@ class Wanted:
         if self.backend not in ("numpy", "cupy"):
             raise ValueError(f"backend: expected 'numpy' or 'cupy', given {self.backend!r}")
         check_compile(self.compile)
+        if self.compile == "loops":
+            raise ValueError("compile: a file is compiled whole or not at all: 'numba', or None")
         if self.compile and self.backend == "cupy":
             raise ValueError("compile: Numba compiles for NumPy; leave it out, or the backend")
         if self.order < 1:

@@ -136,7 +136,8 @@ def grad(
             forward part was so already.
         strong_zeros: a cotangent that is zero stays zero through a derivative that is infinite.
         compile: "numba" has the generated function compiled by Numba; what Numba does not compile
-            is refused.
+            is refused.  "loops" has the array statements compiled that are fused loops; Python runs
+            the rest, whatever it is.
         workspace: True keeps the memory of large arrays, and uses it again as soon as nobody holds
             them.  `g.release_workspace()` gives it back.
 

@@ -318,7 +318,7 @@ class Standalone:
         """The import statements, behind empty lines."""
         inner = {i.module.split(".")[0] for i in self.imports if not i.name}
         found = {i for i in self.imports if i.attr or i.name != i.module or i.name not in inner}
-        if self.decorator:
+        if self.decorator or self.for_loops:
             found.add(Import("numba", "", "numba"))
         if annotations:
             found.add(Import("__future__", "annotations", "annotations"))

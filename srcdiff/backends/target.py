@@ -23,12 +23,15 @@ if TYPE_CHECKING:
 
 def legalized(function: ir.Function, params: ir.Kinds, request: Request) -> ir.Function:
     """A finished function that computes the same where it is to run."""
-    if not function.target.native:
+    if not function.target.fused:
         return function
     from srcdiff.backends.numba.legalize import check_axes, for_numba, with_plain_calls
     from srcdiff.backends.numba.vectorize import vectorized
     from srcdiff.kernels.fusion import fused
 
+    if not function.target.native:
+        function = fused(with_plain_calls(function, params), params)
+        return function if request.alone else vectorized(function)
     if request.internal:
         check_axes(function, params)
     function = fused(with_plain_calls(function, params), params)
@@ -52,6 +55,10 @@ def loaded(
     made: Made, refs: Mapping[str, Any], title: str, primal: Any, target: ir.Target
 ) -> Loaded:
     """The functions of a generated text, whose global names mean `refs`."""
+    if target.fused and not target.native:
+        from srcdiff.backends.numba import jit
+
+        return jit.with_loops(made, refs, title, primal)
     if not target.native:
         emitted = made.emitted
         space = compile_module(emitted.text, refs, title, module_of(primal), emitted.lines)

@@ -84,6 +84,11 @@ class Compiled:
         """What checks the cotangent of one number."""
         return seed_check(self.target)
 
+    @property
+    def of_batches(self) -> ir.Target:
+        """Where the function for a batch runs, which has an axis that loops do not know."""
+        return replace(self.target, compiler=None)
+
     @functools.cached_property
     def many(self) -> tuple[Any, str] | None:
         """The function for a batch of directions or cotangents, and its text; None: one by one.
@@ -99,8 +104,8 @@ class Compiled:
         except NoBatchError:
             return None
         name = self.request.name
-        refs = meanings(made.emitted.refs, self.target)
-        found = loaded(made, refs, name, self.primal, self.target)
+        refs = meanings(made.emitted.refs, self.of_batches)
+        found = loaded(made, refs, name, self.primal, self.of_batches)
         end = "backward_batch" if self.request.mode == "reverse" else "batch"
         return found.functions[f"{name}_{end}"], found.text
 
@@ -119,7 +124,7 @@ class Compiled:
 
         reverse = self.request.mode == "reverse"
         derive = pipeline.derive_backward if reverse else pipeline.derive_forward
-        make = functools.partial(derive, target=self.target, watch=watch)
+        make = functools.partial(derive, target=self.of_batches, watch=watch)
         made: Made = derived(make, self.origin, self.request, self.kinds)
         return made
 

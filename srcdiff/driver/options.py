@@ -54,8 +54,8 @@ class Options:
 
 def check_compile(compile: str | None) -> None:
     """Raise for what compiles nothing."""
-    if compile not in (None, "numba"):
-        raise ValueError(f"compile: expected None or 'numba', given {compile!r}")
+    if compile not in (None, "numba", "loops"):
+        raise ValueError(f"compile: expected None, 'numba' or 'loops', given {compile!r}")
 
 
 def check_unused_options(allow_unused: bool | None, materialize_grads: bool) -> None:
@@ -128,8 +128,10 @@ def with_arrays(target: ir.Target, arrays: str) -> ir.Target:
     Raises:
         DtypeError: what compiles the program does not take them.
     """
-    if target.native and arrays != ir.HOST.arrays:
-        raise DtypeError("compile='numba': the arguments are arrays of CuPy, pass NumPy's")
+    if target.fused and arrays != ir.HOST.arrays:
+        raise DtypeError(
+            f"compile='{target.compiler}': the arguments are arrays of CuPy, pass NumPy's"
+        )
     return replace(target, arrays=arrays)
 
 
@@ -137,16 +139,17 @@ def _refused(options: Options) -> tuple[str, str]:
     """Why options do not combine with where a derivative is to run, and what to do instead."""
     if options.compile and options.workspace:
         return (
-            "workspace=True is not supported with compile='numba', which makes its arrays itself",
+            f"workspace=True is not supported with compile='{options.compile}', which makes its "
+            "arrays itself",
             "Leave one of them out.",
         )
-    if options.compile and options.saves:
+    if options.compile == "numba" and options.saves:
         return (
             "inside of saved_hooks Python functions pack what is saved, which compile='numba' "
             "does not call",
             "Leave out compile='numba', or take the derivative outside of them.",
         )
-    if options.compile and (options.check_nan or options.check_inf):
+    if options.compile == "numba" and (options.check_nan or options.check_inf):
         return (
             "adjoints are checked with the lines of the function at hand (check_nan, check_inf, "
             "detect_anomaly), which code compiled by Numba does not have",

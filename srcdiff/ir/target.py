@@ -16,8 +16,9 @@ __all__ = ["HOST", "Target"]
 class Target:
     """How a program is to run; every field combines with every other, or `Options` refuses it.
 
-    `arrays` is the module whose arrays it is given; `compiler` what compiles it, None: Python runs
-    it; `workspace`: its large arrays are made in memory that is used again.
+    `arrays` is the module whose arrays it is given; `compiler` what is compiled of it: "numba", all
+    of it; "loops", the array statements that are fused loops; None: nothing, Python runs it.
+    `workspace`: its large arrays are made in memory that is used again.
     """
 
     arrays: str = "numpy"
@@ -33,6 +34,11 @@ class Target:
     def native(self) -> bool:
         """Whether Numba compiles it, which computes some things otherwise than NumPy."""
         return self.compiler == "numba"
+
+    @property
+    def fused(self) -> bool:
+        """Whether its array statements are loops that Numba compiles."""
+        return self.compiler is not None
 
 
 HOST = Target()

@@ -16,7 +16,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
-from srcdiff.kernels.elements import dims_in
+from srcdiff.kernels.elements import Dims, dims_in
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 
@@ -51,7 +51,11 @@ class Expansion(Rewriter):
         made = {
             "srcdiff.runtime.arrays.divide_or_zero": self.quotient,
             "srcdiff.runtime.arrays.log_or_zero": self.logarithm,
-            "numpy.mean": self.mean,
+            "numpy.mean": self.mean, "mean": self.mean,
+            "numpy.var": self.variance, "var": self.variance,
+            "numpy.std": self.deviation, "std": self.deviation,
+            "numpy.clip": self.clipped, "clip": self.clipped,
+            "numpy.outer": self.outer, "numpy.linalg.norm": self.norm,
             "operator.pow": self.power, "numpy.power": self.power,
         }.get(op_of(call.fn).name)
         return None if made is None else made(call)
@@ -98,36 +102,134 @@ class Expansion(Rewriter):
 
     def mean(self, call: ir.Call) -> ir.Call | None:
         """`sum(x) / n`."""
-        axis = call.args[1] if len(call.args) == 2 else dict(call.kwargs).get("axis", ir.NONE)
-        known = {k for k, _ in call.kwargs} <= {"axis", "keepdims"} and len(call.args) <= 2
-        if not known or not (axis == ir.NONE or type(axis) is ir.Const):
+        axis = _axis(call, "keepdims")
+        if axis is None:
             return None
         total = self.temp(ir.Call(np.sum, call.args, call.kwargs))
-        shaped = self.asked(call.args[0])
+        return ir.Call(operator.truediv, (total, self.count(call.args[0], axis)))
+
+    def count(self, x: ir.Atom, axis: ir.Const) -> ir.Atom:
+        """The number of elements along an axis, or of all."""
+        shaped = self.asked(x)
         if axis == ir.NONE:
-            return ir.Call(operator.truediv, (total, self.attribute(shaped, "size")))
-        length = self.item(self.attribute(shaped, "shape"), axis)
-        return ir.Call(operator.truediv, (total, length))
+            return self.attribute(shaped, "size")
+        return self.item(self.attribute(shaped, "shape"), axis)
+
+    def variance(self, call: ir.Call) -> ir.Call | None:
+        """`sum((x - mean) ** 2) / max(n - ddof, 0)`."""
+        axis, given = _axis(call, "keepdims", "ddof"), dict(call.kwargs)
+        if axis is None:
+            return None
+        x, n = call.args[0], self.count(call.args[0], axis)
+        along: tuple[tuple[str | None, ir.Atom], ...] = (("axis", axis),)
+        total = self.temp(ir.Call(np.sum, (x,), (*along, ("keepdims", ir.Const(True)))))
+        away = self.apply(operator.sub, x, self.apply(operator.truediv, total, n))
+        keeps = tuple((k, v) for k, v in call.kwargs if k == "keepdims")
+        squares = self.apply(operator.mul, away, away)
+        total = self.temp(ir.Call(np.sum, (squares,), (*along, *keeps)))
+        ddof = given.get("ddof", ir.Const(0))
+        if ddof != ir.Const(0):
+            n = self.apply(max, self.apply(operator.sub, n, ddof), ir.Const(0))
+        return ir.Call(operator.truediv, (total, n))
+
+    def deviation(self, call: ir.Call) -> ir.Call | None:
+        """The root of the variance."""
+        variance = self.variance(call)
+        return None if variance is None else ir.Call(np.sqrt, (self.temp(variance),))
+
+    def norm(self, call: ir.Call) -> ir.Call | None:
+        """`sqrt(sum(x * x))`."""
+        if _axis(call, "keepdims", positions=1) is None:
+            return None
+        squares = self.apply(operator.mul, call.args[0], call.args[0])
+        return ir.Call(np.sqrt, (self.temp(ir.Call(np.sum, (squares,), call.kwargs)),))
+
+    def clipped(self, call: ir.Call) -> ir.Call | None:
+        """`minimum(maximum(x, low), high)`."""
+        if call.kwargs or len(call.args) != 3 or ir.NONE in call.args:
+            return None
+        x, low, high = call.args
+        return ir.Call(np.minimum, (self.apply(np.maximum, x, low), high))
+
+    def outer(self, call: ir.Call) -> ir.Call | None:
+        """`x[:, None] * y` of vectors."""
+        dims = [dims_in(self.kinds, a.id) if type(a) is ir.Name else None for a in call.args]
+        if call.kwargs or [len(d or ()) for d in dims] != [1, 1]:
+            return None
+        x, y = call.args
+        column = self.item(x, ir.Tup((ir.Slice(ir.NONE, ir.NONE, ir.NONE), ir.NONE)))
+        return ir.Call(operator.mul, (column, y))
+
+
+def _axis(call: ir.Call, *others: str, positions: int = 2) -> ir.Const | None:
+    """The axis that a call reduces along, `NONE`: all; None where it is told more than others."""
+    given: dict[str | None, ir.Atom] = dict(call.kwargs)
+    axis = call.args[1] if len(call.args) == 2 else given.get("axis", ir.NONE)
+    known = given.keys() <= {"axis", *others} and len(call.args) <= positions
+    return axis if known and type(axis) is ir.Const else None
 
 
 def with_known_shapes(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
-    """A function that asks arguments for shapes, where these have those of arrays made later.
+    """A function that asks arguments for lengths, where these have those of arrays made later.
 
     Such an array need not be there.
     """
-    asked = _asked(function, kinds)
+    return _Lengths(function, kinds).function(function)
 
-    def value(stmt: ir.Assign) -> ir.Rhs:
-        call = stmt.rhs
-        return replace(call, args=(asked(call.args[0]),)) if is_op(call, Op.SHAPE) else call
 
-    return ir.with_values(function, value)
+class _Lengths(Rewriter):
+    """Goes over what is asked for shapes, sizes and lengths."""
+
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
+        super().__init__(ir.Fresh(ir.all_names(function)))
+        self.kinds, self.asked = kinds, _asked(function, kinds)
+        self.given = _given(function, kinds)
+        counts = ir.binding_counts(function.body, function.params)
+        shapes = (s for s in ir.assignments(function.body) if is_op(s.rhs, Op.SHAPE))
+        self.shapes = {s.target.id: s.rhs.args[0] for s in shapes if counts[s.target.id] == 1}  # type: ignore[union-attr]
+
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
+        """A statement that asks an argument."""
+        call = ir.call_of(stmt)
+        if type(stmt) is not ir.Assign or call is None:
+            return self.inside(stmt)
+        if is_op(call, Op.SHAPE, Op.SIZE):
+            other = self.asked(call.args[0])
+            if is_op(call, Op.SIZE) and other == call.args[0] and len(self.dims(other)) == 1:
+                return replace(stmt, rhs=self.length(other, 0) or call)
+            return replace(stmt, rhs=replace(call, args=(other,)))
+        if is_op(call, Op.GETITEM) and type(call.args[0]) is ir.Name:
+            of, place = self.shapes.get(call.args[0].id), call.args[1]
+            if of is not None and type(place) is ir.Const and type(place.value) is int:
+                return replace(stmt, rhs=self.length(of, place.value) or call)
+        return stmt
+
+    def dims(self, atom: ir.Atom) -> Dims:
+        """The lengths of an array."""
+        return (dims_in(self.kinds, atom.id) if type(atom) is ir.Name else None) or ()
+
+    def length(self, atom: ir.Atom, axis: int) -> ir.Call | None:
+        """The length of an axis as that of an argument; None where none is known to have it."""
+        dims = self.dims(atom)
+        if not -len(dims) <= axis < len(dims):
+            return None
+        for name in self.given:
+            for k, length in enumerate(dims_in(self.kinds, name) or ()):
+                if ir.same_dim(length, dims[axis]):
+                    shape = self.attribute(ir.Name(name), "shape")
+                    return ir.Call(operator.getitem, (shape, ir.Const(k)))
+        return None
+
+
+def _given(function: ir.Function, kinds: ir.Kinds) -> list[str]:
+    """The arguments of a function that are arrays, and stay what they are."""
+    given = {p.name for p in function.params} - ir.bound(function)
+    return [n for n in kinds if n in given and dims_in(kinds, n)]
 
 
 def _asked(function: ir.Function, kinds: ir.Kinds) -> Callable[[ir.Atom], ir.Atom]:
     """What is asked for the shape of an array: an argument of the same one, if there is one."""
-    given = {p.name for p in function.params} - ir.bound(function)
-    arrays = [n for n in kinds if n in given and dims_in(kinds, n)]
+    arrays = _given(function, kinds)
 
     def asked(atom: ir.Atom) -> ir.Atom:
         kind = kinds.get(atom.id, ir.UNKNOWN) if type(atom) is ir.Name else ir.UNKNOWN

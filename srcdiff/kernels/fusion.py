@@ -8,6 +8,7 @@ between the statements of a run, and is put before it, neither reads nor binds w
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
@@ -22,7 +23,7 @@ from srcdiff.kernels.elements import Element, Map, Reduce, dims_in, element_of
 from srcdiff.kernels.expand import Expansion, with_known_shapes
 from srcdiff.kernels.groups import Group, needed_outside, used_steps
 from srcdiff.kernels.loop_nests import Output, Writer, dtype_atoms
-from srcdiff.kernels.places import Frame, Place, view_in
+from srcdiff.kernels.places import Frame, Place, View, views_in
 from srcdiff.kernels.segments import segments_of
 from srcdiff.kernels.sharing import with_shared_loops
 from srcdiff.kinds.interpreter import infer
@@ -35,7 +36,7 @@ from srcdiff.runtime.loops import check_shapes
 
 def fused(function: ir.Function, params: ir.Kinds) -> ir.Function:
     """A function whose array statements are loops."""
-    function = with_known_shapes(function, {**params, **infer(function, params)})
+    function = remove_dead(with_known_shapes(function, {**params, **infer(function, params)}))
     expansion = Expansion(function, {**params, **infer(function, params)})
     done = remove_dead(_Fusion(function, params, expansion).function(function))
     done = with_shared_loops(done)
@@ -49,15 +50,18 @@ class _Fusion(Rewriter):
 
     def __init__(self, function: ir.Function, params: ir.Kinds, expansion: Expansion) -> None:
         whole = expansion.expanded
+        self.native = function.target.native
         super().__init__(ir.Fresh(ir.all_names(whole)))
         self.steps = expansion.steps
         self.kinds: ir.Kinds = {**params, **infer(whole, params)}
         self.shared = PointsTo.of(whole, self.kinds).near
         self.counts = _bindings(whole, self.kinds)
-        self.uses = ir.reader_counts(whole.body)
-        self.views: dict[str, Place] = {}
+        self.views = views_in(whole, self.kinds, self.counts)
+        self.shapes = _shapes(whole, self.counts)
+        self.arrays = {n: v.whole for n, v in self.views.items() if v.whole is not None}
+        self.arrays.update((n, a.id) for n, a in self.shapes.items())
+        self.uses = _readers(whole, self.arrays)
         self.alike: dict[str, str] = {}
-        self.shapes: dict[str, ir.Name] = {}
         stores = (s for s in ir.walk(whole.body) if type(s) is ir.SetItem)
         self.parts = {s.base.id for s in stores if s.index is not None}
         self.laid = _laid(whole, self.kinds)
@@ -89,9 +93,7 @@ class _Fusion(Rewriter):
 
     def take(self, row: _Row, stmt: ir.Stmt) -> bool:
         """Put a statement into a row, if it only computes."""
-        view = view_in(stmt, self.kinds, self.counts)
-        if view is not None and view.root not in self.views:
-            self.views[ir.writes(stmt)[0]] = view
+        if not self.views.keys().isdisjoint(ir.writes(stmt)):
             return row.take(stmt, None)
         steps = self.steps.get(id(stmt), (stmt,))
         found = {id(s): e for s in steps if (e := self.element(s)) is not None}
@@ -107,11 +109,6 @@ class _Fusion(Rewriter):
 
     def element(self, stmt: ir.Stmt) -> Element | None:
         """What a statement does to elements; what parts are written into is made as it is."""
-        call = ir.call_of(stmt)
-        if type(stmt) is ir.Assign and type(call) is ir.Call and is_op(call, Op.SHAPE):
-            of = call.args[0]
-            if type(of) is ir.Name and self.counts[stmt.target.id] == self.counts[of.id] == 1:
-                self.shapes[stmt.target.id] = of
         found = element_of(stmt, self.kinds, self.shapes)
         if not isinstance(found, Map) or found.target is None:
             return found
@@ -134,7 +131,7 @@ class _Fusion(Rewriter):
             self.out += run.stmts
             return
         self.loc = run.stmts[0].loc
-        needed = needed_outside(run.group, self.uses, self.counts)
+        needed = needed_outside(run.group, self.uses, self.counts, self.arrays)
         run.group.steps = used_steps(run.group, needed)
         if not run.group.steps:
             return
@@ -253,10 +250,30 @@ class _Row:
         """What a statement, or its steps, use; a view is made without a look at the memory."""
         stmts = [e.stmt for e in elements] if elements else [stmt]
         read = {n for s in stmts for n in ir.reads(s)}
+        if elements:
+            read = {self.fusion.arrays.get(n, n) for n in read}
         bound = {n for s in stmts for n in ir.writes(s)}
         stored = {s.base.id for s in stmts if type(s) is ir.SetItem}
         looks = bound.isdisjoint(self.fusion.views)
         return _Uses(read, bound, read if looks else set(), stored)
+
+
+def _shapes(function: ir.Function, counts: Mapping[str, int]) -> dict[str, ir.Name]:
+    """The names that stand for the shape of an array, with that."""
+    found = {}
+    for stmt in ir.assignments(function.body):
+        of = stmt.rhs.args[0] if is_op(stmt.rhs, Op.SHAPE) else None
+        if type(of) is ir.Name and counts[stmt.target.id] == counts.get(of.id) == 1:
+            found[stmt.target.id] = of
+    return found
+
+
+def _readers(function: ir.Function, arrays: Mapping[str, str]) -> dict[str, int]:
+    """How many statements read each array, under any name that is read for it."""
+    uses = dict(ir.reader_counts(function.body))
+    for name, array in arrays.items():
+        uses[array] = uses.get(array, 0) + uses.get(name, 0) - 1
+    return uses
 
 
 def _bindings(function: ir.Function, kinds: ir.Kinds) -> dict[str, int]:
@@ -302,20 +319,21 @@ class _Call:
         self.whole: Frame = tuple(range(run.group.rank))
         found = {a.place: a for a in writer.accesses()}
         self.names = {p: self.name_of(p) for p in found}
-        self.shaped = {self.names[p]: a.own for p, a in found.items()}
         self.parts = {self.names[p] for p, a in found.items() if a.array != p}
-        for name, frame in run.group.likes.items():
-            self.shaped.setdefault(name, frame)
+        shaped = [(self.names[p], a.own) for p, a in found.items()]
+        shaped += run.group.likes.items()
         for place, access in run.group.loads.items():  # what only results need that nobody reads
             if place not in found:
-                self.shaped.setdefault(self.name_of(place), access.own)
+                shaped.append((self.name_of(place), access.own))
+        self.shaped = list(dict.fromkeys(shaped))
 
     def name_of(self, place: Place) -> ir.Name:
         """A name that stands for a place in the function."""
         if place.index is None:
             return ir.Name(place.root)
         views = self.fusion.views
-        known = next((n for n in sorted(self.read) if views.get(n) == place), None)
+        view = View(place)
+        known = next((n for n in sorted(self.read) if views.get(n) == view), None)
         if known is None:
             return self.fusion.item(ir.Name(place.root), place.index)
         return ir.Name(known)
@@ -324,18 +342,22 @@ class _Call:
 
     def like(self) -> ir.Name | None:
         """What has the shape of the index space."""
-        return next((n for n, own in self.shaped.items() if own == self.whole), None)
+        return next((n for n, own in self.shaped if own == self.whole), None)
 
-    def source(self, axis: int) -> ir.Name:
-        """What has the length of an axis."""
+    def source(self, axis: int) -> tuple[ir.Name, Frame] | None:
+        """What has the length of an axis; None of one that only views have: it is 1."""
         like = self.like()
-        return like or next(n for n, own in self.shaped.items() if axis in own)
+        if like is not None:
+            return like, self.whole
+        return next((s for s in self.shaped if axis in s[1]), None)
 
     def length(self, axis: int) -> ir.Atom:
         """The length of an axis."""
-        fusion, name = self.fusion, self.source(axis)
-        place = ir.Const(self.shaped[name].index(axis))
-        return fusion.item(fusion.attribute(name, "shape"), place)
+        fusion, found = self.fusion, self.source(axis)
+        if found is None:
+            return ir.Const(1)
+        name, own = found
+        return fusion.item(fusion.attribute(name, "shape"), ir.Const(own.index(axis)))
 
     def shape(self, frame: Frame) -> ir.Atom:
         """The shape of an array with a frame."""
@@ -351,10 +373,11 @@ class _Call:
         """
         fusion, like = self.fusion, self.like()
         asked: dict[Frame, list[ir.Atom]] = {}
-        for name, own in self.shaped.items():
+        for name, own in self.shaped:
             sources = {self.source(axis) for axis in own if axis is not None}
             same = own == self.whole and fusion.are_alike(name, like)
-            if not same and (sources - {name} or (not sources and name in self.parts)):
+            others = sources - {(name, own), None}
+            if not same and (others or (not sources and name in self.parts)):
                 asked.setdefault(own, []).append(fusion.attribute(name, "shape"))
                 if own == self.whole and like is not None:
                     fusion.alike_from_now(name, like)
@@ -397,9 +420,14 @@ class _Call:
         if not names:
             fusion.out.append(ir.Effect(call, fusion.loc))
         elif len(names) == 1:
-            fusion.assign(ir.Name(names[0]), call)
+            fusion.assign(ir.Name(names[0]), self.number(call))
         else:
             found = fusion.temp(call)
             for k, name in enumerate(names):
                 taken = ir.Call(operator.getitem, (found, ir.Const(k)), role=ir.Unpacks(len(names)))
-                fusion.assign(ir.Name(name), taken)
+                fusion.assign(ir.Name(name), self.number(taken))
+
+    def number(self, result: ir.Call) -> ir.Call:
+        """The number that NumPy gives, of the one that Numba gives to Python."""
+        fusion = self.fusion
+        return result if fusion.native else ir.Call(np.float64, (fusion.temp(result),))

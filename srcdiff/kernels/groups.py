@@ -77,7 +77,13 @@ class Group:
 
     def place_of(self, name: str) -> Place:
         """The place that a name stands for."""
-        return self.views.get(name) or Place(name)
+        view = self.views.get(name)
+        return Place(name) if view is None else view.place
+
+    def has_other_axes(self, name: str) -> bool:
+        """Whether a name has other axes than the place that it stands for."""
+        view = self.views.get(name)
+        return view is not None and bool(view.new or view.gone)
 
     # --- adding a statement -----------------------------------------------------------------------
 
@@ -144,6 +150,8 @@ class Group:
 
     def _stored(self, element: Map) -> Place | None:
         """The place that a statement writes into, unless its array is made in the group."""
+        if self.has_other_axes(element.base):
+            return None
         if element.index is None:
             return self.place_of(element.base)
         if element.base in self.views or element.base in self.bound:
@@ -179,7 +187,14 @@ class Group:
         own = dims_in(self.kinds, element.like.id)
         names = (a.id for a in element.operands if type(a) is ir.Name)
         scalars = all(dims_in(self.kinds, n) == () for n in names)
-        return scalars and own is not None and len(own) == len(element.dims) == self.rank
+        alike = own is not None and len(own) == len(element.dims)
+        return scalars and alike and (len(element.dims) == self.rank or self._has_frame(element))
+
+    def _has_frame(self, element: Map) -> bool:
+        """Whether the array whose shape a result has is one value a row."""
+        assert element.like is not None
+        value = self.values.get(self.place_of(element.like.id))
+        return value is not None and value.frame == tuple(range(self.split or 0))
 
     # --- operands ---------------------------------------------------------------------------------
 
@@ -193,16 +208,24 @@ class Group:
         place = self.place_of(atom.id)
         if own == () and place not in self.values:
             return Operand(atom)
-        mine = _aligned(own, dims, frame)
+        mine = self._seen(atom.id, dims, frame)
         if mine is None or self._is_seen_otherwise(place, False):
             return None
         value = self.values.get(place)
         if value is None:
-            runs = self._runs(place, mine)
-            return Operand(atom, place, self._access(place, mine)) if runs else None
+            if not self._runs(place, mine):
+                place = Place(place.root, place.index, mine)
+            found = self.loads.setdefault(place, self._access(place, mine))
+            return Operand(atom, place, found)
         if value.sealed and not self._unsealed(place):
             return None
         return Operand(atom, place) if self.values[place].frame == mine else None
+
+    def _seen(self, name: str, dims: Dims, frame: Frame) -> Frame | None:
+        """The frame of the place that a name stands for, an operand of what has some lengths."""
+        own, view = dims_in(self.kinds, name), self.views.get(name)
+        mine = None if own is None else _aligned(own, dims, frame)
+        return mine if view is None or mine is None else view.frame(mine)
 
     def _unsealed(self, place: Place) -> bool:
         """Whether what has been reduced over all axes may be one value of one row."""
@@ -258,8 +281,9 @@ class Group:
         """Whether a result is one value a row, of operands that are rows of the group."""
         if element.target is None or self.split not in (None, split):
             return False
-        read = (self.place_of(a.id) for a in element.operands if type(a) is ir.Name)
-        if not any(p in self.values and self.values[p].frame == frame for p in read):
+        read = [a.id for a in (*element.operands, element.like) if type(a) is ir.Name]
+        values = ((n, self.values.get(self.place_of(n))) for n in read)
+        if not any(v and v.frame == self._seen(n, element.dims, frame) for n, v in values):
             return False
         self.split = split
         return True
@@ -281,8 +305,10 @@ class Group:
 
     def _reduction(self, element: Reduce) -> Step | None:
         dims = dims_in(self.kinds, element.operand.id)
-        if not dims:
+        if not dims or self.has_other_axes(element.operand.id):
             return None
+        if self._is_of_rows(element):
+            return self._total_of_rows(element)
         if not self.dims:
             self.dims = dims
         whole: Frame = tuple(range(self.rank))
@@ -311,6 +337,19 @@ class Group:
         if self._is_seen_otherwise(place, True):
             return None
         return Step(element, (operand,), place, frame, None, over)
+
+    def _is_of_rows(self, element: Reduce) -> bool:
+        """Whether one value a row is reduced over all rows."""
+        value = self.values.get(self.place_of(element.operand.id))
+        rows = value is not None and value.frame == tuple(range(self.split or 0))
+        return rows and bool(self.split) and not element.is_partial and not element.keeps
+
+    def _total_of_rows(self, element: Reduce) -> Step | None:
+        place = Place(element.target)
+        if self._is_seen_otherwise(place, True):
+            return None
+        operand = Operand(element.operand, self.place_of(element.operand.id))
+        return Step(element, (operand,), place, (), None, element.axes)
 
     def _is_whole(self, operand: Operand) -> bool:
         assert operand.place is not None
@@ -344,11 +383,17 @@ def _aligned(own: Dims, dims: Dims, frame: Frame) -> Frame | None:
     return tuple(found)
 
 
-def needed_outside(group: Group, uses: Mapping[str, int], counts: Mapping[str, int]) -> set[str]:
-    """The names bound in a group that something outside of it reads."""
+def needed_outside(
+    group: Group, uses: Mapping[str, int], counts: Mapping[str, int], arrays: Mapping[str, str]
+) -> set[str]:
+    """The names bound in a group that something outside of it reads.
+
+    `arrays`: those that other names are read for.
+    """
     inside: dict[str, int] = {}
     for step in group.steps:
-        for name in dict.fromkeys(ir.reads(step.element.stmt)):
+        for read in dict.fromkeys(ir.reads(step.element.stmt)):
+            name = arrays.get(read, read)
             inside[name] = inside.get(name, 0) + 1
     return {
         n for n in group.bound if uses.get(n, 0) > inside.get(n, 0) or counts.get(n, 0) > 1

@@ -19,7 +19,7 @@ from srcdiff.ir.frozen import frozen
 from srcdiff.kernels.elements import Map, Reduce, is_cheap
 from srcdiff.kernels.groups import Group, Operand, Step
 from srcdiff.kernels.places import Access, Frame, Place
-from srcdiff.kernels.segments import Segments, is_row
+from srcdiff.kernels.segments import Segments, is_once_a_row, is_row
 from srcdiff.primitives.ops import Op, op_named
 from srcdiff.runtime.loops import add
 
@@ -56,7 +56,7 @@ class Writer:
         self.numbers: dict[str, ir.Name] = {}
         self.outputs: dict[Place, Output] = {}
         self.params: dict[Place, ir.Name] = {}
-        self.results: dict[str, ir.Name] = {}
+        self.results: dict[str, ir.Atom] = {}
         self.lines: Lines = {}
         self.buffers: dict[Place, ir.Name] = {}
         self.again: dict[Place, Step] = {}
@@ -231,7 +231,7 @@ class _Segment:
         """Write what stands in the segment."""
         steps = zip(self.group.steps, self.writer.segments.of)
         mine = [(s, k) for k, (s, at) in enumerate(steps) if at == self.number]
-        rows = [s for s, _ in mine if not s.over and self.writer.is_row(s.frame)]
+        rows = [s for s, _ in mine if is_once_a_row(self.group, s)]
         for step in rows:
             self._row(step)
         again = self.writer.again.values()
@@ -268,15 +268,19 @@ class _Segment:
     # --- one value a row --------------------------------------------------------------------------
 
     def _row(self, step: Step) -> None:
-        """A value that is computed once a row."""
+        """A value that is computed once a row, or what adds up such values."""
         self._at(step.element.stmt.loc)
-        assert isinstance(step.element, Map)
         values = [self._read(o) for o in step.operands]
-        target = self.writer.fresh(step.place.root)
-        self._compute(self.outside, target, step.element, values)
-        self.writer.rows[step.place] = target
+        if isinstance(step.element, Reduce):
+            self._total(step, step.element, values[0], self.outside, self.totals)
+            return
+        value = values[0]
+        if step.element.compute is not None:
+            value = target = self.writer.fresh(step.place.root)
+            self._compute(self.outside, target, step.element, values)
+        self.writer.rows[step.place] = value
         if not step.frame and step.place.root in self.writer.needed:
-            self.writer.results[step.place.root] = target
+            self.writer.results[step.place.root] = value
         self._keep_row(step)
 
     def _keep_row(self, step: Step) -> None:
@@ -330,19 +334,26 @@ class _Segment:
             spot = self._spot(writer.params[step.place], _whole(step.place, step.frame))
             self.body.add(*spot, value)
             return
-        total = writer.fresh(step.place.root)
-        extreme = step.element.extreme
         over_row = self.group.split is not None and step.over[0] == writer.split
         start = self.outside if over_row else self.totals
-        first = 0.0 if extreme is None else -np.inf if extreme is np.maximum else np.inf
-        start.assign(total, ir.Const(float(first)))
-        fn, text = (add, "add") if extreme is None else (extreme, None)
-        self.body.assign(total, ir.Call(fn, (total, value), text=text))
-        if not step.frame and step.place.root in writer.needed:
-            writer.results[step.place.root] = total
+        total = self._total(step, step.element, value, self.body, start)
         if over_row:
             writer.rows[step.place] = total
             behind.append(step)
+
+    def _total(
+        self, step: Step, element: Reduce, value: ir.Atom, body: Builder, start: Builder
+    ) -> ir.Name:
+        """What adds up in `body`, from a neutral value on."""
+        writer, extreme = self.writer, element.extreme
+        total = writer.fresh(step.place.root)
+        first = 0.0 if extreme is None else -np.inf if extreme is np.maximum else np.inf
+        start.assign(total, ir.Const(float(first)))
+        fn, text = (add, "add") if extreme is None else (extreme, None)
+        body.assign(total, ir.Call(fn, (total, value), text=text))
+        if not step.frame and step.place.root in writer.needed:
+            writer.results[step.place.root] = total
+        return total
 
     def _compute(
         self, builder: Builder, target: ir.Name, element: Map, values: Sequence[ir.Atom]

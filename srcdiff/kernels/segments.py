@@ -36,7 +36,7 @@ def segments_of(group: Group) -> Segments:
     used: dict[Place, int] = {}  # the last segment that reads or writes
     free: dict[Place, int] = {}  # the first segment behind all inner loops that do so
     for step in group.steps:
-        before = not step.over and is_row(group, step.frame)  # the inner loop
+        before = is_once_a_row(group, step)  # the inner loop
         at = _segment(step, ready, free if before else used)
         found.of.append(at)
         read = [o.place for o in step.operands if o.place is not None]
@@ -61,6 +61,14 @@ def place_frame(group: Group, place: Place) -> tuple[int | None, ...]:
     """The frame of what is at a place in the group, or of how it is loaded."""
     value = group.values.get(place)
     return value.frame if value is not None else group.loads[place].own
+
+
+def is_once_a_row(group: Group, step: Step) -> bool:
+    """Whether a step stands outside of the inner loops."""
+    if not step.over:
+        return is_row(group, step.frame)
+    places = (o.place for o in step.operands if o.place is not None)
+    return all(is_row(group, place_frame(group, p)) for p in places)
 
 
 def is_row(group: Group, frame: tuple[int | None, ...]) -> bool:

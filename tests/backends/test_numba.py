@@ -27,10 +27,36 @@ X = np.array([0.3, -0.5, 0.2, 0.9])
 
 
 def test_what_is_no_compiler():
-    with pytest.raises(ValueError, match="compile: expected None or 'numba', given 'cython'"):
+    with pytest.raises(ValueError, match="compile: expected None, 'numba' or 'loops', given"):
         srcdiff.grad(recurrence, compile="cython")
     with pytest.raises(ValueError, match="compile: needs an example"):
         srcdiff.generate(recurrence, compile="numba")
+    with pytest.raises(ValueError, match="compile: a file is compiled whole or not at all"):
+        srcdiff.generate(recurrence, compile="loops", example=(X, 0.5))
+
+
+def weighted(params, x):
+    h = np.tanh(x * params["w"] + params["b"])
+    return {"loss": np.sum(h * h), "mean": h.mean()}
+
+
+def test_loops_alone_are_compiled(tmp_path, monkeypatch):
+    pytest.importorskip("numba")
+    monkeypatch.setenv("SRCDIFF_CACHE_DIR", str(tmp_path))
+    params, x = {"w": X + 1.0, "b": 0.5 * X}, np.sin(X)
+    g = srcdiff.value_and_grad(weighted, compile="loops")
+    cts = {"loss": 1.0, "mean": 2.0}
+    found, expected = (
+        f(params, x, grad_outputs=cts) for f in (g, srcdiff.value_and_grad(weighted))
+    )
+    assert type(found[0]["loss"]) is np.float64
+    for one, two in zip(st.leaves(found), st.leaves(expected), strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-14)
+    (kept,) = (tmp_path / "numba").glob("*.py")
+    assert "cache=True" in kept.read_text() and "weighted_value_and_grad(" not in kept.read_text()
+    swapped = {k: v.astype(">f8") for k, v in params.items()}
+    with pytest.raises(UnsupportedError, match="Numba does not compile this"):
+        g(swapped, x, grad_outputs=cts)
 
 
 def test_without_numba(monkeypatch):

@@ -83,7 +83,11 @@ def shared_passes() -> Iterator[None]:
         yield
 
 
-def check(program: Program, transform: Callable[..., Any] = srcdiff.value_and_grad) -> str:
+def check(
+    program: Program,
+    transform: Callable[..., Any] = srcdiff.value_and_grad,
+    compile: str = "numba",
+) -> str:
     """Ask a program for its value and gradient; why it was refused, empty if it was not.
 
     Raises:
@@ -96,7 +100,7 @@ def check(program: Program, transform: Callable[..., Any] = srcdiff.value_and_gr
     expected = transform(function, **options)(*pos, grad_outputs=ct, **kw)
     names = problem.arguments()
     pos, kw = positional(function, names)
-    g = transform(function, **options, compile="numba")
+    g = transform(function, **options, compile=compile)
     try:
         found = g(*pos, grad_outputs=ct, **kw)
     except UnsupportedError as error:
@@ -112,11 +116,11 @@ def check(program: Program, transform: Callable[..., Any] = srcdiff.value_and_gr
     return ""
 
 
-def check_text(program: Program) -> None:
+def check_text(program: Program, compile: str = "numba") -> str:
     """The text that Numba is given, run by Python, gives the gradient that NumPy does."""
     with interpreted(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        check(program, srcdiff.grad)
+        return check(program, srcdiff.grad, compile)
 
 
 if __name__ == "__main__":

@@ -15,11 +15,11 @@ A = np.linspace(-1.0, 1.0, 20).reshape(4, 5)
 A3 = np.linspace(-1.0, 1.0, 60).reshape(3, 4, 5)
 
 
-def text_and_gap(f, *args, **options):
+def text_and_gap(f, *args, compile="numba", **options):
     """The module for Numba, and how far its results, computed by Python, are from NumPy's."""
     expected = srcdiff.value_and_grad(f, **options)(*[a.copy() for a in args])
     with interpreted():
-        g = srcdiff.value_and_grad(f, compile="numba", **options)
+        g = srcdiff.value_and_grad(f, compile=compile, **options)
         found = g(*[a.copy() for a in args])
     gap = max(
         np.max(np.abs(np.asarray(x) - np.asarray(y)), initial=0.0)
@@ -69,11 +69,35 @@ def inner(u):
     return np.sum(lap * lap)
 
 
+def by_rows_without_their_axis(a):
+    m = a - a.mean(axis=1)[:, None]
+    return np.sum(np.tanh(m / np.sqrt((m * m).sum(axis=1))[:, None]))
+
+
+def deviations(a):
+    return np.mean(np.std(a, axis=1, ddof=1) ** 2) + np.sum(np.clip(a, -0.5, 0.3))
+
+
+def pairs(x):
+    d = x[:, None] - x[None, :]
+    return np.sum(np.exp(-(d**2)))
+
+
+def of_vectors(x, y):
+    return np.sum(np.cos(np.outer(x, y)))
+
+
+def lengths(a):
+    return np.sum(np.linalg.norm(a, axis=1))
+
+
 @pytest.mark.parametrize(
     "f, args, count",
     [
         (chain, (X, X + 1.0), 1), (softmax, (A,), 1), (normalised, (X,), 1),
         (biased, (A, X[:5]), 1), (centred, (A,), 1), (flux, (X,), 2), (inner, (A,), 3),
+        (by_rows_without_their_axis, (A,), 1), (deviations, (A,), 2), (pairs, (X,), 3),
+        (of_vectors, (X, X + 1.0), 1), (lengths, (A,), 1),
     ],
     ids=lambda v: getattr(v, "__name__", ""),
 )  # fmt: skip

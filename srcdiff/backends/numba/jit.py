@@ -17,6 +17,7 @@ from inspect import getattr_static
 from typing import Any
 
 from srcdiff import ir
+from srcdiff.backends.function_text import free_names
 from srcdiff.backends.loader import Loaded, add_note, compile_module, place_in
 from srcdiff.backends.numba import cache
 from srcdiff.backends.numba.legalize import refuse, twin
@@ -186,9 +187,11 @@ class Called:
 
     def __init__(self, function: Any, places: Mapping[int, Loc]) -> None:
         self.function, self.places = function, places
-        self.__signature__ = inspect.signature(function.py_func)
-        self.__code__ = function.py_func.__code__
-        self.__globals__: dict[str, Any] = {}  # what is outside are constants of it
+        plain = getattr(function, "py_func", function)
+        self.__signature__ = inspect.signature(plain)
+        self.__code__ = plain.__code__
+        compiled = plain is not function  # what is outside are constants of it
+        self.__globals__: dict[str, Any] = {} if compiled else plain.__globals__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives.
@@ -239,6 +242,43 @@ def loaded(made: Made, refs: Mapping[str, Any], title: str, primal: Any) -> Load
     space.update((n, v) for n, v in constants.items() if n in space)
     functions = {n: Called(space[n], places) for n in made.emitted.functions}
     return Loaded(functions, text, outside, constants)
+
+
+def with_loops(made: Made, refs: Mapping[str, Any], title: str, primal: Any) -> Loaded:
+    """Finished functions that Python runs, with loops that Numba compiles at their first call."""
+    names = {"numba": numba(), **refs}
+    emitted = made.emitted
+    text = "\n\n".join(_under(OF_LOOPS[IN_MEMORY], n, emitted) for n in emitted.functions)
+    places = places_in(text, emitted)
+    space = compile_module(text, names, title, signatures.module_of(primal), places)
+    space.update(_kept_loops(made, refs, title, primal) if emitted.loops else {})
+    return Loaded({n: Called(space[n], places) for n in emitted.functions}, text)
+
+
+def _under(decorator: str, name: str, emitted: Emitted) -> str:
+    """The text of a function, that of loops under a decorator."""
+    text = emitted.functions[name]
+    return f"{decorator}\n{text}" if name in emitted.loops else text
+
+
+def _kept_loops(
+    made: Made, refs: Mapping[str, Any], title: str, primal: Any
+) -> Mapping[str, Any]:
+    """The loops of a text as those of a file beside which Numba keeps them; none without files."""
+    loops = {n: t for n, t in made.emitted.functions.items() if n in made.emitted.loops}
+    free = frozenset().union(*map(free_names, loops.values()))
+    part = replace(
+        made.emitted, functions=loops, refs={n: v for n, v in refs.items() if n in free}
+    )
+    place, target = signatures.place_of(primal), made.functions[0][0].target
+    file = Standalone(spaces_of(primal), place, target, True, for_loops=OF_LOOPS[IN_FILE])
+    text = file.add(part)
+    text = file.laid_out(file.import_lines(False)[1:], "", text, [])
+    kept = cache.file_of(title, text)
+    if kept is None:
+        return {}
+    space = compile_module(text, {}, title, __name__, None, kept)
+    return {n: space[n] for n in loops}
 
 
 def places_in(text: str, emitted: Emitted) -> dict[int, Loc]:

@@ -86,6 +86,8 @@ class _PlainCalls(Rewriter):
             return replace(stmt, rhs=replace(call, args=(base, self.plain(base, index))))
         if op_of(call.fn).name == "numpy.expand_dims":
             return replace(stmt, rhs=self.inserted(call))
+        if is_op(call, Op.RESHAPE):
+            return replace(stmt, rhs=self.reshaped(call, stmt.target))
         if is_op(call, Op.ARRAY) and len(call.args) == 1 and not call.kwargs:
             if is_array(atom_kind(call.args[0], self.kinds)):
                 return replace(stmt, rhs=ir.Call(np.copy, call.args))
@@ -120,6 +122,34 @@ class _PlainCalls(Rewriter):
             return ir.Call(np.full, (ir.Tup((ir.Const(1),) * rank), base))
         index = tuple(ir.NONE if k in new else _WHOLE for k in range(rank))
         return ir.Call(operator.getitem, (base, ir.Tup(index)))
+
+
+    def reshaped(self, call: ir.Call, target: ir.Name) -> ir.Call:
+        """`np.reshape` by an index, where axes of length 1 alone come and go."""
+        base, kinds = call.args[0], self.kinds
+        old = ir.dims_of(kinds.get(base.id, ir.UNKNOWN)) if type(base) is ir.Name else None
+        new = ir.dims_of(kinds.get(target.id, ir.UNKNOWN))
+        index = _index_between(old, new) if old and new else None
+        if index is None:
+            return call
+        return ir.Call(operator.getitem, (base, index[0] if len(index) == 1 else ir.Tup(index)))
+
+
+def _index_between(old: tuple[ir.Dim, ...], new: tuple[ir.Dim, ...]) -> tuple[ir.Atom, ...] | None:
+    """The index that takes an array of some lengths to others that differ in ones alone."""
+    first: ir.Atom
+    if old and new and ir.same_dim(old[0], new[0]):
+        first, rest = _WHOLE, (old[1:], new[1:])
+    elif old and old[0] == 1:
+        first, rest = ir.Const(0), (old[1:], new)
+    elif new and new[0] == 1:
+        first, rest = ir.NONE, (old, new[1:])
+    else:
+        return None
+    if rest == ((), ()):
+        return (first,)
+    behind = _index_between(*rest)
+    return None if behind is None else (first, *behind)
 
 
 _ELLIPSIS = ir.Const(...)
