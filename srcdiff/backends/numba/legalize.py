@@ -281,14 +281,24 @@ def unbroadcast(d: Any, x: Any) -> Any:
     extra = parts.ndim - len(shape)
     if extra < 0:
         out = np.asarray(np.zeros(shape, parts.dtype) + parts).ravel()
-    else:
+    elif parts.size == 0:
         out = np.zeros(np.asarray(x).size, parts.dtype)
-        sizes = shape + (1,)  # with an item where Numba looks for the type of one
-        for index, part in np.ndenumerate(parts):
-            at = 0
-            for k in range(len(shape)):
-                at = at * sizes[k] + (index + (0,))[extra + k] % sizes[k]
-            out[at] += part
+    else:
+        out = np.ascontiguousarray(parts).ravel()
+        lengths, sizes = parts.shape + (1,), shape + (1,)  # Numba looks for the type of an item
+        kept, rest = 1, parts.size
+        for k in range(parts.ndim):
+            n = lengths[k]
+            rest = rest // max(n, 1)
+            if k >= extra and sizes[k - extra] == n:
+                kept *= n
+                continue
+            total = np.zeros((kept, rest), parts.dtype)
+            for i in range(kept):
+                for j in range(n):
+                    for m in range(rest):
+                        total[i, m] += out[(i * n + j) * rest + m]
+            out = total.ravel()
     return out.reshape(shape)[()]
 
 
