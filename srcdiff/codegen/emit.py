@@ -13,6 +13,7 @@ import os
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from itertools import takewhile
 from typing import Any
 
@@ -140,7 +141,7 @@ def _backward(lines: Sequence[str], function: ir.Function) -> int:
 class Emitted:
     """Generated functions: the text of each by its name, and the global names that they need.
 
-    `loops` are those that are loops over elements alone.
+    `loops` are those that are loops over elements alone, and how threads share them.
 
     `lines` are the primal places of the lines of the whole text.
     """
@@ -148,7 +149,7 @@ class Emitted:
     functions: Mapping[str, str]
     lines: Mapping[int, ir.Loc]
     refs: Mapping[str, Any]
-    loops: frozenset[str] = frozenset()
+    loops: Mapping[str, ir.Rows | None] = field(default_factory=dict)
 
     @functools.cached_property
     def text(self) -> str:

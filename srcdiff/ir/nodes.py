@@ -23,7 +23,7 @@ __all__ = [
     "Accum", "Assign", "Atom", "Attr", "Block", "Call", "Callee", "Comment", "Const", "Demand",
     "Derived", "Effect", "For", "Function", "GENERATED", "IN_PLACE", "If", "Loc", "Method", "NONE",
     "NOWHERE", "Name", "OPERATORS", "Opaque", "Pair", "Param", "Permute", "Ref", "Reset",
-    "Return", "Rhs", "Role", "SEED", "SYMBOLS", "SetItem", "Site", "Slice", "Star", "Stmt",
+    "Return", "Rhs", "Role", "Rows", "SEED", "SYMBOLS", "SetItem", "Site", "Slice", "Star", "Stmt",
     "Subroutine", "TANGENT", "Tup", "Undo", "Unpacks", "Verbatim", "While", "answers_by_code",
     "called", "captured", "is_function", "make_dict", "make_function", "make_list", "new_object",
     "set_attr", "set_item",
@@ -544,11 +544,29 @@ class Function:
     target: Target = field(default=HOST, repr=False)  # where it is to run
 
 
+@frozen
+class Rows:
+    """How the rows of a loop nest are shared out among threads.
+
+    `given` says for each parameter what a part is given: its "rows"; all "from" its first row on;
+    the "length", their number; the "whole"; or "totals", an array of zeros that it adds to.
+    `totals` put two results together, of which there are `several` as a tuple, one, or none.
+    """
+
+    given: tuple[str, ...]
+    totals: tuple[Any, ...]
+    several: bool
+
+
 @frozen(eq=False)
 class Subroutine:
-    """A callee that is a function of the IR: it is printed above what calls it."""
+    """A callee that is a function of the IR: it is printed above what calls it.
+
+    `rows`: how threads share it, if they may.
+    """
 
     function: Function
+    rows: Rows | None = None
     __srcdiff_function__ = True
 
     @property

@@ -18,12 +18,14 @@ class Target:
 
     `arrays` is the module whose arrays it is given; `compiler` what is compiled of it: "numba", all
     of it; "loops", the array statements that are fused loops; None: nothing, Python runs it.
-    `workspace`: its large arrays are made in memory that is used again.
+    `workspace`: its large arrays are made in memory that is used again.  `threads`: how many may
+    share a loop.
     """
 
     arrays: str = "numpy"
     compiler: str | None = None
     workspace: bool = False
+    threads: int = 1
 
     @property
     def on_device(self) -> bool:

@@ -14,6 +14,7 @@ from typing import TypeGuard
 
 from srcdiff import ir
 from srcdiff.ir.frozen import replace, state
+from srcdiff.kernels.rows import rows_of
 from srcdiff.primitives.ops import Op, is_op
 
 Starts = tuple[int, ...]
@@ -43,7 +44,8 @@ def with_shared_loops(function: ir.Function) -> ir.Function:
             form = forms.setdefault(_form(loop), _Form(loop))
             form.starts.append(starts)
             of[id(call.fn)] = form, starts
-    made = {id(f): _numbered(f, function.name, k) for k, f in enumerate(forms.values())}
+    threads = function.target.threads > 1
+    made = {id(f): _numbered(f, function.name, k, threads) for k, f in enumerate(forms.values())}
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         call = ir.call_of(s)
@@ -58,10 +60,11 @@ def with_shared_loops(function: ir.Function) -> ir.Function:
     return ir.replaced_in(function, stmt)
 
 
-def _numbered(form: _Form, base: str, number: int) -> ir.Subroutine:
-    """The function of a form, called after what calls it."""
+def _numbered(form: _Form, base: str, number: int, threads: bool) -> ir.Subroutine:
+    """The function of a form, called after what calls it; `threads` may share it."""
     name = f"{base}_loop_{number}" if number else f"{base}_loop"
-    return ir.Subroutine(replace(_with_parameters(form), name=name))
+    nest = replace(_with_parameters(form), name=name)
+    return ir.Subroutine(nest, rows_of(nest) if threads else None)
 
 
 def _with_parameters(form: _Form) -> ir.Function:

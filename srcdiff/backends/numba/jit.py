@@ -32,6 +32,7 @@ from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import trees
 from srcdiff.runtime.copies import copied, with_memory
+from srcdiff.runtime.threads import Shared
 
 IN_FILE = "@numba.njit(cache=True, boundscheck=True)"
 """Without the check an index out of bounds reads whatever stands there."""
@@ -252,7 +253,12 @@ def with_loops(made: Made, refs: Mapping[str, Any], title: str, primal: Any) -> 
     places = places_in(text, emitted)
     space = compile_module(text, names, title, signatures.module_of(primal), places)
     space.update(_kept_loops(made, refs, title, primal) if emitted.loops else {})
-    return Loaded({n: Called(space[n], places) for n in emitted.functions}, text)
+    threads = made.functions[0][0].target.threads
+    for name, rows in emitted.loops.items():
+        if rows is not None:
+            space[name] = Shared(space[name], rows, threads)
+    mine = (n for n in emitted.functions if n not in emitted.loops)
+    return Loaded({n: Called(space[n], places) for n in mine}, text)
 
 
 def _under(decorator: str, name: str, emitted: Emitted) -> str:

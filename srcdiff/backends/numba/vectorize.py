@@ -50,7 +50,7 @@ def vectorized(function: ir.Function) -> ir.Function:
             return s
         loop = made.get(id(call.fn))
         if loop is None:
-            loop = made[id(call.fn)] = ir.Subroutine(_vectorized(call.fn.function))
+            loop = made[id(call.fn)] = replace(call.fn, function=_vectorized(call.fn.function))
         return replace(s, rhs=replace(call, fn=loop))  # type: ignore[arg-type]
 
     return ir.replaced_in(function, stmt)
