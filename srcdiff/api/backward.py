@@ -149,12 +149,16 @@ def backward(
     allow_unused: bool | None = None,
     materialize_grads: bool = False,
     has_aux: bool = False,
+    compile: str | None = None,
+    workspace: bool = False,
+    verify: str | None = None,
 ) -> Any:
     """A function that returns the value of `f` and adds its gradients into buffers, in place.
 
     Args:
         f: the function; without it, a decorator.
-        inputs, outputs, allow_unused, materialize_grads, has_aux: as in `grad`.
+        inputs, outputs, allow_unused, materialize_grads, has_aux: as in `grad`, and so are
+            `compile`, `workspace` and `verify`.
 
     Returns:
         `b` with `b(*args, into=store, grad_outputs=None, **kwargs)`.  `store` maps names or
@@ -175,5 +179,7 @@ def backward(
     >>> store["w"]
     array([6., 8.])
     """
-    options = Options(inputs, outputs, allow_unused, materialize_grads, has_aux, value=True)
+    where: dict[str, Any] = {"compile": compile, "workspace": workspace, "verify": verify}
+    unused = allow_unused, materialize_grads
+    options = Options(inputs, outputs, *unused, has_aux, value=True, **where)
     return Backward.of(f, options)

@@ -113,6 +113,7 @@ def grad(
     strong_zeros: bool = False,
     compile: str | None = None,
     workspace: bool = False,
+    verify: str | None = None,
 ) -> Any:
     """The gradient of a function: a function that computes its vector-Jacobian product.
 
@@ -140,6 +141,9 @@ def grad(
             the rest, whatever it is.
         workspace: True keeps the memory of large arrays, and uses it again as soon as nobody holds
             them.  `g.release_workspace()` gives it back.
+        verify: "first" holds the gradient, at the first call for each kind of arguments, against
+            forward mode and differences of `f` along a random direction.  None: as the variable
+            `SRCDIFF_VERIFY` of the environment says when `g` is made; "off": whatever that says.
 
     Returns:
         `g` with `g(*args, grad_outputs=None, **kwargs)`: the gradient in the structure of
@@ -150,6 +154,7 @@ def grad(
         DtypeError: at the call, an input is no floating point or complex value.
         CotangentError: at the call, `grad_outputs` does not fit the output.
         AnomalyError: at the call, an adjoint is nan or infinite, and a check asks for it.
+        WrongDerivativeError: at the first call, the gradient is wrong, and `verify` asks for it.
 
     >>> import srcdiff
     >>> def f(x, y):
@@ -176,6 +181,7 @@ def value_and_grad(
     strong_zeros: bool = False,
     compile: str | None = None,
     workspace: bool = False,
+    verify: str | None = None,
 ) -> Any:
     """Like `grad`, but the function that it makes returns `(value, gradient)`.
 

@@ -23,7 +23,7 @@ def vjp(
 
     Args:
         f: the function.
-        args, kwargs: its arguments; `compile` and `workspace` are options, as in `grad`.
+        args, kwargs: its arguments; `compile`, `workspace` and `verify` are options, as in `grad`.
         inputs: as in `grad`; None for all positional arguments that can carry a derivative: a
             bare gradient for one, a tuple for several.
         outputs: as in `grad`.

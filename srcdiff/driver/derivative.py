@@ -59,7 +59,7 @@ from srcdiff.ir import Call, Loc
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.lattice import key_of, kind_of
 from srcdiff.runtime import records
-from srcdiff.runtime.service import made_once
+from srcdiff.runtime.service import compiler, made_once
 from srcdiff.specialize.inline import lowered
 from srcdiff.texts import line_of
 
@@ -170,7 +170,10 @@ class Derivative(Transformed):
             target = with_arrays(self.target, arrays)
             if self.request.validate:
                 self.validate(args, kwargs, pair)
-            return self._generate(self.kinds(args, kwargs), target, pair)
+            made = self._generate(self.kinds(args, kwargs), target, pair)
+            if self.request.verify:
+                compiler().verify(self, made, args, kwargs)
+            return made
 
         return self._kept(table, key, make)
 

@@ -21,6 +21,8 @@ from srcdiff.specialize.objects.places import item_at
 T = TypeVar("T")
 VALIDATE = "SRCDIFF_VALIDATE"
 """The variable of the environment that asks for every pass to be run (`driver/validation.py`)."""
+VERIFY = "SRCDIFF_VERIFY"
+"""The variable that asks for derivatives to be held against their functions (`api/verify.py`)."""
 
 
 @frozen
@@ -43,6 +45,7 @@ class Options:
     saves: bool = False
     workspace: bool = False
     again: bool = False  # where it is differentiated the function runs more than once
+    verify: str | None = None
 
     def __post_init__(self) -> None:
         check_compile(self.compile)
@@ -56,6 +59,17 @@ def check_compile(compile: str | None) -> None:
     """Raise for what compiles nothing."""
     if compile not in (None, "numba", "loops"):
         raise ValueError(f"compile: expected None, 'numba' or 'loops', given {compile!r}")
+
+
+def is_verified(verify: str | None) -> bool:
+    """Whether derivatives are held against their functions: as an option or the environment says.
+
+    Raises:
+        ValueError: the option says something else.
+    """
+    if verify not in (None, "first", "off"):
+        raise ValueError(f"verify: expected None, 'first' or 'off', given {verify!r}")
+    return (verify or os.environ.get(VERIFY)) == "first"
 
 
 def check_unused_options(allow_unused: bool | None, materialize_grads: bool) -> None:
@@ -106,6 +120,7 @@ def request_of(f: Any, options: Options) -> Request:
         strong_zeros=options.strong_zeros,
         saves=options.saves,
         validate=os.environ.get(VALIDATE) == "1",
+        verify=is_verified(options.verify),
     )
 
 
@@ -158,8 +173,13 @@ def _refused(options: Options) -> tuple[str, str]:
     return "", ""
 
 
-WHERE = ("compile", "workspace")
+WHERE = ("compile", "workspace", "verify")
 """The options that say how a derivative is to run: one inside of a function runs as that does."""
+
+
+def where_of(options: Options) -> dict[str, Any]:
+    """Those options by name."""
+    return {name: getattr(options, name) for name in WHERE}
 
 
 def without_options(kwargs: Iterable[tuple[str | None, T]]) -> dict[str | None, T]:
@@ -173,7 +193,7 @@ def apart(f: Any, kwargs: Mapping[str, T]) -> tuple[dict[str, T], dict[str, T]]:
     Raises:
         TransformError: `f` may mean one of them.
     """
-    where = {name: kwargs[name] for name in WHERE if name in kwargs}
+    where = {name: value for name, value in kwargs.items() if name in WHERE}
     for name in where:
         params = signature_of(f).parameters.values()
         if any(p.name == name or p.kind is p.VAR_KEYWORD for p in params):

@@ -27,7 +27,7 @@ from srcdiff.backends.target import meanings
 from srcdiff.codegen.link import module_text
 from srcdiff.driver.pipeline import pair_of
 from srcdiff.driver.snapshots import contents, held_by
-from srcdiff.errors import ValidationError
+from srcdiff.errors import ValidationError, WrongDerivativeError
 from srcdiff.frontend.closures import Lifted
 from srcdiff.frontend.request import Request
 from srcdiff.frontend.signatures import signature_of
@@ -263,7 +263,7 @@ class World:
                 left = {n: values[n] for n in self.arguments}
                 value, left = copied((value, left))
                 return Outcome(value, left, out.getvalue())
-        except ValidationError:
+        except (ValidationError, WrongDerivativeError):
             raise  # of a derivative that the function itself calls
         except Exception as error:  # is what comes of it
             return Outcome(error=error)

@@ -146,7 +146,9 @@ def _is_plain(made: Any, call: ir.Call) -> bool:
     if made.receiver or not call.args:
         return False
     own = Options(made.options.inputs, allow_unused=made.options.allow_unused)
-    options = replace(made.options, materialize_grads=False, create_graph=None, again=False)
+    options = replace(
+        made.options, materialize_grads=False, create_graph=None, again=False, verify=None
+    )
     plain = not any(isinstance(a, ir.Star) for a in call.args) and None not in dict(call.kwargs)
     plain = plain and isinstance(made.primal, types.FunctionType)
     complete = made.options.materialize_grads or made.options.allow_unused is None

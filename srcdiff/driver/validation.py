@@ -52,7 +52,6 @@ from srcdiff.primitives.registry import is_builtin, lookup
 from srcdiff.runtime.batched import taken
 from srcdiff.runtime.copies import copied
 from srcdiff.runtime.devices import is_device_array
-from srcdiff.runtime.layout import laid_like
 
 REORDERING = frozenset(
     {
@@ -477,8 +476,7 @@ class _Validation:
         def run(values: dict[str, Any]) -> Any:
             for item, along in moves:
                 value = values[item.param]
-                old = at(value, item.path)
-                new = laid_like(plus(old, step, leaves_of(along)), old)  # as views depend on it
+                new = plus(at(value, item.path), step, leaves_of(along))
                 values[item.param] = with_leaf(value, item.path, new)
             runner = Runner(self.part, None, False, True)
             return runner.run(self.primal, self.env(self.primal, values))

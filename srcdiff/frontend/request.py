@@ -73,6 +73,7 @@ class Request:
     alone: bool = False  # for a file: nothing is generated when it is needed
     by_tangent: bool = False  # gradients inside are calls, whose derivative goes by the tangent
     validate: bool = False  # every pass is run on the arguments of the first call
+    verify: bool = False  # what is generated is held against the function at the first call
 
     @property
     def params(self) -> tuple[str, ...]:
