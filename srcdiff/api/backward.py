@@ -7,7 +7,7 @@ the caller keeps: all of them, or none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
@@ -20,6 +20,12 @@ from srcdiff.frontend.signatures import signature_of
 from srcdiff.runtime.devices import is_any_array
 from srcdiff.runtime.trees import kept
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from srcdiff.driver.options import OfBuffers
+
+R = TypeVar("R")
 Addition = tuple[Any, Any, Any]  # container, key, gradient
 
 
@@ -117,7 +123,7 @@ def _add(container: Any, key: Any, gradient: Any) -> None:
 
 
 @offers("primal", "source")
-class Backward(Transformed):
+class Backward(Transformed, Generic[R]):
     """Runs `primal`, and adds its gradients in place into the buffers of a store."""
 
     def __init__(self, primal: Any, options: Options) -> None:
@@ -128,8 +134,9 @@ class Backward(Transformed):
         self.keys = [store_key(item.param, item.path, names) for item in inputs]
 
     @entry
-    def __call__(self, *args: Any, into: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, into: Any, grad_outputs: Any = None, **kwargs: Any) -> R:
         """The value; the gradients are added to the entries of `into`."""
+        value: R
         value, gradients = self.made(*args, grad_outputs=grad_outputs, **kwargs)
         add_into(into, self.keys, self.made.request.listed(gradients))
         return value
@@ -140,6 +147,14 @@ def store_key(name: str, path: tuple[Any, ...], names: Sequence[str]) -> tuple[A
     return (spelled(name, path),) if path else (name, names.index(name))
 
 
+@overload
+def backward(
+    f: Callable[..., R], inputs: Any = 0, outputs: Any = None, **options: Unpack[OfBuffers]
+) -> Backward[R]: ...
+@overload
+def backward(
+    *, inputs: Any = 0, outputs: Any = None, **options: Unpack[OfBuffers]
+) -> Callable[[Callable[..., R]], Backward[R]]: ...
 @entry
 def backward(
     f: Callable[..., Any] | None = None,

@@ -8,7 +8,7 @@ is called.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from srcdiff.driver.callables import Transformed, offers
 from srcdiff.driver.derivative import Derivative
@@ -18,6 +18,25 @@ from srcdiff.frontend.free_variables import PREFIX, WithFree
 from srcdiff.frontend.request import items_of
 from srcdiff.frontend.signatures import signature_of
 from srcdiff.ir.frozen import replace
+
+P = ParamSpec("P")
+G = TypeVar("G")
+R = TypeVar("R")
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from srcdiff.driver.options import OfGradients
+
+    class Gradient(Derivative, Generic[P, G]):
+        """A derivative for type checkers: it takes what its function takes, and a cotangent."""
+
+        @overload
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> G: ...
+        @overload
+        def __call__(self, *args: Any, grad_outputs: Any, **kwargs: Any) -> G: ...
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            """The gradients for these arguments."""
 
 
 def free_names(inputs: Any) -> tuple[str, ...]:
@@ -97,6 +116,14 @@ def all_stages(made: Any, example: Any) -> dict[str, str]:
 # --- the transforms -------------------------------------------------------------------------------
 
 
+@overload
+def grad(
+    f: Callable[P, Any], inputs: Any = 0, outputs: Any = None, **options: Unpack[OfGradients]
+) -> Gradient[P, Any]: ...
+@overload
+def grad(
+    *, inputs: Any = 0, outputs: Any = None, **options: Unpack[OfGradients]
+) -> Callable[[Callable[P, Any]], Gradient[P, Any]]: ...
 @entry
 def grad(
     f: Callable[..., Any] | None = None,
@@ -165,6 +192,14 @@ def grad(
     return _transformed(**locals())
 
 
+@overload
+def value_and_grad(
+    f: Callable[P, R], inputs: Any = 0, outputs: Any = None, **options: Unpack[OfGradients]
+) -> Gradient[P, tuple[R, Any]]: ...
+@overload
+def value_and_grad(
+    *, inputs: Any = 0, outputs: Any = None, **options: Unpack[OfGradients]
+) -> Callable[[Callable[P, R]], Gradient[P, tuple[R, Any]]]: ...
 @entry
 def value_and_grad(
     f: Callable[..., Any] | None = None,
@@ -271,4 +306,4 @@ def stages(
 
 
 for _transform in (grad, value_and_grad):
-    _transform.__srcdiff_transform__ = True  # type: ignore[attr-defined]
+    _transform.__srcdiff_transform__ = True  # type: ignore[union-attr]

@@ -8,7 +8,7 @@ here column by column.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, overload
 
 import numpy as np
 
@@ -24,6 +24,13 @@ from srcdiff.frontend.signatures import signature_of
 from srcdiff.ir import Fresh
 from srcdiff.runtime.implicit import basis_of, with_source
 from srcdiff.runtime.service import is_jacobian, made_once
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from srcdiff.driver.options import Where
+
+P = ParamSpec("P")
 
 _BODY = """\
 {columns} = [{jvp}({f}, ({primals},), ({tangents},))[1] for {e} in {basis_of}({x})]
@@ -66,10 +73,11 @@ def _made(f: Any, params: Mapping[str, Any], x: str) -> Any:
 
 
 MODES = (None, "reverse", "forward")
+Mode = Literal["reverse", "forward"] | None
 
 
 @offers("primal", "source")
-class Jacobian(Transformed):
+class Jacobian(Transformed, Generic[P]):
     """The function that computes the Jacobian of `primal`."""
 
     def __init__(
@@ -82,7 +90,7 @@ class Jacobian(Transformed):
         self._function, self._asked = primal, options
 
     @entry
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """The matrix at these arguments."""
         point = Point(self._function, self._asked, args, kwargs)
         if self._sparse is not None:
@@ -121,7 +129,7 @@ class Jacobian(Transformed):
         return self.options, self.mode, self.sparsity
 
 
-class Hessian(Jacobian):
+class Hessian(Jacobian[P]):
     """The function that computes the Hessian of `primal`: the Jacobian of its gradient."""
 
     def __init__(
@@ -140,6 +148,24 @@ def gradient(f: Any, inputs: Any, outputs: Any = None, verify: str | None = None
 gradient.__srcdiff_transform__ = True  # type: ignore[attr-defined]
 
 
+@overload
+def jacobian(
+    f: Callable[P, Any],
+    inputs: Any = 0,
+    outputs: Any = None,
+    mode: Mode = None,
+    sparsity: Any = None,
+    **options: Unpack[Where],
+) -> Jacobian[P]: ...
+@overload
+def jacobian(
+    *,
+    inputs: Any = 0,
+    outputs: Any = None,
+    mode: Mode = None,
+    sparsity: Any = None,
+    **options: Unpack[Where],
+) -> Callable[[Callable[P, Any]], Jacobian[P]]: ...
 @entry
 def jacobian(
     f: Callable[..., Any] | None = None,
@@ -190,6 +216,14 @@ def jacobian(
     return Jacobian.of(f, options, mode, sparsity)
 
 
+@overload
+def hessian(
+    f: Callable[P, Any], inputs: Any = 0, outputs: Any = None, **options: Unpack[Where]
+) -> Hessian[P]: ...
+@overload
+def hessian(
+    *, inputs: Any = 0, outputs: Any = None, **options: Unpack[Where]
+) -> Callable[[Callable[P, Any]], Hessian[P]]: ...
 @entry
 def hessian(
     f: Callable[..., Any] | None = None,
@@ -222,7 +256,7 @@ def hessian(
 
 
 for _matrix in (jacobian, hessian):
-    _matrix.__srcdiff_matrix__ = True  # type: ignore[attr-defined]
+    _matrix.__srcdiff_matrix__ = True  # type: ignore[union-attr]
 
 
 @entry

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,8 @@ from srcdiff.runtime.copies import copied
 from srcdiff.runtime.devices import is_any_array
 from srcdiff.runtime.service import made_once
 from srcdiff.runtime.trees import check_leaf, items_like, like_sequence
+
+R = TypeVar("R")
 
 
 class Forward(Derivative):
@@ -123,13 +125,13 @@ def forward_of(
 
 @entry
 def jvp(
-    f: Callable[..., Any],
+    f: Callable[..., R],
     primals: Sequence[Any],
     tangents: Sequence[Any],
     *,
     outputs: Any = None,
     **kwargs: Any,
-) -> tuple[Any, Any]:
+) -> tuple[R, Any]:
     """The value of a function and its derivative along a direction (Jacobian-vector product).
 
     Args:
@@ -258,12 +260,12 @@ class Linear:
 
 @entry
 def linearize(
-    f: Callable[..., Any],
+    f: Callable[..., R],
     *primals: Any,
     compile: str | None = None,
     workspace: bool = False,
     verify: str | None = None,
-) -> tuple[Any, Linear]:
+) -> tuple[R, Linear]:
     """The value of a function and its derivative as a linear function of the direction.
 
     The linear function runs `f` again beside its tangents, at copies of the arguments, with

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from srcdiff import ir
 from srcdiff.driver.arguments import check_plain
@@ -14,11 +14,13 @@ from srcdiff.errors import entry
 from srcdiff.frontend.signatures import signature_of
 from srcdiff.kinds.lattice import kind_of
 
+R = TypeVar("R")
+
 
 @entry
 def vjp(
-    f: Callable[..., Any], *args: Any, inputs: Any = None, outputs: Any = None, **kwargs: Any
-) -> tuple[Any, Pullback]:
+    f: Callable[..., R], *args: Any, inputs: Any = None, outputs: Any = None, **kwargs: Any
+) -> tuple[R, Pullback]:
     """The value of a function and its pullback.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Container, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from srcdiff import ir
 from srcdiff.errors import DtypeError, EmptyInputsError, TransformError, UnsupportedError
@@ -17,6 +17,36 @@ from srcdiff.runtime.service import is_derivative
 from srcdiff.runtime.trees import differentiable_part
 from srcdiff.runtime.workspace import check_counts
 from srcdiff.specialize.objects.places import item_at
+
+if TYPE_CHECKING:
+    from typing_extensions import TypedDict
+
+    class Where(TypedDict, total=False):
+        """The options of all transforms, for type checkers."""
+
+        compile: Literal["numba"] | None
+        workspace: bool
+        verify: Literal["first", "off"] | None
+
+    class OfGradients(Where, total=False):
+        """Those of gradients."""
+
+        allow_unused: bool | None
+        materialize_grads: bool
+        create_graph: bool | None
+        is_grads_batched: bool
+        has_aux: bool
+        check_nan: bool
+        check_inf: bool
+        strong_zeros: bool
+
+    class OfBuffers(Where, total=False):
+        """Those of gradients that are added into buffers."""
+
+        allow_unused: bool | None
+        materialize_grads: bool
+        has_aux: bool
+
 
 T = TypeVar("T")
 VALIDATE = "SRCDIFF_VALIDATE"
