@@ -158,7 +158,8 @@ def grad(
             itself differentiated.
         is_grads_batched: the first axis of each cotangent is a batch, and so is that of each
             gradient; `f` runs once.
-        has_aux: `f` returns `(output, aux)`, and only `output` is differentiated.
+        has_aux: `f` returns `(output, aux)`, and only `output` is differentiated; `g` gives
+            `(gradient, aux)`.
         check_nan, check_inf: raise AnomalyError, with the line of `f`, the variable and the loop
             counters, as soon as an adjoint is nan, or infinite; it says whether a value of the
             forward part was so already.

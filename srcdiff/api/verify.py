@@ -303,7 +303,7 @@ class _Check:
         if isinstance(found, CompiledPair):
             return self.ran(lambda: recorded(found, args, kwargs, True)[1](self.cotangent))
         gradient = self.ran(lambda: found.called(args, kwargs, self.cotangent))
-        return gradient[1] if found.request.value and gradient is not None else gradient
+        return None if gradient is None else found.request.gradients_of(gradient)
 
     @functools.cached_property
     def pulled(self) -> Any:

@@ -133,7 +133,7 @@ class Derivative(Transformed):
         """The gradients by a forward part, which saves what it keeps, and a backward part."""
         value, pull = self.recorded(args, kwargs, at_once=True)
         gradients = pull(grad_outputs, retain_graph=False)
-        return (value, gradients) if self.request.value else gradients
+        return self.request.packed(value, gradients)
 
     def recorded(
         self,
@@ -344,7 +344,8 @@ class Derivative(Transformed):
         except TypeError:  # the call itself will say so
             return ir.UNKNOWN
         found = tuple(gradient_kind(bound.get(i.param), i.path) for i in self.request.inputs)
-        if self.request.value or self.options.mode != "reverse":
+        more = self.request.value or self.request.has_aux
+        if more or self.options.mode != "reverse":
             return ir.UNKNOWN
         if self.request.form == "bare":
             return found[0]

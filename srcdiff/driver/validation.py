@@ -273,7 +273,7 @@ class _Validation:
             self.compare(made, out, found, False, lambda _, value: value[0])
         self.check_kept(made, found)
         if found is not None and found.error is None:
-            gradient = found.value[1] if self.request.value else found.value
+            gradient = self.request.gradients_of(found.value)
             self.check_gradient(gradient, weights, made)
         self.compare_all("simplify", "name")
 

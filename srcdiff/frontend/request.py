@@ -80,6 +80,16 @@ class Request:
         """The parameters that are inputs, or have inputs in them."""
         return tuple(dict.fromkeys(i.param for i in self.inputs))
 
+    def packed(self, value: Any, gradients: Any) -> Any:
+        """What a derivative gives: the gradients, the value before them, or what is beside it."""
+        if self.value:
+            return value, gradients
+        return (gradients, value[1]) if self.has_aux else gradients
+
+    def gradients_of(self, result: Any) -> Any:
+        """The gradients among what a derivative gives."""
+        return result[1] if self.value else result[0] if self.has_aux else result
+
     def listed(self, tree: Any) -> list[Any]:
         """What has the structure of a gradient as a list, an item for each input."""
         if self.form == "bare":

@@ -169,7 +169,9 @@ def test_unknown_output(function, outputs, reason):
 def test_has_aux_needs_a_pair():
     with pytest.raises(srcdiff.TransformError, match="has_aux=True"):
         srcdiff.grad(models.loss, has_aux=True)(2.0, X)
-    close(srcdiff.grad(models.pair, "a", outputs=None, has_aux=True)(X, 2.0, grad_outputs=X), 2 * X)
+    g, aux = srcdiff.grad(models.pair, "a", outputs=None, has_aux=True)(X, 2.0, grad_outputs=X)
+    close(g, 2 * X)
+    close(aux, np.sum(X) + 2.0)
 
 
 def test_several_outputs_contribute_their_sum():
@@ -602,9 +604,47 @@ def test_auxiliary_value():
     close(value, np.sum(X * X))
     close(aux["twice"], 2.0 * X)
     close(g, 2.0 * X)
-    close(srcdiff.grad(with_aux, has_aux=True)(X, grad_outputs=3.0), 6.0 * X)
+    g, aux = srcdiff.grad(with_aux, has_aux=True)(X, grad_outputs=3.0)
+    close(g, 6.0 * X)
+    assert aux["size"] == 3
+    close(aux["twice"], 2.0 * X)
     batched = srcdiff.grad(with_aux, has_aux=True, is_grads_batched=True)
-    close(batched(X, grad_outputs=np.array([1.0, 2.0])), [2.0 * X, 4.0 * X])
+    rows, aux = batched(X, grad_outputs=np.array([1.0, 2.0]))
+    close(rows, [2.0 * X, 4.0 * X])
+    close(aux["twice"], 2.0 * X)
+    second, aux = srcdiff.grad(srcdiff.grad(with_aux, has_aux=True), has_aux=True)(
+        X, grad_outputs=X
+    )
+    close(second, 2.0 * X)
+    close(aux["twice"], 2.0 * X)
+    with srcdiff.saved_hooks(lambda a: a, lambda a: a):
+        g, aux = srcdiff.grad(with_aux, has_aux=True)(X)
+    close(aux["twice"], g)
+
+
+def with_changed_aux(x):
+    h = x * x
+    both = np.sum(h * x), h
+    h[1] = 7.0
+    return both
+
+
+def test_an_auxiliary_value_is_what_it_was_at_the_end():
+    """The backward part puts back what was overwritten, in arrays that are not returned."""
+    expected = with_changed_aux(X)[1]
+    for make in (srcdiff.grad, srcdiff.value_and_grad):
+        found = make(with_changed_aux, has_aux=True)(X)
+        g, aux = found if make is srcdiff.grad else (found[1], found[0][1])
+        close(aux, expected)
+        close(g, 3.0 * X * X)
+
+
+def test_an_auxiliary_value_inside_of_a_function():
+    def f(x):
+        g, aux = srcdiff.grad(with_aux, has_aux=True)(x)
+        return np.sum(g * x) + np.sum(aux["twice"])
+
+    close(srcdiff.grad(f)(X), 4.0 * X + 2.0)
 
 
 def test_no_auxiliary_value():
