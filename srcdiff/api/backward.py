@@ -13,7 +13,7 @@ import numpy as np
 
 from srcdiff.driver.callables import Transformed, offers, with_keywords
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.options import Options, parameter_names
+from srcdiff.driver.options import Options, of_unused, parameter_names
 from srcdiff.errors import CotangentError, CotangentTypeError, entry
 from srcdiff.frontend.request import spelled
 from srcdiff.frontend.signatures import signature_of
@@ -161,6 +161,7 @@ def backward(
     inputs: Any = 0,
     outputs: Any = None,
     *,
+    unused: str | None = None,
     allow_unused: bool | None = None,
     materialize_grads: bool = False,
     has_aux: bool = False,
@@ -172,7 +173,7 @@ def backward(
 
     Args:
         f: the function; without it, a decorator.
-        inputs, outputs, allow_unused, materialize_grads, has_aux: as in `grad`, and so are
+        inputs, outputs, unused, allow_unused, materialize_grads, has_aux: as in `grad`, and so are
             `compile`, `workspace` and `verify`.
 
     Returns:
@@ -195,6 +196,6 @@ def backward(
     array([6., 8.])
     """
     where: dict[str, Any] = {"compile": compile, "workspace": workspace, "verify": verify}
-    unused = allow_unused, materialize_grads
-    options = Options(inputs, outputs, *unused, has_aux, value=True, **where)
+    of_none = of_unused(unused, allow_unused, materialize_grads)
+    options = Options(inputs, outputs, *of_none, has_aux, value=True, **where)
     return Backward.of(f, options)

@@ -79,12 +79,14 @@ class Differentiable(Transformed, Generic[P, R]):
     @entry
     def vjp(self, *args: Any, **kwargs: Any) -> tuple[R, Pullback]:
         """The value at some arguments, and a pullback."""
-        return vjp(self.primal, *args, **{**_options(self.options, _OF_ALL), **kwargs})
+        options = _options(self.options, (*_OF_ALL, "unused", "has_aux"))
+        return vjp(self.primal, *args, **{**options, **kwargs})
 
     @entry
     def jvp(self, primals: Any, tangents: Any, **kwargs: Any) -> tuple[R, Any]:
         """The value at some arguments, and its derivative along a direction."""
-        return jvp(self.primal, primals, tangents, **{**_options(self.options, WHERE), **kwargs})
+        options = _options(self.options, (*WHERE, "has_aux"))
+        return jvp(self.primal, primals, tangents, **{**options, **kwargs})
 
     @property
     @entry

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from srcdiff.driver.callables import Transformed, offers
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.options import Options, each_input
+from srcdiff.driver.options import Options, each_input, of_unused
 from srcdiff.errors import entry
 from srcdiff.frontend.free_variables import PREFIX, WithFree
 from srcdiff.frontend.request import items_of
@@ -130,6 +130,7 @@ def grad(
     inputs: Any = 0,
     outputs: Any = None,
     *,
+    unused: str | None = None,
     allow_unused: bool | None = None,
     materialize_grads: bool = False,
     create_graph: bool | None = None,
@@ -152,8 +153,9 @@ def grad(
             Positions from that of `*args` on are of its items, as is the path `"args[0]"`.
         outputs: None for all that `f` returns; a position or key of it; a tuple of those; or the
             name of a parameter that `f` writes into, whose final value is then the output.
-        allow_unused: True gives None for an input that no output depends on, instead of an error.
-        materialize_grads: zeros instead of None.
+        unused: "error", "none" or "zeros": what becomes of an input that no output depends on.
+        allow_unused, materialize_grads: the same in torch's words: True gives None instead of an
+            error, and zeros instead of None.
         create_graph: False makes the gradient a constant where `g` is called in a function that is
             itself differentiated.
         is_grads_batched: the first axis of each cotangent is a batch, and so is that of each
@@ -207,6 +209,7 @@ def value_and_grad(
     inputs: Any = 0,
     outputs: Any = None,
     *,
+    unused: str | None = None,
     allow_unused: bool | None = None,
     materialize_grads: bool = False,
     create_graph: bool | None = None,
@@ -230,8 +233,12 @@ def value_and_grad(
     return _transformed(**locals(), value=True)
 
 
-def _transformed(f: Any, **options: Any) -> Any:
+def _transformed(
+    f: Any, unused: str | None, allow_unused: bool | None, materialize_grads: bool, **options: Any
+) -> Any:
     """What `grad` makes of a function, all of whose other parameters are options."""
+    allow, materialize = of_unused(unused, allow_unused, materialize_grads)
+    options |= {"allow_unused": allow, "materialize_grads": materialize}
     return _made(f, Options(**options))
 
 

@@ -17,6 +17,7 @@ from srcdiff.driver.executable import CANNOT, Compiled
 from srcdiff.driver.options import (
     Options,
     apart,
+    behind_aux,
     parameter_names,
     star_of,
     tangent_of,
@@ -140,8 +141,8 @@ def jvp(
         tangents: for each argument a direction of its structure and shapes; None for one that
             stays constant (numbers and arrays of integers, strings, ...).
         outputs: as in `grad`.
-        kwargs: its keyword arguments, which stay constant; `compile`, `workspace` and `verify` are
-            options, as in `grad`.
+        kwargs: its keyword arguments, which stay constant; `has_aux`, `compile`, `workspace` and
+            `verify` are options, as in `grad`.
 
     Returns:
         `(value, tangent)`: the tangent has the structure and the shapes of the selected outputs.
@@ -157,12 +158,14 @@ def jvp(
     >>> srcdiff.jvp(f, (2.0, 3), (1.0, None))
     (8.0, 12.0)
     """
-    where, kwargs = apart(f, kwargs)
+    where, kwargs = apart(f, kwargs, "has_aux")
+    names = parameter_names(f)
+    outputs = behind_aux(outputs, names) if where.pop("has_aux", False) else outputs
     primals, tangents = _checked_pair(primals, tangents)
     given = _by_parameter(f, primals, tangents)
     made = forward_of(f, tuple(given), outputs, **where)
     value, tangent = made.along(primals, kwargs, tuple(given.values()))
-    return value, tangent_of(tangent, value, outputs, parameter_names(f))
+    return value, tangent_of(tangent, value, outputs, names)
 
 
 jvp.__srcdiff_direct__ = _direct  # type: ignore[attr-defined]

@@ -106,7 +106,8 @@ def _vjp(call: ir.Call) -> ir.Call | None:
     """`vjp(f, x, y, inputs=..., k=k)`: `f` runs again for each call of the pullback."""
     given = without_options(call.kwargs)
     inputs, outputs = (given.pop(k, ir.NONE) for k in ("inputs", "outputs"))
-    if not _is_plain(call) or not (is_constant(inputs) and is_constant(outputs)):
+    plain = _is_plain(call) and given.keys().isdisjoint(("unused", "has_aux"))
+    if not plain or not (is_constant(inputs) and is_constant(outputs)):
         return None
     f, *args = call.args
     x, y = _names("x", len(args)), _names("y", len(given))

@@ -16,7 +16,15 @@ from srcdiff.api.point import Point
 from srcdiff.driver.arguments import check_plain
 from srcdiff.driver.callables import offers
 from srcdiff.driver.derivative import Derivative, derivative_of
-from srcdiff.driver.options import Options, Path, apart, at, check_unused_options, where_of
+from srcdiff.driver.options import (
+    Options,
+    Path,
+    apart,
+    at,
+    check_unused_options,
+    of_unused,
+    where_of,
+)
 from srcdiff.driver.pullback import Pullback, held_in
 from srcdiff.driver.structures import leaves, with_leaf, zeros
 from srcdiff.errors import (
@@ -105,6 +113,7 @@ class Output:
         retain_graph: bool | None = None,
         create_graph: bool = False,
         *,
+        unused: str | None = None,
         allow_unused: bool | None = None,
         is_grads_batched: bool = False,
         materialize_grads: bool = False,
@@ -117,12 +126,13 @@ class Output:
             grad_outputs: the cotangent, as in `grad`.
             retain_graph: False frees the residuals afterwards; None: as `create_graph` says.
             create_graph: the gradients are outputs of a run of their own.
-            allow_unused, is_grads_batched, materialize_grads: as in `grad`.
+            unused, allow_unused, is_grads_batched, materialize_grads: as in `grad`.
 
         Raises:
             ReleasedError: the residuals have been freed already.
             UnusedInputError: this output does not depend on an input.
         """
+        allow_unused, materialize_grads = of_unused(unused, allow_unused, materialize_grads)
         own = self.run.inputs
         form, items = items_of((own if len(own) > 1 else own[0]) if inputs is None else inputs)
         found = gradients(

@@ -27,14 +27,14 @@ from srcdiff.api.jvp import last_params, pushed
 from srcdiff.api.point import Point
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.executable import Compiled, CompiledPair
-from srcdiff.driver.options import Options, Path, at, star_of
+from srcdiff.driver.options import Options, Path, at, behind_aux, star_of
 from srcdiff.driver.pullback import recorded
 from srcdiff.driver.replay import World
 from srcdiff.driver.second_order import effects
 from srcdiff.driver.snapshots import contents
 from srcdiff.driver.structures import inner, leaves, magnitude, plus, random_like, with_leaf, zeros
 from srcdiff.errors import UnverifiedWarning, WrongDerivativeError, placed
-from srcdiff.frontend.request import Nested, spelled
+from srcdiff.frontend.request import spelled
 from srcdiff.frontend.signatures import named, place_of, signature_of
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import frozen
@@ -213,19 +213,10 @@ def _options(made: Derivative, kinds: ir.Kinds) -> Options:
     inputs = own.inputs if own.mode == "reverse" else tuple(_parts(made, kinds))
     outputs = own.outputs
     if own.has_aux:
-        outputs = _behind(own.outputs, list(signature_of(made.origin).parameters))
+        outputs = behind_aux(own.outputs, signature_of(made.origin).parameters)
     return Options(
         inputs, outputs, materialize_grads=True, strong_zeros=own.strong_zeros, verify="off"
     )
-
-
-def _behind(outputs: Any, params: list[str]) -> Any:
-    """The outputs of a function that returns something else beside them."""
-    if outputs is None:
-        return 0
-    if isinstance(outputs, tuple) and not isinstance(outputs, Nested):
-        return tuple(_behind(one, params) for one in outputs)
-    return outputs if outputs in params else Nested((0, outputs))
 
 
 def _parts(made: Derivative, kinds: ir.Kinds) -> Iterator[str]:

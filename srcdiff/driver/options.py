@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Container, Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from srcdiff import ir
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     class OfGradients(Where, total=False):
         """Those of gradients."""
 
+        unused: Literal["error", "none", "zeros"] | None
         allow_unused: bool | None
         materialize_grads: bool
         create_graph: bool | None
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     class OfBuffers(Where, total=False):
         """Those of gradients that are added into buffers."""
 
+        unused: Literal["error", "none", "zeros"] | None
         allow_unused: bool | None
         materialize_grads: bool
         has_aux: bool
@@ -109,6 +112,31 @@ def check_unused_options(allow_unused: bool | None, materialize_grads: bool) -> 
             "Expected allow_unused to be True or not passed when materialize_grads=True, "
             "but got: allow_unused=False."
         )
+
+
+UNUSED: Mapping[str | None, tuple[bool | None, bool]] = MappingProxyType(
+    {"error": (None, False), "none": (True, False), "zeros": (None, True)}
+)
+"""What becomes of an unused input, as `allow_unused` and `materialize_grads`."""
+
+
+def of_unused(
+    unused: str | None, allow_unused: bool | None = None, materialize_grads: bool = False
+) -> tuple[bool | None, bool]:
+    """`allow_unused` and `materialize_grads`, of which `unused` is the other spelling.
+
+    Raises:
+        ValueError: it says something else, or both are given.
+    """
+    if unused is None:
+        return allow_unused, materialize_grads
+    if unused not in UNUSED:
+        raise ValueError(f"unused: expected 'error', 'none' or 'zeros', given {unused!r}")
+    if allow_unused is not None or materialize_grads:
+        raise ValueError(
+            "unused: says what allow_unused and materialize_grads do; pass it alone"
+        )
+    return UNUSED[unused]
 
 
 def each_input(fn: Callable[[Any], Any], inputs: Any) -> Any:
@@ -217,13 +245,13 @@ def without_options(kwargs: Iterable[tuple[str | None, T]]) -> dict[str | None, 
     return {k: v for k, v in kwargs if k not in WHERE}
 
 
-def apart(f: Any, kwargs: Mapping[str, T]) -> tuple[dict[str, T], dict[str, T]]:
-    """Those options among the keyword arguments for `f`, and the arguments.
+def apart(f: Any, kwargs: Mapping[str, T], *more: str) -> tuple[dict[str, T], dict[str, T]]:
+    """Those options, and more, among the keyword arguments for `f`, and the arguments.
 
     Raises:
         TransformError: `f` may mean one of them.
     """
-    where = {name: value for name, value in kwargs.items() if name in WHERE}
+    where = {name: value for name, value in kwargs.items() if name in WHERE or name in more}
     for name in where:
         params = signature_of(f).parameters.values()
         if any(p.name == name or p.kind is p.VAR_KEYWORD for p in params):
@@ -354,6 +382,15 @@ def given_at(value: Any, item: Input, f: Any) -> Any:
             place_of(f),
             remedy="Compare the inputs with the arguments.",
         ) from error
+
+
+def behind_aux(outputs: Any, params: Container[str]) -> Any:
+    """The outputs among what a function returns that gives something else beside them."""
+    if outputs is None:
+        return 0
+    if isinstance(outputs, (tuple, list)) and not isinstance(outputs, Nested):
+        return tuple(behind_aux(one, params) for one in outputs)
+    return outputs if outputs in params else Nested((0, outputs))
 
 
 # --- what `outputs` selects of what a function returned, and its tangent -------------------------

@@ -647,6 +647,75 @@ def test_an_auxiliary_value_inside_of_a_function():
     close(srcdiff.grad(f)(X), 4.0 * X + 2.0)
 
 
+def test_an_auxiliary_value_of_every_transform():
+    value, pullback = srcdiff.vjp(with_aux, X, has_aux=True)
+    close(pullback(), 2.0 * X)
+    assert value[1]["size"] == 3
+    value, tangent = srcdiff.jvp(with_aux, (X,), (X,), has_aux=True)
+    close(tangent, 2.0 * np.sum(X * X))
+    assert value[1]["size"] == 3
+    pairs = lambda x: ((x, {"a": 2.0 * x}), "aux")  # noqa: E731
+    _, tangent = srcdiff.jvp(pairs, (X,), (X,), outputs=1, has_aux=True)
+    close(tangent["a"], 2.0 * X)
+    d = srcdiff.differentiable(with_aux, has_aux=True)
+    close(d.vjp(X)[1](), d.grad(X)[0])
+    close(d.jvp((X,), (X,))[1], tangent["a"] @ X)
+    store = {}
+    value = srcdiff.backward(with_aux, has_aux=True)(X, into=store)
+    close(store["x"], 2.0 * X)
+    assert value[1]["size"] == 3
+
+
+# --- unused --------------------------------------------------------------------------------------
+
+
+def one_of_two(x, y):
+    return np.sum(x * x)
+
+
+UNUSED = {
+    "grad": lambda **o: srcdiff.grad(one_of_two, ("x", "y"), **o)(X, X),
+    "value_and_grad": lambda **o: srcdiff.value_and_grad(one_of_two, ("x", "y"), **o)(X, X)[1],
+    "vjp": lambda **o: srcdiff.vjp(one_of_two, X, X, **o)[1](),
+    "run": lambda **o: srcdiff.run(one_of_two, X, X).grad(("x", "y"), **o),
+    "backward": lambda **o: added_into(srcdiff.backward(one_of_two, ("x", "y"), **o)),
+}  # fmt: skip
+
+
+def added_into(b):
+    store = {}
+    b(X, X, into=store)
+    return store["x"], store.get("y")
+
+
+@pytest.mark.parametrize("name", UNUSED)
+def test_unused_means_the_same_everywhere(name):
+    run = UNUSED[name]
+    with pytest.raises(srcdiff.UnusedInputError):
+        run(unused="error")
+    assert run(unused="none")[1] is None
+    close(run(unused="zeros")[1], np.zeros(3))
+    with pytest.raises(ValueError, match="unused: expected 'error', 'none' or 'zeros', given 1"):
+        run(unused=1)
+    if name == "vjp":
+        close(run()[1], np.zeros(3))
+        return
+    with pytest.raises(srcdiff.UnusedInputError):
+        run()
+    assert run(allow_unused=True)[1] is None
+    close(run(materialize_grads=True)[1], np.zeros(3))
+    with pytest.raises(ValueError, match="unused: says what allow_unused and materialize_grads do"):
+        run(unused="none", allow_unused=True)
+
+
+def test_a_pullback_with_options_is_refused_in_a_function():
+    def f(x, y):
+        return srcdiff.vjp(one_of_two, x, y, unused="zeros")[1]()[0]
+
+    with pytest.raises(srcdiff.UnsupportedError):
+        srcdiff.grad(f)(X, X, grad_outputs=X)
+
+
 def test_no_auxiliary_value():
     with pytest.raises(srcdiff.TransformError, match="has_aux"):
         srcdiff.grad(models.vector, has_aux=True)(X)
