@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     class Where(TypedDict, total=False):
         """The options of all transforms, for type checkers."""
 
-        compile: Literal["numba"] | None
+        compile: Literal["numba", "loops"] | None
         workspace: bool
         verify: Literal["first", "off"] | None
 

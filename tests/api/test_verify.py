@@ -317,9 +317,10 @@ def test_what_is_right_passes_and_nothing_is_changed(name, compared, monkeypatch
         np.testing.assert_array_equal(leaf, leaves[path])
 
 
-def test_compiled_code_is_verified(compared, monkeypatch):
+@pytest.mark.parametrize("compiler", ["numba", "loops"])
+def test_compiled_code_is_verified(compiler, compared):
     pytest.importorskip("numba")
-    g = srcdiff.value_and_grad(anew(square), ("x", "y"), compile="numba", verify="first")
+    g = srcdiff.value_and_grad(anew(square), ("x", "y"), compile=compiler, verify="first")
     g(X, Y)
     assert [result for *_, result in compared] == [verify._Judged()]
 
