@@ -261,10 +261,15 @@ class _Check:
 
     def ran(self, do: Callable[[], Any]) -> Any:
         """What something gives, in the world as it was; None, and `trouble`, where it raises."""
-        out = self.world.run(lambda _: do())
-        if out.error is not None:
-            self.trouble = f"{type(out.error).__name__}: {out.error}".split("\n")[0]
-        return out.value
+        self.trouble = ""
+        try:
+            with self.world.as_it_was():
+                return do()
+        except WrongDerivativeError:
+            raise  # of a derivative that the function itself calls
+        except Exception as error:  # is what comes of it
+            self.trouble = f"{type(error).__name__}: {error}".split("\n")[0]
+            return None
 
     def reason(self) -> str:
         """Why nothing can be told, if that is so; raises where the derivative is wrong."""
@@ -317,9 +322,10 @@ class _Check:
         """What has to have the same inner product, of what was generated and of the other mode."""
         if self.made.options.mode == "forward":
             tangent = self.tangent(direction), self.cotangent
-            return tangent, (None if self.trouble else self.pulled, direction)
+            return tangent, (None if tangent[0] is None else self.pulled, direction)
         gradient = self.gradient, direction
-        return gradient, (None if self.trouble else self.along(direction), self.cotangent)
+        other = None if gradient[0] is None else self.along(direction)
+        return gradient, (other, self.cotangent)
 
     # --- what comes of a comparison
 
@@ -328,7 +334,6 @@ class _Check:
         one, two = self.products(direction)
         if one[0] is None:
             return _Judged(f"it raises {self.trouble}")
-        self.trouble = ""  # the other mode may be refused
         found, size = inner(*one), magnitude(*one)
         crossed = None if two[0] is None else inner(*two)
         step, line = self.eps ** (1.0 / 3.0), Line(self.point, direction)
