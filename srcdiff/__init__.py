@@ -24,6 +24,8 @@ from srcdiff.errors import (
     TransformError,
     UnsupportedError,
     UnusedInputError,
+    UnverifiedWarning,
+    WrongDerivativeError,
 )
 from srcdiff.primitives.registry import (
     elementwise,
@@ -74,13 +76,14 @@ __all__ = [
     "AnomalyError", "CotangentError", "CotangentTypeError", "Derivative", "Differentiable",
     "DtypeError", "ExtraError", "GradcheckError", "HeadError", "MissingRuleError", "Pullback",
     "ReleasedError", "Run", "SavedValueError", "SrcdiffError", "StaleError", "StaleWarning",
-    "TargetError", "TransformError", "UnsupportedError", "UnusedInputError", "autograd",
-    "backward", "checkpoint", "checkpointed", "detect_anomaly", "differentiable", "elementwise",
-    "enable_grad", "fixed_point", "forward", "generate", "generated", "grad", "gradcheck",
-    "gradgradcheck", "hessian", "hook", "hvp", "implicit", "jacobian", "jvp", "linear",
-    "linearize", "load_rules", "no_grad", "nondifferentiable", "profile", "rule", "rules", "run",
-    "saved_hooks", "scalar_rule", "set_grad_enabled", "source", "stages", "stop_gradient",
-    "testing", "value_and_grad", "vhp", "vjp",
+    "TargetError", "TransformError", "UnsupportedError", "UnusedInputError", "UnverifiedWarning",
+    "WrongDerivativeError", "autograd", "backward", "checkpoint", "checkpointed",
+    "detect_anomaly", "differentiable", "elementwise", "enable_grad", "fixed_point", "forward",
+    "generate", "generated", "grad", "gradcheck", "gradgradcheck", "hessian", "hook", "hvp",
+    "implicit", "jacobian", "jvp", "linear", "linearize", "load_rules", "no_grad",
+    "nondifferentiable", "profile", "rule", "rules", "run", "saved_hooks", "scalar_rule",
+    "set_grad_enabled", "source", "stages", "stop_gradient", "testing", "value_and_grad", "vhp",
+    "vjp",
 ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ import contextlib
 import copy
 import functools
 import inspect
+import math
 import os
 import re
 import traceback
@@ -195,6 +196,36 @@ class AnomalyError(SrcdiffError, RuntimeError, FloatingPointError):
 
 class GradcheckError(SrcdiffError, RuntimeError):
     """A derivative does not agree with differences."""
+
+
+class WrongDerivativeError(SrcdiffError, RuntimeError):
+    """A derivative is not that of its function, as `verify` found at the first call.
+
+    Attributes: `input` is what it is a derivative by, as text, `at` the value of that, `direction`
+    the direction along which it was compared, `found` the derivative along it, `expected` what it
+    should be.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        input: str = "",
+        at: Any = None,
+        direction: Any = None,
+        found: float = math.nan,
+        expected: float = math.nan,
+    ) -> None:
+        super().__init__(message, input, at, direction, found, expected)
+        self.input, self.at, self.direction = input, at, direction
+        self.found, self.expected = found, expected
+
+    def __str__(self) -> str:
+        """The message."""
+        return str(self.args[0])
+
+
+class UnverifiedWarning(UserWarning):
+    """A derivative was not held against its function, or says nothing there: with the reason."""
 
 
 class TargetError(SrcdiffError, LookupError):

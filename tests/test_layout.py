@@ -23,7 +23,7 @@ TESTS = ROOT / "tests"
 # Folders of tests that bear no package's name: whole programs, the rules in `templates/`, helpers.
 BESIDE = {
     "bench", "corpus", "fuzz", "golden", "limits", "oracles", "programs", "rules", "standin",
-    "support",
+    "support", "typing",
 }  # fmt: skip
 
 

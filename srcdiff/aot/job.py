@@ -104,11 +104,12 @@ class Wanted:
         first = self.order == 1
         outputs = self.outputs if first else None
         if self.mode == "forward":
+            outputs = 0 if self.has_aux and not first else outputs
             inputs = tuple(items_of(self.inputs)[1])
             return Forward(inner, Options(inputs, outputs, mode="forward"))
         return Derivative(inner, Options(
             self.inputs, outputs, self.allow_unused, self.materialize_grads,
-            self.has_aux and first, self.value, strong_zeros=self.strong_zeros,
+            self.has_aux, self.value, strong_zeros=self.strong_zeros,
         ))  # fmt: skip
 
     def inner(self, f: Any) -> Any:
@@ -116,7 +117,7 @@ class Wanted:
         for k in range(self.order - 1):
             f = Derivative(f, Options(
                 self.inputs, self.outputs if k == 0 else None,
-                materialize_grads=self.mode == "forward", has_aux=self.has_aux and k == 0,
+                materialize_grads=self.mode == "forward", has_aux=self.has_aux,
                 strong_zeros=self.strong_zeros,
             ))  # fmt: skip
         return f

@@ -90,7 +90,7 @@ def verified(job: Job) -> None:
         raise ValueError("verify: derivatives for CuPy are not compared; verify the one for NumPy")
     inner, forward = wanted.inner(job.f), wanted.mode == "forward"
     outputs = wanted.outputs if wanted.order == 1 else None
-    aux = wanted.has_aux and wanted.order == 1
+    aux = wanted.has_aux
     gradcheck(
         inner, kept(job.example), inputs=wanted.inputs, outputs=0 if aux else outputs,
         check_forward_ad=forward, check_backward_ad=not forward,

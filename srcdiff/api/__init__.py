@@ -10,6 +10,7 @@ Each takes a function, and most give a callable that is generated at its first c
 `run`: one recorded execution, from which gradients are taken as from a graph.
 `differentiable`: a function that stays itself and knows its derivatives.
 `gradcheck`: derivatives against differences.
+`verify`: derivatives held against their functions at the first call; `pytest_plugin`: in a session.
 `profile`: where the time of a gradient goes, and what it keeps.
 `point`: a function at some arguments; what the transforms below are written with.
 `batch`: gradients for a batch of cotangents.

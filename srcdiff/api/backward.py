@@ -7,19 +7,25 @@ the caller keeps: all of them, or none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
 from srcdiff.driver.callables import Transformed, offers, with_keywords
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.options import Options, parameter_names
+from srcdiff.driver.options import Options, of_unused, parameter_names
 from srcdiff.errors import CotangentError, CotangentTypeError, entry
 from srcdiff.frontend.request import spelled
 from srcdiff.frontend.signatures import signature_of
 from srcdiff.runtime.devices import is_any_array
 from srcdiff.runtime.trees import kept
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from srcdiff.driver.options import OfBuffers
+
+R = TypeVar("R")
 Addition = tuple[Any, Any, Any]  # container, key, gradient
 
 
@@ -117,7 +123,7 @@ def _add(container: Any, key: Any, gradient: Any) -> None:
 
 
 @offers("primal", "source")
-class Backward(Transformed):
+class Backward(Transformed, Generic[R]):
     """Runs `primal`, and adds its gradients in place into the buffers of a store."""
 
     def __init__(self, primal: Any, options: Options) -> None:
@@ -128,8 +134,9 @@ class Backward(Transformed):
         self.keys = [store_key(item.param, item.path, names) for item in inputs]
 
     @entry
-    def __call__(self, *args: Any, into: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, into: Any, grad_outputs: Any = None, **kwargs: Any) -> R:
         """The value; the gradients are added to the entries of `into`."""
+        value: R
         value, gradients = self.made(*args, grad_outputs=grad_outputs, **kwargs)
         add_into(into, self.keys, self.made.request.listed(gradients))
         return value
@@ -140,21 +147,34 @@ def store_key(name: str, path: tuple[Any, ...], names: Sequence[str]) -> tuple[A
     return (spelled(name, path),) if path else (name, names.index(name))
 
 
+@overload
+def backward(
+    f: Callable[..., R], inputs: Any = 0, outputs: Any = None, **options: Unpack[OfBuffers]
+) -> Backward[R]: ...
+@overload
+def backward(
+    *, inputs: Any = 0, outputs: Any = None, **options: Unpack[OfBuffers]
+) -> Callable[[Callable[..., R]], Backward[R]]: ...
 @entry
 def backward(
     f: Callable[..., Any] | None = None,
     inputs: Any = 0,
     outputs: Any = None,
     *,
+    unused: str | None = None,
     allow_unused: bool | None = None,
     materialize_grads: bool = False,
     has_aux: bool = False,
+    compile: str | None = None,
+    workspace: bool = False,
+    verify: str | None = None,
 ) -> Any:
     """A function that returns the value of `f` and adds its gradients into buffers, in place.
 
     Args:
         f: the function; without it, a decorator.
-        inputs, outputs, allow_unused, materialize_grads, has_aux: as in `grad`.
+        inputs, outputs, unused, allow_unused, materialize_grads, has_aux: as in `grad`, and so are
+            `compile`, `workspace` and `verify`.
 
     Returns:
         `b` with `b(*args, into=store, grad_outputs=None, **kwargs)`.  `store` maps names or
@@ -175,5 +195,7 @@ def backward(
     >>> store["w"]
     array([6., 8.])
     """
-    options = Options(inputs, outputs, allow_unused, materialize_grads, has_aux, value=True)
+    where: dict[str, Any] = {"compile": compile, "workspace": workspace, "verify": verify}
+    of_none = of_unused(unused, allow_unused, materialize_grads)
+    options = Options(inputs, outputs, *of_none, has_aux, value=True, **where)
     return Backward.of(f, options)

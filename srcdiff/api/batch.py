@@ -347,7 +347,7 @@ class Batched(Derivative):
         except CotangentError as error:
             raise placed(error, pull.returns) from None
         self._many = pull.many_source or pull.source
-        return (value, gradients) if self.options.value else gradients
+        return self.request.packed(value, gradients)
 
     @functools.cached_property
     def _single(self) -> Options:

@@ -8,16 +8,35 @@ is called.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from srcdiff.driver.callables import Transformed, offers
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.options import Options, each_input
+from srcdiff.driver.options import Options, each_input, of_unused
 from srcdiff.errors import entry
 from srcdiff.frontend.free_variables import PREFIX, WithFree
 from srcdiff.frontend.request import items_of
 from srcdiff.frontend.signatures import signature_of
 from srcdiff.ir.frozen import replace
+
+P = ParamSpec("P")
+G = TypeVar("G")
+R = TypeVar("R")
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from srcdiff.driver.options import OfGradients
+
+    class Gradient(Derivative, Generic[P, G]):
+        """A derivative for type checkers: it takes what its function takes, and a cotangent."""
+
+        @overload
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> G: ...
+        @overload
+        def __call__(self, *args: Any, grad_outputs: Any, **kwargs: Any) -> G: ...
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            """The gradients for these arguments."""
 
 
 def free_names(inputs: Any) -> tuple[str, ...]:
@@ -97,12 +116,21 @@ def all_stages(made: Any, example: Any) -> dict[str, str]:
 # --- the transforms -------------------------------------------------------------------------------
 
 
+@overload
+def grad(
+    f: Callable[P, Any], inputs: Any = 0, outputs: Any = None, **options: Unpack[OfGradients]
+) -> Gradient[P, Any]: ...
+@overload
+def grad(
+    *, inputs: Any = 0, outputs: Any = None, **options: Unpack[OfGradients]
+) -> Callable[[Callable[P, Any]], Gradient[P, Any]]: ...
 @entry
 def grad(
     f: Callable[..., Any] | None = None,
     inputs: Any = 0,
     outputs: Any = None,
     *,
+    unused: str | None = None,
     allow_unused: bool | None = None,
     materialize_grads: bool = False,
     create_graph: bool | None = None,
@@ -113,6 +141,7 @@ def grad(
     strong_zeros: bool = False,
     compile: str | None = None,
     workspace: bool = False,
+    verify: str | None = None,
 ) -> Any:
     """The gradient of a function: a function that computes its vector-Jacobian product.
 
@@ -124,13 +153,15 @@ def grad(
             Positions from that of `*args` on are of its items, as is the path `"args[0]"`.
         outputs: None for all that `f` returns; a position or key of it; a tuple of those; or the
             name of a parameter that `f` writes into, whose final value is then the output.
-        allow_unused: True gives None for an input that no output depends on, instead of an error.
-        materialize_grads: zeros instead of None.
+        unused: "error", "none" or "zeros": what becomes of an input that no output depends on.
+        allow_unused, materialize_grads: the same in torch's words: True gives None instead of an
+            error, and zeros instead of None.
         create_graph: False makes the gradient a constant where `g` is called in a function that is
             itself differentiated.
         is_grads_batched: the first axis of each cotangent is a batch, and so is that of each
             gradient; `f` runs once.
-        has_aux: `f` returns `(output, aux)`, and only `output` is differentiated.
+        has_aux: `f` returns `(output, aux)`, and only `output` is differentiated; `g` gives
+            `(gradient, aux)`.
         check_nan, check_inf: raise AnomalyError, with the line of `f`, the variable and the loop
             counters, as soon as an adjoint is nan, or infinite; it says whether a value of the
             forward part was so already.
@@ -140,6 +171,9 @@ def grad(
             the rest, whatever it is.
         workspace: True keeps the memory of large arrays, and uses it again as soon as nobody holds
             them.  `g.release_workspace()` gives it back.
+        verify: "first" holds the gradient, at the first call for each kind of arguments, against
+            forward mode and differences of `f` along a random direction.  None: as the variable
+            `SRCDIFF_VERIFY` of the environment says when `g` is made; "off": whatever that says.
 
     Returns:
         `g` with `g(*args, grad_outputs=None, **kwargs)`: the gradient in the structure of
@@ -150,6 +184,7 @@ def grad(
         DtypeError: at the call, an input is no floating point or complex value.
         CotangentError: at the call, `grad_outputs` does not fit the output.
         AnomalyError: at the call, an adjoint is nan or infinite, and a check asks for it.
+        WrongDerivativeError: at the first call, the gradient is wrong, and `verify` asks for it.
 
     >>> import srcdiff
     >>> def f(x, y):
@@ -160,12 +195,21 @@ def grad(
     return _transformed(**locals())
 
 
+@overload
+def value_and_grad(
+    f: Callable[P, R], inputs: Any = 0, outputs: Any = None, **options: Unpack[OfGradients]
+) -> Gradient[P, tuple[R, Any]]: ...
+@overload
+def value_and_grad(
+    *, inputs: Any = 0, outputs: Any = None, **options: Unpack[OfGradients]
+) -> Callable[[Callable[P, R]], Gradient[P, tuple[R, Any]]]: ...
 @entry
 def value_and_grad(
     f: Callable[..., Any] | None = None,
     inputs: Any = 0,
     outputs: Any = None,
     *,
+    unused: str | None = None,
     allow_unused: bool | None = None,
     materialize_grads: bool = False,
     create_graph: bool | None = None,
@@ -176,6 +220,7 @@ def value_and_grad(
     strong_zeros: bool = False,
     compile: str | None = None,
     workspace: bool = False,
+    verify: str | None = None,
 ) -> Any:
     """Like `grad`, but the function that it makes returns `(value, gradient)`.
 
@@ -188,8 +233,12 @@ def value_and_grad(
     return _transformed(**locals(), value=True)
 
 
-def _transformed(f: Any, **options: Any) -> Any:
+def _transformed(
+    f: Any, unused: str | None, allow_unused: bool | None, materialize_grads: bool, **options: Any
+) -> Any:
     """What `grad` makes of a function, all of whose other parameters are options."""
+    allow, materialize = of_unused(unused, allow_unused, materialize_grads)
+    options |= {"allow_unused": allow, "materialize_grads": materialize}
     return _made(f, Options(**options))
 
 
@@ -265,4 +314,4 @@ def stages(
 
 
 for _transform in (grad, value_and_grad):
-    _transform.__srcdiff_transform__ = True  # type: ignore[attr-defined]
+    _transform.__srcdiff_transform__ = True  # type: ignore[union-attr]

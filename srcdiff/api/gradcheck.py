@@ -16,6 +16,7 @@ from srcdiff.api.batch import batched, with_cotangent
 from srcdiff.api.matrices import pushed
 from srcdiff.api.point import Point
 from srcdiff.api.run import active_parameters
+from srcdiff.api.verify import Line, element, said_of_kink, source_of
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options, Path, at
 from srcdiff.driver.pullback import Pullback
@@ -82,7 +83,6 @@ class Check:
         self.eps, self.tolerances = eps, tolerances
         self.at = self.point.inputs
         self.columns = list(_columns(self.at))
-        self.labels = [spelled(i.param, i.path) for i in self.point.request.inputs]
 
     def moved(self, path: Path, unit: Any, step: float) -> Any:
         """The outputs where one element of the inputs is moved."""
@@ -114,16 +114,16 @@ class Check:
     ) -> Wrong:
         """A derivative by an element of the inputs that differs from differences."""
         path, source, move = column
-        target = "output" + _element(place, index)
+        target = "output" + element(place, index)
         kink = self.kink(path, move, place, index)
-        return Wrong(mode, source_of(self, path, source), target, a, b, kink)
+        return Wrong(mode, source_of(self.point, path, source), target, a, b, kink)
 
 
 def _kink(left: Any, right: Any) -> str:
     """That slopes to both sides do not agree, if so."""
     if abs(left - right) <= 1e-2 * max(abs(left), abs(right), 1e-3):
         return ""
-    return f" (a kink: slope {left:.4g} to the left, {right:.4g} to the right)"
+    return f" ({said_of_kink(left, right)})"
 
 
 def _columns(tree: Any) -> Iterator[Column]:
@@ -132,20 +132,6 @@ def _columns(tree: Any) -> Iterator[Column]:
         for index in np.ndindex(np.shape(leaf)):
             for factor in (1.0, 1j) if np.iscomplexobj(leaf) else (1.0,):
                 yield path, index, unit(leaf, index, factor)
-
-
-def _element(path: Path, index: tuple[int, ...]) -> str:
-    """The spelling of an element of a structure."""
-    return spelled("", path) + (f"[{', '.join(map(str, index))}]" if index else "")
-
-
-def source_of(check: Check, path: Path, index: tuple[int, ...]) -> str:
-    """The spelling of an element of the inputs."""
-    form = check.point.request.form
-    if form == "bare":
-        return check.labels[0] + _element(path, index)
-    at_input = path[0] if form == "tuple" else list(form).index(path[0])
-    return check.labels[at_input] + _element(path[1:], index)
 
 
 # --- comparing ---------------------------------------------------------------------------------
@@ -190,8 +176,8 @@ def _along(check: Check, modes: Sequence[str]) -> list[Wrong]:
     """Both modes along one random direction, between random cotangents and tangents."""
     rng = np.random.default_rng(0)
     direction = random_like(rng, check.at)
-    inputs = (plus(check.at, s * check.eps, leaves(direction)) for s in (1.0, 0.0, -1.0))
-    moved = list(map(check.point.outputs_at, inputs))
+    line = Line(check.point, direction)
+    moved = [line.outputs(s * check.eps) for s in (1.0, 0.0, -1.0)]
     cotangent = random_like(rng, moved[0])
     right, here, left = (inner(m, cotangent) for m in moved)
     expected = (right - left) / (2.0 * check.eps)
@@ -337,7 +323,7 @@ def _further(check: Check, nondet_tol: float, dtypes: bool, batch: bool) -> list
         for path, leaf in leaves(check.at):
             if np.result_type(mine[path]) != np.result_type(leaf):
                 report.append(
-                    f"the gradient of {source_of(check, path, ())} has dtype "
+                    f"the gradient of {source_of(check.point, path)} has dtype "
                     f"{np.result_type(mine[path])}, the input {np.result_type(leaf)}"
                 )
     if batch:
@@ -365,7 +351,7 @@ def _batch_of_cotangents(check: Check, pull: Pullback, output: Any) -> list[str]
     """Whether a batch of cotangents gives what they give one by one."""
     return _batch(
         2, output, lambda many: batched(pull, many, output, check.at), pull,
-        lambda path: f"gradient of {source_of(check, path, ())}",
+        lambda path: f"gradient of {source_of(check.point, path)}",
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ here column by column.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, overload
 
 import numpy as np
 
@@ -17,13 +17,20 @@ from srcdiff.api.matrices import Sparse, by_columns, by_rows, count, real, units
 from srcdiff.api.point import Point
 from srcdiff.driver.callables import Transformed, offers
 from srcdiff.driver.derivative import Derivative, derivative_of
-from srcdiff.driver.options import Options, apart, target_of
+from srcdiff.driver.options import Options, apart, target_of, where_of
 from srcdiff.errors import CotangentError, entry
 from srcdiff.frontend.request import parse_path
 from srcdiff.frontend.signatures import signature_of
 from srcdiff.ir import Fresh
 from srcdiff.runtime.implicit import basis_of, with_source
 from srcdiff.runtime.service import is_jacobian, made_once
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from srcdiff.driver.options import Where
+
+P = ParamSpec("P")
 
 _BODY = """\
 {columns} = [{jvp}({f}, ({primals},), ({tangents},))[1] for {e} in {basis_of}({x})]
@@ -66,10 +73,11 @@ def _made(f: Any, params: Mapping[str, Any], x: str) -> Any:
 
 
 MODES = (None, "reverse", "forward")
+Mode = Literal["reverse", "forward"] | None
 
 
 @offers("primal", "source")
-class Jacobian(Transformed):
+class Jacobian(Transformed, Generic[P]):
     """The function that computes the Jacobian of `primal`."""
 
     def __init__(
@@ -82,7 +90,7 @@ class Jacobian(Transformed):
         self._function, self._asked = primal, options
 
     @entry
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """The matrix at these arguments."""
         point = Point(self._function, self._asked, args, kwargs)
         if self._sparse is not None:
@@ -112,9 +120,8 @@ class Jacobian(Transformed):
         """The text that computes one row, or in forward mode one column."""
         made = derivative_of(self._function, self._asked)
         if self.mode == "forward":
-            where = self._asked.compile, self._asked.workspace
             params, outputs = made.request.params, made.request.outputs
-            made = forward_of(self._function, params, outputs, False, *where)
+            made = forward_of(self._function, params, outputs, False, **where_of(self._asked))
         return made.source
 
     def made_of(self) -> tuple[Any, ...]:
@@ -122,26 +129,43 @@ class Jacobian(Transformed):
         return self.options, self.mode, self.sparsity
 
 
-class Hessian(Jacobian):
+class Hessian(Jacobian[P]):
     """The function that computes the Hessian of `primal`: the Jacobian of its gradient."""
 
     def __init__(
         self, primal: Any, options: Options, mode: str | None = "forward", sparsity: Any = None
     ) -> None:
         super().__init__(primal, options, mode, sparsity)
-        self._function = gradient(primal, options.inputs, options.outputs)
-        where: dict[str, Any] = {"compile": options.compile, "workspace": options.workspace}
-        self._asked = Options(options.inputs, **where)
+        self._function = gradient(primal, options.inputs, options.outputs, options.verify)
+        self._asked = Options(options.inputs, **where_of(options))
 
 
-def gradient(f: Any, inputs: Any, outputs: Any = None) -> Derivative:
+def gradient(f: Any, inputs: Any, outputs: Any = None, verify: str | None = None) -> Derivative:
     """The gradient whose derivatives are those of a Hessian, zero where there is none."""
-    return derivative_of(f, Options(inputs, outputs, materialize_grads=True))
+    return derivative_of(f, Options(inputs, outputs, materialize_grads=True, verify=verify))
 
 
 gradient.__srcdiff_transform__ = True  # type: ignore[attr-defined]
 
 
+@overload
+def jacobian(
+    f: Callable[P, Any],
+    inputs: Any = 0,
+    outputs: Any = None,
+    mode: Mode = None,
+    sparsity: Any = None,
+    **options: Unpack[Where],
+) -> Jacobian[P]: ...
+@overload
+def jacobian(
+    *,
+    inputs: Any = 0,
+    outputs: Any = None,
+    mode: Mode = None,
+    sparsity: Any = None,
+    **options: Unpack[Where],
+) -> Callable[[Callable[P, Any]], Jacobian[P]]: ...
 @entry
 def jacobian(
     f: Callable[..., Any] | None = None,
@@ -152,14 +176,15 @@ def jacobian(
     *,
     compile: str | None = None,
     workspace: bool = False,
+    verify: str | None = None,
 ) -> Any:
     """The Jacobian of a function: a function that computes the derivative of every output element
     by every input element.
 
     Args:
         f: the function; without it, a decorator.
-        inputs, outputs, compile, workspace: as in `grad`.  What is compiled runs for one row or
-            column after the other.
+        inputs, outputs, compile, workspace, verify: as in `grad`.  What is compiled runs for one
+            row or column after the other.
         mode: "reverse" (one backward run with all elements of the outputs as a batch), "forward"
             (one forward run with all elements of the inputs), or None for the smaller batch.
         sparsity: the places at which the Jacobian of one output by one input may not be zero, as
@@ -186,11 +211,19 @@ def jacobian(
     """
     if mode not in MODES:
         raise ValueError(f"mode: expected 'reverse', 'forward' or None, given {mode!r}")
-    where: dict[str, Any] = {"compile": compile, "workspace": workspace}
+    where: dict[str, Any] = {"compile": compile, "workspace": workspace, "verify": verify}
     options = Options(inputs, outputs, materialize_grads=True, **where)
     return Jacobian.of(f, options, mode, sparsity)
 
 
+@overload
+def hessian(
+    f: Callable[P, Any], inputs: Any = 0, outputs: Any = None, **options: Unpack[Where]
+) -> Hessian[P]: ...
+@overload
+def hessian(
+    *, inputs: Any = 0, outputs: Any = None, **options: Unpack[Where]
+) -> Callable[[Callable[P, Any]], Hessian[P]]: ...
 @entry
 def hessian(
     f: Callable[..., Any] | None = None,
@@ -199,12 +232,13 @@ def hessian(
     *,
     compile: str | None = None,
     workspace: bool = False,
+    verify: str | None = None,
 ) -> Any:
     """The Hessian of a function of one real output: its second derivatives, forward over reverse.
 
     Args:
         f: the function; without it, a decorator.
-        inputs, outputs, compile, workspace: as in `grad`.
+        inputs, outputs, compile, workspace, verify: as in `grad`.
 
     Returns:
         `h` with `h(*args, **kwargs)`: an array of shape `input.shape + input.shape`; for several
@@ -217,11 +251,12 @@ def hessian(
     >>> srcdiff.hessian(lambda x: x ** 3)(2.0)
     12.0
     """
-    return Hessian.of(f, Options(inputs, outputs, compile=compile, workspace=workspace))
+    where: dict[str, Any] = {"compile": compile, "workspace": workspace, "verify": verify}
+    return Hessian.of(f, Options(inputs, outputs, **where))
 
 
 for _matrix in (jacobian, hessian):
-    _matrix.__srcdiff_matrix__ = True  # type: ignore[attr-defined]
+    _matrix.__srcdiff_matrix__ = True  # type: ignore[union-attr]
 
 
 @entry
@@ -233,7 +268,8 @@ def hvp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **k
         args: its positional arguments.
         v: the vector, in the structure and shapes of the inputs; None is 1 for one number.
         inputs: as in `grad`.
-        kwargs: its keyword arguments; `compile` and `workspace` are options, as in `grad`.
+        kwargs: its keyword arguments; `compile`, `workspace` and `verify` are options, as in
+            `grad`.
 
     Returns:
         The product, in the structure and shapes of the inputs.
@@ -244,7 +280,8 @@ def hvp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **k
     array([ 6., 12.])
     """
     where, kwargs = apart(f, kwargs)
-    point = Point(gradient(f, inputs), Options(inputs, **where), tuple(args), kwargs)
+    made = gradient(f, inputs, verify=where.get("verify"))
+    point = Point(made, Options(inputs, **where), tuple(args), kwargs)
     return point.along(_one(point) if v is None else v)[1]
 
 
@@ -270,5 +307,6 @@ def vhp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **k
     array([ 6., 12.])
     """
     where, kwargs = apart(f, kwargs)
+    made = gradient(f, inputs, verify=where.get("verify"))
     options = Options(inputs, materialize_grads=True, **where)
-    return Point(gradient(f, inputs), options, tuple(args), kwargs).pullback()[1](v)
+    return Point(made, options, tuple(args), kwargs).pullback()[1](v)

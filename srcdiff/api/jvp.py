@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from srcdiff import ir
 from srcdiff.backends.loader import with_place
 from srcdiff.driver.callables import with_keywords
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.executable import CANNOT
+from srcdiff.driver.executable import CANNOT, Compiled
 from srcdiff.driver.options import (
     Options,
     apart,
+    behind_aux,
     parameter_names,
     star_of,
     tangent_of,
@@ -30,6 +31,8 @@ from srcdiff.runtime.devices import is_any_array
 from srcdiff.runtime.service import made_once
 from srcdiff.runtime.trees import check_leaf, items_like, like_sequence
 
+R = TypeVar("R")
+
 
 class Forward(Derivative):
     """The function that computes a value and its derivative along a direction of some inputs."""
@@ -39,9 +42,7 @@ class Forward(Derivative):
     ) -> Any:
         """`(value, tangent)` at some arguments, for the tangents of the inputs."""
         primals = (*self.receiver, *primals)
-        function = self._found(primals, kwargs).function
-        names = _last_params(function, len(tangents))
-        return with_place(None, function, *primals, **kwargs, **dict(zip(names, tangents)))
+        return pushed(self._found(primals, kwargs), primals, kwargs, tangents)
 
     def along_many(
         self, primals: tuple[Any, ...], kwargs: dict[str, Any], tangents: tuple[Any, ...], size: int
@@ -51,7 +52,7 @@ class Forward(Derivative):
         found = self._found(primals, kwargs)
         if found.many is None:
             return CANNOT
-        names = _last_params(found.many[0], len(tangents) + 1)
+        names = last_params(found.many[0], len(tangents) + 1)
         return found.called_many(*primals, **kwargs, **dict(zip(names, (*tangents, size))))
 
     def call_signature(self) -> inspect.Signature:
@@ -61,7 +62,7 @@ class Forward(Derivative):
     def keywords(self, function: Any) -> Mapping[str | None, str]:
         """The names of the tangents in a generated function."""
         names = self._tangents()
-        return dict(zip(names, _last_params(function, len(names))))
+        return dict(zip(names, last_params(function, len(names))))
 
     def for_kinds(self, kinds: Mapping[str, ir.Kind], arrays: str = ir.HOST.arrays) -> Any:
         """The generated function for arguments of these kinds; tangents are like their inputs."""
@@ -71,6 +72,14 @@ class Forward(Derivative):
     def _tangents(self) -> list[str]:
         """Keywords for the tangents of the inputs."""
         return [f"{TANGENT}{i.param}" for i in self.request.inputs]
+
+
+def pushed(
+    found: Compiled, primals: tuple[Any, ...], kwargs: Mapping[str, Any], tangents: tuple[Any, ...]
+) -> Any:
+    """`(value, tangent)` by a specialisation of forward mode."""
+    names = last_params(found.function, len(tangents))
+    return with_place(None, found.function, *primals, **kwargs, **dict(zip(names, tangents)))
 
 
 def _direct(f: Any, call: ir.Call, again: bool = False) -> ir.Call | None:
@@ -93,7 +102,7 @@ def _direct(f: Any, call: ir.Call, again: bool = False) -> ir.Call | None:
     return ir.Call(made, primals.items, kwargs)
 
 
-def _last_params(function: Any, count: int) -> list[str]:
+def last_params(function: Any, count: int) -> list[str]:
     """The names of the tangents, which come last."""
     code = function.__code__
     return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount][-count:])
@@ -104,27 +113,26 @@ def forward_of(
     inputs: tuple[Any, ...],
     outputs: Any = None,
     again: bool = False,
-    compile: str | None = None,
-    workspace: bool = False,
+    **where: Any,
 ) -> Forward:
     """The forward-mode function of `f`, made once as long as `f` lives."""
-    where: dict[str, Any] = {"compile": compile, "workspace": workspace}
 
     def make() -> Forward:
         return Forward(f, Options(inputs, outputs, mode="forward", again=again, **where))
 
-    return made_once(f, ("forward", inputs, repr(outputs), again, repr(where)), make)
+    key = "forward", inputs, repr(outputs), again, *sorted((k, repr(v)) for k, v in where.items())
+    return made_once(f, key, make)
 
 
 @entry
 def jvp(
-    f: Callable[..., Any],
+    f: Callable[..., R],
     primals: Sequence[Any],
     tangents: Sequence[Any],
     *,
     outputs: Any = None,
     **kwargs: Any,
-) -> tuple[Any, Any]:
+) -> tuple[R, Any]:
     """The value of a function and its derivative along a direction (Jacobian-vector product).
 
     Args:
@@ -133,8 +141,8 @@ def jvp(
         tangents: for each argument a direction of its structure and shapes; None for one that
             stays constant (numbers and arrays of integers, strings, ...).
         outputs: as in `grad`.
-        kwargs: its keyword arguments, which stay constant; `compile` and `workspace` are options,
-            as in `grad`.
+        kwargs: its keyword arguments, which stay constant; `has_aux`, `compile`, `workspace` and
+            `verify` are options, as in `grad`.
 
     Returns:
         `(value, tangent)`: the tangent has the structure and the shapes of the selected outputs.
@@ -150,12 +158,14 @@ def jvp(
     >>> srcdiff.jvp(f, (2.0, 3), (1.0, None))
     (8.0, 12.0)
     """
-    where, kwargs = apart(f, kwargs)
+    where, kwargs = apart(f, kwargs, "has_aux")
+    names = parameter_names(f)
+    outputs = behind_aux(outputs, names) if where.pop("has_aux", False) else outputs
     primals, tangents = _checked_pair(primals, tangents)
     given = _by_parameter(f, primals, tangents)
     made = forward_of(f, tuple(given), outputs, **where)
     value, tangent = made.along(primals, kwargs, tuple(given.values()))
-    return value, tangent_of(tangent, value, outputs, parameter_names(f))
+    return value, tangent_of(tangent, value, outputs, names)
 
 
 jvp.__srcdiff_direct__ = _direct  # type: ignore[attr-defined]
@@ -253,17 +263,21 @@ class Linear:
 
 @entry
 def linearize(
-    f: Callable[..., Any], *primals: Any, compile: str | None = None, workspace: bool = False
-) -> tuple[Any, Linear]:
+    f: Callable[..., R],
+    *primals: Any,
+    compile: str | None = None,
+    workspace: bool = False,
+    verify: str | None = None,
+) -> tuple[R, Linear]:
     """The value of a function and its derivative as a linear function of the direction.
 
     The linear function runs `f` again beside its tangents, at copies of the arguments, with
-    `compile` and `workspace` as in `grad`.
+    `compile`, `workspace` and `verify` as in `grad`.
 
     >>> import srcdiff
     >>> value, linear = srcdiff.linearize(lambda x: x * x, 3.0)
     >>> value, linear(1.0), linear(10.0)
     (9.0, 6.0, 60.0)
     """
-    linear = Linear(f, primals, {"compile": compile, "workspace": workspace})
+    linear = Linear(f, primals, {"compile": compile, "workspace": workspace, "verify": verify})
     return f(*copied(primals)), linear

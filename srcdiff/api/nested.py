@@ -11,7 +11,7 @@ derivatives of functions that only the running program knows.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -106,7 +106,8 @@ def _vjp(call: ir.Call) -> ir.Call | None:
     """`vjp(f, x, y, inputs=..., k=k)`: `f` runs again for each call of the pullback."""
     given = without_options(call.kwargs)
     inputs, outputs = (given.pop(k, ir.NONE) for k in ("inputs", "outputs"))
-    if not _is_plain(call) or not (is_constant(inputs) and is_constant(outputs)):
+    plain = _is_plain(call) and given.keys().isdisjoint(("unused", "has_aux"))
+    if not plain or not (is_constant(inputs) and is_constant(outputs)):
         return None
     f, *args = call.args
     x, y = _names("x", len(args)), _names("y", len(given))
@@ -249,6 +250,18 @@ class _Compiler:
     def active(self, f: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
         """The positions of the arguments that can carry a derivative."""
         return active_places([kind_of(arg, f"x{k}") for k, arg in enumerate(args)])
+
+    def verify(self, made: Any, found: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        """Hold what was generated of a derivative against its function, at some arguments."""
+        from srcdiff.api.verify import verify
+
+        verify(made, found, args, kwargs)
+
+    def verified_batch(self, found: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function for a batch, whose first call is held against that for a single one."""
+        from srcdiff.api.verify import verified_batch
+
+        return verified_batch(found, function)
 
 
 COMPILER = _Compiler()

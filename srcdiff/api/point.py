@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 import types
 from collections.abc import Mapping
@@ -11,14 +10,16 @@ from typing import Any
 from srcdiff.api.jvp import Forward, forward_of, tangent_like
 from srcdiff.driver.derivative import derivative_of
 from srcdiff.driver.executable import CANNOT
-from srcdiff.driver.options import Options, at, names_parameter, selected, tangent_of
+from srcdiff.driver.options import Options, at, names_parameter, selected, tangent_of, where_of
 from srcdiff.driver.pullback import Pullback
 from srcdiff.driver.snapshots import same
 from srcdiff.driver.structures import with_leaf, zeros
 from srcdiff.errors import UnsupportedError
+from srcdiff.frontend.free_variables import WithFree
 from srcdiff.frontend.signatures import arguments, place_of, signature_of
 from srcdiff.runtime import records
 from srcdiff.runtime.batched import repeated
+from srcdiff.runtime.copies import copied
 from srcdiff.runtime.devices import is_any_array
 
 
@@ -55,11 +56,14 @@ class Point:
 
     def along(self, direction: Any) -> tuple[Any, Any]:
         """The value of the function, and the tangent of the outputs along a direction."""
+        value, tangent = self._forward().along(self.args, self.kwargs, self.tangents(direction))
+        return value, self.tangent_of_outputs(tangent, value)
+
+    def tangents(self, direction: Any) -> tuple[Any, ...]:
+        """The tangents of the parameters that have inputs, for a direction of the inputs."""
         tangents = {p: tangent_like(None, self.values[p], p) for p in self.params}
         self._place(tangents, direction)
-        checked = tuple(tangent_like(tangents[p], self.values[p], p) for p in self.params)
-        value, tangent = self._forward().along(self.args, self.kwargs, checked)
-        return value, self._differentiable(tangent, value)
+        return tuple(tangent_like(tangents[p], self.values[p], p) for p in self.params)
 
     def along_many(self, directions: Any, size: int) -> Any:
         """The tangents of the outputs along a batch of directions, each with the batch in front.
@@ -73,19 +77,19 @@ class Point:
         tangents = {p: repeated(zero, size) for p, zero in single.items()}
         self._place(tangents, directions)
         found = self._forward().along_many(self.args, self.kwargs, tuple(tangents.values()), size)
-        return found if found is CANNOT else self._differentiable(found[1], found[0])
+        return found if found is CANNOT else self.tangent_of_outputs(found[1], found[0])
 
     def _forward(self) -> Forward:
         """The function of forward mode."""
-        where = self.options.compile, self.options.workspace
-        return forward_of(self.f, self.params, self.request.outputs, False, *where)
+        where = where_of(self.options)
+        return forward_of(self.f, self.params, self.request.outputs, False, **where)
 
     def _place(self, tangents: dict[str, Any], direction: Any) -> None:
         """Put a direction of the inputs into tangents of the parameters."""
         for item, one in zip(self.request.inputs, self.request.listed(direction)):
             tangents[item.param] = with_leaf(tangents[item.param], item.path, one)
 
-    def _differentiable(self, tangent: Any, value: Any) -> Any:
+    def tangent_of_outputs(self, tangent: Any, value: Any) -> Any:
         """The tangent of the outputs, None where they are no floating point numbers."""
         return tangent_of(tangent, value, self.request.outputs, self.values)
 
@@ -102,12 +106,18 @@ class Point:
 
     def outputs_at(self, inputs: Any) -> Any:
         """The selected outputs of a run of the function itself at other inputs, on copies."""
-        values = copy.deepcopy(self.values)
+        values = copied(self.values)
         for item, new in zip(self.request.inputs, self.request.listed(inputs)):
-            values[item.param] = with_leaf(values[item.param], item.path, copy.deepcopy(new))
+            values[item.param] = with_leaf(values[item.param], item.path, copied(new))
         bound = bound_to(self.f, values)
-        value = self.f(*bound.args, **bound.kwargs)
+        value = self._run(bound.args, bound.kwargs)
         return selected(value, self.request.outputs, values)
+
+    def _run(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """What the function returns; with variables outside as arguments its forward part does."""
+        if type(self.f) is WithFree:
+            return self.made.recorded(args, kwargs, at_once=True)[0]
+        return self.f(*args, **kwargs)
 
     def output(self, value: Any) -> Any:
         """The selected outputs of what the function returned, or something of their structure."""

@@ -16,7 +16,15 @@ from srcdiff.api.point import Point
 from srcdiff.driver.arguments import check_plain
 from srcdiff.driver.callables import offers
 from srcdiff.driver.derivative import Derivative, derivative_of
-from srcdiff.driver.options import Options, Path, at, check_unused_options
+from srcdiff.driver.options import (
+    Options,
+    Path,
+    apart,
+    at,
+    check_unused_options,
+    of_unused,
+    where_of,
+)
 from srcdiff.driver.pullback import Pullback, held_in
 from srcdiff.driver.structures import leaves, with_leaf, zeros
 from srcdiff.errors import (
@@ -105,6 +113,7 @@ class Output:
         retain_graph: bool | None = None,
         create_graph: bool = False,
         *,
+        unused: str | None = None,
         allow_unused: bool | None = None,
         is_grads_batched: bool = False,
         materialize_grads: bool = False,
@@ -117,12 +126,13 @@ class Output:
             grad_outputs: the cotangent, as in `grad`.
             retain_graph: False frees the residuals afterwards; None: as `create_graph` says.
             create_graph: the gradients are outputs of a run of their own.
-            allow_unused, is_grads_batched, materialize_grads: as in `grad`.
+            unused, allow_unused, is_grads_batched, materialize_grads: as in `grad`.
 
         Raises:
             ReleasedError: the residuals have been freed already.
             UnusedInputError: this output does not depend on an input.
         """
+        allow_unused, materialize_grads = of_unused(unused, allow_unused, materialize_grads)
         own = self.run.inputs
         form, items = items_of((own if len(own) > 1 else own[0]) if inputs is None else inputs)
         found = gradients(
@@ -157,7 +167,12 @@ class Run(Output):
     """
 
     def __init__(
-        self, f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], of: Run | None = None
+        self,
+        f: Any,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        of: Run | None = None,
+        **where: Any,
     ) -> None:
         super().__init__(self, ())
         names = tuple(n for n in active_parameters(f, args, kwargs) if n.isidentifier())
@@ -167,7 +182,7 @@ class Run(Output):
                 place_of(f),
                 remedy="Use srcdiff.vjp with `inputs`, or name the parameters.",
             )
-        self.point = Point(f, Options(names, allow_unused=True), args, kwargs)
+        self.point = Point(f, Options(names, allow_unused=True, **where), args, kwargs)
         self.returned, self.pull = self.point.pullback(keep=True)
         self.passed, self.held = dict(self.point.values), held_in(self.point.values)
         self.grads: dict[str, Any] = {}
@@ -284,7 +299,8 @@ def run(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
 
     Args:
         f: the function.
-        args, kwargs: its arguments.  It may draw random numbers or print: it does so once.
+        args, kwargs: its arguments; `compile`, `workspace` and `verify` are options, as in `grad`.
+            It may draw random numbers or print: it does so once.
 
     Returns:
         A `Run`: `.value`; `.grad(inputs, grad_outputs)` and `.backward()` like those of torch;
@@ -299,7 +315,8 @@ def run(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
     >>> r.grad("x")
     5.0
     """
-    return Run(f, args, kwargs)
+    where, kwargs = apart(f, kwargs)
+    return Run(f, args, kwargs, **where)
 
 
 # --- sums of gradients, of which some may be outputs of runs -------------------------------------
@@ -428,7 +445,8 @@ class Asked:
             return found
         # Zero times infinity: what was not selected must not be run through at all.
         point = run.again()
-        options = Options(point.options.inputs, selection, allow_unused=True)
+        where = where_of(point.options)
+        options = Options(point.options.inputs, selection, allow_unused=True, **where)
         again = Point(point.f, options, point.args, point.kwargs)
         value, pull = again.pullback()
         return self._pulled(again, pull, self._part(seed), again.output(value))
@@ -447,8 +465,9 @@ class Asked:
         """The gradients as outputs of a run of the gradient function, None for unused inputs."""
         run, point = self.run, self.run.again()
         options = Options(
-            point.options.inputs, self.selection, True, materialize, is_grads_batched=self.batch
-        )
+            point.options.inputs, self.selection, True, materialize, is_grads_batched=self.batch,
+            **where_of(point.options),
+        )  # fmt: skip
         make: Callable[..., Derivative] = batched_of if self.batch else derivative_of
         made = make(point.f, options)
         key = "with cotangent", repr(options), tuple(point.values)
@@ -456,7 +475,8 @@ class Asked:
         used = frozenset(run.inputs) if materialize else self.used
         seed = self.seed()
         seed = self._part(seed if self.batch else like_tree(seed, run.returned))
-        new = Run(function, point.args, {**point.kwargs, name: seed}, of=run)
+        verify = point.options.verify
+        new = Run(function, point.args, {**point.kwargs, name: seed}, of=run, verify=verify)
         return [
             added(Output(new, (run.inputs.index(n), *path)) for n, path in one if n in used)
             for one in self.places

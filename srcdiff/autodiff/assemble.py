@@ -190,11 +190,14 @@ def assemble(
     b = Builder(facts.fresh, last.loc)
     b.out += parts.forward[:-1]
     value = last.value.items[0]
-    if request.value:
+    if request.value or request.has_aux:
         value = kept_value(value, parts, facts, b, ())
+    if request.has_aux and not request.value:
+        value = value.items[1] if isinstance(value, ir.Tup) else b.item(value, ir.Const(1))
     b.out += [ir.Comment("backward"), *parts.backward, *final]
-    grads = _result(request, facts, b)
-    result = ir.Tup((value, grads)) if request.value else grads
+    result = _result(request, facts, b)
+    if request.value or request.has_aux:
+        result = ir.Tup((value, result) if request.value else (result, value))
     default = _seed_default(last.value.items[1], facts)
     params = with_params(function.params, (facts.seed,), default)
     return replace(

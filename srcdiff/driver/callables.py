@@ -15,7 +15,7 @@ import os
 import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from srcdiff import ir, texts
 from srcdiff.driver.guards import watched
@@ -29,6 +29,7 @@ from srcdiff.runtime.devices import canonical, is_of_numba
 from srcdiff.runtime.service import is_derivative, is_jacobian
 
 C = TypeVar("C", bound=type)
+T = TypeVar("T")
 
 
 def offers(*names: str, **where: Callable[[Any], bool]) -> Callable[[C], C]:
@@ -218,6 +219,11 @@ class Transformed:
         """What a transform makes of a function; without one, a decorator that makes it."""
         return cls(f, *more) if f is not None else lambda g: cls(g, *more)
 
+    # Type checkers bind what a property gives as well: a derivative is no method of another.
+    @overload
+    def __get__(self: T, instance: Transformed | None, owner: Any = None) -> T: ...
+    @overload
+    def __get__(self, instance: object, owner: Any = None) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """The same of a method, bound to an object."""
         return self if instance is None else Bound(self, instance)

@@ -59,7 +59,7 @@ from srcdiff.ir import Call, Loc
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.lattice import key_of, kind_of
 from srcdiff.runtime import records
-from srcdiff.runtime.service import made_once
+from srcdiff.runtime.service import compiler, made_once
 from srcdiff.specialize.inline import lowered
 from srcdiff.texts import line_of
 
@@ -133,7 +133,7 @@ class Derivative(Transformed):
         """The gradients by a forward part, which saves what it keeps, and a backward part."""
         value, pull = self.recorded(args, kwargs, at_once=True)
         gradients = pull(grad_outputs, retain_graph=False)
-        return (value, gradients) if self.request.value else gradients
+        return self.request.packed(value, gradients)
 
     def recorded(
         self,
@@ -170,7 +170,10 @@ class Derivative(Transformed):
             target = with_arrays(self.target, arrays)
             if self.request.validate:
                 self.validate(args, kwargs, pair)
-            return self._generate(self.kinds(args, kwargs), target, pair)
+            made = self._generate(self.kinds(args, kwargs), target, pair)
+            if self.request.verify:
+                compiler().verify(self, made, args, kwargs)
+            return made
 
         return self._kept(table, key, make)
 
@@ -341,7 +344,8 @@ class Derivative(Transformed):
         except TypeError:  # the call itself will say so
             return ir.UNKNOWN
         found = tuple(gradient_kind(bound.get(i.param), i.path) for i in self.request.inputs)
-        if self.request.value or self.options.mode != "reverse":
+        more = self.request.value or self.request.has_aux
+        if more or self.options.mode != "reverse":
             return ir.UNKNOWN
         if self.request.form == "bare":
             return found[0]

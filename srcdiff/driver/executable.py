@@ -32,6 +32,7 @@ from srcdiff.ir import Loc
 from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.kinds.lattice import key_of
 from srcdiff.runtime.copies import PLAIN
+from srcdiff.runtime.service import compiler
 
 if TYPE_CHECKING:
     from srcdiff.codegen.emit import Made
@@ -109,6 +110,13 @@ class Compiled:
         end = "backward_batch" if self.request.mode == "reverse" else "batch"
         return found.functions[f"{name}_{end}"], found.text
 
+    @functools.cached_property
+    def run_many(self) -> Any:
+        """That function; where derivatives are verified its first call is."""
+        assert self.many is not None
+        function = self.many[0]
+        return compiler().verified_batch(self, function) if self.request.verify else function
+
     def release(self) -> None:
         """Let go of the memory that is kept for arrays; what somebody holds stays theirs."""
         if self.target.workspace:
@@ -130,13 +138,12 @@ class Compiled:
 
     def called_many(self, *args: Any, **kwargs: Any) -> Any:
         """What the function for a batch gives; errors name the user's line."""
-        assert self.many is not None
         if self.request.validate:
             from srcdiff.driver.validation import validate_batch
 
             count = 0 if self.request.mode == "reverse" else len(self.request.inputs)
             validate_batch(self._derive_many, args, kwargs, count)
-        return with_place((), self.many[0], *args, **kwargs)
+        return with_place((), self.run_many, *args, **kwargs)
 
 
 @frozen(eq=False)

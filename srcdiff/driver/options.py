@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Container, Iterable, Mapping
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from srcdiff import ir
 from srcdiff.errors import DtypeError, EmptyInputsError, TransformError, UnsupportedError
@@ -18,9 +19,43 @@ from srcdiff.runtime.trees import differentiable_part
 from srcdiff.runtime.workspace import check_counts
 from srcdiff.specialize.objects.places import item_at
 
+if TYPE_CHECKING:
+    from typing_extensions import TypedDict
+
+    class Where(TypedDict, total=False):
+        """The options of all transforms, for type checkers."""
+
+        compile: Literal["numba", "loops"] | None
+        workspace: bool
+        verify: Literal["first", "off"] | None
+
+    class OfGradients(Where, total=False):
+        """Those of gradients."""
+
+        unused: Literal["error", "none", "zeros"] | None
+        allow_unused: bool | None
+        materialize_grads: bool
+        create_graph: bool | None
+        is_grads_batched: bool
+        has_aux: bool
+        check_nan: bool
+        check_inf: bool
+        strong_zeros: bool
+
+    class OfBuffers(Where, total=False):
+        """Those of gradients that are added into buffers."""
+
+        unused: Literal["error", "none", "zeros"] | None
+        allow_unused: bool | None
+        materialize_grads: bool
+        has_aux: bool
+
+
 T = TypeVar("T")
 VALIDATE = "SRCDIFF_VALIDATE"
 """The variable of the environment that asks for every pass to be run (`driver/validation.py`)."""
+VERIFY = "SRCDIFF_VERIFY"
+"""The variable that asks for derivatives to be held against their functions (`api/verify.py`)."""
 
 
 @frozen
@@ -43,6 +78,7 @@ class Options:
     saves: bool = False
     workspace: bool = False
     again: bool = False  # where it is differentiated the function runs more than once
+    verify: str | None = None
 
     def __post_init__(self) -> None:
         check_compile(self.compile)
@@ -58,6 +94,17 @@ def check_compile(compile: str | None) -> None:
         raise ValueError(f"compile: expected None, 'numba' or 'loops', given {compile!r}")
 
 
+def is_verified(verify: str | None) -> bool:
+    """Whether derivatives are held against their functions: as an option or the environment says.
+
+    Raises:
+        ValueError: the option says something else.
+    """
+    if verify not in (None, "first", "off"):
+        raise ValueError(f"verify: expected None, 'first' or 'off', given {verify!r}")
+    return (verify or os.environ.get(VERIFY)) == "first"
+
+
 def check_unused_options(allow_unused: bool | None, materialize_grads: bool) -> None:
     """Raise for an unused input that is both an error and zeros."""
     if materialize_grads and allow_unused is False:
@@ -65,6 +112,31 @@ def check_unused_options(allow_unused: bool | None, materialize_grads: bool) -> 
             "Expected allow_unused to be True or not passed when materialize_grads=True, "
             "but got: allow_unused=False."
         )
+
+
+UNUSED: Mapping[str | None, tuple[bool | None, bool]] = MappingProxyType(
+    {"error": (None, False), "none": (True, False), "zeros": (None, True)}
+)
+"""What becomes of an unused input, as `allow_unused` and `materialize_grads`."""
+
+
+def of_unused(
+    unused: str | None, allow_unused: bool | None = None, materialize_grads: bool = False
+) -> tuple[bool | None, bool]:
+    """`allow_unused` and `materialize_grads`, of which `unused` is the other spelling.
+
+    Raises:
+        ValueError: it says something else, or both are given.
+    """
+    if unused is None:
+        return allow_unused, materialize_grads
+    if unused not in UNUSED:
+        raise ValueError(f"unused: expected 'error', 'none' or 'zeros', given {unused!r}")
+    if allow_unused is not None or materialize_grads:
+        raise ValueError(
+            "unused: says what allow_unused and materialize_grads do; pass it alone"
+        )
+    return UNUSED[unused]
 
 
 def each_input(fn: Callable[[Any], Any], inputs: Any) -> Any:
@@ -106,6 +178,7 @@ def request_of(f: Any, options: Options) -> Request:
         strong_zeros=options.strong_zeros,
         saves=options.saves,
         validate=os.environ.get(VALIDATE) == "1",
+        verify=is_verified(options.verify),
     )
 
 
@@ -158,8 +231,13 @@ def _refused(options: Options) -> tuple[str, str]:
     return "", ""
 
 
-WHERE = ("compile", "workspace")
+WHERE = ("compile", "workspace", "verify")
 """The options that say how a derivative is to run: one inside of a function runs as that does."""
+
+
+def where_of(options: Options) -> dict[str, Any]:
+    """Those options by name."""
+    return {name: getattr(options, name) for name in WHERE}
 
 
 def without_options(kwargs: Iterable[tuple[str | None, T]]) -> dict[str | None, T]:
@@ -167,13 +245,13 @@ def without_options(kwargs: Iterable[tuple[str | None, T]]) -> dict[str | None, 
     return {k: v for k, v in kwargs if k not in WHERE}
 
 
-def apart(f: Any, kwargs: Mapping[str, T]) -> tuple[dict[str, T], dict[str, T]]:
-    """Those options among the keyword arguments for `f`, and the arguments.
+def apart(f: Any, kwargs: Mapping[str, T], *more: str) -> tuple[dict[str, T], dict[str, T]]:
+    """Those options, and more, among the keyword arguments for `f`, and the arguments.
 
     Raises:
         TransformError: `f` may mean one of them.
     """
-    where = {name: kwargs[name] for name in WHERE if name in kwargs}
+    where = {name: value for name, value in kwargs.items() if name in WHERE or name in more}
     for name in where:
         params = signature_of(f).parameters.values()
         if any(p.name == name or p.kind is p.VAR_KEYWORD for p in params):
@@ -304,6 +382,15 @@ def given_at(value: Any, item: Input, f: Any) -> Any:
             place_of(f),
             remedy="Compare the inputs with the arguments.",
         ) from error
+
+
+def behind_aux(outputs: Any, params: Container[str]) -> Any:
+    """The outputs among what a function returns that gives something else beside them."""
+    if outputs is None:
+        return 0
+    if isinstance(outputs, (tuple, list)) and not isinstance(outputs, Nested):
+        return tuple(behind_aux(one, params) for one in outputs)
+    return outputs if outputs in params else Nested((0, outputs))
 
 
 # --- what `outputs` selects of what a function returned, and its tangent -------------------------

@@ -246,18 +246,29 @@ class World:
         """Keep what a function mentions of what is outside as it is now."""
         self.outside += [r.value for s in ir.walk(function) for r in ir.refs_of(s)]
 
-    def run(self, do: Callable[[dict[str, Any]], Any]) -> Outcome:
-        """What comes of something that is done to copies of the values."""
+    @contextlib.contextmanager
+    def as_it_was(self) -> Iterator[None]:
+        """Put back at the end what is outside, and random generators; warn of nothing meanwhile."""
         numpy_state, state = np.random.get_state(), random.getstate()
         everything = contents((self.values, self.outside))
         held = [back for one, _ in everything if (back := _put_back(one)) is not None]
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                yield
+        finally:
+            np.random.set_state(numpy_state)
+            random.setstate(state)
+            for put_back in held:
+                put_back()
+
+    def run(self, do: Callable[[dict[str, Any]], Any]) -> Outcome:
+        """What comes of something that is done to copies of the values."""
         out = io.StringIO()
         try:
             with (
-                warnings.catch_warnings(), np.errstate(all="ignore"),
-                contextlib.redirect_stdout(out), contextlib.redirect_stderr(out),
+                self.as_it_was(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(out),
             ):  # fmt: skip
-                warnings.simplefilter("ignore")
                 values = copied(self.values)
                 value = do(values)
                 left = {n: values[n] for n in self.arguments}
@@ -267,11 +278,6 @@ class World:
             raise  # of a derivative that the function itself calls
         except Exception as error:  # is what comes of it
             return Outcome(error=error)
-        finally:
-            np.random.set_state(numpy_state)
-            random.setstate(state)
-            for put_back in held:
-                put_back()
 
 
 def _put_back(value: Any) -> Callable[[], None] | None:

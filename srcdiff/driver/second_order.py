@@ -33,7 +33,7 @@ from srcdiff.runtime.trees import hooked
 
 def check_repeatable(generated: Any, f: Any) -> None:
     """Refuse a function `f` whose generated derivative draws random numbers, prints, or counts."""
-    call = first_effect(generated)
+    call = next(effects(generated), None)
     if call is not None:
         raise UnsupportedError(
             f"the function runs more than once here, and {spelling(call)} may do something "
@@ -43,9 +43,9 @@ def check_repeatable(generated: Any, f: Any) -> None:
         )
 
 
-def first_effect(generated: Any) -> ir.Call | None:
-    """The first call of a generated function that does more than compute, None if there is none."""
-    return next((c for c in _calls(generated, set()) if not _is_repeatable(c)), None)
+def effects(generated: Any) -> Iterator[ir.Call]:
+    """The calls of a generated function that do more than compute."""
+    return (call for call in _calls(generated, set()) if not _is_repeatable(call))
 
 
 def _calls(generated: Any, seen: set[Any]) -> Iterator[ir.Call]:
@@ -146,7 +146,9 @@ def _is_plain(made: Any, call: ir.Call) -> bool:
     if made.receiver or not call.args:
         return False
     own = Options(made.options.inputs, allow_unused=made.options.allow_unused)
-    options = replace(made.options, materialize_grads=False, create_graph=None, again=False)
+    options = replace(
+        made.options, materialize_grads=False, create_graph=None, again=False, verify=None
+    )
     plain = not any(isinstance(a, ir.Star) for a in call.args) and None not in dict(call.kwargs)
     plain = plain and isinstance(made.primal, types.FunctionType)
     complete = made.options.materialize_grads or made.options.allow_unused is None

@@ -15,6 +15,7 @@ from srcdiff.driver.options import Path, at
 from srcdiff.frontend.request import Member
 from srcdiff.runtime import records
 from srcdiff.runtime.devices import is_any_array
+from srcdiff.runtime.layout import laid_like
 from srcdiff.runtime.trees import like_sequence
 
 
@@ -109,9 +110,7 @@ def plus(tree: Any, step: float, moves: Iterable[tuple[Path, Any]]) -> Any:
         leaf = at(tree, path)
         new = leaf + step * move
         if isinstance(leaf, np.ndarray):
-            out = np.empty_like(leaf)  # in the layout of the argument
-            out[...] = new
-            tree = with_leaf(tree, path, out)
+            tree = with_leaf(tree, path, laid_like(new, leaf))  # as views depend on it
         else:
             tree = with_leaf(tree, path, type(leaf)(new))
     return tree
@@ -119,5 +118,21 @@ def plus(tree: Any, step: float, moves: Iterable[tuple[Path, Any]]) -> Any:
 
 def inner(tree: Any, along: Any) -> float:
     """The real inner product of two structures; None is zero."""
+    return sum((_product(a, b) for a, b in _pairs(tree, along)), 0.0)
+
+
+def magnitude(tree: Any, along: Any) -> float:
+    """How large the numbers are that the inner product of two structures adds up."""
+    return sum((_product(np.abs(a), np.abs(b)) for a, b in _pairs(tree, along)), 0.0)
+
+
+def _pairs(tree: Any, along: Any) -> Iterator[tuple[Any, Any]]:
+    """The leaves of a structure with what stands there in another one."""
     pairs = ((at(tree, path), leaf) for path, leaf in leaves(along))
-    return sum((float(np.real(np.vdot(a, b))) for a, b in pairs if a is not None), 0.0)
+    return ((a, b) for a, b in pairs if a is not None)
+
+
+def _product(one: Any, two: Any) -> float:
+    """The real inner product of two arrays or numbers, added up in double precision."""
+    wide = np.result_type(one, two, np.float64)
+    return float(np.real(np.vdot(np.asarray(one, wide), np.asarray(two, wide))))

@@ -52,7 +52,6 @@ from srcdiff.primitives.registry import is_builtin, lookup
 from srcdiff.runtime.batched import taken
 from srcdiff.runtime.copies import copied
 from srcdiff.runtime.devices import is_device_array
-from srcdiff.runtime.layout import laid_like
 
 REORDERING = frozenset(
     {
@@ -274,7 +273,7 @@ class _Validation:
             self.compare(made, out, found, False, lambda _, value: value[0])
         self.check_kept(made, found)
         if found is not None and found.error is None:
-            gradient = found.value[1] if self.request.value else found.value
+            gradient = self.request.gradients_of(found.value)
             self.check_gradient(gradient, weights, made)
         self.compare_all("simplify", "name")
 
@@ -477,8 +476,7 @@ class _Validation:
         def run(values: dict[str, Any]) -> Any:
             for item, along in moves:
                 value = values[item.param]
-                old = at(value, item.path)
-                new = laid_like(plus(old, step, leaves_of(along)), old)  # as views depend on it
+                new = plus(at(value, item.path), step, leaves_of(along))
                 values[item.param] = with_leaf(value, item.path, new)
             runner = Runner(self.part, None, False, True)
             return runner.run(self.primal, self.env(self.primal, values))

@@ -73,11 +73,22 @@ class Request:
     alone: bool = False  # for a file: nothing is generated when it is needed
     by_tangent: bool = False  # gradients inside are calls, whose derivative goes by the tangent
     validate: bool = False  # every pass is run on the arguments of the first call
+    verify: bool = False  # what is generated is held against the function at the first call
 
     @property
     def params(self) -> tuple[str, ...]:
         """The parameters that are inputs, or have inputs in them."""
         return tuple(dict.fromkeys(i.param for i in self.inputs))
+
+    def packed(self, value: Any, gradients: Any) -> Any:
+        """What a derivative gives: the gradients, the value before them, or what is beside it."""
+        if self.value:
+            return value, gradients
+        return (gradients, value[1]) if self.has_aux else gradients
+
+    def gradients_of(self, result: Any) -> Any:
+        """The gradients among what a derivative gives."""
+        return result[1] if self.value else result[0] if self.has_aux else result
 
     def listed(self, tree: Any) -> list[Any]:
         """What has the structure of a gradient as a list, an item for each input."""

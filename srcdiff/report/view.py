@@ -23,7 +23,7 @@ from srcdiff.codegen.emit import Made
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.guards import watched
 from srcdiff.driver.pipeline import State, analysed, derive
-from srcdiff.driver.second_order import first_effect
+from srcdiff.driver.second_order import effects
 from srcdiff.frontend.request import spelled
 from srcdiff.frontend.signatures import arguments
 from srcdiff.frontend.source.locate import definition, lines_of
@@ -292,7 +292,7 @@ def _sizes(derivative: Derivative, made: Made, example: tuple[Any, ...]) -> dict
     """
     name, text = derivative.request.name, made.emitted.text
     tracer = Tracer(compile_text(text, made.emitted.refs, name), text)
-    if first_effect(tracer.function) is None:
+    if next(effects(tracer.function), None) is None:
         # Where an output needs a cotangent the forward part has run.
         with contextlib.suppress(ValueError, RuntimeError):
             tracer.run(*example)

@@ -44,6 +44,12 @@ class Compiler(Protocol):
     def active(self, f: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
         """The positions of the arguments that can carry a derivative."""
 
+    def verify(self, made: Any, found: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        """Hold what was generated of a derivative against its function, at some arguments."""
+
+    def verified_batch(self, found: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function for a batch, whose first call is held against that for a single one."""
+
 
 _slot: list[Callable[[], Compiler]] = []
 

@@ -169,7 +169,9 @@ def test_unknown_output(function, outputs, reason):
 def test_has_aux_needs_a_pair():
     with pytest.raises(srcdiff.TransformError, match="has_aux=True"):
         srcdiff.grad(models.loss, has_aux=True)(2.0, X)
-    close(srcdiff.grad(models.pair, "a", outputs=None, has_aux=True)(X, 2.0, grad_outputs=X), 2 * X)
+    g, aux = srcdiff.grad(models.pair, "a", outputs=None, has_aux=True)(X, 2.0, grad_outputs=X)
+    close(g, 2 * X)
+    close(aux, np.sum(X) + 2.0)
 
 
 def test_several_outputs_contribute_their_sum():
@@ -602,9 +604,116 @@ def test_auxiliary_value():
     close(value, np.sum(X * X))
     close(aux["twice"], 2.0 * X)
     close(g, 2.0 * X)
-    close(srcdiff.grad(with_aux, has_aux=True)(X, grad_outputs=3.0), 6.0 * X)
+    g, aux = srcdiff.grad(with_aux, has_aux=True)(X, grad_outputs=3.0)
+    close(g, 6.0 * X)
+    assert aux["size"] == 3
+    close(aux["twice"], 2.0 * X)
     batched = srcdiff.grad(with_aux, has_aux=True, is_grads_batched=True)
-    close(batched(X, grad_outputs=np.array([1.0, 2.0])), [2.0 * X, 4.0 * X])
+    rows, aux = batched(X, grad_outputs=np.array([1.0, 2.0]))
+    close(rows, [2.0 * X, 4.0 * X])
+    close(aux["twice"], 2.0 * X)
+    second, aux = srcdiff.grad(srcdiff.grad(with_aux, has_aux=True), has_aux=True)(
+        X, grad_outputs=X
+    )
+    close(second, 2.0 * X)
+    close(aux["twice"], 2.0 * X)
+    with srcdiff.saved_hooks(lambda a: a, lambda a: a):
+        g, aux = srcdiff.grad(with_aux, has_aux=True)(X)
+    close(aux["twice"], g)
+
+
+def with_changed_aux(x):
+    h = x * x
+    both = np.sum(h * x), h
+    h[1] = 7.0
+    return both
+
+
+def test_an_auxiliary_value_is_what_it_was_at_the_end():
+    """The backward part puts back what was overwritten, in arrays that are not returned."""
+    expected = with_changed_aux(X)[1]
+    for make in (srcdiff.grad, srcdiff.value_and_grad):
+        found = make(with_changed_aux, has_aux=True)(X)
+        g, aux = found if make is srcdiff.grad else (found[1], found[0][1])
+        close(aux, expected)
+        close(g, 3.0 * X * X)
+
+
+def test_an_auxiliary_value_inside_of_a_function():
+    def f(x):
+        g, aux = srcdiff.grad(with_aux, has_aux=True)(x)
+        return np.sum(g * x) + np.sum(aux["twice"])
+
+    close(srcdiff.grad(f)(X), 4.0 * X + 2.0)
+
+
+def test_an_auxiliary_value_of_every_transform():
+    value, pullback = srcdiff.vjp(with_aux, X, has_aux=True)
+    close(pullback(), 2.0 * X)
+    assert value[1]["size"] == 3
+    value, tangent = srcdiff.jvp(with_aux, (X,), (X,), has_aux=True)
+    close(tangent, 2.0 * np.sum(X * X))
+    assert value[1]["size"] == 3
+    pairs = lambda x: ((x, {"a": 2.0 * x}), "aux")  # noqa: E731
+    _, tangent = srcdiff.jvp(pairs, (X,), (X,), outputs=1, has_aux=True)
+    close(tangent["a"], 2.0 * X)
+    d = srcdiff.differentiable(with_aux, has_aux=True)
+    close(d.vjp(X)[1](), d.grad(X)[0])
+    close(d.jvp((X,), (X,))[1], tangent["a"] @ X)
+    store = {}
+    value = srcdiff.backward(with_aux, has_aux=True)(X, into=store)
+    close(store["x"], 2.0 * X)
+    assert value[1]["size"] == 3
+
+
+# --- unused --------------------------------------------------------------------------------------
+
+
+def one_of_two(x, y):
+    return np.sum(x * x)
+
+
+UNUSED = {
+    "grad": lambda **o: srcdiff.grad(one_of_two, ("x", "y"), **o)(X, X),
+    "value_and_grad": lambda **o: srcdiff.value_and_grad(one_of_two, ("x", "y"), **o)(X, X)[1],
+    "vjp": lambda **o: srcdiff.vjp(one_of_two, X, X, **o)[1](),
+    "run": lambda **o: srcdiff.run(one_of_two, X, X).grad(("x", "y"), **o),
+    "backward": lambda **o: added_into(srcdiff.backward(one_of_two, ("x", "y"), **o)),
+}  # fmt: skip
+
+
+def added_into(b):
+    store = {}
+    b(X, X, into=store)
+    return store["x"], store.get("y")
+
+
+@pytest.mark.parametrize("name", UNUSED)
+def test_unused_means_the_same_everywhere(name):
+    run = UNUSED[name]
+    with pytest.raises(srcdiff.UnusedInputError):
+        run(unused="error")
+    assert run(unused="none")[1] is None
+    close(run(unused="zeros")[1], np.zeros(3))
+    with pytest.raises(ValueError, match="unused: expected 'error', 'none' or 'zeros', given 1"):
+        run(unused=1)
+    if name == "vjp":
+        close(run()[1], np.zeros(3))
+        return
+    with pytest.raises(srcdiff.UnusedInputError):
+        run()
+    assert run(allow_unused=True)[1] is None
+    close(run(materialize_grads=True)[1], np.zeros(3))
+    with pytest.raises(ValueError, match="unused: says what allow_unused and materialize_grads do"):
+        run(unused="none", allow_unused=True)
+
+
+def test_a_pullback_with_options_is_refused_in_a_function():
+    def f(x, y):
+        return srcdiff.vjp(one_of_two, x, y, unused="zeros")[1]()[0]
+
+    with pytest.raises(srcdiff.UnsupportedError):
+        srcdiff.grad(f)(X, X, grad_outputs=X)
 
 
 def test_no_auxiliary_value():

@@ -243,6 +243,7 @@ def test_values_of_other_forms(name, flags):
         is_grads_batched=batched,
     )  # fmt: skip
     found = srcdiff.grad(f, (0, 1), **flags)(x, y, grad_outputs=given)
+    found = found[0] if "has_aux" in flags else found
     for a, b in zip(found, expected, strict=True):
         b = b.resolve_conj().numpy()
         assert (a.dtype, a.shape) == (b.dtype, b.shape)
