@@ -270,9 +270,10 @@ class Job:
         """The generated functions alone."""
         made = self._derived(self.kinds)
         heads = dict.fromkeys(made.emitted.loops, jit.OF_LOOPS[jit.IN_FILE])
+        heads.update(dict.fromkeys(made.emitted.outer, ""))
         texts = _plain(made)
         if self.wanted.compile:
-            texts = {n: f"{heads.get(n, jit.IN_FILE)}\n{t}" for n, t in texts.items()}
+            texts = {n: f"{heads.get(n, jit.IN_FILE)}\n{t}".lstrip() for n, t in texts.items()}
         return "\n\n\n".join(texts.values()) + "\n"
 
     # --- kinds -----------------------------------------------------------------------------------

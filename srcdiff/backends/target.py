@@ -21,18 +21,28 @@ if TYPE_CHECKING:
     from srcdiff.codegen.emit import Made
 
 
-def legalized(function: ir.Function, params: ir.Kinds, request: Request) -> ir.Function:
-    """A finished function that computes the same where it is to run."""
+def legalized(
+    function: ir.Function, params: ir.Kinds, request: Request, used_up: tuple[str, ...] = ()
+) -> ir.Function:
+    """A finished function that computes the same where it is to run.
+
+    Nobody looks at the parameters `used_up` after a call.
+    """
     if not function.target.native:
         return function
+    from srcdiff.backends.numba.flatten import flattened
     from srcdiff.backends.numba.legalize import check_axes, for_numba, with_plain_calls
     from srcdiff.backends.numba.vectorize import vectorized
     from srcdiff.kernels.fusion import fused
 
+    border = None
     if request.internal:
         check_axes(function, params)
+    else:
+        function, params, border = flattened(function, params, used_up)
     function = fused(with_plain_calls(function, params), params)
-    return for_numba(function if request.alone else vectorized(function), params)
+    function = for_numba(function if request.alone else vectorized(function), params)
+    return function if border is None else border.around(function)
 
 
 def meanings(refs: Mapping[str, Any], target: ir.Target) -> Mapping[str, Any]:

@@ -140,7 +140,8 @@ def _backward(lines: Sequence[str], function: ir.Function) -> int:
 class Emitted:
     """Generated functions: the text of each by its name, and the global names that they need.
 
-    `loops` are those that are loops over elements alone.
+    `loops` are those that are loops over elements alone; `outer` those that call what is compiled
+    and are not compiled themselves.
 
     `lines` are the primal places of the lines of the whole text.
     """
@@ -149,6 +150,7 @@ class Emitted:
     lines: Mapping[int, ir.Loc]
     refs: Mapping[str, Any]
     loops: frozenset[str] = frozenset()
+    outer: frozenset[str] = frozenset()
 
     @functools.cached_property
     def text(self) -> str:

@@ -546,9 +546,15 @@ class Function:
 
 @frozen(eq=False)
 class Subroutine:
-    """A callee that is a function of the IR: it is printed above what calls it."""
+    """A callee that is a function of the IR: it is printed above what calls it.
+
+    `kinds` are those of its parameters where it is all that is compiled of what calls it, and
+    `result` that of what it returns; None: it is loops over elements.
+    """
 
     function: Function
+    kinds: Mapping[str, Any] | None = None
+    result: Any = None
     __srcdiff_function__ = True
 
     @property

@@ -14,6 +14,7 @@ import re
 import traceback
 from collections.abc import Iterator, Mapping
 from inspect import getattr_static
+from types import FunctionType
 from typing import Any
 
 from srcdiff import ir
@@ -22,7 +23,7 @@ from srcdiff.backends.numba import cache
 from srcdiff.backends.numba.legalize import refuse, twin
 from srcdiff.backends.standalone import Standalone, spaces_of
 from srcdiff.codegen.emit import Emitted, Made
-from srcdiff.errors import CotangentError, ExtraError, UnsupportedError
+from srcdiff.errors import CotangentError, CotangentTypeError, ExtraError, UnsupportedError
 from srcdiff.frontend import signatures
 from srcdiff.ir import Loc
 from srcdiff.ir.frozen import replace
@@ -72,7 +73,7 @@ def check(made: Made) -> None:
     Raises:
         UnsupportedError: with the place, and the value or the helper.
     """
-    for function, params in made.functions:
+    for function, params in map(_compiled, *zip(*made.functions)):
         kinds = {**params, **infer(function, params)}
         for name, kind in kinds.items():
             reason = _refused(kind, name in params)
@@ -96,6 +97,12 @@ def check(made: Made) -> None:
                 what = "a dict or an object is returned, which Numba does not give back"
                 place = (*function.returns, function.loc)[0]
                 refuse(what, place, "Return numbers, arrays or tuples")
+
+
+def _compiled(function: ir.Function, params: ir.Kinds) -> tuple[ir.Function, ir.Kinds]:
+    """What Numba is given of a function: all of it, or what it calls for numbers and arrays."""
+    found = ir.compiled_in(function)
+    return (function, params) if found is None else (found.function, found.kinds or {})
 
 
 def _is_of_trees(call: ir.Call) -> bool:
@@ -186,8 +193,9 @@ class Called:
 
     def __init__(self, function: Any, places: Mapping[int, Loc]) -> None:
         self.function, self.places = function, places
-        self.__signature__ = inspect.signature(function.py_func)
-        self.__code__ = function.py_func.__code__
+        plain = getattr(function, "py_func", function)
+        self.__signature__ = inspect.signature(plain)
+        self.__code__ = plain.__code__
         self.__globals__: dict[str, Any] = {}  # what is outside are constants of it
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -201,8 +209,9 @@ class Called:
             return self.function(*args, **kwargs)
         except Exception as error:
             retell(error, self.function, self.places)
-            if isinstance(error, ValueError) and str(error).startswith("grad_outputs: "):
-                raise CotangentError(str(error)) from None
+            if str(error).startswith("grad_outputs"):
+                wrong = CotangentTypeError if isinstance(error, TypeError) else CotangentError
+                raise wrong(str(error)) from None
             place = self.places[min(self.places)]
             add_note(error, f"in the derivative of {place.file}:{place.line}, compiled by Numba")
             raise
@@ -258,21 +267,44 @@ def _functions(text: str) -> list[ast.FunctionDef]:
 
 
 def compiled(function: Any) -> Any:
-    """The function that Numba compiles, behind what checks its arguments."""
-    while not hasattr(function, "get_call_template"):
+    """The function of a text, behind what checks its arguments."""
+    while not _is_compiled(function) and hasattr(function, "__wrapped__"):
         function = function.__wrapped__
     return function
 
 
+def _is_compiled(function: Any) -> bool:
+    """Whether Numba compiles a function."""
+    return hasattr(function, "get_call_template")
+
+
 def compile_for(function: Any, given: tuple[Any, ...]) -> Any:
-    """Compile a decorated function for arguments of some Numba types; the type that it returns."""
-    _, _, args, _ = function.get_call_template(given, {})
+    """Compile a function for arguments of some Numba types; the type that it returns.
+
+    One that takes its arguments apart does so with these types in the places of the values.
+    """
+    if not _is_compiled(function):
+        space = function.__globals__
+        name = next(n for n in function.__code__.co_names if _is_compiled(space.get(n)))
+        inner = space[name]
+        with_types = {**space, name: lambda *args: compile_for(inner, args)}
+        return FunctionType(function.__code__, with_types, name, function.__defaults__)(*given)
+    _, _, args, _ = function.get_call_template(tuple(map(_type_of, given)), {})
     return function.overloads[tuple(args)].signature.return_type
 
 
 def types_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The Numba types of some arguments."""
-    return tuple(numba().typeof(v) for v in values)
+    """The Numba types of some arguments, for those in containers in their places."""
+    return tuple(trees.mapped(numba().typeof, v) for v in values)
+
+
+def _type_of(value: Any) -> Any:
+    """The Numba type of what is one, of a tuple of such, or of a value."""
+    if isinstance(value, numba().types.Type):
+        return value
+    if type(value) is tuple:
+        return numba().types.Tuple(tuple(map(_type_of, value)))
+    return numba().typeof(value)
 
 
 def retell(error: Exception, function: Any, places: Mapping[int, Loc]) -> None:
