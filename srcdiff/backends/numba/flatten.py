@@ -30,6 +30,7 @@ from srcdiff.backends.numba.boxes import (
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
+from srcdiff.kinds.lattice import join
 from srcdiff.normalize.displays import takes_sequences
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.optimize.finish import finish
@@ -40,6 +41,10 @@ from srcdiff.runtime import trees
 
 MOST = 64
 """How often a loop is written out at most."""
+
+
+Way = tuple[list[ir.Stmt], dict[str, Any]]
+"""What stands for a branch, and what its names stand for at its end."""
 
 
 def flattened(
@@ -67,8 +72,16 @@ def _is_asked(function: ir.Function, params: ir.Kinds, kinds: ir.Kinds) -> bool:
         return True
     if any(has_lists(kinds.get(n, ir.UNKNOWN)) for n in returned):
         return True
+    stores = (s for s in ir.walk(function) if type(s) is ir.SetItem)
+    if any(_is_mixed(kinds.get(s.base.id)) for s in stores):
+        return True
     helpers = (c for c in ir.calls(function) if module_of(c.fn) == trees.__name__)
     return any(not _is_of_array(call, kinds) for call in helpers)
+
+
+def _is_mixed(kind: ir.Kind | None) -> bool:
+    """Whether a value is a dict of values that are of several types."""
+    return isinstance(kind, ir.Dict) and len({type(part) for part in ir.inside(kind)}) > 1
 
 
 def _is_of_array(call: ir.Call, kinds: ir.Kinds) -> bool:
@@ -446,14 +459,13 @@ class _Flatten(Boxes):
         if self.holds(stmt.test):
             self.refuse("it is asked whether a container is empty", "Ask for its length")
         self.made_by_numba((stmt,))
-        before = dict(self.env)
         ways = [self.inner(block) for block in (stmt.body, stmt.orelse)]
-        found = self.merged(before, ways)
+        found = self.merged(ways)
         one, other = (tuple(out) for out, _ in ways)
         self.out.append(ir.If(stmt.test, one, other, stmt.loc))
         self.env = found
 
-    def inner(self, block: ir.Block) -> tuple[list[ir.Stmt], dict[str, Any]]:
+    def inner(self, block: ir.Block) -> Way:
         """What stands for an inner block, and what its names stand for at its end."""
         around, self.out = self.out, []
         before, self.env = self.env, dict(self.env)
@@ -464,51 +476,46 @@ class _Flatten(Boxes):
         found, self.env = self.env, before
         return done, found
 
-    def merged(
-        self, before: dict[str, Any], ways: list[tuple[list[ir.Stmt], dict[str, Any]]]
-    ) -> dict[str, Any]:
+    def merged(self, ways: list[Way]) -> dict[str, Any]:
         """What names stand for behind a branch, whose ends are added to where they differ."""
         (_, one), (_, other) = ways
         found = {n: v for n, v in one.items() if n in other and other[n] is v}
         for name in {**one, **other}:
             if name in found:
                 continue
-            boxes = [one.get(name), other.get(name)]
-            if not any(type(b) is Box or b is LOST for b in boxes):
-                continue  # an integer
-            found[name] = LOST
-            if all(type(b) is Box for b in boxes) and alike(*boxes):
-                if all(self.may_move(b, name, env) for b, (_, env) in zip(boxes, ways)):  # type: ignore[arg-type]
-                    found[name] = self.met(boxes[0], ways, boxes, name)  # type: ignore[arg-type]
+            boxes = [b for b in (one.get(name), other.get(name)) if type(b) is Box]
+            if len(boxes) == 2 and alike(*boxes):
+                steady = [self.is_held(b, name, env) for b, (_, env) in zip(boxes, ways)]
+                found[name] = self.met(ways, boxes, name, any(steady))
+            elif boxes or LOST in (one.get(name), other.get(name)):
+                found[name] = LOST
         return found
 
-    def may_move(self, box: Box, name: str, env: Mapping[str, Any]) -> bool:
-        """Whether what a box of a branch holds may be kept in another one behind it."""
+    def is_held(self, box: Box, name: str, env: Mapping[str, Any]) -> bool:
+        """Whether another name may stand for a box, into which nothing is stored from now on."""
         held = [b for b in all_boxes(box) if b.cls is not tuple]
         own = all(not b.given and not b.steady and b.depth > self.depth for b in held)
-        return own and not is_shared(held, name, env)
+        if own and not is_shared(held, name, env):
+            return False
+        for one in held:
+            one.steady = True
+        return True
 
-    def met(
-        self,
-        like: Box,
-        ways: list[tuple[list[ir.Stmt], dict[str, Any]]],
-        boxes: list[Box],
-        name: str,
-    ) -> Box:
+    def met(self, ways: list[Way], boxes: list[Box], name: str, steady: bool) -> Box:
         """A box for those that two branches leave."""
         items: dict[Any, Value] = {}
-        for key in like.items:
+        for key in boxes[0].items:
             values = [b.items[key] for b in boxes]
             if any(type(v) is Box for v in values):
                 ones = [v for v in values if type(v) is Box]
-                items[key] = self.met(ones[0], ways, ones, f"{name}_{key}")
+                items[key] = self.met(ways, ones, f"{name}_{key}", steady)
                 continue
             leaf = self.fresh(f"{name}_{key}")
-            self.kinds[leaf.id] = self.kind(values[0])
+            self.kinds[leaf.id] = join(*map(self.kind, values))
             for (out, _), value in zip(ways, values):
                 out.append(ir.Assign(leaf, value, self.loc))  # type: ignore[arg-type]
             items[key] = leaf
-        return Box(like.cls, items, self.depth, name)
+        return Box(boxes[0].cls, items, self.depth, name, (), steady)
 
     # --- loops that are written out ---------------------------------------------------------------
 
@@ -632,11 +639,9 @@ class _Flatten(Boxes):
 
     def own(self, box: Box, name: str) -> Box:
         """A box with variables that a loop may bind, that nobody else sees."""
-        held = [b for b in all_boxes(box) if b.cls is not tuple]
-        steady = any(b.given or b.steady for b in held) or is_shared(held, name, self.env)
-        if steady:  # where it is seen under two names, nothing is stored into it from now on
-            for one in held:
-                one.steady = True
+        self.depth -= 1  # as nothing of the loop is
+        steady = self.is_held(box, name, self.env)
+        self.depth += 1
         return self.renewed(box, name, steady)
 
     def renewed(self, box: Box, name: str, steady: bool) -> Box:
@@ -656,7 +661,10 @@ class _Flatten(Boxes):
         if not new or not alike(found, own):
             self.refuse(f"{ir.said(own.made)} is another container in each turn of a loop")
         pairs = list(leaf_pairs(found, own))
-        for value, (_, target) in zip([self.temp(v) for v, _ in pairs], pairs):
+        for value, (old, target) in zip([self.temp(v) for v, _ in pairs], pairs):
+            if ir.is_float(self.kind(old)) is not ir.is_float(self.kind(target)):
+                said = ir.said(own.made)
+                self.refuse(f"what {said} holds is of another type in each turn of a loop")
             self.assign(target, value)
 
 

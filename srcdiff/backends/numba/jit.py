@@ -88,9 +88,6 @@ def check(made: Made) -> None:
             if call is not None and module_of(call.fn) in _RANDOM:
                 what = "Numba draws random numbers from a state of its own, not from NumPy's"
                 refuse(what, loc, "Draw them outside and pass them")
-            if isinstance(stmt, ir.SetItem) and _is_mixed(kinds.get(stmt.base.id)):
-                what = "a dict whose values are of several types is written"
-                refuse(f"{what}, which Numba does not do", loc, "Use a name for each value")
             _check_texts(stmt, kinds)
             returned = ir.names(stmt.value) if isinstance(stmt, ir.Return) else ()
             if any(_holds_keys(kinds[n]) for n in returned if n in kinds):
@@ -114,11 +111,6 @@ def _is_beyond_form(call: ir.Call) -> bool:
     """Whether a helper is called with more arguments than the form has that Numba compiles."""
     form = twin(call.fn)
     return form is not call.fn and len(call.args) > form.__code__.co_argcount
-
-
-def _is_mixed(kind: ir.Kind | None) -> bool:
-    """Whether a value is a dict of values that are of several types."""
-    return isinstance(kind, ir.Dict) and len({type(part) for part in ir.inside(kind)}) > 1
 
 
 def _holds_keys(kind: ir.Kind) -> bool:
