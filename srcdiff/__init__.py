@@ -22,6 +22,7 @@ from srcdiff.errors import (
     StaleWarning,
     TargetError,
     TransformError,
+    UncompiledWarning,
     UnsupportedError,
     UnusedInputError,
 )
@@ -74,13 +75,13 @@ __all__ = [
     "AnomalyError", "CotangentError", "CotangentTypeError", "Derivative", "Differentiable",
     "DtypeError", "ExtraError", "GradcheckError", "HeadError", "MissingRuleError", "Pullback",
     "ReleasedError", "Run", "SavedValueError", "SrcdiffError", "StaleError", "StaleWarning",
-    "TargetError", "TransformError", "UnsupportedError", "UnusedInputError", "autograd",
-    "backward", "checkpoint", "checkpointed", "detect_anomaly", "differentiable", "elementwise",
-    "enable_grad", "fixed_point", "forward", "generate", "generated", "grad", "gradcheck",
-    "gradgradcheck", "hessian", "hook", "hvp", "implicit", "jacobian", "jvp", "linear",
-    "linearize", "load_rules", "no_grad", "nondifferentiable", "profile", "rule", "rules", "run",
-    "saved_hooks", "scalar_rule", "set_grad_enabled", "source", "stages", "stop_gradient",
-    "testing", "value_and_grad", "vhp", "vjp",
+    "TargetError", "TransformError", "UncompiledWarning", "UnsupportedError",
+    "UnusedInputError", "autograd", "backward", "checkpoint", "checkpointed", "detect_anomaly",
+    "differentiable", "elementwise", "enable_grad", "fixed_point", "forward", "generate",
+    "generated", "grad", "gradcheck", "gradgradcheck", "hessian", "hook", "hvp", "implicit",
+    "jacobian", "jvp", "linear", "linearize", "load_rules", "no_grad", "nondifferentiable",
+    "profile", "rule", "rules", "run", "saved_hooks", "scalar_rule", "set_grad_enabled",
+    "source", "stages", "stop_gradient", "testing", "value_and_grad", "vhp", "vjp",
 ]  # fmt: skip
 
 

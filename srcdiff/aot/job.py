@@ -71,7 +71,7 @@ class Wanted:
             raise ValueError(f"mode: expected 'reverse' or 'forward', given {self.mode!r}")
         if self.backend not in ("numpy", "cupy"):
             raise ValueError(f"backend: expected 'numpy' or 'cupy', given {self.backend!r}")
-        check_compile(self.compile)
+        check_compile(self.compile, auto=False)
         if self.compile and self.backend == "cupy":
             raise ValueError("compile: Numba compiles for NumPy; leave it out, or the backend")
         if self.order < 1:

@@ -136,7 +136,7 @@ def grad(
             forward part was so already.
         strong_zeros: a cotangent that is zero stays zero through a derivative that is infinite.
         compile: "numba" has the generated function compiled by Numba; what Numba does not compile
-            is refused.
+            is refused. "auto": NumPy runs that, which an UncompiledWarning says once.
         workspace: True keeps the memory of large arrays, and uses it again as soon as nobody holds
             them.  `g.release_workspace()` gives it back.
 

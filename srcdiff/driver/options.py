@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any, TypeVar
@@ -52,10 +53,12 @@ class Options:
         check_unused_options(self.allow_unused, self.materialize_grads)
 
 
-def check_compile(compile: str | None) -> None:
-    """Raise for what compiles nothing."""
-    if compile not in (None, "numba"):
-        raise ValueError(f"compile: expected None or 'numba', given {compile!r}")
+def check_compile(compile: str | None, auto: bool = True) -> None:
+    """Raise for what compiles nothing; `auto`: what Numba does not take may stay NumPy's."""
+    known = (None, "numba", "auto")[: 3 if auto else 2]
+    if compile not in known:
+        *some, last = map(repr, known)
+        raise ValueError(f"compile: expected {', '.join(some)} or {last}, given {compile!r}")
 
 
 def check_unused_options(allow_unused: bool | None, materialize_grads: bool) -> None:
@@ -115,11 +118,24 @@ def target_of(f: Any, options: Options) -> ir.Target:
     Here is refused what does not combine with that; everything else does.
     """
     reason, remedy = _refused(options)
-    if reason:
+    if reason and options.compile != "auto":
         raise UnsupportedError(reason, place_of(f), remedy)
     if options.workspace:
         check_counts()
-    return ir.Target(compiler=options.compile, workspace=options.workspace)
+    compiler = "numba" if options.compile and not reason else None
+    return ir.Target(compiler=compiler, workspace=options.workspace)
+
+
+def uncompiled(options: Options, target: ir.Target) -> str:
+    """Why `compile="auto"` compiles nothing for a target; empty where it does, or is not asked."""
+    if options.compile != "auto":
+        return ""
+    reason, _ = _refused(options)
+    if not reason and target.arrays != ir.HOST.arrays:
+        return "the arguments are arrays of CuPy"
+    if not reason and importlib.util.find_spec("numba") is None:
+        return "Numba is not installed: pip install 'srcdiff[numba]'"
+    return reason
 
 
 def with_arrays(target: ir.Target, arrays: str) -> ir.Target:

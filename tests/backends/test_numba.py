@@ -27,8 +27,10 @@ X = np.array([0.3, -0.5, 0.2, 0.9])
 
 
 def test_what_is_no_compiler():
-    with pytest.raises(ValueError, match="compile: expected None or 'numba', given 'cython'"):
+    with pytest.raises(ValueError, match="expected None, 'numba' or 'auto', given 'cython'"):
         srcdiff.grad(recurrence, compile="cython")
+    with pytest.raises(ValueError, match="compile: expected None or 'numba', given 'auto'"):
+        srcdiff.generate(recurrence, compile="auto", example=(X, 0.5))
     with pytest.raises(ValueError, match="compile: needs an example"):
         srcdiff.generate(recurrence, compile="numba")
 

@@ -12,9 +12,9 @@ import importlib
 import inspect
 import re
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from inspect import getattr_static
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from srcdiff import ir
@@ -270,7 +270,9 @@ def _is_compiled(function: Any) -> bool:
     return hasattr(function, "get_call_template")
 
 
-def compile_for(function: Any, given: tuple[Any, ...]) -> Any:
+def compile_for(
+    function: Any, given: tuple[Any, ...], named: Mapping[str, Any] = MappingProxyType({})
+) -> Any:
     """Compile a function for arguments of some Numba types; the type that it returns.
 
     One that takes its arguments apart does so with these types in the places of the values.
@@ -280,9 +282,58 @@ def compile_for(function: Any, given: tuple[Any, ...]) -> Any:
         name = next(n for n in function.__code__.co_names if _is_compiled(space.get(n)))
         inner = space[name]
         with_types = {**space, name: lambda *args: compile_for(inner, args)}
-        return FunctionType(function.__code__, with_types, name, function.__defaults__)(*given)
-    _, _, args, _ = function.get_call_template(tuple(map(_type_of, given)), {})
+        outer = FunctionType(function.__code__, with_types, name, function.__defaults__)
+        outer.__kwdefaults__ = function.__kwdefaults__
+        return outer(*given, **named)
+    in_order = (*given, *named.values())  # parameters that are given by name stand at the end
+    _, _, args, _ = function.get_call_template(tuple(map(_type_of, in_order)), {})
     return function.overloads[tuple(args)].signature.return_type
+
+
+def accept_pair(
+    forward: Called,
+    backward: Called,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    selected: Callable[[Any], Any],
+) -> None:
+    """Compile two parts for some arguments, and for a cotangent like what is selected of the value.
+
+    Raises:
+        UnsupportedError: Numba does not compile one of them.
+    """
+    bound = forward.__signature__.bind(*args, **kwargs)
+    bound.apply_defaults()
+    named = dict(zip(bound.kwargs, types_of(tuple(bound.kwargs.values()))))
+    value, residuals = _accepted(forward, types_of(bound.args), named)
+    _accepted(backward, (residuals, _cotangent_type(selected(_in_tuples(value)))), {})
+
+
+def _accepted(called: Called, given: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+    """The type, or types, that a function returns for arguments of some types."""
+    try:
+        return compile_for(called.function, given, named)
+    except Exception as error:
+        retell(error, called.function, called.places)
+        raise
+
+
+def _cotangent_type(value: Any) -> Any:
+    """The type of a cotangent of a value of a type; arrays in C order."""
+    types = numba().types
+    if isinstance(value, (dict, list, tuple)):
+        return trees.mapped(_cotangent_type, value)
+    if isinstance(value, types.Array):
+        return value.copy(layout="C", readonly=False)
+    return types.float64 if isinstance(value, types.Float) else types.none
+
+
+def _in_tuples(value: Any) -> Any:
+    """Types with tuples for the types of such."""
+    if isinstance(value, numba().types.BaseTuple):
+        return tuple(map(_in_tuples, value))
+    plain = not isinstance(value, (dict, list, tuple))
+    return value if plain else trees.mapped(_in_tuples, value)
 
 
 def types_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
