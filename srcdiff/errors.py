@@ -244,6 +244,10 @@ class StaleWarning(UserWarning):
     """A generated file is not what would be generated now, so the derivative was made anew."""
 
 
+class UncompiledWarning(RuntimeWarning):
+    """With `compile="auto"`: NumPy runs a derivative that Numba does not compile."""
+
+
 class ExtraError(SrcdiffError, ImportError):
     """A package is not installed that only a part of srcdiff needs."""
 

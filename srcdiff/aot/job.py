@@ -71,9 +71,7 @@ class Wanted:
             raise ValueError(f"mode: expected 'reverse' or 'forward', given {self.mode!r}")
         if self.backend not in ("numpy", "cupy"):
             raise ValueError(f"backend: expected 'numpy' or 'cupy', given {self.backend!r}")
-        check_compile(self.compile)
-        if self.compile == "loops":
-            raise ValueError("compile: a file is compiled whole or not at all: 'numba', or None")
+        check_compile(self.compile, files=True)
         if self.compile and self.backend == "cupy":
             raise ValueError("compile: Numba compiles for NumPy; leave it out, or the backend")
         if self.order < 1:
@@ -273,9 +271,10 @@ class Job:
         """The generated functions alone."""
         made = self._derived(self.kinds)
         heads = dict.fromkeys(made.emitted.loops, jit.OF_LOOPS[jit.IN_FILE])
+        heads.update(dict.fromkeys(made.emitted.outer, ""))
         texts = _plain(made)
         if self.wanted.compile:
-            texts = {n: f"{heads.get(n, jit.IN_FILE)}\n{t}" for n, t in texts.items()}
+            texts = {n: f"{heads.get(n, jit.IN_FILE)}\n{t}".lstrip() for n, t in texts.items()}
         return "\n\n\n".join(texts.values()) + "\n"
 
     # --- kinds -----------------------------------------------------------------------------------

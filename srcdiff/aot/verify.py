@@ -51,7 +51,12 @@ def accepted(job: Job) -> None:
         except Exception as error:
             jit.retell(error, function, places)
             raise
-        given = tuple(getattr(result, "types", ())[1:])  # the residuals, behind the value
+        given = _residuals(result)
+
+
+def _residuals(result: Any) -> tuple[Any, ...]:
+    """The types behind that of the value, of what a function returns several of."""
+    return tuple(result if type(result) is tuple else getattr(result, "types", ()))[1:]
 
 
 def checked_text(job: Job, verify: bool) -> str:

@@ -168,7 +168,7 @@ def grad(
         strong_zeros: a cotangent that is zero stays zero through a derivative that is infinite.
         compile: "numba" has the generated function compiled by Numba; what Numba does not compile
             is refused.  "loops" has the array statements compiled that are fused loops; Python runs
-            the rest, whatever it is.
+            the rest, whatever it is.  "auto": the one or the other, whichever pays.
         workspace: True keeps the memory of large arrays, and uses it again as soon as nobody holds
             them.  `g.release_workspace()` gives it back.
         verify: "first" holds the gradient, at the first call for each kind of arguments, against

@@ -87,6 +87,7 @@ class Standalone:
         text = emitted.functions[name].strip()
         text = function_text.respelled(text, frozenset(modules), spelled)
         decorator = self.for_loops if name in emitted.loops else self.decorator
+        decorator = "" if name in emitted.outer else decorator
         return "\n".join(filter(None, (decorator, text)))
 
     def name_of(self, value: Any, wanted: str) -> str:

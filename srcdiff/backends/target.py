@@ -21,10 +21,16 @@ if TYPE_CHECKING:
     from srcdiff.codegen.emit import Made
 
 
-def legalized(function: ir.Function, params: ir.Kinds, request: Request) -> ir.Function:
-    """A finished function that computes the same where it is to run."""
+def legalized(
+    function: ir.Function, params: ir.Kinds, request: Request, used_up: tuple[str, ...] = ()
+) -> ir.Function:
+    """A finished function that computes the same where it is to run.
+
+    Nobody looks at the parameters `used_up` after a call.
+    """
     if not function.target.fused:
         return function
+    from srcdiff.backends.numba.flatten import flattened
     from srcdiff.backends.numba.legalize import check_axes, for_numba, with_plain_calls
     from srcdiff.backends.numba.vectorize import vectorized
     from srcdiff.kernels.fusion import fused
@@ -32,10 +38,14 @@ def legalized(function: ir.Function, params: ir.Kinds, request: Request) -> ir.F
     if not function.target.native:
         function = fused(with_plain_calls(function, params), params)
         return function if request.alone else vectorized(function)
+    border = None
     if request.internal:
         check_axes(function, params)
+    else:
+        function, params, border = flattened(function, params, used_up)
     function = fused(with_plain_calls(function, params), params)
-    return for_numba(function if request.alone else vectorized(function), params)
+    function = for_numba(function if request.alone else vectorized(function), params)
+    return function if border is None else border.around(function)
 
 
 def meanings(refs: Mapping[str, Any], target: ir.Target) -> Mapping[str, Any]:
@@ -66,6 +76,23 @@ def loaded(
     from srcdiff.backends.numba import jit
 
     return jit.loaded(made, refs, title, primal)
+
+
+def accept_pair(
+    forward: Any,
+    backward: Any,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    selected: Callable[[Any], Any],
+) -> None:
+    """Have Numba compile two parts for some arguments, and a cotangent like what is `selected`.
+
+    Raises:
+        UnsupportedError: it does not compile one of them.
+    """
+    from srcdiff.backends.numba import jit
+
+    jit.accept_pair(forward, backward, args, kwargs, selected)
 
 
 def released(function: Any) -> None:

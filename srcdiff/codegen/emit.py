@@ -141,7 +141,8 @@ def _backward(lines: Sequence[str], function: ir.Function) -> int:
 class Emitted:
     """Generated functions: the text of each by its name, and the global names that they need.
 
-    `loops` are those that are loops over elements alone, and how threads share them.
+    `loops` are those that are loops over elements alone, and how threads share them; `outer` those
+    that call what is compiled and are not compiled themselves.
 
     `lines` are the primal places of the lines of the whole text.
     """
@@ -150,6 +151,7 @@ class Emitted:
     lines: Mapping[int, ir.Loc]
     refs: Mapping[str, Any]
     loops: Mapping[str, ir.Rows | None] = field(default_factory=dict)
+    outer: frozenset[str] = frozenset()
 
     @functools.cached_property
     def text(self) -> str:

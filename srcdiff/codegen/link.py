@@ -209,7 +209,8 @@ def _joined(
     texts = printed(functions)
     while new := {n: v for n, v in refs.items() if any(type(v) is c for c in _PASSED)}:
         more = [passed(n, v) for n, v in new.items()]
-        loops.update((n, v.rows) for n, v in new.items() if type(v) is ir.Subroutine)
+        nests = {n: v for n, v in new.items() if type(v) is ir.Subroutine and v.kinds is None}
+        loops.update((n, v.rows) for n, v in nests.items())
         refs.update((f.name, f) for f in more)
         texts = [*printed(more), *texts]
     for name in [n for n, f in refs.items() if type(f) is ir.Function]:
@@ -220,7 +221,8 @@ def _joined(
         places.update({first + line: loc for line, loc in text.lines.items()})
         first += text.text.count("\n") + 2
     printed_by_name = {n: t for one in texts for n, t in one.functions.items()}
-    return Emitted(printed_by_name, places, refs, loops)
+    outer = frozenset(f.name for f in functions if ir.compiled_in(f) is not None)
+    return Emitted(printed_by_name, places, refs, loops, outer)
 
 
 def _parts(function: ir.Function) -> list[ir.Derived]:

@@ -134,6 +134,16 @@ def arrays_of(refs: Mapping[str, Any]) -> tuple[Leaf, ...]:
     return tuple(leaf for name, value in refs.items() for leaf in with_memory(name, value))
 
 
+LARGE = 1 << 12
+"""The number of elements from which on the work on an array counts more than a call."""
+
+
+def has_large(values: Mapping[str, Any]) -> bool:
+    """Whether there are large arrays in some values."""
+    arrays = (leaf for _, leaf in arrays_of(values) if type(leaf) is np.ndarray)
+    return any(a.size >= LARGE for a in arrays)
+
+
 def overlap(one: Leaf, other: Leaf) -> bool:
     """Whether two arrays certainly or possibly share memory, or two containers are one."""
     a, b = one[1], other[1]

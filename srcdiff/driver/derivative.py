@@ -10,7 +10,9 @@ import functools
 import inspect
 import sys
 import types
+import warnings
 from collections.abc import Callable, Container, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from srcdiff import ir
@@ -25,6 +27,7 @@ from srcdiff.driver.arguments import (
     check_plain,
     check_put,
     check_read,
+    has_large,
 )
 from srcdiff.driver.callables import (
     Transformed,
@@ -39,20 +42,32 @@ from srcdiff.driver.executable import (
     Compiled,
     CompiledPair,
     Specialisations,
+    compiled_if_taken,
     keep,
     key_of_call,
+    layout_of,
     made_alike,
 )
 from srcdiff.driver.guards import Watch, unchanged, watched
 from srcdiff.driver.options import (
     Options,
     given_at,
+    names_parameter,
     part_of,
     request_of,
+    selected,
     target_of,
+    uncompiled,
     with_arrays,
 )
-from srcdiff.errors import SrcdiffError, TransformError, entry, is_whole, shortened
+from srcdiff.errors import (
+    SrcdiffError,
+    TransformError,
+    UncompiledWarning,
+    entry,
+    is_whole,
+    shortened,
+)
 from srcdiff.frontend.request import spelled
 from srcdiff.frontend.signatures import arguments, leaves_out, signature_of
 from srcdiff.ir import Call, Loc
@@ -92,7 +107,8 @@ class Derivative(Transformed):
         self._own = behind_receiver(options) if self.receiver else options
         self.request = request_of(self.origin, self._own)
         self.target = target_of(self.origin, options)
-        made = made_once(self.origin, (self.request, self.target), Specialisations)
+        way = self.target, options.compile == "auto"
+        made = made_once(self.origin, (self.request, *way), Specialisations)
         self._lock, self._cache = made.lock, made.by_key
         self._by_kinds, self._pairs = made.by_kinds, made.pairs
         self._checked = made.checked
@@ -167,15 +183,53 @@ class Derivative(Transformed):
 
         def make() -> Any:
             arrays = arrays_among(self._arguments(args, kwargs))
-            target = with_arrays(self.target, arrays)
             if self.request.validate:
                 self.validate(args, kwargs, pair)
-            made = self._generate(self.kinds(args, kwargs), target, pair)
+            kinds = self.kinds(args, kwargs)
+            if self.options.compile == "auto":
+                made = self._compiled_if_taken(kinds, arrays, self._say, pair, args, kwargs)
+            else:
+                made = self._generate(kinds, with_arrays(self.target, arrays), pair)
             if self.request.verify:
                 compiler().verify(self, made, args, kwargs)
             return made
 
         return self._kept(table, key, make)
+
+    def _compiled_if_taken(
+        self, kinds: ir.Kinds, arrays: str, said: Callable[[object], None], pair: bool = False,
+        args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Any:  # fmt: skip
+        """The specialisation that Numba compiles, or that for Python: then `said` is told why."""
+
+        def generate(target: ir.Target) -> Any:
+            return self._generate(kinds, target, pair)
+
+        target = replace(self.target, arrays=arrays)
+        reason = uncompiled(self.options, target)
+        if pair and names_parameter(self.request.outputs, kinds):
+            reason = reason or "an output is what the function leaves in an argument"
+        if not reason:
+            large = bool(args or kwargs) and has_large(self._arguments(args, kwargs))
+            return compiled_if_taken(generate, target, args, kwargs, said, self._selected, large)
+        made = generate(replace(target, compiler=None))
+        said(reason)
+        return made
+
+    def _selected(self, value: Any) -> Any:
+        """The outputs that have a cotangent, of what the function returns."""
+        value = value[0] if self.request.has_aux else value
+        return selected(value, self.request.outputs, {})
+
+    def _say(self, reason: object) -> None:
+        """Say that NumPy runs the derivative, once for a function."""
+        said: list[object] = made_once(self.origin, ("uncompiled",), list)
+        if not said:
+            said.append(reason)
+            name = getattr(self.origin, "__name__", type(self.origin).__name__)
+            first = str(reason).partition("\n")[0]
+            what = f"compile='auto': NumPy runs what is derived of `{name}`: {first}"
+            warnings.warn(what, UncompiledWarning, stacklevel=2)
 
     def _kept(self, table: dict[Any, C], key: Any, make: Callable[[], C]) -> C:
         """What a table has, unless something has changed that it was made from."""
@@ -304,7 +358,10 @@ class Derivative(Transformed):
         now = self._as_now()
         if now is not self:
             return now.pair(*args, **kwargs)
-        found = self._for_call(self._pairs, key_of_call(args, kwargs), args, kwargs)
+        key = key_of_call(args, kwargs)
+        if self.options.compile == "auto":
+            key = key, layout_of(args), layout_of(dict(kwargs))
+        found = self._for_call(self._pairs, key, args, kwargs)
         if found.written or found.put:
             self._check_memory(found, args, kwargs)
         return found
@@ -359,7 +416,11 @@ class Derivative(Transformed):
 
     def generic(self) -> Compiled:
         """The specialisation for parameters of which nothing is known but annotations."""
-        made: Compiled = self._generate(self._declared_inputs(), self.target)
+        kinds = self._declared_inputs()
+        if self.options.compile == "auto":
+            made: Compiled = self._compiled_if_taken(kinds, ir.HOST.arrays, _unsaid)
+            return made
+        made = self._generate(kinds, self.target)
         return made
 
     def _declared_inputs(self) -> dict[str, ir.Kind]:
@@ -414,7 +475,7 @@ class Derivative(Transformed):
     @entry
     def source(self) -> str:
         """The generated text."""
-        return (self._latest or self.generic()).text
+        return (self._latest or self.generic()).source
 
     def _repr_html_(self) -> str | None:
         """What a notebook shows: the function beside its gradient; None without Jinja2."""
@@ -428,6 +489,10 @@ class Derivative(Transformed):
 def derivative_of(f: Any, options: Options) -> Derivative:
     """The derivative of a function for some options, made once as long as the function lives."""
     return made_once(f, ("derivative", repr(options)), lambda: Derivative(f, options))
+
+
+def _unsaid(reason: object) -> None:
+    """Say nothing: what is only shown is not run."""
 
 
 def _with_constants(watch: Watch, found: Loaded) -> Watch:

@@ -13,7 +13,9 @@ arrays, numbers, texts, modules and functions, they are generated for one by one
 
 from __future__ import annotations
 
+import ast
 import functools
+import inspect
 import threading
 import types
 from collections import OrderedDict
@@ -25,8 +27,9 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.backends.loader import add_place, with_place
-from srcdiff.backends.target import loaded, meanings, released, seed_check
+from srcdiff.backends.target import accept_pair, loaded, meanings, released, seed_check
 from srcdiff.driver.guards import Watch, unchanged
+from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.request import Request
 from srcdiff.ir import Loc
 from srcdiff.ir.frozen import frozen, replace, state
@@ -79,6 +82,13 @@ class Compiled:
         except Exception as error:  # as `with_place` does, which would take a tenth longer
             add_place(error, self.returns)
             raise
+
+    @property
+    def source(self) -> str:
+        """The text of what runs."""
+        either = self.function
+        found = either.found if type(either) is Either else None
+        return self.text if found is None else found.text
 
     @functools.cached_property
     def seeded(self) -> Callable[[Any], Any]:
@@ -161,6 +171,79 @@ class CompiledPair(Compiled):
         return Outside(self.text, self.function, self.backward)
 
 
+class Either:
+    """A function that Numba compiles when it is called, or in its place the one for NumPy.
+
+    `plain` gives that, and `said` is told why it is needed.
+    """
+
+    def __init__(
+        self, native: Any, plain: Callable[[], Compiled], said: Callable[[object], None]
+    ) -> None:
+        self.native, self.plain, self.said = native, plain, said
+        self.found: Compiled | None = None
+        self.__signature__ = inspect.signature(native)
+        self.__code__, self.__globals__ = native.__code__, native.__globals__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function gives."""
+        if self.found is None:
+            try:
+                return self.native(*args, **kwargs)
+            except (UnsupportedError, NotImplementedError) as error:  # Numba's: of layouts, say
+                refused: Exception = error
+            self.found = self.plain()
+            self.said(refused)
+        return self.found.function(*args, **kwargs)
+
+
+def compiled_if_taken(
+    generate: Callable[[ir.Target], Compiled],
+    target: ir.Target,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    said: Callable[[object], None],
+    selected: Callable[[Any], Any],
+    large: bool,
+) -> Compiled:
+    """What Numba compiles, or where it is refused what Python runs; `said` is told why.
+
+    Python runs it, and loops alone are compiled, where the arrays are `large` and nothing but these
+    repeats: memory for new arrays is faster with NumPy.  `selected` are the outputs that have a
+    cotangent, of what the function returns.
+
+    Raises:
+        UnsupportedError: NumPy does not run it either.
+    """
+
+    def plain() -> Compiled:
+        return generate(replace(target, compiler="loops"))
+
+    if large and _is_straight(made := plain()):
+        return made
+    try:
+        found = generate(target)
+        if isinstance(found, CompiledPair):  # the second part has to take what the first one gives
+            accept_pair(found.function, found.backward, args, kwargs, selected)
+            return found
+    except UnsupportedError as error:
+        refused = error
+    else:
+        return replace(found, function=Either(found.function, plain, said))
+    made = plain()
+    said(refused)
+    return made
+
+
+def _is_straight(made: Compiled) -> bool:
+    """Whether what Python runs of a text with loops repeats nothing."""
+    functions = [n for n in ast.parse(made.text).body if isinstance(n, ast.FunctionDef)]
+    run = [f for f in functions if not f.decorator_list]
+    repeats = (ast.For, ast.While, ast.comprehension)
+    alone = len(run) == (2 if isinstance(made, CompiledPair) else 1)
+    return alone and not any(isinstance(n, repeats) for f in run for n in ast.walk(f))
+
+
 @state
 class Specialisations:
     """What was generated for one request, by what it was generated for."""
@@ -186,6 +269,15 @@ def key_of_call(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """What a call has in common with all that run the same generated function."""
     key = tuple([key_of(a) for a in args])
     return (key, *((k, key_of(kwargs[k])) for k in sorted(kwargs))) if kwargs else key
+
+
+def layout_of(value: Any) -> Any:
+    """How the arrays of a value lie in memory."""
+    if type(value) is np.ndarray:
+        return value.flags.c_contiguous, value.flags.f_contiguous, value.flags.writeable
+    if isinstance(value, (tuple, list, dict)):
+        return tuple(map(layout_of, value.values() if isinstance(value, dict) else value))
+    return None
 
 
 # --- closures that are made anew in each call: what was generated for one serves those like it ---

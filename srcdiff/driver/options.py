@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Callable, Container, Iterable, Mapping
 from types import MappingProxyType
@@ -88,10 +89,12 @@ class Options:
         check_unused_options(self.allow_unused, self.materialize_grads)
 
 
-def check_compile(compile: str | None) -> None:
-    """Raise for what compiles nothing."""
-    if compile not in (None, "numba", "loops"):
-        raise ValueError(f"compile: expected None, 'numba' or 'loops', given {compile!r}")
+def check_compile(compile: str | None, files: bool = False) -> None:
+    """Raise for what compiles nothing; `files` are compiled whole or not at all."""
+    known = (None, "numba", "loops", "auto")[: 2 if files else 4]
+    if compile not in known:
+        *some, last = map(repr, known)
+        raise ValueError(f"compile: expected {', '.join(some)} or {last}, given {compile!r}")
 
 
 def is_verified(verify: str | None) -> bool:
@@ -188,11 +191,25 @@ def target_of(f: Any, options: Options) -> ir.Target:
     Here is refused what does not combine with that; everything else does.
     """
     reason, remedy = _refused(options)
-    if reason:
+    if reason and options.compile != "auto":
         raise UnsupportedError(reason, place_of(f), remedy)
     if options.workspace:
         check_counts()
-    return ir.Target(compiler=options.compile, workspace=options.workspace)
+    compiler = "numba" if options.compile == "auto" else options.compile
+    compiler = None if reason else compiler
+    return ir.Target(compiler=compiler, workspace=options.workspace)
+
+
+def uncompiled(options: Options, target: ir.Target) -> str:
+    """Why `compile="auto"` compiles nothing for a target; empty where it does, or is not asked."""
+    if options.compile != "auto":
+        return ""
+    reason, _ = _refused(options)
+    if not reason and target.arrays != ir.HOST.arrays:
+        return "the arguments are arrays of CuPy"
+    if not reason and importlib.util.find_spec("numba") is None:
+        return "Numba is not installed: pip install 'srcdiff[numba]'"
+    return reason
 
 
 def with_arrays(target: ir.Target, arrays: str) -> ir.Target:

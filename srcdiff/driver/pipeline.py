@@ -566,16 +566,17 @@ def pair_pass(state: State) -> State:
         one, two, facts = with_hooks(one, two, used_residuals(plain), parts.tapes, facts)
         residuals = _residuals(two, facts)
         plain = polished(two, residuals, facts)
-    plain = legalized(reused(plain, residuals), residuals, state.request)
+    parts_of = one, two
+    one = polished(one, state.params, facts, state.seen)
+    typed = by_rare(Typed(reused(one, state.params), state.params), "restored", state.fields)
+    typed = typed.by(legalized, state.params, state.request).by(name)
+    forward = returned(typed.function, state.outside)
+    if state.target.native:  # which has to know how much they hold
+        residuals = _given_back(typed, residuals)
+    plain = legalized(reused(plain, residuals), residuals, state.request, tuple(residuals))
     backward = name(plain)
     if state.request.alone:
         backward = alone(backward, infer(backward, residuals))
-    parts_of = one, two
-    one = polished(one, state.params, facts, state.seen)
-    plain = reused(one, state.params)
-    typed = by_rare(Typed(plain, state.params), "restored", state.fields)
-    typed = typed.by(legalized, state.params, state.request).by(name)
-    forward = returned(typed.function, state.outside)
     more = {"backward": backward, "residuals": residuals, "consumes": consumes(two, facts)}
     more["parts"] = parts_of
     return _with(state, forward, "forward", facts=facts, extra={**state.extra, **more})
@@ -657,6 +658,33 @@ def derive(
     text = module_text([function for function, _ in made], pair_of, origin, request)
     consumes = extra.get("consumes", False)
     return Made(text, extra["written"], state.function.returns, tuple(made), consumes, extra["put"])
+
+
+def _given_back(forward: Typed, residuals: ir.Kinds) -> dict[str, ir.Kind]:
+    """The kind of the residuals as a finished forward part gives them back."""
+    last = forward.function.body[-1]
+    assert type(last) is ir.Return
+    both = ir.known_items(atom_kind(last.value, forward.kinds)) or ()
+    pairs = [(n, g, k) for g in both[1:] for n, k in residuals.items()]
+    found = {n: known for n, g, k in pairs if (known := _known_items(g, k))}
+    return {**residuals, **found}
+
+
+def _known_items(given: ir.Kind, kind: ir.Kind) -> ir.Kind | None:
+    """The kind of residuals, with the integers and the lengths of lists that are known by now."""
+    if type(given) is not ir.Tuple or type(kind) is not ir.Tuple:
+        return None
+    if given.items is None or kind.items is None or len(given.items) != len(kind.items):
+        return None
+    more = map(_is_more, given.items)
+    return ir.Tuple(tuple(g if m else k for g, k, m in zip(given.items, kind.items, more)))
+
+
+def _is_more(kind: ir.Kind) -> bool:
+    """Whether an integer is known, or how much a list holds."""
+    if type(kind) is ir.Scalar:
+        return kind.dtype == "int64" and kind.value is not None
+    return type(kind) is ir.List and kind.items is not None
 
 
 def _residuals(backward: ir.Function, facts: Facts) -> dict[str, ir.Kind]:

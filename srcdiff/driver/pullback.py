@@ -19,7 +19,13 @@ from srcdiff.driver.snapshots import Snapshot, contents
 from srcdiff.errors import ReleasedError, entry
 from srcdiff.runtime.copies import Memo, copied
 from srcdiff.runtime.devices import is_any_array
-from srcdiff.runtime.trees import cotangent
+from srcdiff.runtime.trees import cotangent, mapped
+
+
+def _in_order(cotangent: Any) -> Any:
+    """A cotangent that lies in memory in C order."""
+    plain = type(cotangent) is not np.ndarray or not cotangent.ndim
+    return cotangent if plain else np.ascontiguousarray(cotangent)
 
 
 def held_in(value: Any) -> dict[int, Any]:
@@ -72,6 +78,8 @@ class Pullback:
         if self._made.scalar:
             grad_outputs = 1.0 if grad_outputs is None else self._made.seeded(grad_outputs)
         made = self._made
+        if made.target.native:  # for which it was compiled
+            grad_outputs = mapped(_in_order, grad_outputs)
         backward = made.outside.as_then(self._then) if self._then else made.backward
         return backward(self._own_residuals(retain_graph), grad_outputs)
 

@@ -562,11 +562,15 @@ class Rows:
 class Subroutine:
     """A callee that is a function of the IR: it is printed above what calls it.
 
-    `rows`: how threads share it, if they may.
+    `rows`: how threads share it, if they may.  `kinds` are those of its parameters where it is all
+    that is compiled of what calls it, and `result` that of what it returns; None: it is loops over
+    elements.
     """
 
     function: Function
     rows: Rows | None = None
+    kinds: Mapping[str, Any] | None = None
+    result: Any = None
     __srcdiff_function__ = True
 
     @property

@@ -57,6 +57,7 @@ from srcdiff.ir.nodes import (
     Slice,
     Star,
     Stmt,
+    Subroutine,
     Tup,
     Undo,
     Verbatim,
@@ -69,7 +70,8 @@ V = TypeVar("V")
 
 __all__ = [
     "PLAIN", "all_names", "assignments", "atoms", "binders", "binding_counts", "blocks", "bound",
-    "bound_in", "call_of", "callee_of", "callers", "calls", "itself_mentions", "itself_reads",
+    "bound_in", "call_of", "callee_of", "callers", "calls", "compiled_in",
+    "itself_mentions", "itself_reads",
     "map_atom", "map_blocks", "map_opaque", "map_rhs", "map_stmt", "mention_counts", "mentions",
     "names", "occurrences", "operands", "origin", "parts", "primal_only", "reader_counts", "reads",
     "reads_of", "rebound", "rebuilt", "refs", "refs_in", "refs_of", "rename", "replaced",
@@ -679,6 +681,12 @@ def substituted(block: Block, new: Mapping[str, Atom]) -> Block:
 def assignments(block: Block | Function) -> Iterator[Assign]:
     """Every assignment of a block, wherever it stands."""
     return (s for s in walk(block) if type(s) is Assign)
+
+
+def compiled_in(function: Function) -> Subroutine | None:
+    """The function that all is done by which a function only calls, for it to be compiled."""
+    found = (c.fn for c in calls(function) if type(c.fn) is Subroutine)
+    return next((fn for fn in found if fn.kinds is not None), None)
 
 
 def callers(block: Block | Function) -> Sequence[tuple[Assign | Effect, Call]]:

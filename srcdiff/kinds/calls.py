@@ -176,7 +176,7 @@ def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> ir.Kind:
     if type(fn) is ir.Derived:
         return getattr(fn.key, "result", ir.UNKNOWN)
     if type(fn) is ir.Subroutine:
-        return _of_loops(fn.function)
+        return _of_loops(fn.function) if fn.kinds is None else fn.result
     if type(fn) is ir.Name:
         return ir.UNKNOWN
     known = _by_rule(_SPECIAL, fn, args, kwargs)

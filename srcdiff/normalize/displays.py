@@ -95,7 +95,7 @@ def _with_displays(
             new = _with_tuples(new, tuples)
         call = ir.call_of(new)
         if isinstance(new, (ir.Assign, ir.Effect)) and call is not None:
-            if _takes_sequences(call):
+            if takes_sequences(call):
                 new = _put_in(new, _of_kind(call, known, parts), gone)
         known, tuples = _still(known, new), _still(tuples, new)
         name, tuple_ = _made(new) or ("", ir.Tup(()))
@@ -132,7 +132,7 @@ def _with_tuples(stmt: ir.Assign, tuples: Mapping[str, ir.Tup]) -> ir.Assign:
     return stmt
 
 
-def _takes_sequences(call: ir.Call) -> bool:
+def takes_sequences(call: ir.Call) -> bool:
     """Whether a list and a tuple of the same items mean the same to a callee.
 
     To an index, and so to `at` of ufuncs, a list is one of elements, a tuple one of axes; they

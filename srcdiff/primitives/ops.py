@@ -296,6 +296,7 @@ class Op(Choice):
     CHECKPOINTED = "srcdiff.runtime.checkpoint.checkpointed"
     CHECK_ADJOINT = "srcdiff.runtime.trees.check_adjoint"
     COFACTOR = "srcdiff.runtime.arrays.cofactor"
+    COPY_TREE = "srcdiff.runtime.trees.copy_tree"
     COTANGENT = "srcdiff.runtime.trees.cotangent"
     COTANGENTS = "srcdiff.runtime.batched.cotangents"
     DEEP_COPY = "srcdiff.runtime.trees.deep_copy"

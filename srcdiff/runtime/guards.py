@@ -227,3 +227,40 @@ def parts(path: str, x: Any) -> Iterator[tuple[str, Any]]:
     elif hasattr(x, "__dict__") and not callable(x):
         for key, value in vars(x).items():
             yield from parts(f"{path}.{key}", value)
+
+
+def cotangent_parts(given: Any, cls: Any, keys: Any, path: str) -> Any:
+    """The cotangents of what an output holds under some keys, Nones where it is left out.
+
+    Raises:
+        TypeError: it is no container like the output.
+        ValueError: it has other items.
+    """
+    if given is None:
+        return [None] * len(keys)
+    if not isinstance(given, dict if cls is dict else (list, tuple)):
+        raise TypeError(
+            f"{path}: expected a {cls.__name__} of {len(keys)} items like the output, "
+            f"given {type(given).__name__}"
+        )
+    known = set(given) <= set(keys) if isinstance(given, dict) else len(given) == len(keys)
+    if not known:
+        raise ValueError(f"{path}: expected {len(keys)} items, given {len(given)}")
+    return [given.get(key) for key in keys] if isinstance(given, dict) else given
+
+
+def cotangent_number(given: Any, path: str) -> float:
+    """The cotangent of a real number, one where it is left out.
+
+    Raises:
+        TypeError: it is no number.
+        ValueError: it is complex, or an array of several numbers.
+    """
+    if given is None:
+        return 1.0
+    if isinstance(given, bool) or not isinstance(given, (int, float, complex, np.generic)):
+        if not isinstance(given, np.ndarray):
+            raise TypeError(f"{path}: expected a number, given {type(given).__name__}")
+    if np.shape(given) or np.iscomplexobj(given):
+        raise ValueError(f"{path}: expected one real number like the output")
+    return float(given)

@@ -48,6 +48,7 @@ def interpreted() -> Iterator[None]:
     """Texts for Numba are run by Python, where Numba need not be installed."""
     stand_in: Any = types.ModuleType("numba")
     stand_in.njit = njit
+    stand_in.__spec__ = importlib.util.spec_from_loader("numba", None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "numba", stand_in)
         patch.setenv("SRCDIFF_CACHE_DIR", "")

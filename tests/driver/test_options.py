@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import sys
 import types
 
 import numpy as np
@@ -130,6 +131,7 @@ def inside(**options):
 WHERE = {
     "compiled": {"compile": "numba"},
     "loops": {"compile": "loops"},
+    "auto": {"compile": "auto"},
     "workspace": {"workspace": True},
     "both": {"compile": "numba", "workspace": True},
 }
@@ -166,7 +168,8 @@ def test_every_transform_runs_in_every_way(where, transform, targets):
         expected = TRANSFORMS[transform]()
         with interpreted() if where == "loops" else contextlib.nullcontext():
             agree(TRANSFORMS[transform](**options), expected)
-        compiler, workspace = options.get("compile"), options.get("workspace", False)
+        compiler = {"auto": "numba"}.get(where, options.get("compile"))
+        workspace = options.get("workspace", False)
         assert Target(compiler=compiler, workspace=workspace) in targets
         return
     with pytest.raises(UnsupportedError, match="workspace=True is not supported with compile") as e:
@@ -252,6 +255,69 @@ def test_random_numbers_are_not_those_of_numba():
     with pytest.raises(UnsupportedError, match="random numbers from a state of its own") as e:
         srcdiff.grad(f, compile="numba")(X)
     assert e.value.loc.line == f.__code__.co_firstlineno + 1
+
+
+def drawn(x, y):
+    return np.sum(x * y) * 2.0 + 0.0 * np.sum(np.random.standard_normal(4))
+
+
+def by_einsum(x, y):
+    return np.einsum("i,i,i", x, y, x)
+
+
+@pytest.mark.parametrize("f", [drawn, by_einsum], ids=lambda f: f.__name__)
+def test_numpy_runs_what_numba_refuses(f):
+    """What is refused before Numba sees it, and what Numba does not compile."""
+    pytest.importorskip("numba")
+    line = f.__code__.co_firstlineno + 1
+    g = srcdiff.value_and_grad(f, compile="auto")
+    with pytest.warns(srcdiff.UncompiledWarning, match=rf"NumPy runs .*test_options\.py:{line}:"):
+        found = g(X, Y)
+    agree(found, srcdiff.value_and_grad(f)(X, Y))
+    agree(g(Y, X), srcdiff.value_and_grad(f)(Y, X))
+    assert "njit(boundscheck" not in g.source, "more is compiled than loops"
+    _, pullback = srcdiff.vjp(f, X, Y, compile="auto")
+    agree(pullback(), srcdiff.vjp(f, X, Y)[1]())
+    _, along = srcdiff.jvp(f, (X, Y), (V, None), compile="auto")
+    agree(along, np.sum(srcdiff.grad(f)(X, Y) * V))
+
+
+def turned(a):
+    return np.sum(a.reshape(-1) ** 2 * np.arange(6.0))
+
+
+def test_other_layouts_are_other_functions_to_numba():
+    pytest.importorskip("numba")
+    a = np.arange(6.0).reshape(2, 3) / 7.0
+    g = srcdiff.grad(turned, compile="auto")
+    agree(g(a), srcdiff.grad(turned)(a))
+    assert "njit" in g.source
+    b = np.asfortranarray(a)
+    with pytest.warns(srcdiff.UncompiledWarning, match="incompatible shape for array"):
+        agree(g(b), srcdiff.grad(turned)(b))
+
+
+def test_what_is_nothing_for_numba():
+    with pytest.raises(UnsupportedError, match="where=") as e:
+        srcdiff.grad(lambda x: np.sum(np.sin(x, where=x > 0.0)), compile="auto")(X)
+    assert "compile='numba'" not in str(e.value)
+
+
+def test_options_that_go_without_numba():
+    f = vector_anew()
+    with pytest.warns(srcdiff.UncompiledWarning, match="workspace=True is not supported with"):
+        found = srcdiff.grad(f, compile="auto", workspace=True)(X, Y, grad_outputs=CT)
+    agree(found, srcdiff.grad(f)(X, Y, grad_outputs=CT))
+
+
+def test_numba_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    f = vector_anew()
+    g = srcdiff.grad(f, compile="auto")
+    with pytest.warns(srcdiff.UncompiledWarning, match="Numba is not installed: pip install"):
+        found = g(X, Y, grad_outputs=CT)
+    agree(found, srcdiff.grad(f)(X, Y, grad_outputs=CT))
+    agree(g(Y, X, grad_outputs=CT), srcdiff.grad(f)(Y, X, grad_outputs=CT))
 
 
 @pytest.mark.parametrize("pair", [False, True], ids=["whole", "pair"])

@@ -12,8 +12,9 @@ import importlib
 import inspect
 import re
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from inspect import getattr_static
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from srcdiff import ir
@@ -23,7 +24,7 @@ from srcdiff.backends.numba import cache
 from srcdiff.backends.numba.legalize import refuse, twin
 from srcdiff.backends.standalone import Standalone, spaces_of
 from srcdiff.codegen.emit import Emitted, Made
-from srcdiff.errors import CotangentError, ExtraError, UnsupportedError
+from srcdiff.errors import CotangentError, CotangentTypeError, ExtraError, UnsupportedError
 from srcdiff.frontend import signatures
 from srcdiff.ir import Loc
 from srcdiff.ir.frozen import replace
@@ -74,7 +75,7 @@ def check(made: Made) -> None:
     Raises:
         UnsupportedError: with the place, and the value or the helper.
     """
-    for function, params in made.functions:
+    for function, params in map(_compiled, *zip(*made.functions)):
         kinds = {**params, **infer(function, params)}
         for name, kind in kinds.items():
             reason = _refused(kind, name in params)
@@ -89,15 +90,18 @@ def check(made: Made) -> None:
             if call is not None and module_of(call.fn) in _RANDOM:
                 what = "Numba draws random numbers from a state of its own, not from NumPy's"
                 refuse(what, loc, "Draw them outside and pass them")
-            if isinstance(stmt, ir.SetItem) and _is_mixed(kinds.get(stmt.base.id)):
-                what = "a dict whose values are of several types is written"
-                refuse(f"{what}, which Numba does not do", loc, "Use a name for each value")
             _check_texts(stmt, kinds)
             returned = ir.names(stmt.value) if isinstance(stmt, ir.Return) else ()
             if any(_holds_keys(kinds[n]) for n in returned if n in kinds):
                 what = "a dict or an object is returned, which Numba does not give back"
                 place = (*function.returns, function.loc)[0]
                 refuse(what, place, "Return numbers, arrays or tuples")
+
+
+def _compiled(function: ir.Function, params: ir.Kinds) -> tuple[ir.Function, ir.Kinds]:
+    """What Numba is given of a function: all of it, or what it calls for numbers and arrays."""
+    found = ir.compiled_in(function)
+    return (function, params) if found is None else (found.function, found.kinds or {})
 
 
 def _is_of_trees(call: ir.Call) -> bool:
@@ -109,11 +113,6 @@ def _is_beyond_form(call: ir.Call) -> bool:
     """Whether a helper is called with more arguments than the form has that Numba compiles."""
     form = twin(call.fn)
     return form is not call.fn and len(call.args) > form.__code__.co_argcount
-
-
-def _is_mixed(kind: ir.Kind | None) -> bool:
-    """Whether a value is a dict of values that are of several types."""
-    return isinstance(kind, ir.Dict) and len({type(part) for part in ir.inside(kind)}) > 1
 
 
 def _holds_keys(kind: ir.Kind) -> bool:
@@ -205,8 +204,9 @@ class Called:
             return self.function(*args, **kwargs)
         except Exception as error:
             retell(error, self.function, self.places)
-            if isinstance(error, ValueError) and str(error).startswith("grad_outputs: "):
-                raise CotangentError(str(error)) from None
+            if str(error).startswith("grad_outputs"):
+                wrong = CotangentTypeError if isinstance(error, TypeError) else CotangentError
+                raise wrong(str(error)) from None
             place = self.places[min(self.places)]
             add_note(error, f"in the derivative of {place.file}:{place.line}, compiled by Numba")
             raise
@@ -304,21 +304,95 @@ def _functions(text: str) -> list[ast.FunctionDef]:
 
 
 def compiled(function: Any) -> Any:
-    """The function that Numba compiles, behind what checks its arguments."""
-    while not hasattr(function, "get_call_template"):
+    """The function of a text, behind what checks its arguments."""
+    while not _is_compiled(function) and hasattr(function, "__wrapped__"):
         function = function.__wrapped__
     return function
 
 
-def compile_for(function: Any, given: tuple[Any, ...]) -> Any:
-    """Compile a decorated function for arguments of some Numba types; the type that it returns."""
-    _, _, args, _ = function.get_call_template(given, {})
+def _is_compiled(function: Any) -> bool:
+    """Whether Numba compiles a function."""
+    return hasattr(function, "get_call_template")
+
+
+def compile_for(
+    function: Any, given: tuple[Any, ...], named: Mapping[str, Any] = MappingProxyType({})
+) -> Any:
+    """Compile a function for arguments of some Numba types; the type that it returns.
+
+    One that takes its arguments apart does so with these types in the places of the values.
+    """
+    if not _is_compiled(function):
+        space = function.__globals__
+        name = next(n for n in function.__code__.co_names if _is_compiled(space.get(n)))
+        inner = space[name]
+        with_types = {**space, name: lambda *args: compile_for(inner, args)}
+        outer = FunctionType(function.__code__, with_types, name, function.__defaults__)
+        outer.__kwdefaults__ = function.__kwdefaults__
+        return outer(*given, **named)
+    in_order = (*given, *named.values())  # parameters that are given by name stand at the end
+    _, _, args, _ = function.get_call_template(tuple(map(_type_of, in_order)), {})
     return function.overloads[tuple(args)].signature.return_type
 
 
+def accept_pair(
+    forward: Called,
+    backward: Called,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    selected: Callable[[Any], Any],
+) -> None:
+    """Compile two parts for some arguments, and for a cotangent like what is selected of the value.
+
+    Raises:
+        UnsupportedError: Numba does not compile one of them.
+    """
+    bound = forward.__signature__.bind(*args, **kwargs)
+    bound.apply_defaults()
+    named = dict(zip(bound.kwargs, types_of(tuple(bound.kwargs.values()))))
+    value, residuals = _accepted(forward, types_of(bound.args), named)
+    _accepted(backward, (residuals, _cotangent_type(selected(_in_tuples(value)))), {})
+
+
+def _accepted(called: Called, given: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+    """The type, or types, that a function returns for arguments of some types."""
+    try:
+        return compile_for(called.function, given, named)
+    except Exception as error:
+        retell(error, called.function, called.places)
+        raise
+
+
+def _cotangent_type(value: Any) -> Any:
+    """The type of a cotangent of a value of a type; arrays in C order."""
+    types = numba().types
+    if isinstance(value, (dict, list, tuple)):
+        return trees.mapped(_cotangent_type, value)
+    if isinstance(value, types.Array):
+        return value.copy(layout="C", readonly=False)
+    return types.float64 if isinstance(value, types.Float) else types.none
+
+
+def _in_tuples(value: Any) -> Any:
+    """Types with tuples for the types of such."""
+    if isinstance(value, numba().types.BaseTuple):
+        return tuple(map(_in_tuples, value))
+    plain = not isinstance(value, (dict, list, tuple))
+    return value if plain else trees.mapped(_in_tuples, value)
+
+
 def types_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The Numba types of some arguments."""
-    return tuple(numba().typeof(v) for v in values)
+    """The Numba types of some arguments, for those in containers in their places."""
+    return tuple(trees.mapped(numba().typeof, v) for v in values)
+
+
+def _type_of(value: Any) -> Any:
+    """The Numba type of what is one, of a tuple of such, or of a value."""
+    if isinstance(value, numba().types.Type):
+        return value
+    if type(value) is tuple:
+        return numba().types.Tuple(tuple(map(_type_of, value)))
+    return numba().typeof(value)
 
 
 def retell(error: Exception, function: Any, places: Mapping[int, Loc]) -> None:

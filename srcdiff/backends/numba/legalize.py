@@ -81,9 +81,14 @@ class _PlainCalls(Rewriter):
             return replace(stmt, index=self.plain(stmt.base, stmt.index))
         if not isinstance(stmt, ir.Assign) or call is None:
             return self.inside(stmt)
+        if any(_spelled(v) is not v for _, v in call.kwargs):
+            call = replace(call, kwargs=tuple((k, _spelled(v)) for k, v in call.kwargs))
+            stmt = replace(stmt, rhs=call)
         if is_op(call, Op.GETITEM):
             base, index = call.args
             return replace(stmt, rhs=replace(call, args=(base, self.plain(base, index))))
+        if is_op(call, Op.BROADCAST_TO) and self.is_number(stmt.target, call.args[0]):
+            return replace(stmt, rhs=call.args[0])
         if op_of(call.fn).name == "numpy.expand_dims":
             return replace(stmt, rhs=self.inserted(call))
         if is_op(call, Op.RESHAPE):
@@ -92,6 +97,11 @@ class _PlainCalls(Rewriter):
             if is_array(atom_kind(call.args[0], self.kinds)):
                 return replace(stmt, rhs=ir.Call(np.copy, call.args))
         return stmt
+
+    def is_number(self, target: ir.Name, atom: ir.Atom) -> bool:
+        """Whether a number is broadcast to the shape of one."""
+        kinds = self.kinds.get(target.id, ir.UNKNOWN), atom_kind(atom, self.kinds)
+        return type(kinds[1]) is ir.Scalar and ir.rank_of(kinds[0]) == 0
 
     def plain(self, base: ir.Atom, index: ir.Atom) -> ir.Atom:
         """An index without `...`, where the number of axes is known."""
@@ -153,6 +163,15 @@ def _index_between(old: tuple[ir.Dim, ...], new: tuple[ir.Dim, ...]) -> tuple[ir
 
 
 _ELLIPSIS = ir.Const(...)
+
+
+def _spelled(atom: ir.Atom) -> ir.Atom:
+    """A dtype as Numba knows it."""
+    if type(atom) is not ir.Ref or type(atom.value) is not type:
+        return atom
+    if atom.value is float:
+        return ir.Ref("np.float64", np.float64)
+    return ir.Ref("np.complex128", np.complex128) if atom.value is complex else atom
 
 
 class _Apart(Rewriter):
