@@ -167,6 +167,7 @@ def backward(
     has_aux: bool = False,
     compile: str | None = None,
     workspace: bool = False,
+    threads: int = 1,
     verify: str | None = None,
 ) -> Any:
     """A function that returns the value of `f` and adds its gradients into buffers, in place.
@@ -174,7 +175,7 @@ def backward(
     Args:
         f: the function; without it, a decorator.
         inputs, outputs, unused, allow_unused, materialize_grads, has_aux: as in `grad`, and so are
-            `compile`, `workspace` and `verify`.
+            `compile`, `workspace`, `threads` and `verify`.
 
     Returns:
         `b` with `b(*args, into=store, grad_outputs=None, **kwargs)`.  `store` maps names or
@@ -195,7 +196,9 @@ def backward(
     >>> store["w"]
     array([6., 8.])
     """
-    where: dict[str, Any] = {"compile": compile, "workspace": workspace, "verify": verify}
+    where: dict[str, Any] = {
+        "compile": compile, "workspace": workspace, "threads": threads, "verify": verify
+    }  # fmt: skip
     of_none = of_unused(unused, allow_unused, materialize_grads)
     options = Options(inputs, outputs, *of_none, has_aux, value=True, **where)
     return Backward.of(f, options)

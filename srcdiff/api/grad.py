@@ -141,6 +141,7 @@ def grad(
     strong_zeros: bool = False,
     compile: str | None = None,
     workspace: bool = False,
+    threads: int = 1,
     verify: str | None = None,
 ) -> Any:
     """The gradient of a function: a function that computes its vector-Jacobian product.
@@ -171,6 +172,8 @@ def grad(
             the rest, whatever it is.  "auto": the one or the other, whichever pays.
         workspace: True keeps the memory of large arrays, and uses it again as soon as nobody holds
             them.  `g.release_workspace()` gives it back.
+        threads: how many may share the rows of a loop over large arrays, with `compile="loops"` or
+            "auto"; sums are then those of the sums of the parts.
         verify: "first" holds the gradient, at the first call for each kind of arguments, against
             forward mode and differences of `f` along a random direction.  None: as the variable
             `SRCDIFF_VERIFY` of the environment says when `g` is made; "off": whatever that says.
@@ -220,6 +223,7 @@ def value_and_grad(
     strong_zeros: bool = False,
     compile: str | None = None,
     workspace: bool = False,
+    threads: int = 1,
     verify: str | None = None,
 ) -> Any:
     """Like `grad`, but the function that it makes returns `(value, gradient)`.

@@ -176,6 +176,7 @@ def jacobian(
     *,
     compile: str | None = None,
     workspace: bool = False,
+    threads: int = 1,
     verify: str | None = None,
 ) -> Any:
     """The Jacobian of a function: a function that computes the derivative of every output element
@@ -183,8 +184,8 @@ def jacobian(
 
     Args:
         f: the function; without it, a decorator.
-        inputs, outputs, compile, workspace, verify: as in `grad`.  What is compiled runs for one
-            row or column after the other.
+        inputs, outputs, compile, workspace, threads, verify: as in `grad`.  What is compiled runs
+            for one row or column after the other.
         mode: "reverse" (one backward run with all elements of the outputs as a batch), "forward"
             (one forward run with all elements of the inputs), or None for the smaller batch.
         sparsity: the places at which the Jacobian of one output by one input may not be zero, as
@@ -211,7 +212,9 @@ def jacobian(
     """
     if mode not in MODES:
         raise ValueError(f"mode: expected 'reverse', 'forward' or None, given {mode!r}")
-    where: dict[str, Any] = {"compile": compile, "workspace": workspace, "verify": verify}
+    where: dict[str, Any] = {
+        "compile": compile, "workspace": workspace, "threads": threads, "verify": verify
+    }  # fmt: skip
     options = Options(inputs, outputs, materialize_grads=True, **where)
     return Jacobian.of(f, options, mode, sparsity)
 
@@ -232,13 +235,14 @@ def hessian(
     *,
     compile: str | None = None,
     workspace: bool = False,
+    threads: int = 1,
     verify: str | None = None,
 ) -> Any:
     """The Hessian of a function of one real output: its second derivatives, forward over reverse.
 
     Args:
         f: the function; without it, a decorator.
-        inputs, outputs, compile, workspace, verify: as in `grad`.
+        inputs, outputs, compile, workspace, threads, verify: as in `grad`.
 
     Returns:
         `h` with `h(*args, **kwargs)`: an array of shape `input.shape + input.shape`; for several
@@ -251,7 +255,9 @@ def hessian(
     >>> srcdiff.hessian(lambda x: x ** 3)(2.0)
     12.0
     """
-    where: dict[str, Any] = {"compile": compile, "workspace": workspace, "verify": verify}
+    where: dict[str, Any] = {
+        "compile": compile, "workspace": workspace, "threads": threads, "verify": verify
+    }  # fmt: skip
     return Hessian.of(f, Options(inputs, outputs, **where))
 
 
@@ -268,8 +274,8 @@ def hvp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **k
         args: its positional arguments.
         v: the vector, in the structure and shapes of the inputs; None is 1 for one number.
         inputs: as in `grad`.
-        kwargs: its keyword arguments; `compile`, `workspace` and `verify` are options, as in
-            `grad`.
+        kwargs: its keyword arguments; `compile`, `workspace`, `threads` and `verify` are options,
+            as in `grad`.
 
     Returns:
         The product, in the structure and shapes of the inputs.

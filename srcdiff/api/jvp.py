@@ -141,8 +141,8 @@ def jvp(
         tangents: for each argument a direction of its structure and shapes; None for one that
             stays constant (numbers and arrays of integers, strings, ...).
         outputs: as in `grad`.
-        kwargs: its keyword arguments, which stay constant; `has_aux`, `compile`, `workspace` and
-            `verify` are options, as in `grad`.
+        kwargs: its keyword arguments, which stay constant; `has_aux`, `compile`, `workspace`,
+            `threads` and `verify` are options, as in `grad`.
 
     Returns:
         `(value, tangent)`: the tangent has the structure and the shapes of the selected outputs.
@@ -267,17 +267,21 @@ def linearize(
     *primals: Any,
     compile: str | None = None,
     workspace: bool = False,
+    threads: int = 1,
     verify: str | None = None,
 ) -> tuple[R, Linear]:
     """The value of a function and its derivative as a linear function of the direction.
 
     The linear function runs `f` again beside its tangents, at copies of the arguments, with
-    `compile`, `workspace` and `verify` as in `grad`.
+    `compile`, `workspace`, `threads` and `verify` as in `grad`.
 
     >>> import srcdiff
     >>> value, linear = srcdiff.linearize(lambda x: x * x, 3.0)
     >>> value, linear(1.0), linear(10.0)
     (9.0, 6.0, 60.0)
     """
-    linear = Linear(f, primals, {"compile": compile, "workspace": workspace, "verify": verify})
+    where: dict[str, Any] = {
+        "compile": compile, "workspace": workspace, "threads": threads, "verify": verify
+    }  # fmt: skip
+    linear = Linear(f, primals, where)
     return f(*copied(primals)), linear

@@ -26,7 +26,7 @@ def vjp(
     Args:
         f: the function.
         args, kwargs: its arguments; `unused` (zeros if it is left out), `has_aux`, `compile`,
-            `workspace` and `verify` are options, as in `grad`.
+            `workspace`, `threads` and `verify` are options, as in `grad`.
         inputs: as in `grad`; None for all positional arguments that can carry a derivative: a
             bare gradient for one, a tuple for several.
         outputs: as in `grad`.

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     class Where(TypedDict, total=False):
         """The options of all transforms, for type checkers."""
 
-        compile: Literal["numba", "loops"] | None
+        compile: Literal["numba", "loops", "auto"] | None
         workspace: bool
+        threads: int
         verify: Literal["first", "off"] | None
 
     class OfGradients(Where, total=False):
@@ -78,6 +79,7 @@ class Options:
     compile: str | None = None
     saves: bool = False
     workspace: bool = False
+    threads: int = 1
     again: bool = False  # where it is differentiated the function runs more than once
     verify: str | None = None
 
@@ -86,6 +88,8 @@ class Options:
         if not isinstance(self.workspace, bool):
             given = type(self.workspace).__name__
             raise ValueError(f"workspace: expected True or False, given {given}")
+        if type(self.threads) is not int or self.threads < 1:
+            raise ValueError(f"threads: expected a number from 1 on, given {self.threads!r}")
         check_unused_options(self.allow_unused, self.materialize_grads)
 
 
@@ -197,7 +201,7 @@ def target_of(f: Any, options: Options) -> ir.Target:
         check_counts()
     compiler = "numba" if options.compile == "auto" else options.compile
     compiler = None if reason else compiler
-    return ir.Target(compiler=compiler, workspace=options.workspace)
+    return ir.Target(compiler=compiler, workspace=options.workspace, threads=options.threads)
 
 
 def uncompiled(options: Options, target: ir.Target) -> str:
@@ -227,6 +231,11 @@ def with_arrays(target: ir.Target, arrays: str) -> ir.Target:
 
 def _refused(options: Options) -> tuple[str, str]:
     """Why options do not combine with where a derivative is to run, and what to do instead."""
+    if options.threads > 1 and options.compile not in ("loops", "auto"):
+        return (
+            "threads share the loops that compile='loops' makes, and nothing else",
+            "Leave threads= out, or add compile='loops' or compile='auto'.",
+        )
     if options.compile and options.workspace:
         return (
             f"workspace=True is not supported with compile='{options.compile}', which makes its "
@@ -248,7 +257,7 @@ def _refused(options: Options) -> tuple[str, str]:
     return "", ""
 
 
-WHERE = ("compile", "workspace", "verify")
+WHERE = ("compile", "workspace", "threads", "verify")
 """The options that say how a derivative is to run: one inside of a function runs as that does."""
 
 
