@@ -8,7 +8,7 @@ into, so that a write would not show in another argument as it does in the prima
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -138,10 +138,18 @@ LARGE = 1 << 12
 """The number of elements from which on the work on an array counts more than a call."""
 
 
-def has_large(values: Mapping[str, Any]) -> bool:
-    """Whether there are large arrays in some values."""
-    arrays = (leaf for _, leaf in arrays_of(values) if type(leaf) is np.ndarray)
-    return any(a.size >= LARGE for a in arrays)
+def has_large(values: Iterable[Any]) -> bool:
+    """Whether there are large arrays among some values, or in containers among these."""
+    for value in values:
+        kind = type(value)
+        if kind is np.ndarray:
+            if value.size >= LARGE:
+                return True
+        elif kind is dict and has_large(value.values()):
+            return True
+        elif (kind is list or kind is tuple) and has_large(value):
+            return True
+    return False
 
 
 def overlap(one: Leaf, other: Leaf) -> bool:

@@ -131,7 +131,7 @@ class Derivative(Transformed):
 
     def _found(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Compiled:
         """The specialisation for some arguments, which it may be called with."""
-        key = key_of_call(args, kwargs)
+        key = self._key(args, kwargs)
         found = self._cache.get(key)
         if found is None or not unchanged(found.watch):
             found = self._for_call(self._cache, key, args, kwargs)
@@ -139,6 +139,13 @@ class Derivative(Transformed):
         if found.written or found.put:
             self._check_memory(found, args, kwargs)
         return found
+
+    def _key(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """What calls have in common that run the same specialisation."""
+        key = key_of_call(args, kwargs)
+        if self.options.compile != "auto":
+            return key
+        return key, has_large(args) or has_large(tuple(kwargs.values()))
 
     def _as_now(self) -> Derivative:
         """This derivative, or inside of `detect_anomaly` or `saved_hooks` the one for that."""
@@ -210,7 +217,7 @@ class Derivative(Transformed):
         if pair and names_parameter(self.request.outputs, kinds):
             reason = reason or "an output is what the function leaves in an argument"
         if not reason:
-            large = bool(args or kwargs) and has_large(self._arguments(args, kwargs))
+            large = has_large(args) or has_large(tuple(kwargs.values()))
             return compiled_if_taken(generate, target, args, kwargs, said, self._selected, large)
         made = generate(replace(target, compiler=None))
         said(reason)
@@ -348,7 +355,7 @@ class Derivative(Transformed):
     def specialised(self, *args: Any, **kwargs: Any) -> Any:
         """The generated Python function for these arguments."""
         args = (*self.receiver, *args)
-        self._latest = self._for_call(self._cache, key_of_call(args, kwargs), args, kwargs)
+        self._latest = self._for_call(self._cache, self._key(args, kwargs), args, kwargs)
         return self._latest.function
 
     @entry
@@ -358,7 +365,7 @@ class Derivative(Transformed):
         now = self._as_now()
         if now is not self:
             return now.pair(*args, **kwargs)
-        key = key_of_call(args, kwargs)
+        key = self._key(args, kwargs)
         if self.options.compile == "auto":
             key = key, layout_of(args), layout_of(dict(kwargs))
         found = self._for_call(self._pairs, key, args, kwargs)

@@ -7,6 +7,7 @@ to import, or refuses is an error of `make`, which the one that measures shows.
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,8 @@ import srcdiff
 from .programs.loops import Program
 
 Call = Callable[[], Any]
+THREADS = int(os.environ.get("NUMBA_NUM_THREADS", "1"))
+"""How many threads a library may use, as the command of the benchmark says."""
 
 
 class NotWrittenError(Exception):
@@ -136,7 +139,7 @@ def by_jax(device: str) -> Callable[[Program, tuple[Any, ...]], Call]:
 ON_CPU = (
     Rival("function", primal),
     Rival("srcdiff", by_srcdiff()),
-    Rival("srcdiff, Numba", by_srcdiff(compile="numba")),
+    Rival("srcdiff, compiled", by_srcdiff(compile="auto", threads=THREADS)),
     Rival("JAX", by_jax("cpu")),
     Rival("torch", by_torch("cpu")),
     Rival("autograd", by_autograd),

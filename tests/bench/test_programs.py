@@ -16,7 +16,7 @@ from .rivals import ON_CPU, ON_GPU, NotWrittenError, Rival
 
 HERE = tuple(r for r in ON_CPU if r.name in ("function", "srcdiff", "by hand"))
 COMPILED = tuple(r for r in ON_CPU if r.name in ("srcdiff", "by hand, Numba"))
-NUMBA = tuple(r for r in ON_CPU if r.name in ("srcdiff", "srcdiff, Numba"))
+NUMBA = tuple(r for r in ON_CPU if r.name in ("srcdiff", "srcdiff, compiled"))
 
 
 def failures(name, rivals):

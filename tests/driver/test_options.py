@@ -335,3 +335,13 @@ def test_every_pass_keeps_where_a_function_runs(pair):
         parts = [state.function, *([state.extra["backward"]] if pair else [])]
         assert {f.target for f in parts} == {target}
     assert len(seen) > 20 * len(GOLDEN) and set(seen) == {target}
+
+
+def test_large_arrays_and_small_ones_are_compiled_otherwise():
+    pytest.importorskip("numba")
+    f = vector_anew()
+    g = srcdiff.grad(f, compile="auto")
+    x = np.linspace(0.1, 1.0, 5000)
+    for some in (x, x[:5], x):
+        agree(g(some, some, grad_outputs=some), srcdiff.grad(f)(some, some, grad_outputs=some))
+        assert ("njit(boundscheck" in g.source) == (len(some) == 5)
