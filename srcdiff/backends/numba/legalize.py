@@ -87,7 +87,7 @@ class _PlainCalls(Rewriter):
         if is_op(call, Op.GETITEM):
             base, index = call.args
             return replace(stmt, rhs=replace(call, args=(base, self.plain(base, index))))
-        if is_op(call, Op.BROADCAST_TO) and self.is_number(stmt.target, call.args[0]):
+        if is_op(call, Op.BROADCAST_TO) and self.is_number(stmt.target, (*call.args, ir.NONE)[0]):
             return replace(stmt, rhs=call.args[0])
         if op_of(call.fn).name == "numpy.expand_dims":
             return replace(stmt, rhs=self.inserted(call))
