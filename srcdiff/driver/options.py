@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     class Where(TypedDict, total=False):
         """The options of all transforms, for type checkers."""
 
-        compile: Literal["numba", "loops"] | None
+        compile: Literal["numba", "loops", "auto"] | None
         workspace: bool
         verify: Literal["first", "off"] | None
 

@@ -186,15 +186,17 @@ def _is_open(kind: ir.Kind) -> bool:
 
 
 class Called:
-    """A compiled function, whose errors say what Numba does not take, and where."""
+    """A compiled function, whose errors say what Numba does not take, and where.
 
-    def __init__(self, function: Any, places: Mapping[int, Loc]) -> None:
+    `outside` are its global names, of which none changes where they are constants of it.
+    """
+
+    def __init__(self, function: Any, places: Mapping[int, Loc], outside: dict[str, Any]) -> None:
         self.function, self.places = function, places
         plain = getattr(function, "py_func", function)
         self.__signature__ = inspect.signature(plain)
         self.__code__ = plain.__code__
-        compiled = plain is not function  # what is outside are constants of it
-        self.__globals__: dict[str, Any] = {} if compiled else plain.__globals__
+        self.__globals__ = outside
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives.
@@ -244,7 +246,7 @@ def loaded(made: Made, refs: Mapping[str, Any], title: str, primal: Any) -> Load
     space = compile_module(text, {}, title, signatures.module_of(primal), places, kept)
     constants = copied(outside)
     space.update((n, v) for n, v in constants.items() if n in space)
-    functions = {n: Called(space[n], places) for n in made.emitted.functions}
+    functions = {n: Called(space[n], places, {}) for n in made.emitted.functions}
     return Loaded(functions, text, outside, constants)
 
 
@@ -261,7 +263,7 @@ def with_loops(made: Made, refs: Mapping[str, Any], title: str, primal: Any) -> 
         if rows is not None:
             space[name] = Shared(space[name], rows, threads)
     mine = (n for n in emitted.functions if n not in emitted.loops)
-    return Loaded({n: Called(space[n], places) for n in mine}, text)
+    return Loaded({n: Called(space[n], places, space) for n in mine}, text)
 
 
 def _under(decorator: str, name: str, emitted: Emitted) -> str:
