@@ -31,20 +31,27 @@ def legalized(
     if not function.target.fused:
         return function
     from srcdiff.backends.numba.flatten import flattened
-    from srcdiff.backends.numba.legalize import check_axes, for_numba, with_plain_calls
+    from srcdiff.backends.numba.legalize import (
+        check_axes,
+        for_numba,
+        with_exact_dtypes,
+        with_plain_calls,
+    )
     from srcdiff.backends.numba.vectorize import vectorized
     from srcdiff.kernels.fusion import fused
 
     if not function.target.native:
         function = fused(with_plain_calls(function, params), params)
-        return function if request.alone else vectorized(function)
+        function = with_exact_dtypes(function, params)
+        return function if request.alone else vectorized(function, params)
     border = None
     if request.internal:
         check_axes(function, params)
     else:
         function, params, border = flattened(function, params, used_up)
     function = fused(with_plain_calls(function, params), params)
-    function = for_numba(function if request.alone else vectorized(function), params)
+    function = with_exact_dtypes(function, params)
+    function = for_numba(function if request.alone else vectorized(function, params), params)
     return function if border is None else border.around(function)
 
 

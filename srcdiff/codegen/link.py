@@ -228,7 +228,9 @@ def _joined(
 def _parts(function: ir.Function) -> list[ir.Derived]:
     """The parts of recursive functions that a function calls."""
     callees = map(ir.callee_of, ir.walk(function))
-    return [fn for fn in callees if isinstance(fn, ir.Derived)]
+    inner = ir.compiled_in(function)
+    own = [fn for fn in callees if isinstance(fn, ir.Derived)]
+    return own if inner is None else own + _parts(inner.function)
 
 
 def _untaken(base: str, taken: set[str], names: Mapping[Key, str]) -> str:
@@ -269,6 +271,9 @@ def _with_names(function: ir.Function, names: Mapping[Key, str]) -> ir.Function:
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         call = ir.call_of(s)
+        if call is not None and type(call.fn) is ir.Subroutine and call.fn.kinds is not None:
+            inner = replace(call.fn, function=_with_names(call.fn.function, names))
+            return replace(s, rhs=replace(call, fn=inner))  # type: ignore[arg-type]
         if call is None or not isinstance(call.fn, ir.Derived):
             return s
         fn = replace(call.fn, name=f"{names[call.fn.key]}_{call.fn.part}")

@@ -28,15 +28,15 @@ from srcdiff.ir.frozen import frozen
 from srcdiff.ir.nodes import Site
 
 __all__ = [
-    "Array", "BIG", "Callable", "Dict", "Dim", "ELLIPSIS", "KEY", "Key", "Kind", "Kinds",
-    "List", "Maybe", "Module", "NUMERIC", "NoneKind", "Object", "OtherArray", "Range", "Scalar",
+    "Array", "BIG", "Callable", "Dict", "Dim", "ELLIPSIS", "KEY", "Key", "Kind", "Kinds", "List",
+    "Maybe", "Module", "NUMERIC", "NoneKind", "Object", "OtherArray", "Range", "Scalar",
     "SliceKind", "Sparse", "Sym", "Text", "Tuple", "UNKNOWN", "UNREACHED", "Unknown",
-    "broadcast_dims", "broadcasts_to_itself", "carries", "class_if_any", "class_of",
-    "classes_in", "contents", "dims_of", "dtype_of", "holds_memory", "indexes_as_array",
-    "inside", "is_active_kind", "is_basic", "is_big", "is_container", "is_filled", "is_float",
-    "is_inexact_dtype", "is_mutable", "is_none", "is_numeric", "is_real", "is_scalar",
-    "items_of", "join_callables", "join_dim", "known_items", "mapped", "maybe", "only",
-    "rank_of", "same_dim", "same_shape", "sure",
+    "broadcast_dims", "broadcasts_to_itself", "carries", "class_if_any", "class_of", "classes_in",
+    "contents", "dims_of", "dtype_of", "dtypes_in", "holds_memory", "indexes_as_array", "inside",
+    "is_active_kind", "is_basic", "is_big", "is_container", "is_filled", "is_float",
+    "is_inexact_dtype", "is_mutable", "is_none", "is_numeric", "is_real", "is_scalar", "items_of",
+    "join_callables", "join_dim", "known_items", "mapped", "maybe", "only", "rank_of", "same_dim",
+    "same_shape", "sure",
 ]  # fmt: skip
 
 
@@ -321,6 +321,14 @@ def dims_of(kind: Kind) -> tuple[Dim, ...] | None:
     if type(kind) is Array and (not kind.maybe_scalar or kind.dims == ()):
         return kind.dims
     return None
+
+
+def dtypes_in(kind: Kind) -> Iterator[str]:
+    """The dtypes of the numbers and arrays that a value is or holds, as far as they are known."""
+    if isinstance(kind, (Array, Scalar)) and kind.dtype is not None:
+        yield kind.dtype
+    for part in inside(kind):
+        yield from dtypes_in(part)
 
 
 def dtype_of(kind: Kind | None) -> str | None:

@@ -7,7 +7,7 @@ None where loops over scalars would not compute the same: then it stays the call
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,7 +71,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_DTYPES = ("float64", "int64", "bool")
+FLOATS = ("float64", "float32")
+_DTYPES = (*FLOATS, "complex128", "int64", "bool")
 _ARITHMETIC = _words(
     """
     operator.add operator.sub operator.mul operator.truediv operator.neg operator.pos operator.abs
@@ -91,6 +92,7 @@ _OF_FLOATS = _words(
     numpy.sign numpy.sin numpy.sinh numpy.sqrt numpy.square numpy.tan numpy.tanh numpy.trunc
     """
 )
+_OF_COMPLEX = _words("numpy.conj numpy.exp numpy.square conj conjugate")
 _OF_TRUTHS = _words(
     """
     operator.and_ operator.or_ operator.xor numpy.logical_and numpy.logical_or numpy.logical_xor
@@ -155,6 +157,10 @@ def dtype_of(atom: ir.Atom, kinds: ir.Kinds) -> str | None:
         return "bool"
     if isinstance(value, (float, np.float64)):
         return "float64"
+    if type(value) is np.float32:
+        return "float32"
+    if isinstance(value, complex):
+        return "complex128"
     return "int64" if type(value) is int else None
 
 
@@ -164,6 +170,8 @@ def _is_scalar_form(call: ir.Call, kinds: ir.Kinds) -> bool:
     if call.kwargs or None in dtypes:
         return False
     name = op_of(call.fn).name
+    if "complex128" in dtypes:
+        return _is_complex_form(call, name, dtypes)
     if is_op(call, Op.WHERE):
         chosen = set(dtypes[1:])
         return len(dtypes) == 3 and dtypes[0] == "bool" and "bool" not in chosen
@@ -173,11 +181,26 @@ def _is_scalar_form(call: ir.Call, kinds: ir.Kinds) -> bool:
         return set(dtypes) == {"bool"}
     if name in _COMPARED:
         return True
-    return "float64" in dtypes and "bool" not in dtypes and name in (_POWERS | _OF_FLOATS)
+    floats = not set(FLOATS).isdisjoint(dtypes)
+    return floats and "bool" not in dtypes and name in (_POWERS | _OF_FLOATS)
+
+
+def _is_complex_form(call: ir.Call, name: str, dtypes: Sequence[str | None]) -> bool:
+    """Whether a call of complex numbers gives the element that the call of arrays does."""
+    if is_op(call, Op.WHERE):
+        return len(dtypes) == 3 and dtypes[0] == "bool" and "bool" not in dtypes[1:]
+    return "bool" not in dtypes and name in (_ARITHMETIC | _OF_COMPLEX)
 
 
 def _scalar_form(call: ir.Call, kinds: ir.Kinds) -> Any:
-    """The function of scalars: `**` raises an error where zero is raised to a negative integer."""
+    """The function of scalars: `**` raises an error where zero is raised to a negative integer.
+
+    So does a quotient of complex numbers.
+    """
+    if "complex128" in [dtype_of(a, kinds) for a in call.args]:
+        if is_op(call, Op.DIV):
+            return np.divide
+        return np.conj if type(call.fn) is ir.Method else call.fn
     if op_of(call.fn).name not in _POWERS or dtype_of(call.args[1], kinds) != "int64":
         return call.fn
     exponent = call.args[1]
@@ -187,7 +210,7 @@ def _scalar_form(call: ir.Call, kinds: ir.Kinds) -> Any:
 
 def _divides_as_numpy(kind: ir.Kind) -> bool:
     """Whether a number is certainly a float of NumPy: those of Python raise errors."""
-    return type(kind) is ir.Scalar and kind.python is False and kind.dtype == "float64"
+    return type(kind) is ir.Scalar and kind.python is False and kind.dtype in FLOATS
 
 
 _FILLED = (Op.BROADCAST_TO, Op.FULL, Op.ZEROS, Op.ONES)
@@ -219,7 +242,10 @@ def _stored(stmt: ir.SetItem, kinds: ir.Kinds) -> Map | None:
     if not base or value is None or (stmt.op is not None and stmt.op not in _STORED):
         return None
     own = ir.dtype_of(kinds[stmt.base.id])
-    if own != "float64" and (own != value or stmt.op is not None):
+    if "complex128" in (own, value):
+        if own != "complex128" or value == "bool" or stmt.op == "/":
+            return None
+    elif own not in FLOATS and (own != value or stmt.op is not None):
         return None
     dims = base if stmt.index is None else dims_of_part(base, stmt.index, kinds)
     if not dims:
@@ -246,7 +272,10 @@ def _reduced(stmt: ir.Assign, call: ir.Call, kinds: ir.Kinds) -> Reduce | None:
     if type(first) is not ir.Name or len(call.args) > 2 or not {*given} <= {"axis", "keepdims"}:
         return None
     dims, own = dims_in(kinds, first.id), ir.dtype_of(kinds.get(first.id))
-    if not dims or (own != "float64" and not (own == "bool" and _is_float(dtype))):
+    adds = own == "complex128" and is_op(call, Op.NP_SUM)
+    if not dims or not (own in FLOATS or adds if dtype is None else _is_float(dtype)):
+        return None
+    if own not in ("float64", "bool") and dtype is not None:
         return None
     axes = _axes(call.args[1] if len(call.args) == 2 else given.get("axis", ir.NONE), len(dims))
     keeps = given.get("keepdims", ir.Const(False))

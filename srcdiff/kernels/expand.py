@@ -16,7 +16,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
-from srcdiff.kernels.elements import Dims, dims_in
+from srcdiff.kernels.elements import FLOATS, Dims, dims_in
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 
@@ -64,7 +64,7 @@ class Expansion(Rewriter):
         """Whether a call is of an array of floats."""
         first = call.args[0] if call.args else None
         name = first.id if type(first) is ir.Name else ""
-        return bool(dims_in(self.kinds, name)) and ir.dtype_of(self.kinds[name]) == "float64"
+        return bool(dims_in(self.kinds, name)) and ir.dtype_of(self.kinds[name]) in FLOATS
 
     def share(self, call: ir.Call) -> ir.Call:
         """`hit / sum(hit)`, where an element is the extreme value."""

@@ -420,14 +420,15 @@ class _Call:
         if not names:
             fusion.out.append(ir.Effect(call, fusion.loc))
         elif len(names) == 1:
-            fusion.assign(ir.Name(names[0]), self.number(call))
+            fusion.assign(ir.Name(names[0]), self.number(names[0], call))
         else:
             found = fusion.temp(call)
             for k, name in enumerate(names):
                 taken = ir.Call(operator.getitem, (found, ir.Const(k)), role=ir.Unpacks(len(names)))
-                fusion.assign(ir.Name(name), self.number(taken))
+                fusion.assign(ir.Name(name), self.number(name, taken))
 
-    def number(self, result: ir.Call) -> ir.Call:
+    def number(self, name: str, result: ir.Call) -> ir.Call:
         """The number that NumPy gives, of the one that Numba gives to Python."""
         fusion = self.fusion
-        return result if fusion.native else ir.Call(np.float64, (fusion.temp(result),))
+        cls = getattr(np, ir.dtype_of(fusion.kinds[name]) or "float64")
+        return result if fusion.native else ir.Call(cls, (fusion.temp(result),))

@@ -347,9 +347,11 @@ class _Segment:
         """What adds up in `body`, from a neutral value on."""
         writer, extreme = self.writer, element.extreme
         total = writer.fresh(step.place.root)
+        is_complex = ir.dtype_of(self.group.kinds[element.operand.id]) == "complex128"
         first = 0.0 if extreme is None else -np.inf if extreme is np.maximum else np.inf
-        start.assign(total, ir.Const(float(first)))
+        start.assign(total, ir.Const(0j if is_complex else float(first)))
         fn, text = (add, "add") if extreme is None else (extreme, None)
+        fn, text = (operator.add, None) if is_complex else (fn, text)
         body.assign(total, ir.Call(fn, (total, value), text=text))
         if not step.frame and step.place.root in writer.needed:
             writer.results[step.place.root] = total

@@ -11,6 +11,7 @@ import srcdiff
 from tests.corpus.native import interpreted
 
 X = np.linspace(0.1, 1.3, 7)
+Z = X - 1j * np.cos(3.0 * X)
 A = np.linspace(-1.0, 1.0, 20).reshape(4, 5)
 A3 = np.linspace(-1.0, 1.0, 60).reshape(3, 4, 5)
 
@@ -105,6 +106,36 @@ def test_how_many_nests_there_are(f, args, count):
     text, gap = text_and_gap(f, *args, inputs=tuple(range(len(args))))
     assert gap < 1e-13
     assert loops(text) == count
+
+
+def wave(z, k):
+    w = np.exp(1j * k * z) * z.conj() + 2.0 * z
+    return np.sum(np.abs(w * w / (1.5 + z)) ** 2)
+
+
+def field(a, b):
+    c = a * np.conj(b) - 0.5j * a
+    c[1:] += a[:-1] * 2.0
+    return np.sum((c * np.conj(c)).real)
+
+
+def phase(x):
+    z = np.exp(1j * x)
+    return np.sum(np.real(np.where(x > 0.5, z * z, 0.5) / z))
+
+
+def total(z):
+    return np.abs(np.sum(z * z))
+
+
+@pytest.mark.parametrize(
+    "f, args", [(wave, (Z, 0.5)), (field, (Z, Z[::-1] + 0.3)), (phase, (X,)), (total, (Z,))],
+    ids=lambda v: getattr(v, "__name__", ""),
+)  # fmt: skip
+def test_complex_numbers(f, args):
+    text, gap = text_and_gap(f, *map(np.asarray, args))
+    assert gap < 1e-13
+    assert loops(text) and " exp" not in text.split("\n\n")[0]
 
 
 def test_a_chain_makes_no_array_but_the_gradients():

@@ -12,6 +12,8 @@ import operator
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from srcdiff import ir
 from srcdiff.backends.numba.boxes import Box, Value, shown
 from srcdiff.ir.builder import Builder
@@ -28,7 +30,7 @@ class Border:
     `given` are what the latter is given: for each of its parameters the parameter of the function
     and the keys that lead to it there, for those of `wrapped` in a tuple; `seeds` the structures of
     cotangents, of which the leaves are the parameters; `result` what the function returns, with the
-    names of `results`.
+    names of `results`, of which those of `single` are numbers of float32.
     """
 
     function: ir.Function
@@ -38,6 +40,7 @@ class Border:
     results: tuple[ir.Name, ...]
     result: Value
     kinds: ir.Kinds
+    single: Container[str]
 
     def around(self, inner: ir.Function) -> ir.Function:
         """The function around the one that Numba compiles."""
@@ -66,12 +69,8 @@ class _Wrapper(Builder):
         known = atom_kind(last.value, {**border.kinds, **kinds})
         fn = ir.Subroutine(self.inner, kinds=border.kinds, result=known)
         call = ir.Call(fn, tuple(args), text=self.inner.name)
-        whole = not isinstance(border.result, Box)
-        if whole:
-            result: ir.Atom = self.temp(call)
-        else:
-            self.call_inner(call)
-            result = self.built(border.result)
+        self.call_inner(call)
+        result = self.built(border.result)
         body = (*self.out, ir.Return(result, self.loc))
         return ir.rebuilt(border.function, body=body, comments={})
 
@@ -130,7 +129,9 @@ class _Wrapper(Builder):
     def built(self, value: Value) -> ir.Atom:
         """A result put together."""
         if type(value) is ir.Name:
-            return self.labels[value.id]
+            label = self.labels[value.id]
+            single = value.id in self.border.single
+            return self.temp(ir.Call(np.float32, (label,))) if single else label
         if type(value) is not Box:
             return value
         if value.given:

@@ -320,6 +320,8 @@ class Boxes(Builder):
             return self.made(ir.Call(trees.like_tree, (d, x), text="like_tree"), name, kind)
         if ir.is_real(kind) and not ir.is_real(self.kind(d)):
             d = self.made(ir.Call(np.real, (d,)), name, kind)
+        if type(kind) is ir.Scalar and kind.dtype == "float32":
+            return self.made(ir.Call(np.float32, (d,)), name, kind)
         cls = complex if ir.dtype_of(kind) == "complex128" else float
         python = isinstance(kind, ir.Scalar) and kind.python
         return self.made(ir.Call(cls, (d,), text=cls.__name__), name, kind) if python else d
@@ -391,10 +393,12 @@ class Boxes(Builder):
         if isinstance(kind, ir.Array):
             call = ir.Call(trees.cotangent, (leaf, x), text="cotangent")
             return leaf, self.made(call, name, kind)
-        if kind.dtype != "float64":  # type: ignore[union-attr]
-            what = f"Numba does not take the cotangent of a number of dtype {kind.dtype}"  # type: ignore[union-attr]
+        if ir.dtype_of(kind) not in ("float64", "float32"):
+            what = f"Numba does not take the cotangent of a number of dtype {ir.dtype_of(kind)}"
             self.refuse(what, "Return its real part, an array")
         self.kinds[leaf.id] = ir.Scalar("float64")
+        if ir.dtype_of(kind) == "float32":
+            return leaf, self.made(ir.Call(np.float32, (leaf,)), name, kind)
         return leaf, leaf
 
 

@@ -27,6 +27,7 @@ from srcdiff.backends.numba.boxes import (
     leaf_pairs,
     shown,
 )
+from srcdiff.backends.numba.legalize import with_seed
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
@@ -58,6 +59,7 @@ def flattened(
     Raises:
         UnsupportedError: what a container holds is not known.
     """
+    params = with_seed(function, params)
     kinds = {**params, **infer(function, params)}
     if not _is_asked(function, params, kinds):
         return function, params, None
@@ -70,13 +72,20 @@ def _is_asked(function: ir.Function, params: ir.Kinds, kinds: ir.Kinds) -> bool:
     returned = ir.names(function.body[-1].value) if type(function.body[-1]) is ir.Return else ()
     if any(map(has_lists, params.values())):
         return True
-    if any(has_lists(kinds.get(n, ir.UNKNOWN)) for n in returned):
+    given_back = [kinds.get(n, ir.UNKNOWN) for n in returned]
+    if any(map(has_lists, given_back)) or any(map(_holds_single, given_back)):
         return True
     stores = (s for s in ir.walk(function) if type(s) is ir.SetItem)
     if any(_is_mixed(kinds.get(s.base.id)) for s in stores):
         return True
     helpers = (c for c in ir.calls(function) if module_of(c.fn) == trees.__name__)
     return any(not _is_of_array(call, kinds) for call in helpers)
+
+
+def _holds_single(kind: ir.Kind) -> bool:
+    """Whether a value is or holds a number of float32, for which Numba gives back a float."""
+    single = type(kind) is ir.Scalar and kind.dtype == "float32"
+    return single or any(map(_holds_single, ir.inside(kind)))
 
 
 def _is_mixed(kind: ir.Kind | None) -> bool:
@@ -131,12 +140,13 @@ class _Flatten(Boxes):
         self.check_seeds(inner)
         kinds = {n: k for n, k in self.kinds.items() if n in names}
         known = {n: p for n, p in self.given.items() if n in names}
-        border = Border(whole, known, self.wrapped, self.seeds, results, result, kinds)
+        single = frozenset(n.id for n in results if _holds_single(self.kind(n)))
+        border = Border(whole, known, self.wrapped, self.seeds, results, result, kinds, single)
         return _tidied(inner, kinds), border
 
     def returned(self, atom: ir.Atom) -> Value:
         """What stands for what is returned."""
-        if type(atom) is ir.Tup and self.holds(atom):
+        if type(atom) is ir.Tup and (self.holds(atom) or _holds_single(self.kind(atom))):
             items = {k: self.returned(a) for k, a in enumerate(atom.items)}
             return Box(list if atom.listed else tuple, items, self.depth)
         known = self.known(atom)

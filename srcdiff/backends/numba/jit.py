@@ -21,7 +21,7 @@ from srcdiff import ir
 from srcdiff.backends.function_text import free_names
 from srcdiff.backends.loader import Loaded, add_note, compile_module, place_in
 from srcdiff.backends.numba import cache
-from srcdiff.backends.numba.legalize import refuse, twin
+from srcdiff.backends.numba.legalize import refuse, twin, with_seed
 from srcdiff.backends.standalone import Standalone, spaces_of
 from srcdiff.codegen.emit import Emitted, Made
 from srcdiff.errors import CotangentError, CotangentTypeError, ExtraError, UnsupportedError
@@ -47,7 +47,7 @@ OF_LOOPS = {
 """Loops over elements: their indices lie in the arrays, and numbers are divided as NumPy does."""
 
 _RANDOM = ("numpy.random", "random")
-_DTYPES = ("float64", "complex128", "int64", "bool")
+_DTYPES = ("float64", "float32", "complex128", "int64", "bool")
 _REMEDY = "Leave out compile='numba' (--compile), or write this line with what Numba compiles."
 _NOISE = ("Failed in ", "During: ", "File ", "There are ", "Of which ", "Overload ", "Known sig")
 
@@ -76,9 +76,14 @@ def check(made: Made) -> None:
         UnsupportedError: with the place, and the value or the helper.
     """
     for function, params in map(_compiled, *zip(*made.functions)):
+        params = with_seed(function, params)
         kinds = {**params, **infer(function, params)}
+        seeds = {p.name for p in function.params} - params.keys()
+        single = any("float32" in ir.dtypes_in(kind) for kind in kinds.values())
         for name, kind in kinds.items():
             reason = _refused(kind, name in params)
+            if single and not reason and name not in seeds and _is_open(kind):
+                reason = "of a dtype that is not known, and Numba makes others of float32"
             if reason:
                 instead = f"Use arrays of {', '.join(_DTYPES)}"
                 refuse(f"`{name}` is {reason}", function.loc, instead)
@@ -166,32 +171,32 @@ def _refused(kind: ir.Kind, is_param: bool) -> str:
     """Why Numba is not given a value of a kind: of numbers of these NumPy makes others."""
     if is_param and isinstance(kind, (ir.List, ir.Dict, ir.Object, ir.Callable)):
         return f"a {type(kind).__name__.lower()}: Numba takes numbers, arrays and tuples"
-    wrong = [dtype for dtype in _dtypes(kind) if dtype not in _DTYPES]
+    wrong = [dtype for dtype in ir.dtypes_in(kind) if dtype not in _DTYPES]
     what = "which Numba turns into others where NumPy does not"
     return f"of dtype {wrong[0]}, {what}" if wrong else ""
 
 
-def _dtypes(kind: ir.Kind) -> Iterator[str]:
-    """The dtypes of the numbers and arrays in a value."""
-    if isinstance(kind, (ir.Array, ir.Scalar)) and kind.dtype is not None:
-        yield kind.dtype
-    for part in ir.inside(kind):
-        yield from _dtypes(part)
+def _is_open(kind: ir.Kind) -> bool:
+    """Whether a value may be a number or array of which the dtype is not known."""
+    numeric = isinstance(kind, (ir.Array, ir.Scalar))
+    return type(kind) is ir.Unknown or (numeric and ir.dtype_of(kind) is None)
 
 
 # --- compiling -----------------------------------------------------------------------------------
 
 
 class Called:
-    """A compiled function, whose errors say what Numba does not take, and where."""
+    """A compiled function, whose errors say what Numba does not take, and where.
 
-    def __init__(self, function: Any, places: Mapping[int, Loc]) -> None:
+    `outside` are its global names, of which none changes where they are constants of it.
+    """
+
+    def __init__(self, function: Any, places: Mapping[int, Loc], outside: dict[str, Any]) -> None:
         self.function, self.places = function, places
         plain = getattr(function, "py_func", function)
         self.__signature__ = inspect.signature(plain)
         self.__code__ = plain.__code__
-        compiled = plain is not function  # what is outside are constants of it
-        self.__globals__: dict[str, Any] = {} if compiled else plain.__globals__
+        self.__globals__ = outside
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives.
@@ -241,7 +246,7 @@ def loaded(made: Made, refs: Mapping[str, Any], title: str, primal: Any) -> Load
     space = compile_module(text, {}, title, signatures.module_of(primal), places, kept)
     constants = copied(outside)
     space.update((n, v) for n, v in constants.items() if n in space)
-    functions = {n: Called(space[n], places) for n in made.emitted.functions}
+    functions = {n: Called(space[n], places, {}) for n in made.emitted.functions}
     return Loaded(functions, text, outside, constants)
 
 
@@ -258,7 +263,7 @@ def with_loops(made: Made, refs: Mapping[str, Any], title: str, primal: Any) -> 
         if rows is not None:
             space[name] = Shared(space[name], rows, threads)
     mine = (n for n in emitted.functions if n not in emitted.loops)
-    return Loaded({n: Called(space[n], places) for n in mine}, text)
+    return Loaded({n: Called(space[n], places, space) for n in mine}, text)
 
 
 def _under(decorator: str, name: str, emitted: Emitted) -> str:

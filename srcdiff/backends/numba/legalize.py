@@ -11,8 +11,9 @@ takes no argument for, Numba refuses.
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -25,7 +26,8 @@ from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
-from srcdiff.primitives.effects import gives_back
+from srcdiff.kinds.lattice import join
+from srcdiff.primitives.effects import gives_back, returns_view
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op, op_named
 from srcdiff.primitives.views import is_array
@@ -87,7 +89,7 @@ class _PlainCalls(Rewriter):
         if is_op(call, Op.GETITEM):
             base, index = call.args
             return replace(stmt, rhs=replace(call, args=(base, self.plain(base, index))))
-        if is_op(call, Op.BROADCAST_TO) and self.is_number(stmt.target, call.args[0]):
+        if is_op(call, Op.BROADCAST_TO) and self.is_number(stmt.target, (*call.args, ir.NONE)[0]):
             return replace(stmt, rhs=call.args[0])
         if op_of(call.fn).name == "numpy.expand_dims":
             return replace(stmt, rhs=self.inserted(call))
@@ -172,6 +174,145 @@ def _spelled(atom: ir.Atom) -> ir.Atom:
     if atom.value is float:
         return ir.Ref("np.float64", np.float64)
     return ir.Ref("np.complex128", np.complex128) if atom.value is complex else atom
+
+
+def with_seed(function: ir.Function, params: ir.Kinds) -> ir.Kinds:
+    """The kinds of parameters, with that of the cotangent of a number where some are float32."""
+    if not any(_SINGLE in ir.dtypes_in(kind) for kind in params.values()):
+        return params
+    seeds = (p.name for p in function.params if p.default == ir.Const(1.0))
+    return {**params, **{n: ir.Scalar("float64") for n in seeds if n not in params}}
+
+
+def with_exact_dtypes(function: ir.Function, params: ir.Kinds) -> ir.Function:
+    """A function of which Numba makes float32 what NumPy does: numbers of Python are cast to it."""
+    kinds = {**params, **infer(function, params)}
+    if not any(ir.dtype_of(kind) == _SINGLE for kind in kinds.values()):
+        return function
+    inside = kinds_in_loops(function, kinds)
+    made: dict[int, ir.Subroutine] = {}
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        call = ir.call_of(s)
+        if call is None or type(call.fn) is not ir.Subroutine:
+            return s
+        key, loop = id(call.fn), call.fn.function
+        if key not in made:
+            made[key] = replace(call.fn, function=_Exact(loop, inside[key]).function(loop))
+        return replace(s, rhs=replace(call, fn=made[key]))  # type: ignore[arg-type]
+
+    return ir.replaced_in(_Exact(function, kinds).function(function), stmt)
+
+
+def kinds_in_loops(function: ir.Function, kinds: ir.Kinds) -> dict[int, ir.Kinds]:
+    """The kinds of the names in each function of loops that is called, by its identity."""
+    given: dict[int, tuple[ir.Function, list[tuple[ir.Kind, ...]]]] = {}
+    for call in ir.calls(function):
+        if type(call.fn) is ir.Subroutine:
+            _, rows = given.setdefault(id(call.fn), (call.fn.function, []))
+            rows.append(tuple(atom_kind(a, kinds) for a in call.args))
+    found: dict[int, ir.Kinds] = {}
+    for key, (loop, rows) in given.items():
+        joined = [functools.reduce(join, row) for row in zip(*rows)]
+        params = dict(zip((p.name for p in loop.params), joined))
+        found[key] = {**params, **infer(loop, params)}
+    return found
+
+
+_SINGLE = "float32"
+
+
+class _Exact(Rewriter):
+    """Numbers of Python beside float32 cast to it, and what Numba makes float64 of it as well."""
+
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
+        super().__init__(ir.Fresh(ir.all_names(function)))
+        self.kinds = dict(kinds)
+
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
+        """A statement with casts."""
+        if type(stmt) is ir.If:
+            stmt = self.chosen(stmt)
+        if type(stmt) is ir.SetItem and self.is_single(stmt.base):
+            return replace(stmt, value=self.cast(stmt.value)) if stmt.op != "**" else stmt
+        call = ir.call_of(stmt)
+        if type(stmt) is not ir.Assign or call is None or type(call.fn) is ir.Name:
+            return self.inside(stmt)
+        return self.assigned(stmt, call)
+
+    def assigned(self, stmt: ir.Assign, call: ir.Call) -> ir.Stmt:
+        """`x = f(..)`, of the dtype that NumPy gives it."""
+        by_element = op_of(call.fn).is_elementwise or is_op(call, Op.WHERE)
+        if by_element and self.is_of_single(call.args):
+            kept = 1 if is_op(call, *_POWERS) and self.is_count(call.args[1]) else len(call.args)
+            call = replace(call, args=(*map(self.cast, call.args[:kept]), *call.args[kept:]))
+            self.becomes_single(stmt.target)
+            return replace(stmt, rhs=call)
+        kind = self.kinds.get(stmt.target.id, ir.UNKNOWN)
+        if ir.dtype_of(kind) != _SINGLE or self.is_exact(call) or returns_view(call, self.kinds):
+            return stmt
+        found = self.temp(call)
+        if type(kind) is ir.Scalar:
+            return replace(stmt, rhs=ir.Call(np.float32, (found,)))
+        return replace(stmt, rhs=ir.Call(ir.Method("astype"), (found, _FLOAT32)))
+
+    def chosen(self, stmt: ir.If) -> ir.If:
+        """A number that one of two branches chooses, float32 in both if it is so in one."""
+        ways = [b[0] for b in (stmt.body, stmt.orelse) if len(b) == 1 and type(b[0]) is ir.Assign]
+        values = [w.rhs for w in ways if type(w) is ir.Assign and type(w.rhs) is not ir.Call]
+        if len(values) < 2 or not self.is_of_single(values):  # type: ignore[arg-type]
+            return stmt
+        one, other = ((replace(w, rhs=self.cast(v)),) for w, v in zip(ways, values))  # type: ignore[arg-type]
+        self.becomes_single(ways[0].target)
+        return replace(stmt, body=one, orelse=other)
+
+    def becomes_single(self, name: ir.Name) -> None:
+        """A number of a loop of which it was not known what it is, before the casts."""
+        kind = self.kinds.get(name.id, ir.UNKNOWN)
+        if type(kind) in (ir.Unknown, ir.Scalar) and ir.dtype_of(kind) is None:
+            self.kinds[name.id] = ir.Scalar(_SINGLE, False)
+
+    def is_single(self, atom: ir.Atom) -> bool:
+        """Whether an operand is certainly float32."""
+        return ir.dtype_of(atom_kind(atom, self.kinds)) == _SINGLE
+
+    def is_count(self, atom: ir.Atom) -> bool:
+        """Whether an operand is a literal integer: with it as exponent float32 stays what it is."""
+        return type(atom) is ir.Const and type(atom.value) is int
+
+    def is_weak(self, atom: ir.Atom) -> bool:
+        """Whether an operand is a number of Python, which takes the dtype of what it meets."""
+        kind = atom_kind(atom, self.kinds)
+        return type(kind) is ir.Scalar and kind.python is True and kind.dtype in _WEAK
+
+    def is_of_single(self, atoms: Sequence[ir.Atom]) -> bool:
+        """Whether NumPy computes with operands in float32."""
+        numbers = [a for a in atoms if ir.dtype_of(atom_kind(a, self.kinds)) != "bool"]
+        known = all(self.is_single(a) or self.is_weak(a) for a in numbers)
+        return known and any(map(self.is_single, numbers))
+
+    def cast(self, atom: ir.Atom) -> ir.Atom:
+        """A number of Python as float32."""
+        return self.temp(ir.Call(np.float32, (atom,))) if self.is_weak(atom) else atom
+
+    def is_exact(self, call: ir.Call) -> bool:
+        """Whether Numba makes float32 of what a call is given."""
+        name = op_of(call.fn).name
+        if name in _EXACT:
+            return all(self.is_single(a) or not ir.is_float(atom_kind(a, self.kinds))
+                       for a in call.args)  # fmt: skip
+        told = _FLOAT32 in call.args or any(k == "dtype" for k, _ in call.kwargs)
+        return told or is_op(call, Op.LIKE_TREE, Op.COTANGENT)
+
+
+_WEAK = ("float64", "int64")
+_FLOAT32 = ir.Ref("np.float32", np.float32)
+_EXACT = frozenset((
+    "operator.matmul", "numpy.matmul", "numpy.dot", "numpy.zeros_like", "numpy.ones_like",
+    "numpy.empty_like", "numpy.copy", "numpy.sum", "numpy.max", "numpy.min", "numpy.amax",
+    "numpy.amin", "operator.getitem",
+))  # fmt: skip
+"""Functions that give float32 for it with Numba as well."""
 
 
 class _Apart(Rewriter):

@@ -15,7 +15,9 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.backends.numba.jit import numba
+from srcdiff.backends.numba.legalize import kinds_in_loops
 from srcdiff.ir.frozen import replace
+from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import loops
 
@@ -35,13 +37,16 @@ def _forms() -> Mapping[Any, Any]:
     }  # fmt: skip
 
 
-def vectorized(function: ir.Function) -> ir.Function:
-    """A function whose loops call vector math.
+def vectorized(function: ir.Function, params: ir.Kinds) -> ir.Function:
+    """A function whose loops call vector math, but for complex numbers.
 
     Raises:
         ExtraError: Numba is not installed.
     """
     numba()
+    kinds = {**params, **infer(function, params)}
+    mixed = any(ir.dtype_of(kind) == "complex128" for kind in kinds.values())
+    inside = kinds_in_loops(function, kinds) if mixed else {}
     made: dict[int, ir.Subroutine] = {}
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
@@ -50,19 +55,29 @@ def vectorized(function: ir.Function) -> ir.Function:
             return s
         loop = made.get(id(call.fn))
         if loop is None:
-            loop = made[id(call.fn)] = replace(call.fn, function=_vectorized(call.fn.function))
+            new = _vectorized(call.fn.function, inside.get(id(call.fn)))
+            loop = made[id(call.fn)] = replace(call.fn, function=new)
         return replace(s, rhs=replace(call, fn=loop))  # type: ignore[arg-type]
 
     return ir.replaced_in(function, stmt)
 
 
-def _vectorized(loop: ir.Function) -> ir.Function:
-    """A loop function with a frame of its own, in which vectors lie."""
+def _vectorized(loop: ir.Function, kinds: ir.Kinds | None) -> ir.Function:
+    """A loop function with a frame of its own, in which vectors lie; None: all numbers are real."""
     from srcdiff.backends.numba.vector_math import own_frame
 
-    body = ir.replaced(loop.body, _with_vector_form)
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        known = kinds is None or all(map(_is_real, (kinds.get(n) for n in ir.reads(s))))
+        return _with_vector_form(s) if known else s
+
+    body = ir.replaced(loop.body, stmt)
     first = ir.Effect(ir.Call(own_frame, (), text="own_frame"), loop.loc)
     return replace(loop, body=(first, *body))
+
+
+def _is_real(kind: ir.Kind | None) -> bool:
+    """Whether a number is certainly none with an imaginary part."""
+    return kind is not None and ir.is_real(kind)
 
 
 def _with_vector_form(stmt: ir.Stmt) -> ir.Stmt:

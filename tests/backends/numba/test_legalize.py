@@ -1,0 +1,98 @@
+"""What Numba computes otherwise than NumPy, written so that it does not: dtypes."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+import srcdiff
+from srcdiff.errors import UnsupportedError
+from tests.corpus.native import interpreted
+from tests.support import structures as st
+
+SINGLE = np.float32
+X = np.linspace(0.1, 1.0, 7, dtype=SINGLE)
+A = np.linspace(-1.0, 1.0, 20, dtype=SINGLE).reshape(4, 5)
+W, B = np.linspace(-0.5, 0.5, 15, dtype=SINGLE).reshape(5, 3), np.zeros(3, SINGLE)
+
+
+def dense(p, x):
+    h = np.tanh(x @ p["w"] + p["b"])
+    r = np.where(h > 0.1, 0.5 * h, h * h)
+    return np.sum(r * r) / 2.0
+
+
+def chain(x, k):
+    return np.exp(-k * x) * x**2 / (1.0 + x)
+
+
+def softmax(a):
+    e = np.exp(a - np.max(a, axis=-1, keepdims=True))
+    return np.sum((e / np.sum(e, axis=-1, keepdims=True)) ** 2) * 3.0
+
+
+def steps(x, n):
+    h = x[0]
+    for i in range(1, n):
+        h = np.tanh(0.5 * h + x[i])
+    return h * h
+
+
+def stored(x):
+    y = x.copy()
+    y *= 2.0
+    y[1:] += 0.1 * y[:-1]
+    return np.sum(y), np.mean(y * y)
+
+
+def at_a_threshold(x):
+    return np.sum(np.where(x > 0.1, x * 2.0, x * 3.0))
+
+
+def in_double(x):
+    return np.sum(x * np.float64(0.1)) + np.sum(x.astype(np.float64) ** 2)
+
+
+CASES = [
+    (dense, ({"w": W, "b": B}, A)), (chain, (X, 0.5)), (chain, (X, SINGLE(0.5))),
+    (chain, (X, np.float64(0.5))), (softmax, (A,)), (steps, (X, 5)), (stored, (X,)),
+    (at_a_threshold, (X,)), (in_double, (X,)), (chain, (X.astype(float), SINGLE(0.3))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f, args", CASES, ids=lambda v: getattr(v, "__name__", ""))
+def test_dtypes_are_those_of_numpy(f, args):
+    ct = st.random_like(np.random.default_rng(1), f(*args))
+    expected = srcdiff.value_and_grad(f)(*args, grad_outputs=ct)
+    with interpreted():
+        found = srcdiff.value_and_grad(f, compile="numba")(*args, grad_outputs=ct)
+    agree(found, expected)
+
+
+def agree(found, expected):
+    """Results of the same types and dtypes, and of the same values to the last places."""
+    for one, two in zip(st.leaves_as(expected, found), st.leaves(expected), strict=True):
+        assert type(one) is type(two) and one.dtype == two.dtype
+        np.testing.assert_allclose(one, two, rtol=2e-6, atol=2e-6)
+
+
+def test_numbers_beside_float32_are_cast():
+    with interpreted():
+        g = srcdiff.value_and_grad(dense, compile="numba")
+        g({"w": W, "b": B}, A)
+    loop = g.source.split("@numba")[1]
+    assert "h > np.float32(0.1)" in loop and "np.float32(0.5) * h" in loop
+    assert "return np.float32(" in g.source.split("def dense_value_and_grad(")[1]
+
+
+def test_refused():
+    with interpreted(), pytest.raises(UnsupportedError, match="of dtype float16"):
+        srcdiff.grad(softmax, compile="numba")(A.astype(np.float16))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="needs Numba")
+@pytest.mark.filterwarnings("ignore::numba.NumbaPerformanceWarning")
+@pytest.mark.parametrize("k", [0, 4], ids=["dense", "softmax"])
+def test_compiled(k):
+    f, args = CASES[k]
+    agree(srcdiff.value_and_grad(f, compile="numba")(*args), srcdiff.value_and_grad(f)(*args))
