@@ -142,12 +142,10 @@ def has_large(values: Iterable[Any]) -> bool:
     """Whether there are large arrays among some values, or in containers among these."""
     for value in values:
         kind = type(value)
-        if kind is np.ndarray:
-            if value.size >= LARGE:
-                return True
-        elif kind is dict and has_large(value.values()):
+        if kind is np.ndarray and value.size >= LARGE:
             return True
-        elif (kind is list or kind is tuple) and has_large(value):
+        inside = value.values() if kind is dict else value if kind in (list, tuple) else ()
+        if inside and has_large(inside):
             return True
     return False
 
