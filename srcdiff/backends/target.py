@@ -28,22 +28,27 @@ def legalized(
 
     Nobody looks at the parameters `used_up` after a call.
     """
+    if function.target.kernels:
+        from srcdiff.kernels.fusion import fused
+        from srcdiff.kernels.launches import Launches
+
+        return fused(function, params, Launches(function.name))
     if not function.target.fused:
         return function
     from srcdiff.backends.numba.flatten import flattened
     from srcdiff.backends.numba.legalize import check_axes, for_numba, with_plain_calls
     from srcdiff.backends.numba.vectorize import vectorized
-    from srcdiff.kernels.fusion import fused
+    from srcdiff.kernels.fusion import Loops, fused
 
     if not function.target.native:
-        function = fused(with_plain_calls(function, params), params)
+        function = fused(with_plain_calls(function, params), params, Loops())
         return function if request.alone else vectorized(function)
     border = None
     if request.internal:
         check_axes(function, params)
     else:
         function, params, border = flattened(function, params, used_up)
-    function = fused(with_plain_calls(function, params), params)
+    function = fused(with_plain_calls(function, params), params, Loops())
     function = for_numba(function if request.alone else vectorized(function), params)
     return function if border is None else border.around(function)
 
