@@ -49,6 +49,20 @@ def text_for_numba(name: str) -> str:
     return str(g.source).rstrip() + "\n"
 
 
+KERNELS = FOLDER / "kernels"
+FUSED = ("attention", "chosen", "heat", "likelihood", "methods", "mlp")
+"""Models of which the text with kernels for CuPy is golden too: what one launch computes."""
+
+
+def text_with_kernels(name: str) -> str:
+    """The text of the gradient of a model whose statements are kernels."""
+    model = models()[name]
+    text = srcdiff.source(
+        model.function, model.wanted, example=model.args, backend="cupy", compile="cupy"
+    )
+    return text.rstrip() + "\n"
+
+
 def _call(g: Callable[..., Any], program: Program) -> None:
     args = program.arguments()
     problem = Problem(program.function, args, program.inputs, program.outputs)
@@ -79,9 +93,12 @@ def main(names: list[str]) -> None:
             _write(CUPY / f"{name}.py", model.text)
         for name in COMPILED:
             _write(NUMBA / f"{name}.py", text_for_numba(name))
+        for name in FUSED:
+            _write(KERNELS / f"{name}.py", text_with_kernels(name))
         _remove_others(FOLDER, set(FILES))
         _remove_others(CUPY, set(models()))
         _remove_others(NUMBA, set(COMPILED))
+        _remove_others(KERNELS, set(FUSED))
 
 
 def _write(path: Path, new: str) -> None:

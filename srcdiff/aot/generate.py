@@ -40,7 +40,8 @@ def generate(
             `inline`: copy functions of the user's, too, instead of importing them;
             `checks`: False leaves out the check that arguments are what the text is for;
             `backend`: "cupy" for arrays of CuPy, which need not be installed;
-            `compile`: "numba" for functions that Numba compiles, which has to be installed.
+            `compile`: "numba" for functions that Numba compiles, which has to be installed; "cupy",
+            with that backend, for kernels.
 
     Returns:
         The text, the same on every machine and Python version.

@@ -72,8 +72,10 @@ class Wanted:
         if self.backend not in ("numpy", "cupy"):
             raise ValueError(f"backend: expected 'numpy' or 'cupy', given {self.backend!r}")
         check_compile(self.compile, files=True)
-        if self.compile and self.backend == "cupy":
+        if self.compile == "numba" and self.backend == "cupy":
             raise ValueError("compile: Numba compiles for NumPy; leave it out, or the backend")
+        if self.compile == "cupy" and self.backend != "cupy":
+            raise ValueError("compile: 'cupy' makes kernels for arrays of CuPy; choose its backend")
         if self.order < 1:
             raise ValueError(f"order: expected 1 or more, given {self.order}")
         if self.split and (self.value or self.mode == "forward"):
@@ -273,7 +275,7 @@ class Job:
         heads = dict.fromkeys(made.emitted.loops, jit.OF_LOOPS[jit.IN_FILE])
         heads.update(dict.fromkeys(made.emitted.outer, ""))
         texts = _plain(made)
-        if self.wanted.compile:
+        if self.target.native:
             texts = {n: f"{heads.get(n, jit.IN_FILE)}\n{t}".lstrip() for n, t in texts.items()}
         return "\n\n\n".join(texts.values()) + "\n"
 
@@ -286,7 +288,7 @@ class Job:
         check_read(made.emitted.refs)
         if self.target.on_device:
             helpers.check_names(made.emitted.refs)
-        if self.wanted.compile:
+        if self.target.native:
             jit.check(made)
         return made
 
@@ -336,7 +338,8 @@ class Job:
     def _body(self, made: Made, decorator: str) -> str:
         """Everything below the head; what Numba compiles stands under a decorator."""
         refs = made.emitted.refs
-        functions = compile_module(made.emitted.text, refs, self.request.name)
+        offered = "\n".join(made.emitted.functions[n] for n in self.names())
+        functions = compile_module(offered, refs, self.request.name)
         native = self.target.native
         file = Standalone(
             spaces_of(self.f), place_of(self.f), self.target, self.wanted.inline or native,

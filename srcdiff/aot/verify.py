@@ -36,7 +36,7 @@ def accepted(job: Job) -> None:
         ExtraError: Numba is not installed.
         UnsupportedError: it does not compile one of them; with the place.
     """
-    if not job.wanted.compile:
+    if not job.target.native:
         return
     jit.numba()
     text = job.in_memory()

@@ -169,7 +169,8 @@ def grad(
         strong_zeros: a cotangent that is zero stays zero through a derivative that is infinite.
         compile: "numba" has the generated function compiled by Numba; what Numba does not compile
             is refused.  "loops" has the array statements compiled that are fused loops; Python runs
-            the rest, whatever it is.  "auto": the one or the other, whichever pays.
+            the rest, whatever it is.  "auto": the one or the other, whichever pays.  "cupy", for
+            arrays of CuPy, makes kernels of runs of array statements: one launch computes them all.
         workspace: True keeps the memory of large arrays, and uses it again as soon as nobody holds
             them.  `g.release_workspace()` gives it back.
         threads: how many may share the rows of a loop over large arrays, with `compile="loops"` or
@@ -297,7 +298,7 @@ def source(
     if backend is not None:
         return made.text(example, backend)
     if example is None:
-        return made.generic().text
+        return made.source
     made.specialised(*example)
     return made.source
 

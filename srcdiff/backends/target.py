@@ -28,6 +28,11 @@ def legalized(
 
     Nobody looks at the parameters `used_up` after a call.
     """
+    if function.target.kernels:
+        from srcdiff.kernels.fusion import fused
+        from srcdiff.kernels.launches import Launches
+
+        return fused(function, params, Launches(function.name))
     if not function.target.fused:
         return function
     from srcdiff.backends.numba.flatten import flattened
@@ -38,10 +43,10 @@ def legalized(
         with_plain_calls,
     )
     from srcdiff.backends.numba.vectorize import vectorized
-    from srcdiff.kernels.fusion import fused
+    from srcdiff.kernels.fusion import Loops, fused
 
     if not function.target.native:
-        function = fused(with_plain_calls(function, params), params)
+        function = fused(with_plain_calls(function, params), params, Loops())
         function = with_exact_dtypes(function, params)
         return function if request.alone else vectorized(function, params)
     border = None
@@ -49,7 +54,7 @@ def legalized(
         check_axes(function, params)
     else:
         function, params, border = flattened(function, params, used_up)
-    function = fused(with_plain_calls(function, params), params)
+    function = fused(with_plain_calls(function, params), params, Loops())
     function = with_exact_dtypes(function, params)
     function = for_numba(function if request.alone else vectorized(function, params), params)
     return function if border is None else border.around(function)

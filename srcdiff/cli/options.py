@@ -73,7 +73,8 @@ _DERIVATIVE = (
     _option("--name", help="the name of the function"),
     _option("--backend", choices=("numpy", "cupy"), default="numpy",
             help="for arrays of which module"),
-    _option("--compile", choices=("numba",), help="functions that Numba compiles"),
+    _option("--compile", choices=("numba", "cupy"),
+            help="functions that Numba compiles, or kernels for arrays of CuPy"),
 )  # fmt: skip
 """What a generated text can be."""
 

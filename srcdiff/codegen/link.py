@@ -139,7 +139,7 @@ def _plain_params(fn: Any) -> list[str] | None:
 
 
 Passed = Union[Lifted, Gradient, ir.Subroutine]
-_PASSED = (Lifted, Gradient, ir.Subroutine)
+_PASSED = (Lifted, Gradient, ir.Subroutine, ir.Kernel)
 PairOf = Callable[[Any, Request, ir.Kinds, ir.Target], tuple[ir.Function, ...]]
 
 
@@ -208,11 +208,13 @@ def _joined(
     loops: dict[str, ir.Rows | None] = {}
     texts = printed(functions)
     while new := {n: v for n, v in refs.items() if any(type(v) is c for c in _PASSED)}:
-        more = [passed(n, v) for n, v in new.items()]
+        kernels = {n: v for n, v in new.items() if type(v) is ir.Kernel}
+        more = [passed(n, v) for n, v in new.items() if n not in kernels]
         nests = {n: v for n, v in new.items() if type(v) is ir.Subroutine and v.kinds is None}
         loops.update((n, v.rows) for n, v in nests.items())
         refs.update((f.name, f) for f in more)
-        texts = [*printed(more), *texts]
+        refs.update((n, kernel.function) for n, kernel in kernels.items())
+        texts = [*_kernel_texts(kernels, refs), *printed(more), *texts]
     for name in [n for n, f in refs.items() if type(f) is ir.Function]:
         del refs[name]
     places: dict[int, ir.Loc] = {}
@@ -223,6 +225,17 @@ def _joined(
     printed_by_name = {n: t for one in texts for n, t in one.functions.items()}
     outer = frozenset(f.name for f in functions if ir.compiled_in(f) is not None)
     return Emitted(printed_by_name, places, refs, loops, outer)
+
+
+def _kernel_texts(kernels: Mapping[str, ir.Kernel], refs: dict[str, Any]) -> list[Emitted]:
+    """The texts of kernels by their names; what they refer to is added to `refs`."""
+    if not kernels:
+        return []
+    from srcdiff.codegen.kernel_text import kernel_text
+
+    made = [kernel_text(name, kernel, refs) for name, kernel in kernels.items()]
+    refs.update(item for text in made for item in text.refs.items())
+    return made
 
 
 def _parts(function: ir.Function) -> list[ir.Derived]:

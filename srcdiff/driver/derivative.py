@@ -482,6 +482,8 @@ class Derivative(Transformed):
     @entry
     def source(self) -> str:
         """The generated text."""
+        if self._latest is None and self.target.on_device:  # whose module need not be there
+            return self.text(None, self.target.arrays)
         return (self._latest or self.generic()).source
 
     def _repr_html_(self) -> str | None:

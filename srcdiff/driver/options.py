@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     class Where(TypedDict, total=False):
         """The options of all transforms, for type checkers."""
 
-        compile: Literal["numba", "loops", "auto"] | None
+        compile: Literal["numba", "loops", "auto", "cupy"] | None
         workspace: bool
         threads: int
         verify: Literal["first", "off"] | None
@@ -95,7 +95,7 @@ class Options:
 
 def check_compile(compile: str | None, files: bool = False) -> None:
     """Raise for what compiles nothing; `files` are compiled whole or not at all."""
-    known = (None, "numba", "loops", "auto")[: 2 if files else 4]
+    known = (None, "numba", "cupy") if files else (None, "numba", "loops", "auto", "cupy")
     if compile not in known:
         *some, last = map(repr, known)
         raise ValueError(f"compile: expected {', '.join(some)} or {last}, given {compile!r}")
@@ -201,7 +201,8 @@ def target_of(f: Any, options: Options) -> ir.Target:
         check_counts()
     compiler = "numba" if options.compile == "auto" else options.compile
     compiler = None if reason else compiler
-    return ir.Target(compiler=compiler, workspace=options.workspace, threads=options.threads)
+    arrays = "cupy" if compiler == "cupy" else ir.HOST.arrays
+    return ir.Target(arrays, compiler, options.workspace, options.threads)
 
 
 def uncompiled(options: Options, target: ir.Target) -> str:
@@ -226,6 +227,11 @@ def with_arrays(target: ir.Target, arrays: str) -> ir.Target:
         raise DtypeError(
             f"compile='{target.compiler}': the arguments are arrays of CuPy, pass NumPy's"
         )
+    if target.kernels and arrays != "cupy":
+        raise DtypeError(
+            "compile='cupy': no argument is an array of CuPy, for which kernels are made; pass "
+            "CuPy's, or leave out compile"
+        )
     return replace(target, arrays=arrays)
 
 
@@ -236,7 +242,7 @@ def _refused(options: Options) -> tuple[str, str]:
             "threads share the loops that compile='loops' makes, and nothing else",
             "Leave threads= out, or add compile='loops' or compile='auto'.",
         )
-    if options.compile and options.workspace:
+    if options.compile in ("numba", "loops", "auto") and options.workspace:
         return (
             f"workspace=True is not supported with compile='{options.compile}', which makes its "
             "arrays itself",

@@ -21,12 +21,12 @@ from srcdiff.ir.target import HOST, Target
 
 __all__ = [
     "Accum", "Assign", "Atom", "Attr", "Block", "Call", "Callee", "Comment", "Const", "Demand",
-    "Derived", "Effect", "For", "Function", "GENERATED", "IN_PLACE", "If", "Loc", "Method", "NONE",
-    "NOWHERE", "Name", "OPERATORS", "Opaque", "Pair", "Param", "Permute", "Ref", "Reset",
-    "Return", "Rhs", "Role", "Rows", "SEED", "SYMBOLS", "SetItem", "Site", "Slice", "Star", "Stmt",
-    "Subroutine", "TANGENT", "Tup", "Undo", "Unpacks", "Verbatim", "While", "answers_by_code",
-    "called", "captured", "is_function", "make_dict", "make_function", "make_list", "new_object",
-    "set_attr", "set_item",
+    "Derived", "Effect", "For", "Function", "GENERATED", "IN_PLACE", "If", "Kernel", "Loc",
+    "Method", "NONE", "NOWHERE", "Name", "OPERATORS", "Opaque", "Pair", "Param", "Permute", "Ref",
+    "Reset", "Return", "Rhs", "Role", "Rows", "SEED", "SYMBOLS", "SetItem", "Site", "Slice",
+    "Star", "Stmt", "Subroutine", "TANGENT", "Tup", "Undo", "Unpacks", "Verbatim", "While",
+    "answers_by_code", "called", "captured", "is_function", "make_dict", "make_function",
+    "make_list", "new_object", "set_attr", "set_item",
 ]  # fmt: skip
 
 OPERATORS: Mapping[str, Any] = MappingProxyType(
@@ -577,6 +577,36 @@ class Subroutine:
     def __name__(self) -> str:
         """Its name in a text, unless that is taken."""
         return self.function.name
+
+    def __call__(self, *args: Any) -> Any:
+        """They are only printed."""
+        raise NotImplementedError(f"`{self.__name__}` is known only as a part of a text")
+
+
+@frozen(eq=False)
+class Kernel:
+    """A callee that computes elements of arrays on a device: it is printed above what calls it.
+
+    `function` computes one element of each result from one of each operand; a result that is a
+    parameter as well is an array that is written into, and `kinds` are those of the elements.
+    Called without arrays for the results it makes them: `result` is the kind of what it gives.
+    """
+
+    function: Function
+    kinds: Mapping[str, Any]
+    results: tuple[str, ...]
+    result: Any
+    __srcdiff_function__ = True
+
+    @property
+    def __name__(self) -> str:
+        """Its name in a text, unless that is taken."""
+        return self.function.name
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """The names of the elements that it only reads."""
+        return tuple(p.name for p in self.function.params if p.name not in self.results)
 
     def __call__(self, *args: Any) -> Any:
         """They are only printed."""

@@ -17,9 +17,9 @@ class Target:
     """How a program is to run; every field combines with every other, or `Options` refuses it.
 
     `arrays` is the module whose arrays it is given; `compiler` what is compiled of it: "numba", all
-    of it; "loops", the array statements that are fused loops; None: nothing, Python runs it.
-    `workspace`: its large arrays are made in memory that is used again.  `threads`: how many may
-    share a loop.
+    of it; "loops", the array statements that are fused loops; "cupy", those that are kernels; None:
+    nothing, Python runs it.  `workspace`: its large arrays are made in memory that is used again.
+    `threads`: how many may share a loop.
     """
 
     arrays: str = "numpy"
@@ -40,7 +40,12 @@ class Target:
     @property
     def fused(self) -> bool:
         """Whether its array statements are loops that Numba compiles."""
-        return self.compiler is not None
+        return self.compiler in ("numba", "loops")
+
+    @property
+    def kernels(self) -> bool:
+        """Whether runs of its array statements are kernels for CuPy's arrays, each one launch."""
+        return self.compiler == "cupy"
 
 
 HOST = Target()

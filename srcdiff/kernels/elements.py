@@ -6,6 +6,7 @@ None where loops over scalars would not compute the same: then it stays the call
 
 from __future__ import annotations
 
+import builtins
 import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -66,9 +67,17 @@ class Reduce:
 Element = Map | Reduce
 
 
+_MODULES = {"builtins": builtins, "numpy": np, "operator": operator}
+
+
+def named(path: str) -> str:
+    """The name of the operation at a path: `np.arccos` is `np.acos` as well in NumPy 2."""
+    module, _, name = path.partition(".")
+    return op_of(getattr(_MODULES[module], name)).name
+
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+    return frozenset(map(named, text.split()))
 
 
 FLOATS = ("float64", "float32")
@@ -81,7 +90,7 @@ _ARITHMETIC = _words(
     """
 )
 """Of which some operand is no truth value, with which loops would count."""
-_POWERS = frozenset(("operator.pow", "numpy.power"))
+_POWERS = _words("operator.pow numpy.power")
 """Of which some operand is a float: an integer may be raised to a negative power."""
 _OF_FLOATS = _words(
     """
@@ -92,7 +101,7 @@ _OF_FLOATS = _words(
     numpy.sign numpy.sin numpy.sinh numpy.sqrt numpy.square numpy.tan numpy.tanh numpy.trunc
     """
 )
-_OF_COMPLEX = _words("numpy.conj numpy.exp numpy.square conj conjugate")
+_OF_COMPLEX = _words("numpy.conj numpy.exp numpy.square") | {"conj", "conjugate"}  # methods too
 _OF_TRUTHS = _words(
     """
     operator.and_ operator.or_ operator.xor numpy.logical_and numpy.logical_or numpy.logical_xor

@@ -16,7 +16,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
-from srcdiff.kernels.elements import FLOATS, Dims, dims_in
+from srcdiff.kernels.elements import FLOATS, Dims, dims_in, named
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 
@@ -56,7 +56,7 @@ class Expansion(Rewriter):
             "numpy.std": self.deviation, "std": self.deviation,
             "numpy.clip": self.clipped, "clip": self.clipped,
             "numpy.outer": self.outer, "numpy.linalg.norm": self.norm,
-            "operator.pow": self.power, "numpy.power": self.power,
+            named("operator.pow"): self.power, named("numpy.power"): self.power,
         }.get(op_of(call.fn).name)
         return None if made is None else made(call)
 

@@ -1,16 +1,17 @@
-"""Runs of array statements as calls of loop functions.
+"""Runs of array statements as calls of loop functions, or of what else computes their elements.
 
-Takes a finished function and the kinds of its parameters; gives the function in which each run of
-array statements that may be one loop nest is a call of that.  The invariant: what lies
-between the statements of a run, and is put before it, neither reads nor binds what the run does.
+Takes a finished function, the kinds of its parameters, and what is written of a run (`Form`); gives
+the function in which each run of array statements that may be one loop nest is a call of that.  The
+invariant: what lies between the statements of a run, and is put before it, neither reads nor binds
+what the run does.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -34,34 +35,71 @@ from srcdiff.primitives.views import asks_order
 from srcdiff.runtime.loops import check_shapes
 
 
-def fused(function: ir.Function, params: ir.Kinds) -> ir.Function:
-    """A function whose array statements are loops."""
-    function = remove_dead(with_known_shapes(function, {**params, **infer(function, params)}))
-    expansion = Expansion(function, {**params, **infer(function, params)})
-    done = remove_dead(_Fusion(function, params, expansion).function(function))
-    done = with_shared_loops(done)
+class Form(Protocol):
+    """What is written of a run: which statements it may hold, its call, and the whole at last.
+
+    `taken` are kinds in which the statements are judged; `note` is told of each before what stands
+    behind it; `element` is what a statement does, None of what stays as it is; `leaves`: whether
+    such a step of a statement may stand before the others.  `reads_arrays`: what has the elements
+    of an array in other axes, or is its shape, is read as the array, and need not be there.
+    """
+
+    reads_arrays: bool
+
+    def taken(self, kinds: ir.Kinds) -> ir.Kinds: ...
+
+    def note(self, fusion: Fusion, stmt: ir.Stmt) -> None: ...
+
+    def element(self, fusion: Fusion, stmt: ir.Stmt) -> Element | None: ...
+
+    def leaves(self, fusion: Fusion, stmt: ir.Stmt) -> bool: ...
+
+    def write(self, fusion: Fusion, run: Run) -> None: ...
+
+    def finished(self, function: ir.Function) -> ir.Function: ...
+
+
+def fused(function: ir.Function, params: ir.Kinds, form: Form) -> ir.Function:
+    """A function whose array statements are those of a form."""
+    kinds = form.taken({**params, **infer(function, params)})
+    function = remove_dead(with_known_shapes(function, kinds))
+    expansion = Expansion(function, form.taken({**params, **infer(function, params)}))
+    done = remove_dead(Fusion(function, params, expansion, form).function(function))
+    done = form.finished(done)
     if len(done.body) > 1 and type(done.body[-2]) is ir.Comment:  # nothing is left behind it
         return ir.rebuilt(done, body=(*done.body[:-2], done.body[-1]))
     return done
 
 
-class _Fusion(Rewriter):
-    """Goes through the blocks, and writes a call for each group."""
+class Fusion(Rewriter):
+    """Goes through the blocks, and writes a call for each group.
 
-    def __init__(self, function: ir.Function, params: ir.Kinds, expansion: Expansion) -> None:
+    `given` are the kinds of its names, `kinds` those in which a form takes the statements;
+    `numbers` are arrays without axes that a kernel may compute itself, as far as they are made.
+    """
+
+    def __init__(
+        self, function: ir.Function, params: ir.Kinds, expansion: Expansion, form: Form
+    ) -> None:
         whole = expansion.expanded
         self.native = function.target.native
         super().__init__(ir.Fresh(ir.all_names(whole)))
+        self.form = form
         self.steps = expansion.steps
-        self.kinds: ir.Kinds = {**params, **infer(whole, params)}
-        self.shared = PointsTo.of(whole, self.kinds).near
+        self.given: ir.Kinds = {**params, **infer(whole, params)}
+        self.kinds = form.taken(self.given)
+        memory = PointsTo.of(whole, self.kinds)
+        self.shared, self.written = memory.near, memory.written
         self.counts = _bindings(whole, self.kinds)
         self.views = views_in(whole, self.kinds, self.counts)
         self.shapes = _shapes(whole, self.counts)
-        self.arrays = {n: v.whole for n, v in self.views.items() if v.whole is not None}
-        self.arrays.update((n, a.id) for n, a in self.shapes.items())
+        self.arrays: dict[str, str] = {}
+        if form.reads_arrays:
+            self.arrays.update((n, v.whole) for n, v in self.views.items() if v.whole is not None)
+            self.arrays.update((n, a.id) for n, a in self.shapes.items())
         self.uses = _readers(whole, self.arrays)
         self.alike: dict[str, str] = {}
+        self.numbers: dict[str, Map] = {}
         stores = (s for s in ir.walk(whole.body) if type(s) is ir.SetItem)
         self.parts = {s.base.id for s in stores if s.index is not None}
         self.laid = _laid(whole, self.kinds)
@@ -79,6 +117,7 @@ class _Fusion(Rewriter):
     def block(self, block: ir.Block) -> ir.Block:
         """A block with its groups as calls."""
         around, alike, self.out = self.out, dict(self.alike), []
+        numbers = dict(self.numbers)
         row = _Row(self)
         for stmt in block:
             if type(stmt) is ir.Comment and row.items:
@@ -89,17 +128,21 @@ class _Fusion(Rewriter):
                 self.out.append(self.inside(stmt))
         self.flush(row)
         done, self.out, self.alike = tuple(self.out), around, alike
+        self.numbers = numbers
         return done
 
     def take(self, row: _Row, stmt: ir.Stmt) -> bool:
         """Put a statement into a row, if it only computes."""
         if not self.views.keys().isdisjoint(ir.writes(stmt)):
             return row.take(stmt, None)
+        if id(stmt) not in self.steps:
+            self.form.note(self, stmt)
         steps = self.steps.get(id(stmt), (stmt,))
         found = {id(s): e for s in steps if (e := self.element(s)) is not None}
         asked = [s for s in steps if id(s) not in found]  # lengths
         made = {n for e in found.values() for n in ir.writes(e.stmt)}
         before = found and all(made.isdisjoint(ir.reads(s)) for s in asked)
+        before = before and all(self.form.leaves(self, s) for s in asked)
         if before and all(row.take(s, None) for s in asked):
             if row.take(stmt, list(found.values())):
                 return True
@@ -109,34 +152,52 @@ class _Fusion(Rewriter):
 
     def element(self, stmt: ir.Stmt) -> Element | None:
         """What a statement does to elements; what parts are written into is made as it is."""
-        found = element_of(stmt, self.kinds, self.shapes)
+        found = self.form.element(self, stmt)
         if not isinstance(found, Map) or found.target is None:
             return found
         in_parts = found.like is not None and found.target in self.parts
         return None if in_parts or found.target in self.laid else found
 
-
     def flush(self, row: _Row) -> None:
         """Write what has been put into a row, the groups of it as calls."""
         for item in row.items:
-            if isinstance(item, _Run):
+            if isinstance(item, Run):
                 self.write(item)
             else:
                 self.out.append(item)
 
-    def write(self, run: _Run) -> None:
-        """Write the call of a run, or its statements where loops gain nothing."""
-        steps = [s.element for s in run.group.steps]
-        if not any(isinstance(e, Reduce) or e.compute is not None for e in steps):
-            self.out += run.stmts
-            return
+    def write(self, run: Run) -> None:
+        """Write the call of a run, or its statements where that gains nothing."""
         self.loc = run.stmts[0].loc
+        self.form.write(self, run)
+
+    def needed(self, run: Run) -> set[str]:
+        """The names bound in a run that something outside reads; steps for others are left out."""
         needed = needed_outside(run.group, self.uses, self.counts, self.arrays)
         run.group.steps = used_steps(run.group, needed)
-        if not run.group.steps:
-            return
-        writer = Writer(run.group, segments_of(run.group), needed)
-        _Call(self, run, writer).write(ir.Subroutine(writer.function()))
+        return needed
+
+    def unpacked(
+        self, call: ir.Call, names: Sequence[str], value: Callable[[str, ir.Call], ir.Call]
+    ) -> None:
+        """The results of a call under their names, `value` of each."""
+        if not names:
+            self.out.append(ir.Effect(call, self.loc))
+        elif len(names) == 1:
+            self.assign(ir.Name(names[0]), value(names[0], call))
+        else:
+            found = self.temp(call)
+            for k, name in enumerate(names):
+                taken = ir.Call(operator.getitem, (found, ir.Const(k)), role=ir.Unpacks(len(names)))
+                self.assign(ir.Name(name), value(name, taken))
+
+    def name_of(self, place: Place, run: Run) -> ir.Name:
+        """A name that stands for a place of a run in the function."""
+        if place.index is None:
+            return ir.Name(place.root)
+        names = sorted(run.uses.read)
+        known = next((n for n in names if self.views.get(n) == View(place)), None)
+        return self.item(ir.Name(place.root), place.index) if known is None else ir.Name(known)
 
 
 # --- statements that may run in another order -----------------------------------------------------
@@ -160,7 +221,7 @@ class _Uses:
 
 
 @state
-class _Run:
+class Run:
     """Statements that are one group, and what they use."""
 
     group: Group
@@ -174,15 +235,15 @@ class _Row:
     A statement joins the last run that it fits and that nothing behind keeps it from.
     """
 
-    def __init__(self, fusion: _Fusion) -> None:
+    def __init__(self, fusion: Fusion) -> None:
         self.fusion = fusion
-        self.items: list[_Run | ir.Stmt] = []
+        self.items: list[Run | ir.Stmt] = []
         self.mark: ir.Comment | None = None
-        self.before: list[_Run] = []
+        self.before: list[Run] = []
 
     def remark(self, comment: ir.Comment) -> None:
         """What is said between the statements before and those that follow."""
-        self.mark, self.before = comment, [i for i in self.items if isinstance(i, _Run)]
+        self.mark, self.before = comment, [i for i in self.items if isinstance(i, Run)]
         self.items.append(comment)
 
     def take(self, stmt: ir.Stmt, elements: list[Element] | None) -> bool:
@@ -193,7 +254,7 @@ class _Row:
         place = len(self.items)
         for place in range(len(self.items), 0, -1):
             item = self.items[place - 1]
-            if isinstance(item, _Run) and elements and self.joins(item, stmt, elements):
+            if isinstance(item, Run) and elements and self.joins(item, stmt, elements):
                 item.uses.add(uses)
                 return True
             if self.keeps_apart(item, uses):
@@ -207,20 +268,20 @@ class _Row:
             return True
         return self.starts(stmt, elements, uses)
 
-    def is_mark(self, item: _Run | ir.Stmt) -> bool:
+    def is_mark(self, item: Run | ir.Stmt) -> bool:
         """Whether it makes a difference on which side of it a statement stands."""
-        return isinstance(item, _Run) or type(item) is ir.Comment
+        return isinstance(item, Run) or type(item) is ir.Comment
 
     def starts(self, stmt: ir.Stmt, elements: list[Element], uses: _Uses) -> bool:
         """Begin a run with a statement."""
         fusion = self.fusion
-        run = _Run(Group(fusion.kinds, fusion.shared, fusion.views), uses)
+        run = Run(Group(fusion.kinds, fusion.shared, fusion.views), uses)
         if not self.joins(run, stmt, elements):
             return False
         self.items.append(run)
         return True
 
-    def joins(self, run: _Run, stmt: ir.Stmt, elements: list[Element]) -> bool:
+    def joins(self, run: Run, stmt: ir.Stmt, elements: list[Element]) -> bool:
         """Put a statement into a run, with all its steps or not at all."""
         trial = run.group.copied()
         if not all(map(trial.add, elements)):
@@ -232,11 +293,11 @@ class _Row:
         run.stmts.append(stmt)
         return True
 
-    def keeps_apart(self, item: _Run | ir.Stmt, uses: _Uses) -> bool:
+    def keeps_apart(self, item: Run | ir.Stmt, uses: _Uses) -> bool:
         """Whether something has to run before what uses some names."""
-        if not isinstance(item, _Run) and type(item) is ir.Comment:
+        if not isinstance(item, Run) and type(item) is ir.Comment:
             return False
-        other = item.uses if isinstance(item, _Run) else self.uses(item, None)
+        other = item.uses if isinstance(item, Run) else self.uses(item, None)
         named = uses.bound & (other.read | other.bound) or uses.read & other.bound
         in_memory = self.meet(uses.stored, other.looked | other.stored)
         return bool(named) or in_memory or self.meet(uses.looked, other.stored)
@@ -311,32 +372,57 @@ def _laid(function: ir.Function, kinds: ir.Kinds) -> set[str]:
     return found
 
 
+class Loops:
+    """The form of loops: a nest of them for each run."""
+
+    reads_arrays = True
+
+    def taken(self, kinds: ir.Kinds) -> ir.Kinds:
+        """The kinds as they are."""
+        return kinds
+
+    def note(self, fusion: Fusion, stmt: ir.Stmt) -> None:
+        """Nothing is kept of it."""
+
+    def element(self, fusion: Fusion, stmt: ir.Stmt) -> Element | None:
+        """Whatever loops over scalars compute."""
+        return element_of(stmt, fusion.kinds, fusion.shapes)
+
+    def leaves(self, fusion: Fusion, stmt: ir.Stmt) -> bool:
+        """Lengths and parts; sums are elements."""
+        return True
+
+    def write(self, fusion: Fusion, run: Run) -> None:
+        """A loop function and its call, where something is computed."""
+        steps = [s.element for s in run.group.steps]
+        if not any(isinstance(e, Reduce) or e.compute is not None for e in steps):
+            fusion.out += run.stmts
+            return
+        needed = fusion.needed(run)
+        if run.group.steps:
+            writer = Writer(run.group, segments_of(run.group), needed)
+            _Call(fusion, run, writer).write(ir.Subroutine(writer.function()))
+
+    def finished(self, function: ir.Function) -> ir.Function:
+        """One function for loops that are the same."""
+        return with_shared_loops(function)
+
+
 class _Call:
     """What stands for a group: arrays for its results, checks of shapes, and the call."""
 
-    def __init__(self, fusion: _Fusion, run: _Run, writer: Writer) -> None:
-        self.fusion, self.read, self.writer = fusion, run.uses.read, writer
+    def __init__(self, fusion: Fusion, run: Run, writer: Writer) -> None:
+        self.fusion, self.writer = fusion, writer
         self.whole: Frame = tuple(range(run.group.rank))
         found = {a.place: a for a in writer.accesses()}
-        self.names = {p: self.name_of(p) for p in found}
+        self.names = {p: fusion.name_of(p, run) for p in found}
         self.parts = {self.names[p] for p, a in found.items() if a.array != p}
         shaped = [(self.names[p], a.own) for p, a in found.items()]
         shaped += run.group.likes.items()
         for place, access in run.group.loads.items():  # what only results need that nobody reads
             if place not in found:
-                shaped.append((self.name_of(place), access.own))
+                shaped.append((fusion.name_of(place, run), access.own))
         self.shaped = list(dict.fromkeys(shaped))
-
-    def name_of(self, place: Place) -> ir.Name:
-        """A name that stands for a place in the function."""
-        if place.index is None:
-            return ir.Name(place.root)
-        views = self.fusion.views
-        view = View(place)
-        known = next((n for n in sorted(self.read) if views.get(n) == view), None)
-        if known is None:
-            return self.fusion.item(ir.Name(place.root), place.index)
-        return ir.Name(known)
 
     # --- shapes -----------------------------------------------------------------------------------
 
@@ -396,7 +482,7 @@ class _Call:
         numbers = [ir.Name(n) for n in writer.numbers]
         lengths = [self.length(axis) for axis in writer.free_axes]
         call = ir.Call(nest, (*arrays, *new.values(), *numbers, *lengths), text=nest.__name__)
-        self.results(call)
+        fusion.unpacked(call, list(writer.results), self.number)
         for place, name in new.items():
             if name.id != place.root:
                 fusion.assign(ir.Name(place.root), name)
@@ -413,19 +499,6 @@ class _Call:
         if output.frame == self.whole and like is not None:
             fusion.alike_from_now(name, like)
         return name
-
-    def results(self, call: ir.Call) -> None:
-        """The sums over all iterations under their names."""
-        fusion, names = self.fusion, list(self.writer.results)
-        if not names:
-            fusion.out.append(ir.Effect(call, fusion.loc))
-        elif len(names) == 1:
-            fusion.assign(ir.Name(names[0]), self.number(names[0], call))
-        else:
-            found = fusion.temp(call)
-            for k, name in enumerate(names):
-                taken = ir.Call(operator.getitem, (found, ir.Const(k)), role=ir.Unpacks(len(names)))
-                fusion.assign(ir.Name(name), self.number(name, taken))
 
     def number(self, name: str, result: ir.Call) -> ir.Call:
         """The number that NumPy gives, of the one that Numba gives to Python."""

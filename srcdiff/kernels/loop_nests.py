@@ -81,10 +81,10 @@ class Writer:
                 column = bool(step.over) and not self.is_row(step.frame)
                 self.outputs[place] = Output(place.root, step.frame, dtype, column)
         for place in self.outputs:
-            self.params[place] = self.fresh(_shown(place.root))
+            self.params[place] = self.fresh(shown(place.root))
         for found in self.accesses():
             if found.array not in self.arrays:
-                self.arrays[found.array] = self.fresh(_shown(found.array.root))
+                self.arrays[found.array] = self.fresh(shown(found.array.root))
         for step in self.group.steps:
             place = step.place
             if place in self.segments.crossing and place.root in self.group.bound:
@@ -126,7 +126,7 @@ class Writer:
         if operand.place is not None or type(atom) is not ir.Name:
             return atom
         if atom.id not in self.numbers:
-            self.numbers[atom.id] = self.fresh(_shown(atom.id))
+            self.numbers[atom.id] = self.fresh(shown(atom.id))
         return self.numbers[atom.id]
 
     def is_row(self, frame: Frame) -> bool:
@@ -457,7 +457,7 @@ def _whole(place: Place, frame: Frame) -> Access:
     return Access(place, frame, place, frame, tuple(ZERO for _ in frame))
 
 
-def _shown(name: str) -> str:
+def shown(name: str) -> str:
     """A name that a parameter may have: that of a temporary is none for readers."""
     return name.replace("__", "_").lstrip("_") or "t"
 

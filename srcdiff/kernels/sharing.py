@@ -41,7 +41,7 @@ def with_shared_loops(function: ir.Function) -> ir.Function:
         if type(call.fn) is ir.Subroutine:
             loop = call.fn.function
             starts = tuple(s.value for s in _starts(loop))
-            form = forms.setdefault(_form(loop), _Form(loop))
+            form = forms.setdefault(form_of(loop), _Form(loop))
             form.starts.append(starts)
             of[id(call.fn)] = form, starts
     threads = function.target.threads > 1
@@ -82,7 +82,7 @@ def _with_parameters(form: _Form) -> ir.Function:
 # --- what two functions have in common ------------------------------------------------------------
 
 
-def _form(loop: ir.Function) -> tuple[int, ir.Block]:
+def form_of(loop: ir.Function) -> tuple[int, ir.Block]:
     """The loops with names by their order, and without the numbers where they start."""
     body = _mapped(loop, lambda k, start: ir.Const(...))
     names = [p.name for p in loop.params]

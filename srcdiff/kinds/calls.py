@@ -42,6 +42,7 @@ from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.operation import Meaning, op_of
 from srcdiff.primitives.ops import Op, op_named
 from srcdiff.runtime import arrays, indexing, records, sequences, trees
+from srcdiff.runtime.devices import OnHost
 
 # --- the kinds of results where arrays are on a device -------------------------------------------
 
@@ -135,6 +136,8 @@ def call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs, device: bool) -> ir.Kin
 
     `device`: arrays live on a device.
     """
+    if type(fn) is OnHost:
+        return call_kind(fn.function, args, kwargs, False)
     if not kwargs and _NUMERIC.issuperset(map(type, args)) and _is_of_library(fn):
         return _of_numeric(fn, args, device)
     return _of_any(fn, args, kwargs, device)
@@ -177,6 +180,9 @@ def _call_kind(fn: ir.Callee, args: Args, kwargs: Kwargs) -> ir.Kind:
         return getattr(fn.key, "result", ir.UNKNOWN)
     if type(fn) is ir.Subroutine:
         return _of_loops(fn.function) if fn.kinds is None else fn.result
+    if type(fn) is ir.Kernel:
+        made: ir.Kind = fn.result
+        return made
     if type(fn) is ir.Name:
         return ir.UNKNOWN
     known = _by_rule(_SPECIAL, fn, args, kwargs)

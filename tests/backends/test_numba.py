@@ -27,13 +27,13 @@ X = np.array([0.3, -0.5, 0.2, 0.9])
 
 
 def test_what_is_no_compiler():
-    with pytest.raises(ValueError, match="expected None, 'numba', 'loops' or 'auto', given 'cyth"):
+    with pytest.raises(ValueError, match="'numba', 'loops', 'auto' or 'cupy', given 'cython'"):
         srcdiff.grad(recurrence, compile="cython")
-    with pytest.raises(ValueError, match="compile: expected None or 'numba', given 'auto'"):
+    with pytest.raises(ValueError, match="compile: expected None, 'numba' or 'cupy', given 'auto'"):
         srcdiff.generate(recurrence, compile="auto", example=(X, 0.5))
     with pytest.raises(ValueError, match="compile: needs an example"):
         srcdiff.generate(recurrence, compile="numba")
-    with pytest.raises(ValueError, match="compile: expected None or .numba., given .loops."):
+    with pytest.raises(ValueError, match="expected None, .numba. or .cupy., given .loops."):
         srcdiff.generate(recurrence, compile="loops", example=(X, 0.5))
 
 

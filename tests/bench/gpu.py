@@ -1,14 +1,15 @@
 """Gradients of a network and of a stencil on a GPU, against torch on the same one.
 
-`python -m tests.bench gpu`, where CuPy finds a GPU; without torch its columns stay empty.  Times
-are between two events of the device, around many calls: the median of some such measurements.
-A second time is that of the host until all calls are issued: where both are near, the host is what
-takes the time.
+`python -m tests.bench gpu`, where CuPy finds a GPU; without torch its columns stay empty.  Each is
+measured with kernels (`compile="cupy"`) as well.  Times are between two events of the device,
+around many calls: the median of some such measurements.  A second time is that of the host until
+all calls are issued: where both are near, the host is what takes the time.
 """
 
 from __future__ import annotations
 
 import importlib
+import itertools
 import statistics
 import time
 from collections.abc import Callable
@@ -35,15 +36,14 @@ def main() -> None:
     torch = _torch()
     other = "no torch with CUDA" if torch is None else f"torch {torch.__version__}"
     print(f"gradients on {name}, CuPy {cupy.__version__}, {other}; ms by events (host)")
-    for dtype in ("float32", "float64"):
+    for compile, dtype in itertools.product((None, "cupy"), ("float32", "float64")):
+        how = f"{dtype}, kernels" if compile else dtype
         for sizes in NETWORKS:
-            calls = network_calls(cupy, torch, sizes, dtype)
-            report(f"network {sizes} {dtype}", *calls, cupy, torch)
+            calls = network_calls(cupy, torch, sizes, dtype, compile)
+            report(f"network {sizes} {how}", *calls, cupy, torch)
         for side, steps in GRIDS:
-            report(
-                f"heat {side} x {side}, {steps} steps {dtype}",
-                *heat_calls(cupy, torch, side, steps, dtype), cupy, torch,
-            )  # fmt: skip
+            calls = heat_calls(cupy, torch, side, steps, dtype, compile)
+            report(f"heat {side} x {side}, {steps} steps {how}", *calls, cupy, torch)
 
 
 def _torch() -> Any:
@@ -59,7 +59,7 @@ Call = Callable[[], Any]
 
 
 def network_calls(
-    cupy: Any, torch: Any, sizes: tuple[int, int, int], dtype: str
+    cupy: Any, torch: Any, sizes: tuple[int, int, int], dtype: str, compile: str | None
 ) -> tuple[Call, Call | None]:
     """A gradient of the network by its weights, here and in torch."""
     samples, width, inputs = sizes
@@ -67,7 +67,7 @@ def network_calls(
     shapes = ((inputs, width), (width, 4), (samples, inputs), (samples, 4))
     host = [(rng.normal(size=s) / np.sqrt(s[0])).astype(dtype) for s in shapes]
     here = [cupy.asarray(x) for x in host]
-    g = srcdiff.grad(network, ("w1", "w2"))
+    g = srcdiff.grad(network, ("w1", "w2"), compile=compile)
     if torch is None:
         return (lambda: g(*here)), None
     w1, w2, x, y = (torch.tensor(v, device="cuda") for v in host)
@@ -82,12 +82,12 @@ def network_calls(
 
 
 def heat_calls(
-    cupy: Any, torch: Any, side: int, steps: int, dtype: str
+    cupy: Any, torch: Any, side: int, steps: int, dtype: str, compile: str | None
 ) -> tuple[Call, Call | None]:
     """A gradient of the stencil by its start, here and in torch."""
     host = np.random.default_rng(0).normal(size=(side, side)).astype(dtype)
     here = cupy.asarray(host)
-    g = srcdiff.grad(heat)
+    g = srcdiff.grad(heat, compile=compile)
     if torch is None:
         return (lambda: g(here, steps, 0.1)), None
     start = torch.tensor(host, device="cuda", requires_grad=True)
@@ -117,7 +117,7 @@ def check(ours: Any, theirs: Any) -> None:
 def report(what: str, here: Call, there: Call | None, cupy: Any, torch: Any) -> None:
     """One line: the times of both, and how many times torch's they are."""
     ours, host = measured(here, cupy.cuda.Event, _between_cupy(cupy))
-    line = f"{what:44} {ours:9.3f} ({host:.3f})"
+    line = f"{what:48} {ours:9.3f} ({host:.3f})"
     if there is not None:
         theirs, host = measured(
             there, lambda: torch.cuda.Event(enable_timing=True), lambda a, b: a.elapsed_time(b)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.programs import PROGRAMS
+from tests.golden_update import COMPILED
+from tests.programs import GOLDEN, PROGRAMS
 from tests.rules.samples import collected
 from tests.standin import Device, samples
 from tests.standin.corpus import run
@@ -25,6 +26,8 @@ RULE = ("right", "numbers", "missing", "refused", "undefined")
 # All of them: `python -m tests.standin`.
 CALLED_CP = part(PROGRAMS, lambda p: p.name, 10)
 CALLED_NP = part(PROGRAMS, lambda p: p.name, 24, which=1)
+KERNELS = part(PROGRAMS, lambda p: p.name, 100, which=2)
+KERNELS += [p for p in GOLDEN if p.function.__name__ in COMPILED and p not in KERNELS]
 # Functions of NumPy that stand in tables are compared with CuPy's.
 TABLES = ("functions-activation_by_name", "functions-network_by_names")
 CALLED_NP += [p for p in PROGRAMS if p.name in TABLES and p not in CALLED_NP]
@@ -62,6 +65,13 @@ def test_program(device, program):
 def test_program_written_with_np(device, program):
     """The same but for the names."""
     outcome = run(program, device, True)
+    assert outcome.verdict in ("right", "numbers", "refused", "primal"), outcome.detail
+
+
+@pytest.mark.parametrize("program", KERNELS, ids=lambda p: p.name)
+def test_program_with_kernels(device, program):
+    """The same, where runs of array statements are kernels."""
+    outcome = run(program, device, compile="cupy")
     assert outcome.verdict in ("right", "numbers", "refused", "primal"), outcome.detail
 
 

@@ -55,11 +55,12 @@ def quiet():
         yield
 
 
-@pytest.mark.parametrize("as_written", [False, True], ids=["cp", "np"])
+@pytest.mark.parametrize("how", ["cp", "np", "kernels"])
 @pytest.mark.parametrize("program", CORPUS, ids=lambda p: getattr(p, "name", "none"))
-def test_program(program, as_written):
+def test_program(program, how):
+    compile = "cupy" if how == "kernels" else None
     with quiet():
-        outcome = corpus.run(program, Gpu(), as_written)
+        outcome = corpus.run(program, Gpu(), how == "np", compile)
     assert outcome.verdict not in ("wrong", "failed"), outcome.detail
 
 

@@ -90,6 +90,12 @@ def f(x):
 
 srcdiff.grad(f, workspace=True, compile="numba")(2.0)
 """,
+    "Kernels for arrays of NumPy": """
+def f(x):
+    return np.sum(np.sin(x) * x)
+
+srcdiff.grad(f, compile="cupy")(np.ones(3))
+""",
     "Checks of adjoints that are compiled": """
 def f(x):
     return np.sqrt(x)

@@ -5,7 +5,8 @@ unasked.
 `sys.modules` and takes them out again.  As in CuPy functions return arrays without axes where NumPy
 returns numbers, `x[0]` is a view, functions refuse arrays of NumPy and (but for the operators)
 lists and numbers, and names that CuPy lacks are missing.  What goes to the host is counted
-(`transfers`), and so are the arrays that are made (`allocations`).
+(`transfers`), and so are the arrays that are made (`allocations`) and what is launched, about
+(`launches`).  Kernels are read and computed by `kernels.py`.
 """
 
 from __future__ import annotations

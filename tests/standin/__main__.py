@@ -19,11 +19,11 @@ def main(only: str = "") -> int:
     found: Counter[str] = Counter()
     with device.installed(), np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for written in (False, True):
-            for outcome in outcomes(device, only, written):
+        for how in ("cp", "np", "kernels"):
+            compile = "cupy" if how == "kernels" else None
+            for outcome in outcomes(device, only, how == "np", compile):
                 found[outcome.verdict] += 1
                 if outcome.verdict not in ("right", "numbers"):
-                    how = "np" if written else "cp"
                     print(f"{outcome.verdict:8} {how} {outcome.program}: {outcome.detail}")
         for outcome in samples.outcomes(device, only):
             found[outcome.verdict] += 1

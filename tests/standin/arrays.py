@@ -13,12 +13,18 @@ class TransferError(RuntimeError):
 
 
 class Counts:
-    """What was done: values moved to the host, and arrays made."""
+    """What was done: values moved to the host, arrays made, and kernels launched, about."""
 
     def __init__(self) -> None:
         self.transfers = 0
         self.allocations = 0
+        self.launches = 0
         self.forbidden = False
+
+    def made(self) -> None:
+        """Count one array that a launch fills."""
+        self.allocations += 1
+        self.launches += 1
 
     def transfer(self, how: str) -> None:
         """Count one value that goes to the host."""
@@ -106,6 +112,7 @@ class ndarray:  # noqa: N801
             value = np.broadcast_to(value, self.held[key].shape)[::-1]
             key = key[::-1]
         self.held[key] = value
+        COUNTS.launches += 1
 
     def __copy__(self) -> Any:
         return wrapped(self.held.copy())
@@ -194,7 +201,8 @@ def wrapped(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic, bool)):
         made = ndarray.__new__(ndarray)
         made.held = np.asarray(value)
-        COUNTS.allocations += not isinstance(value, np.ndarray) or value.base is None
+        if not isinstance(value, np.ndarray) or value.base is None:
+            COUNTS.made()
         return made
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*map(wrapped, value))
@@ -263,6 +271,7 @@ def _operators() -> None:
             held = function(self.held, plain(other))
             if held is not self.held:  # NumPy makes a number of an array without axes
                 self.held[...] = held
+            COUNTS.launches += 1
             return self
 
         setattr(ndarray, f"__{name}__", forwards)

@@ -78,7 +78,9 @@ def to_host(value: Any) -> Any:
     return st.mapped(to_host, value) if st.is_record(value) else value
 
 
-def run(program: Program, device: Device, as_written: bool = False) -> Outcome:
+def run(
+    program: Program, device: Device, as_written: bool = False, compile: str | None = None
+) -> Outcome:
     """One program: its gradient on the device against that of NumPy, and what went to the host.
 
     `as_written`: the derivative is that of the function as it is, written with NumPy.
@@ -97,7 +99,7 @@ def run(program: Program, device: Device, as_written: bool = False) -> Outcome:
         return Outcome(program.name, "numbers")  # nothing says that it is for CuPy
     host = problem.output()
     if not alike(host, _picked(program, value)):
-        return _by_differences(program, on_device, outcome, device)
+        return _by_differences(program, on_device, outcome, device, compile)
     ct = st.random_like(np.random.default_rng(5), host)
     pos, kw = positional(program.function, problem.arguments())
     expected = srcdiff.grad(program.function, program.inputs, program.outputs)(
@@ -105,7 +107,7 @@ def run(program: Program, device: Device, as_written: bool = False) -> Outcome:
     )
     pos, kw = positional(program.function, to_device(problem.arguments(), device))
     function = program.function if as_written else on_device
-    g = srcdiff.grad(function, program.inputs, program.outputs)
+    g = srcdiff.grad(function, program.inputs, program.outputs, compile=compile)
     try:
         g.specialised(*pos, **kw)
         before = device.transfers
@@ -126,7 +128,9 @@ def run(program: Program, device: Device, as_written: bool = False) -> Outcome:
     )
 
 
-def _by_differences(program: Program, function: Any, outcome: Any, device: Device) -> Outcome:
+def _by_differences(
+    program: Program, function: Any, outcome: Any, device: Device, compile: str | None
+) -> Outcome:
     """A program that gives something else on the device (`x[0]` is a view), by differences."""
 
     def on_host(*args: Any, **kwargs: Any) -> Any:
@@ -141,7 +145,7 @@ def _by_differences(program: Program, function: Any, outcome: Any, device: Devic
     rng = np.random.default_rng(5)
     ct, way = st.random_like(rng, problem.output()), st.random_like(rng, problem.at)
     pos, kw = positional(program.function, to_device(problem.arguments(), device))
-    g = srcdiff.grad(function, program.inputs, program.outputs)
+    g = srcdiff.grad(function, program.inputs, program.outputs, compile=compile)
     try:
         found = to_host(g(*pos, grad_outputs=to_device(ct, device), **kw))
     except SrcdiffError as error:
@@ -201,8 +205,10 @@ def _close(x: Any, y: Any) -> bool:
     return bool(np.allclose(x, y, rtol=rtol, atol=1e-9, equal_nan=True))
 
 
-def outcomes(device: Device, only: str = "", as_written: bool = False) -> Iterator[Outcome]:
+def outcomes(
+    device: Device, only: str = "", as_written: bool = False, compile: str | None = None
+) -> Iterator[Outcome]:
     """The programs of the corpus, or some of them."""
     for program in PROGRAMS:
         if only in program.name:
-            yield run(program, device, as_written)
+            yield run(program, device, as_written, compile)

@@ -16,6 +16,7 @@ from srcdiff.backends.cupy.calls import KNOWN
 
 from . import strictness
 from .arrays import COUNTS, TransferError, _index, _methods, computed, ndarray, plain, wrapped
+from .kernels import ElementwiseKernel
 
 __all__ = ["Device", "TransferError"]
 
@@ -90,11 +91,13 @@ class Device:
                 setattr(self.modules[parent], last, module)
         self.cupy = self.modules["cupy"]
         self.cupy.ndarray = ndarray  # type: ignore[attr-defined]
+        self.cupy.ElementwiseKernel = ElementwiseKernel  # type: ignore[attr-defined]
         self.cupy.asnumpy = lambda a: a.get()  # type: ignore[attr-defined]
         self.cupy.get_array_module = lambda *args: self.cupy  # type: ignore[attr-defined]
 
     transfers = property(lambda self: COUNTS.transfers)
     allocations = property(lambda self: COUNTS.allocations)
+    launches = property(lambda self: COUNTS.launches)
 
     @contextlib.contextmanager
     def installed(self) -> Iterator[Device]:
@@ -250,6 +253,8 @@ def _function(value: Any, name: str, module: str, what: str) -> Callable[..., An
             return tuple(w if isinstance(a, ndarray) else a for a, w in zip(args, whole))
         if name in ("array", "asarray", "asanyarray", "ascontiguousarray"):
             return _array(value, args, kwargs)
+        if name.startswith("empty"):  # nothing fills them
+            COUNTS.launches -= 1
         return _turned(name, computed(value, args, kwargs))
 
     function.__name__ = function.__qualname__ = name
