@@ -28,6 +28,8 @@ from srcdiff.kernels.places import Frame, Place, View, views_in
 from srcdiff.kernels.segments import segments_of
 from srcdiff.kernels.sharing import with_shared_loops
 from srcdiff.kinds.interpreter import infer
+from srcdiff.normalize.live_ranges import webs
+from srcdiff.optimize.coalesce import with_first_names
 from srcdiff.optimize.dead_code import remove_dead
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
@@ -42,9 +44,11 @@ class Form(Protocol):
     behind it; `element` is what a statement does, None of what stays as it is; `leaves`: whether
     such a step of a statement may stand before the others.  `reads_arrays`: what has the elements
     of an array in other axes, or is its shape, is read as the array, and need not be there.
+    `in_order`: one iteration is behind the other, so that two may add to one element.
     """
 
     reads_arrays: bool
+    in_order: bool
 
     def taken(self, kinds: ir.Kinds) -> ir.Kinds: ...
 
@@ -61,11 +65,14 @@ class Form(Protocol):
 
 def fused(function: ir.Function, params: ir.Kinds, form: Form) -> ir.Function:
     """A function whose array statements are those of a form."""
+    # A name that is bound again stands for no part of an array.
+    function = webs(function, lambda n: not (ir.is_adjoint(n) or ir.is_temporary(n)))
     kinds = form.taken({**params, **infer(function, params)})
     function = remove_dead(with_known_shapes(function, kinds))
     expansion = Expansion(function, form.taken({**params, **infer(function, params)}))
     done = remove_dead(Fusion(function, params, expansion, form).function(function))
     done = form.finished(done)
+    done = with_first_names(done, {**params, **infer(done, params)}, copies=False)
     if len(done.body) > 1 and type(done.body[-2]) is ir.Comment:  # nothing is left behind it
         return ir.rebuilt(done, body=(*done.body[:-2], done.body[-1]))
     return done
@@ -275,7 +282,7 @@ class _Row:
     def starts(self, stmt: ir.Stmt, elements: list[Element], uses: _Uses) -> bool:
         """Begin a run with a statement."""
         fusion = self.fusion
-        run = Run(Group(fusion.kinds, fusion.shared, fusion.views), uses)
+        run = Run(Group(fusion.kinds, fusion.shared, fusion.views, fusion.form.in_order), uses)
         if not self.joins(run, stmt, elements):
             return False
         self.items.append(run)
@@ -376,6 +383,7 @@ class Loops:
     """The form of loops: a nest of them for each run."""
 
     reads_arrays = True
+    in_order = True
 
     def taken(self, kinds: ir.Kinds) -> ir.Kinds:
         """The kinds as they are."""

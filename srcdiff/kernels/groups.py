@@ -55,12 +55,14 @@ class Group:
     """Steps that run in one loop nest over the index space `dims`.
 
     Rows: the first `split` axes are looped over outside; what goes over the others is one row.
-    `split` None: nothing asks for rows.
+    `split` None: nothing asks for rows.  The places `added` are parts of arrays to which elements
+    are added, and no more: several parts of one array, row by row, one after the other.
     """
 
     kinds: ir.Kinds
     shared: Groups
     views: Views
+    in_order: bool
     dims: Dims = ()
     split: int | None = None
     steps: list[Step] = field(default_factory=list)
@@ -68,6 +70,7 @@ class Group:
     loads: dict[Place, Access] = field(default_factory=dict)
     bound: set[str] = field(default_factory=set)
     likes: dict[ir.Name, Frame] = field(default_factory=dict)
+    added: set[Place] = field(default_factory=set)
     mark: tuple[ir.Stmt, ir.Comment] | None = None  # what is said before a step
 
     @property
@@ -90,9 +93,9 @@ class Group:
     def copied(self) -> Group:
         """Another group with the same steps."""
         return Group(
-            self.kinds, self.shared, self.views, self.dims, self.split, list(self.steps),
-            dict(self.values), dict(self.loads), set(self.bound), dict(self.likes),
-            self.mark,
+            self.kinds, self.shared, self.views, self.in_order, self.dims, self.split,
+            list(self.steps), dict(self.values), dict(self.loads), set(self.bound),
+            dict(self.likes), set(self.added), self.mark,
         )  # fmt: skip
 
     def add(self, element: Element) -> bool:
@@ -132,7 +135,7 @@ class Group:
         own = None
         if element.target is None:
             stored = self._stored(element)
-            if stored is None or not self._may_write(stored, frame, operands):
+            if stored is None or not self._may_write(stored, frame, element, operands):
                 return None
             place = stored
             if place.root not in self.bound:
@@ -158,16 +161,30 @@ class Group:
             return None
         return Place(element.base, element.index)
 
-    def _may_write(self, place: Place, frame: Frame, operands: Sequence[Operand | None]) -> bool:
+    def _may_write(
+        self, place: Place, frame: Frame, element: Map, operands: Sequence[Operand | None]
+    ) -> bool:
         """Whether loops may write into a place: nobody sees it otherwise in the group."""
-        if frame != tuple(range(self.rank)) or self._is_seen_otherwise(place, True):
+        read = [o.place for o in operands if o is not None and o.place is not None]
+        if any(p != place and self._may_share(p.root, place.root) for p in read):
             return False
-        read = [o.place for o in operands if o is not None and o.place not in (None, place)]
-        if any(p is not None and self._may_share(p.root, place.root) for p in read):
+        adds = type(element.stmt) is ir.SetItem and element.stmt.op in ("+", "-")
+        if not adds or place in read or (place in self.values and place not in self.added):
+            self.added.discard(place)
+        elif self._may_be_added_to(place):
+            self.added.add(place)
+        if frame != tuple(range(self.rank)) or self._is_seen_otherwise(place, True):
             return False
         value = self.values.get(place)
         same = value is None or (not value.sealed and value.frame == frame)
         return same and self._runs(place, frame)
+
+    def _may_be_added_to(self, place: Place) -> bool:
+        """Whether elements may be added to a place beside others of the same array."""
+        others = [p for p in self.added if p != place and p.root == place.root]
+        if others and self.split is None and self.rank > 1:
+            self.split = self.rank - 1
+        return not others or (self.in_order and bool(self.split))
 
     def _runs(self, place: Place, frame: Frame) -> bool:
         """Whether the axes of a place are those of a frame wherever it is loaded in the group.
@@ -246,6 +263,8 @@ class Group:
         others = [p for p in self.values if p != place]
         if writes:
             others += [p for p in self.loads if p != place]
+        if writes and place in self.added:
+            others = [p for p in others if p not in self.added or p.root != place.root]
         return any(self._may_share(p.root, place.root) for p in others)
 
     def _may_share(self, one: str, two: str) -> bool:

@@ -8,7 +8,6 @@ of one width, stays the statements that it was; nothing is asked of the device.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,7 +26,6 @@ from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.operation import op_of
 
 FLOATS = ("float64", "float32")
-_NUMBERS = re.compile(r"(_\d+)+$")
 ROOM = 4000
 """The bytes that the parameters of a launch may take together."""
 
@@ -39,6 +37,7 @@ class Launches:
     """
 
     reads_arrays = False
+    in_order = False
 
     def __init__(self, base: str) -> None:
         self.base = base
@@ -186,10 +185,10 @@ class _Body:
         for k, step in enumerate(group.steps):
             self._step(step)
             if step.place in self.made and last[step.place] == k:
-                self._result(step.place, self.fresh(_named(step.place.root)))
+                self._result(step.place, self.fresh(shown(step.place.root)))
         for place in self.stored:  # behind all that reads what was there
             known = self.given.get(place)
-            self._result(place, self.fresh(_named(place.root)) if known is None else known.name)
+            self._result(place, self.fresh(shown(place.root)) if known is None else known.name)
 
     def _is_store(self, step: Step) -> bool:
         """Whether a step writes into an array that is there before the kernel."""
@@ -276,7 +275,7 @@ class _Body:
             named = atom.id if type(atom) is ir.Name else "limit"
             if place is not None and ir.is_temporary(named):
                 named = place.root
-            self.given[key] = _Given(self.fresh(_named(named)), kind, atom, place)
+            self.given[key] = _Given(self.fresh(shown(named)), kind, atom, place)
         return self.given[key].name
 
     # --- what a kernel can be ---------------------------------------------------------------------
@@ -336,11 +335,6 @@ class _Body:
         result = kinds[0] if len(kinds) == 1 else ir.Tuple(kinds)
         names = tuple(n.id for n in self._ordered())
         return ir.Kernel(self.function(), self.param_kinds(), names, result)  # of any shape
-
-
-def _named(name: str) -> str:
-    """A name for an element: those of temporaries are numbered anew."""
-    return _NUMBERS.sub("", shown(name)) if ir.is_unnamed(name) else shown(name)
 
 
 def _scalar(dtype: str, python: bool = False) -> ir.Kind:

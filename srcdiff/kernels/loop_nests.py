@@ -9,6 +9,7 @@ else reads them.
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -24,6 +25,7 @@ from srcdiff.primitives.ops import Op, op_named
 from srcdiff.runtime.loops import add
 
 ZERO = ir.Const(0)
+_NUMBERS = re.compile(r"(_\d+)+$")
 Lines = dict[tuple[str, tuple[ir.Atom, ...]], ir.Name]
 """The lines of arrays along the innermost loop, by the array and where they start."""
 
@@ -458,8 +460,9 @@ def _whole(place: Place, frame: Frame) -> Access:
 
 
 def shown(name: str) -> str:
-    """A name that a parameter may have: that of a temporary is none for readers."""
-    return name.replace("__", "_").lstrip("_") or "t"
+    """A name that a parameter may have: those of temporaries are numbered anew."""
+    plain = name.replace("__", "_").lstrip("_") or "t"
+    return _NUMBERS.sub("", plain) if ir.is_unnamed(name) else plain
 
 
 def _letters(count: int, letters: Sequence[str]) -> list[str]:

@@ -3,7 +3,7 @@
 Takes the steps of a group; gives for each the number of its segment: what goes over a row is in the
 inner loop of that number, what is one value a row stands before it.  The invariant: what a step
 reads is complete where it stands, and what is written anew is so behind all that read what was
-there.
+there.  Two parts of one array are added to in segments of their own.
 """
 
 from __future__ import annotations
@@ -35,9 +35,15 @@ def segments_of(group: Group) -> Segments:
     made: dict[Place, int] = {}  # the segment in which elements were computed
     used: dict[Place, int] = {}  # the last segment that reads or writes
     free: dict[Place, int] = {}  # the first segment behind all inner loops that do so
+    added: dict[Place, int] = {}  # the segment in which elements are added to a part of an array
     for step in group.steps:
         before = is_once_a_row(group, step)  # the inner loop
         at = _segment(step, ready, free if before else used)
+        if step.place in group.added:
+            others = [k for p, k in added.items() if p != step.place and p.root == step.place.root]
+            if at > added.get(step.place, -1):
+                at = max([at, *(k + 1 for k in others)])
+            added[step.place] = max(at, added.get(step.place, 0))
         found.of.append(at)
         read = [o.place for o in step.operands if o.place is not None]
         for place in (*read, step.place):

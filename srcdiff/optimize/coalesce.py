@@ -121,20 +121,35 @@ def _made_at(block: list[ir.Stmt], end: int, mentions: Counter[str]) -> int | No
 # --- `u_1 = u` where `u` is not read afterwards: `u_1` becomes `u`, as the user wrote it ---------
 
 
-def with_first_names(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
-    """The function without second names for what has no use under its first."""
+def with_first_names(
+    function: ir.Function, kinds: ir.Kinds, copies: bool = True
+) -> ir.Function:
+    """The function without second names for what has no use under its first.
+
+    Where it is a copy, or anything computed of that (`copies` False).
+    """
     body, at = function.body, 0
     while at < len(body):
-        first = _first(body[at])
+        first = _first(body[at]) if copies else _former(body[at])
         if not first or not _may_stand(first, body, at, kinds):
             at += 1
             continue
-        (second,), rest = ir.writes(body[at]), body[at + 1 :]
+        (second,), rest = ir.writes(body[at]), body[at + 1 if copies else at :]
         body = (*body[:at], *ir.rename(rest, {second: first}))
+        at += not copies
     return ir.rebuilt(function, body=body)
 
 
 _NUMBER = re.compile(r"(_\d+)+\Z")
+
+
+def _former(stmt: ir.Stmt) -> str:
+    """What a value of a variable is computed of that is a value of the same one, empty if none."""
+    if type(stmt) is not ir.Assign:
+        return ""
+    variable = _NUMBER.sub("", stmt.target.id)
+    found = (n for n in ir.reads(stmt) if _NUMBER.sub("", n) == variable)
+    return next((n for n in found if n != stmt.target.id), "")
 
 
 def _may_stand(first: str, body: ir.Block, at: int, kinds: ir.Kinds) -> bool:

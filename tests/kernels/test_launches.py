@@ -118,7 +118,7 @@ CASES = {
     "scaled": (scaled, (X, 0.7), 1, (20, 6)),
     "chosen": (chosen, (X, X[::-1].copy()), 1, (32, 3)),
     "flux": (flux, (X,), 2, (15, 5)),
-    "in_place": (in_place, (X,), 2, (21, 12)),
+    "in_place": (in_place, (X,), 3, (21, 9)),
     "outer": (outer, (X, X[:5]), 2, (17, 8)),
     "of_columns": (of_columns, (A,), 3, (32, 10)),
 }

@@ -1,18 +1,18 @@
 heat_grad_kernel = cp.ElementwiseKernel(
-    "float64 t, float64 t_1, float64 t_2, float64 t_3, float64 t_4, float64 rate",
-    "float64 t_5",
+    "float64 u_1, float64 u_1_1, float64 u_1_2, float64 u_1_3, float64 u_1_4, float64 rate",
+    "float64 t",
     """
-    t_5 = rate * (t + t_1 + t_2 + t_3 - 4.0 * t_4);
+    t = rate * (u_1 + u_1_1 + u_1_2 + u_1_3 - 4.0 * u_1_4);
     """,
     "heat_grad_kernel",
 )
 
 
 heat_grad_kernel_1 = cp.ElementwiseKernel(
-    "float64 d_t, float64 u",
+    "float64 d_t, float64 u_1",
     "float64 d_u",
     """
-    d_u = 2.0 * d_t * u;
+    d_u = 2.0 * d_t * u_1;
     """,
     "heat_grad_kernel_1",
 )

@@ -4,52 +4,52 @@ from srcdiff.backends.numba.vector_math import add, exp, maximum, own_frame
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def cross_entropy_grad_loop(t_0, b, logits, t_1, t_2, t_3, d_logp):
+def cross_entropy_grad_loop(t_3, b, logits, t, t_1, t_2, d_logp):
     own_frame()
     n = logits.shape[0]
     m = logits.shape[1]
     for i in range(n):
-        t_0_row = t_0[i]
+        t_3_row = t_3[i]
         logits_row = logits[i]
-        t = -np.inf
+        t_4 = -np.inf
         d_logp_row = d_logp[i]
         for j in range(m):
-            t_4 = t_0_row[j] + b[j]
-            logits_row[j] = t_4
-            t = maximum(t, t_4)
+            t_5 = t_3_row[j] + b[j]
+            logits_row[j] = t_5
+            t_4 = maximum(t_4, t_5)
             # backward
             d_logp_row[j] = 0.0
-        t_1[i, 0] = t
-        t_2_row = t_2[i]
-        t_5 = 0.0
+        t[i, 0] = t_4
+        t_1_row = t_1[i]
+        t_6 = 0.0
         for j in range(m):
-            shifted = logits_row[j] - t
-            t_6 = exp(shifted)
-            t_2_row[j] = t_6
-            t_5 = add(t_5, t_6)
-        t_3[i, 0] = t_5
+            shifted = logits_row[j] - t_4
+            t_7 = exp(shifted)
+            t_1_row[j] = t_7
+            t_6 = add(t_6, t_7)
+        t_2[i, 0] = t_6
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def cross_entropy_grad_loop_1(d_logp, t_3, t_2, logits, t_1, d_logits, d_b):
+def cross_entropy_grad_loop_1(d_logp, t, t_1, logits, t_2, d_logits, d_b):
     own_frame()
     n = d_logits.shape[0]
     m = d_logits.shape[1]
     d_shifted = np.empty(m)
     for i in range(n):
         d_logp_row = d_logp[i]
-        t = 0.0
+        t_3 = 0.0
         logits_row = logits[i]
-        t_4 = t_1[i, 0]
+        t_4 = t_2[i, 0]
         t_5 = 0.0
         for j in range(m):
-            t = add(t, d_logp_row[j])
+            t_3 = add(t_3, d_logp_row[j])
             t_5 = add(t_5, 1.0 * (logits_row[j] == t_4))
-        t_6 = t / t_3[i, 0]
-        t_2_row = t_2[i]
+        t_6 = t_3 / t[i, 0]
+        t_1_row = t_1[i]
         t_7 = 0.0
         for j in range(m):
-            d_shifted_1 = d_logp_row[j] - t_6 * t_2_row[j]
+            d_shifted_1 = d_logp_row[j] - t_6 * t_1_row[j]
             d_shifted[j] = d_shifted_1
             t_7 = add(t_7, d_shifted_1)
         d_logits_row = d_logits[i]

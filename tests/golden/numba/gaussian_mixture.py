@@ -4,137 +4,137 @@ from srcdiff.backends.numba.vector_math import add, exp, maximum, own_frame
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def gaussian_mixture_grad_loop(x, means, t_1):
+def gaussian_mixture_grad_loop(x, means, t):
     own_frame()
-    n = t_1.shape[0]
-    m = t_1.shape[1]
+    n = t.shape[0]
+    m = t.shape[1]
     for i in range(n):
-        t = x[i]
-        t_1_row = t_1[i]
+        t_1 = x[i]
+        t_row = t[i]
         for j in range(m):
-            t_1_row[j] = t - means[j]
+            t_row[j] = t_1 - means[j]
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def gaussian_mixture_grad_loop_1(log_scales, logits, t_3, t_4, d_logits, d_t_16):
+def gaussian_mixture_grad_loop_1(log_scales, logits, t, t_1, d_logits, d_t):
     own_frame()
-    n = t_3.shape[0]
-    t = np.empty(n)
-    t_1 = 0.0
+    n = t.shape[0]
+    t_2 = np.empty(n)
+    t_3 = 0.0
     for i in range(n):
-        t_2 = log_scales[i]
-        t_3[i] = exp(-t_2)
+        t_4 = log_scales[i]
+        t[i] = exp(-t_4)
         t_5 = logits[i]
-        t_4[i] = t_5 - t_2
+        t_1[i] = t_5 - t_4
         t_6 = exp(t_5)
-        t[i] = t_6
+        t_2[i] = t_6
         # backward
-        t_1 = add(t_1, t_6)
-    d_t_1 = d_t_16 / t_1
+        t_3 = add(t_3, t_6)
+    d_t_3 = d_t / t_3
     for i in range(n):
-        d_logits[i] = d_t_1 * t[i]
+        d_logits[i] = d_t_3 * t_2[i]
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def gaussian_mixture_grad_loop_2(t_1, t_3, t_4, z, parts, top, t_8, t_9):
+def gaussian_mixture_grad_loop_2(t_2, t_3, t_4, z, parts, top, t, t_1):
     own_frame()
     n = z.shape[0]
     m = z.shape[1]
     for i in range(n):
-        t_1_row = t_1[i]
+        t_2_row = t_2[i]
         z_row = z[i]
         parts_row = parts[i]
         top_1 = -np.inf
         for j in range(m):
-            t = t_1_row[j] * t_3[j]
-            z_row[j] = t
-            t_2 = t_4[j] - 0.5 * t**2
-            parts_row[j] = t_2
-            top_1 = maximum(top_1, t_2)
+            t_5 = t_2_row[j] * t_3[j]
+            z_row[j] = t_5
+            t_6 = t_4[j] - 0.5 * t_5**2
+            parts_row[j] = t_6
+            top_1 = maximum(top_1, t_6)
         top[i, 0] = top_1
-        t_8_row = t_8[i]
-        t_5 = 0.0
+        t_row = t[i]
+        t_7 = 0.0
         for j in range(m):
-            t_6 = exp(parts_row[j] - top_1)
-            t_8_row[j] = t_6
+            t_8 = exp(parts_row[j] - top_1)
+            t_row[j] = t_8
             # backward
-            t_5 = add(t_5, t_6)
-        t_9[i] = t_5
+            t_7 = add(t_7, t_8)
+        t_1[i] = t_7
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def gaussian_mixture_grad_loop_3(d_top, t_9, d_t_9, grad_outputs):
+def gaussian_mixture_grad_loop_3(d_top, t, d_t, grad_outputs):
     own_frame()
-    n = d_t_9.shape[0]
+    n = d_t.shape[0]
     for i in range(n):
         d_top[i] = d_top[i] + grad_outputs
-        d_t_9[i] = grad_outputs / t_9[i]
+        d_t[i] = grad_outputs / t[i]
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def gaussian_mixture_grad_loop_4(d_t_9, t_8, parts, top, d_t_7, t_53, hit):
+def gaussian_mixture_grad_loop_4(d_t_1, t_1, parts, top, d_t, t, hit):
     own_frame()
-    n = d_t_7.shape[0]
-    m = d_t_7.shape[1]
+    n = d_t.shape[0]
+    m = d_t.shape[1]
     for i in range(n):
-        t = d_t_9[i]
-        t_8_row = t_8[i]
-        d_t_7_row = d_t_7[i]
-        t_1 = 0.0
-        parts_row = parts[i]
-        t_2 = top[i, 0]
+        t_2 = d_t_1[i]
+        t_1_row = t_1[i]
+        d_t_row = d_t[i]
         t_3 = 0.0
+        parts_row = parts[i]
+        t_4 = top[i, 0]
+        t_5 = 0.0
         for j in range(m):
-            t_4 = t * t_8_row[j]
-            d_t_7_row[j] = t_4
-            t_1 = add(t_1, t_4)
-            t_3 = add(t_3, 1.0 * (parts_row[j] == t_2))
-        t_53[i, 0] = t_1
+            t_6 = t_2 * t_1_row[j]
+            d_t_row[j] = t_6
+            t_3 = add(t_3, t_6)
+            t_5 = add(t_5, 1.0 * (parts_row[j] == t_4))
+        t[i, 0] = t_3
         hit_row = hit[i]
         for j in range(m):
-            hit_row[j] = (parts_row[j] == t_2) / t_3
+            hit_row[j] = (parts_row[j] == t_4) / t_5
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def gaussian_mixture_grad_loop_5(d_top, t_53):
+def gaussian_mixture_grad_loop_5(d_top, t):
     own_frame()
     n = d_top.shape[0]
     m = d_top.shape[1]
     for i in range(n):
         d_top_row = d_top[i]
-        t_53_row = t_53[i]
+        t_row = t[i]
         for j in range(m):
-            d_top_row[j] = d_top_row[j] - t_53_row[j]
+            d_top_row[j] = d_top_row[j] - t_row[j]
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def gaussian_mixture_grad_loop_6(d_top, hit, d_t_7, z, t_1, t_3, d_t_4, d_t_3, t_55):
+def gaussian_mixture_grad_loop_6(d_top, hit, d_t_2, z, t_1, t_2, d_t, d_t_1, t):
     own_frame()
     n = d_top.shape[0]
-    m = d_t_4.shape[0]
+    m = d_t.shape[0]
     for i in range(n):
-        t = d_top[i, 0]
+        t_3 = d_top[i, 0]
         hit_row = hit[i]
-        d_t_7_row = d_t_7[i]
+        d_t_2_row = d_t_2[i]
         z_row = z[i]
         t_1_row = t_1[i]
         for j in range(m):
-            d_parts = d_t_7_row[j] + t * hit_row[j]
-            d_t_4[j] += d_parts
+            d_parts = d_t_2_row[j] + t_3 * hit_row[j]
+            d_t[j] += d_parts
             d_z = -z_row[j] * d_parts
-            d_t_3[j] += d_z * t_1_row[j]
-            t_55[j] += d_z * t_3[j]
+            d_t_1[j] += d_z * t_1_row[j]
+            t[j] += d_z * t_2[j]
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def gaussian_mixture_grad_loop_7(d_logits, d_t_4, d_t_3, t_3, t_55, d_log_scales, d_means):
+def gaussian_mixture_grad_loop_7(d_logits, d_t, d_t_1, t, t_1, d_log_scales, d_means):
     own_frame()
     n = d_log_scales.shape[0]
     for i in range(n):
-        t = d_t_4[i]
-        d_logits[i] = d_logits[i] + t
-        d_log_scales[i] = -t - d_t_3[i] * t_3[i]
-        d_means[i] = -t_55[i]
+        t_2 = d_t[i]
+        d_logits[i] = d_logits[i] + t_2
+        d_log_scales[i] = -t_2 - d_t_1[i] * t[i]
+        d_means[i] = -t_1[i]
 
 
 @numba.njit(boundscheck=True)

@@ -4,53 +4,53 @@ from srcdiff.backends.numba.vector_math import add, own_frame
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def heat_grad_loop(t_2, t_1, t_5, t_0, t_6, t_8, alpha):
+def heat_grad_loop(t_2, t_3, t_4, t_5, t, t_1, alpha):
     own_frame()
-    n = t_6.shape[0]
+    n = t.shape[0]
     for i in range(n):
-        t = t_1[i] - 2.0 * t_2[i] + t_5[i]
-        t_6[i] = t
-        t_8[i] = t_0[i] + alpha * t
+        t_6 = t_3[i] - 2.0 * t_2[i] + t_4[i]
+        t[i] = t_6
+        t_1[i] = t_5[i] + alpha * t_6
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def heat_grad_loop_1(d_u, d_t_8, t_6_1):
+def heat_grad_loop_1(d_u, d_t, t):
     own_frame()
     n = d_u.shape[0]
-    t = 0.0
+    t_1 = 0.0
     for i in range(n):
-        t_1 = d_t_8[i]
-        d_u[i] = d_u[i] + t_1
-        t = add(t, t_1 * t_6_1[i])
-    return t
+        t_2 = d_t[i]
+        d_u[i] = d_u[i] + t_2
+        t_1 = add(t_1, t_2 * t[i])
+    return t_1
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def heat_grad_loop_2(d_t_8, d_u, d_t, alpha):
+def heat_grad_loop_2(d_t_1, d_u, d_t, alpha):
     own_frame()
     n = d_t.shape[0]
     for i in range(n):
-        t = alpha * d_t_8[i]
+        t = alpha * d_t_1[i]
         d_t[i] = t
         d_u[i] = d_u[i] + t
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def heat_grad_loop_3(d_u, d_t, t_18):
+def heat_grad_loop_3(d_u, d_t, t):
     own_frame()
-    n = t_18.shape[0]
+    n = t.shape[0]
     for i in range(n):
-        t = d_t[i]
-        d_u[i] = d_u[i] + t
-        t_18[i] = 2.0 * t
+        t_1 = d_t[i]
+        d_u[i] = d_u[i] + t_1
+        t[i] = 2.0 * t_1
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def heat_grad_loop_4(d_u, t_18):
+def heat_grad_loop_4(d_u, t):
     own_frame()
     n = d_u.shape[0]
     for i in range(n):
-        d_u[i] = d_u[i] - t_18[i]
+        d_u[i] = d_u[i] - t[i]
 
 
 @numba.njit(boundscheck=True)

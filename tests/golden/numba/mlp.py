@@ -4,51 +4,51 @@ from srcdiff.backends.numba.vector_math import own_frame, tanh
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def mlp_grad_loop(t_4, b1, h, t_12):
+def mlp_grad_loop(t_1, b1, h, t):
     own_frame()
     n = h.shape[0]
     m = h.shape[1]
     for i in range(n):
-        t_4_row = t_4[i]
+        t_1_row = t_1[i]
         h_row = h[i]
-        t_12_row = t_12[i]
+        t_row = t[i]
         for j in range(m):
-            t = tanh(t_4_row[j] + b1[j])
-            h_row[j] = t
+            t_2 = tanh(t_1_row[j] + b1[j])
+            h_row[j] = t_2
             # backward
-            t_12_row[j] = 1.0 - t * t
+            t_row[j] = 1.0 - t_2 * t_2
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def mlp_grad_loop_1(t_0, b2, y, d_t, d_b2, t_7):
+def mlp_grad_loop_1(t, b2, y, d_t, d_b2, t_1):
     own_frame()
     n = d_t.shape[0]
     m = d_t.shape[1]
     for i in range(n):
-        t_0_row = t_0[i]
+        t_row = t[i]
         y_row = y[i]
         d_t_row = d_t[i]
         for j in range(m):
-            out = t_0_row[j] + b2[j]
+            out = t_row[j] + b2[j]
             # backward
-            t = t_7 * (out - y_row[j])
-            d_t_row[j] = t
-            d_b2[j] += t
+            t_2 = t_1 * (out - y_row[j])
+            d_t_row[j] = t_2
+            d_b2[j] += t_2
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def mlp_grad_loop_2(d_h, t_12, d_t_5, d_b1):
+def mlp_grad_loop_2(d_h, t, d_t, d_b1):
     own_frame()
-    n = d_t_5.shape[0]
-    m = d_t_5.shape[1]
+    n = d_t.shape[0]
+    m = d_t.shape[1]
     for i in range(n):
         d_h_row = d_h[i]
-        t_12_row = t_12[i]
-        d_t_5_row = d_t_5[i]
+        t_row = t[i]
+        d_t_row = d_t[i]
         for j in range(m):
-            t = d_h_row[j] * t_12_row[j]
-            d_t_5_row[j] = t
-            d_b1[j] += t
+            t_1 = d_h_row[j] * t_row[j]
+            d_t_row[j] = t_1
+            d_b1[j] += t_1
 
 
 @numba.njit(boundscheck=True)

@@ -4,80 +4,80 @@ from srcdiff.backends.numba.vector_math import add, exp, own_frame
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def soft_kmeans_grad_loop(points, centres, t_2, d, w):
+def soft_kmeans_grad_loop(points, centres, t, d, w):
     own_frame()
-    n = t_2.shape[0]
-    m = t_2.shape[1]
-    p = t_2.shape[2]
-    t = 0.0
+    n = t.shape[0]
+    m = t.shape[1]
+    p = t.shape[2]
+    t_1 = 0.0
     for i in range(n):
         for j in range(m):
             points_row = points[i]
             centres_row = centres[j]
-            t_2_row = t_2[i, j]
+            t_row = t[i, j]
             d_1 = 0.0
             for k in range(p):
-                t_1 = points_row[k] - centres_row[k]
-                t_2_row[k] = t_1
-                d_1 = add(d_1, t_1**2)
+                t_2 = points_row[k] - centres_row[k]
+                t_row[k] = t_2
+                d_1 = add(d_1, t_2**2)
             d[i, j] = d_1
             w_1 = exp(-d_1)
             w[i, j] = w_1
-            t = add(t, w_1)
-    return t
+            t_1 = add(t_1, w_1)
+    return t_1
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def soft_kmeans_grad_loop_1(d, w, d_d, d_t_6, t_7):
+def soft_kmeans_grad_loop_1(d, w, d_d, d_t, t):
     own_frame()
     n = d_d.shape[0]
     m = d_d.shape[1]
-    t = 0.0
+    t_1 = 0.0
     for i in range(n):
         w_row = w[i]
         d_row = d[i]
         d_d_row = d_d[i]
         for j in range(m):
-            t_1 = w_row[j]
-            t = add(t, t_1 * d_row[j])
-            d_d_row[j] = d_t_6 * t_1
-    t_2 = d_t_6 * (t / t_7)
+            t_2 = w_row[j]
+            t_1 = add(t_1, t_2 * d_row[j])
+            d_d_row[j] = d_t * t_2
+    t_3 = d_t * (t_1 / t)
     for i in range(n):
         d_row_1 = d[i]
         w_row_1 = w[i]
         d_d_row_1 = d_d[i]
         for j in range(m):
-            d_w = d_t_6 * d_row_1[j] - t_2
+            d_w = d_t * d_row_1[j] - t_3
             d_d_row_1[j] = d_d_row_1[j] - d_w * w_row_1[j]
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def soft_kmeans_grad_loop_2(d_d, t_2, t_17):
+def soft_kmeans_grad_loop_2(d_d, t_1, t):
     own_frame()
     n = d_d.shape[0]
-    m = t_17.shape[1]
-    p = t_17.shape[2]
+    m = t.shape[1]
+    p = t.shape[2]
     for i in range(n):
         for j in range(m):
-            t = d_d[i, j]
-            t_2_row = t_2[i, j]
-            t_17_row = t_17[0, j]
+            t_2 = d_d[i, j]
+            t_1_row = t_1[i, j]
+            t_row = t[0, j]
             for k in range(p):
-                t_17_row[k] += t * t_2_row[k]
+                t_row[k] += t_2 * t_1_row[k]
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def soft_kmeans_grad_loop_3(t_17, d_t):
+def soft_kmeans_grad_loop_3(t, d_t):
     own_frame()
     n = d_t.shape[0]
     m = d_t.shape[1]
     p = d_t.shape[2]
     for i in range(n):
         for j in range(m):
-            t_17_row = t_17[i, j]
+            t_row = t[i, j]
             d_t_row = d_t[i, j]
             for k in range(p):
-                d_t_row[k] = -2.0 * t_17_row[k]
+                d_t_row[k] = -2.0 * t_row[k]
 
 
 @numba.njit(boundscheck=True)
