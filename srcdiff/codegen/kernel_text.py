@@ -18,14 +18,13 @@ from srcdiff import ir
 from srcdiff.codegen.emit import Emitted, shown
 from srcdiff.codegen.expressions import Globals
 from srcdiff.codegen.naming import name as spelled
-from srcdiff.kernels.elements import named
+from srcdiff.kernels.elements import FLOATS, named
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 
 T = TypeVar("T")
 WIDTH = 92
-FLOATS = ("float64", "float32")
 TYPES = {"float64": "double", "float32": "float", "int64": "long long", "bool": "bool"}
 
 # How tightly an expression binds in C.

@@ -71,9 +71,9 @@ _MODULES = {"builtins": builtins, "numpy": np, "operator": operator}
 
 
 def named(path: str) -> str:
-    """The name of the operation at a path: `np.arccos` is `np.acos` as well in NumPy 2."""
+    """The name of the operation at a path, or of a method: `np.arccos` is `np.acos` in NumPy 2."""
     module, _, name = path.partition(".")
-    return op_of(getattr(_MODULES[module], name)).name
+    return op_of(getattr(_MODULES[module], name)).name if name else path
 
 
 def _words(text: str) -> frozenset[str]:
@@ -101,7 +101,7 @@ _OF_FLOATS = _words(
     numpy.sign numpy.sin numpy.sinh numpy.sqrt numpy.square numpy.tan numpy.tanh numpy.trunc
     """
 )
-_OF_COMPLEX = _words("numpy.conj numpy.exp numpy.square") | {"conj", "conjugate"}  # methods too
+_OF_COMPLEX = _words("numpy.conj numpy.exp numpy.square conj conjugate")
 _OF_TRUTHS = _words(
     """
     operator.and_ operator.or_ operator.xor numpy.logical_and numpy.logical_or numpy.logical_xor

@@ -16,7 +16,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace, state
-from srcdiff.kernels.elements import Element, Map, dims_in, element_of, is_cheap
+from srcdiff.kernels.elements import FLOATS, Element, Map, dims_in, element_of, is_cheap
 from srcdiff.kernels.fusion import Fusion, Run
 from srcdiff.kernels.groups import Group, Operand, Step
 from srcdiff.kernels.loop_nests import dtype_atoms, shown
@@ -25,7 +25,6 @@ from srcdiff.kernels.sharing import form_of
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.operation import op_of
 
-FLOATS = ("float64", "float32")
 ROOM = 4000
 """The bytes that the parameters of a launch may take together."""
 
@@ -99,11 +98,13 @@ def _as_double(kind: ir.Kind) -> ir.Kind:
 
 
 def _dtypes(element: Map, kinds: ir.Kinds) -> set[str]:
-    """The dtypes that a statement reads and makes; numbers of Python take any."""
+    """The dtypes that a statement reads and makes; real numbers of Python take any."""
     names = [a.id for a in element.operands if type(a) is ir.Name]
     found = [kinds[n] for n in (*names, element.target or element.base)]
-    strong = (k for k in found if not (type(k) is ir.Scalar and k.python))
-    return {ir.dtype_of(k) or "" for k in strong}
+    strong = [k for k in found if not (type(k) is ir.Scalar and k.python)]
+    values = [getattr(a, "value", None) for a in element.operands]
+    given = {str(np.asarray(v).dtype) for v in values if isinstance(v, (np.generic, complex))}
+    return given.union(ir.dtype_of(k) or "" for k in strong)
 
 
 def _widths(element: Map, kinds: ir.Kinds) -> set[str]:
@@ -113,7 +114,9 @@ def _widths(element: Map, kinds: ir.Kinds) -> set[str]:
 
 def _is_of_one_width(element: Map, kinds: ir.Kinds) -> bool:
     """Whether C++ computes in the dtype of NumPy, which takes integers and float32 as float64."""
-    return len(_widths(element, kinds)) < 2 and not _dtypes(element, kinds) >= {"int64", "float32"}
+    found = _dtypes(element, kinds)
+    mixed = found >= set(FLOATS) or found >= {"int64", "float32"}
+    return not mixed and found <= {*FLOATS, "int64", "bool"}
 
 
 def _number_of(stmt: ir.Stmt, fusion: Fusion) -> Map | None:
@@ -132,7 +135,7 @@ def _number_of(stmt: ir.Stmt, fusion: Fusion) -> Map | None:
     share = fusion.shared.share
     steady = all(fusion.counts.get(n, 0) == 1 for n in names)
     untouched = not any(share(n, w) for n in names for w in fusion.written)
-    return found if steady and untouched and len(_widths(found, fusion.given)) == 1 else None
+    return found if steady and untouched and _is_of_one_width(found, fusion.given) else None
 
 
 def _launches(fusion: Fusion, run: Run) -> int:

@@ -323,6 +323,30 @@ def test_what_is_no_number_goes_through(device, name):
     assert np.array_equal(found, pull(X), equal_nan=True)
 
 
+LEVEL = np.float64(0.1)
+
+
+def test_numbers_of_double_width_beside_single(device):
+    """Those of NumPy are compared as float64: float32(0.1) is above."""
+
+    def f(x):
+        return np.sum(np.where(x * 1.0 > LEVEL, x * 3.0, x * 2.0))
+
+    x = np.float32([0.1, 0.2])
+    found = srcdiff.grad(f, compile="cupy")(device.array(x))
+    assert np.array_equal(found.held, srcdiff.grad(f)(x))
+    assert np.array_equal(found.held, np.float32([3.0, 3.0]))
+
+
+def test_complex_numbers_stay_statements(device):
+    def f(x):
+        z = np.exp(1j * x) * x
+        return np.sum(np.abs(z * z) + np.sin(x) * x)
+
+    case = Case(device, f, X)
+    assert case.gap < 1e-14 and "complex" not in case.text.partition("def ")[0]
+
+
 def test_numbers_beyond_single_width(device):
     def f(x):
         return np.sum(np.where(x < 1e300, x * x, np.minimum(x, np.inf) + 1.0))
