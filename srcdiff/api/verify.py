@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,11 +34,12 @@ from srcdiff.driver.second_order import effects
 from srcdiff.driver.snapshots import contents
 from srcdiff.driver.structures import inner, leaves, magnitude, plus, random_like, with_leaf, zeros
 from srcdiff.errors import UnverifiedWarning, WrongDerivativeError, placed
-from srcdiff.frontend.request import spelled
+from srcdiff.frontend.request import Input, spelled
 from srcdiff.frontend.signatures import named, place_of, signature_of
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import frozen
 from srcdiff.primitives.arguments import spelling
+from srcdiff.primitives.effects import module_of
 from srcdiff.primitives.ops import MODES, Op, is_op
 from srcdiff.primitives.registry import Rule, is_builtin, lookup
 from srcdiff.runtime.batched import taken
@@ -91,14 +92,16 @@ class Differences:
 
     `error` is by how much it may be off, as far as other steps tell; `sides` are the slopes to the
     left and to the right, and `bent` by how much they differ where shorter steps do not bring them
-    together: at a kink.  `noise` is by how much values of the function are off a line, which is
-    what is rounded on the way to them where the function is smooth.
+    together: at a kink.  `torn` is by how much they differ where shorter steps drive them apart:
+    at a jump.  `noise` is by how much values of the function are off a line, which is what is
+    rounded on the way to them where the function is smooth.
     """
 
     slope: float
     error: float
     sides: tuple[float, float]
     bent: float
+    torn: float
     noise: float
 
 
@@ -111,7 +114,8 @@ def differences(run: Callable[[float], float], step: float) -> Differences:
     error = abs(coarse - middle) / (APART**2 - 1.0) + abs(fine - middle) / APART
     gaps = [abs(right - left) for left, right in sides]
     stays = gaps[1] > max(gaps[0] / 2.0, gaps[2] / 2.0, 20.0 * error)
-    return Differences(middle, error, sides[1], gaps[1] if stays else 0.0, gaps[2] * step / APART)
+    bent, torn = gaps[1] if stays else 0.0, gaps[2] if gaps[2] > gaps[1] > gaps[0] else 0.0
+    return Differences(middle, error, sides[1], bent, torn, gaps[2] * step / APART)
 
 
 def supported(run: Callable[[float], float], step: float, slope: float) -> bool:
@@ -167,14 +171,24 @@ def _obstacle(made: Derivative, found: Compiled, given: Any) -> str:
     if any(hasattr(type(one), "__next__") for one, _ in contents(given)):
         return "an argument is an iterator, which is used up when the function runs again"
     # What has a rule of the user's computes: that is what there are rules for.
-    calls = effects(_plain_function(made, found))
-    call = next((call for call in calls if _own_rule(call) is None), None)
-    if call is not None:
-        return f"{spelling(call)} may do something else when the function runs again"
+    calls = [c for c in effects(_plain_function(made, found)) if _own_rule(c) is None]
+    calls += filter(_is_seen, _calls(found))  # in functions that are handed on as well
+    if calls:
+        return f"{spelling(calls[0])} may do something else when the function runs again"
     call = next(filter(_declares, _calls(found)), None)
     if call is not None:
         return f"{spelling(call)} says what the derivative is, whatever the function computes"
-    return ""
+    return "it is a constant: create_graph=False" if _is_constant(made.origin) else ""
+
+
+def _is_seen(call: ir.Call) -> bool:
+    """Whether a call prints, or draws random numbers from a state that all share."""
+    return is_op(call, Op.PRINT) or module_of(call.fn).startswith(("numpy.random", "random"))
+
+
+def _is_constant(f: Any) -> bool:
+    """Whether a function is a gradient that has no derivative, or the gradient of one."""
+    return is_derivative(f) and (f.options.create_graph is False or _is_constant(f.primal))
 
 
 def _plain_function(made: Derivative, found: Compiled) -> Any:
@@ -195,10 +209,8 @@ def _declares(call: ir.Call) -> bool:
     """Whether a derivative of a call is what somebody says, such as zero."""
     if is_op(call, Op.STOP_GRADIENT, Op.HOOK, *MODES) or "create_graph" in dict(call.kwargs):
         return True
-    if is_derivative(call.fn):
-        return call.fn.options.create_graph is False  # type: ignore[union-attr]
     rule = _own_rule(call)
-    return rule is not None and rule.flavour == "nondifferentiable"
+    return _is_constant(call.fn) or rule is not None and rule.flavour == "nondifferentiable"
 
 
 def _own_rule(call: ir.Call) -> Rule | None:
@@ -210,13 +222,29 @@ def _own_rule(call: ir.Call) -> Rule | None:
 def _options(made: Derivative, kinds: ir.Kinds) -> Options:
     """The options of the derivatives that one is compared with."""
     own = made._own
-    inputs = own.inputs if own.mode == "reverse" else tuple(_parts(made, kinds))
+    inputs = tuple(_parts(made, kinds))
+    if own.mode == "reverse":
+        items = made.request.inputs
+        inputs = tuple(spelled(items[k].param, items[k].path) for k in _apart(items))
     outputs = own.outputs
     if own.has_aux:
         outputs = behind_aux(own.outputs, signature_of(made.origin).parameters)
     return Options(
         inputs, outputs, materialize_grads=True, strong_zeros=own.strong_zeros, verify="off"
     )
+
+
+def _apart(items: Sequence[Input]) -> list[int]:
+    """Which of some inputs are no parts of others, nor others once more."""
+    return [
+        k for k, one in enumerate(items)
+        if not any(_holds(other, one) and (other != one or j < k) for j, other in enumerate(items))
+    ]  # fmt: skip
+
+
+def _holds(whole: Input, part: Input) -> bool:
+    """Whether an input is another one, or a part of it."""
+    return whole.param == part.param and part.path[: len(whole.path)] == whole.path
 
 
 def _parts(made: Derivative, kinds: ir.Kinds) -> Iterator[str]:
@@ -241,6 +269,7 @@ class _Judged:
 
     reason: str = ""
     found: float = 0.0
+    size: float = 0.0
     expected: float | None = None
     said: str = ""
 
@@ -254,7 +283,7 @@ class _Check:
         self.made, self.made_now = made, found
         self.given = args, kwargs
         self.point = Point(made.origin, _options(made, found.kinds), args, kwargs)
-        self.world = World({}, {})
+        self.world = World({"args": args, "kwargs": kwargs}, {})
         watch = found.watch
         self.world.outside = [v for *_, v in watch.names] + [v for v, _ in watch.held]
         self.trouble = ""
@@ -280,7 +309,7 @@ class _Check:
         direction, self.cotangent = scaled_like(rng, inputs), random_like(rng, self.outputs)
         judged = self.judged(direction)
         if judged.expected is not None:
-            raise self.wrong(direction, judged)
+            self.check_each(direction)
         return judged.reason
 
     @functools.cached_property
@@ -296,10 +325,17 @@ class _Check:
     def gradient(self) -> Any:
         """The gradient that was generated, for the random cotangent."""
         (args, kwargs), found = copied(self.given), self.made_now
-        if isinstance(found, CompiledPair):
-            return self.ran(lambda: recorded(found, args, kwargs, True)[1](self.cotangent))
-        gradient = self.ran(lambda: found.called(args, kwargs, self.cotangent))
-        return None if gradient is None else found.request.gradients_of(gradient)
+        request = found.request
+
+        def run() -> Any:
+            if isinstance(found, CompiledPair):
+                gradients = recorded(found, args, kwargs, True)[1](self.cotangent)
+            else:
+                gradients = request.gradients_of(found.called(args, kwargs, self.cotangent))
+            listed = request.listed(gradients)
+            return tuple(listed[k] for k in _apart(request.inputs))
+
+        return self.ran(run)
 
     @functools.cached_property
     def pulled(self) -> Any:
@@ -337,7 +373,11 @@ class _Check:
         found, size = inner(*one), magnitude(*one)
         crossed = None if two[0] is None else inner(*two)
         step, line = self.eps ** (1.0 / 3.0), Line(self.point, direction)
-        run = functools.partial(line.product, cotangent=self.cotangent)
+
+        def run(t: float) -> float:
+            with self.world.as_it_was():  # the same for each run
+                return line.product(t, self.cotangent)
+
         known = self.ran(lambda: differences(run, step))
         if known is None:
             return _Judged(f"the function raises {self.trouble} at arguments nearby")
@@ -355,7 +395,8 @@ class _Check:
             return _Judged("there are numbers that are nan or infinite")
         noise = self.eps ** (2.0 / 3.0) * (4.0 * magnitude(self.outputs, self.cotangent) + size)
         allowed = 10.0 * known.error + noise
-        unsure = 10.0 * known.error > noise + 1e-2 * max(abs(found), abs(known.slope))
+        largest = max(abs(found), abs(known.slope))
+        unsure = 10.0 * known.error > noise + 1e-2 * largest or known.torn > APART * noise + largest
         kink = said_of_kink(*known.sides) if known.bent > noise else ""
         near = abs(found - known.slope) <= allowed
         mode = "reverse" if self.made.options.mode == "forward" else "forward"
@@ -364,37 +405,39 @@ class _Check:
             rounded = self.eps**0.5 * (size + magnitude(*two)) + 1e3 * known.noise
             if abs(found - crossed) > rounded:
                 by = f"{mode} mode" + (f" ({kink})" if kink else "")
-                return _Judged("", found, crossed, f"by {by} {crossed:.12g}")
+                return _Judged("", found, size, crossed, f"by {by} {crossed:.12g}")
         if kink or unsure:
             return _Judged(kink or _DIVERGE)
         if near:
             return _Judged()
-        return _Judged("", found, known.slope, f"by differences {known.slope:.12g}{said}")
+        return _Judged("", found, size, known.slope, f"by differences {known.slope:.12g}{said}")
 
-    def wrong(self, direction: Any, judged: _Judged) -> WrongDerivativeError:
-        """The error, with the first of the inputs by which the derivative is wrong."""
-        still, inputs = zeros(self.point.inputs), self.point.inputs
-        path: Path | None = None
+    def check_each(self, direction: Any) -> None:
+        """Raise where the derivative by one of the inputs is wrong.
+
+        It is where it is off by more than the square root of what differences can tell, relative to
+        the terms: what a function loses on the way is less, and what is wrong in a rule is more.
+        """
+        still = zeros(self.point.inputs)
         for path, leaf in leaves(direction):
-            alone = with_leaf(still, path, leaf)
-            one = self.judged(alone)
+            one = self.judged(with_leaf(still, path, leaf))
             if one.expected is not None:
-                direction, inputs, judged = leaf, at(inputs, path), one
-                break
-        else:
-            path = None
+                off = abs(one.found - one.expected)
+                if off > self.eps ** (1.0 / 3.0) * max(one.size, abs(one.expected)):
+                    raise self.wrong(path, leaf, one)
+
+    def wrong(self, path: Path, direction: Any, judged: _Judged) -> WrongDerivativeError:
+        """The error for a derivative by one of the inputs."""
         mode = "tangent" if self.made.options.mode == "forward" else "gradient"
-        name = ", ".join(self.point.params) if path is None else source_of(self.point, path)
+        name, here = source_of(self.point, path), at(self.point.inputs, path)
         said = (
             f"the {mode} of `{named(self.made.origin)}` by `{name}` is wrong: along a random "
             f"direction it is {judged.found:.12g}, {judged.said}"
         )
         message = placed(WrongDerivativeError(said), [place_of(self.made.origin)]).args[0]
-        message += f"\n  {name} = {_shown(inputs)}\n  direction = {_shown(direction)}"
-        assert judged.expected is not None
-        return WrongDerivativeError(
-            message, name, inputs, direction, judged.found, judged.expected
-        )
+        message += f"\n  {name} = {_shown(here)}\n  direction = {_shown(direction)}"
+        found, expected = judged.found, float(judged.expected or 0.0)
+        return WrongDerivativeError(message, name, here, direction, found, expected)
 
 
 def source_of(point: Point, path: Path, index: tuple[int, ...] = ()) -> str:

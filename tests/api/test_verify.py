@@ -4,10 +4,12 @@ import functools
 import pickle
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import integrate
 
 import srcdiff
 from srcdiff.api import verify
@@ -253,6 +255,10 @@ RIGHT = {
     "trees": lambda **o: srcdiff.grad(tree, ("p",), outputs=0, **o)(
         PARAMS, 2, grad_outputs={"s": Y, "t": [1.0, None]}
     ),
+    "an input twice": lambda **o: srcdiff.grad(square, ("x", "y", "x"), **o)(X, Y),
+    "an input and a part of it": lambda **o: srcdiff.grad(
+        tree, {"one": "p['b'][0]", "all": "p", "two": "p['w']"}, outputs=0, **o
+    )(PARAMS, 2, grad_outputs={"s": Y, "t": [1.0, None]}),
     "a path": lambda **o: srcdiff.grad(tree, {"w": "p['w']"}, outputs=0, **o)(
         PARAMS, 2, grad_outputs={"s": Y, "t": [1.0, None]}
     ),
@@ -428,6 +434,9 @@ def test_a_kink_is_said_to_be_one(name, mode):
 UNSURE = {
     "a step": (lambda x: np.sum(np.floor(x * 1e6) * 1e-6 + x), Y, "do not converge"),
     "waves": (lambda x: np.sum(np.sin(1e9 * x)), Y, "do not converge"),
+    "a jump at the point": (
+        lambda x: np.sum(np.unique(x, return_counts=True)[1][0] * x), np.ones(2), "do not converge",
+    ),
     "infinite": (lambda x: np.sum(np.sqrt(x)), np.zeros(2), "nan or infinite"),
     "nan": (lambda x: np.sum(x), np.array([np.nan, 1.0]), "nan or infinite"),
 }
@@ -452,6 +461,33 @@ def test_a_function_that_raises_nearby():
         srcdiff.grad(edge, verify="first")(Y)
 
 
+def noisy(x, rng):
+    for _ in srcdiff.checkpointed(range(5), slots=2):
+        x = x * (1.0 + 0.1 * rng.standard_normal(3))
+    return np.sum(x * x)
+
+
+def test_generators_are_put_back(compared):
+    """What draws in a loop that is run again is the same each time."""
+    rng, again = np.random.default_rng(3), np.random.default_rng(3)
+    found = srcdiff.grad(noisy, verify="first")(X, rng)
+    assert [result for *_, result in compared] == [verify._Judged()]
+    np.testing.assert_array_equal(found, srcdiff.grad(anew(noisy))(X, again))
+    assert rng.random() == again.random()
+
+
+def nearly(x):
+    return np.sum(np.round(np.sin(x), 9) * x)
+
+
+def test_a_function_that_is_less_exact_than_its_derivative(load):
+    """Of nine digits: differences are off, by nothing that a wrong rule would do."""
+    load("@elementwise(np.round)\ndef round_(a, decimals=0):\n    d[a] += d[z]")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", srcdiff.UnverifiedWarning)
+        srcdiff.grad(nearly, verify="first")(X)
+
+
 def prints(x):
     print("once", x)
     return np.sum(x * x)
@@ -467,6 +503,19 @@ def draws_from(x, rng):
 
 def takes_next(x, factors):
     return np.sum(x * next(factors))
+
+
+def printing_right_side(y, t):
+    print("once", t)
+    return -2.0 * y
+
+
+def integrated(x):
+    return np.sum(integrate.odeint(printing_right_side, x, np.array([0.0, 1.0])))
+
+
+def constant_gradient(x):
+    return np.sum(x * x)
 
 
 def partly_constant(x):
@@ -488,6 +537,7 @@ EFFECTS = {
     "draws": (draws, (), "`np.random.standard_normal` may do something else"),
     "draws_from": (draws_from, (np.random.default_rng(3),), "standard_normal` may do something"),
     "takes_next": (takes_next, (iter([2.0, 3.0, 4.0]),), "an argument is an iterator"),
+    "integrated": (integrated, (), "`print` may do something else"),
     "partly_constant": (partly_constant, (), "`srcdiff.stop_gradient` says what the derivative"),
     "calls_a_constant": (calls_a_constant, (), "stop_gradient` says what the derivative is"),
     "without_derivatives": (without_derivatives, (), "no_grad` says what the derivative is"),
@@ -511,6 +561,13 @@ def test_what_is_not_run_again_is_said(name, capsys, monkeypatch):
         np.testing.assert_array_equal(found, np.random.standard_normal(3))
     if name == "takes_next":
         assert found[0] == 2.0 and next(more[0]) == 4.0
+
+
+def test_a_gradient_that_is_a_constant_is_not_held_against_anything():
+    g = srcdiff.grad(srcdiff.grad(constant_gradient, create_graph=False), verify="first",
+                     unused="zeros")  # fmt: skip
+    with pytest.warns(srcdiff.UnverifiedWarning, match="it is a constant: create_graph=False"):
+        g(X, grad_outputs=X)
 
 
 def test_saved_hooks_are_not_held_against_anything():
