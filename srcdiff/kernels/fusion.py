@@ -105,6 +105,7 @@ class Fusion(Rewriter):
             self.arrays.update((n, v.whole) for n, v in self.views.items() if v.whole is not None)
             self.arrays.update((n, a.id) for n, a in self.shapes.items())
         self.uses = _readers(whole, self.arrays)
+        self.made = {s.target.id: s for s in ir.assignments(whole) if s.target.id in self.arrays}
         self.alike: dict[str, str] = {}
         self.numbers: dict[str, Map] = {}
         stores = (s for s in ir.walk(whole.body) if type(s) is ir.SetItem)
@@ -404,7 +405,12 @@ class Loops:
         """A loop function and its call, where something is computed."""
         steps = [s.element for s in run.group.steps]
         if not any(isinstance(e, Reduce) or e.compute is not None for e in steps):
-            fusion.out += run.stmts
+            first, *others = run.stmts
+            fusion.out.append(first)
+            for stmt in others:  # which may stand before what makes the names that they read
+                names = [n for n in ir.reads(stmt) if n in fusion.arrays]
+                fusion.out += (fusion.made[n] for n in names)
+                fusion.out.append(stmt)
             return
         needed = fusion.needed(run)
         if run.group.steps:
