@@ -281,10 +281,9 @@ def _reduced(stmt: ir.Assign, call: ir.Call, kinds: ir.Kinds) -> Reduce | None:
     if type(first) is not ir.Name or len(call.args) > 2 or not {*given} <= {"axis", "keepdims"}:
         return None
     dims, own = dims_in(kinds, first.id), ir.dtype_of(kinds.get(first.id))
-    adds = own == "complex128" and is_op(call, Op.NP_SUM)
-    if not dims or not (own in FLOATS or adds if dtype is None else _is_float(dtype)):
-        return None
-    if own not in ("float64", "bool") and dtype is not None:
+    summed = own == "complex128" and is_op(call, Op.NP_SUM)
+    told = own == "bool" or own == "float64" == _float_of(dtype)
+    if not dims or not (own in FLOATS or summed if dtype is None else told and _float_of(dtype)):
         return None
     axes = _axes(call.args[1] if len(call.args) == 2 else given.get("axis", ir.NONE), len(dims))
     keeps = given.get("keepdims", ir.Const(False))
@@ -298,9 +297,11 @@ def _reduced(stmt: ir.Assign, call: ir.Call, kinds: ir.Kinds) -> Reduce | None:
     return Reduce(stmt, found, first, axes, stmt.target.id, bool(keeps.value), partial)
 
 
-def _is_float(dtype: ir.Atom | None) -> bool:
-    """Whether a dtype is that of floats."""
-    return isinstance(dtype, ir.Ref) and dtype.value is np.float64
+def _float_of(dtype: ir.Atom | None) -> str:
+    """The name of a dtype of floats; empty for others."""
+    known = isinstance(dtype, ir.Ref) and type(dtype.value) is type
+    name = dtype.value.__name__ if known else ""  # type: ignore[union-attr]
+    return name if name in FLOATS else ""
 
 
 def _axes(axis: ir.Atom, rank: int) -> tuple[int, ...] | None:

@@ -71,7 +71,8 @@ class Expansion(Rewriter):
         x, z, *axis = call.args
         hit = self.apply(operator.eq, x, z)
         of = dict(call.kwargs).get("axis", axis[0] if axis else ir.NONE)
-        dtype = ir.Ref("np.float64", np.float64)
+        single = ir.dtype_of(self.kinds[x.id]) == "float32" if type(x) is ir.Name else False
+        dtype = ir.Ref("np.float32", np.float32) if single else ir.Ref("np.float64", np.float64)
         how: tuple[tuple[str | None, ir.Atom], ...] = (("dtype", dtype),)
         if of != ir.NONE:
             how = (("axis", of), ("keepdims", ir.Const(True)), *how)

@@ -321,7 +321,7 @@ OVERLAPS = [(shifted, X), (through_a_name, X), (given_back, X), (symmetric, np.o
 REFUSED = [
     (peaks, (np.ones((2, 3)),), r"test_numba\.py:\d+:\d+: Numba does not compile this: .* max "),
     (of_object, (Held(X),), r"test_numba\.py:\d+:\d+: `p` is an object of `Held`"),
-    (doubled, (np.ones(3, np.float32),), r"`x` is of dtype float32, which Numba turns into"),
+    (doubled, (np.ones(3, np.float16),), r"`x` is of dtype float16, which Numba turns into"),
     (power, (2.0, 3), r"test_numba\.py:\d+:\d+: Numba does not compile this"),
     (integer_power, (2.0, 3), r"test_numba\.py:\d+:\d+: it is not known of which type the output"),
     (as_a_text, (X,), r"test_numba\.py:\d+:\d+: the text of a value that is neither an integer"),

@@ -36,7 +36,7 @@ class Border:
     function: ir.Function
     given: Mapping[str, tuple[Any, ...]]
     wrapped: Container[str]
-    seeds: Mapping[str, Box]
+    seeds: Mapping[str, Value]
     results: tuple[ir.Name, ...]
     result: Value
     kinds: ir.Kinds

@@ -113,7 +113,7 @@ class Boxes(Builder):
         self.env: dict[str, Any] = {}
         self.depth = 0
         self.given: dict[str, tuple[Any, ...]] = {}
-        self.seeds: dict[str, Box] = {}
+        self.seeds: dict[str, Value] = {}
         self.zeros_of: dict[str, ir.Name] = {}
         self.wrapped: set[str] = set()
         self.used_up: Sequence[str] = ()
@@ -338,8 +338,8 @@ class Boxes(Builder):
         kind = self.kind(a)
         return self.made(ir.Call(operator.add, (a, b)), name, kind)  # type: ignore[arg-type]
 
-    def output(self, call: ir.Call) -> Box | None:
-        """The output of which a cotangent is that, if it is a container."""
+    def output(self, call: ir.Call) -> Value | None:
+        """The output of which a cotangent is that, if it is a container or a number."""
         output = call.args[1]
         kind = self.kind(output)
         found = self.part(output)
@@ -349,7 +349,7 @@ class Boxes(Builder):
             return Box(tuple, dict(enumerate(map(self.part, output.items))), self.depth)
         if isinstance(kind, ir.Tuple) and kind.items is not None:
             return self.taken_apart(output, kind)
-        return None
+        return output if isinstance(kind, ir.Scalar) and ir.is_float(kind) else None
 
     def taken_apart(self, atom: ir.Atom, kind: ir.Tuple) -> Box:
         """A tuple that Numba makes, with variables for its items."""
@@ -360,7 +360,7 @@ class Boxes(Builder):
             items[k] = self.taken_apart(found, inner) if nested else found  # type: ignore[arg-type]
         return Box(tuple, items, self.depth)
 
-    def cotangent(self, call: ir.Call, output: Box, name: str) -> Value:
+    def cotangent(self, call: ir.Call, output: Value, name: str) -> Value:
         """The cotangent of an output that is a container: the caller's is taken apart."""
         seed = call.args[0]
         if type(seed) is not ir.Name or self.given.get(seed.id) != (seed.id,) or self.depth:
@@ -369,7 +369,7 @@ class Boxes(Builder):
         if seed.id in self.seeds:
             self.refuse("the cotangent is used several times", "Select one output (outputs=0)")
         found = self.seeded(output, f"{name}", (seed.id,))
-        self.seeds[seed.id] = found[0]  # type: ignore[assignment]
+        self.seeds[seed.id] = found[0]
         return found[1]
 
     def seeded(self, x: Value, name: str, path: tuple[Any, ...]) -> tuple[Value, Value]:

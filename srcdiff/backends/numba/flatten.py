@@ -233,6 +233,8 @@ class _Flatten(Boxes):
     def put(self, box: Box, key: Any, value: Value, op: str | None = None) -> None:
         """Store into a container."""
         old, box.stored = box.items.get(key), True
+        if type(value) is ir.Name and self.known(value) is not LOST:
+            value = ir.Const(self.known(value))
         if type(old) is ir.Name and type(value) is not Box:
             if op is None:
                 self.zeros_of.pop(old.id, None)
@@ -381,6 +383,8 @@ class _Flatten(Boxes):
             return call if is_none is None else ir.Const(is_none is is_op(call, Op.IS))
         values = [self.known(a) for a in call.args]
         numbers = all(type(v) in (int, bool) for v in values)
+        if is_op(call, Op.FLOORDIV, Op.MOD) and values[1] == 0:
+            return call  # it raises when it runs
         texts = is_op(call, Op.EQ, Op.NE) and all(type(v) is str for v in values)
         if callable(call.fn) and (texts or (numbers and call.fn in _FOLDED)):
             return ir.Const(call.fn(*values))

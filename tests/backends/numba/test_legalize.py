@@ -53,19 +53,33 @@ def in_double(x):
     return np.sum(x * np.float64(0.1)) + np.sum(x.astype(np.float64) ** 2)
 
 
+def statistics(x):
+    return np.std(x), np.linalg.norm(x) + np.max(np.clip(x, 0.2, 0.7) * x)
+
+
+def of_powers(x):
+    return np.sum(2.0**x + x**1.5 + x**-2) + np.log(np.sum(np.exp(x))) + np.pi
+
+
+def with_integers(x):
+    return np.sum(x * np.arange(len(x))), np.sum(SINGLE(2.5) * x + 1)
+
+
 CASES = [
     (dense, ({"w": W, "b": B}, A)), (chain, (X, 0.5)), (chain, (X, SINGLE(0.5))),
     (chain, (X, np.float64(0.5))), (softmax, (A,)), (steps, (X, 5)), (stored, (X,)),
-    (at_a_threshold, (X,)), (in_double, (X,)), (chain, (X.astype(float), SINGLE(0.3))),
+    (at_a_threshold, (X,)), (statistics, (X,)), (of_powers, (X,)), (with_integers, (X,)),
+    (in_double, (X,)), (chain, (X.astype(float), SINGLE(0.3))),
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("compile", ["numba", "loops"])
 @pytest.mark.parametrize("f, args", CASES, ids=lambda v: getattr(v, "__name__", ""))
-def test_dtypes_are_those_of_numpy(f, args):
+def test_dtypes_are_those_of_numpy(f, args, compile):
     ct = st.random_like(np.random.default_rng(1), f(*args))
     expected = srcdiff.value_and_grad(f)(*args, grad_outputs=ct)
     with interpreted():
-        found = srcdiff.value_and_grad(f, compile="numba")(*args, grad_outputs=ct)
+        found = srcdiff.value_and_grad(f, compile=compile)(*args, grad_outputs=ct)
     agree(found, expected)
 
 
