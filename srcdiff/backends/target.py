@@ -46,7 +46,7 @@ def legalized(
     from srcdiff.kernels.fusion import Loops, fused
 
     if not function.target.native:
-        function = fused(with_plain_calls(function, params), params, Loops())
+        function = fused(with_plain_calls(function, params), params, Loops(function.target.threads))
         function = with_exact_dtypes(function, params)
         return function if request.alone else vectorized(function, params)
     border = None

@@ -44,11 +44,12 @@ class Form(Protocol):
     behind it; `element` is what a statement does, None of what stays as it is; `leaves`: whether
     such a step of a statement may stand before the others.  `reads_arrays`: what has the elements
     of an array in other axes, or is its shape, is read as the array, and need not be there.
-    `in_order`: one iteration is behind the other, so that two may add to one element.
+    `loose`: how many of the first axes are gone through in any order, so that no two of their
+    iterations may add to one element.
     """
 
     reads_arrays: bool
-    in_order: bool
+    loose: int
 
     def taken(self, kinds: ir.Kinds) -> ir.Kinds: ...
 
@@ -283,7 +284,7 @@ class _Row:
     def starts(self, stmt: ir.Stmt, elements: list[Element], uses: _Uses) -> bool:
         """Begin a run with a statement."""
         fusion = self.fusion
-        run = Run(Group(fusion.kinds, fusion.shared, fusion.views, fusion.form.in_order), uses)
+        run = Run(Group(fusion.kinds, fusion.shared, fusion.views, fusion.form.loose), uses)
         if not self.joins(run, stmt, elements):
             return False
         self.items.append(run)
@@ -381,10 +382,12 @@ def _laid(function: ir.Function, kinds: ir.Kinds) -> set[str]:
 
 
 class Loops:
-    """The form of loops: a nest of them for each run."""
+    """The form of loops: a nest of them for each run, of which threads may share the rows."""
 
     reads_arrays = True
-    in_order = True
+
+    def __init__(self, threads: int = 1) -> None:
+        self.loose = int(threads > 1)
 
     def taken(self, kinds: ir.Kinds) -> ir.Kinds:
         """The kinds as they are."""

@@ -56,13 +56,14 @@ class Group:
 
     Rows: the first `split` axes are looped over outside; what goes over the others is one row.
     `split` None: nothing asks for rows.  The places `added` are parts of arrays to which elements
-    are added, and no more: several parts of one array, row by row, one after the other.
+    are added, and no more: several parts of one array, row by row, one after the other.  The first
+    `loose` axes are gone through in any order, by several at a time: no two rows of these meet.
     """
 
     kinds: ir.Kinds
     shared: Groups
     views: Views
-    in_order: bool
+    loose: int
     dims: Dims = ()
     split: int | None = None
     steps: list[Step] = field(default_factory=list)
@@ -93,7 +94,7 @@ class Group:
     def copied(self) -> Group:
         """Another group with the same steps."""
         return Group(
-            self.kinds, self.shared, self.views, self.in_order, self.dims, self.split,
+            self.kinds, self.shared, self.views, self.loose, self.dims, self.split,
             list(self.steps), dict(self.values), dict(self.loads), set(self.bound),
             dict(self.likes), set(self.added), self.mark,
         )  # fmt: skip
@@ -184,7 +185,8 @@ class Group:
         others = [p for p in self.added if p != place and p.root == place.root]
         if others and self.split is None and self.rank > 1:
             self.split = self.rank - 1
-        return not others or (self.in_order and bool(self.split))
+        apart = all(_leads(p, self.loose) == _leads(place, self.loose) for p in others)
+        return not others or (apart and bool(self.split))
 
     def _runs(self, place: Place, frame: Frame) -> bool:
         """Whether the axes of a place are those of a frame wherever it is loaded in the group.
@@ -380,6 +382,14 @@ class Group:
         if place in self.values:
             return self.values[place].frame == whole
         return place in self.loads and _goes(self.loads[place], whole)
+
+
+def _leads(place: Place, count: int) -> tuple[ir.Atom, ...]:
+    """What an index says of the first axes of a part."""
+    items = place.index.items if type(place.index) is ir.Tup else (place.index or ir.NONE,)
+    slices = [k for k, item in enumerate(items) if type(item) is ir.Slice]
+    ends = [0, *(k + 1 for k in slices)]
+    return items[: ends[count]] if count < len(ends) else items
 
 
 def _goes(found: Access, whole: Frame) -> bool:

@@ -8,6 +8,7 @@ of one width, stays the statements that it was; nothing is asked of the device.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,7 +37,7 @@ class Launches:
     """
 
     reads_arrays = False
-    in_order = False
+    loose = sys.maxsize
 
     def __init__(self, base: str) -> None:
         self.base = base

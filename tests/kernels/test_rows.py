@@ -69,6 +69,38 @@ def test_a_number_of_all_rows_is_computed_by_one(parts):
     assert not parts
 
 
+def steps_down(a):
+    return np.sum(np.sin(a[1:] - a[:-1]))
+
+
+def steps_across(a):
+    return np.sum(np.sin(a[:, 1:] - a[:, :-1]))
+
+
+def written_by(call):
+    """The addresses of the elements that a call changes."""
+    arrays = [a for a in call.args if np.ndim(a)]
+    before = [a.copy() for a in arrays]
+    call()
+    places = ((a, np.argwhere(a != b)) for a, b in zip(arrays, before))
+    return {a.ctypes.data + int(np.dot(at, a.strides)) for a, found in places for at in found}
+
+
+@pytest.mark.parametrize("f", [steps_down, steps_across])
+def test_no_two_threads_add_to_one_row(f, parts, monkeypatch):
+    met = []
+
+    def run(calls):
+        one, two = map(written_by, calls)
+        met.append(one & two)
+        return [None, None]
+
+    monkeypatch.setattr(threads, "_run", run)
+    with interpreted():
+        srcdiff.grad(f, compile="loops", threads=2)(A)
+    assert met and not any(met)
+
+
 def test_small_arrays_are_not_shared(monkeypatch):
     monkeypatch.setattr(threads.Shared, "_part", None)
     with interpreted():
