@@ -170,7 +170,8 @@ class Group:
         if any(p != place and self._may_share(p.root, place.root) for p in read):
             return False
         adds = type(element.stmt) is ir.SetItem and element.stmt.op in ("+", "-")
-        if not adds or place in read or (place in self.values and place not in self.added):
+        known = place in self.values or place in self.loads
+        if not adds or place in read or (known and place not in self.added):
             self.added.discard(place)
         elif self._may_be_added_to(place):
             self.added.add(place)
@@ -230,6 +231,7 @@ class Group:
         mine = self._seen(atom.id, dims, frame)
         if mine is None or self._is_seen_otherwise(place, False):
             return None
+        self.added.discard(place)
         value = self.values.get(place)
         if value is None:
             if not self._runs(place, mine):

@@ -443,6 +443,28 @@ def test_parts_of_one_array_are_added_to_row_by_row():
     assert max(part.count("for j in") for part in text.split("\n\n\n")) == 3
 
 
+def read_before(a, b):
+    d = np.sin(a)
+    t = d[:-1] * 2.0
+    d[:-1] += b
+    d[1:] += 3.0 * b
+    return np.sum(t * t) + np.sum(d * d)
+
+
+def read_between(a, b):
+    d = np.sin(a)
+    d[:-1] += b
+    t = d[:-1] * 2.0
+    d[1:] += 3.0 * b
+    return np.sum(t * t) + np.sum(d * d)
+
+
+@pytest.mark.parametrize("f", [read_before, read_between])
+def test_parts_that_are_read_are_read_before_others_are_added_to(f):
+    _, gap = text_and_gap(f, A, A[1:] + 0.5, inputs=(0, 1))
+    assert gap < 1e-13
+
+
 def test_loops_that_compute_something_else_are_not_shared():
     def both(x, y):
         p = np.exp(x)
