@@ -465,6 +465,20 @@ def test_parts_that_are_read_are_read_before_others_are_added_to(f):
     assert gap < 1e-13
 
 
+def test_elements_that_are_arrays_without_axes_are_written_into():
+    def first(x):
+        d = np.zeros(())
+        d[...] += np.sum(x)
+        e = x * 1.0
+        one = e[0, ...]
+        one[...] = x[1] * d
+        return np.sum(e * e)
+
+    for compiled in ("loops", "numba"):
+        _, gap = text_and_gap(first, X, compile=compiled)
+        assert gap < 1e-13
+
+
 def test_loops_that_compute_something_else_are_not_shared():
     def both(x, y):
         p = np.exp(x)

@@ -88,7 +88,10 @@ class _PlainCalls(Rewriter):
             stmt = replace(stmt, rhs=call)
         if is_op(call, Op.GETITEM):
             base, index = call.args
-            return replace(stmt, rhs=replace(call, args=(base, self.plain(base, index))))
+            plain = self.plain(base, index)
+            if self.is_element(plain):  # with `...` it is an array without axes
+                return stmt
+            return replace(stmt, rhs=replace(call, args=(base, plain)))
         if is_op(call, Op.BROADCAST_TO) and self.is_number(stmt.target, (*call.args, ir.NONE)[0]):
             return replace(stmt, rhs=call.args[0])
         if op_of(call.fn).name == "numpy.expand_dims":
@@ -114,6 +117,11 @@ class _PlainCalls(Rewriter):
         at, used = items.index(_ELLIPSIS), sum(i not in (_ELLIPSIS, ir.NONE) for i in items)
         found = (*items[:at], *(_WHOLE,) * (rank - used), *items[at + 1 :])
         return found[0] if len(found) == 1 else ir.Tup(found)
+
+    def is_element(self, index: ir.Atom) -> bool:
+        """Whether an index has integers alone, of which each takes an axis away."""
+        items = index.items if isinstance(index, ir.Tup) else (index,)
+        return all(type(atom_kind(i, self.kinds)) is ir.Scalar for i in items)
 
     def takes_one_axis_each(self, items: tuple[ir.Atom, ...]) -> bool:
         """Whether no item of an index is an array of truth values."""
