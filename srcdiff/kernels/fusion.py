@@ -17,6 +17,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.effects import may_move
+from srcdiff.analysis.liveness import first_uses
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import state
@@ -347,8 +348,13 @@ def _readers(function: ir.Function, arrays: Mapping[str, str]) -> dict[str, int]
 
 
 def _bindings(function: ir.Function, kinds: ir.Kinds) -> dict[str, int]:
-    """How often each name is bound; an operator in place on a number binds it."""
+    """How often each name is bound; an operator in place on a number binds it.
+
+    So does an iteration where the next one, or what stands behind the loop, may read it first.
+    """
     counts = dict(ir.binding_counts(function.body, function.params))
+    for name in first_uses(function.body)[0].intersection(ir.bound(function)):
+        counts[name] = counts.get(name, 0) + 1
     for stmt in ir.walk(function.body):
         if type(stmt) is ir.SetItem and stmt.index is None and not dims_in(kinds, stmt.base.id):
             counts[stmt.base.id] = counts.get(stmt.base.id, 0) + 1

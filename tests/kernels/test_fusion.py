@@ -465,6 +465,21 @@ def test_parts_that_are_read_are_read_before_others_are_added_to(f):
     assert gap < 1e-13
 
 
+def test_parts_of_the_iteration_before_are_others():
+    def steps(a):
+        d = np.sin(a)
+        t = np.zeros_like(a[0])
+        for j in range(3):
+            if j > 0:
+                t = t + 2.0 * before  # noqa: F821 (bound by the iteration before)
+                d[j] *= 2.0
+            before = d[j]  # noqa: F841
+        return np.sum(t * t) + np.sum(d * d)
+
+    _, gap = text_and_gap(steps, A)
+    assert gap < 1e-13
+
+
 def test_elements_that_are_arrays_without_axes_are_written_into():
     def first(x):
         d = np.zeros(())
