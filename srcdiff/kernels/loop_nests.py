@@ -26,8 +26,8 @@ from srcdiff.runtime.loops import add
 
 ZERO = ir.Const(0)
 _NUMBERS = re.compile(r"(_\d+)+$")
-Lines = dict[tuple[str, tuple[ir.Atom, ...]], ir.Name]
-"""The lines of arrays along the innermost loop, by the array and where they start."""
+Lines = dict[tuple[str, Frame, tuple[ir.Atom, ...]], ir.Name]
+"""The lines of arrays along the innermost loop, by the array, its axes and where they start."""
 
 
 @frozen
@@ -431,7 +431,7 @@ class _Segment:
             return array, self._index(found, self.body)
         if len(found.frame) == 1 and found.starts[-1] == ZERO:
             return array, self.writer.loops[last]
-        key = array.id, found.starts
+        key = array.id, found.frame, found.starts
         if key not in self.lines:
             index = self._index(found, self.line, True)
             self.lines[key] = self.line.temp(

@@ -480,6 +480,22 @@ def test_parts_of_the_iteration_before_are_others():
     assert gap < 1e-13
 
 
+def by_the_first_row(a):
+    return np.sum(np.tanh(a * a[:1]))
+
+
+def by_the_first_column(a):
+    b = np.sin(a)
+    return np.sum(np.tanh(b * b[:, :1] * b[:1]))
+
+
+@pytest.mark.parametrize("f, x", [(by_the_first_row, A), (by_the_first_column, A),
+                                  (by_the_first_row, A3), (by_the_first_column, A3)])  # fmt: skip
+def test_lines_of_a_part_are_not_those_of_its_array(f, x):
+    _, gap = text_and_gap(f, x)
+    assert gap < 1e-13
+
+
 def test_elements_that_are_arrays_without_axes_are_written_into():
     def first(x):
         d = np.zeros(())
