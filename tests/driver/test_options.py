@@ -166,7 +166,7 @@ def test_every_transform_runs_in_every_way(where, transform, targets):
         pytest.importorskip("numba")
     if where != "both":
         expected = TRANSFORMS[transform]()
-        with interpreted() if where == "loops" else contextlib.nullcontext():
+        with interpreted() if where in ("loops", "auto") else contextlib.nullcontext():
             agree(TRANSFORMS[transform](**options), expected)
         compiler = {"auto": "numba"}.get(where, options.get("compile"))
         workspace = options.get("workspace", False)

@@ -95,7 +95,7 @@ def leaf_pairs(one: Box, other: Box) -> Iterator[tuple[ir.Atom, ir.Name]]:
 
 def _is_open(kind: ir.Kind) -> bool:
     """Whether nothing is known of a value, or of how much a list holds."""
-    return type(kind) is ir.Unknown or (type(kind) is ir.List and kind.items is None)
+    return kind == ir.UNKNOWN or (type(kind) is ir.List and kind.items is None)
 
 
 class Boxes(Builder):

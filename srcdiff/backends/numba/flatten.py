@@ -386,7 +386,7 @@ class _Flatten(Boxes):
         if is_op(call, Op.FLOORDIV, Op.MOD) and values[1] == 0:
             return call  # it raises when it runs
         texts = is_op(call, Op.EQ, Op.NE) and all(type(v) is str for v in values)
-        if callable(call.fn) and (texts or (numbers and call.fn in _FOLDED)):
+        if callable(call.fn) and (texts or (numbers and is_op(call, *_FOLDED))):
             return ir.Const(call.fn(*values))
         return call
 
@@ -685,8 +685,8 @@ class _Flatten(Boxes):
 _NUMBERS = (int, float, complex)
 _KNOWN = (int, bool, str, type(None))
 _FOLDED = (
-    operator.add, operator.sub, operator.mul, operator.neg, operator.floordiv, operator.mod,
-    operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, operator.not_,
+    Op.ADD, Op.SUB, Op.MUL, Op.NEG, Op.FLOORDIV, Op.MOD, Op.LT, Op.LE, Op.GT, Op.GE, Op.EQ, Op.NE,
+    Op.NOT,
 )  # fmt: skip
 
 

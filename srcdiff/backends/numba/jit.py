@@ -179,7 +179,7 @@ def _refused(kind: ir.Kind, is_param: bool) -> str:
 def _is_open(kind: ir.Kind) -> bool:
     """Whether a value may be a number or array of which the dtype is not known."""
     numeric = isinstance(kind, (ir.Array, ir.Scalar))
-    return type(kind) is ir.Unknown or (numeric and ir.dtype_of(kind) is None)
+    return kind == ir.UNKNOWN or (numeric and ir.dtype_of(kind) is None)
 
 
 # --- compiling -----------------------------------------------------------------------------------
