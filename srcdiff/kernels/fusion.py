@@ -67,8 +67,7 @@ class Form(Protocol):
 
 def fused(function: ir.Function, params: ir.Kinds, form: Form) -> ir.Function:
     """A function whose array statements are those of a form."""
-    # A name that is bound again stands for no part of an array.
-    function = webs(function, lambda n: not (ir.is_adjoint(n) or ir.is_temporary(n)))
+    function = _with_steady_arrays(function, {**params, **infer(function, params)})
     kinds = form.taken({**params, **infer(function, params)})
     function = remove_dead(with_known_shapes(function, kinds))
     expansion = Expansion(function, form.taken({**params, **infer(function, params)}))
@@ -78,6 +77,16 @@ def fused(function: ir.Function, params: ir.Kinds, form: Form) -> ir.Function:
     if len(done.body) > 1 and type(done.body[-2]) is ir.Comment:  # nothing is left behind it
         return ir.rebuilt(done, body=(*done.body[:-2], done.body[-1]))
     return done
+
+
+def _with_steady_arrays(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
+    """A function that binds the names of arrays once: one that is bound again has no parts."""
+
+    def is_array(name: str) -> bool:
+        ours = ir.is_adjoint(name) or ir.is_temporary(name)
+        return not ours and bool(dims_in(kinds, name))
+
+    return webs(function, is_array)
 
 
 class Fusion(Rewriter):
