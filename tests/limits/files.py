@@ -59,6 +59,213 @@ def f(xs):
 
 srcdiff.generate(f, example=([1.0] * 100,), compile="numba")
 """,
+    "A dict given as a whole in what Numba compiles": """
+def f(p, x):
+    return np.sum(np.stack([p, p]) * x)
+
+srcdiff.generate(f, inputs="x", example=({"a": 1.0}, 2.0), compile="numba")
+""",
+    "A dict with other keys than texts in what Numba compiles": """
+def f(p):
+    return np.sum(p[0, 1] ** 2)
+
+srcdiff.generate(f, example=({(0, 1): np.ones(3)},), compile="numba")
+""",
+    "An output of unknown type beside others in what Numba compiles": """
+def f(p, n):
+    return p["w"] * 1.0, 2**n
+
+srcdiff.generate(f, inputs="p", example=({"w": 2.0}, 3), compile="numba")
+""",
+    "Integers of 32 bits in what Numba compiles": """
+def f(x, k):
+    return np.sum(x * k)
+
+srcdiff.generate(f, inputs="x", example=(np.ones(3), np.ones(3, np.int32)), compile="numba")
+""",
+    "An object returned from what Numba compiles": """
+class Weights:
+    def __init__(self, w):
+        self.w = w
+
+def f(x):
+    return Weights(x * x)
+
+srcdiff.generate(f, example=(np.ones(3),), compile="numba")
+""",
+    "A list that grows on a branch in what Numba compiles": """
+def f(p, x):
+    if np.sum(x) > 0.0:
+        p["xs"].append(x)
+    return sum(np.sum(y**2) for y in p["xs"])
+
+srcdiff.generate(f, example=({"xs": [np.ones(3)]}, np.ones(3)), compile="numba")
+""",
+    "A container that is printed in what Numba compiles": """
+def f(p, x):
+    print(p)
+    return np.sum(p["w"] * x)
+
+srcdiff.generate(f, example=({"w": 2.0}, np.ones(3)), compile="numba")
+""",
+    "Another number of names than items in what Numba compiles": """
+def f(p):
+    a, b = p["pair"]
+    return np.sum(a * b)
+
+srcdiff.generate(f, example=({"pair": [np.ones(3), np.ones(3), 2.0]},), compile="numba")
+""",
+    "An item that a container has not in what Numba compiles": """
+def f(p):
+    return np.sum(p["v"])
+
+srcdiff.generate(f, example=({"w": np.ones(3)},), compile="numba")
+""",
+    "A loop over a list with break in what Numba compiles": """
+def f(xs):
+    total = 0.0
+    for x in xs:
+        if np.sum(x) > 3.0:
+            break
+        total += np.sum(x**2)
+    return total
+
+srcdiff.generate(f, example=([np.ones(3)],), compile="numba")
+""",
+    "A list made in the condition of a loop in what Numba compiles": """
+def f(p):
+    while [p["w"] * 2.0][0] < 3.0:
+        p = {"w": p["w"] * 2.0}
+    return p["w"]
+
+srcdiff.generate(f, example=({"w": 1.0},), compile="numba")
+""",
+    "A loop while a dict holds something in what Numba compiles": """
+def f(p):
+    while p:
+        p = {"w": p["w"] * 2.0}
+    return p["w"]
+
+srcdiff.generate(f, example=({"w": 1.0},), compile="numba")
+""",
+    "A dict that a loop replaces by an array in what Numba compiles": """
+def f(p, x, n):
+    for k in range(n):
+        x = x * p["w"] if k == 0 else x * 2.0
+        p = x
+    return np.sum(x)
+
+srcdiff.generate(f, example=({"w": 1.0}, np.ones(3), 3), compile="numba")
+""",
+    "A slice up to a number in a list for what Numba compiles": """
+def f(p, x, k):
+    return np.sum(sum(p["xs"][:k]) * x)
+
+srcdiff.generate(f, example=({"xs": [1.0, 2.0]}, np.ones(3), 1), compile="numba")
+""",
+    "The text of a dict in what Numba compiles": """
+def f(p, x):
+    print(f"{p} are the parameters")
+    return np.sum(p["w"] * x)
+
+srcdiff.generate(f, example=({"w": 1.5}, np.ones(3)), compile="numba")
+""",
+    "A key that only one branch gives a dict in what Numba compiles": """
+def f(p, x):
+    q = {"w": p["w"]}
+    if np.sum(x) > 0.0:
+        q["v"] = x
+    return np.sum(q["w"] * x)
+
+srcdiff.generate(f, example=({"w": 1.5}, np.ones(3)), compile="numba")
+""",
+    "A dict in the text of an error in what Numba compiles": """
+def f(p, x):
+    if np.sum(x) > 0.0:
+        raise ValueError(p)
+    return np.sum(p["w"] * x)
+
+srcdiff.generate(f, example=({"w": 1.5}, np.ones(3)), compile="numba")
+""",
+    "A function in a dict for what Numba compiles": """
+def f(p, x):
+    return np.sum(p["law"](x))
+
+srcdiff.generate(f, inputs="x", example=({"law": np.sin}, np.ones(3)), compile="numba")
+""",
+    "A dict as a condition in what Numba compiles": """
+def f(p, x):
+    if p:
+        return np.sum(x * x)
+    return np.sum(x)
+
+srcdiff.generate(f, inputs="x", example=({"w": np.ones(3)}, np.ones(3)), compile="numba")
+""",
+    "A list of places in what Numba compiles": """
+def f(p, x):
+    y = x * 2.0
+    y[p["places"]] = 0.0
+    return np.sum(y)
+
+srcdiff.generate(f, inputs="x", example=({"places": [0, 1]}, np.ones(3)), compile="numba")
+""",
+    "A dict that gains a key in a loop in what Numba compiles": """
+def f(p, n):
+    for _ in range(n):
+        p = {"v": p["w"] * 2.0, "w": 3.0 * p["w"]}
+    return p["w"]
+
+srcdiff.generate(f, inputs="p", example=({"w": 1.0}, 3), compile="numba")
+""",
+    "A store into what may be the caller's in what Numba compiles": """
+def f(p, x):
+    q = {"a": x}
+    if np.sum(x) > 0.0:
+        q = p
+    q["a"] = x * x
+    return np.sum(q["a"])
+
+srcdiff.generate(f, inputs="x", example=({"a": np.ones(3)}, np.ones(3)), compile="numba")
+""",
+    "A list of dicts with other keys in what Numba compiles": """
+def f(s, n):
+    kept = []
+    for _ in range(n):
+        kept.append({"u": s["u"]})
+        kept.append({"v": s["u"]})
+    return np.sum(kept[-1]["v"])
+
+srcdiff.generate(f, inputs="s", example=({"u": np.ones(3)}, 3), compile="numba")
+""",
+    "One dict put into a list again and again in what Numba compiles": """
+def f(s, n):
+    kept = []
+    t = {"u": s["u"] * 2.0}
+    for _ in range(n):
+        t["u"] = t["u"] * t["u"]
+        kept.append(t)
+    return np.sum(kept[-1]["u"])
+
+srcdiff.generate(f, inputs="s", example=({"u": np.ones(3)}, 3), compile="numba")
+""",
+    "An item of unknown type in a dict in what Numba compiles": """
+def f(p, n):
+    q = {"k": 2**n, "u": p["u"]}
+    for _ in range(n):
+        q = {"k": q["k"], "u": p["u"] * q["u"]}
+    return np.sum(q["u"] * q["k"])
+
+srcdiff.generate(f, inputs="p", example=({"u": np.ones(3)}, 3), compile="numba")
+""",
+    "A tuple that a loop makes anew in what Numba compiles": """
+def f(x, n):
+    t = (x, x * 2.0)
+    for _ in range(n):
+        t = (t[1], t[0] * t[1])
+    return np.sum(t[0])
+
+srcdiff.generate(f, inputs="x", example=(np.ones(3), 3), compile="numba")
+""",
     "The cotangent of a complex number in what Numba compiles": """
 def f(z):
     return z * z
