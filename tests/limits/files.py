@@ -266,6 +266,77 @@ def f(x, n):
 
 srcdiff.generate(f, inputs="x", example=(np.ones(3), 3), compile="numba")
 """,
+    "A dict with a truth value as a key in what Numba compiles": """
+def f(p):
+    return np.sum(p[True] ** 2)
+
+srcdiff.generate(f, example=({True: np.ones(3)},), compile="numba")
+""",
+    "A key that is known only when running in what Numba compiles": """
+def f(p, x, k):
+    q = {"w": {k: p["a"] * x}}
+    return np.sum(q["w"][k])
+
+srcdiff.generate(f, inputs="x", example=({"a": 1.0}, np.ones(3), 2), compile="numba")
+""",
+    "A list that is empty already in what Numba compiles": """
+def f(p, x):
+    xs = [x * 2.0]
+    a = xs.pop()
+    b = xs.pop()
+    return np.sum(a * b * p["w"])
+
+srcdiff.generate(f, inputs="x", example=({"w": 1.0}, np.ones(3)), compile="numba")
+""",
+    "An integer that becomes a float in a loop in what Numba compiles": """
+def f(p, n):
+    q = {"n": 0, "w": p["w"]}
+    for _ in range(n):
+        q = {"n": q["w"], "w": q["w"] * 2.0}
+    return p["w"] * q["w"]
+
+srcdiff.generate(f, inputs="p", example=({"w": 1.5}, 3), compile="numba")
+""",
+    "An object beside the output in what Numba compiles": """
+class Weights:
+    def __init__(self, w):
+        self.w = w
+
+def f(x):
+    return Weights(x * x), np.sum(x * x)
+
+srcdiff.generate(f, outputs=1, value=True, example=(np.ones(3),), compile="numba")
+""",
+    "The caller's cotangents in a list for what Numba compiles": """
+def pair(x):
+    y, z = x * x, np.sum(x)
+    return y, z
+
+def f(x, ct):
+    return np.sum(srcdiff.grad(pair)(x, grad_outputs=ct))
+
+example = np.ones(3), [np.ones(3), 2.0]
+srcdiff.generate(f, inputs="x", example=example, compile="numba")
+""",
+    "Cotangents that are used for something else in what Numba compiles": """
+def pair(x):
+    return x * x, np.sum(x)
+
+def f(x, ct):
+    return np.sum(srcdiff.grad(pair)(x, grad_outputs=ct)) * ct[1]
+
+example = np.ones(3), (np.ones(3), 2.0)
+srcdiff.generate(f, inputs="x", example=example, compile="numba")
+""",
+    "A dict that gains a key behind its copy in what Numba compiles": """
+def f(p):
+    q = {"w": p["w"]}
+    r = dict(q)
+    q["v"] = p["w"] * 2.0
+    return np.sum(r["w"]) + np.sum(q["v"] * q["w"])
+
+srcdiff.generate(f, example=({"w": np.ones(3)},), compile="numba")
+""",
     "The cotangent of a complex number in what Numba compiles": """
 def f(z):
     return z * z

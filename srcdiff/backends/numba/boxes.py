@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Union, final
+from typing import Any, NoReturn, Union, final
 
 import numpy as np
 
@@ -119,9 +119,13 @@ class Boxes(Builder):
         self.used_up: Sequence[str] = ()
         self.hint = ""
 
-    def refuse(self, what: str, instead: str = _LISTED) -> Any:
+    def refuse(self, what: str, instead: str = _LISTED) -> NoReturn:
         """Refuse what cannot be taken apart, at the place of the statement."""
         refuse(what, self.loc if self.loc.line else self.whole.loc, instead)
+
+    def other_structure(self) -> NoReturn:
+        """Refuse adjoints of which one is not like the other, or like what it is that of."""
+        self.refuse("an adjoint is of another structure than what it is the adjoint of")
 
     # --- what operands stand for ------------------------------------------------------------------
 
@@ -308,8 +312,7 @@ class Boxes(Builder):
         """`like_tree(d, x)`."""
         if type(x) is Box:
             if type(d) is not Box or (d.cls is dict) != (x.cls is dict):
-                self.refuse("an adjoint is of another structure than what it is the adjoint of")
-            assert type(d) is Box
+                self.other_structure()
             items = {k: self.like(d.items[k], v, f"{name}_{k}") for k, v in x.items.items()}
             return Box(x.cls, items, self.depth, name)
         assert type(d) is not Box
@@ -334,9 +337,9 @@ class Boxes(Builder):
             items = {k: self.sum(v, b.items[k], f"{name}_{k}") for k, v in a.items.items()}
             return Box(dict if a.cls is dict else list, items, self.depth, name)
         if type(a) is Box or type(b) is Box:
-            self.refuse("adjoints of several structures are added up")
+            self.other_structure()
         kind = self.kind(a)
-        return self.made(ir.Call(operator.add, (a, b)), name, kind)  # type: ignore[arg-type]
+        return self.made(ir.Call(operator.add, (a, b)), name, kind)
 
     def output(self, call: ir.Call) -> Value | None:
         """The output of which a cotangent is that, if it is a container or a number."""
@@ -362,14 +365,11 @@ class Boxes(Builder):
 
     def cotangent(self, call: ir.Call, output: Value, name: str) -> Value:
         """The cotangent of an output that is a container: the caller's is taken apart."""
-        seed = call.args[0]
-        if type(seed) is not ir.Name or self.given.get(seed.id) != (seed.id,) or self.depth:
+        seed = call.args[0].id if type(call.args[0]) is ir.Name else ""
+        if self.depth or seed in self.seeds or self.given.get(seed) != (seed,):
             self.refuse("the cotangent is used as a whole", "Select one output (outputs=0)")
-        assert type(seed) is ir.Name
-        if seed.id in self.seeds:
-            self.refuse("the cotangent is used several times", "Select one output (outputs=0)")
-        found = self.seeded(output, f"{name}", (seed.id,))
-        self.seeds[seed.id] = found[0]
+        found = self.seeded(output, name, (seed,))
+        self.seeds[seed] = found[0]
         return found[1]
 
     def seeded(self, x: Value, name: str, path: tuple[Any, ...]) -> tuple[Value, Value]:

@@ -195,11 +195,15 @@ class _Flatten(Boxes):
 
     def plain(self, stmt: ir.Stmt) -> None:
         """A statement without containers."""
-        if any(self.of(ir.Name(n)) for n in ir.reads(stmt)):
-            self.refuse("a container is used as a whole here, where Numba has its items alone")
+        self.check_plain(ir.reads(stmt))
         for name in ir.writes(stmt):
             self.env.pop(name, None)
         self.out.append(stmt)
+
+    def check_plain(self, names: Iterable[str]) -> None:
+        """Refuse containers among what names stand for."""
+        if any(self.of(ir.Name(n)) for n in names):
+            self.refuse("a container is used as a whole here, where Numba has its items alone")
 
     def assignment(self, stmt: ir.Assign) -> None:
         """`x = e`."""
@@ -304,8 +308,7 @@ class _Flatten(Boxes):
         if ir.NONE in (a, b):
             return
         if type(a) is not Box or type(b) is not Box:
-            self.refuse("an adjoint of unknown structure is added to another one")
-        assert type(a) is Box and type(b) is Box
+            self.other_structure()
         for key, old in a.items.items():
             if type(old) is Box:
                 self.add_into(old, b.items[key])
@@ -541,8 +544,7 @@ class _Flatten(Boxes):
         if items is not None:
             self.unrolled(stmt, items)
             return
-        if self.holds(stmt.iter):
-            self.refuse("it is not known over how much a loop goes")
+        self.check_plain(ir.names(stmt.iter))
         self.made_by_numba((stmt,))
         own = self.entered(_bound((stmt,)))
         body, after = self.inner(stmt.body)

@@ -150,9 +150,6 @@ def _check_helper(call: ir.Call, kinds: Mapping[str, ir.Kind], loc: Loc) -> None
     is_array = isinstance(kinds.get(like.id) if isinstance(like, ir.Name) else None, ir.Array)
     if is_op(call, Op.COTANGENT):
         kind = kinds.get(like.id, ir.UNKNOWN) if isinstance(like, ir.Name) else ir.Tuple(())
-        if isinstance(kind, ir.Scalar) and kind.dtype is not None:
-            what = f"Numba does not take the cotangent of a number of dtype {kind.dtype}"
-            refuse(what, loc, "Return its real part, an array")
         if not (is_array or ir.is_container(kind)):
             what = "it is not known of which type the output is, which Numba has to know"
             instead = "Write a power of integers as `2.0 ** n`, give a number as `float(y)`"
