@@ -59,6 +59,12 @@ def f(xs):
 
 srcdiff.generate(f, example=([1.0] * 100,), compile="numba")
 """,
+    "A list of very many items for what Numba compiles": """
+def f(xs):
+    return xs[0] * xs[1]
+
+srcdiff.generate(f, example=([1.0] * 300,), compile="numba")
+""",
     "A dict given as a whole in what Numba compiles": """
 def f(p, x):
     return np.sum(np.stack([p, p]) * x)

@@ -27,7 +27,7 @@ from srcdiff.backends.numba.boxes import (
     leaf_pairs,
     shown,
 )
-from srcdiff.backends.numba.legalize import with_seed
+from srcdiff.backends.numba.legalize import refuse, with_seed
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
@@ -42,6 +42,8 @@ from srcdiff.runtime import trees
 
 MOST = 64
 """How often a loop is written out at most."""
+MOST_ITEMS = 256
+"""How many items an argument may hold."""
 
 
 Way = tuple[list[ir.Stmt], dict[str, Any]]
@@ -57,14 +59,24 @@ def flattened(
     parameters `used_up` may be written into.
 
     Raises:
-        UnsupportedError: what a container holds is not known.
+        UnsupportedError: what a container holds is not known, or is very much.
     """
     params = with_seed(function, params)
     kinds = {**params, **infer(function, params)}
     if not _is_asked(function, params, kinds):
         return function, params, None
+    for name, kind in params.items():
+        if has_lists(kind) and _size(kind) > MOST_ITEMS:
+            what = f"`{name}` holds more than {MOST_ITEMS} items, and Numba is given each"
+            refuse(what, function.loc, "Put numbers into arrays")
     inner, border = _Flatten(function, params, kinds).function(used_up)
     return inner, border.kinds, border
+
+
+def _size(kind: ir.Kind) -> int:
+    """How many numbers and arrays there are in a value."""
+    parts = ir.inside(kind)
+    return sum(map(_size, parts)) if parts else 1
 
 
 def _is_asked(function: ir.Function, params: ir.Kinds, kinds: ir.Kinds) -> bool:
