@@ -10,6 +10,7 @@ import pytest
 
 import srcdiff
 from srcdiff.errors import DtypeError
+from tests.kernels.test_fusion import shifted, stepped
 from tests.standin import Device
 from tests.standin.arrays import ndarray
 
@@ -161,18 +162,6 @@ def test_users_names_and_comments(device):
 
 
 # --- what may not be one kernel -------------------------------------------------------------------
-
-
-def shifted(u):
-    u[1:] += u[:-1]
-    u[:-1] *= u[1:]
-    return np.sum(u**2)
-
-
-def stepped(u):
-    for _ in range(3):
-        u[1:-1] = u[1:-1] + 0.1 * (u[2:] - u[:-2])
-    return np.sum(u * u)
 
 
 def through_two_names(u):
