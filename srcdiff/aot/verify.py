@@ -46,7 +46,7 @@ def accepted(job: Job) -> None:
     for name in job.names():
         function = jit.compiled(space[name])
         try:
-            given = given or jit.types_of(_arguments(job, function))
+            given = given or _arguments(job, function)
             result = jit.compile_for(function, given)
         except Exception as error:
             jit.retell(error, function, places)

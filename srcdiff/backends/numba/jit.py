@@ -320,9 +320,9 @@ def _is_compiled(function: Any) -> bool:
 def compile_for(
     function: Any, given: tuple[Any, ...], named: Mapping[str, Any] = MappingProxyType({})
 ) -> Any:
-    """Compile a function for arguments of some Numba types; the type that it returns.
+    """Compile a function for some arguments, or for some Numba types; the type that it returns.
 
-    One that takes its arguments apart does so with these types in the places of the values.
+    One that takes its arguments apart is called with these, and Numba is given what it takes.
     """
     if not _is_compiled(function):
         space = function.__globals__
