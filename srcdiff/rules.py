@@ -13,6 +13,7 @@
 from srcdiff.primitives.arguments import spelling
 from srcdiff.primitives.notation import (
     active,
+    apart,
     basic,
     conj,
     d,
@@ -53,7 +54,7 @@ from srcdiff.primitives.registry import (
 )
 
 __all__ = [
-    "active", "Store", "basic", "composed", "conj", "d", "discrete", "distinct", "divisor",
+    "active", "Store", "apart", "basic", "composed", "conj", "d", "discrete", "distinct", "divisor",
     "elementwise", "find", "forward", "ignored", "inlined", "isarray", "iscomplex", "isscalar",
     "known", "linear", "load_rules", "lookup", "made_of", "members", "nondifferentiable",
     "picks_one", "rank", "refuse", "registry", "reshapes", "rule", "samples", "scalar_rule",

@@ -83,9 +83,15 @@ def multiply_item(x, i, v):
 @rule(Store("/"), mutates="x")
 @samples("A(4), 1, P()", "A(4), slice(1, 3), P(2)", "A(3, 4), 1, P()", "C(4), slice(1, 3), C(2)")
 def divide_item(x, i, v):
-    # v first: an adjoint of real items drops the imaginary part of what is stored into it
-    d[v] += unbroadcast(-d[x][i] * conj(x[i] / v / v), v)
-    d[x][i] /= conj(v)
+    x[i] /= v
+    yield
+    if apart(x, v) and not iscomplex(v):  # an adjoint of real items would drop imaginary parts
+        d[x][i] /= v
+        d[v] += unbroadcast(-d[x][i] * conj(x[i]), v)
+    else:
+        x[i] = x[i] * v
+        d[v] += unbroadcast(-d[x][i] * conj(x[i] / v / v), v)
+        d[x][i] /= conj(v)
 
 
 @rule(Store("*", whole=True), mutates="x")
@@ -98,8 +104,15 @@ def multiply_whole(x, v):
 @rule(Store("/", whole=True), mutates="x")
 @samples("A(4), P(4)", "A(3, 4), P(4)", "A(3), P()", "C(3), C(3)")
 def divide_whole(x, v):
-    d[x] /= conj(v)
-    d[v] += unbroadcast(-d[x] * conj(x / v), v)
+    x /= v
+    yield
+    if apart(x, v):
+        d[x] /= conj(v)
+        d[v] += unbroadcast(-d[x] * conj(x), v)
+    else:
+        x[...] = x * v
+        d[x] /= conj(v)
+        d[v] += unbroadcast(-d[x] * conj(x / v), v)
 
 
 @linear(np.ndarray.fill, mutates="x")

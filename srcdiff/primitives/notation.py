@@ -118,6 +118,11 @@ def ignored(z: Any) -> bool:
     return False
 
 
+def apart(x: Any, y: Any) -> bool:
+    """Are `x`, which is written into, and `y` known to share no memory?"""
+    return not np.may_share_memory(x, y)
+
+
 def active(xs: Any) -> tuple[int, ...]:
     """The positions in the sequence `xs` of what has a derivative."""
     return tuple(range(len(xs)))

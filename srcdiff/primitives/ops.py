@@ -279,6 +279,7 @@ class Op(Choice):
 
     # the notation of templates
     ACTIVE = "srcdiff.primitives.notation.active"
+    APART = "srcdiff.primitives.notation.apart"
     IGNORED = "srcdiff.primitives.notation.ignored"
     KNOWN = "srcdiff.primitives.notation.known"
     REFUSE = "srcdiff.primitives.notation.refuse"

@@ -346,6 +346,8 @@ class Expander(Writer):
                 return self._explicit_unbroadcast(rhs)
             if op is Op.IGNORED:
                 return ir.Const(rhs.args[0] in self.ignored)
+            if op is Op.APART:
+                return ir.Const(self.are_apart(*map(self.atom, rhs.args)))
             if op is Op.POS:  # a sign that a family is given
                 return self.atom(rhs.args[0])
             if op is Op.ACTIVE:
@@ -397,6 +399,12 @@ class Expander(Writer):
         if result is not None and value == ir.Name(self.facts.adjoints.get(result.id, "")):
             return self.folder.unbroadcast(value, x, self.folder.kind(result), None)
         return ir.Call(call.fn, (value, x), text=call.text)
+
+    def are_apart(self, written: ir.Atom, other: ir.Atom) -> bool:
+        """Whether what is written into certainly shares no memory with something else."""
+        classes = self.facts.aliases.classes
+        (mine,) = (classes.get(n) for n in ir.names(written))
+        return mine is not None and all(classes.get(n) != mine for n in ir.names(other))
 
     # --- statements ---
 

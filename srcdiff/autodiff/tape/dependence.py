@@ -2,9 +2,9 @@
 
 Takes a `Pair` tree; returns the stores `A[e] = v` of which it is proved that no element that they
 write was read before, for an adjoint, in the same memory.  The proof compares affine subscripts
-(`t`, `i - 1`), sums of a variable and a literal that the ranges of loops bound, along the loops
-that a read and a store share: either every later store is at a larger (or, in a falling loop,
-smaller) subscript, or the store precedes the read in every iteration.
+(`t`, `i - 1`), sums of a variable and a literal that the ranges of loops and the tests of branches
+bound, along the loops that a read and a store share: either every later store is at a larger (or,
+in a falling loop, smaller) subscript, or the store precedes the read in every iteration.
 """
 
 from __future__ import annotations
@@ -20,26 +20,45 @@ from srcdiff.autodiff.tape.needs import (
     Stable,
     contents_of,
     contents_read,
+    halves,
     is_cheap,
     primal_reads,
     range_bounds,
 )
 from srcdiff.ir.frozen import frozen, replace, state
-from srcdiff.kinds.calls import kind_of_call
+from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.primitives.effects import returns_view
 from srcdiff.primitives.ops import Op, is_op
 
 Path = tuple[int, ...]
-Unequal = frozenset[frozenset[ir.Atom]]
+
+
+@frozen
+class Comparison:
+    """That is known: `less + gap <= more`; of a `gap` None that the two are unequal."""
+
+    less: ir.Atom
+    more: ir.Atom
+    gap: int | None
 
 
 @frozen
 class Where:
-    """A place: its path, the loops around it, and names that are unequal there."""
+    """A place: its path, the loops around it, and what the tests of the branches around it say."""
 
     path: Path = ()
     loops: tuple[tuple[Path, ir.For | ir.While], ...] = ()
-    unequal: Unequal = frozenset()
+    tests: tuple[Comparison, ...] = ()
+
+    @property
+    def unequal(self) -> frozenset[frozenset[ir.Atom]]:
+        """Names that are unequal here."""
+        return frozenset(frozenset((t.less, t.more)) for t in self.tests if t.gap != 0)
+
+    def is_behind(self, path: Path) -> bool:
+        """Whether what stands at a path has run before this place, in the same iterations."""
+        block = path[:-1]
+        return self.path[: len(block)] == block and self.path[len(block) :] > path[len(block) :]
 
 
 @frozen
@@ -73,6 +92,7 @@ class _Proof:
     reads: dict[int, set[str]] = field(default_factory=dict)  # by each adjoint, of primal names
     needed: set[str] = field(default_factory=set)  # all of them
     definitions: dict[str, list[ir.Rhs]] = field(default_factory=dict)
+    defined: dict[str, Path] = field(default_factory=dict)  # where a name is bound
     ranges: dict[str, tuple[ir.Atom, ir.Atom, int]] = field(default_factory=dict)
     targets: set[str] = field(default_factory=set)  # of all loops
     accesses: list[Access] = field(default_factory=list)
@@ -84,11 +104,11 @@ class _Proof:
     def collect(self, block: ir.Block, where: Where) -> None:
         """What is in a block at a place."""
         for k, stmt in enumerate(block):
-            here = Where((*where.path, k), where.loops, where.unequal)
+            here = Where((*where.path, k), where.loops, where.tests)
             if type(stmt) is ir.Pair:
                 self.pair(stmt, here)
                 continue
-            self.bindings(stmt)
+            self.bindings(stmt, here)
             if isinstance(stmt, (ir.For, ir.While)):
                 here = replace(here, loops=(*where.loops, (here.path, stmt)))
             if type(stmt) is ir.For:
@@ -96,20 +116,35 @@ class _Proof:
             for j, part in enumerate(ir.blocks(stmt)):
                 inner = replace(here, path=(*here.path, j))
                 if type(stmt) is ir.If:
-                    inner = replace(inner, unequal=where.unequal | self.unequal(stmt, j))
+                    inner = replace(inner, tests=(*where.tests, *self.tested(stmt, j, here)))
                 self.collect(part, inner)
 
-    def unequal(self, stmt: ir.If, branch: int) -> Unequal:
-        """The two operands that are unequal in a branch, by the test."""
-        test = self.definition(stmt.test.id) if type(stmt.test) is ir.Name else None
-        if is_op(test, (Op.NE, Op.EQ)[branch]):
-            return frozenset({frozenset(test.args)})
-        return frozenset()
+    def tested(self, stmt: ir.If, branch: int, where: Where) -> tuple[Comparison, ...]:
+        """What the test of a branch says of two numbers that it does not bind."""
+        call = self.definition(stmt.test.id, where) if type(stmt.test) is ir.Name else None
+        said = next((o for o in _SAID if is_op(call, o)), None)
+        if said is None or type(call) is not ir.Call:
+            return ()
+        inside = ir.bound(ir.blocks(stmt)[branch])
+        if not all(self.is_integer(a) for a in call.args) or inside & {*ir.names(call)}:
+            return ()
+        said = said if branch == 0 else _OTHERWISE[said]
+        swapped, gap = _SAID[said]
+        less, more = call.args[::-1] if swapped else call.args
+        test = Comparison(less, more, gap)
+        return (test, Comparison(more, less, gap)) if said is Op.EQ else (test,)
 
-    def definition(self, name: str) -> ir.Rhs | None:
-        """What a name is always bound to."""
+    def is_integer(self, atom: ir.Atom) -> bool:
+        """Whether an atom is an integer for certain."""
+        kind = atom_kind(atom, self.facts.kinds)
+        return type(kind) is ir.Scalar and kind.dtype == "int64"
+
+    def definition(self, name: str, where: Where) -> ir.Rhs | None:
+        """What a name is bound to wherever it is bound, and has been bound to at a place."""
         found = self.definitions.get(name, ())
-        return found[0] if len(found) == 1 else None
+        if len(found) != 1 or not where.is_behind(self.defined[name]):
+            return None
+        return found[0]
 
     def loop(self, stmt: ir.For) -> None:
         """The bounds of a loop's target, if its step is one or minus one."""
@@ -122,10 +157,11 @@ class _Proof:
             if type(step) is ir.Const and step.value in (1, -1):
                 self.ranges[stmt.target.id] = start, stop, step.value
 
-    def bindings(self, stmt: ir.Stmt) -> None:
+    def bindings(self, stmt: ir.Stmt, where: Where) -> None:
         """What a statement binds its names to: an expression, or any of several (`a, b = b, a`)."""
         if type(stmt) is ir.Assign:
             self.definitions.setdefault(stmt.target.id, []).append(stmt.rhs)
+            self.defined[stmt.target.id] = where.path
         elif not isinstance(stmt, (ir.If, ir.For, ir.While)):
             for name in ir.writes(stmt):
                 self.definitions.setdefault(name, []).extend((ir.NONE, ir.NONE))
@@ -134,7 +170,7 @@ class _Proof:
         """The definition, the read and the store of one statement."""
         stmt, facts = pair.primal, self.facts
         if stmt is not None:
-            self.bindings(stmt)
+            self.bindings(stmt, where)
             self.moved |= _moved_by(stmt, facts)
         if type(stmt) is ir.Assign:
             self.read(stmt, where)
@@ -142,8 +178,23 @@ class _Proof:
             self.stores.append(Access(stmt.base.id, stmt.index, where, stmt))
             # What puts the old elements back looks at an array of indices once more.
             self.look_at(ir.names(stmt.index), where, stmt)
-        whole = (n for n in self.reads[id(pair)] if not _is_piece(n, facts))
-        self.look_at(whole, where, stmt if stmt is not None else pair)
+        after = replace(where, path=(*where.path, 0))
+        for half, place in zip(halves(pair.adjoint), (after, where)):
+            self.adjoint(half, pair, place)
+
+    def adjoint(self, block: ir.Block, pair: ir.Pair, where: Where) -> None:
+        """What adjoint statements read: parts of arrays, or all of them."""
+        parts = {id(s): s.rhs for s in block if type(s) is ir.Assign and is_op(s.rhs, Op.GETITEM)}
+        others = ir.used(tuple(s for s in block if id(s) not in parts))
+        stmt = pair if pair.primal is None else pair.primal
+        for call in parts.values():
+            base, index = call.args
+            others = others.union(ir.names(index))
+            if type(base) is ir.Name and base.id in self.reads[id(pair)]:
+                if contents_of(base.id, self.facts):
+                    self.accesses.append(Access(base.id, index, where, stmt))
+        mine = self.reads[id(pair)].intersection(others)
+        self.look_at((n for n in mine if not _is_piece(n, self.facts)), where, stmt)
 
     def look_at(self, names: Iterable[str], where: Where, stmt: ir.Stmt) -> None:
         """Reads of all of some arrays that somebody writes into."""
@@ -224,29 +275,24 @@ class _Proof:
         var = loop.target.id
         pairs = self.axes(read, store)
         if self.ranges[var][2] == 1:
-            return any(self.is_less(e, f, var, 1) for e, f in pairs)
-        return any(self.is_less(f, e, var, 1) for e, f in pairs)
+            return any(e.is_less(f, var, 1) for e, f in pairs)
+        return any(f.is_less(e, var, 1) for e, f in pairs)
 
     def are_never_same(self, read: Access, store: Access, variables: Sequence[str | None]) -> bool:
         """Whether read and store are at different places in one iteration of the loops around."""
         unequal = read.where.unequal & store.where.unequal
-        different = any(frozenset(pair) in unequal for pair in self.axes(read, store))
-        return different or self.are_apart(read, store, variables)
+        pairs = (frozenset((e.atom, f.atom)) for e, f in self.axes(read, store))
+        return not unequal.isdisjoint(pairs) or self.are_apart(read, store, variables)
 
     def are_apart(self, read: Access, store: Access, variables: Sequence[str | None]) -> bool:
         """Whether one subscript is always less than the other, for equal values of variables."""
         return any(
-            self.is_less(e, f, var) or self.is_less(f, e, var)
+            e.is_less(f, var) or f.is_less(e, var)
             for e, f in self.axes(read, store)
             for var in (*variables, None)
         )
 
-    def is_less(self, a: ir.Atom, b: ir.Atom, var: str | None, more: int = 0) -> bool:
-        """Whether `a < b + more` for equal values of `var`."""
-        high, low = self.bound(a, var, 1), self.bound(b, var, -1)
-        return high is not None and low is not None and high < low + more
-
-    def axes(self, read: Access, store: Access) -> Iterator[tuple[ir.Atom, ir.Atom]]:
+    def axes(self, read: Access, store: Access) -> Iterator[tuple[_Subscript, _Subscript]]:
         """The subscripts of both on every axis, where neither can be negative."""
         if read.index is None or store.index is None:
             return
@@ -256,58 +302,85 @@ class _Proof:
             return
         for e, f in zip(one, two):
             if _is_plain(e) and _is_plain(f):
-                lows = self.bound(e, None, -1), self.bound(f, None, -1)
+                found = _Subscript(self, e, read.where), _Subscript(self, f, store.where)
+                lows = [s.bound(None, -1) for s in found]
                 if all(low is not None and low >= 0 for low in lows):
-                    yield e, f
+                    yield found
 
-    # --- bounds of subscripts ---
 
-    def bound(self, atom: ir.Atom, var: str | None, side: int, depth: int = 0) -> int | None:
-        """A bound of `atom - var` (of `atom` itself for None): upper for side 1, lower for -1."""
-        if depth > 8:
+@frozen
+class _Subscript:
+    """A number, or the numbers of a slice, at a place."""
+
+    proof: _Proof
+    atom: ir.Atom
+    where: Where
+    depth: int = 0
+
+    def is_less(self, other: _Subscript, var: str | None, more: int = 0) -> bool:
+        """Whether it is less than `other + more` for equal values of `var`."""
+        high, low = self.bound(var, 1), other.bound(var, -1)
+        return high is not None and low is not None and high < low + more
+
+    def at(self, atom: ir.Atom) -> _Subscript:
+        """Another number at this place."""
+        return _Subscript(self.proof, atom, self.where, self.depth + 1)
+
+    def bound(self, var: str | None, side: int) -> int | None:
+        """A bound of it less `var` (of itself for None): upper for side 1, lower for -1."""
+        if self.depth > 8:
             return None
-        if type(atom) is ir.Slice:
-            return self.of_slice(atom, var, side, depth + 1)
-        if type(atom) is ir.Const:
-            number = type(atom.value) is int and var is None
-            return atom.value if number else None
-        if type(atom) is not ir.Name:
+        if type(self.atom) is ir.Slice:
+            return self.of_slice(self.atom, var, side)
+        if type(self.atom) is ir.Const:
+            number = type(self.atom.value) is int and var is None
+            return self.atom.value if number else None
+        if type(self.atom) is not ir.Name:
             return None
-        if atom.id == var:
+        if self.atom.id == var:
             return 0
-        if var in self.ranges and var not in self.definitions:
-            # j <= i + c in a loop `for j in range(i + c + 1)` says i - j >= -c.
-            other = self.of_target(var, atom.id, -side, depth + 1)
-            if other is not None:
-                return -other
-        if atom.id in self.ranges and atom.id not in self.definitions:
-            return self.of_target(atom.id, var, side, depth + 1)
-        # The target of a loop that is bound elsewhere too has no range, and no definition.
-        defined = None if atom.id in self.targets else self.definition(atom.id)
-        return None if defined is None else self.of_sum(defined, var, side, depth + 1)
+        found = [b for b in self.of_name(self.atom, var, side) if b is not None]
+        return (min if side == 1 else max)(found, default=None)
 
-    def of_slice(self, item: ir.Slice, var: str | None, side: int, depth: int) -> int | None:
+    def of_name(self, name: ir.Name, var: str | None, side: int) -> Iterator[int | None]:
+        """What ranges, tests and definitions say of a variable."""
+        proof = self.proof
+        if var in proof.ranges and var not in proof.definitions:
+            # j <= i + c in a loop `for j in range(i + c + 1)` says i - j >= -c.
+            other = self.of_target(var, name.id, -side)
+            yield None if other is None else -other
+        for test in self.where.tests if self.depth < 3 else ():
+            if test.gap is not None and (test.less, test.more)[side == -1] == name:
+                other = self.at(test.more if side == 1 else test.less).bound(var, side)
+                yield None if other is None else other - side * test.gap
+        if name.id in proof.ranges and name.id not in proof.definitions:
+            yield self.of_target(name.id, var, side)
+        elif name.id not in proof.targets:  # one that is bound elsewhere too has no definition
+            defined = proof.definition(name.id, self.where)
+            yield None if defined is None else self.of_sum(defined, var, side)
+
+    def of_slice(self, item: ir.Slice, var: str | None, side: int) -> int | None:
         """A bound of the positions in `a:b`, if b cannot be negative."""
-        top = self.bound(item.upper, None, -1, depth)
+        top = self.at(item.upper).bound(None, -1)
         if top is None or top < 0:
             return None
         if side == 1:
-            found = self.bound(item.upper, var, 1, depth)
+            found = self.at(item.upper).bound(var, 1)
             return None if found is None else found - 1
-        return self.bound(ir.Const(0) if item.lower == ir.NONE else item.lower, var, -1, depth)
+        return self.at(ir.Const(0) if item.lower == ir.NONE else item.lower).bound(var, -1)
 
-    def of_target(self, name: str, var: str | None, side: int, depth: int) -> int | None:
+    def of_target(self, name: str, var: str | None, side: int) -> int | None:
         """A bound of a loop's target by the loop's range."""
-        start, stop, step = self.ranges[name]
+        start, stop, step = self.proof.ranges[name]
         if (side == 1) == (step == 1):
-            found = self.bound(stop, var, side, depth)
+            found = self.at(stop).bound(var, side)
             return None if found is None else found - step
-        return self.bound(start, var, side, depth)
+        return self.at(start).bound(var, side)
 
-    def of_sum(self, rhs: ir.Rhs, var: str | None, side: int, depth: int) -> int | None:
+    def of_sum(self, rhs: ir.Rhs, var: str | None, side: int) -> int | None:
         """A bound of `a + c`, `c + a` or `a - c` with a literal c."""
         if isinstance(rhs, (ir.Name, ir.Const)):
-            return self.bound(rhs, var, side, depth)
+            return self.at(rhs).bound(var, side)
         if not is_op(rhs, Op.ADD, Op.SUB):
             return None
         a, b = rhs.args
@@ -315,10 +388,20 @@ class _Proof:
             a, b = b, a
         if type(b) is not ir.Const or type(b.value) is not int:
             return None
-        found = self.bound(a, var, side, depth)
+        found = self.at(a).bound(var, side)
         if found is None:
             return None
         return found + b.value if is_op(rhs, Op.ADD) else found - b.value
+
+
+_SAID = {
+    Op.LT: (False, 1), Op.LE: (False, 0), Op.GT: (True, 1), Op.GE: (True, 0),
+    Op.EQ: (False, 0), Op.NE: (False, None),
+}  # fmt: skip
+"""Of a comparison: whether the greater one stands first, and by how much it is greater."""
+_OTHERWISE = {
+    Op.LT: Op.GE, Op.LE: Op.GT, Op.GT: Op.LE, Op.GE: Op.LT, Op.EQ: Op.NE, Op.NE: Op.EQ
+}  # fmt: skip
 
 
 def _moved_by(stmt: ir.Stmt, facts: Facts) -> set[str]:
