@@ -12,6 +12,7 @@ stays as it was written.  Its rooms:
 `products`    signs and numbers in chains of products
 `dead_code`   what nobody needs is removed
 `copies`      copies, and elements cleared, that nobody looks at again
+`stores`      stores into one place, one after the other, as one
 `coalesce`    one name for what has two
 `schedule`    the order of statements: bindings stand right before their uses
 `finish`      the last forms of a finished derivative

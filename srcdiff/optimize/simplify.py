@@ -26,6 +26,7 @@ from srcdiff.optimize.dead_code import remove_dead, without_outputs
 from srcdiff.optimize.products import derived
 from srcdiff.optimize.rewrite import Rewriter, rewrite
 from srcdiff.optimize.schedule import reorder
+from srcdiff.optimize.stores import merge_stores
 from srcdiff.primitives.effects import only_computes
 
 
@@ -163,7 +164,8 @@ def simplify(
         # What is computed twice is found first: then products are taken apart.
         adjoints = derived(function, seeds) if k and seeds else frozenset[str]()
         made = rewrite(function, kinds, adjoints)
-        typed = typed.then(made.function, "rewrite").by(without_copies, kinds)
+        typed = typed.then(made.function, "rewrite").by(merge_stores, kinds)
+        typed = typed.by(without_copies, kinds)
         left = (typed := typed.by(remove_dead, kinds)).function
         typed = typed.by(without_clearing, kinds)
         plain = (typed := typed.by(without_outputs, kinds)).function

@@ -1,0 +1,208 @@
+"""Stores into one place, one after the other, as one.
+
+Takes a finished function and the kinds of its names; gives it with `d[i] = v` for `d[i] = 0.0` and
+`d[i] += v`, with `d[i] += u + v` for two stores that add, and with `d[i] /= v` for a store of
+`d[i] / v`, in its generated part.  The invariant: what lies between two stores that become one
+neither looks at the memory that they write into nor writes into what they read.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+
+from srcdiff import ir
+from srcdiff.ir.builder import Builder
+from srcdiff.ir.frozen import frozen, replace
+from srcdiff.kinds.calls import atom_kind, rhs_kind
+from srcdiff.optimize.displays import NEAR
+from srcdiff.optimize.memory import Memory
+from srcdiff.optimize.rewrite import in_ours, mark_in
+from srcdiff.primitives.effects import only_computes
+from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.views import is_array
+
+
+def merge_stores(function: ir.Function, kinds: dict[str, ir.Kind]) -> ir.Function:
+    """The function with one store for several; `kinds` gets those of new temporaries."""
+    return in_ours(function, _Merger(function, kinds).block)
+
+
+class _Merger:
+    """The walk over the blocks."""
+
+    def __init__(self, function: ir.Function, kinds: dict[str, ir.Kind]) -> None:
+        self.kinds, self.device = kinds, function.target.on_device
+        self.memory = Memory.of(function, kinds)
+        self.count = ir.use_counts(function)
+        self.bound = ir.binding_counts(function, function.params)
+        self.all_ours = mark_in(function.body) is not None  # that is walked over
+        self.fresh = ir.Fresh(ir.all_names(function) | set(kinds))
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block, and those in it, with one store for several."""
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            stmt = stmt if type(stmt) in ir.PLAIN else ir.map_blocks(stmt, self.block)
+            if type(stmt) is ir.SetItem and self.is_part(stmt):
+                stmt = self.stored(stmt, out)
+                if stmt.op is None and self.is_there(stmt, out):
+                    continue
+            out.append(stmt)
+        return tuple(out)
+
+    def is_there(self, stmt: ir.SetItem, out: list[ir.Stmt]) -> bool:
+        """Whether a place has the value that is stored into it."""
+        value, item = stmt.value, ir.Call(operator.getitem, (stmt.base, stmt.index or ir.NONE))
+        for k in range(len(out) - 1, max(-1, len(out) - 1 - NEAR), -1):
+            other = out[k]
+            if type(other) is ir.Assign and other.target == value:
+                if not self.memory.keeps(out[k + 1 :], ir.names(value)):
+                    return False
+                if not is_op(other.rhs, Op.COPY):
+                    return other.rhs == item
+                value = other.rhs.args[0]
+            elif type(other) not in (ir.Assign, ir.SetItem) or self.meets(stmt, ir.mentions(other)):
+                return False
+        return False
+
+    def is_part(self, stmt: ir.SetItem) -> bool:
+        """Whether a store is into a part of an array that integers and slices choose."""
+        if stmt.index is None or stmt.op not in (None, "+", "-"):
+            return False
+        if not (self.all_ours or ir.is_adjoint(stmt.base.id)):  # the user's stays as it is
+            return False
+        basic = ir.is_basic(atom_kind(stmt.index, self.kinds))
+        return basic and is_array(self.kinds.get(stmt.base.id))
+
+    def stored(self, stmt: ir.SetItem, out: list[ir.Stmt]) -> ir.SetItem:
+        """A store that does what the one before it does as well, which is taken out."""
+        found = self.before(stmt, out)
+        if found is not None:
+            builder = Builder(self.fresh, stmt.loc)
+            one = self.merged(found, stmt, out, builder)
+            if one is not None:
+                del out[found]
+                self.note(builder.out)
+                out += builder.out
+                stmt = one
+        return stmt if stmt.op is not None else self.updated(stmt, out)
+
+    def note(self, made: list[ir.Stmt]) -> None:
+        """The kinds of new temporaries."""
+        for stmt in made:
+            assert type(stmt) is ir.Assign
+            name = stmt.target.id
+            self.kinds[name] = rhs_kind(stmt.rhs, self.kinds, self.device)
+            self.count[name] = self.bound[name] = 1
+
+    def before(self, stmt: ir.SetItem, out: list[ir.Stmt]) -> int | None:
+        """Where a store into the same place stands that may as well run right before this one."""
+        if self.meets(stmt, ir.names(stmt.value)):
+            return None
+        for k in range(len(out) - 1, max(-1, len(out) - 1 - NEAR), -1):
+            other = out[k]
+            if type(other) is ir.SetItem and (other.base, other.index) == (stmt.base, stmt.index):
+                apart = not self.meets(other, ir.names(other.value)) and self.is_part(other)
+                return k if apart and self.memory.keeps(out[k + 1 :], ir.reads(other)) else None
+            if type(other) not in (ir.Assign, ir.SetItem) or self.meets(stmt, ir.mentions(other)):
+                return None
+        return None
+
+    def meets(self, stmt: ir.SetItem, names: Iterable[str]) -> bool:
+        """Whether some names may stand for the memory that a store writes into."""
+        find = self.memory.find
+        return any(find(n) == find(stmt.base.id) for n in names)
+
+    def merged(
+        self, found: int, two: ir.SetItem, out: list[ir.Stmt], builder: Builder
+    ) -> ir.SetItem | None:
+        """One store for two; None where that is no plainer."""
+        one = out[found]
+        assert type(one) is ir.SetItem
+        if two.op is None or not self.is_exact(two.base):
+            return None
+        if one.op is None:
+            if one.value != ir.Const(0.0):
+                return None
+            value = two.value if two.op == "+" else builder.apply(operator.neg, two.value)
+            return replace(two, op=None, value=value)
+        if one.op != two.op or self.is_sum(one.value, out) or self.is_sum(two.value, out):
+            return None
+        trees = self.tree(one.value, out), self.tree(two.value, out)
+        if trees[0].key == trees[1].key and self.holds(trees[0], out):
+            return replace(two, value=builder.apply(operator.mul, ir.Const(2.0), two.value))
+        return replace(two, value=builder.apply(operator.add, one.value, two.value))
+
+    def is_sum(self, atom: ir.Atom, out: list[ir.Stmt]) -> bool:
+        """Whether what is read once has two terms already: with more of them a line says less."""
+        return is_op(self.made(atom, out)[1], Op.ADD, Op.SUB)
+
+    def is_exact(self, base: ir.Name) -> bool:
+        """Whether what is added to an array is added in the precision of Python's numbers."""
+        return ir.dtype_of(self.kinds.get(base.id)) in ("float64", "complex128")
+
+    # --- values ---------------------------------------------------------------------------------
+
+    def tree(self, atom: ir.Atom, out: list[ir.Stmt]) -> _Tree:
+        """The expression of what is read once."""
+        at, call = self.made(atom, out)
+        if call is None:
+            return _Tree(atom, len(out), ir.names(atom))
+        parts = [self.tree(a, out[:at]) for a in call.args]
+        start = min([at, *(p.start for p in parts)])
+        names = tuple(n for p in parts for n in p.names)
+        return _Tree((call.fn, tuple(p.key for p in parts)), start, names)
+
+    def made(self, atom: ir.Atom, out: list[ir.Stmt]) -> tuple[int, ir.Call | None]:
+        """The plain call that only computes of what is read once, and where it stands."""
+        if type(atom) is not ir.Name or self.count[atom.id] != 1 or self.bound[atom.id] != 1:
+            return 0, None
+        for k in range(len(out) - 1, max(-1, len(out) - 1 - NEAR), -1):
+            stmt = out[k]
+            if type(stmt) is ir.Assign and stmt.target == atom:
+                call = stmt.rhs if type(stmt.rhs) is ir.Call and not stmt.rhs.kwargs else None
+                plain = call is not None and only_computes(call)
+                return k, call if plain and self.memory.keeps(out[k + 1 :], (atom.id,)) else None
+        return 0, None
+
+    def holds(self, tree: _Tree, out: list[ir.Stmt]) -> bool:
+        """Whether an expression still has the value that it had."""
+        return self.memory.keeps(out[tree.start :], tree.names)
+
+    def updated(self, stmt: ir.SetItem, out: list[ir.Stmt]) -> ir.SetItem:
+        """`d[i] /= v` for `d[i] = d[i] / v`."""
+        last, call = self.made(stmt.value, out)
+        op = next((s for o, s in _IN_PLACE.items() if is_op(call, o)), None)
+        if op is None or call is None:
+            return stmt
+        old, value = call.args
+        first, item = self.made(old, out[:last])
+        if item != ir.Call(operator.getitem, (stmt.base, stmt.index or ir.NONE)):
+            return stmt
+        between = [*out[first + 1 : last], *out[last + 1 :]]
+        kept = self.memory.keeps(out[last + 1 :], ir.names(value))
+        if not kept or any(self.meets(stmt, ir.mentions(s)) for s in between):
+            return stmt
+        if not self.is_of_one_dtype(stmt) or self.meets(stmt, ir.names(value)):
+            return stmt
+        del out[last], out[first]
+        return replace(stmt, op=op, value=value)
+
+    def is_of_one_dtype(self, stmt: ir.SetItem) -> bool:
+        """Whether what is stored has the dtype of the array."""
+        name = stmt.value.id if type(stmt.value) is ir.Name else ""
+        dtypes = [ir.dtype_of(self.kinds.get(n)) for n in (stmt.base.id, name)]
+        return dtypes[0] == dtypes[1] and self.is_exact(stmt.base)
+
+
+_IN_PLACE = {Op.MUL: "*", Op.DIV: "/"}
+
+
+@frozen
+class _Tree:
+    """An expression, where the first of its parts is computed, and the names that it reads."""
+
+    key: object
+    start: int
+    names: tuple[str, ...]
