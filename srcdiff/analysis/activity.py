@@ -7,6 +7,7 @@ differentiably on an input (varied) and influence an output (useful).  Flow-inse
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Union
 
 from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases
@@ -14,12 +15,15 @@ from srcdiff.analysis.links import reached
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.primitives.effects import written_into
 
-Edges = list[tuple[str, str, ir.Stmt]]
+Edges = list[tuple[str, str, Union[ir.Stmt, None]]]
 Flows = Callable[[ir.Call, Mapping[str, ir.Kind]], tuple[ir.Atom, ...]]
 
 
 def edges(block: ir.Block, kinds: Mapping[str, ir.Kind], aliases: Aliases, flows: Flows) -> Edges:
-    """(source, target, statement) wherever a derivative may flow from source to target."""
+    """(source, target, statement) wherever a derivative may flow from source to target.
+
+    The statement is None between names that share memory.
+    """
     found: Edges = []
     for stmt in ir.walk(block):
         for source, target in _flows(stmt, kinds, flows):
@@ -27,8 +31,7 @@ def edges(block: ir.Block, kinds: Mapping[str, ir.Kind], aliases: Aliases, flows
                 found.append((source, target, stmt))
     for name, rep in aliases.classes.items():
         if name != rep:
-            nothing = ir.Comment("shared memory")
-            found += [(name, rep, nothing), (rep, name, nothing)]
+            found += [(name, rep, None), (rep, name, None)]
     return found
 
 

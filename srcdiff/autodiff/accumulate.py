@@ -216,7 +216,6 @@ class _Accumulate:
             return self.demand(stmt.target, stmt.like, now, stmt.loc)
         if type(stmt) is ir.Reset:
             now.pop(stmt.target.id, None)
-        if isinstance(stmt, (ir.Reset, ir.Comment)):
             return []
         if type(stmt) is ir.If:
             return self.inner_if(stmt, now)
@@ -359,7 +358,7 @@ def _doubled(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
         return block
     values = {s.target.id: s.rhs for s in block if type(s) is ir.Assign}
     last: dict[tuple[str, ir.Rhs], int] = {}
-    out: list[ir.Stmt] = []
+    out: list[ir.Stmt | None] = []
     for stmt in block:
         read = ir.names(stmt.value) if type(stmt) is ir.Accum else ()
         made = values.get(read[0]) if read else None
@@ -368,7 +367,7 @@ def _doubled(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
             continue
         key = (stmt.target.id, made)
         if key in last:
-            out[last.pop(key)] = ir.Comment("")
+            out[last.pop(key)] = None
             twice = fresh()
             double = ir.Call(operator.mul, (ir.Const(2.0), stmt.value))
             out.append(ir.Assign(twice, double, stmt.loc))
@@ -376,4 +375,4 @@ def _doubled(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
         else:
             last[key] = len(out)
         out.append(stmt)
-    return tuple(out)
+    return tuple([s for s in out if s is not None])

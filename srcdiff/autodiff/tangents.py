@@ -123,7 +123,7 @@ class _Transposition(Builder):
         elif isinstance(stmt, ir.Effect) and is_op(stmt.rhs, Op.ADD_AT_UFUNC):
             base, index, added = stmt.rhs.args
             self.take(ir.names(base)[0], index, added)
-        elif not isinstance(stmt, (ir.Demand, ir.Comment)):
+        elif not isinstance(stmt, ir.Demand):
             raise self.error("has run-time control flow or writes over an adjoint")
 
     def take(self, target: str, index: ir.Atom | None, value: ir.Atom) -> None:

@@ -308,7 +308,7 @@ def value_target(stmt: ir.If, inline: Set[str]) -> str | None:
 def _computes(block: ir.Block, name: str, inline: Set[str]) -> bool:
     """Whether a block does nothing but compute a value for `name`."""
     shown = visible(block, inline)
-    if any(type(s) is ir.Comment for s in shown) or not 1 <= len(shown) <= 2:
+    if any(type(s) is ir.Backward for s in shown) or not 1 <= len(shown) <= 2:
         return False
     first, last = shown[0], shown[-1]
     if len(shown) == 2:

@@ -257,7 +257,7 @@ class _BlockPlanner:
         if index in self.inner:
             return self.inner[index]
         stmt, found = self.body[index], Effects()
-        if type(stmt) is ir.Comment and stmt.text == "backward":
+        if type(stmt) is ir.Backward:
             self.owner.width = BACKWARD_WIDTH
         if type(stmt) is ir.For:
             found = self.owner.loop_body(stmt, self.depth + 1)

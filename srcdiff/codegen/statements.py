@@ -138,11 +138,10 @@ class Statements:
         for node in gast.parse(stmt.text).body:
             self.add(self.build.renamed(node, stmt.refs), stmt.loc)
 
-    def comment(self, stmt: ir.Comment) -> None:
-        """A line of comment."""
-        if stmt.text == "backward":
-            self.comments.waiting.clear()  # nothing in the backward part is the user's
-        self.out.append(Remark(stmt.text))
+    def backward(self, stmt: ir.Backward) -> None:
+        """The line of comment between the two parts."""
+        self.comments.waiting.clear()  # nothing in the backward part is the user's
+        self.out.append(Remark("backward"))
 
     def return_(self, stmt: ir.Return) -> None:
         """The return at the end; that of None is left out."""
@@ -307,7 +306,7 @@ def _leave(test: Node, jump: Node, loc: ir.Loc) -> Node:
 
 _WRITERS: dict[type, Callable[[Statements, Any], None]] = {
     ir.Assign: Statements.assign, ir.Permute: Statements.permute, ir.SetItem: Statements.set_item,
-    ir.Effect: Statements.effect, ir.Verbatim: Statements.verbatim, ir.Comment: Statements.comment,
-    ir.Return: Statements.return_, Jump: Statements.jump, ir.For: Statements.for_,
+    ir.Effect: Statements.effect, ir.Verbatim: Statements.verbatim, ir.Return: Statements.return_,
+    ir.Backward: Statements.backward, Jump: Statements.jump, ir.For: Statements.for_,
     ir.While: Statements.while_, LoopElse: Statements.loop_else,
 }  # fmt: skip

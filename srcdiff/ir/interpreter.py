@@ -95,7 +95,7 @@ class Interpreter:
         elif isinstance(stmt, ir.Pair):
             self.block(() if stmt.primal is None else (stmt.primal,), env)
         else:
-            assert isinstance(stmt, ir.Comment), f"not run here: {stmt}"
+            assert isinstance(stmt, ir.Backward), f"not run here: {stmt}"
 
     def loop(self, stmt: ir.For, env: Env) -> None:
         """Run a loop over items."""

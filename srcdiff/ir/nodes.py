@@ -20,7 +20,7 @@ from srcdiff.ir.frozen import Choice, frozen, remember, remembered, state
 from srcdiff.ir.target import HOST, Target
 
 __all__ = [
-    "Accum", "Assign", "Atom", "Attr", "Block", "Call", "Callee", "Comment", "Const", "Demand",
+    "Accum", "Assign", "Atom", "Attr", "Backward", "Block", "Call", "Callee", "Const", "Demand",
     "Derived", "Effect", "For", "Function", "GENERATED", "IN_PLACE", "If", "Kernel", "Loc",
     "Method", "NONE", "NOWHERE", "Name", "OPERATORS", "Opaque", "Pair", "Param", "Permute", "Ref",
     "Reset", "Return", "Rhs", "Role", "Rows", "SEED", "SYMBOLS", "SetItem", "Site", "Slice",
@@ -436,10 +436,9 @@ class Return(Statement):
 
 
 @frozen(slots=True)
-class Comment(Statement):
-    """A line of comment in generated code."""
+class Backward(Statement):
+    """Before it stands the forward part of a gradient, behind it the backward part."""
 
-    text: str
     loc: Loc = _loc()
 
 
@@ -514,7 +513,7 @@ class Reset(Statement):
 
 
 Stmt = Union[
-    Assign, Permute, SetItem, Effect, Verbatim, If, For, While, Return, Comment,
+    Assign, Permute, SetItem, Effect, Verbatim, If, For, While, Return, Backward,
     Pair, Undo, Accum, Demand, Reset,
 ]  # fmt: skip
 Block = tuple[Stmt, ...]

@@ -55,7 +55,7 @@ def _simple(stmt: ir.Stmt) -> str:
         return "undo"
     if isinstance(stmt, ir.Return):
         return f"return {atom(stmt.value)}"
-    return f"# {stmt.text}" if isinstance(stmt, ir.Comment) else str(getattr(stmt, "text", stmt))
+    return "# backward" if isinstance(stmt, ir.Backward) else str(getattr(stmt, "text", stmt))
 
 
 def rhs(node: ir.Rhs) -> str:

@@ -33,10 +33,10 @@ from srcdiff.ir.nodes import (
     Accum,
     Assign,
     Atom,
+    Backward,
     Block,
     Call,
     Callee,
-    Comment,
     Const,
     Demand,
     Effect,
@@ -275,7 +275,7 @@ def writes(stmt: Stmt) -> tuple[str, ...]:
 
 
 PLAIN = frozenset((
-    Assign, Permute, SetItem, Effect, Verbatim, Return, Comment, Undo, Accum, Demand, Reset,
+    Assign, Permute, SetItem, Effect, Verbatim, Return, Backward, Undo, Accum, Demand, Reset,
 ))  # fmt: skip
 """The statements without blocks inside."""
 

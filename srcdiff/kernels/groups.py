@@ -72,7 +72,7 @@ class Group:
     bound: set[str] = field(default_factory=set)
     likes: dict[ir.Name, Frame] = field(default_factory=dict)
     added: set[Place] = field(default_factory=set)
-    mark: tuple[ir.Stmt, ir.Comment] | None = None  # what is said before a step
+    mark: tuple[ir.Stmt, ir.Backward] | None = None  # the step before which it turns
 
     @property
     def rank(self) -> int:

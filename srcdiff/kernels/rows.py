@@ -76,7 +76,7 @@ class _Nest:
         if type(stmt) is ir.If:
             return self.is_free(ir.names(stmt.test))
         if type(stmt) is not ir.Assign:
-            return type(stmt) in (ir.For, ir.Comment)
+            return type(stmt) in (ir.For, ir.Backward)
         call = stmt.rhs
         if is_op(call, Op.GETITEM):
             return self.reads(stmt.target.id, *call.args)

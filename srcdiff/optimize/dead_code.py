@@ -159,8 +159,8 @@ class _Sweep:
             return self.branch(stmt, live)
         if isinstance(stmt, (ir.For, ir.While)):
             return self.loop(stmt, live)
-        if type(stmt) is ir.Comment:
-            return stmt if stmt.text else None
+        if type(stmt) is ir.Backward:
+            return stmt
         base = stored_into(stmt)
         if not self.is_needed(stmt, base, live):
             return None
@@ -302,7 +302,7 @@ def _is_left_out(loop: ir.For, body: ir.Block, after: set[str]) -> bool:
 
 
 def _is_empty(block: ir.Block) -> bool:
-    return all(type(s) is ir.Comment for s in block)
+    return all(type(s) is ir.Backward for s in block)
 
 
 # --- cotangents that are checked against an argument, where nothing else needs the output --------

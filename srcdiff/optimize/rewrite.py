@@ -57,9 +57,6 @@ def _makes_zeros(stmt: ir.Stmt) -> bool:
 # --- the walk ------------------------------------------------------------------------------------
 
 
-MARK = "backward"
-
-
 @frozen
 class Rewritten:
     """A function in plainer form, and what tells whether it is the plainest."""
@@ -93,23 +90,18 @@ def rewrite(
 
 
 def mark_in(body: ir.Block) -> int | None:
-    """Where the comment stands that starts the generated part."""
-    return next((k for k, s in enumerate(body) if type(s) is ir.Comment and s.text == MARK), None)
+    """Where the generated part begins."""
+    return next((k for k, s in enumerate(body) if type(s) is ir.Backward), None)
 
 
 def in_ours(function: ir.Function, change: Callable[[ir.Block], ir.Block]) -> ir.Function:
-    """The function with its generated part changed: all of it if no comment starts that."""
+    """The function with its generated part changed: all of it if nothing says where that begins."""
     cut = mark_in(function.body) or 0
     return ir.rebuilt(function, body=(*function.body[:cut], *change(function.body[cut:])))
 
 
-def is_mark(stmt: ir.Stmt) -> bool:
-    """Whether a statement is that comment."""
-    return type(stmt) is ir.Comment and stmt.text == MARK
-
-
 class Rewriter:
-    """The walk; `ours`: past the comment that starts the generated part, or in generated text."""
+    """The walk; `ours`: in the generated part, or in a text that is generated as a whole."""
 
     def __init__(
         self,
@@ -191,8 +183,7 @@ class Rewriter:
             return self.branch(stmt)
         if isinstance(stmt, (ir.For, ir.While)):
             return self.loop(stmt)
-        if type(stmt) is ir.Comment:
-            self.ours = self.ours or stmt.text == MARK
+        self.ours = self.ours or type(stmt) is ir.Backward
         for name in ir.writes(stmt):
             self.available.bind(name)
         return stmt

@@ -32,7 +32,7 @@ from srcdiff.kinds.calls import atom_kind
 from srcdiff.optimize.copies import counts
 from srcdiff.optimize.displays import makes_zeros
 from srcdiff.optimize.memory import Memory, Sharers, hands_out, is_view
-from srcdiff.optimize.rewrite import in_ours, is_mark, mark_in
+from srcdiff.optimize.rewrite import in_ours, mark_in
 from srcdiff.primitives.effects import only_computes, returns_view
 from srcdiff.primitives.ops import Op, calling, is_op
 
@@ -336,7 +336,7 @@ class _Sinking:
         self, stmt: ir.Stmt, last: ir.Stmt | None, at: int, waiting: dict[str, _Group]
     ) -> ir.Block:
         """A statement behind what has waited for it; nothing if it waits from now on itself."""
-        self.ours = self.ours or (type(stmt) is ir.Comment and is_mark(stmt))
+        self.ours = self.ours or type(stmt) is ir.Backward
         used = []
         if waiting:
             used = [waiting.pop(n) for n in dict.fromkeys(_spelled(stmt)) if n in waiting]

@@ -82,7 +82,7 @@ class _Drawing:
         for stmt in block:
             if isinstance(stmt, (ir.If, ir.For, ir.While)):
                 out += self.box(stmt, place)
-            elif not isinstance(stmt, ir.Comment):
+            elif not isinstance(stmt, ir.Backward):
                 out += self.statement(stmt, place)
         return out
 

@@ -16,8 +16,8 @@ from srcdiff.ir import (
     NONE,
     Assign,
     Attr,
+    Backward,
     Call,
-    Comment,
     Const,
     Derived,
     Effect,
@@ -286,7 +286,7 @@ def test_nothing_moves_into_a_loop_or_a_branch():
 
 def test_long_backward_lines_are_not_nested():
     name = "a_rather_long_name_of_a_value"
-    statements = [Comment("backward"), put("_0", X)]
+    statements = [Backward(), put("_0", X)]
     for k in range(4):
         statements.append(put(f"_{k + 1}", call(operator.mul, f"_{k}", name)))
     lines = body(*statements, Return(Name("_4")))
@@ -321,7 +321,7 @@ def test_simple_statements():
         Permute((X, Y), (Y, X)),
         Effect(call(print, "x")),
         Verbatim("assert x > SIGMA, 'no'", (X,), (), (("SIGMA", 1),)),
-        Comment("backward"),
+        Backward(),
         Return(Tup((X, Y))),
     )
     assert found == [
@@ -552,7 +552,7 @@ def commented(**options):
         (
             put("h", call(np.tanh, "x"), 13),
             put("r", call(operator.sub, "h", "x"), 15),
-            Comment("backward"),
+            Backward(),
             put("d_r", call(operator.mul, "r", Const(2.0)), 16),
             Assign(Name("d_h"), call(operator.neg, "d_r"), Loc("model.py", 13)),
             Return(Name("d_h"), Loc("model.py", 13)),
@@ -578,6 +578,12 @@ def test_comments_of_the_user():
         "    r = h - x",
         "    # backward",
     ]
+
+
+def test_a_comment_of_the_user_does_not_end_the_forward_part():
+    found = emit(commented(comments={14: "# backward", 15: "# the misfit"}))
+    lines = ["    # backward", "    r = h - x  # the misfit", "    # backward"]
+    assert found.text.splitlines()[3:6] == lines
 
 
 def remarked(x, k):

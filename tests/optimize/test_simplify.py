@@ -358,7 +358,7 @@ def test_the_users_part_is_left_as_written():
         return z * 1.0
 
     body = list(webs(lower(parse(before))).body)
-    body.insert(2, ir.Comment("backward"))
+    body.insert(2, ir.Backward())
     function = ir.Function("f", (ir.Param("x"),), tuple(body))
     after = text_of(simplify(function, {"x": Scalar("float64")}))
     assert after[:2] == ["y = x * 1.0", "z = y + y"]

@@ -332,7 +332,7 @@ def _is_plain(stmt: ir.Stmt, b: Context) -> bool:
         return not b.has(stmt.base) or stmt.index is None or _is_simple(stmt.index, b)
     if isinstance(stmt, ir.Permute):
         return all(_is_vector(n, b) or not b.has(n) for n in (*stmt.targets, *stmt.sources))
-    if isinstance(stmt, (ir.If, ir.For, ir.While, ir.Return, ir.Comment)):
+    if isinstance(stmt, (ir.If, ir.For, ir.While, ir.Return, ir.Backward)):
         return True
     return not b.names.intersection((*ir.reads(stmt), *ir.writes(stmt)))
 

@@ -430,7 +430,7 @@ class Expander(Writer):
             self.for_(stmt)
         elif type(stmt) is ir.Undo:
             self.out.append(stmt)
-        elif not isinstance(stmt, (ir.Demand, ir.Comment)):
+        elif type(stmt) is not ir.Demand:
             raise self.misused("uses a statement that cannot stand in a template", self.line)
 
     def assignment(self, stmt: ir.Assign) -> None:

@@ -740,7 +740,7 @@ def _tidied(function: ir.Function, params: ir.Kinds) -> ir.Function:
 def _without_zeros(block: ir.Block, kinds: ir.Kinds) -> ir.Block:
     """Statements in which the first thing that is added to zeros stands in the place of them."""
     waiting: dict[str, int] = {}
-    out: list[ir.Stmt] = []
+    out: list[ir.Stmt | None] = []
     for stmt in block:
         mentioned = ir.mentions(stmt) & waiting.keys()
         if type(stmt) is ir.SetItem and stmt.base.id in mentioned and _is_added(stmt):
@@ -749,7 +749,7 @@ def _without_zeros(block: ir.Block, kinds: ir.Kinds) -> ir.Block:
             like = zeros.rhs.args[0]
             dtypes = {ir.dtype_of(atom_kind(a, kinds)) for a in (like, stmt.value)}
             if len(dtypes) == 1 and None not in dtypes:
-                out[waiting[stmt.base.id]] = ir.Comment("")
+                out[waiting[stmt.base.id]] = None
                 new = ir.Call(trees.like_tree, (stmt.value, like), text="like_tree")
                 stmt = ir.Assign(stmt.base, new, stmt.loc)
         waiting = {n: k for n, k in waiting.items() if n not in mentioned}
@@ -757,7 +757,7 @@ def _without_zeros(block: ir.Block, kinds: ir.Kinds) -> ir.Block:
         if type(stmt) is ir.Assign and is_op(stmt.rhs, Op.ZEROS_LIKE) and len(stmt.rhs.args) == 1:
             waiting[stmt.target.id] = len(out)
         out.append(stmt)
-    return tuple(s for s in out if s != ir.Comment(""))
+    return tuple(s for s in out if s is not None)
 
 
 def _is_added(stmt: ir.SetItem) -> bool:
