@@ -47,7 +47,7 @@ def _flows(stmt: ir.Stmt, kinds: Mapping[str, ir.Kind], flows: Flows) -> Iterato
         yield from ((s, t) for s in _sources(stmt.rhs, kinds, flows) for t in targets)
     elif type(stmt) is ir.Permute:
         yield from ((s.id, t.id) for s, t in zip(stmt.sources, stmt.targets))
-    elif type(stmt) is ir.SetItem:
+    elif isinstance(stmt, ir.Store):
         yield from ((s, stmt.base.id) for s in ir.names(stmt.value))
 
 

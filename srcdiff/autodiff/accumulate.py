@@ -197,7 +197,7 @@ class _Accumulate:
         target = stmt.target.id if type(stmt) is ir.Assign else ""
         if target in self.like and self.is_view(target):
             return []
-        if type(stmt) is ir.SetItem and stmt.op is not None and stmt.base.id in self.like:
+        if type(stmt) is ir.AugAssign and stmt.base.id in self.like:
             return [n for n in ir.names(stmt.value) if n in self.like]
         return [n for n in ir.reads(stmt) if n in self.like]
 
@@ -294,7 +294,7 @@ class _Accumulate:
             return [self.added_into(stmt)]
         if stmt.like.id in self.in_c_order or self.is_zero_dimensional(stmt.like):
             made = self.demand(stmt.target, stmt.like, now, stmt.loc)
-            return [*made, ir.SetItem(stmt.target, None, value, "+", stmt.loc)]
+            return [*made, ir.AugAssign(stmt.target, None, value, "+", loc=stmt.loc)]
         if state == State.ABSENT:
             now[target] = self.state_of(value, now)
             return [ir.Assign(stmt.target, value, stmt.loc)]
@@ -305,7 +305,7 @@ class _Accumulate:
         if stays and not numeric:
             return [self.added_into(stmt)]
         if stays or (owned and is_array(kind)):
-            return [ir.SetItem(stmt.target, None, value, "+", stmt.loc)]
+            return [ir.AugAssign(stmt.target, None, value, "+", loc=stmt.loc)]
         now[target] = State.OWNED
         total = ir.Call(operator.add if numeric else trees.add_tree, (stmt.target, value))
         return [ir.Assign(stmt.target, total, stmt.loc)]
@@ -313,7 +313,7 @@ class _Accumulate:
     def added_into(self, stmt: ir.Accum) -> ir.Stmt:
         """`target += value` in the memory of a shadow, or of what has views."""
         if is_array(self.facts.kinds.get(stmt.like.id)):
-            return ir.SetItem(stmt.target, None, stmt.value, "+", stmt.loc)
+            return ir.AugAssign(stmt.target, None, stmt.value, "+", loc=stmt.loc)
         return ir.Effect(ir.Call(trees.add_into, (stmt.target, stmt.value)), stmt.loc)
 
     def is_zero_dimensional(self, like: ir.Name) -> bool:

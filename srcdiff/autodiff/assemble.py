@@ -387,7 +387,7 @@ def consumes(function: ir.Function, facts: Facts) -> bool:
         return True  # they are added into, by whatever name
     adjoints = facts.value_adjoints
     for stmt in ir.walk(function):
-        if isinstance(stmt, ir.SetItem) and stmt.base.id in facts.kinds:
+        if isinstance(stmt, ir.Store) and stmt.base.id in facts.kinds:
             return True
     for call in ir.calls(function):
         changes = isinstance(call.fn, ir.Method) and op_of(call.fn).effect is Effect.WRITES

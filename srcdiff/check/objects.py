@@ -35,7 +35,7 @@ def check_arrays(function: ir.Function, kinds: ir.Kinds) -> None:
 
 def _operands(stmt: ir.Stmt) -> tuple[ir.Atom, ...]:
     """What a statement computes with, or iterates over."""
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         return stmt.base, stmt.value
     if isinstance(stmt, ir.For):
         return (stmt.iter,) if isinstance(stmt.iter, (ir.Name, ir.Ref)) else ()

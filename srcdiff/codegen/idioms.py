@@ -58,7 +58,7 @@ def filled_name(loop: ir.For) -> str | None:
 
 def container(stmt: ir.Stmt | None) -> str | None:
     """The container that a statement puts something into."""
-    if type(stmt) is ir.SetItem and stmt.op is None and stmt.index is not None:
+    if type(stmt) is ir.SetItem:
         return stmt.base.id
     call = stmt.rhs if type(stmt) is ir.Effect else None
     if is_op(call, Op.APPEND) and len(call.args) == 2 and type(call.args[0]) is ir.Name:

@@ -99,14 +99,13 @@ class Statements:
         sources = gast.Tuple([name(s.id) for s in stmt.sources], LOAD)
         self.add(gast.Assign([_target([t.id for t in stmt.targets])], sources, None), stmt.loc)
 
-    def set_item(self, stmt: ir.SetItem) -> None:
+    def store(self, stmt: ir.Store) -> None:
         """`x[i] = v`, `x[i] += v`, `x += v`."""
         target: Node = name(stmt.base.id, STORE)
         if stmt.index is not None:
             target = gast.Subscript(self.build.atom(stmt.base), self.build.index(stmt.index), STORE)
-        elif stmt.op is None:  # `x[...] = v` writes all of an array
-            target = gast.Subscript(self.build.atom(stmt.base), gast.Constant(..., None), STORE)
-        self._store(target, stmt.value, stmt.op, stmt.loc)
+        op = stmt.op if isinstance(stmt, ir.AugAssign) else None
+        self._store(target, stmt.value, op, stmt.loc)
 
     def _store(self, target: Node, value: ir.Atom, op: str | None, loc: ir.Loc) -> None:
         """`target = value`, `target += value`."""
@@ -225,7 +224,7 @@ class Statements:
         del self.build.moved[collected]
         generators: list[Node] = []
         last = self._generators(stmt, generators)
-        if type(last) is ir.SetItem:
+        if isinstance(last, ir.Store):
             key = self.build.atom(last.index or ir.Const(None))
             return gast.DictComp(key, self.build.atom(last.value), generators)
         assert type(last) is ir.Effect and type(last.rhs) is ir.Call
@@ -305,8 +304,8 @@ def _leave(test: Node, jump: Node, loc: ir.Loc) -> Node:
 
 
 _WRITERS: dict[type, Callable[[Statements, Any], None]] = {
-    ir.Assign: Statements.assign, ir.Permute: Statements.permute, ir.SetItem: Statements.set_item,
-    ir.Effect: Statements.effect, ir.Verbatim: Statements.verbatim, ir.Return: Statements.return_,
-    ir.Backward: Statements.backward, Jump: Statements.jump, ir.For: Statements.for_,
-    ir.While: Statements.while_, LoopElse: Statements.loop_else,
+    ir.Assign: Statements.assign, ir.Permute: Statements.permute, ir.SetItem: Statements.store,
+    ir.AugAssign: Statements.store, ir.Effect: Statements.effect, ir.Verbatim: Statements.verbatim,
+    ir.Return: Statements.return_, ir.Backward: Statements.backward, Jump: Statements.jump,
+    ir.For: Statements.for_, ir.While: Statements.while_, LoopElse: Statements.loop_else,
 }  # fmt: skip

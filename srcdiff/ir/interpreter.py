@@ -76,7 +76,7 @@ class Interpreter:
             self.loop(stmt, env)
         elif isinstance(stmt, ir.While):
             self.repeat(stmt, env)
-        elif isinstance(stmt, ir.SetItem):
+        elif isinstance(stmt, ir.Store):
             self.store(stmt, env)
         else:
             self.rare(stmt, env)
@@ -115,14 +115,16 @@ class Interpreter:
             if stmt.stop is not None and self.atom(stmt.stop, env):
                 return
 
-    def store(self, stmt: ir.SetItem, env: Env) -> None:
+    def store(self, stmt: ir.Store, env: Env) -> None:
         """Run a store."""
         base, value = self.atom(stmt.base, env), self.atom(stmt.value, env)
-        if stmt.index is None:
-            env[stmt.base.id] = ir.IN_PLACE[str(stmt.op)](base, value)
-            return
-        index = self.atom(stmt.index, env)
-        base[index] = value if stmt.op is None else ir.IN_PLACE[stmt.op](base[index], value)
+        index = None if stmt.index is None else self.atom(stmt.index, env)
+        if not isinstance(stmt, ir.AugAssign):
+            base[index] = value
+        elif stmt.index is None:
+            env[stmt.base.id] = ir.IN_PLACE[stmt.op](base, value)
+        else:
+            base[index] = ir.IN_PLACE[stmt.op](base[index], value)
 
     def rhs(self, node: ir.Rhs, env: Env) -> Any:
         """The value of a right-hand side."""

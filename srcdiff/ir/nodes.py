@@ -1,9 +1,9 @@
 """The nodes: atoms, right-hand sides, statements and functions.
 
 All are frozen: a pass takes a function and gives another one.  What is found out about a node is
-remembered in it, in the fields that begin with `_`.  `OPERATORS` are the operators of stores, by
-their text: `x[i] += v` is `SetItem(x, i, v, "+")`.  Functions are data as well: a `Site` stands for
-a function that the program makes and keeps.  Its callees live only until the pipeline knows which
+remembered in it, in the fields that begin with `_`.  `OPERATORS` are those of `AugAssign`, by their
+text: `x[i] += v` is `AugAssign(x, i, v, "+")`.  Functions are data as well: a `Site` stands for a
+function that the program makes and keeps.  Its callees live only until the pipeline knows which
 functions may meet, and prints them as strings and tuples.
 """
 
@@ -20,11 +20,11 @@ from srcdiff.ir.frozen import Choice, frozen, remember, remembered, state
 from srcdiff.ir.target import HOST, Target
 
 __all__ = [
-    "Accum", "Assign", "Atom", "Attr", "Backward", "Block", "Call", "Callee", "Const", "Demand",
-    "Derived", "Effect", "For", "Function", "GENERATED", "IN_PLACE", "If", "Kernel", "Loc",
-    "Method", "NONE", "NOWHERE", "Name", "OPERATORS", "Opaque", "Pair", "Param", "Permute", "Ref",
-    "Reset", "Return", "Rhs", "Role", "Rows", "SEED", "SYMBOLS", "SetItem", "Site", "Slice",
-    "Star", "Stmt", "Subroutine", "TANGENT", "Tup", "Undo", "Unpacks", "Verbatim", "While",
+    "Accum", "Assign", "Atom", "Attr", "AugAssign", "Backward", "Block", "Call", "Callee", "Const",
+    "Demand", "Derived", "Effect", "For", "Function", "GENERATED", "IN_PLACE", "If", "Kernel",
+    "Loc", "Method", "NONE", "NOWHERE", "Name", "OPERATORS", "Opaque", "Pair", "Param", "Permute",
+    "Ref", "Reset", "Return", "Rhs", "Role", "Rows", "SEED", "SYMBOLS", "SetItem", "Site", "Slice",
+    "Star", "Stmt", "Store", "Subroutine", "TANGENT", "Tup", "Undo", "Unpacks", "Verbatim", "While",
     "answers_by_code", "called", "captured", "is_function", "make_dict", "make_function",
     "make_list", "new_object", "set_attr", "set_item",
 ]  # fmt: skip
@@ -358,19 +358,33 @@ class Permute(Statement):
     loc: Loc = _loc()
 
 
-@final
 @frozen(slots=True)
-class SetItem(Statement):
-    """`base[index] op= value`; `index` None is the whole of an array or number, `base op= value`.
-
-    `op` is None for a plain store, else the operator's text: "+", "-", "*", "/", "@", "**", ...
-    """
+class Store(Statement):
+    """`base[index] = value`, or with an operator in place."""
 
     base: Name
     index: Atom | None
     value: Atom
-    op: str | None = None
-    loc: Loc = _loc()
+    loc: Loc = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@final
+@frozen(slots=True)
+class SetItem(Store):
+    """`base[index] = value`."""
+
+    index: Atom
+
+
+@final
+@frozen(slots=True)
+class AugAssign(Store):
+    """`base[index] op= value`; `index` None is the whole of an array or number, `base op= value`.
+
+    `op` is the operator's text: "+", "-", "*", "/", "@", "**", ...
+    """
+
+    op: str
 
 
 @final
@@ -513,7 +527,7 @@ class Reset(Statement):
 
 
 Stmt = Union[
-    Assign, Permute, SetItem, Effect, Verbatim, If, For, While, Return, Backward,
+    Assign, Permute, Store, Effect, Verbatim, If, For, While, Return, Backward,
     Pair, Undo, Accum, Demand, Reset,
 ]  # fmt: skip
 Block = tuple[Stmt, ...]

@@ -40,9 +40,10 @@ def _simple(stmt: ir.Stmt) -> str:
     if isinstance(stmt, ir.Permute):
         left = ", ".join(t.id for t in stmt.targets)
         return f"{left} = {', '.join(s.id for s in stmt.sources)}"
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         place = stmt.base.id + ("" if stmt.index is None else f"[{atom(stmt.index)}]")
-        return f"{place} {stmt.op or ''}= {atom(stmt.value)}"
+        op = stmt.op if isinstance(stmt, ir.AugAssign) else ""
+        return f"{place} {op}= {atom(stmt.value)}"
     if isinstance(stmt, ir.Effect):
         return rhs(stmt.rhs)
     if isinstance(stmt, ir.Accum):

@@ -119,7 +119,7 @@ class Fusion(Rewriter):
         self.made = {s.target.id: s for s in ir.assignments(whole) if s.target.id in self.arrays}
         self.alike: dict[str, str] = {}
         self.numbers: dict[str, Map] = {}
-        stores = (s for s in ir.walk(whole.body) if type(s) is ir.SetItem)
+        stores = (s for s in ir.walk(whole.body) if isinstance(s, ir.Store))
         self.parts = {s.base.id for s in stores if s.index is not None}
         self.laid = _laid(whole, self.kinds)
 
@@ -333,7 +333,7 @@ class _Row:
         if elements:
             read = {self.fusion.arrays.get(n, n) for n in read}
         bound = {n for s in stmts for n in ir.writes(s)}
-        stored = {s.base.id for s in stmts if type(s) is ir.SetItem}
+        stored = {s.base.id for s in stmts if isinstance(s, ir.Store)}
         looks = bound.isdisjoint(self.fusion.views)
         return _Uses(read, bound, read if looks else set(), stored)
 
@@ -365,7 +365,7 @@ def _bindings(function: ir.Function, kinds: ir.Kinds) -> dict[str, int]:
     for name in first_uses(function.body)[0].intersection(ir.bound(function)):
         counts[name] = counts.get(name, 0) + 1
     for stmt in ir.walk(function.body):
-        if type(stmt) is ir.SetItem and stmt.index is None and not dims_in(kinds, stmt.base.id):
+        if type(stmt) is ir.AugAssign and stmt.index is None and not dims_in(kinds, stmt.base.id):
             counts[stmt.base.id] = counts.get(stmt.base.id, 0) + 1
     return counts
 

@@ -169,7 +169,7 @@ class Group:
         read = [o.place for o in operands if o is not None and o.place is not None]
         if any(p != place and self._may_share(p.root, place.root) for p in read):
             return False
-        adds = type(element.stmt) is ir.SetItem and element.stmt.op in ("+", "-")
+        adds = type(element.stmt) is ir.AugAssign and element.stmt.op in ("+", "-")
         known = place in self.values or place in self.loads
         if not adds or place in read or (known and place not in self.added):
             self.added.discard(place)

@@ -161,13 +161,13 @@ def _may_write(stmt: ir.Stmt) -> bool:
     """Whether a statement may change a value."""
     call = ir.call_of(stmt)
     if call is None:
-        return isinstance(stmt, ir.SetItem)
+        return isinstance(stmt, ir.Store)
     return call.role is ir.Role.IN_PLACE or not is_pure(call.fn)
 
 
 def _takes_all(stmt: ir.Stmt, name: str) -> bool:
     """Whether a statement takes every item of what has a name, and nothing of itself."""
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         return isinstance(stmt.index, ir.Slice) and stmt.value == ir.Name(name)
     call = ir.call_of(stmt)
     if call is None or not {ir.Name(name), ir.Star(ir.Name(name))} & {*call.args}:

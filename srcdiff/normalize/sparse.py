@@ -134,7 +134,7 @@ class _Apart(Rewriter):
         """Whether a statement keeps what it reads, or writes into it."""
         if isinstance(stmt, ir.Return):
             return True
-        if isinstance(stmt, ir.SetItem):
+        if isinstance(stmt, ir.Store):
             return any(n in self.data for n in (stmt.base.id, *ir.names(stmt.value)))
         return call is not None and bool(mutated_args(call, self.kinds))
 

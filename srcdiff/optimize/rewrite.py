@@ -40,7 +40,7 @@ def _place(
     stmt: ir.Stmt, test: ir.Atom, body: list[ir.Stmt], orelse: list[ir.Stmt], memory: Memory
 ) -> int | None:
     """Where the other branch has a statement as well that may run before all of both."""
-    first = isinstance(stmt, (ir.Assign, ir.SetItem)) and not body and orelse[:1] == [stmt]
+    first = isinstance(stmt, (ir.Assign, ir.Store)) and not body and orelse[:1] == [stmt]
     if not first and (not _makes_zeros(stmt) or stmt not in orelse):
         return None
     place = orelse.index(stmt)
@@ -167,7 +167,7 @@ class Rewriter:
         """A statement in plainer form."""
         if type(stmt) is ir.Assign:
             return self.assign(stmt, here)
-        if type(stmt) is ir.SetItem:
+        if isinstance(stmt, ir.Store):
             return self.set_item(stmt)
         if type(stmt) is ir.Effect:
             rhs = self.rhs(stmt.rhs)
@@ -298,7 +298,7 @@ class Rewriter:
         elif ours:
             self.available.learn(target, rhs, here)
 
-    def set_item(self, stmt: ir.SetItem) -> ir.Stmt:
+    def set_item(self, stmt: ir.Store) -> ir.Stmt:
         """A store; the base of a whole update stays the name that it is."""
         new = stmt.base if stmt.index is None else self.read(stmt.base)
         base = new if type(new) is ir.Name else stmt.base

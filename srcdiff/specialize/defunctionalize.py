@@ -215,7 +215,7 @@ def _carried(stmt: ir.Stmt) -> Iterator[tuple[str, str]]:
         yield from ((n, stmt.target.id) for a in given for n in ir.names(a))
     elif isinstance(stmt, ir.Assign) and not isinstance(stmt.rhs, ir.Opaque):
         yield from ((n, stmt.target.id) for n in ir.names(stmt.rhs))
-    elif isinstance(stmt, ir.SetItem):
+    elif isinstance(stmt, ir.Store):
         yield from ((n, stmt.base.id) for n in ir.names(stmt.value))
     elif isinstance(stmt, ir.Permute):
         yield from ((s.id, t.id) for s, t in zip(stmt.sources, stmt.targets))

@@ -16,6 +16,7 @@ from srcdiff.ir import (
     NONE,
     Assign,
     Attr,
+    AugAssign,
     Backward,
     Call,
     Const,
@@ -213,8 +214,8 @@ def barrier(stmt, first=None):
 def test_nothing_moves_over_what_changes_its_operands():
     stays = "return _1"
     assert barrier(put("x", call(np.cos, "y"))) == stays
-    assert barrier(SetItem(Name("y"), INDEX, X, None)) == stays
-    assert barrier(SetItem(Name("y"), None, X, "+")) == stays
+    assert barrier(SetItem(Name("y"), INDEX, X)) == stays
+    assert barrier(AugAssign(Name("y"), None, X, "+")) == stays
     assert barrier(Effect(call(Method("sort"), "y"))) == stays
     assert barrier(Effect(call(helper, "y"))) == stays
     assert barrier(put("z", call(helper, "y"))) == stays
@@ -222,7 +223,7 @@ def test_nothing_moves_over_what_changes_its_operands():
     assert barrier(put("z", call(np.random.normal))) == stays
     assert barrier(For(Name("x"), call(range, "y"), ())) == stays
     assert barrier(If(Y, (put("x", Const(1)),))) == stays
-    assert barrier(While((SetItem(Name("y"), INDEX, X, None),), Y, ())) == stays
+    assert barrier(While((SetItem(Name("y"), INDEX, X),), Y, ())) == stays
     assert barrier(Permute((X, Y), (Y, X))) == stays
 
 
@@ -232,7 +233,7 @@ def test_pure_expressions_move_over_pure_statements():
 
 
 def test_what_no_store_can_change_moves_over_stores():
-    store = SetItem(Name("y"), INDEX, X, None)
+    store = SetItem(Name("y"), INDEX, X)
     assert barrier(store, put("_1", call(Attr("shape"), "x"))) == "return x.shape"
     assert barrier(store, put("_1", call(len, "x"))) == "return len(x)"
     assert barrier(store, put("_1", X)) == "return x"
@@ -270,9 +271,9 @@ def test_a_read_does_not_move_past_an_effect_in_the_same_expression():
 
 
 def test_an_effect_does_not_move_into_an_operator_on_a_target():
-    found = body(put("_1", call(helper, "x")), SetItem(Name("x"), INDEX, Name("_1"), "+"))
+    found = body(put("_1", call(helper, "x")), AugAssign(Name("x"), INDEX, Name("_1"), "+"))
     assert found == ["_1 = helper(x)", "x[i] += _1"]
-    found = body(put("_1", call(helper, "x")), SetItem(Name("x"), None, Name("_1"), "+"))
+    found = body(put("_1", call(helper, "x")), AugAssign(Name("x"), None, Name("_1"), "+"))
     assert found == ["x += helper(x)"]
 
 
@@ -314,9 +315,9 @@ def test_long_docstrings_are_wrapped():
 
 def test_simple_statements():
     found = body(
-        SetItem(X, INDEX, Y, None),
-        SetItem(X, INDEX, Y, "+"),
-        SetItem(X, None, Y, "*"),
+        SetItem(X, INDEX, Y),
+        AugAssign(X, INDEX, Y, "+"),
+        AugAssign(X, None, Y, "*"),
         put("x", call(operator.add, "x", "y")),
         Permute((X, Y), (Y, X)),
         Effect(call(print, "x")),
@@ -537,7 +538,7 @@ def test_comprehensions():
 
 
 def test_dict_comprehensions():
-    loop = For(Name("a"), X, (SetItem(Name("_d"), Name("a"), Y, None),))
+    loop = For(Name("a"), X, (SetItem(Name("_d"), Name("a"), Y),))
     found = body(put("_d", call(make_dict)), loop, put("b", Name("_d")))
     assert found == ["b = {a: y for a in x}"]
 

@@ -133,7 +133,7 @@ def _augmented_attribute(b: Builder, target: Node, value: Node, op: str) -> None
     if any(map(_may_write, ir.walk(block))):
         old = b.temp(ir.Call(ir.Attr(b.source.attribute(target.attr)), (base,)), b.loc(target))
         b.out += block
-        b.emit(ir.SetItem(old, None, given, op, b.loc(target)))
+        b.emit(ir.AugAssign(old, None, given, op, loc=b.loc(target)))
         b.emit(_stored_attribute(b, target, base, old, None))
     else:
         b.out += block
@@ -141,17 +141,13 @@ def _augmented_attribute(b: Builder, target: Node, value: Node, op: str) -> None
 
 
 def _stored_item(
-    b: Builder,
-    args: tuple[ir.Atom, ir.Atom, ir.Atom],
-    target: Node,
-    loc: ir.Loc,
-    op: str | None = None,
+    b: Builder, args: tuple[ir.Atom, ir.Atom, ir.Atom], target: Node, loc: ir.Loc
 ) -> ir.Stmt:
-    """`base[index] = value`, or `base[index] op= value`."""
+    """`base[index] = value`."""
     base, index, value = args
     if _is_container(base):
-        return ir.Effect(ir.Call(ir.set_item, args if op is None else (*args, ir.Const(op))), loc)
-    return ir.SetItem(_base(b, base, target), index, value, op, loc)
+        return ir.Effect(ir.Call(ir.set_item, args), loc)
+    return ir.SetItem(_base(b, base, target), index, value, loc=loc)
 
 
 def _is_container(atom: ir.Atom) -> bool:
@@ -180,7 +176,8 @@ def augmented(b: Builder, target: Node, value: Node, op: str, loc: ir.Loc) -> No
             bound = b.rebound([value])
             base, index = b.held(base, bound, target), b.held(index, bound, target)
         if _is_container(base):
-            b.emit(_stored_item(b, (base, index, b.atom(value)), target, loc, op))
+            args = base, index, b.atom(value), ir.Const(op)
+            b.emit(ir.Effect(ir.Call(ir.set_item, args), loc))
         else:
             _augmented_item(b, _base(b, base, target), index, value, op, loc)
     elif kind == "Attribute":
@@ -199,11 +196,11 @@ def _augmented_item(
     block, given = b.collected(lambda: b.atom(value))
     if _may_write_outside(block):
         b.out += [*before, *block]
-        b.emit(ir.SetItem(old, None, given, op, loc))
-        b.emit(ir.SetItem(base, index, old, None, loc))
+        b.emit(ir.AugAssign(old, None, given, op, loc=loc))
+        b.emit(ir.SetItem(base, index, old, loc=loc))
     else:
         b.out += block
-        b.emit(ir.SetItem(base, index, given, op, loc))
+        b.emit(ir.AugAssign(base, index, given, op, loc=loc))
 
 
 def _may_write_outside(block: ir.Block) -> bool:
@@ -217,7 +214,7 @@ def _may_write_outside(block: ir.Block) -> bool:
 
 def _stores_into(stmt: ir.Stmt, made: Set[str]) -> bool:
     """Whether a statement does nothing but put something into one of some containers."""
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         return stmt.base.id in made
     call = ir.call_of(stmt)
     if call is None or call.fn != ir.Method("append"):
@@ -231,7 +228,7 @@ def _may_write(stmt: ir.Stmt) -> bool:
     if isinstance(fn, FunctionType) and (fn.__module__ or "").startswith("srcdiff."):
         return False  # helpers of generated code write into nothing
     called = isinstance(fn, (ir.Method, ir.Name, FunctionType)) and not is_pure(fn)
-    return called or isinstance(stmt, ir.SetItem)
+    return called or isinstance(stmt, ir.Store)
 
 
 def _augmented_name(b: Builder, target: Node, value: Node, op: str, loc: ir.Loc) -> None:
@@ -240,7 +237,7 @@ def _augmented_name(b: Builder, target: Node, value: Node, op: str, loc: ir.Loc)
     held = b.held(name, b.rebound([value]), target)
     given = b.atom(value)
     assert isinstance(held, ir.Name)
-    b.emit(ir.SetItem(held, None, given, op, loc))
+    b.emit(ir.AugAssign(held, None, given, op, loc=loc))
     if held != name:
         b.emit(ir.Assign(name, held, loc))
 

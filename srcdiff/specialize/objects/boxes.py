@@ -72,7 +72,7 @@ def _may_read(stmt: ir.Stmt, key: ir.Const, kinds: ir.Kinds) -> bool:
     call = ir.call_of(stmt)
     if call is None:
         text = isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Opaque)
-        held = isinstance(stmt, (ir.Assign, ir.SetItem, ir.If, ir.For, ir.While)) and not text
+        held = isinstance(stmt, (ir.Assign, ir.Store, ir.If, ir.For, ir.While)) and not text
         return objects and not held
     if is_op(call, Op.SET_ATTR):
         return call.args[1] == key and len(call.args) == 4
@@ -120,7 +120,7 @@ def _only_holds(stmt: ir.Stmt) -> bool:
     call = ir.call_of(stmt)
     if call is None:
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        plain = isinstance(stmt, (ir.SetItem, ir.Permute))
+        plain = isinstance(stmt, (ir.Store, ir.Permute))
         return plain or isinstance(rhs, (ir.Name, ir.Tup, ir.Const))
     makes = isinstance(call.fn, ir.Attr) or records.plain_fields(call.fn) is not None
     return makes or op_of(call.fn).holds or is_op(call, Op.LEN, Op.IS, Op.IS_NOT)

@@ -189,7 +189,7 @@ class Members(InTurn):
         """One statement, after what it needs."""
         if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
             return self.evaluated(stmt, stmt.rhs)
-        if isinstance(stmt, ir.SetItem) and self.cls(stmt.base) is not None:
+        if isinstance(stmt, ir.Store) and self.cls(stmt.base) is not None:
             return self.set_item(stmt)
         if isinstance(stmt, ir.If):
             return self.if_(stmt)
@@ -203,18 +203,17 @@ class Members(InTurn):
             return ir.with_rhs(stmt, call if found is None else found)
         return ()
 
-    def set_item(self, stmt: ir.SetItem) -> ir.Stmt:
+    def set_item(self, stmt: ir.Store) -> ir.Stmt:
         """`x[i] = v`, `x[i] += v` and `x += v` of an object."""
-        assert stmt.op is not None or stmt.index is not None
         value: ir.Atom = stmt.value
         if stmt.index is None:
-            assert stmt.op is not None
+            assert isinstance(stmt, ir.AugAssign)
             plain = ir.OPERATORS[stmt.op]
             own = self.written(stmt.base, f"__i{plain.__name__.strip('_')}__") or plain
             return ir.Assign(stmt.base, ir.Call(own, (stmt.base, value)), stmt.loc)
-        if stmt.op is not None:
+        if isinstance(stmt, ir.AugAssign):
             old = self.item(stmt.base, stmt.index)
-            self.out.append(ir.SetItem(old, None, value, stmt.op, stmt.loc))
+            self.out.append(ir.AugAssign(old, None, value, stmt.op, loc=stmt.loc))
             value = old
         own = self.written(stmt.base, "__setitem__")
         if own is None:
@@ -406,7 +405,7 @@ class Members(InTurn):
             if len(call.args) == 4:
                 old = self.temp(ir.Call(ir.Attr(key.value), (base,)))
                 assert isinstance(call.args[3], ir.Const)
-                self.out.append(ir.SetItem(old, None, value, call.args[3].value, self.loc))
+                self.out.append(ir.AugAssign(old, None, value, call.args[3].value, loc=self.loc))
                 value = old
             if isinstance(own.fset, types.FunctionType):
                 return ir.Call(own.fset, (base, value))

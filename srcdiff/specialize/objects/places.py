@@ -399,7 +399,7 @@ def _handed_on(stmt: ir.Stmt, place: Find) -> tuple[Place | None, Iterable[Place
         assert isinstance(key, ir.Const)
         return (None, []) if base is None else (below(base, key.value), [place(call.args[2])])
     value = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    value = stmt.value if isinstance(stmt, ir.SetItem) else value
+    value = stmt.value if isinstance(stmt, ir.Store) else value
     return None if call is not None else target, map(place, map(ir.Name, ir.names(value)))
 
 

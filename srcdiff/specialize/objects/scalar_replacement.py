@@ -250,7 +250,8 @@ class Attempt(Variables):
         """`x.name = v` of an object that is a dict; of any other nobody reads what is stored."""
         if self.cls(base.id) in self.kept:
             atom = ir.map_atom(lambda n: self.used(n, False), value)
-            self.out.append(ir.SetItem(base, key, atom, op, self.loc))
+            made = ir.SetItem(base, key, atom, loc=self.loc)
+            self.out.append(made if op is None else ir.AugAssign(base, key, atom, op, loc=self.loc))
 
     def put(self, place: Place, value: ir.Atom, op: str | None) -> None:
         """A value at a place."""
@@ -264,7 +265,7 @@ class Attempt(Variables):
             self.assign(target, atom)
         else:
             self.in_place.add(place)
-            self.out.append(ir.SetItem(target, None, atom, op, self.loc))
+            self.out.append(ir.AugAssign(target, None, atom, op, loc=self.loc))
 
     # --- the result ------------------------------------------------------------------------------
 
