@@ -166,7 +166,8 @@ def emit(
     device = function.target.on_device
     build = Expressions(Globals(_locals(scan), namespace, others, device))
     arguments = _arguments(function.params, build)
-    nodes = Statements(build, planned, gone, Comments(function)).block(body) or [gast.Pass()]
+    writer = Statements(build, scan.uses.keys(), planned, gone, Comments(function))
+    nodes = writer.block(body) or [gast.Pass()]
     if function.doc is not None:
         nodes.insert(0, gast.Expr(gast.Constant(_indented(function.doc), None)))
     tree = gast.FunctionDef(function.name, arguments, nodes, [], None, None, [])

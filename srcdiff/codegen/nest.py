@@ -358,7 +358,8 @@ class _BlockPlanner:
         """A statement that stays one."""
         reads = _reads_in_order(stmt)
         rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        pure = not isinstance(stmt, (ir.Effect, ir.Verbatim)) and (rhs is None or may_move(rhs))
+        acts = isinstance(stmt, (ir.Effect, ir.Unpack, ir.Verbatim))
+        pure = not acts and (rhs is None or may_move(rhs))
         quiet = is_slot_effect(stmt, self.owner.slots)
         # `x[i] += f()` reads `x[i]` before it calls; `x += f()` only looks up `x`.
         accepts_effects = not (type(stmt) is ir.AugAssign and stmt.index is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 import gast
@@ -29,14 +29,20 @@ Node = Any
 class Statements:
     """Builds the statements of a function; `plan` says what is nested into expressions.
 
-    `gone` are the flags that became jumps, and the variable of what is returned; `comments` those
-    of the user, which stand before statements.
+    `read` are the names that something reads; `gone` the flags that became jumps, and the variable
+    of what is returned; `comments` those of the user, which stand before statements.
     """
 
     def __init__(
-        self, expressions: Expressions, plan: Plan, gone: frozenset[str], comments: Any
+        self,
+        expressions: Expressions,
+        read: Container[str],
+        plan: Plan,
+        gone: frozenset[str],
+        comments: Any,
     ) -> None:
         self.build = expressions
+        self.read = read
         self.plan = plan
         self.gone = gone
         self.comments = comments
@@ -131,6 +137,13 @@ class Statements:
         else:
             target = gast.Attribute(target, _constant(key), STORE)
         self._store(target, value, _constant(op[0]) if op else None, loc)
+
+    def unpack(self, stmt: ir.Unpack) -> None:
+        """`_, _ = x`."""
+        unused = next(n for n in ("_", "__", "___") if n not in self.read)
+        node = gast.parse(f"{stmt.items.targets(unused)} = x").body[0]
+        node.value = self.build.atom(stmt.value)
+        self.add(node, stmt.loc)
 
     def verbatim(self, stmt: ir.Verbatim) -> None:
         """A statement kept as text."""
@@ -305,7 +318,8 @@ def _leave(test: Node, jump: Node, loc: ir.Loc) -> Node:
 
 _WRITERS: dict[type, Callable[[Statements, Any], None]] = {
     ir.Assign: Statements.assign, ir.Permute: Statements.permute, ir.SetItem: Statements.store,
-    ir.AugAssign: Statements.store, ir.Effect: Statements.effect, ir.Verbatim: Statements.verbatim,
-    ir.Return: Statements.return_, ir.Backward: Statements.backward, Jump: Statements.jump,
-    ir.For: Statements.for_, ir.While: Statements.while_, LoopElse: Statements.loop_else,
+    ir.AugAssign: Statements.store, ir.Effect: Statements.effect, ir.Unpack: Statements.unpack,
+    ir.Verbatim: Statements.verbatim, ir.Return: Statements.return_, Jump: Statements.jump,
+    ir.Backward: Statements.backward, ir.For: Statements.for_, ir.While: Statements.while_,
+    LoopElse: Statements.loop_else,
 }  # fmt: skip

@@ -88,6 +88,8 @@ class Interpreter:
         elif isinstance(stmt, ir.Permute):
             values = [self.atom(s, env) for s in stmt.sources]
             env.update(zip([t.id for t in stmt.targets], values))
+        elif isinstance(stmt, ir.Unpack):
+            exec(f"{stmt.items.targets('_')} = value", {"value": self.atom(stmt.value, env)})
         elif isinstance(stmt, ir.Verbatim):
             space = self.space(stmt, env)
             exec(stmt.text, space)

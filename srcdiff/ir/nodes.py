@@ -24,7 +24,8 @@ __all__ = [
     "Demand", "Derived", "Effect", "For", "Function", "GENERATED", "IN_PLACE", "If", "Kernel",
     "Loc", "Method", "NONE", "NOWHERE", "Name", "OPERATORS", "Opaque", "Pair", "Param", "Permute",
     "Ref", "Reset", "Return", "Rhs", "Role", "Rows", "SEED", "SYMBOLS", "SetItem", "Site", "Slice",
-    "Star", "Stmt", "Store", "Subroutine", "TANGENT", "Tup", "Undo", "Unpacks", "Verbatim", "While",
+    "Star", "Stmt", "Store", "Subroutine", "TANGENT", "Tup", "Undo", "Unpack", "Unpacks",
+    "Verbatim", "While",
     "answers_by_code", "called", "captured", "is_function", "make_dict", "make_function",
     "make_list", "new_object", "set_attr", "set_item",
 ]  # fmt: skip
@@ -219,6 +220,12 @@ class Unpacks:
     before: int
     after: int | None = None
 
+    def targets(self, unused: str) -> str:
+        """The left side of an unpacking to one name, which nothing reads: `_, *_`."""
+        rest = [] if self.after is None else [f"*{unused}", *[unused] * self.after]
+        names = [unused] * self.before + rest
+        return ", ".join(names) + ("," if len(names) == 1 else "")
+
 
 @final
 @frozen(slots=True)
@@ -397,13 +404,26 @@ class Effect(Statement):
 
 
 @frozen(slots=True)
+class Unpack(Statement):
+    """`_, *_ = value`, which raises an error unless there are as many items as are taken."""
+
+    value: Atom
+    items: Unpacks
+    loc: Loc = _loc()
+
+
+@frozen(slots=True)
 class Verbatim(Statement):
-    """A statement kept as text that computes nothing (`assert`, `raise`, an import)."""
+    """A statement kept as text that computes nothing (`assert`, `raise`, an import).
+
+    `raises` says that nothing runs behind it.
+    """
 
     text: str
     reads: tuple[Name, ...] = ()
     writes: tuple[Name, ...] = ()
     refs: tuple[tuple[str, Any], ...] = field(default=(), compare=False)
+    raises: bool = False
     loc: Loc = _loc()
 
 
@@ -527,7 +547,7 @@ class Reset(Statement):
 
 
 Stmt = Union[
-    Assign, Permute, Store, Effect, Verbatim, If, For, While, Return, Backward,
+    Assign, Permute, Store, Effect, Unpack, Verbatim, If, For, While, Return, Backward,
     Pair, Undo, Accum, Demand, Reset,
 ]  # fmt: skip
 Block = tuple[Stmt, ...]

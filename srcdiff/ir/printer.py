@@ -46,6 +46,8 @@ def _simple(stmt: ir.Stmt) -> str:
         return f"{place} {op}= {atom(stmt.value)}"
     if isinstance(stmt, ir.Effect):
         return rhs(stmt.rhs)
+    if isinstance(stmt, ir.Unpack):
+        return f"{stmt.items.targets('_')} = {atom(stmt.value)}"
     if isinstance(stmt, ir.Accum):
         return f"accumulate {stmt.target.id} += {atom(stmt.value)}"
     if isinstance(stmt, ir.Demand):

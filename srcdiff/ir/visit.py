@@ -61,6 +61,7 @@ from srcdiff.ir.nodes import (
     Subroutine,
     Tup,
     Undo,
+    Unpack,
     Verbatim,
     While,
     called,
@@ -183,6 +184,7 @@ _FIELDS: Mapping[type, Mapping[str, str]] = {
     SetItem: {"base": "read", "index": "read", "value": "read"},
     AugAssign: {"base": "read", "index": "read", "value": "read"},
     Effect: {"rhs": "read"},
+    Unpack: {"value": "read"},
     Verbatim: {"reads": "read", "writes": "bound"},
     If: {"test": "read", "body": "block", "orelse": "block"},
     For: {"iter": "read", "target": "bound", "body": "block", "stop": "read inside"},
@@ -277,8 +279,8 @@ def writes(stmt: Stmt) -> tuple[str, ...]:
 
 
 PLAIN = frozenset((
-    Assign, Permute, SetItem, AugAssign, Effect, Verbatim, Return, Backward, Undo, Accum, Demand,
-    Reset,
+    Assign, Permute, SetItem, AugAssign, Effect, Unpack, Verbatim, Return, Backward, Undo, Accum,
+    Demand, Reset,
 ))  # fmt: skip
 """The statements without blocks inside."""
 

@@ -37,6 +37,7 @@ from srcdiff.ir import (
     Slice,
     Star,
     Tup,
+    Unpack,
     Unpacks,
     Verbatim,
     While,
@@ -283,6 +284,14 @@ def test_nothing_moves_into_a_loop_or_a_branch():
     assert body(first, For(INDEX, call(range, "y"), use))[0] == "_1 = np.sin(x)"
     assert body(first, If(Y, use))[0] == "_1 = np.sin(x)"
     assert body(first, While((), Y, use))[0] == "_1 = np.sin(x)"
+
+
+def test_a_check_of_an_unpacking_binds_what_nothing_reads():
+    check = Unpack(X, Unpacks(1, 2))
+    assert body(check) == ["_, *_, _, _ = x"]
+    assert body(Unpack(X, Unpacks(1))) == ["(_,) = x"]
+    read = For(Name("_"), X, (Effect(call(print, "_")), Effect(call(print, "_"))))
+    assert body(read, check)[-1] == "__, *__, __, __ = x"
 
 
 def test_long_backward_lines_are_not_nested():

@@ -380,7 +380,7 @@ class _Apart(Rewriter):
         negative = self.call(operator.lt, exponent, ir.Const(0))
         if not isinstance(two, ir.Scalar):
             negative = self.call(np.any, negative)
-        raised = ir.Verbatim(f"raise ValueError({NEGATIVE!r})", loc=self.loc)
+        raised = ir.Verbatim(f"raise ValueError({NEGATIVE!r})", raises=True, loc=self.loc)
         self.out.append(ir.If(negative, (raised,), loc=self.loc))
 
 
@@ -418,7 +418,7 @@ class _Asked(Rewriter):
         for name in sorted(self.flags.keys() & set(names)):
             said = name.lstrip("_")
             text = f"cannot access local variable '{said}' where it is not associated with a value"
-            raised = ir.Verbatim(f"raise UnboundLocalError({text!r})", loc=self.loc)
+            raised = ir.Verbatim(f"raise UnboundLocalError({text!r})", raises=True, loc=self.loc)
             missing = self.call(operator.not_, self.flags[name])
             self.out.append(ir.If(missing, (raised,), loc=self.loc))
 

@@ -1,6 +1,6 @@
 """What can stand left of `=`: names, subscripts, tuples of those.
 
-Of the parts of `a, *rest, z = xs` also the rest, the marks of the items, the check of the length.
+Of the parts of `a, *rest, z = xs` also the rest, and the marks of the items.
 """
 
 from __future__ import annotations
@@ -28,16 +28,6 @@ def has_places(target: Node) -> bool:
     if type(target).__name__ == "Starred":
         return has_places(target.value)
     return type(target).__name__ != "Name"
-
-
-def length_check(
-    base: ir.Name, before: int, after: int | None, unused: str, loc: ir.Loc
-) -> ir.Verbatim:
-    """`_, *_ = xs`: as many items as names or, with a number of names after it, `*_` at least."""
-    names = [unused] * before
-    names += [] if after is None else [f"*{unused}", *[unused] * after]
-    targets = ", ".join(names) + ("," if len(names) == 1 else "")
-    return ir.Verbatim(f"{targets} = {base.id}", (base,), loc=loc)
 
 
 def rest_of(b: Builder, base: ir.Atom, ends: tuple[int, int], loc: ir.Loc) -> ir.Call:
@@ -353,14 +343,14 @@ def unpack(b: Builder, target: Node, source: ir.Atom, loc: ir.Loc) -> None:
     """`a, *rest, z = source`, item by item."""
     bound = frozenset(b.ir_name(n) for n in scan_nodes([target]).bound)
     rest = [i for i, e in enumerate(target.elts) if type(e).__name__ == "Starred"]
+    after = len(target.elts) - rest[0] - 1 if rest else 0
+    # Which tells the printer and `iteration` that these are all the items.
+    role = ir.Unpacks(rest[0], after) if rest else ir.Unpacks(len(target.elts))
     if _is_thrown_away(b, target) and isinstance(source, ir.Name) and source.id not in bound:
-        before = rest[0] if rest else len(target.elts)
-        after = len(target.elts) - before - 1 if rest else None
-        b.emit(length_check(source, before, after, min(bound), loc))
+        b.emit(ir.Unpack(source, role, loc))
         return
     base = b.held(source, bound, target) if set(names(source)) & bound else source
     base = b.as_name(base, target) if not isinstance(base, (ir.Name, ir.Ref)) else base
-    after = len(target.elts) - rest[0] - 1 if rest else 0
     late: list[tuple[Node, ir.Atom]] = []  # all items are taken before one of them is stored
     apart = has_places(target)
     for i, part in enumerate(target.elts):
@@ -368,8 +358,6 @@ def unpack(b: Builder, target: Node, source: ir.Atom, loc: ir.Loc) -> None:
             part, rhs = part.value, rest_of(b, base, (i, after), loc)
         else:
             index = i if not rest or i < rest[0] else i - len(target.elts)
-            # Which tells the printer and `iteration` that these are all the items.
-            role = ir.Unpacks(rest[0], after) if rest else ir.Unpacks(len(target.elts))
             rhs = ir.Call(operator.getitem, (base, ir.Const(index)), role=role)
         if apart:
             late.append((part, b.temp(rhs, loc)))

@@ -134,7 +134,7 @@ class Attempt(Variables):
 
     def other(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement that may use objects as a whole."""
-        passive = isinstance(stmt, ir.Verbatim) or is_passive(stmt)
+        passive = isinstance(stmt, (ir.Unpack, ir.Verbatim)) or is_passive(stmt)
         if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call):
             self.check_questions(stmt.rhs)
             if (known := self.length(stmt.rhs)) is not None:
