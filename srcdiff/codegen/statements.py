@@ -122,21 +122,17 @@ class Statements:
             self.add(gast.AugAssign(target, BINARY[op], given), loc)
 
     def effect(self, stmt: ir.Effect) -> None:
-        """A call as a statement, or a store into an attribute."""
-        if is_op(stmt.rhs, Op.SET_ATTR, Op.SET_ITEM):
-            self.set_part(stmt.rhs, stmt.loc)
+        """A call as a statement; `x.name = v`, `x.name += v`; `x[k] = v` of what is outside."""
+        call = stmt.rhs
+        if type(call) is ir.Call and type(call.fn) is ir.SetAttr:
+            target = gast.Attribute(self.build.atom(call.args[0]), call.fn.name, STORE)
+            self._store(target, call.args[1], call.fn.op, stmt.loc)
+        elif is_op(call, Op.SET_ITEM):
+            base, key, value, *op = call.args
+            target = gast.Subscript(self.build.atom(base), self.build.index(key), STORE)
+            self._store(target, value, _operator(op[0]) if op else None, stmt.loc)
         else:
-            self.add(gast.Expr(self.build.rhs(stmt.rhs)), stmt.loc)
-
-    def set_part(self, call: ir.Call, loc: ir.Loc) -> None:
-        """`x.name = v`, `x.name += v`, `x[k] = v`, `x[k] += v`."""
-        base, key, value, *op = call.args
-        target = self.build.atom(base)
-        if is_op(call, Op.SET_ITEM):
-            target = gast.Subscript(target, self.build.index(key), STORE)
-        else:
-            target = gast.Attribute(target, _constant(key), STORE)
-        self._store(target, value, _constant(op[0]) if op else None, loc)
+            self.add(gast.Expr(self.build.rhs(call)), stmt.loc)
 
     def unpack(self, stmt: ir.Unpack) -> None:
         """`_, _ = x`."""
@@ -302,8 +298,8 @@ def _target(tree: Any) -> Node:
     return gast.Tuple([_target(t) for t in tree], STORE)
 
 
-def _constant(atom: ir.Atom) -> str:
-    """The name of an attribute, or the sign of an operator in place."""
+def _operator(atom: ir.Atom) -> str:
+    """The sign of an operator in place."""
     assert type(atom) is ir.Const
     return str(atom.value)
 

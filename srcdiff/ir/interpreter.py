@@ -149,6 +149,8 @@ class Interpreter:
 
     def apply(self, fn: Any, args: list[Any], kwargs: Env) -> Any:
         """What a callee gives for the values of its arguments."""
+        if isinstance(fn, ir.SetAttr):
+            return ir.set_attr(args[0], fn.name, args[1], fn.op)
         if not isinstance(fn, (ir.Attr, ir.Method)):
             return fn(*args, **kwargs)
         base = args[0] if fn.after is None else super(fn.after, args[0])

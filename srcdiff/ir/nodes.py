@@ -23,11 +23,10 @@ __all__ = [
     "Accum", "Assign", "Atom", "Attr", "AugAssign", "Backward", "Block", "Call", "Callee", "Const",
     "Demand", "Derived", "Effect", "For", "Function", "GENERATED", "IN_PLACE", "If", "Kernel",
     "Loc", "Method", "NONE", "NOWHERE", "Name", "OPERATORS", "Opaque", "Pair", "Param", "Permute",
-    "Ref", "Reset", "Return", "Rhs", "Role", "Rows", "SEED", "SYMBOLS", "SetItem", "Site", "Slice",
-    "Star", "Stmt", "Store", "Subroutine", "TANGENT", "Tup", "Undo", "Unpack", "Unpacks",
-    "Verbatim", "While",
-    "answers_by_code", "called", "captured", "is_function", "make_dict", "make_function",
-    "make_list", "new_object", "set_attr", "set_item",
+    "Ref", "Reset", "Return", "Rhs", "Role", "Rows", "SEED", "SYMBOLS", "SetAttr", "SetItem",
+    "Site", "Slice", "Star", "Stmt", "Store", "Subroutine", "TANGENT", "Tup", "Undo", "Unpack",
+    "Unpacks", "Verbatim", "While", "answers_by_code", "called", "captured", "is_function",
+    "make_dict", "make_function", "make_list", "new_object", "set_attr", "set_item",
 ]  # fmt: skip
 
 OPERATORS: Mapping[str, Any] = MappingProxyType(
@@ -184,6 +183,18 @@ class Attr:
 
 
 @frozen
+class SetAttr:
+    """The callee of `args[0].name = args[1]`, or `args[0].name op= args[1]`.
+
+    `made`: the object is being made, so that a frozen class lets it pass.
+    """
+
+    name: str
+    op: str | None = None
+    made: bool = False
+
+
+@frozen
 class Derived:
     """A function still to be generated: one part of the derivative of `function`.
 
@@ -196,7 +207,7 @@ class Derived:
     key: Any
 
 
-Callee = Union[Callable[..., Any], Method, Attr, Derived, Name]
+Callee = Union[Callable[..., Any], Method, Attr, SetAttr, Derived, Name]
 
 
 class Role(Choice):
@@ -206,7 +217,6 @@ class Role(Choice):
     LOOP = "takes what a loop iterates over, of a dict a key, or asks how often it runs"
     COUNT = "computes how often a loop runs, or at what place it is, as Python counts"
     OLD = "reads `x[i]` before the value of `x[i] += value`"
-    MADE = "stores an attribute while the object is made, which a frozen class lets pass"
     ATTRIBUTE = "takes an attribute of an object that is kept as a container"
 
 
@@ -233,8 +243,8 @@ class Call(Reader):
     """`fn(*args, **kwargs)`.
 
     `fn` is the function object itself (operators are functions of the module `operator`), a
-    `Method`, an `Attr`, or a `Name` where the callee is known only when running.  A keyword `None`
-    in `kwargs` stands for `**value`.
+    `Method`, an `Attr`, a `SetAttr`, or a `Name` where the callee is known only when running.  A
+    keyword `None` in `kwargs` stands for `**value`.
     """
 
     fn: Callee
@@ -289,7 +299,7 @@ def make_dict(*items: Any) -> dict[Any, Any]:
 
 
 def set_attr(base: Any, name: str, value: Any, op: str | None = None) -> None:
-    """The callee of `base.name = value`, or `base.name op= value`."""
+    """What a `SetAttr` does."""
     setattr(base, name, value if op is None else IN_PLACE[op](getattr(base, name), value))
 
 

@@ -67,6 +67,9 @@ def rhs(node: ir.Rhs) -> str:
         return node.text
     if not isinstance(node, ir.Call):
         return atom(node)
+    if isinstance(node.fn, ir.SetAttr):
+        base, value = map(atom, node.args)
+        return f"{base}.{node.fn.name} {node.fn.op or ''}= {value}"
     args = [atom(a) for a in node.args]
     args += [f"{k}={atom(v)}" if k else f"**{atom(v)}" for k, v in node.kwargs]
     return f"{_callee(node)}({', '.join(args)})"

@@ -200,8 +200,8 @@ class _Inference:
             and not ir.class_of(base)
         ):
             self.heap.call(fn.name, base, args[1:])
-        elif is_op(call, Op.SET_ATTR) and type(base) is ir.Dict:
-            self.heap.attribute(base, *args[1:])
+        elif type(fn) is ir.SetAttr and type(base) is ir.Dict:
+            self.heap.attribute(base, fn, args[1])
         elif is_op(call, *_ADDERS):
             self.heap.join(*args[:2])
         elif not is_pure(fn) and not is_op(call, Op.PRINT):

@@ -111,9 +111,8 @@ def _stored_attribute(
     """`base.name = value`, or `base.name op= value`."""
     if target.attr == "__class__":
         b.refuse(target, f"`{target.attr}` is assigned", "Assign the attributes by their names.")
-    args = (base, ir.Const(b.source.attribute(target.attr)), value)
-    call = ir.Call(ir.set_attr, args if op is None else (*args, ir.Const(op)))
-    return ir.Effect(call, b.loc(target))
+    store = ir.SetAttr(b.source.attribute(target.attr), op)
+    return ir.Effect(ir.Call(store, (base, value)), b.loc(target))
 
 
 def _augmented_attribute(b: Builder, target: Node, value: Node, op: str) -> None:
