@@ -7,6 +7,7 @@ differentiably on an input (varied) and influence an output (useful).  Flow-inse
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Union
 
 from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases
@@ -14,12 +15,15 @@ from srcdiff.analysis.links import reached
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.primitives.effects import written_into
 
-Edges = list[tuple[str, str, ir.Stmt]]
+Edges = list[tuple[str, str, Union[ir.Stmt, None]]]
 Flows = Callable[[ir.Call, Mapping[str, ir.Kind]], tuple[ir.Atom, ...]]
 
 
 def edges(block: ir.Block, kinds: Mapping[str, ir.Kind], aliases: Aliases, flows: Flows) -> Edges:
-    """(source, target, statement) wherever a derivative may flow from source to target."""
+    """(source, target, statement) wherever a derivative may flow from source to target.
+
+    The statement is None between names that share memory.
+    """
     found: Edges = []
     for stmt in ir.walk(block):
         for source, target in _flows(stmt, kinds, flows):
@@ -27,8 +31,7 @@ def edges(block: ir.Block, kinds: Mapping[str, ir.Kind], aliases: Aliases, flows
                 found.append((source, target, stmt))
     for name, rep in aliases.classes.items():
         if name != rep:
-            nothing = ir.Comment("shared memory")
-            found += [(name, rep, nothing), (rep, name, nothing)]
+            found += [(name, rep, None), (rep, name, None)]
     return found
 
 
@@ -44,7 +47,7 @@ def _flows(stmt: ir.Stmt, kinds: Mapping[str, ir.Kind], flows: Flows) -> Iterato
         yield from ((s, t) for s in _sources(stmt.rhs, kinds, flows) for t in targets)
     elif type(stmt) is ir.Permute:
         yield from ((s.id, t.id) for s, t in zip(stmt.sources, stmt.targets))
-    elif type(stmt) is ir.SetItem:
+    elif isinstance(stmt, ir.Store):
         yield from ((s, stmt.base.id) for s in ir.names(stmt.value))
 
 

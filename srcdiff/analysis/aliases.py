@@ -53,7 +53,7 @@ from srcdiff.kinds.indexing import item_kind
 from srcdiff.primitives.operation import LIST_MUTATORS
 
 
-def keeps_shape(stmt: ir.SetItem, kinds: ir.Kinds) -> bool:
+def keeps_shape(stmt: ir.Store, kinds: ir.Kinds) -> bool:
     """Whether what is stored has surely the shape of what was at its place, if anything was."""
     base = kinds.get(stmt.base.id)
     if base is None or stmt.index is None:
@@ -70,7 +70,7 @@ def reshaped(block: ir.Block, kinds: ir.Kinds, classes: Mapping[str, str]) -> fr
     """The classes of containers whose structure some statement changes (new keys apart)."""
     found: set[str] = set()
     for stmt in ir.walk(block):
-        if isinstance(stmt, ir.SetItem):
+        if isinstance(stmt, ir.Store):
             kind = kinds.get(stmt.base.id)
             numeric = kind is not None and ir.is_numeric(kind)
             if not numeric and not keeps_shape(stmt, kinds):

@@ -53,7 +53,7 @@ def held(stmt: ir.Stmt) -> tuple[str, ...]:
     if type(stmt) is ir.Assign or type(stmt) is ir.Effect:
         opaque = type(stmt.rhs) is not ir.Call and isinstance(stmt.rhs, ir.Opaque)
         return ir.reads_of(stmt) if opaque else ()
-    if type(stmt) is ir.SetItem:
+    if type(stmt) is ir.AugAssign:
         return (stmt.base.id,) if stmt.index is None else ()
     if type(stmt) is ir.For or type(stmt) is ir.While:
         return () if stmt.stop is None else (stmt.stop.id,)
@@ -176,9 +176,9 @@ def resizes(scan: Scan, private: frozenset[str]) -> bool:
 
 
 def _resizes(stmt: ir.Stmt, private: frozenset[str], lists: set[str]) -> bool:
-    if type(stmt) is ir.SetItem:
-        return type(stmt.index) is ir.Slice and stmt.base.id in lists
     call = ir.call_of(stmt)
+    if call is None and isinstance(stmt, ir.Store):
+        return type(stmt.index) is ir.Slice and stmt.base.id in lists
     if call is None or type(call.fn) is not ir.Method:
         return False
     return call.fn.name not in PURE_METHODS and slot_of(call) not in private

@@ -145,10 +145,10 @@ def shares(
     elif isinstance(stmt, ir.Permute):
         for other in stmt.sources[1:]:
             yield other.id, stmt.sources[0].id, "permute"
-    elif isinstance(stmt, ir.SetItem) and holds(stmt.base.id, kinds):
+    elif isinstance(stmt, ir.Store) and holds(stmt.base.id, kinds):
         for name in _arrays(stmt.value, kinds):
             # A sum with a number or an array is new, or in the memory that was there.
-            if stmt.op is None or not isinstance(kinds.get(name), (ir.Array, ir.Scalar)):
+            if type(stmt) is ir.SetItem or not isinstance(kinds.get(name), (ir.Array, ir.Scalar)):
                 yield stmt.base.id, name, "stored"
     elif isinstance(stmt, ir.For):
         yield from ((stmt.target.id, n, "element") for n in _arrays(stmt.iter, kinds))
@@ -182,7 +182,7 @@ def kept_outside(function: ir.Function, kinds: ir.Kinds) -> tuple[frozenset[str]
         if call is not None:
             into = _outside(mutated_args(call, kinds))
             put.update(itertools.product(into, _arrays(call, kinds)))
-        if isinstance(stmt, ir.SetItem) and stmt.op is None:
+        if isinstance(stmt, ir.SetItem):
             put.update((stmt.base.id, n) for n in _arrays(stmt.value, kinds))
     known = reached((_OUTSIDE,), own | put)
     own_names, put_names = (frozenset(t for s, t in steps if s in known) for steps in (own, put))

@@ -289,7 +289,7 @@ class _Reads:
             return self.branches(stmt, paths)
         if isinstance(stmt, (ir.For, ir.While)):
             return self.loop(stmt, paths)
-        if isinstance(stmt, ir.Verbatim) and stmt.text.startswith("raise"):
+        if isinstance(stmt, ir.Verbatim) and stmt.raises:
             return frozenset()
         return _fewer(frozenset(p.behind(stmt) for p in paths))
 

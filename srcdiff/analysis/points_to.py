@@ -75,7 +75,7 @@ class Slots:
         """Whether a change certainly leaves the item at an index where it is."""
         key = index.value if isinstance(index, ir.Const) else None
         counted = type(key) is int and key >= 0
-        if isinstance(stmt, ir.SetItem):
+        if isinstance(stmt, ir.Store):
             other = stmt.index.value if isinstance(stmt.index, ir.Const) else None
             texts = isinstance(key, str) and isinstance(other, str)
             return key != other and (texts or (counted and type(other) is int and other >= 0))

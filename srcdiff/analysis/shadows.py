@@ -136,7 +136,7 @@ _REPEATED = (
 
 def is_mirrored(stmt: ir.Stmt) -> bool:
     """Whether a statement that shares memory does the same to shadows."""
-    if isinstance(stmt, (ir.Permute, ir.SetItem)):
+    if isinstance(stmt, (ir.Permute, ir.Store)):
         return True
     rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
     if isinstance(rhs, (ir.Name, ir.Tup)):
@@ -183,7 +183,7 @@ def _with_stores(function: ir.Function) -> ir.Function:
         if type(stmt) is not ir.Assign or not is_marked(stmt.rhs):
             return (stmt,)
         base, value = stmt.rhs.args
-        store = ir.SetItem(base, None, value, ir.SYMBOLS[stmt.rhs.fn], stmt.loc)  # type: ignore[arg-type]
+        store = ir.AugAssign(base, None, value, ir.SYMBOLS[stmt.rhs.fn], loc=stmt.loc)  # type: ignore[arg-type]
         return (store, replace(stmt, rhs=base))
 
     return ir.replaced_in(function, one)

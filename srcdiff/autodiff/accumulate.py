@@ -197,7 +197,7 @@ class _Accumulate:
         target = stmt.target.id if type(stmt) is ir.Assign else ""
         if target in self.like and self.is_view(target):
             return []
-        if type(stmt) is ir.SetItem and stmt.op is not None and stmt.base.id in self.like:
+        if type(stmt) is ir.AugAssign and stmt.base.id in self.like:
             return [n for n in ir.names(stmt.value) if n in self.like]
         return [n for n in ir.reads(stmt) if n in self.like]
 
@@ -216,7 +216,6 @@ class _Accumulate:
             return self.demand(stmt.target, stmt.like, now, stmt.loc)
         if type(stmt) is ir.Reset:
             now.pop(stmt.target.id, None)
-        if isinstance(stmt, (ir.Reset, ir.Comment)):
             return []
         if type(stmt) is ir.If:
             return self.inner_if(stmt, now)
@@ -295,7 +294,7 @@ class _Accumulate:
             return [self.added_into(stmt)]
         if stmt.like.id in self.in_c_order or self.is_zero_dimensional(stmt.like):
             made = self.demand(stmt.target, stmt.like, now, stmt.loc)
-            return [*made, ir.SetItem(stmt.target, None, value, "+", stmt.loc)]
+            return [*made, ir.AugAssign(stmt.target, None, value, "+", loc=stmt.loc)]
         if state == State.ABSENT:
             now[target] = self.state_of(value, now)
             return [ir.Assign(stmt.target, value, stmt.loc)]
@@ -306,7 +305,7 @@ class _Accumulate:
         if stays and not numeric:
             return [self.added_into(stmt)]
         if stays or (owned and is_array(kind)):
-            return [ir.SetItem(stmt.target, None, value, "+", stmt.loc)]
+            return [ir.AugAssign(stmt.target, None, value, "+", loc=stmt.loc)]
         now[target] = State.OWNED
         total = ir.Call(operator.add if numeric else trees.add_tree, (stmt.target, value))
         return [ir.Assign(stmt.target, total, stmt.loc)]
@@ -314,7 +313,7 @@ class _Accumulate:
     def added_into(self, stmt: ir.Accum) -> ir.Stmt:
         """`target += value` in the memory of a shadow, or of what has views."""
         if is_array(self.facts.kinds.get(stmt.like.id)):
-            return ir.SetItem(stmt.target, None, stmt.value, "+", stmt.loc)
+            return ir.AugAssign(stmt.target, None, stmt.value, "+", loc=stmt.loc)
         return ir.Effect(ir.Call(trees.add_into, (stmt.target, stmt.value)), stmt.loc)
 
     def is_zero_dimensional(self, like: ir.Name) -> bool:
@@ -359,7 +358,7 @@ def _doubled(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
         return block
     values = {s.target.id: s.rhs for s in block if type(s) is ir.Assign}
     last: dict[tuple[str, ir.Rhs], int] = {}
-    out: list[ir.Stmt] = []
+    out: list[ir.Stmt | None] = []
     for stmt in block:
         read = ir.names(stmt.value) if type(stmt) is ir.Accum else ()
         made = values.get(read[0]) if read else None
@@ -368,7 +367,7 @@ def _doubled(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
             continue
         key = (stmt.target.id, made)
         if key in last:
-            out[last.pop(key)] = ir.Comment("")
+            out[last.pop(key)] = None
             twice = fresh()
             double = ir.Call(operator.mul, (ir.Const(2.0), stmt.value))
             out.append(ir.Assign(twice, double, stmt.loc))
@@ -376,4 +375,4 @@ def _doubled(block: ir.Block, fresh: ir.Fresh) -> ir.Block:
         else:
             last[key] = len(out)
         out.append(stmt)
-    return tuple(out)
+    return tuple([s for s in out if s is not None])

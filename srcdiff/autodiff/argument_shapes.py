@@ -51,7 +51,7 @@ def with_fitting(
 def _with(checks: Iterable[ir.Stmt], function: ir.Function) -> ir.Block:
     """The body with checks after the forward part, or before it where it gives names anew."""
     body = function.body
-    ends = (k for k, s in enumerate(body) if isinstance(s, (ir.Comment, ir.Return)))
+    ends = (k for k, s in enumerate(body) if isinstance(s, (ir.Backward, ir.Return)))
     end = 0 if ir.bound(body) & {p.name for p in function.params} else next(ends, 0)
     return (*body[:end], *checks, *body[end:])
 

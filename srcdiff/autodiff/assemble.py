@@ -194,7 +194,7 @@ def assemble(
         value = kept_value(value, parts, facts, b, ())
     if request.has_aux and not request.value:
         value = value.items[1] if isinstance(value, ir.Tup) else b.item(value, ir.Const(1))
-    b.out += [ir.Comment("backward"), *parts.backward, *final]
+    b.out += [ir.Backward(), *parts.backward, *final]
     result = _result(request, facts, b)
     if request.value or request.has_aux:
         result = ir.Tup((value, result) if request.value else (result, value))
@@ -387,7 +387,7 @@ def consumes(function: ir.Function, facts: Facts) -> bool:
         return True  # they are added into, by whatever name
     adjoints = facts.value_adjoints
     for stmt in ir.walk(function):
-        if isinstance(stmt, ir.SetItem) and stmt.base.id in facts.kinds:
+        if isinstance(stmt, ir.Store) and stmt.base.id in facts.kinds:
             return True
     for call in ir.calls(function):
         changes = isinstance(call.fn, ir.Method) and op_of(call.fn).effect is Effect.WRITES

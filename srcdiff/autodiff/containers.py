@@ -298,11 +298,10 @@ def _holds_none(base: ir.Name, facts: Facts) -> bool:
     return any(d is not None and not ir.is_inexact_dtype(d) for d in known)
 
 
-def store_adjoint(stmt: ir.SetItem, b: Lines) -> None:
+def store_adjoint(stmt: ir.Store, b: Lines) -> None:
     """`c[k] = v`: v takes the adjoint of its place, which becomes zero."""
-    if stmt.op is not None:
+    if not isinstance(stmt, ir.SetItem):
         raise InternalError("an operator in place on an item of a container is left", stmt)
-    assert stmt.index is not None
     if isinstance(stmt.index, ir.Slice):
         raise _unsupported("a store into a slice of a dict", stmt.loc)
     d_base = b.demand(stmt.base)
@@ -314,7 +313,7 @@ def store_adjoint(stmt: ir.SetItem, b: Lines) -> None:
     b.take(piece, stmt.value)
 
 
-def check_items(stmt: ir.SetItem, facts: Facts) -> None:
+def check_items(stmt: ir.Store, facts: Facts) -> None:
     """Refuse items for a part of what may be a list, whose length they change."""
     items = isinstance(stmt.index, ir.Slice) and ir.is_container(atom_kind(stmt.value, facts.kinds))
     if items and not ir.is_numeric(atom_kind(stmt.base, facts.kinds)):
@@ -323,13 +322,12 @@ def check_items(stmt: ir.SetItem, facts: Facts) -> None:
 
 def _may_become_complex(stmt: ir.SetItem, facts: Facts) -> bool:
     """Whether what is stored may be complex where what was at its place is real."""
-    key = ir.UNKNOWN if stmt.index is None else atom_kind(stmt.index, facts.kinds)
+    key = atom_kind(stmt.index, facts.kinds)
     return facts.complex and not ir.is_float(item_kind(facts.kind(stmt.base), key))
 
 
 def _old_item(stmt: ir.SetItem, facts: Facts) -> ir.Call:
     """What was at the place of a store: None where there was no such key."""
-    assert stmt.index is not None
     if may_be_dict(atom_kind(stmt.base, facts.kinds), atom_kind(stmt.index, facts.kinds)):
         return ir.Call(ir.Method("get"), (stmt.base, stmt.index))
     return ir.Call(operator.getitem, (stmt.base, stmt.index))
@@ -372,7 +370,7 @@ def put_back(stmt: ir.Assign, base: ir.Name, item: ir.Name, facts: Facts) -> ir.
     assert isinstance(call, ir.Call)
     owner, *place = call.args
     if place and isinstance(facts.kind(owner), ir.Dict):
-        return ir.SetItem(base, place[0], item, None, stmt.loc)
+        return ir.SetItem(base, place[0], item, loc=stmt.loc)
     name = "insert" if place else "append"
     return ir.Effect(ir.Call(ir.Method(name), (base, *place, item)), stmt.loc)
 

@@ -66,7 +66,7 @@ class _Checks:
     def noted(self, pair: ir.Pair, counters: Counters) -> ir.Block:
         """The note of a forward value that carries a derivative."""
         primal = pair.primal
-        if not isinstance(primal, (ir.Assign, ir.SetItem)):
+        if not isinstance(primal, (ir.Assign, ir.Store)):
             return ()
         name = primal.target if isinstance(primal, ir.Assign) else primal.base
         if name.id not in self.active:
@@ -89,7 +89,7 @@ class _Checks:
 
 def _changed(stmt: ir.Stmt) -> str:
     """The name that a statement gives a new value, other than zero."""
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         return stmt.base.id
     if not isinstance(stmt, ir.Assign) or isinstance(stmt.rhs, ir.Const):
         return ""

@@ -165,7 +165,7 @@ def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     scribe = Scribe(facts, stmt.loc)
     if isinstance(stmt, ir.Assign):
         _assign(stmt, scribe)
-    elif isinstance(stmt, ir.SetItem):
+    elif isinstance(stmt, ir.Store):
         _set_item(stmt, scribe)
     elif isinstance(stmt, ir.Effect):
         _effect(stmt, scribe)
@@ -175,25 +175,25 @@ def _stmt(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     return tuple(scribe.out)
 
 
-def _set_item(stmt: ir.SetItem, scribe: Scribe) -> None:
+def _set_item(stmt: ir.Store, scribe: Scribe) -> None:
     """A store, and the same store into the tangent."""
     facts = scribe.facts
     active = not facts.active.isdisjoint(ir.names(stmt.value))
-    mine, scaled = stmt.base.id in facts.active, stmt.op in ("*", "/")
-    if mine and scaled:
+    mine, plain = stmt.base.id in facts.active, isinstance(stmt, ir.SetItem)
+    if mine and isinstance(stmt, ir.AugAssign) and stmt.op in ("*", "/"):
         _scale(stmt, active, scribe)
+        mine = False
     scribe.out.append(stmt)
-    if not mine or scaled or (stmt.op is not None and not active):
+    if not mine or not (plain or active):
         return
     inside = not ir.is_numeric(facts.kind(stmt.base))  # of a container the tangent has items alike
     value = scribe.tangent(stmt.value) if active or inside else ir.Const(0.0)
-    store = ir.SetItem(facts.adjoint(stmt.base.id), stmt.index, value, stmt.op, stmt.loc)
-    scribe.out.append(store)
-    stored = () if stmt.op is not None else ir.names(stmt.value)
+    scribe.out.append(replace(stmt, base=facts.adjoint(stmt.base.id), value=value))
+    stored = ir.names(stmt.value) if plain else ()
     clear_cut(stmt.base, stmt.index, stored, scribe, made=True)
 
 
-def _scale(stmt: ir.SetItem, active: bool, scribe: Scribe) -> None:
+def _scale(stmt: ir.AugAssign, active: bool, scribe: Scribe) -> None:
     """What `x[i] *= v` and `x[i] /= v` do to the tangent, before they are done."""
     scale = replace(stmt, base=scribe.facts.adjoint(stmt.base.id))
     if not active:

@@ -141,7 +141,7 @@ def _adjoint(stmt: ir.Stmt, facts: Facts) -> ir.Block:
     b = Lines(facts, stmt.loc)
     if type(stmt) is ir.Assign:
         _assign(stmt, b)
-    elif type(stmt) is ir.SetItem:
+    elif isinstance(stmt, ir.Store):
         _set_item(stmt, b)
     elif type(stmt) is ir.Permute:
         _permute(stmt, b)
@@ -190,7 +190,7 @@ def _call(stmt: ir.Assign, call: ir.Call, b: Lines) -> None:
         b.out += expand(bound, stmt, facts)
 
 
-def _set_item(stmt: ir.SetItem, b: Lines) -> None:
+def _set_item(stmt: ir.Store, b: Lines) -> None:
     """The adjoint of a store: what was stored takes the adjoint of its place, which is cleared."""
     facts = b.facts
     if stmt.base.id not in facts.active:
@@ -199,19 +199,18 @@ def _set_item(stmt: ir.SetItem, b: Lines) -> None:
         store_adjoint(stmt, b)
         return
     check_items(stmt, facts)
-    whole = stmt.index is None
-    args = (stmt.base, stmt.value) if stmt.index is None else (stmt.base, stmt.index, stmt.value)
-    call = ir.Call(Store(stmt.op, whole), args)  # type: ignore[arg-type]
+    op = stmt.op if isinstance(stmt, ir.AugAssign) else None
+    call = ir.Call(Store(op, stmt.index is None), ir.operands(stmt))  # type: ignore[arg-type]
     block = expand(find(call, facts.kinds, stmt.loc), stmt, facts)
     # An operator in place with fractions fails.
-    clear_cut(stmt.base, stmt.index, ir.names(stmt.value) if stmt.op is None else (), b)
+    clear_cut(stmt.base, stmt.index, ir.names(stmt.value) if op is None else (), b)
     if _may_hold_itself(stmt, facts):
         # What was stored may be a part of the same memory: it takes its adjoint last.
         block = tuple(sorted(block, key=lambda s: type(s) is ir.Accum))
     b.out += block
 
 
-def _may_hold_itself(stmt: ir.SetItem, facts: Facts) -> bool:
+def _may_hold_itself(stmt: ir.Store, facts: Facts) -> bool:
     """Whether what is stored may be a part of the memory that it is stored into."""
     classes = facts.aliases.classes
     mine = classes.get(stmt.base.id)
@@ -283,7 +282,7 @@ def _written_through(stmt: ir.Stmt, made: set[str], facts: Facts) -> ir.Block:
             return tuple(b.out)
         if type(view.rhs) is ir.Name:
             return _written_through(ir.Accum(base, stmt.value, view.rhs, stmt.loc), made, facts)
-        return (ir.SetItem(stmt.target, None, stmt.value, "+", stmt.loc),)
+        return (ir.AugAssign(stmt.target, None, stmt.value, "+", loc=stmt.loc),)
     if isinstance(stmt, (ir.Demand, ir.Reset)) and facts.views.get(stmt.target.id) in made:
         return ()
     return (stmt,)

@@ -67,7 +67,7 @@ def copied_numbers(stmt: ir.Assign, facts: Facts) -> ir.Block:
     return tuple(lines.out)
 
 
-def check_part(stmt: ir.SetItem, facts: Facts) -> None:
+def check_part(stmt: ir.Store, facts: Facts) -> None:
     """Refuse `xs[1:] = ys` of lists that may hold numbers."""
     kind = facts.kinds.get(stmt.base.id)
     if not isinstance(stmt.index, ir.Slice) or is_array_if_any(kind):
@@ -128,8 +128,8 @@ def _shadow_kind(kind: ir.Kind) -> ir.Kind:
 def touches_shadows(stmt: ir.Stmt, facts: Facts) -> bool:
     """Whether a statement binds a shadowed name, or changes what a shadowed container holds."""
     mine, call = facts.shadowed, ir.call_of(stmt)
-    if isinstance(stmt, (ir.SetItem, ir.Effect)):
-        changed: ir.Atom = stmt.base if isinstance(stmt, ir.SetItem) else ir.NONE
+    if isinstance(stmt, (ir.Store, ir.Effect)):
+        changed: ir.Atom = stmt.base if isinstance(stmt, ir.Store) else ir.NONE
         if call is not None and isinstance(call.fn, ir.Method):
             changed = call.args[0]
         found = mine.intersection(ir.names(changed))
@@ -143,7 +143,7 @@ def shadow_pairs(stmt: ir.Stmt, adjoint: Adjoint, facts: Facts) -> Pairs:
     work = _Mirror(facts, stmt.loc)
     if isinstance(stmt, ir.Assign):
         return work.pop(stmt, adjoint) if is_op(stmt.rhs, Op.POP) else work.bound(stmt, adjoint)
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         return work.stored(stmt)
     if isinstance(stmt, ir.Permute):
         return work.permute(stmt, adjoint)
@@ -296,9 +296,9 @@ class _Mirror(Lines):
         back.show(source, shown, only_numbers=True)
         return tuple(back.out)
 
-    def stored(self, stmt: ir.SetItem) -> Pairs:
+    def stored(self, stmt: ir.Store) -> Pairs:
         """`c[k] = v`."""
-        assert stmt.index is not None and stmt.op is None
+        assert isinstance(stmt, ir.SetItem)
         check_part(stmt, self.facts)
         base = self.facts.adjoint(stmt.base.id)
         self.store(base, stmt.index, self.of(stmt.value))

@@ -118,12 +118,12 @@ class _Transposition(Builder):
                 self.assignment(stmt, value)
         elif isinstance(stmt, ir.Accum):
             self.take(stmt.target.id, None, stmt.value)
-        elif isinstance(stmt, ir.SetItem) and stmt.op == "+":
+        elif isinstance(stmt, ir.AugAssign) and stmt.op == "+":
             self.take(stmt.base.id, stmt.index, stmt.value)
         elif isinstance(stmt, ir.Effect) and is_op(stmt.rhs, Op.ADD_AT_UFUNC):
             base, index, added = stmt.rhs.args
             self.take(ir.names(base)[0], index, added)
-        elif not isinstance(stmt, (ir.Demand, ir.Comment)):
+        elif not isinstance(stmt, ir.Demand):
             raise self.error("has run-time control flow or writes over an adjoint")
 
     def take(self, target: str, index: ir.Atom | None, value: ir.Atom) -> None:
@@ -170,7 +170,7 @@ class _Transposition(Builder):
             self.sums[back[stmt.target.id]].append(stmt.value)
         elif isinstance(stmt, ir.Demand):
             self.buffer(back[stmt.target.id])
-        elif isinstance(stmt, (ir.Assign, ir.SetItem, ir.Effect)):
+        elif isinstance(stmt, (ir.Assign, ir.Store, ir.Effect)):
             new = {a: self.buffers[n].id for a, n in back.items() if n in self.buffers}
             self.out += ir.rename((stmt,), new)
         else:
@@ -433,7 +433,7 @@ def _operands(atom: ir.Atom) -> tuple[Operand, ...]:
 
 
 def written_tangent(
-    bound: Bound, stmt: ir.Assign | ir.Effect | ir.SetItem, scribe: Scribe
+    bound: Bound, stmt: ir.Assign | ir.Effect | ir.Store, scribe: Scribe
 ) -> ir.Atom | None:
     """The tangent by the lines of a `@forward` template."""
     tangent = Tangent(bound, stmt, scribe.facts)

@@ -47,7 +47,7 @@ def check_callees(
     made = _capturing(function, {n for n in varied if ir.carries(n, kinds)})
     methods = _methods_by_name(function, varied)
     for stmt in ir.walk(function):
-        if isinstance(stmt, ir.SetItem) and _is_item_store(stmt, kinds) and stmt.base.id in varied:
+        if isinstance(stmt, ir.Store) and _is_item_store(stmt, kinds) and stmt.base.id in varied:
             raise refused("objects.stored", stmt.loc, name=ir.said(stmt.base.id))
         call = ir.call_of(stmt)
         if call is None:
@@ -75,7 +75,7 @@ def _is_suspect(stmt: ir.Stmt, kinds: ir.Kinds) -> bool:
     if call is not None:
         known = not _is_strange(call, kinds) and not _combines_objects(call, kinds)
         return is_declined(call) or not known or _is_own_container(call)
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         return _is_item_store(stmt, kinds)
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
     return isinstance(rhs, ir.Opaque) and not rhs.harmless
@@ -155,7 +155,7 @@ def _holds_object(kind: ir.Kind) -> bool:
     return any(map(_holds_object, ir.inside(kind))) if cls is None else not issubclass(cls, tuple)
 
 
-def _is_item_store(stmt: ir.SetItem, kinds: ir.Kinds) -> bool:
+def _is_item_store(stmt: ir.Store, kinds: ir.Kinds) -> bool:
     """Whether a statement stores an item into an object that is no array."""
     kind = kinds.get(stmt.base.id)
     return isinstance(kind, ir.Object) and kind.type != "numpy.ndarray"
@@ -238,7 +238,7 @@ def _changed(closure: Closure) -> Iterator[str]:
         call = ir.call_of(stmt)
         changes = call is not None and isinstance(call.fn, ir.Method) and call.fn.name in MUTATORS
         base = call.args[0] if changes and call is not None else None
-        if isinstance(stmt, ir.SetItem):
+        if isinstance(stmt, ir.Store):
             base = stmt.base
         outer = variables.get(base.id) if isinstance(base, ir.Name) else None
         if isinstance(outer, ir.Name):

@@ -47,7 +47,7 @@ def _ends(block: ir.Block, there: frozenset[str], found: Edges) -> Iterator[tupl
     flowing = {(source, id(stmt)) for source, _, stmt in found}
     for stmt in ir.walk(block):
         own = {n for a in ir.operands(stmt) for n in ir.names(a)} & there
-        own -= {stmt.base.id} if isinstance(stmt, ir.SetItem) else set()
+        own -= {stmt.base.id} if isinstance(stmt, ir.Store) else set()
         if any((n, id(stmt)) not in flowing for n in own):
             what = _done(stmt, own)
             if what:
@@ -58,7 +58,7 @@ def _done(stmt: ir.Stmt, own: set[str]) -> str:
     """What a statement does with values whose derivatives end there."""
     if isinstance(stmt, ir.Return):
         return "returned where it is no selected output"
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         kept = own & set(ir.names(stmt.value))
         return "stored in what has no derivative" if kept else "used as an index"
     call = ir.call_of(stmt)

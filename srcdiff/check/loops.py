@@ -103,7 +103,7 @@ class _Changes:
         """Whether a statement changes how many items the list has, or binds its variable anew."""
         if self.base in ir.writes(stmt):
             return True
-        if isinstance(stmt, ir.SetItem):
+        if isinstance(stmt, ir.Store):
             part = isinstance(stmt.index, ir.Slice)
             is_list = isinstance(self.kinds.get(stmt.base.id), ir.List)
             return part and is_list and self.may_be(stmt.base.id, young)

@@ -236,7 +236,7 @@ def check_outside(
     for stmt in ir.walk(named.body):
         for base in (*written_into(stmt, known), *marked_names(stmt)):
             # `xs[0] += y` writes into what a list holds, `xs[0] = y` into the list itself.
-            whole = named_container(base, known) and not (isinstance(stmt, ir.SetItem) and stmt.op)
+            whole = named_container(base, known) and not isinstance(stmt, ir.AugAssign)
             same = inside if whole else group
             found = [k for k, name in names.items() if same.share(name, base)]
             if sum(counts[key] for key in found) > 1 and not read.isdisjoint(found):
@@ -320,7 +320,7 @@ def _renamed(block: ir.Block, names: Mapping[int, str]) -> ir.Block:
             return ir.rebuilt(stmt, rhs=replace(call, args=args, kwargs=kwargs))
         if isinstance(stmt, ir.Assign) and not isinstance(stmt.rhs, (ir.Call, ir.Opaque)):
             return replace(stmt, rhs=atom(stmt.rhs))
-        return replace(stmt, value=atom(stmt.value)) if isinstance(stmt, ir.SetItem) else stmt
+        return replace(stmt, value=atom(stmt.value)) if isinstance(stmt, ir.Store) else stmt
 
     return ir.replaced(block, one)
 

@@ -35,7 +35,7 @@ def check_arrays(function: ir.Function, kinds: ir.Kinds) -> None:
 
 def _operands(stmt: ir.Stmt) -> tuple[ir.Atom, ...]:
     """What a statement computes with, or iterates over."""
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         return stmt.base, stmt.value
     if isinstance(stmt, ir.For):
         return (stmt.iter,) if isinstance(stmt.iter, (ir.Name, ir.Ref)) else ()
@@ -82,7 +82,8 @@ def check_boxed(function: ir.Function, kinds: ir.Kinds, inputs: tuple[str, ...])
     varied = reachable(inputs, found)
     for source, target, stmt in found:
         if target in boxes and source in varied and source not in boxes:
-            raise refused("memory.boxed", stmt.loc, name=ir.said(target))
+            loc = function.loc if stmt is None else stmt.loc
+            raise refused("memory.boxed", loc, name=ir.said(target))
 
 
 def _makes_box(call: ir.Call | None) -> bool:

@@ -100,13 +100,12 @@ def plain(comment: str) -> str:
 
 
 def _with_comments(
-    function: ir.Function, lines: Sequence[str], places: Sequence[ir.Loc]
+    function: ir.Function, lines: Sequence[str], places: Sequence[ir.Loc], forward: int
 ) -> list[str]:
     """The lines with the user's comments behind those of the forward part, where there is room."""
     out = list(lines)
     if function.comments:
-        forward = lines[: _backward(lines, function)]
-        for i, comment in _own(function, forward, places).items():
+        for i, comment in _own(function, lines[:forward], places).items():
             text = f"{out[i]}  # {comment}"
             out[i] = text if len(text) <= WIDTH else out[i]
     return out
@@ -125,13 +124,6 @@ def _own(function: ir.Function, lines: Sequence[str], places: Sequence[ir.Loc]) 
             found[loc.line] = alike, i
     known = function.comments
     return {i: plain(known[n]) for n, (_, i) in found.items() if n in known}
-
-
-def _backward(lines: Sequence[str], function: ir.Function) -> int:
-    """Where the backward part begins."""
-    if any(type(s) is ir.Comment and s.text == "backward" for s in function.body):
-        return next(i for i, line in enumerate(lines) if line.strip() == "# backward")
-    return len(lines)
 
 
 # --- printing: from the IR to the source that a person would have written ------------------------
@@ -174,7 +166,8 @@ def emit(
     device = function.target.on_device
     build = Expressions(Globals(_locals(scan), namespace, others, device))
     arguments = _arguments(function.params, build)
-    nodes = Statements(build, planned, gone, Comments(function)).block(body) or [gast.Pass()]
+    writer = Statements(build, scan.uses.keys(), planned, gone, Comments(function))
+    nodes = writer.block(body) or [gast.Pass()]
     if function.doc is not None:
         nodes.insert(0, gast.Expr(gast.Constant(_indented(function.doc), None)))
     tree = gast.FunctionDef(function.name, arguments, nodes, [], None, None, [])
@@ -184,7 +177,8 @@ def emit(
     printer.flush()
     locs = [getattr(node, "loc", ir.NOWHERE) for node in printer.nodes]
     inside = [ir.NOWHERE if node is tree else loc for node, loc in zip(printer.nodes, locs)]
-    text = _with_comments(function, printer.lines, inside)
+    ours = (i for i, n in enumerate(printer.nodes) if isinstance(n, Remark) and not n.theirs)
+    text = _with_comments(function, printer.lines, inside, next(ours, len(inside)))
     places = {i: loc for i, loc in enumerate(locs, 1) if loc.line}
     return Emitted({function.name: "\n".join(text) + "\n"}, places, build.globals.refs)
 

@@ -58,7 +58,7 @@ def filled_name(loop: ir.For) -> str | None:
 
 def container(stmt: ir.Stmt | None) -> str | None:
     """The container that a statement puts something into."""
-    if type(stmt) is ir.SetItem and stmt.op is None and stmt.index is not None:
+    if type(stmt) is ir.SetItem:
         return stmt.base.id
     call = stmt.rhs if type(stmt) is ir.Effect else None
     if is_op(call, Op.APPEND) and len(call.args) == 2 and type(call.args[0]) is ir.Name:
@@ -104,6 +104,8 @@ def _callee_width(call: ir.Call) -> int:
         return 20  # it gets its name later
     if isinstance(fn, (ir.Method, ir.Attr)):
         return len(fn.name) + 1
+    if isinstance(fn, ir.SetAttr):
+        return len(fn.name) + 4
     if type(fn) is ir.Name:
         return len(fn.id)
     if call.text is not None:
@@ -308,7 +310,7 @@ def value_target(stmt: ir.If, inline: Set[str]) -> str | None:
 def _computes(block: ir.Block, name: str, inline: Set[str]) -> bool:
     """Whether a block does nothing but compute a value for `name`."""
     shown = visible(block, inline)
-    if any(type(s) is ir.Comment for s in shown) or not 1 <= len(shown) <= 2:
+    if any(type(s) is ir.Backward for s in shown) or not 1 <= len(shown) <= 2:
         return False
     first, last = shown[0], shown[-1]
     if len(shown) == 2:

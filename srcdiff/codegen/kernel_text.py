@@ -141,8 +141,8 @@ class Body:
     def lines(self) -> list[str]:
         """The lines of the body."""
         for stmt in self.function.body:
-            if type(stmt) is ir.Comment:
-                self.out.append(f"// {stmt.text}")
+            if type(stmt) is ir.Backward:
+                self.out.append("// backward")
             elif type(stmt) is ir.Assign and stmt.target.id not in self.visible:
                 self.nested[stmt.target.id] = stmt.rhs
             elif type(stmt) is ir.Assign:

@@ -257,7 +257,7 @@ class _BlockPlanner:
         if index in self.inner:
             return self.inner[index]
         stmt, found = self.body[index], Effects()
-        if type(stmt) is ir.Comment and stmt.text == "backward":
+        if type(stmt) is ir.Backward:
             self.owner.width = BACKWARD_WIDTH
         if type(stmt) is ir.For:
             found = self.owner.loop_body(stmt, self.depth + 1)
@@ -358,18 +358,20 @@ class _BlockPlanner:
         """A statement that stays one."""
         reads = _reads_in_order(stmt)
         rhs = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-        pure = not isinstance(stmt, (ir.Effect, ir.Verbatim)) and (rhs is None or may_move(rhs))
+        acts = isinstance(stmt, (ir.Effect, ir.Unpack, ir.Verbatim))
+        pure = not acts and (rhs is None or may_move(rhs))
         quiet = is_slot_effect(stmt, self.owner.slots)
         # `x[i] += f()` reads `x[i]` before it calls; `x += f()` only looks up `x`.
-        accepts_effects = not (type(stmt) is ir.SetItem and stmt.op and stmt.index is not None)
+        accepts_effects = not (type(stmt) is ir.AugAssign and stmt.index is not None)
         self._consume(index, reads, _statement_width(stmt), accepts_effects)
         inner.binds.update(ir.writes(stmt))
         if quiet and isinstance(stmt, (ir.Assign, ir.Effect)):
             inner.binds.add(str(slot_of(stmt.rhs)))
-        elif not pure or type(stmt) is ir.SetItem:
+        elif isinstance(stmt, ir.Store):
             inner.stores = True
-        if type(stmt) is ir.SetItem:
             inner.binds.add(stmt.base.id)
+        elif not pure:
+            inner.stores = True
         self.total.add(inner)
         self.moves.happen(index, inner)
 
@@ -415,7 +417,7 @@ def _ordered(rhs: ir.Rhs) -> Sequence[str]:
 
 def _reads_in_order(stmt: ir.Stmt) -> Sequence[str]:
     """The names that a statement reads, in the order in which Python evaluates its text."""
-    if type(stmt) is ir.SetItem and stmt.op is None and stmt.index is not None:
+    if type(stmt) is ir.SetItem:
         return [n for a in (stmt.value, stmt.base, stmt.index) for n in ir.occurrences(a)]
     return [n for o in ir.operands(stmt) for n in _ordered(o)]
 

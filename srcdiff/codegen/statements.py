@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 import gast
@@ -29,14 +29,20 @@ Node = Any
 class Statements:
     """Builds the statements of a function; `plan` says what is nested into expressions.
 
-    `gone` are the flags that became jumps, and the variable of what is returned; `comments` those
-    of the user, which stand before statements.
+    `read` are the names that something reads; `gone` the flags that became jumps, and the variable
+    of what is returned; `comments` those of the user, which stand before statements.
     """
 
     def __init__(
-        self, expressions: Expressions, plan: Plan, gone: frozenset[str], comments: Any
+        self,
+        expressions: Expressions,
+        read: Container[str],
+        plan: Plan,
+        gone: frozenset[str],
+        comments: Any,
     ) -> None:
         self.build = expressions
+        self.read = read
         self.plan = plan
         self.gone = gone
         self.comments = comments
@@ -99,14 +105,13 @@ class Statements:
         sources = gast.Tuple([name(s.id) for s in stmt.sources], LOAD)
         self.add(gast.Assign([_target([t.id for t in stmt.targets])], sources, None), stmt.loc)
 
-    def set_item(self, stmt: ir.SetItem) -> None:
+    def store(self, stmt: ir.Store) -> None:
         """`x[i] = v`, `x[i] += v`, `x += v`."""
         target: Node = name(stmt.base.id, STORE)
         if stmt.index is not None:
             target = gast.Subscript(self.build.atom(stmt.base), self.build.index(stmt.index), STORE)
-        elif stmt.op is None:  # `x[...] = v` writes all of an array
-            target = gast.Subscript(self.build.atom(stmt.base), gast.Constant(..., None), STORE)
-        self._store(target, stmt.value, stmt.op, stmt.loc)
+        op = stmt.op if isinstance(stmt, ir.AugAssign) else None
+        self._store(target, stmt.value, op, stmt.loc)
 
     def _store(self, target: Node, value: ir.Atom, op: str | None, loc: ir.Loc) -> None:
         """`target = value`, `target += value`."""
@@ -117,32 +122,34 @@ class Statements:
             self.add(gast.AugAssign(target, BINARY[op], given), loc)
 
     def effect(self, stmt: ir.Effect) -> None:
-        """A call as a statement, or a store into an attribute."""
-        if is_op(stmt.rhs, Op.SET_ATTR, Op.SET_ITEM):
-            self.set_part(stmt.rhs, stmt.loc)
+        """A call as a statement; `x.name = v`, `x.name += v`; `x[k] = v` of what is outside."""
+        call = stmt.rhs
+        if type(call) is ir.Call and type(call.fn) is ir.SetAttr:
+            target = gast.Attribute(self.build.atom(call.args[0]), call.fn.name, STORE)
+            self._store(target, call.args[1], call.fn.op, stmt.loc)
+        elif is_op(call, Op.SET_ITEM):
+            base, key, value, *op = call.args
+            target = gast.Subscript(self.build.atom(base), self.build.index(key), STORE)
+            self._store(target, value, _operator(op[0]) if op else None, stmt.loc)
         else:
-            self.add(gast.Expr(self.build.rhs(stmt.rhs)), stmt.loc)
+            self.add(gast.Expr(self.build.rhs(call)), stmt.loc)
 
-    def set_part(self, call: ir.Call, loc: ir.Loc) -> None:
-        """`x.name = v`, `x.name += v`, `x[k] = v`, `x[k] += v`."""
-        base, key, value, *op = call.args
-        target = self.build.atom(base)
-        if is_op(call, Op.SET_ITEM):
-            target = gast.Subscript(target, self.build.index(key), STORE)
-        else:
-            target = gast.Attribute(target, _constant(key), STORE)
-        self._store(target, value, _constant(op[0]) if op else None, loc)
+    def unpack(self, stmt: ir.Unpack) -> None:
+        """`_, _ = x`."""
+        unused = next(n for n in ("_", "__", "___") if n not in self.read)
+        node = gast.parse(f"{stmt.items.targets(unused)} = x").body[0]
+        node.value = self.build.atom(stmt.value)
+        self.add(node, stmt.loc)
 
     def verbatim(self, stmt: ir.Verbatim) -> None:
         """A statement kept as text."""
         for node in gast.parse(stmt.text).body:
             self.add(self.build.renamed(node, stmt.refs), stmt.loc)
 
-    def comment(self, stmt: ir.Comment) -> None:
-        """A line of comment."""
-        if stmt.text == "backward":
-            self.comments.waiting.clear()  # nothing in the backward part is the user's
-        self.out.append(Remark(stmt.text))
+    def backward(self, stmt: ir.Backward) -> None:
+        """The line of comment between the two parts."""
+        self.comments.waiting.clear()  # nothing in the backward part is the user's
+        self.out.append(Remark("backward"))
 
     def return_(self, stmt: ir.Return) -> None:
         """The return at the end; that of None is left out."""
@@ -226,7 +233,7 @@ class Statements:
         del self.build.moved[collected]
         generators: list[Node] = []
         last = self._generators(stmt, generators)
-        if type(last) is ir.SetItem:
+        if isinstance(last, ir.Store):
             key = self.build.atom(last.index or ir.Const(None))
             return gast.DictComp(key, self.build.atom(last.value), generators)
         assert type(last) is ir.Effect and type(last.rhs) is ir.Call
@@ -291,8 +298,8 @@ def _target(tree: Any) -> Node:
     return gast.Tuple([_target(t) for t in tree], STORE)
 
 
-def _constant(atom: ir.Atom) -> str:
-    """The name of an attribute, or the sign of an operator in place."""
+def _operator(atom: ir.Atom) -> str:
+    """The sign of an operator in place."""
     assert type(atom) is ir.Const
     return str(atom.value)
 
@@ -306,8 +313,9 @@ def _leave(test: Node, jump: Node, loc: ir.Loc) -> Node:
 
 
 _WRITERS: dict[type, Callable[[Statements, Any], None]] = {
-    ir.Assign: Statements.assign, ir.Permute: Statements.permute, ir.SetItem: Statements.set_item,
-    ir.Effect: Statements.effect, ir.Verbatim: Statements.verbatim, ir.Comment: Statements.comment,
-    ir.Return: Statements.return_, Jump: Statements.jump, ir.For: Statements.for_,
-    ir.While: Statements.while_, LoopElse: Statements.loop_else,
+    ir.Assign: Statements.assign, ir.Permute: Statements.permute, ir.SetItem: Statements.store,
+    ir.AugAssign: Statements.store, ir.Effect: Statements.effect, ir.Unpack: Statements.unpack,
+    ir.Verbatim: Statements.verbatim, ir.Return: Statements.return_, Jump: Statements.jump,
+    ir.Backward: Statements.backward, ir.For: Statements.for_, ir.While: Statements.while_,
+    LoopElse: Statements.loop_else,
 }  # fmt: skip

@@ -239,7 +239,7 @@ def _holds_more(typed: Typed, *_: Any) -> bool:
     found = (a for s in stmts for o in ir.operands(s) for a in ir.atoms(o))
     plain = all(isinstance(a, (ir.Name, ir.Const, ir.Slice)) for a in found)
     plain = plain and not ir.refs_of(last)
-    return not plain or not all(isinstance(s, (ir.Assign, ir.SetItem)) for s in stmts)
+    return not plain or not all(isinstance(s, (ir.Assign, ir.Store)) for s in stmts)
 
 
 def _has_modes(typed: Typed, *_: Any) -> bool:
@@ -249,7 +249,7 @@ def _has_modes(typed: Typed, *_: Any) -> bool:
 
 def _writes_as_it_reads(typed: Typed, *_: Any) -> bool:
     """Whether a function stores, or calls what may write before it has read all its operands."""
-    stores = any(type(s) is ir.SetItem for s in ir.walk(typed.function))
+    stores = any(isinstance(s, ir.Store) for s in ir.walk(typed.function))
     calls = ir.calls(typed.function)
     return stores or any(op_of(c.fn).writing is not Writing.AT_ONCE for c in calls)
 

@@ -127,7 +127,7 @@ class Runner(Interpreter):
         if self.look is not None and not ir.blocks(stmt):
             for name in ir.writes(stmt):
                 self.look(stmt.loc, name, env.get(name))
-            if isinstance(stmt, ir.SetItem):
+            if isinstance(stmt, ir.Store):
                 self.look(stmt.loc, stmt.base.id, env[stmt.base.id])
 
     def atom(self, node: ir.Atom, env: Env) -> Any:

@@ -36,7 +36,7 @@ Assignment
     q = deque()       q = make_list(), and `q.popleft()` is `q.pop(0)` (see `stdlib`)
     d = defaultdict(list)
                       d = make_dict(), and `d[k]` is `d.setdefault(k, [])`
-    x[i] = v          SetItem(x, i, v); `x.y[i][j] += v`: r = x.y; q = r[i]; SetItem(q, j, v, "+")
+    x[i] = v          SetItem(x, i, v); `x.y[i][j] += v`: r = x.y; q = r[i]; AugAssign(q, j, v, "+")
 
 Loops (`_k`, `_n` are temporaries; `n` is `_n = len(xs)`, for zip `min` of those)
 
@@ -292,7 +292,8 @@ def _backwards(b: Builder, source: Source, mutates: str | None, doc: str | None)
     undone: ir.Block = ()
     result = ir.Name("z") if mutates is None else None
     if result is None:
-        undone = (ir.SetItem(ir.Name(str(mutates)), None, ir.Name(str(mutates)), loc=loc),)
+        itself = ir.Name(str(mutates))
+        undone = (ir.SetItem(itself, ir.Const(...), itself, loc=loc),)
     elif "z" in b.scope:
         reason = "`z` is the result in a template without a `yield`, and cannot be bound"
         _refuse(source, source.tree, reason)
@@ -456,7 +457,7 @@ def _augmented(b: Builder, node: Node) -> None:
         b.emit(ir.Accum(adjoint, value, ir.Name(primal), loc))
     else:
         b.emit(ir.Demand(adjoint, ir.Name(primal), loc))
-        b.emit(ir.SetItem(adjoint, None, value, op, loc))
+        b.emit(ir.AugAssign(adjoint, None, value, op, loc=loc))
 
 
 def _expression(b: Builder, node: Node) -> None:

@@ -60,11 +60,11 @@ class Builder:
 
     def store(self, base: ir.Name, key: ir.Atom, value: ir.Atom) -> None:
         """`base[key] = value`."""
-        self.out.append(ir.SetItem(base, key, value, None, self.loc))
+        self.out.append(ir.SetItem(base, key, value, loc=self.loc))
 
     def add(self, base: ir.Name, key: ir.Atom, value: ir.Atom) -> None:
         """`base[key] += value`."""
-        self.out.append(ir.SetItem(base, key, value, "+", self.loc))
+        self.out.append(ir.AugAssign(base, key, value, "+", loc=self.loc))
 
     def loop(self, count: ir.Atom, body: Callable[[Builder, ir.Name], None]) -> None:
         """`for k in range(count)`."""

@@ -76,7 +76,7 @@ class Interpreter:
             self.loop(stmt, env)
         elif isinstance(stmt, ir.While):
             self.repeat(stmt, env)
-        elif isinstance(stmt, ir.SetItem):
+        elif isinstance(stmt, ir.Store):
             self.store(stmt, env)
         else:
             self.rare(stmt, env)
@@ -88,6 +88,8 @@ class Interpreter:
         elif isinstance(stmt, ir.Permute):
             values = [self.atom(s, env) for s in stmt.sources]
             env.update(zip([t.id for t in stmt.targets], values))
+        elif isinstance(stmt, ir.Unpack):
+            exec(f"{stmt.items.targets('_')} = value", {"value": self.atom(stmt.value, env)})
         elif isinstance(stmt, ir.Verbatim):
             space = self.space(stmt, env)
             exec(stmt.text, space)
@@ -95,7 +97,7 @@ class Interpreter:
         elif isinstance(stmt, ir.Pair):
             self.block(() if stmt.primal is None else (stmt.primal,), env)
         else:
-            assert isinstance(stmt, ir.Comment), f"not run here: {stmt}"
+            assert isinstance(stmt, ir.Backward), f"not run here: {stmt}"
 
     def loop(self, stmt: ir.For, env: Env) -> None:
         """Run a loop over items."""
@@ -115,14 +117,16 @@ class Interpreter:
             if stmt.stop is not None and self.atom(stmt.stop, env):
                 return
 
-    def store(self, stmt: ir.SetItem, env: Env) -> None:
+    def store(self, stmt: ir.Store, env: Env) -> None:
         """Run a store."""
         base, value = self.atom(stmt.base, env), self.atom(stmt.value, env)
-        if stmt.index is None:
-            env[stmt.base.id] = ir.IN_PLACE[str(stmt.op)](base, value)
-            return
-        index = self.atom(stmt.index, env)
-        base[index] = value if stmt.op is None else ir.IN_PLACE[stmt.op](base[index], value)
+        index = None if stmt.index is None else self.atom(stmt.index, env)
+        if not isinstance(stmt, ir.AugAssign):
+            base[index] = value
+        elif stmt.index is None:
+            env[stmt.base.id] = ir.IN_PLACE[stmt.op](base, value)
+        else:
+            base[index] = ir.IN_PLACE[stmt.op](base[index], value)
 
     def rhs(self, node: ir.Rhs, env: Env) -> Any:
         """The value of a right-hand side."""
@@ -145,6 +149,8 @@ class Interpreter:
 
     def apply(self, fn: Any, args: list[Any], kwargs: Env) -> Any:
         """What a callee gives for the values of its arguments."""
+        if isinstance(fn, ir.SetAttr):
+            return ir.set_attr(args[0], fn.name, args[1], fn.op)
         if not isinstance(fn, (ir.Attr, ir.Method)):
             return fn(*args, **kwargs)
         base = args[0] if fn.after is None else super(fn.after, args[0])

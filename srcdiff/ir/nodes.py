@@ -1,9 +1,9 @@
 """The nodes: atoms, right-hand sides, statements and functions.
 
 All are frozen: a pass takes a function and gives another one.  What is found out about a node is
-remembered in it, in the fields that begin with `_`.  `OPERATORS` are the operators of stores, by
-their text: `x[i] += v` is `SetItem(x, i, v, "+")`.  Functions are data as well: a `Site` stands for
-a function that the program makes and keeps.  Its callees live only until the pipeline knows which
+remembered in it, in the fields that begin with `_`.  `OPERATORS` are those of `AugAssign`, by their
+text: `x[i] += v` is `AugAssign(x, i, v, "+")`.  Functions are data as well: a `Site` stands for a
+function that the program makes and keeps.  Its callees live only until the pipeline knows which
 functions may meet, and prints them as strings and tuples.
 """
 
@@ -20,13 +20,13 @@ from srcdiff.ir.frozen import Choice, frozen, remember, remembered, state
 from srcdiff.ir.target import HOST, Target
 
 __all__ = [
-    "Accum", "Assign", "Atom", "Attr", "Block", "Call", "Callee", "Comment", "Const", "Demand",
-    "Derived", "Effect", "For", "Function", "GENERATED", "IN_PLACE", "If", "Kernel", "Loc",
-    "Method", "NONE", "NOWHERE", "Name", "OPERATORS", "Opaque", "Pair", "Param", "Permute", "Ref",
-    "Reset", "Return", "Rhs", "Role", "Rows", "SEED", "SYMBOLS", "SetItem", "Site", "Slice",
-    "Star", "Stmt", "Subroutine", "TANGENT", "Tup", "Undo", "Unpacks", "Verbatim", "While",
-    "answers_by_code", "called", "captured", "is_function", "make_dict", "make_function",
-    "make_list", "new_object", "set_attr", "set_item",
+    "Accum", "Assign", "Atom", "Attr", "AugAssign", "Backward", "Block", "Call", "Callee", "Const",
+    "Demand", "Derived", "Effect", "For", "Function", "GENERATED", "IN_PLACE", "If", "Kernel",
+    "Loc", "Method", "NONE", "NOWHERE", "Name", "OPERATORS", "Opaque", "Pair", "Param", "Permute",
+    "Ref", "Reset", "Return", "Rhs", "Role", "Rows", "SEED", "SYMBOLS", "SetAttr", "SetItem",
+    "Site", "Slice", "Star", "Stmt", "Store", "Subroutine", "TANGENT", "Tup", "Undo", "Unpack",
+    "Unpacks", "Verbatim", "While", "answers_by_code", "called", "captured", "is_function",
+    "make_dict", "make_function", "make_list", "new_object", "set_attr", "set_item",
 ]  # fmt: skip
 
 OPERATORS: Mapping[str, Any] = MappingProxyType(
@@ -183,6 +183,18 @@ class Attr:
 
 
 @frozen
+class SetAttr:
+    """The callee of `args[0].name = args[1]`, or `args[0].name op= args[1]`.
+
+    `made`: the object is being made, so that a frozen class lets it pass.
+    """
+
+    name: str
+    op: str | None = None
+    made: bool = False
+
+
+@frozen
 class Derived:
     """A function still to be generated: one part of the derivative of `function`.
 
@@ -195,7 +207,7 @@ class Derived:
     key: Any
 
 
-Callee = Union[Callable[..., Any], Method, Attr, Derived, Name]
+Callee = Union[Callable[..., Any], Method, Attr, SetAttr, Derived, Name]
 
 
 class Role(Choice):
@@ -205,7 +217,6 @@ class Role(Choice):
     LOOP = "takes what a loop iterates over, of a dict a key, or asks how often it runs"
     COUNT = "computes how often a loop runs, or at what place it is, as Python counts"
     OLD = "reads `x[i]` before the value of `x[i] += value`"
-    MADE = "stores an attribute while the object is made, which a frozen class lets pass"
     ATTRIBUTE = "takes an attribute of an object that is kept as a container"
 
 
@@ -219,6 +230,12 @@ class Unpacks:
     before: int
     after: int | None = None
 
+    def targets(self, unused: str) -> str:
+        """The left side of an unpacking to one name, which nothing reads: `_, *_`."""
+        rest = [] if self.after is None else [f"*{unused}", *[unused] * self.after]
+        names = [unused] * self.before + rest
+        return ", ".join(names) + ("," if len(names) == 1 else "")
+
 
 @final
 @frozen(slots=True)
@@ -226,8 +243,8 @@ class Call(Reader):
     """`fn(*args, **kwargs)`.
 
     `fn` is the function object itself (operators are functions of the module `operator`), a
-    `Method`, an `Attr`, or a `Name` where the callee is known only when running.  A keyword `None`
-    in `kwargs` stands for `**value`.
+    `Method`, an `Attr`, a `SetAttr`, or a `Name` where the callee is known only when running.  A
+    keyword `None` in `kwargs` stands for `**value`.
     """
 
     fn: Callee
@@ -282,7 +299,7 @@ def make_dict(*items: Any) -> dict[Any, Any]:
 
 
 def set_attr(base: Any, name: str, value: Any, op: str | None = None) -> None:
-    """The callee of `base.name = value`, or `base.name op= value`."""
+    """What a `SetAttr` does."""
     setattr(base, name, value if op is None else IN_PLACE[op](getattr(base, name), value))
 
 
@@ -358,19 +375,33 @@ class Permute(Statement):
     loc: Loc = _loc()
 
 
-@final
 @frozen(slots=True)
-class SetItem(Statement):
-    """`base[index] op= value`; `index` None is the whole of an array or number, `base op= value`.
-
-    `op` is None for a plain store, else the operator's text: "+", "-", "*", "/", "@", "**", ...
-    """
+class Store(Statement):
+    """`base[index] = value`, or with an operator in place."""
 
     base: Name
     index: Atom | None
     value: Atom
-    op: str | None = None
-    loc: Loc = _loc()
+    loc: Loc = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@final
+@frozen(slots=True)
+class SetItem(Store):
+    """`base[index] = value`."""
+
+    index: Atom
+
+
+@final
+@frozen(slots=True)
+class AugAssign(Store):
+    """`base[index] op= value`; `index` None is the whole of an array or number, `base op= value`.
+
+    `op` is the operator's text: "+", "-", "*", "/", "@", "**", ...
+    """
+
+    op: str
 
 
 @final
@@ -383,13 +414,26 @@ class Effect(Statement):
 
 
 @frozen(slots=True)
+class Unpack(Statement):
+    """`_, *_ = value`, which raises an error unless there are as many items as are taken."""
+
+    value: Atom
+    items: Unpacks
+    loc: Loc = _loc()
+
+
+@frozen(slots=True)
 class Verbatim(Statement):
-    """A statement kept as text that computes nothing (`assert`, `raise`, an import)."""
+    """A statement kept as text that computes nothing (`assert`, `raise`, an import).
+
+    `raises` says that nothing runs behind it.
+    """
 
     text: str
     reads: tuple[Name, ...] = ()
     writes: tuple[Name, ...] = ()
     refs: tuple[tuple[str, Any], ...] = field(default=(), compare=False)
+    raises: bool = False
     loc: Loc = _loc()
 
 
@@ -436,10 +480,9 @@ class Return(Statement):
 
 
 @frozen(slots=True)
-class Comment(Statement):
-    """A line of comment in generated code."""
+class Backward(Statement):
+    """Before it stands the forward part of a gradient, behind it the backward part."""
 
-    text: str
     loc: Loc = _loc()
 
 
@@ -514,7 +557,7 @@ class Reset(Statement):
 
 
 Stmt = Union[
-    Assign, Permute, SetItem, Effect, Verbatim, If, For, While, Return, Comment,
+    Assign, Permute, Store, Effect, Unpack, Verbatim, If, For, While, Return, Backward,
     Pair, Undo, Accum, Demand, Reset,
 ]  # fmt: skip
 Block = tuple[Stmt, ...]

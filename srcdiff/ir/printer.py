@@ -40,11 +40,14 @@ def _simple(stmt: ir.Stmt) -> str:
     if isinstance(stmt, ir.Permute):
         left = ", ".join(t.id for t in stmt.targets)
         return f"{left} = {', '.join(s.id for s in stmt.sources)}"
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         place = stmt.base.id + ("" if stmt.index is None else f"[{atom(stmt.index)}]")
-        return f"{place} {stmt.op or ''}= {atom(stmt.value)}"
+        op = stmt.op if isinstance(stmt, ir.AugAssign) else ""
+        return f"{place} {op}= {atom(stmt.value)}"
     if isinstance(stmt, ir.Effect):
         return rhs(stmt.rhs)
+    if isinstance(stmt, ir.Unpack):
+        return f"{stmt.items.targets('_')} = {atom(stmt.value)}"
     if isinstance(stmt, ir.Accum):
         return f"accumulate {stmt.target.id} += {atom(stmt.value)}"
     if isinstance(stmt, ir.Demand):
@@ -55,7 +58,7 @@ def _simple(stmt: ir.Stmt) -> str:
         return "undo"
     if isinstance(stmt, ir.Return):
         return f"return {atom(stmt.value)}"
-    return f"# {stmt.text}" if isinstance(stmt, ir.Comment) else str(getattr(stmt, "text", stmt))
+    return "# backward" if isinstance(stmt, ir.Backward) else str(getattr(stmt, "text", stmt))
 
 
 def rhs(node: ir.Rhs) -> str:
@@ -64,6 +67,9 @@ def rhs(node: ir.Rhs) -> str:
         return node.text
     if not isinstance(node, ir.Call):
         return atom(node)
+    if isinstance(node.fn, ir.SetAttr):
+        base, value = map(atom, node.args)
+        return f"{base}.{node.fn.name} {node.fn.op or ''}= {value}"
     args = [atom(a) for a in node.args]
     args += [f"{k}={atom(v)}" if k else f"**{atom(v)}" for k, v in node.kwargs]
     return f"{_callee(node)}({', '.join(args)})"

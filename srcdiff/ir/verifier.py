@@ -54,14 +54,14 @@ def _check(stmt: ir.Stmt) -> None:
     for name in (*ir.reads(stmt), *ir.writes(stmt)):
         if not _IDENTIFIER.match(name):
             _fail(f"{name!r} is no name", stmt)
-    index = stmt.index if isinstance(stmt, ir.SetItem) else None
+    index = stmt.index if isinstance(stmt, ir.Store) else None
     check = _check_rhs if isinstance(stmt, (ir.Assign, ir.Effect, ir.For)) else _check_atom
     for operand in (*ir.operands(stmt), *([stmt.test] if isinstance(stmt, ir.While) else [])):
         check(operand, operand is index, stmt)
     if isinstance(stmt, ir.Permute):
         _check_permute(stmt)
-    elif isinstance(stmt, ir.SetItem):
-        _check_store(stmt)
+    elif isinstance(stmt, ir.AugAssign) and stmt.op not in ir.OPERATORS:
+        _fail(f"{stmt.op!r} is no operator in place", stmt)
     elif isinstance(stmt, ir.Effect) and not isinstance(stmt.rhs, (ir.Call, ir.Opaque)):
         _fail("an Effect is no call", stmt)
     elif isinstance(stmt, ir.For) and isinstance(stmt.iter, ir.Opaque):
@@ -72,13 +72,6 @@ def _check_permute(stmt: ir.Permute) -> None:
     targets, sources = ([n.id for n in names] for names in (stmt.targets, stmt.sources))
     if sorted(targets) != sorted(sources) or len(set(targets)) != len(targets) or len(targets) < 2:
         _fail("a Permute is no permutation", stmt)
-
-
-def _check_store(stmt: ir.SetItem) -> None:
-    if stmt.op is None and stmt.index is None:
-        _fail("a plain store has no index", stmt)
-    if stmt.op is not None and stmt.op not in ir.OPERATORS:
-        _fail(f"{stmt.op!r} is no operator of a store", stmt)
 
 
 def _check_rhs(rhs: ir.Rhs, indexed: bool, stmt: ir.Stmt) -> None:

@@ -33,10 +33,11 @@ from srcdiff.ir.nodes import (
     Accum,
     Assign,
     Atom,
+    AugAssign,
+    Backward,
     Block,
     Call,
     Callee,
-    Comment,
     Const,
     Demand,
     Effect,
@@ -60,6 +61,7 @@ from srcdiff.ir.nodes import (
     Subroutine,
     Tup,
     Undo,
+    Unpack,
     Verbatim,
     While,
     called,
@@ -180,7 +182,9 @@ _FIELDS: Mapping[type, Mapping[str, str]] = {
     Assign: {"rhs": "read", "target": "bound"},
     Permute: {"sources": "read", "targets": "bound"},
     SetItem: {"base": "read", "index": "read", "value": "read"},
+    AugAssign: {"base": "read", "index": "read", "value": "read"},
     Effect: {"rhs": "read"},
+    Unpack: {"value": "read"},
     Verbatim: {"reads": "read", "writes": "bound"},
     If: {"test": "read", "body": "block", "orelse": "block"},
     For: {"iter": "read", "target": "bound", "body": "block", "stop": "read inside"},
@@ -220,7 +224,7 @@ def operands(stmt: Stmt) -> tuple[Rhs, ...]:
     """What a statement itself reads (not what the statements inside it read)."""
     if type(stmt) is Assign or type(stmt) is Effect:
         return (stmt.rhs,)
-    if type(stmt) is SetItem and stmt.index is not None:
+    if type(stmt) is SetItem:
         return stmt.base, stmt.index, stmt.value
     return _held(stmt, _READ)
 
@@ -275,7 +279,8 @@ def writes(stmt: Stmt) -> tuple[str, ...]:
 
 
 PLAIN = frozenset((
-    Assign, Permute, SetItem, Effect, Verbatim, Return, Comment, Undo, Accum, Demand, Reset,
+    Assign, Permute, SetItem, AugAssign, Effect, Unpack, Verbatim, Return, Backward, Undo, Accum,
+    Demand, Reset,
 ))  # fmt: skip
 """The statements without blocks inside."""
 
@@ -428,7 +433,7 @@ def bound_in(stmt: Stmt) -> Collection[str]:
 
 def rebound(block: Block) -> frozenset[str]:
     """Every name bound anywhere in a block, also by `x += y`, which binds a number anew."""
-    whole = (s for s in walk(block) if type(s) is SetItem and s.index is None)
+    whole = (s for s in walk(block) if type(s) is AugAssign and s.index is None)
     return bound(block).union(s.base.id for s in whole)
 
 

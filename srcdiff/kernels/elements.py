@@ -125,7 +125,7 @@ Shapes = Mapping[str, ir.Name]
 
 def element_of(stmt: ir.Stmt, kinds: ir.Kinds, shapes: Shapes) -> Element | None:
     """What a statement does to elements; None of what is to stay as it is."""
-    if type(stmt) is ir.SetItem:
+    if isinstance(stmt, ir.Store):
         return _stored(stmt, kinds)
     if type(stmt) is not ir.Assign or type(stmt.rhs) is not ir.Call:
         return None
@@ -245,22 +245,23 @@ def _filled(stmt: ir.Assign, call: ir.Call, dims: Dims, shapes: Shapes) -> Map |
     return None if like is None else Map(stmt, None, (value,), dims, stmt.target.id, like=like)
 
 
-def _stored(stmt: ir.SetItem, kinds: ir.Kinds) -> Map | None:
+def _stored(stmt: ir.Store, kinds: ir.Kinds) -> Map | None:
     """A store into an array, or into a part of it."""
     base, value = dims_in(kinds, stmt.base.id), dtype_of(stmt.value, kinds)
-    if not base or value is None or (stmt.op is not None and stmt.op not in _STORED):
+    op = stmt.op if type(stmt) is ir.AugAssign else None
+    if not base or value is None or (op is not None and op not in _STORED):
         return None
     own = ir.dtype_of(kinds[stmt.base.id])
     if "complex128" in (own, value):
-        if own != "complex128" or value == "bool" or stmt.op == "/":
+        if own != "complex128" or value == "bool" or op == "/":
             return None
-    elif own not in FLOATS and (own != value or stmt.op is not None):
+    elif own not in FLOATS and (own != value or op is not None):
         return None
     dims = base if stmt.index is None else dims_of_part(base, stmt.index, kinds)
     if not dims:
         return None
     operands: tuple[ir.Atom, ...] = (stmt.value,)
-    fn = None if stmt.op is None else _STORED[stmt.op]
+    fn = None if op is None else _STORED[op]
     return Map(stmt, fn, operands, dims, None, stmt.base.id, stmt.index)
 
 

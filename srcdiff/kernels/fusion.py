@@ -74,7 +74,7 @@ def fused(function: ir.Function, params: ir.Kinds, form: Form) -> ir.Function:
     done = remove_dead(Fusion(function, params, expansion, form).function(function))
     done = form.finished(done)
     done = with_first_names(done, {**params, **infer(done, params)}, copies=False)
-    if len(done.body) > 1 and type(done.body[-2]) is ir.Comment:  # nothing is left behind it
+    if len(done.body) > 1 and type(done.body[-2]) is ir.Backward:  # nothing is left behind it
         return ir.rebuilt(done, body=(*done.body[:-2], done.body[-1]))
     return done
 
@@ -119,7 +119,7 @@ class Fusion(Rewriter):
         self.made = {s.target.id: s for s in ir.assignments(whole) if s.target.id in self.arrays}
         self.alike: dict[str, str] = {}
         self.numbers: dict[str, Map] = {}
-        stores = (s for s in ir.walk(whole.body) if type(s) is ir.SetItem)
+        stores = (s for s in ir.walk(whole.body) if isinstance(s, ir.Store))
         self.parts = {s.base.id for s in stores if s.index is not None}
         self.laid = _laid(whole, self.kinds)
 
@@ -139,8 +139,8 @@ class Fusion(Rewriter):
         numbers = dict(self.numbers)
         row = _Row(self)
         for stmt in block:
-            if type(stmt) is ir.Comment and row.items:
-                row.remark(stmt)
+            if type(stmt) is ir.Backward and row.items:
+                row.turn(stmt)
             elif not self.take(row, stmt):
                 self.flush(row)
                 row = _Row(self)
@@ -257,13 +257,13 @@ class _Row:
     def __init__(self, fusion: Fusion) -> None:
         self.fusion = fusion
         self.items: list[Run | ir.Stmt] = []
-        self.mark: ir.Comment | None = None
+        self.mark: ir.Backward | None = None
         self.before: list[Run] = []
 
-    def remark(self, comment: ir.Comment) -> None:
-        """What is said between the statements before and those that follow."""
-        self.mark, self.before = comment, [i for i in self.items if isinstance(i, Run)]
-        self.items.append(comment)
+    def turn(self, mark: ir.Backward) -> None:
+        """The forward part ends between the statements before and those that follow."""
+        self.mark, self.before = mark, [i for i in self.items if isinstance(i, Run)]
+        self.items.append(mark)
 
     def take(self, stmt: ir.Stmt, elements: list[Element] | None) -> bool:
         """Put a statement into the row, unless it does more than compute."""
@@ -289,7 +289,7 @@ class _Row:
 
     def is_mark(self, item: Run | ir.Stmt) -> bool:
         """Whether it makes a difference on which side of it a statement stands."""
-        return isinstance(item, Run) or type(item) is ir.Comment
+        return isinstance(item, Run) or type(item) is ir.Backward
 
     def starts(self, stmt: ir.Stmt, elements: list[Element], uses: _Uses) -> bool:
         """Begin a run with a statement."""
@@ -314,7 +314,7 @@ class _Row:
 
     def keeps_apart(self, item: Run | ir.Stmt, uses: _Uses) -> bool:
         """Whether something has to run before what uses some names."""
-        if not isinstance(item, Run) and type(item) is ir.Comment:
+        if type(item) is ir.Backward:
             return False
         other = item.uses if isinstance(item, Run) else self.uses(item, None)
         named = uses.bound & (other.read | other.bound) or uses.read & other.bound
@@ -333,7 +333,7 @@ class _Row:
         if elements:
             read = {self.fusion.arrays.get(n, n) for n in read}
         bound = {n for s in stmts for n in ir.writes(s)}
-        stored = {s.base.id for s in stmts if type(s) is ir.SetItem}
+        stored = {s.base.id for s in stmts if isinstance(s, ir.Store)}
         looks = bound.isdisjoint(self.fusion.views)
         return _Uses(read, bound, read if looks else set(), stored)
 
@@ -365,7 +365,7 @@ def _bindings(function: ir.Function, kinds: ir.Kinds) -> dict[str, int]:
     for name in first_uses(function.body)[0].intersection(ir.bound(function)):
         counts[name] = counts.get(name, 0) + 1
     for stmt in ir.walk(function.body):
-        if type(stmt) is ir.SetItem and stmt.index is None and not dims_in(kinds, stmt.base.id):
+        if type(stmt) is ir.AugAssign and stmt.index is None and not dims_in(kinds, stmt.base.id):
             counts[stmt.base.id] = counts.get(stmt.base.id, 0) + 1
     return counts
 

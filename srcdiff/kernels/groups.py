@@ -72,7 +72,7 @@ class Group:
     bound: set[str] = field(default_factory=set)
     likes: dict[ir.Name, Frame] = field(default_factory=dict)
     added: set[Place] = field(default_factory=set)
-    mark: tuple[ir.Stmt, ir.Comment] | None = None  # what is said before a step
+    mark: tuple[ir.Stmt, ir.Backward] | None = None  # the step before which it turns
 
     @property
     def rank(self) -> int:
@@ -169,7 +169,7 @@ class Group:
         read = [o.place for o in operands if o is not None and o.place is not None]
         if any(p != place and self._may_share(p.root, place.root) for p in read):
             return False
-        adds = type(element.stmt) is ir.SetItem and element.stmt.op in ("+", "-")
+        adds = type(element.stmt) is ir.AugAssign and element.stmt.op in ("+", "-")
         known = place in self.values or place in self.loads
         if not adds or place in read or (known and place not in self.added):
             self.added.discard(place)

@@ -47,7 +47,7 @@ class _Nest:
         self.behind: set[str] = set()  # counters of rows behind a start
         inside = list(ir.walk(loop.body))
         items = [s.rhs.args[0] for s in inside if type(s) is ir.Assign and is_op(s.rhs, Op.GETITEM)]
-        self.bases = {s.base.id for s in inside if type(s) is ir.SetItem}
+        self.bases = {s.base.id for s in inside if isinstance(s, ir.Store)}
         self.bases.update(b.id for b in items if type(b) is ir.Name)
         made = (s for s in nest.body if type(s) is ir.Assign)
         self.own = {s.target.id for s in made if is_op(s.rhs, Op.EMPTY)}  # of each thread
@@ -70,13 +70,13 @@ class _Nest:
 
     def takes(self, stmt: ir.Stmt) -> bool:
         """Take note of what a statement addresses; whether the counter is used for that alone."""
-        if type(stmt) is ir.SetItem:
+        if isinstance(stmt, ir.Store):
             free = self.is_free(ir.names(stmt.value))
             return free and self.addresses(stmt.base, stmt.index, stmt)
         if type(stmt) is ir.If:
             return self.is_free(ir.names(stmt.test))
         if type(stmt) is not ir.Assign:
-            return type(stmt) in (ir.For, ir.Comment)
+            return type(stmt) in (ir.For, ir.Backward)
         call = stmt.rhs
         if is_op(call, Op.GETITEM):
             return self.reads(stmt.target.id, *call.args)
@@ -111,7 +111,7 @@ class _Nest:
         name = first.id if type(first) is ir.Name else ""
         return "rows" if name == self.counter else "from" if name in self.behind else "whole"
 
-    def addresses(self, base: ir.Name, index: ir.Atom | None, store: ir.SetItem | None) -> bool:
+    def addresses(self, base: ir.Name, index: ir.Atom | None, store: ir.Store | None) -> bool:
         """Take note of how a parameter is addressed; whether each row is by itself."""
         spot = self.spots.get(base.id)
         if spot is None:
@@ -122,7 +122,7 @@ class _Nest:
         if not self.is_free([n for i in rest for n in ir.names(i)]):
             return False
         if way == "whole" and store is not None:
-            way = "totals" if store.op == "+" else ""
+            way = "totals" if type(store) is ir.AugAssign and store.op == "+" else ""
         self.ways[spot.param].add(way)
         return True
 

@@ -195,16 +195,14 @@ class Heap:
         elif name in LIST_MUTATORS and type(base) is ir.List:
             self.shrink(base)
 
-    def attribute(
-        self, base: ir.Dict, key: ir.Kind, value: ir.Kind, op: ir.Kind | None = None
-    ) -> None:
-        """`base.key = value`, `base.key op= value`; it was what the class has before."""
-        if base.cls is not None and type(key) is ir.Text:
-            first = records.default(base.cls, str(key.value))
-            if first is not records.MISSING:
-                self.store(base, key, kind_of(first, str(key.value)))
-        if type(op) is ir.Text and op.value is not None:
-            value = self.updated(base, key, op.value, value)
+    def attribute(self, base: ir.Dict, store: ir.SetAttr, value: ir.Kind) -> None:
+        """`base.name = value`, `base.name op= value`; it was what the class has before."""
+        key = ir.Text(store.name)
+        first = records.MISSING if base.cls is None else records.default(base.cls, store.name)
+        if first is not records.MISSING:
+            self.store(base, key, kind_of(first, store.name))
+        if store.op is not None:
+            value = self.updated(base, key, store.op, value)
         self.store(base, key, value)
 
     def updated(self, base: ir.List | ir.Dict, key: ir.Kind, op: str, value: ir.Kind) -> ir.Kind:

@@ -200,8 +200,8 @@ class _Inference:
             and not ir.class_of(base)
         ):
             self.heap.call(fn.name, base, args[1:])
-        elif is_op(call, Op.SET_ATTR) and type(base) is ir.Dict:
-            self.heap.attribute(base, *args[1:])
+        elif type(fn) is ir.SetAttr and type(base) is ir.Dict:
+            self.heap.attribute(base, fn, args[1])
         elif is_op(call, *_ADDERS):
             self.heap.join(*args[:2])
         elif not is_pure(fn) and not is_op(call, Op.PRINT):
@@ -230,7 +230,7 @@ class _Inference:
             return self._merge(stmt, one, other)
         elif isinstance(stmt, (ir.For, ir.While)):
             return self._loop(stmt, env)
-        elif type(stmt) is ir.SetItem:
+        elif isinstance(stmt, ir.Store):
             self._set_item(stmt, env)
         elif type(stmt) is ir.Permute:
             found = [(t, self.read(s.id, env)) for t, s in zip(stmt.targets, stmt.sources)]
@@ -307,7 +307,7 @@ class _Inference:
         for name in ir.writes(stmt):
             self.bind(name, ir.UNKNOWN, env)
 
-    def _set_item(self, stmt: ir.SetItem, env: Env) -> None:
+    def _set_item(self, stmt: ir.Store, env: Env) -> None:
         """A store: into a list or dict, or of a whole number or array."""
         base, value = self.read(stmt.base.id, env), self.atom(stmt.value, env)
         index = None if stmt.index is None else self.atom(stmt.index, env)
@@ -318,13 +318,12 @@ class _Inference:
             if index is None:
                 self.heap.extend(base, value)
             else:
-                new = value
-                if stmt.op is not None:
-                    new = self.heap.updated(base, index, stmt.op, value)
-                self.heap.store(base, index, new)
-        elif stmt.index is None and not (type(base) is ir.Array and not base.maybe_scalar):
+                if type(stmt) is ir.AugAssign:
+                    value = self.heap.updated(base, index, stmt.op, value)
+                self.heap.store(base, index, value)
+        elif type(stmt) is ir.AugAssign and stmt.index is None and not is_array(base):
             value = self.heap.resolve(value)
-            new = call_kind(ir.OPERATORS[stmt.op or "+"], (base, value), (), self.device)
+            new = call_kind(ir.OPERATORS[stmt.op], (base, value), (), self.device)
             new = self.labels.named(new, self.labels.label(stmt.base.id, stmt))
             # An array stays the array that it is; a number takes a new value.
             self.bind(stmt.base.id, new if type(base) is ir.Scalar else join(base, new), env)
@@ -340,7 +339,7 @@ class _Inference:
         """The names whose kinds may differ after a statement with blocks."""
         found = self.rebound.get(id(stmt))
         if found is None:
-            wholes = {s.base.id for s in ir.walk((stmt,)) if type(s) is ir.SetItem}
+            wholes = {s.base.id for s in ir.walk((stmt,)) if isinstance(s, ir.Store)}
             found = self.rebound[id(stmt)] = tuple(sorted(wholes.union(ir.bound_in(stmt))))
         return found
 

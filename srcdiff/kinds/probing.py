@@ -328,7 +328,7 @@ def apply(fn: ir.Callee, args: list[Any], kwargs: dict[str, Any]) -> Any:
         return getattr(args[0], fn.name)(*args[1:], **kwargs)
     if isinstance(fn, ir.Attr):
         return getattr(args[0], fn.name)
-    assert not isinstance(fn, (ir.Derived, ir.Name))
+    assert not isinstance(fn, (ir.SetAttr, ir.Derived, ir.Name))
     return fn(*args, **kwargs)
 
 

@@ -92,7 +92,7 @@ class Specialiser(Builder):
         """A statement that runs or not, as an error if it refuses the call."""
         reason = _refusal(stmt)
         text = f"raise NotImplementedError({reason!r})"
-        return ir.Verbatim(text, loc=self.loc) if reason else stmt
+        return ir.Verbatim(text, raises=True, loc=self.loc) if reason else stmt
 
     def block(self, block: ir.Block, folder: Folder, env: dict[str, ir.Atom]) -> ir.Block:
         """A block with what is known put in; `env` takes the names of known values."""

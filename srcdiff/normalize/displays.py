@@ -315,5 +315,5 @@ def _with_items(block: ir.Block, made: Tuples, known: Tuples, lost: set[str]) ->
 
 def _changed(stmt: ir.Stmt) -> set[str]:
     """The names that a statement may bind, also those of numbers that it adds to."""
-    stores = (s for s in ir.walk((stmt,)) if type(s) is ir.SetItem and s.index is None)
+    stores = (s for s in ir.walk((stmt,)) if type(s) is ir.AugAssign and s.index is None)
     return {*ir.bound((stmt,)), *(s.base.id for s in stores)}

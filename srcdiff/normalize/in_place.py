@@ -51,7 +51,7 @@ def shared_elements(function: ir.Function, kinds: ir.Kinds) -> frozenset[int]:
     links += [k for k in memory.marks if not ir.is_scalar(kinds.get(k.target, ir.UNKNOWN))]
     found: set[int] = set()
     for stmt in stores:
-        assert type(stmt) is ir.SetItem
+        assert isinstance(stmt, ir.AugAssign)
         other = _other_holder(stmt, links, function, kinds)
         if other is not None and not is_array(_element(stmt, kinds, device)):
             raise _unclear(stmt, other)
@@ -60,7 +60,7 @@ def shared_elements(function: ir.Function, kinds: ir.Kinds) -> frozenset[int]:
     return frozenset(found)
 
 
-def _unclear(stmt: ir.SetItem, other: str) -> TransformError:
+def _unclear(stmt: ir.AugAssign, other: str) -> TransformError:
     """The refusal of an element that may be a number or an array."""
     also = "another place" if ir.is_temporary(other) else ir.said(other)
     return refused(
@@ -68,7 +68,7 @@ def _unclear(stmt: ir.SetItem, other: str) -> TransformError:
     )
 
 
-def _element(stmt: ir.SetItem, kinds: ir.Kinds, device: bool) -> ir.Kind:
+def _element(stmt: ir.AugAssign, kinds: ir.Kinds, device: bool) -> ir.Kind:
     """The kind of the element that a store is about."""
     assert stmt.index is not None
     return kind_of_call(ir.Call(operator.getitem, (stmt.base, stmt.index)), kinds, device)
@@ -76,7 +76,7 @@ def _element(stmt: ir.SetItem, kinds: ir.Kinds, device: bool) -> ir.Kind:
 
 def _is_store(stmt: ir.Stmt, kinds: ir.Kinds, known: bool, device: bool) -> bool:
     """Whether a statement is an operator in place on an element that may be an array."""
-    if type(stmt) is not ir.SetItem or stmt.index is None or stmt.op is None:
+    if not isinstance(stmt, ir.AugAssign) or stmt.index is None:
         return False
     kind = kinds.get(stmt.base.id, ir.UNKNOWN)
     kind = ir.sure(kind) if known else kind
@@ -93,14 +93,14 @@ def _takes_out(link: Link) -> bool:
 
 def _replaces(stmt: ir.Stmt, item: ir.Call, link: Link) -> bool:
     """Whether a statement stores something else where an item was taken."""
-    if type(stmt) is not ir.SetItem or stmt.op is not None:
+    if not isinstance(stmt, ir.SetItem):
         return False
     same = (stmt.base, stmt.index) == item.args
     return same and link.target not in ir.names(stmt.value)
 
 
 def _other_holder(
-    stmt: ir.SetItem, links: list[Link], function: ir.Function, kinds: ir.Kinds
+    stmt: ir.AugAssign, links: list[Link], function: ir.Function, kinds: ir.Kinds
 ) -> str | None:
     """A name or place that may hold an array of the container too, None if there is none."""
     near = groups(links).with_all(stmt.base.id)
@@ -151,7 +151,7 @@ def _prepared(stmt: ir.Stmt, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Stm
     spelled = _spelled_out(stmt)
     if spelled is not None:
         return ir.replaced(spelled, lambda s: _prepared(s, fresh, mentioned))
-    if type(stmt) is ir.SetItem and stmt.op is not None and stmt.index is None:
+    if type(stmt) is ir.AugAssign and stmt.index is None:
         call = ir.Call(ir.OPERATORS[stmt.op], (stmt.base, stmt.value), role=ir.Role.IN_PLACE)
         return ir.Assign(stmt.base, call, stmt.loc)
     if type(stmt) is ir.Effect and is_op(stmt.rhs, Op.POP):
@@ -172,11 +172,11 @@ def _spelled_out(stmt: ir.Stmt) -> ir.Block | None:
     base, rest = call.args[0], call.args[1:]
     gives: ir.Atom = ir.NONE
     if (is_op(call, Op.SETITEM) or name == "__setitem__") and len(rest) == 2:
-        done: ir.Stmt = ir.SetItem(base, rest[0], rest[1], None, stmt.loc)
+        done: ir.Stmt = ir.SetItem(base, rest[0], rest[1], loc=stmt.loc)
     elif name == "__delitem__" and len(rest) == 1:
         done = ir.Effect(ir.Call(operator.delitem, call.args), stmt.loc)
     elif name in _OPERATORS and len(rest) == 1:
-        done, gives = ir.SetItem(base, None, rest[0], _OPERATORS[name], stmt.loc), base
+        done, gives = ir.AugAssign(base, None, rest[0], _OPERATORS[name], loc=stmt.loc), base
     else:
         return None
     if type(stmt) is not ir.Assign:
@@ -220,7 +220,7 @@ def _writes(stmt: ir.Stmt) -> bool:
     """Whether a statement itself may write into memory."""
     call = ir.call_of(stmt)
     written = call is not None and bool(mutated_args(call))
-    return written or is_marked(call) or type(stmt) is ir.SetItem
+    return written or is_marked(call) or isinstance(stmt, ir.Store)
 
 
 def inplace(
@@ -302,7 +302,7 @@ class _InPlace(Rewriter):
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement without operators in place that mean one thing or another."""
-        if type(stmt) is ir.SetItem and stmt.op is not None:
+        if type(stmt) is ir.AugAssign:
             if id(stmt) in self.held:
                 return self.element(stmt)
             return stmt if stmt.index is None else self.in_item(stmt, stmt.index, stmt.op)
@@ -343,16 +343,16 @@ class _InPlace(Rewriter):
     def write(self, base: ir.Name, value: ir.Atom, op: str) -> None:
         """`base op= value` in the memory of an array."""
         if op in _STORED:
-            self.out.append(ir.SetItem(base, None, value, op, self.loc))
+            self.out.append(ir.AugAssign(base, None, value, op, loc=self.loc))
         else:
             self.store(base, ir.Const(...), self.apply(ir.OPERATORS[op], base, value))
 
-    def element(self, stmt: ir.SetItem) -> ir.Stmt:
+    def element(self, stmt: ir.AugAssign) -> ir.Stmt:
         """`xs[i] op= v` in the memory of the array that is `xs[i]`."""
-        assert stmt.index is not None and stmt.op is not None
+        assert stmt.index is not None
         held = self.item(stmt.base, stmt.index)
         self.write(held, stmt.value, stmt.op)
-        return ir.SetItem(stmt.base, stmt.index, held, None, stmt.loc)
+        return ir.SetItem(stmt.base, stmt.index, held, loc=stmt.loc)
 
     def rebound(self, stmt: ir.Assign, call: ir.Call, kind: ir.Kind | None) -> ir.Stmt:
         """`y op= x` on memory that nobody shares: `y = y op x`, in the dtype of y."""
@@ -364,7 +364,7 @@ class _InPlace(Rewriter):
         wide = self.temp(replace(call, text=None))
         return ir.Assign(stmt.target, ir.Call(ir.Method("astype"), (wide, dtype)), stmt.loc)
 
-    def in_item(self, stmt: ir.SetItem, index: ir.Atom, op: str) -> ir.Stmt:
+    def in_item(self, stmt: ir.AugAssign, index: ir.Atom, op: str) -> ir.Stmt:
         """`x[i] op= v`: kept where its adjoint is simple, else a read, an operation and a store."""
         kind = ir.sure(self.kinds.get(stmt.base.id, ir.UNKNOWN))
         kept = (
@@ -373,7 +373,7 @@ class _InPlace(Rewriter):
         if kept and _distinct(index, self.kinds):
             return stmt
         result = self.apply(ir.OPERATORS[op], self.item(stmt.base, index), stmt.value)
-        return ir.SetItem(stmt.base, index, result, None, stmt.loc)
+        return ir.SetItem(stmt.base, index, result, loc=stmt.loc)
 
 
 def _is_counter(kind: ir.Kind | None) -> bool:

@@ -18,13 +18,12 @@ from srcdiff import ir
 from srcdiff.analysis.links import Link, groups, marked_names, named_container, stored_names
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.errors import TransformError, refused
-from srcdiff.frontend.lower.targets import length_check
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.containers import ENDLESS
 from srcdiff.kinds.interpreter import infer
-from srcdiff.normalize.unpacking import base_of, is_checked, mark, parts_given
+from srcdiff.normalize.unpacking import base_of, mark, parts_given
 from srcdiff.primitives.effects import is_pure
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.specialize.inline import is_user_function
@@ -129,7 +128,7 @@ def used_up_at_once(name: str, function: ir.Function) -> bool:
             items.add(call.args[1])
         elif _takes_all(stmt, name):
             taken += 1
-        elif not (isinstance(stmt, ir.Verbatim) or (is_op(call, Op.LEN))):
+        elif not (isinstance(stmt, (ir.Unpack, ir.Verbatim)) or is_op(call, Op.LEN)):
             return False
     return taken == 1
 
@@ -161,13 +160,13 @@ def _may_write(stmt: ir.Stmt) -> bool:
     """Whether a statement may change a value."""
     call = ir.call_of(stmt)
     if call is None:
-        return isinstance(stmt, ir.SetItem)
+        return isinstance(stmt, ir.Store)
     return call.role is ir.Role.IN_PLACE or not is_pure(call.fn)
 
 
 def _takes_all(stmt: ir.Stmt, name: str) -> bool:
     """Whether a statement takes every item of what has a name, and nothing of itself."""
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         return isinstance(stmt.index, ir.Slice) and stmt.value == ir.Name(name)
     call = ir.call_of(stmt)
     if call is None or not {ir.Name(name), ir.Star(ir.Name(name))} & {*call.args}:
@@ -356,26 +355,18 @@ class _Checked(_Pass):
         stmt = self.inside(stmt)
         found = mark(stmt)
         if isinstance(found, ir.Unpacks) and _begins(stmt):
-            starred = found.after is not None
-            count = found.before + (found.after or 0)
-            if not self.is_known(base_of(stmt), count, starred):
-                self.check(stmt, found.before, found.after)
+            check = ir.Unpack(base_of(stmt), found, stmt.loc)
+            # Lists that have just been made bring this pass once more.
+            if not self.is_known(check.value, found) and self.out[-1:] != [check]:
+                self.out.append(check)
         return stmt
 
-    def is_known(self, base: ir.Atom, count: int, starred: bool) -> bool:
+    def is_known(self, base: ir.Atom, items: ir.Unpacks) -> bool:
         """Whether there are certainly so many items (at least, if one name takes the rest)."""
         known = self.several.get(base.id) if isinstance(base, ir.Name) else None
         length = _length(base, atom_kind(base, self.kinds)) if known is None else known
-        return length is not None and (length >= count if starred else length == count)
-
-    def check(self, stmt: ir.Stmt, before: int, after: int | None) -> None:
-        """`_, _ = xs`, which raises what Python raises."""
-        base = base_of(stmt)
-        if is_checked(base, before, after, self.out):
-            return  # lists that have just been made bring this pass once more
-        if not isinstance(base, ir.Name):
-            base = self.temp(base)
-        self.out.append(length_check(base, before, after, self.fresh("_").id, stmt.loc))
+        count = items.before + (items.after or 0)
+        return length is not None and (length == count if items.after is None else length >= count)
 
 
 def _length(base: ir.Atom, kind: ir.Kind) -> int | None:

@@ -94,7 +94,7 @@ class _Regions:
 
     def is_stopped(self, stmt: ir.Stmt) -> bool:
         """Whether the value of a statement, or what it stores, becomes a constant."""
-        if isinstance(stmt, ir.SetItem):
+        if isinstance(stmt, ir.Store):
             return not self.holds(stmt.base)
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
         if not isinstance(stmt, ir.Assign) or not isinstance(rhs, (ir.Call, ir.Opaque)):
@@ -119,7 +119,7 @@ class _Regions:
             return (ir.map_blocks(stmt, lambda b: self.block(b, on)),)
         if isinstance(stmt, ir.Assign):
             return self.assign(stmt)
-        if isinstance(stmt, ir.SetItem):
+        if isinstance(stmt, ir.Store):
             return self.store(stmt)
         return self.effect(stmt) if isinstance(stmt, ir.Effect) else (stmt,)
 
@@ -170,7 +170,7 @@ class _Regions:
         kind = atom_kind(atom, self.kinds)
         return ir.is_container(kind) or isinstance(kind, ir.Object)
 
-    def store(self, stmt: ir.SetItem) -> ir.Block:
+    def store(self, stmt: ir.Store) -> ir.Block:
         """A store into an array."""
         if self.holds(stmt.base):
             return (stmt,)

@@ -64,7 +64,7 @@ def with_arrays(
     fresh = ir.Fresh(ir.all_names(function))
 
     def one(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
-        changed = (stmt.base.id,) if type(stmt) is ir.SetItem else ir.writes(stmt)
+        changed = (stmt.base.id,) if isinstance(stmt, ir.Store) else ir.writes(stmt)
         lists = _listed(stmt, kinds, unclear, loose) if active & {*changed} else ()
         return _converted(stmt, lists, unclear, unsure, fresh) if lists else stmt
 
@@ -101,8 +101,8 @@ def _listed(
     Of `y[i] += xs` that is the value: what stands for it may be a sum.  `@` takes tangents
     (`loose`) that are lists as they are.
     """
-    if type(stmt) is ir.SetItem:
-        meant = stmt.op is not None and is_array(kinds.get(stmt.base.id))
+    if isinstance(stmt, ir.Store):
+        meant = isinstance(stmt, ir.AugAssign) and is_array(kinds.get(stmt.base.id))
         return (stmt.value,) if meant and _is_list(stmt.value, kinds, True) else ()
     call = stmt.rhs if type(stmt) is ir.Assign else None
     if type(call) is not ir.Call or isinstance(

@@ -96,14 +96,14 @@ class _Overlaps(Rewriter):
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement, and the copies that it needs."""
-        if isinstance(stmt, ir.SetItem) and stmt.index is not None:
+        if isinstance(stmt, ir.Store) and stmt.index is not None:
             return self.stored(stmt, stmt.index)
         call = ir.call_of(stmt)
         if call is not None and _writes_in_parts(call):
             check_order(call, self.kinds, self.group, stmt.loc, "Give it a copy.")
         return self.inside(stmt)
 
-    def stored(self, stmt: ir.SetItem, index: ir.Atom) -> ir.SetItem:
+    def stored(self, stmt: ir.Store, index: ir.Atom) -> ir.Store:
         """A store behind the copies of the arrays in its index that its base may share."""
         near = [n for n in ir.names(index) if self.share(n, stmt.base.id)]
         if not near:

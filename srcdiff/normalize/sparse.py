@@ -44,7 +44,7 @@ def carrying(
     """
     loose = {n: ir.UNKNOWN if holds_sparse(k) else k for n, k in kinds.items()}
 
-    def held(edge: tuple[str, str, ir.Stmt]) -> bool:
+    def held(edge: tuple[str, str, ir.Stmt | None]) -> bool:
         call = ir.call_of(edge[2])
         taken = call is None or is_op(call, Op.GETITEM) or isinstance(call.fn, (ir.Attr, ir.Method))
         from_one = taken and ir.is_container(kinds.get(edge[0], ir.UNKNOWN))
@@ -134,7 +134,7 @@ class _Apart(Rewriter):
         """Whether a statement keeps what it reads, or writes into it."""
         if isinstance(stmt, ir.Return):
             return True
-        if isinstance(stmt, ir.SetItem):
+        if isinstance(stmt, ir.Store):
             return any(n in self.data for n in (stmt.base.id, *ir.names(stmt.value)))
         return call is not None and bool(mutated_args(call, self.kinds))
 

@@ -1,7 +1,7 @@
 """Unpackings: checks of the number of items, `_, _ = xs`, and results that are taken apart at once.
 
-`is_checked` finds a check of the number of items that is there already.  At the end `unpacked` lets
-it print as the unpacking that the user wrote.
+At the end `unpacked` lets a check of the number of items print as the unpacking that the user
+wrote.
 
 Of a result that is unpacked at once, `w, v = np.linalg.eigh(a)`, the adjoints of `w` and `v` are
 the parts of the adjoint, so that it needs no tuple of its own (`unpacking`).  The adjoint of the
@@ -10,13 +10,11 @@ call then stands with the last of the names, all of which it may read.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
-from srcdiff.frontend.lower.targets import length_check
 from srcdiff.frontend.lowering import template_of
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.normalize.displays import Read, item_read
@@ -24,9 +22,6 @@ from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import lookup
 
 # --- checks of the number of items, `_, _ = xs`, and unpackings -----------------------------------
-
-
-_WORD = re.compile(r"\*?(\w+)")
 
 
 def mark(stmt: ir.Stmt) -> ir.Role | ir.Unpacks | None:
@@ -41,24 +36,9 @@ def base_of(stmt: ir.Stmt) -> ir.Atom:
     return stmt.rhs.args[0]
 
 
-def is_checked(
-    base: ir.Atom, before: int, after: int | None, block: Sequence[ir.Stmt]
-) -> bool:
-    """Whether a block ends in the very check, perhaps of a name that was made for it."""
-    last = block[-1] if block else None
-    word = _WORD.match(last.text) if type(last) is ir.Verbatim and last.reads else None
-    if word is None:
-        return False
-    assert type(last) is ir.Verbatim
-    (name, *_) = last.reads
-    made = block[-2:-1]
-    same = name == base or made == [ir.Assign(name, base)]
-    return same and last == length_check(name, before, after, word[1], last.loc)
-
-
 def unpacked(function: ir.Function) -> ir.Function:
     """The function with checks of lengths as unpackings, where items are taken at all."""
-    if ir.Verbatim not in map(type, ir.walk(function)):
+    if ir.Unpack not in map(type, ir.walk(function)):
         return function
     fresh = ir.Fresh(ir.all_names(function))
 
@@ -77,7 +57,7 @@ def _joined(
         if skip:
             skip -= 1
             continue
-        items = _items_after(block, at)
+        items = _items_after(stmt, block[at + 1 :]) if type(stmt) is ir.Unpack else {}
         skip = len(items)
         if items:
             yield from _all_items(items, stmt.loc, fresh)
@@ -85,18 +65,12 @@ def _joined(
             yield ir.map_blocks(stmt, inner)
 
 
-def _items_after(block: ir.Block, check: int) -> dict[int, Read]:
+def _items_after(check: ir.Unpack, rest: ir.Block) -> dict[int, Read]:
     """The items that are taken after a check of their number, by their places."""
     found: dict[int, Read] = {}
-    rest = block[check + 1 :] if type(block[check]) is ir.Verbatim else ()
-    first = item_read(rest[0]) if rest else None
-    if first is None or not isinstance(first.of, ir.Unpacks) or first.of.after is not None:
-        return found
-    if not is_checked(ir.Name(first.base), first.of.before, None, block[check : check + 1]):
-        return found
-    targets = {first.base}
-    for read in map(item_read, rest):
-        same = read is not None and (read.base, read.of) == (first.base, first.of)
+    targets = {*ir.names(check.value)} if check.items.after is None else set()
+    for read in map(item_read, rest if targets else ()):
+        same = read is not None and (ir.Name(read.base), read.of) == (check.value, check.items)
         if read is None or not same or read.index in found or read.stmt.target.id in targets:
             break
         targets.add(read.stmt.target.id)

@@ -108,7 +108,7 @@ class Algebra:
         """The kind of an atom."""
         return atom_kind(atom, self.kinds)
 
-    def is_inexact_item(self, stmt: ir.SetItem) -> bool:
+    def is_inexact_item(self, stmt: ir.Store) -> bool:
         """Whether a store goes into something that is certainly float or complex."""
         if self.is_inexact(stmt.base) or stmt.index is None:
             return self.is_inexact(stmt.base)
@@ -322,14 +322,15 @@ class Algebra:
         """`tuple((a, b))`."""
         return items if type(items) is ir.Tup and not items.listed else None
 
-    def store(self, stmt: ir.SetItem) -> ir.SetItem:
+    def store(self, stmt: ir.Store) -> ir.Store:
         """`x[i] += -v`, and `x[i] += np.broadcast_to(v, shape)`."""
-        inner = self.signs.negated(stmt.value)
-        if stmt.op in ("+", "-") and inner is not None and self.is_inexact_item(stmt):
-            return replace(stmt, op="-" if stmt.op == "+" else "+", value=inner)
-        if stmt.op in ("+", "-", None):
-            return ir.rebuilt(stmt, value=self.unspread(stmt.value, stmt.base))
-        return stmt
+        if isinstance(stmt, ir.AugAssign):
+            if stmt.op not in ("+", "-"):
+                return stmt
+            inner = self.signs.negated(stmt.value)
+            if inner is not None and self.is_inexact_item(stmt):
+                return replace(stmt, op="-" if stmt.op == "+" else "+", value=inner)
+        return ir.rebuilt(stmt, value=self.unspread(stmt.value, stmt.base))
 
     def effect(self, call: ir.Call) -> ir.Call:
         """`np.add.at(x, i, np.broadcast_to(v, shape))`."""

@@ -124,9 +124,9 @@ class _ReadAtOnce:
 
     def computes(self, stmt: ir.Stmt, copy: ir.Name, source: ir.Name) -> bool:
         """Whether a statement makes something new of the elements of a copy."""
-        if isinstance(stmt, ir.SetItem):  # it combines them with other memory
+        if isinstance(stmt, ir.Store):  # it combines them with other memory
             base = stmt.base.id
-            known = stmt.op is not None and stmt.value == copy
+            known = isinstance(stmt, ir.AugAssign) and stmt.value == copy
             known = known and isinstance(self.kinds.get(base), (ir.Array, ir.List))
             return known and source.id not in Sharers.of(self.function, self.kinds).group(base)
         call = ir.call_of(stmt)
@@ -224,9 +224,8 @@ def without_clearing(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
 
 def _clears(stmt: ir.Stmt) -> bool:
     """Whether a statement clears elements of an array."""
-    if not isinstance(stmt, ir.SetItem) or stmt.op is not None or stmt.index is None:
-        return False
-    return isinstance(stmt.value, ir.Const) and stmt.value.value == 0.0
+    value = stmt.value if isinstance(stmt, ir.SetItem) else None
+    return isinstance(value, ir.Const) and value.value == 0.0
 
 
 class _Finder:
@@ -248,7 +247,7 @@ class _Finder:
     ) -> frozenset[int]:
         """The statements that are left out: the store at `k`, and a copy made because of it."""
         stmt = block[k]
-        assert isinstance(stmt, ir.SetItem) and stmt.index is not None
+        assert isinstance(stmt, ir.SetItem)
         name = stmt.base.id
         if not isinstance(self.kinds.get(name), ir.Array) or self.sharers.is_kept(name):
             return frozenset()
@@ -290,7 +289,7 @@ class _Finder:
         *_, read, copy = (None, None, *before)
         if not isinstance(copy, ir.Assign) or not isinstance(read, ir.Assign):
             return
-        element = ir.Call(operator.getitem, (stmt.base, stmt.index or ir.NONE))
+        element = ir.Call(operator.getitem, (stmt.base, stmt.index))
         if read.rhs == element and copied(copy.rhs, Op.COPY) == read.target:
             memory = self.sharers.memory
             if memory.find(copy.target.id) not in memory.escaping:
@@ -304,7 +303,7 @@ def counts(loop: ir.For) -> bool:
 
 def _is_at(stmt: ir.Stmt, name: str, index: ir.Atom) -> bool:
     """Whether a statement reads or writes an array at this index, or asks for its shape."""
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         others = (*ir.names(stmt.value), *(ir.names(stmt.index) if stmt.index else ()))
         return stmt.base.id == name and stmt.index == index and name not in others
     call = ir.call_of(stmt)

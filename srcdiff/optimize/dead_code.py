@@ -46,15 +46,19 @@ def stored_into(stmt: ir.Stmt) -> str | None:
     """The one name that a statement writes into, if that is all that it does besides binding."""
     found = stmt._stored
     if found is None:
-        base = stmt.base.id if type(stmt) is ir.SetItem else _stored_by(ir.call_of(stmt))
+        call = ir.call_of(stmt)
+        if call is not None:
+            base = _stored_by(call)
+        else:
+            base = stmt.base.id if isinstance(stmt, ir.Store) else None
         found = remember(stmt, "_stored", base or "")
     return found or None
 
 
-def _stored_by(call: ir.Call | None) -> str | None:
+def _stored_by(call: ir.Call) -> str | None:
     """The one name that a call writes into, if that is all that it does besides its result."""
-    written = () if call is None else mutated_args(call)
-    if call is None or len(written) != 1 or written != call.args[:1]:
+    written = mutated_args(call)
+    if len(written) != 1 or written != call.args[:1]:
         return None
     if type(call.fn) is ir.Method:
         writes = call.fn.name in ARRAY_MUTATORS | LIST_MUTATORS
@@ -94,7 +98,7 @@ def _swapped(function: ir.Function) -> dict[str, frozenset[str]]:
 def _written_through(function: ir.Function, kinds: ir.Kinds) -> set[str]:
     """The containers of which an item is written into: `xs[i] += v`, and others may have it too."""
     statements = ir.walk(function)
-    bases = {s.base.id for s in statements if type(s) is ir.SetItem and s.op is not None}
+    bases = {s.base.id for s in statements if type(s) is ir.AugAssign}
     bases.update(n for _, c in calling(function, *_ITEM_WRITERS) for n in ir.names(c.args[0]))
     open_ = bases - kinds.keys()
     arrays = {n for s in statements if open_ and _makes_array(s) for n in ir.writes(s)}
@@ -159,8 +163,8 @@ class _Sweep:
             return self.branch(stmt, live)
         if isinstance(stmt, (ir.For, ir.While)):
             return self.loop(stmt, live)
-        if type(stmt) is ir.Comment:
-            return stmt if stmt.text else None
+        if type(stmt) is ir.Backward:
+            return stmt
         base = stored_into(stmt)
         if not self.is_needed(stmt, base, live):
             return None
@@ -226,7 +230,7 @@ class _Sweep:
         if base is None or base not in self.private:
             reads = ir.itself_reads(stmt)
             return [n for n in reads if n not in forms] if forms else reads
-        if type(stmt) is ir.SetItem:
+        if isinstance(stmt, ir.Store):
             index = () if stmt.index is None else ir.names(stmt.index)
             return [*index, *ir.names(stmt.value)]
         assert isinstance(stmt, (ir.Assign, ir.Effect)) and type(stmt.rhs) is ir.Call
@@ -302,7 +306,7 @@ def _is_left_out(loop: ir.For, body: ir.Block, after: set[str]) -> bool:
 
 
 def _is_empty(block: ir.Block) -> bool:
-    return all(type(s) is ir.Comment for s in block)
+    return all(type(s) is ir.Backward for s in block)
 
 
 # --- cotangents that are checked against an argument, where nothing else needs the output --------

@@ -16,7 +16,9 @@ NEAR = 12
 
 def with_item(before: list[ir.Stmt], store: ir.Stmt, kinds: ir.Kinds) -> ir.Assign | None:
     """The display that a store of a number adds to or sets an item of, which `before` loses."""
-    if type(store) is not ir.SetItem or store.op not in (None, "+") or not _is_float(store, kinds):
+    if type(store) is not ir.SetItem and (type(store) is not ir.AugAssign or store.op != "+"):
+        return None
+    if not _is_float(store.value, kinds):
         return None
     bound: set[str] = set()
     for k in range(len(before) - 1, max(-1, len(before) - NEAR - 1), -1):
@@ -31,13 +33,13 @@ def with_item(before: list[ir.Stmt], store: ir.Stmt, kinds: ir.Kinds) -> ir.Assi
     return None
 
 
-def _is_float(store: ir.SetItem, kinds: ir.Kinds) -> bool:
-    """Whether a store is of a number of a known kind: it shares no memory."""
-    kind = kinds.get(store.value.id) if isinstance(store.value, ir.Name) else None
+def _is_float(value: ir.Atom, kinds: ir.Kinds) -> bool:
+    """Whether a value is a number of a known kind: it shares no memory."""
+    kind = kinds.get(value.id) if isinstance(value, ir.Name) else None
     return isinstance(kind, ir.Scalar) and ir.is_float(kind)
 
 
-def _filled(stmt: ir.Stmt, store: ir.SetItem) -> ir.Assign | None:
+def _filled(stmt: ir.Stmt, store: ir.Store) -> ir.Assign | None:
     """The display of a statement with a stored item in it, if its value is no more than that."""
     if not isinstance(stmt, ir.Assign) or stmt.target != store.base:
         return None
@@ -46,7 +48,7 @@ def _filled(stmt: ir.Stmt, store: ir.SetItem) -> ir.Assign | None:
         return None
     assert isinstance(stmt.rhs, ir.Call)
     args = list(stmt.rhs.args)
-    if store.op is not None and args[place] != ir.Const(0.0):
+    if isinstance(store, ir.AugAssign) and args[place] != ir.Const(0.0):
         return None
     args[place] = store.value
     return replace(stmt, rhs=replace(stmt.rhs, args=tuple(args)))

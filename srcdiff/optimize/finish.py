@@ -125,7 +125,7 @@ def _in_place(
     array = type(kind) is ir.Array
     if not steady or array and not Sharers.of(function, kinds).is_own(name, stmt):
         return plain
-    return ir.SetItem(stmt.target, None, call.args[1], symbol, stmt.loc)
+    return ir.AugAssign(stmt.target, None, call.args[1], symbol, loc=stmt.loc)
 
 
 def _is_steady(kind: ir.Kind | None) -> bool:

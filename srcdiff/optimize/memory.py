@@ -178,8 +178,8 @@ def _may_hold(name: str, kinds: ir.Kinds) -> bool:
 
 def _bound_by(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names that a statement binds; a number is bound anew where it is updated as a whole."""
-    if isinstance(stmt, ir.SetItem):
-        return (stmt.base.id,) if stmt.index is None else ()
+    if type(stmt) is ir.AugAssign and stmt.index is None:
+        return (stmt.base.id,)
     return ir.writes(stmt)
 
 
@@ -323,7 +323,7 @@ class Available:
         if written:
             self.now = self.changed = self.now + 1
             self.written.update(dict.fromkeys(written, self.now))
-        if type(stmt) is ir.SetItem and stmt.index is None:
+        if type(stmt) is ir.AugAssign and stmt.index is None:
             self.bind(stmt.base.id)
 
     def learn(self, name: str, rhs: ir.Rhs, block: int) -> None:

@@ -130,7 +130,7 @@ CHAIN: Mapping[Op, Callable[..., Any]] = {
 def derived(function: ir.Function, seeds: Iterable[str]) -> frozenset[str]:
     """The names of what is computed from some parameters: from cotangents, the adjoints."""
     bound = [
-        (s, (s.base.id,) if type(s) is ir.SetItem else ir.writes(s)) for s in ir.walk(function)
+        (s, (s.base.id,) if isinstance(s, ir.Store) else ir.writes(s)) for s in ir.walk(function)
     ]
     return reachable(seeds, [(n, b, s) for s, names in bound for b in names for n in ir.reads(s)])
 

@@ -40,7 +40,7 @@ def _place(
     stmt: ir.Stmt, test: ir.Atom, body: list[ir.Stmt], orelse: list[ir.Stmt], memory: Memory
 ) -> int | None:
     """Where the other branch has a statement as well that may run before all of both."""
-    first = isinstance(stmt, (ir.Assign, ir.SetItem)) and not body and orelse[:1] == [stmt]
+    first = isinstance(stmt, (ir.Assign, ir.Store)) and not body and orelse[:1] == [stmt]
     if not first and (not _makes_zeros(stmt) or stmt not in orelse):
         return None
     place = orelse.index(stmt)
@@ -55,9 +55,6 @@ def _makes_zeros(stmt: ir.Stmt) -> bool:
 
 
 # --- the walk ------------------------------------------------------------------------------------
-
-
-MARK = "backward"
 
 
 @frozen
@@ -93,23 +90,18 @@ def rewrite(
 
 
 def mark_in(body: ir.Block) -> int | None:
-    """Where the comment stands that starts the generated part."""
-    return next((k for k, s in enumerate(body) if type(s) is ir.Comment and s.text == MARK), None)
+    """Where the generated part begins."""
+    return next((k for k, s in enumerate(body) if type(s) is ir.Backward), None)
 
 
 def in_ours(function: ir.Function, change: Callable[[ir.Block], ir.Block]) -> ir.Function:
-    """The function with its generated part changed: all of it if no comment starts that."""
+    """The function with its generated part changed: all of it if nothing says where that begins."""
     cut = mark_in(function.body) or 0
     return ir.rebuilt(function, body=(*function.body[:cut], *change(function.body[cut:])))
 
 
-def is_mark(stmt: ir.Stmt) -> bool:
-    """Whether a statement is that comment."""
-    return type(stmt) is ir.Comment and stmt.text == MARK
-
-
 class Rewriter:
-    """The walk; `ours`: past the comment that starts the generated part, or in generated text."""
+    """The walk; `ours`: in the generated part, or in a text that is generated as a whole."""
 
     def __init__(
         self,
@@ -175,7 +167,7 @@ class Rewriter:
         """A statement in plainer form."""
         if type(stmt) is ir.Assign:
             return self.assign(stmt, here)
-        if type(stmt) is ir.SetItem:
+        if isinstance(stmt, ir.Store):
             return self.set_item(stmt)
         if type(stmt) is ir.Effect:
             rhs = self.rhs(stmt.rhs)
@@ -191,8 +183,7 @@ class Rewriter:
             return self.branch(stmt)
         if isinstance(stmt, (ir.For, ir.While)):
             return self.loop(stmt)
-        if type(stmt) is ir.Comment:
-            self.ours = self.ours or stmt.text == MARK
+        self.ours = self.ours or type(stmt) is ir.Backward
         for name in ir.writes(stmt):
             self.available.bind(name)
         return stmt
@@ -307,7 +298,7 @@ class Rewriter:
         elif ours:
             self.available.learn(target, rhs, here)
 
-    def set_item(self, stmt: ir.SetItem) -> ir.Stmt:
+    def set_item(self, stmt: ir.Store) -> ir.Stmt:
         """A store; the base of a whole update stays the name that it is."""
         new = stmt.base if stmt.index is None else self.read(stmt.base)
         base = new if type(new) is ir.Name else stmt.base

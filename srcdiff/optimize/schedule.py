@@ -32,7 +32,7 @@ from srcdiff.kinds.calls import atom_kind
 from srcdiff.optimize.copies import counts
 from srcdiff.optimize.displays import makes_zeros
 from srcdiff.optimize.memory import Memory, Sharers, hands_out, is_view
-from srcdiff.optimize.rewrite import in_ours, is_mark, mark_in
+from srcdiff.optimize.rewrite import in_ours, mark_in
 from srcdiff.primitives.effects import only_computes, returns_view
 from srcdiff.primitives.ops import Op, calling, is_op
 
@@ -70,7 +70,7 @@ class _Order:
         """Two equal additions in a row as one of twice the value."""
         out: list[ir.Stmt] = []
         for stmt in block:
-            if out and type(stmt) is ir.SetItem and stmt == out[-1] and self.is_sum(stmt):
+            if out and type(stmt) is ir.AugAssign and stmt == out[-1] and self.is_sum(stmt):
                 twice = self.fresh()
                 self.kinds[twice.id] = self.kinds[stmt.value.id]  # type: ignore[union-attr]
                 self.count[twice.id], self.bound[twice.id] = 1, 1
@@ -80,7 +80,7 @@ class _Order:
                 out.append(stmt)
         return out
 
-    def is_sum(self, stmt: ir.SetItem) -> bool:
+    def is_sum(self, stmt: ir.AugAssign) -> bool:
         """Whether a store adds floats that it does not itself change."""
         value = stmt.value
         if stmt.op not in ("+", "-") or type(value) is not ir.Name:
@@ -336,7 +336,7 @@ class _Sinking:
         self, stmt: ir.Stmt, last: ir.Stmt | None, at: int, waiting: dict[str, _Group]
     ) -> ir.Block:
         """A statement behind what has waited for it; nothing if it waits from now on itself."""
-        self.ours = self.ours or (type(stmt) is ir.Comment and is_mark(stmt))
+        self.ours = self.ours or type(stmt) is ir.Backward
         used = []
         if waiting:
             used = [waiting.pop(n) for n in dict.fromkeys(_spelled(stmt)) if n in waiting]
@@ -412,7 +412,7 @@ class _Sinking:
         """What a statement binds, stores into or writes into; None if nobody knows all it does."""
         bound, written = set(ir.bound_in(stmt)), set[str]()
         for inner in ir.walk((stmt,)):
-            if type(inner) is ir.SetItem:
+            if isinstance(inner, ir.Store):
                 bound.add(inner.base.id)
             elif is_slot_effect(inner, self.slots):
                 continue  # what is in the list stays as it is, and nobody looks at the list
@@ -439,7 +439,7 @@ class _Sinking:
 
     def is_update(self, stmt: ir.Stmt) -> bool:
         """Whether a statement does nothing but give an adjoint a value, or a part of it."""
-        if type(stmt) is ir.SetItem:
+        if isinstance(stmt, ir.Store):
             return ir.is_adjoint(stmt.base.id)
         if type(stmt) is not ir.Assign or type(stmt.rhs) is not ir.Call:
             return False

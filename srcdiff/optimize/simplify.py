@@ -1,11 +1,11 @@
 """Simplify a finished function, or adjoints that still stand beside their primals.
 
-`simplify` takes the function that `tape` has put together (forward statements, the comment
-"backward", backward statements, `Return`) and the kinds of its parameters; it returns a function
+`simplify` takes the function that `tape` has put together (forward statements,
+`Backward`, backward statements, `Return`) and the kinds of its parameters; it returns a function
 that computes the same: the same shapes and dtypes, the same floating-point results but for the sign
 of a zero and the rounding of products with adjoints, and the same memory shared by what is
-returned.  Statements before the comment are the user's: there only temporaries are replaced and
-dead statements dropped.
+returned.  Statements before `Backward` are the user's: there only temporaries are replaced and dead
+statements dropped.
 
 `simplify_pairs` takes the `Pair` tree of `accumulate`, before it is decided what to save, the kinds
 of its primal names and the names of their adjoints.  It returns the tree with plainer adjoint

@@ -22,7 +22,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.errors import MissingRuleError, TransformError, refused
-from srcdiff.ir import NONE, Atom, Attr, Call, Const, Loc, Method, Ref, Slice, Star, Tup
+from srcdiff.ir import NONE, Atom, Attr, Call, Const, Loc, Method, Ref, SetAttr, Slice, Star, Tup
 from srcdiff.ir.frozen import remember, replace
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime.records import is_ours
@@ -69,7 +69,7 @@ def spelling(call: Call) -> str:
     fn = call.fn
     if type(fn) is Method:
         return f"the method `{fn.name}`"
-    if type(fn) is Attr:
+    if type(fn) is Attr or type(fn) is SetAttr:
         return f"the attribute `{fn.name}`"
     name = call.text or getattr(fn, "__srcdiff_name__", None)
     name = name or getattr(fn, "__qualname__", None) or getattr(fn, "__name__", None)

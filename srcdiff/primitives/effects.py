@@ -243,10 +243,10 @@ def mutated_args(call: ir.Call, kinds: ir.Kinds | None = None) -> tuple[ir.Atom,
 
 def written_into(stmt: ir.Stmt, kinds: ir.Kinds | None = None) -> tuple[str, ...]:
     """The names into whose memory a statement itself may write; `kinds` as above."""
-    if type(stmt) is ir.SetItem:
-        return (stmt.base.id,)
     call = ir.call_of(stmt)
-    written = () if call is None else mutated_args(call, kinds)
+    if call is None:
+        return (stmt.base.id,) if isinstance(stmt, ir.Store) else ()
+    written = mutated_args(call, kinds)
     return tuple([n for a in written for n in ir.occurrences(a)]) if written else ()
 
 

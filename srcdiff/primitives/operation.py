@@ -809,6 +809,8 @@ def op_of(callee: ir.Callee) -> Operation:
         return replace(found, effect=Effect.ANY, holds=False) if foreign else found
     if kind is ir.Attr:
         return _of_attribute(callee.name)  # type: ignore[union-attr]
+    if kind is ir.SetAttr:
+        return op_of(ir.set_attr)
     if kind is ir.Name or kind is ir.Derived:
         return UNKNOWN
     return _known(callee) or _of_kin(callee) or _of_library(callee) or UNKNOWN

@@ -379,6 +379,8 @@ def op_named(callee: Any) -> Op | None:
         return _NAMED.get(f".{callee.name}()") if plain else None
     if kind is ir.Attr:
         return _NAMED.get(f".{callee.name}") if callee.after is None else None
+    if kind is ir.SetAttr:
+        return Op.SET_ATTR
     if kind is FunctionType:
         return _of_later(callee) if str(callee.__module__).startswith(_LATER) else None
     return _FOUND.get(_key(callee))

@@ -130,7 +130,7 @@ class Costs:
 
     def _cost(self, stmt: ir.Stmt) -> Count:
         """What a plain statement costs once."""
-        if isinstance(stmt, ir.SetItem) and stmt.op is not None:
+        if isinstance(stmt, ir.AugAssign):
             value = stmt.value
             kind = self._kind(value)
             return size(self.kinds.get(stmt.base.id) if stmt.index is None else kind, self.known)

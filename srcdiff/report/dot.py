@@ -82,7 +82,7 @@ class _Drawing:
         for stmt in block:
             if isinstance(stmt, (ir.If, ir.For, ir.While)):
                 out += self.box(stmt, place)
-            elif not isinstance(stmt, ir.Comment):
+            elif not isinstance(stmt, ir.Backward):
                 out += self.statement(stmt, place)
         return out
 
@@ -102,7 +102,7 @@ class _Drawing:
         """One statement."""
         text = show(ir.Function("f", (), (stmt,))).split("\n", 1)[1].strip()
         text = f"{stmt.loc.line}: {text}" if stmt.loc.line else text
-        bound = ir.bound((stmt,)) | ({stmt.base.id} if isinstance(stmt, ir.SetItem) else set())
+        bound = ir.bound((stmt,)) | ({stmt.base.id} if isinstance(stmt, ir.Store) else set())
         sources = [self.last[read] for read in sorted(ir.used((stmt,))) if read in self.last]
         line = self.node(text, bool(bound & self.active), place, bound)
         self.edges.update(dict.fromkeys(f"{source} -> n{self.count}" for source in sources))

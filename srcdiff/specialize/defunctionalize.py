@@ -215,13 +215,13 @@ def _carried(stmt: ir.Stmt) -> Iterator[tuple[str, str]]:
         yield from ((n, stmt.target.id) for a in given for n in ir.names(a))
     elif isinstance(stmt, ir.Assign) and not isinstance(stmt.rhs, ir.Opaque):
         yield from ((n, stmt.target.id) for n in ir.names(stmt.rhs))
-    elif isinstance(stmt, ir.SetItem):
+    elif isinstance(stmt, ir.Store):
         yield from ((n, stmt.base.id) for n in ir.names(stmt.value))
     elif isinstance(stmt, ir.Permute):
         yield from ((s.id, t.id) for s, t in zip(stmt.sources, stmt.targets))
     call = ir.call_of(stmt)
     if is_op(call, Op.SET_ATTR):
-        yield from ((n, b) for b in ir.names(call.args[0]) for n in ir.names(call.args[2]))
+        yield from ((n, b) for b in ir.names(call.args[0]) for n in ir.names(call.args[1]))
     if call is not None and isinstance(call.fn, ir.Method):
         into = ir.names(call.args[0])
         yield from ((n, b) for b in into for a in call.args[1:] for n in ir.names(a))
@@ -248,7 +248,7 @@ def _open_uses(stmt: ir.Stmt, kinds: ir.Kinds, given: Container[type]) -> tuple[
         return ()
     if is_op(rhs, Op.SET_ATTR):
         cls = ir.class_of(atom_kind(rhs.args[0], kinds))
-        return ir.names(rhs) if cls is None else ir.names(rhs.args[2]) if cls in given else ()
+        return ir.names(rhs) if cls is None else ir.names(rhs.args[1]) if cls in given else ()
     if op_of(rhs.fn).holds or is_op(rhs, Op.ADD, Op.LEN, Op.IS, Op.IS_NOT):
         return ()
     if isinstance(rhs.fn, ir.Attr) or records.plain_fields(rhs.fn):

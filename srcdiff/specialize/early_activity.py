@@ -70,7 +70,7 @@ def _steps(stmt: ir.Stmt) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
 
 def _written(stmt: ir.Stmt) -> tuple[str, ...]:
     """What a store or a call that holds its arguments puts something into."""
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         return (stmt.base.id,)
     call = ir.call_of(stmt) if isinstance(stmt, ir.Effect) else None
     return ir.names(call.args[0]) if call is not None and call.args else ()

@@ -101,8 +101,9 @@ def _block(block: ir.Block) -> ir.Block:
         end = _end(out, start) if _reads_old(out[start]) else 0
         if end and not _writes(tuple(out[start + 1 : end])):
             operation, store = out[end : end + 2]
-            assert type(operation) is ir.SetItem and type(store) is ir.SetItem
-            out[end : end + 2] = [replace(store, value=operation.value, op=operation.op)]
+            assert type(operation) is ir.AugAssign and type(store) is ir.SetItem
+            value, op = operation.value, operation.op
+            out[end : end + 2] = [ir.AugAssign(store.base, store.index, value, op, loc=store.loc)]
             del out[start]
     return tuple(out)
 
@@ -114,7 +115,7 @@ def _end(block: list[ir.Stmt], start: int) -> int:
     base, index = read.rhs.args
     for k in range(start + 1, len(block) - 1):
         one, two = block[k], block[k + 1]
-        if type(one) is ir.SetItem and one.base == read.target and one.index is None:
+        if type(one) is ir.AugAssign and one.base == read.target and one.index is None:
             same = type(two) is ir.SetItem and (two.base, two.index) == (base, index)
             return k if same else 0
     return 0
@@ -346,7 +347,7 @@ class _Inline(Rewriter):
         callee = replace(callee, body=body)
         args, kwargs = _passed_on(callee, bound)
         changed = ir.rebound(callee.body) | _captured(callee.body)
-        stored = {s.base.id for s in ir.walk(callee.body) if type(s) is ir.SetItem}
+        stored = {s.base.id for s in ir.walk(callee.body) if isinstance(s, ir.Store)}
         start: list[ir.Stmt] = []
         new: dict[str, ir.Atom] = dict(outer or {})
         for param, value in bound.items():

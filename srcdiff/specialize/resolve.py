@@ -119,7 +119,7 @@ def _stored(function: ir.Function, params: ir.Kinds) -> set[tuple[type, str]]:
     """The attributes that are stored, and the classes of their objects."""
     found = list(stores(function.body))
     kinds = infer(function, params) if found else {}
-    classes = ((ir.class_of(atom_kind(base, kinds)), str(key.value)) for _, base, key in found)
+    classes = ((ir.class_of(atom_kind(base, kinds)), name) for _, base, name in found)
     return {(cls, name) for cls, name in classes if cls is not None}
 
 

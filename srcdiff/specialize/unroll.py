@@ -288,7 +288,7 @@ class Known(Rewriter):
         if rhs is None or isinstance(rhs, ir.Name):
             return self.params.get(base.id) if rhs is None else self.given(rhs)
         key = read_key(rhs) if isinstance(rhs, ir.Call) else None
-        if key is None or any(stored == key for _, _, stored in stores(body)):
+        if key is None or any(stored == key.value for _, _, stored in stores(body)):
             return None
         of = rhs.args[0]  # type: ignore[union-attr]
         return item_at(self.given(of), key.value) if isinstance(of, ir.Name) else None

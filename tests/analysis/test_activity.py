@@ -88,8 +88,7 @@ def test_what_is_carried_round_a_loop_is_active():
 
 
 def test_edges_are_followed_both_ways():
-    nothing = ir.Comment("")
-    found = [("a", "b", nothing), ("b", "c", nothing), ("d", "c", nothing)]
+    found = [("a", "b", None), ("b", "c", None), ("d", "c", None)]
     assert reachable(["a"], found) == {"a", "b", "c"}
     assert reachable(["c"], found, backward=True) == {"a", "b", "c", "d"}
     assert activity(["d"], ["b"], found) == set()

@@ -41,7 +41,7 @@ def adjoint(call, kinds=None, active="xy", target="z"):
     facts = Facts(kinds, Aliases(), frozenset({*active, target}), adjoints, ir.Fresh(taken))
     stmt = ir.Assign(Name(target), call, HERE) if target else ir.Effect(call, HERE)
     if isinstance(call, ir.SetItem):
-        rule = registry.lookup(registry.Store(call.op, call.index is None))
+        rule = registry.lookup(registry.Store(None))
         stmt, args = call, {"x": call.base, "i": call.index, "v": call.value}
         bound = registry.Bound(rule, {p.name: args[p.name] for p in rule.params}, "the store")
     else:

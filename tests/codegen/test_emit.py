@@ -16,8 +16,9 @@ from srcdiff.ir import (
     NONE,
     Assign,
     Attr,
+    AugAssign,
+    Backward,
     Call,
-    Comment,
     Const,
     Derived,
     Effect,
@@ -36,6 +37,7 @@ from srcdiff.ir import (
     Slice,
     Star,
     Tup,
+    Unpack,
     Unpacks,
     Verbatim,
     While,
@@ -213,8 +215,8 @@ def barrier(stmt, first=None):
 def test_nothing_moves_over_what_changes_its_operands():
     stays = "return _1"
     assert barrier(put("x", call(np.cos, "y"))) == stays
-    assert barrier(SetItem(Name("y"), INDEX, X, None)) == stays
-    assert barrier(SetItem(Name("y"), None, X, "+")) == stays
+    assert barrier(SetItem(Name("y"), INDEX, X)) == stays
+    assert barrier(AugAssign(Name("y"), None, X, "+")) == stays
     assert barrier(Effect(call(Method("sort"), "y"))) == stays
     assert barrier(Effect(call(helper, "y"))) == stays
     assert barrier(put("z", call(helper, "y"))) == stays
@@ -222,7 +224,7 @@ def test_nothing_moves_over_what_changes_its_operands():
     assert barrier(put("z", call(np.random.normal))) == stays
     assert barrier(For(Name("x"), call(range, "y"), ())) == stays
     assert barrier(If(Y, (put("x", Const(1)),))) == stays
-    assert barrier(While((SetItem(Name("y"), INDEX, X, None),), Y, ())) == stays
+    assert barrier(While((SetItem(Name("y"), INDEX, X),), Y, ())) == stays
     assert barrier(Permute((X, Y), (Y, X))) == stays
 
 
@@ -232,7 +234,7 @@ def test_pure_expressions_move_over_pure_statements():
 
 
 def test_what_no_store_can_change_moves_over_stores():
-    store = SetItem(Name("y"), INDEX, X, None)
+    store = SetItem(Name("y"), INDEX, X)
     assert barrier(store, put("_1", call(Attr("shape"), "x"))) == "return x.shape"
     assert barrier(store, put("_1", call(len, "x"))) == "return len(x)"
     assert barrier(store, put("_1", X)) == "return x"
@@ -270,9 +272,9 @@ def test_a_read_does_not_move_past_an_effect_in_the_same_expression():
 
 
 def test_an_effect_does_not_move_into_an_operator_on_a_target():
-    found = body(put("_1", call(helper, "x")), SetItem(Name("x"), INDEX, Name("_1"), "+"))
+    found = body(put("_1", call(helper, "x")), AugAssign(Name("x"), INDEX, Name("_1"), "+"))
     assert found == ["_1 = helper(x)", "x[i] += _1"]
-    found = body(put("_1", call(helper, "x")), SetItem(Name("x"), None, Name("_1"), "+"))
+    found = body(put("_1", call(helper, "x")), AugAssign(Name("x"), None, Name("_1"), "+"))
     assert found == ["x += helper(x)"]
 
 
@@ -284,9 +286,17 @@ def test_nothing_moves_into_a_loop_or_a_branch():
     assert body(first, While((), Y, use))[0] == "_1 = np.sin(x)"
 
 
+def test_a_check_of_an_unpacking_binds_what_nothing_reads():
+    check = Unpack(X, Unpacks(1, 2))
+    assert body(check) == ["_, *_, _, _ = x"]
+    assert body(Unpack(X, Unpacks(1))) == ["(_,) = x"]
+    read = For(Name("_"), X, (Effect(call(print, "_")), Effect(call(print, "_"))))
+    assert body(read, check)[-1] == "__, *__, __, __ = x"
+
+
 def test_long_backward_lines_are_not_nested():
     name = "a_rather_long_name_of_a_value"
-    statements = [Comment("backward"), put("_0", X)]
+    statements = [Backward(), put("_0", X)]
     for k in range(4):
         statements.append(put(f"_{k + 1}", call(operator.mul, f"_{k}", name)))
     lines = body(*statements, Return(Name("_4")))
@@ -314,14 +324,14 @@ def test_long_docstrings_are_wrapped():
 
 def test_simple_statements():
     found = body(
-        SetItem(X, INDEX, Y, None),
-        SetItem(X, INDEX, Y, "+"),
-        SetItem(X, None, Y, "*"),
+        SetItem(X, INDEX, Y),
+        AugAssign(X, INDEX, Y, "+"),
+        AugAssign(X, None, Y, "*"),
         put("x", call(operator.add, "x", "y")),
         Permute((X, Y), (Y, X)),
         Effect(call(print, "x")),
         Verbatim("assert x > SIGMA, 'no'", (X,), (), (("SIGMA", 1),)),
-        Comment("backward"),
+        Backward(),
         Return(Tup((X, Y))),
     )
     assert found == [
@@ -537,7 +547,7 @@ def test_comprehensions():
 
 
 def test_dict_comprehensions():
-    loop = For(Name("a"), X, (SetItem(Name("_d"), Name("a"), Y, None),))
+    loop = For(Name("a"), X, (SetItem(Name("_d"), Name("a"), Y),))
     found = body(put("_d", call(make_dict)), loop, put("b", Name("_d")))
     assert found == ["b = {a: y for a in x}"]
 
@@ -552,7 +562,7 @@ def commented(**options):
         (
             put("h", call(np.tanh, "x"), 13),
             put("r", call(operator.sub, "h", "x"), 15),
-            Comment("backward"),
+            Backward(),
             put("d_r", call(operator.mul, "r", Const(2.0)), 16),
             Assign(Name("d_h"), call(operator.neg, "d_r"), Loc("model.py", 13)),
             Return(Name("d_h"), Loc("model.py", 13)),
@@ -578,6 +588,12 @@ def test_comments_of_the_user():
         "    r = h - x",
         "    # backward",
     ]
+
+
+def test_a_comment_of_the_user_does_not_end_the_forward_part():
+    found = emit(commented(comments={14: "# backward", 15: "# the misfit"}))
+    lines = ["    # backward", "    r = h - x  # the misfit", "    # backward"]
+    assert found.text.splitlines()[3:6] == lines
 
 
 def remarked(x, k):

@@ -79,7 +79,7 @@ def test_visible_temporaries_are_renamed_everywhere():
     f = function(
         assign("_t_4", np.sin, "x"),
         Effect(Opaque("print(_t_4)", (Name("_t_4"),))),
-        SetItem(Name("x"), Const(0), Name("_t_4"), None),
+        SetItem(Name("x"), Const(0), Name("_t_4")),
         Return(Name("_t_4")),
     )
     assert lines(f) == ["    t = np.sin(x)", "    print(t)", "    x[0] = t", "    return t"]
@@ -101,7 +101,7 @@ def test_lists_of_saved_temporaries():
             (
                 assign("_t_3", np.sin, "i"),
                 Effect(Call(Method("append"), (Name("t_3_saved"), Name("_t_3")))),
-                SetItem(Name("x"), Name("i"), Name("_t_3"), None),
+                SetItem(Name("x"), Name("i"), Name("_t_3")),
             ),
         ),
         Return(Name("t_3_saved")),

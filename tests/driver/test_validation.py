@@ -113,12 +113,12 @@ def with_swapped_operands(body):
 
 def with_stores_last(body):
     """A body whose stores come after all that reads."""
-    stores = tuple(s for s in body if isinstance(s, ir.SetItem))
-    return (*(s for s in body[:-1] if not isinstance(s, ir.SetItem)), *stores, body[-1])
+    stores = tuple(s for s in body if isinstance(s, ir.Store))
+    return (*(s for s in body[:-1] if not isinstance(s, ir.Store)), *stores, body[-1])
 
 
 def is_store(s):
-    return isinstance(s, ir.SetItem)
+    return isinstance(s, ir.Store)
 
 
 def is_product(s):

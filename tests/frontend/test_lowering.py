@@ -20,6 +20,7 @@ from srcdiff.ir import (
     Accum,
     Assign,
     Attr,
+    AugAssign,
     Call,
     Const,
     Demand,
@@ -138,9 +139,9 @@ PATTERNS = {
     "x, y = xs, ys": (Assign(X, XS), Assign(Y, YS), Return(NONE)),
     "x, y = xs": (Assign(X, item(XS, Const(0))), Assign(Y, item(XS, Const(1))), Return(NONE)),
     "x[0][1] += y": (
-        Assign(T0, item(X, Const(0))), SetItem(T0, Const(1), Y, "+"), Return(NONE),
+        Assign(T0, item(X, Const(0))), AugAssign(T0, Const(1), Y, "+"), Return(NONE),
     ),
-    "x += y": (SetItem(X, None, Y, "+"), Return(NONE)),
+    "x += y": (AugAssign(X, None, Y, "+"), Return(NONE)),
     "x = y = xs": (Assign(X, XS), Assign(Y, X), Return(NONE)),
     "return -1, -x": (Assign(T0, Call(operator.neg, (X,))), Return(Tup((Const(-1), T0)))),
     "for x in xs: y": (
@@ -345,7 +346,7 @@ def test_parts():
         Assign(T1, Call(basic, (II,))),
         If(
             T1,
-            (Demand(DX, X), SetItem(DX, II, Const(1.0), "+")),
+            (Demand(DX, X), AugAssign(DX, II, Const(1.0), "+")),
             (Demand(DX, X), Effect(Call(np.add.at, (DX, II, Const(2.0))))),
         ),
     )
@@ -377,11 +378,11 @@ def test_other_stores():
     assert t.result == h and t.params[2].style == "kw" and t.params[2].default == NONE
     assert t.below[:8] == (
         Demand(DX, X),
-        SetItem(DX, None, Const(2.0), "*"),
+        AugAssign(DX, None, Const(2.0), "*"),
         Assign(DX, dh),
         Demand(DX, X),
         Assign(T0, Call(operator.getitem, (DX, II))),
-        SetItem(T0, Slice(Const(1), NONE, NONE), dh, "+"),
+        AugAssign(T0, Slice(Const(1), NONE, NONE), dh, "+"),
         Demand(DX, X),
         Assign(T2, Call(operator.getitem, (DX, II))),
     )

@@ -119,6 +119,7 @@ def test_all_names_of_a_statement_are_renamed():
         ir.Verbatim("assert x", (x,)), ir.If(x, (ir.Assign(y, x),)), ir.For(x, y, (), f),
         ir.While((ir.Assign(x, y),), x, (), f), ir.Return(ir.Tup((x, y))), ir.Accum(x, y, x),
         ir.Demand(x, y), ir.Reset(x), ir.Pair(ir.Assign(x, y), (ir.Reset(y),)),
+        ir.AugAssign(x, y, x, "+"), ir.Unpack(x, ir.Unpacks(2)),
     )  # fmt: skip
     renamed = ir.rename(block, {"x": "a", "y": "b", "f": "c"})
     assert not {"x", "y", "f"} & set(re.findall(r"id='(\w+)'", repr(renamed)))

@@ -358,7 +358,7 @@ def test_the_users_part_is_left_as_written():
         return z * 1.0
 
     body = list(webs(lower(parse(before))).body)
-    body.insert(2, ir.Comment("backward"))
+    body.insert(2, ir.Backward())
     function = ir.Function("f", (ir.Param("x"),), tuple(body))
     after = text_of(simplify(function, {"x": Scalar("float64")}))
     assert after[:2] == ["y = x * 1.0", "z = y + y"]
@@ -402,7 +402,7 @@ def paired(adjoint, primal=()):
     body = (loop, ir.Return(name_("x")))
     function = ir.Function("f", (ir.Param("x"),), body)
     new = simplify_pairs(function, loop_kinds, {"x": "d_x", "t": "d_t", "h": "d_h"}, ["d_x"])
-    return [s for s in ir.walk(new.body) if isinstance(s, (ir.Assign, ir.SetItem))][2:]
+    return [s for s in ir.walk(new.body) if isinstance(s, (ir.Assign, ir.Store))][2:]
 
 
 def test_shapes_are_asked_of_parameters():
@@ -416,7 +416,7 @@ def test_nothing_is_spread_before_a_product():
         ir.Assign(name_("_g"), ir.Const(2.0)),
         ir.Assign(name_("_t"), ir.Call(arrays.spread, (name_("_g"), name_("t")))),
         ir.Assign(name_("d_t"), ir.Call(operator.mul, (name_("_t"), name_("t")))),
-        ir.SetItem(name_("d_x"), ir.NONE, name_("d_t"), "+"),
+        ir.AugAssign(name_("d_x"), ir.NONE, name_("d_t"), "+"),
     ]
     first, store = paired(steps)
     assert first.rhs == ir.Call(operator.mul, (ir.Const(2.0), name_("t")))

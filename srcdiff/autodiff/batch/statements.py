@@ -53,7 +53,7 @@ def statement(b: Context, stmt: ir.Stmt) -> ir.Block:
     """A statement with a batch axis; what has to run before it goes to the context."""
     if isinstance(stmt, ir.Assign):
         return (replace(stmt, rhs=_assign(b, stmt)),)
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         return _set_item(b, stmt)
     if isinstance(stmt, ir.Effect):
         return _effect(b, stmt)
@@ -164,7 +164,7 @@ def _each(b: Context, call: ir.Call) -> ir.Rhs:
     return ir.Call(batched.stacked, (items,))
 
 
-def _each_store(b: Context, stmt: ir.SetItem | ir.Effect) -> ir.Block:
+def _each_store(b: Context, stmt: ir.Store | ir.Effect) -> ir.Block:
     """A statement that writes into arrays, for each item of the batch."""
     names = (ir.Name(n) for n in ir.reads(stmt) if n in b.names)
     if not all(b.is_array(n) or b.is_number(n) for n in names):
@@ -190,7 +190,7 @@ def _for_each(b: Context, single: ir.Block) -> ir.For:
 # --- stores --------------------------------------------------------------------------------------
 
 
-def _set_item(b: Context, stmt: ir.SetItem) -> ir.Block:
+def _set_item(b: Context, stmt: ir.Store) -> ir.Block:
     """A store into an adjoint."""
     base, value = stmt.base, stmt.value
     if base.id not in b.names:
@@ -200,6 +200,7 @@ def _set_item(b: Context, stmt: ir.SetItem) -> ir.Block:
     if b.has(stmt.index):
         raise NoBatchError("a store at a place that depends on an adjoint", stmt.loc)
     if stmt.index is None:
+        assert isinstance(stmt, ir.AugAssign)
         return _whole(b, stmt)
     if b.is_container(base):
         return _into_container(b, stmt)
@@ -211,7 +212,7 @@ def _set_item(b: Context, stmt: ir.SetItem) -> ir.Block:
     return (replace(stmt, index=index, value=stored(b, base, stmt.index, value)),)
 
 
-def _whole(b: Context, stmt: ir.SetItem) -> ir.Block:
+def _whole(b: Context, stmt: ir.AugAssign) -> ir.Block:
     """`d += t`: in place for arrays; a number takes a new value, which its other names have not."""
     base = stmt.base
     if b.is_container(base):
@@ -226,22 +227,22 @@ def _whole(b: Context, stmt: ir.SetItem) -> ir.Block:
         return (replace(stmt, value=value),)
     if not b.is_number(base) and base.id in b.shadows:
         raise NoBatchError("an operator in place on a shadow of unknown kind", stmt.loc)
-    call = ir.Call(ir.OPERATORS[stmt.op or "+"], b.aligned((base, stmt.value)))
+    call = ir.Call(ir.OPERATORS[stmt.op], b.aligned((base, stmt.value)))
     return (ir.Assign(base, call, stmt.loc),)
 
 
-def _into_container(b: Context, stmt: ir.SetItem) -> ir.Block:
+def _into_container(b: Context, stmt: ir.Store) -> ir.Block:
     """A store into a list or dict: numbers take new values, arrays are written into."""
-    assert stmt.index is not None
-    if stmt.op is None:
+    if not isinstance(stmt, ir.AugAssign):
         return (replace(stmt, value=b.completed(stmt.value)),)
+    assert stmt.index is not None
     found = item_kind(b.kind(stmt.base), b.kind(stmt.index))
     if isinstance(found, ir.Array) and not found.maybe_scalar:
         return (replace(stmt, value=stored(b, stmt.base, stmt.index, stmt.value)),)
     if not isinstance(found, ir.Scalar):
         raise NoBatchError("an operator in place on an adjoint of unknown kind", stmt.loc)
     new = b.apply(ir.OPERATORS[stmt.op], b.item(stmt.base, stmt.index), stmt.value)
-    return (replace(stmt, value=new, op=None),)
+    return (ir.SetItem(stmt.base, stmt.index, new, loc=stmt.loc),)
 
 
 # --- effects -------------------------------------------------------------------------------------

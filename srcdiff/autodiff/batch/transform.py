@@ -113,7 +113,7 @@ def _values(stmt: ir.Stmt) -> tuple[str, ...]:
     call = ir.call_of(stmt)
     if call is not None and op_of(call.fn).is_asked:
         return ()
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         return ir.names(stmt.value)
     return () if isinstance(stmt, (ir.If, ir.While)) else ir.reads(stmt)
 
@@ -180,7 +180,7 @@ class _Gather(Rewriter):
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement, what it computes as a product."""
-        if isinstance(stmt, ir.SetItem) and self.merged(stmt):
+        if isinstance(stmt, ir.AugAssign) and self.merged(stmt):
             return ()
         for name in {n for s in ir.walk((stmt,)) for n in written_into(s, self.kinds)}:
             self.known = {n: one for n, one in self.known.items() if not self.group.share(n, name)}
@@ -273,7 +273,7 @@ class _Gather(Rewriter):
             self.kinds[name.id] = kind
         return name
 
-    def merged(self, stmt: ir.SetItem) -> bool:
+    def merged(self, stmt: ir.AugAssign) -> bool:
         """`d_x += d * k` behind `d_x = d * a` as one product, if nobody has read `d_x` between."""
         if stmt.index is not None or stmt.op not in ("+", "-"):
             return False
@@ -312,7 +312,7 @@ def columns_together(function: ir.Function, b: Context) -> ir.Function:
 def _writes_parts(body: ir.Block, b: Context) -> bool:
     """Whether a loop writes into parts of vectors."""
     loops = (s for s in ir.walk(body) if isinstance(s, (ir.For, ir.While)))
-    inner = (s for loop in loops for s in ir.walk(loop.body) if isinstance(s, ir.SetItem))
+    inner = (s for loop in loops for s in ir.walk(loop.body) if isinstance(s, ir.Store))
     return any(b.has(s.base) and _is_part(s.index) for s in inner)
 
 
@@ -328,11 +328,11 @@ def _is_plain(stmt: ir.Stmt, b: Context) -> bool:
         if not (b.has(stmt.rhs) or stmt.target.id in b.names):
             return True
         return _is_vector(stmt.target, b) and _keeps_order(stmt.rhs, b)
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         return not b.has(stmt.base) or stmt.index is None or _is_simple(stmt.index, b)
     if isinstance(stmt, ir.Permute):
         return all(_is_vector(n, b) or not b.has(n) for n in (*stmt.targets, *stmt.sources))
-    if isinstance(stmt, (ir.If, ir.For, ir.While, ir.Return, ir.Comment)):
+    if isinstance(stmt, (ir.If, ir.For, ir.While, ir.Return, ir.Backward)):
         return True
     return not b.names.intersection((*ir.reads(stmt), *ir.writes(stmt)))
 

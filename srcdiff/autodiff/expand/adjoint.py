@@ -19,7 +19,7 @@ from srcdiff.analysis.facts import Facts
 from srcdiff.autodiff.containers import Lines, add_item, numbered
 from srcdiff.errors import InternalError, MissingRuleError, TransformError, refused
 from srcdiff.frontend.lowering import adjoint_of, mentioned, template_of
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.calls import surely
 from srcdiff.kinds.complexes import is_complex_kind
 from srcdiff.primitives.effects import is_pure
@@ -29,7 +29,7 @@ from srcdiff.primitives.registry import Bound
 from srcdiff.runtime import arrays, trees
 from srcdiff.specialize.fold import UNSET, Folder, part_of, spliced
 
-Statement = Union[ir.Assign, ir.Effect, ir.SetItem]
+Statement = Union[ir.Assign, ir.Effect, ir.Store]
 
 
 @frozen
@@ -52,7 +52,7 @@ class Writer(Lines):
         self.bound, self.stmt = bound, stmt
         self.rule = bound.rule
         self.env: dict[str, ir.Atom] = dict(bound.args)
-        rhs = None if type(stmt) is ir.SetItem else stmt.rhs
+        rhs = None if isinstance(stmt, ir.Store) else stmt.rhs
         scalar_math = type(rhs) is ir.Call and op_of(rhs.fn).name.partition(".")[0] == "math"
         kinds = _without_none(rhs, facts.kinds)
         device = facts.target.on_device
@@ -159,26 +159,25 @@ class Writer(Lines):
         else:  # what may be an integer need not have an adjoint
             add_item(self, to.adjoint, key, value, plain=False)
 
-    def store_adjoint(
-        self, primal: str, index: ir.Atom | None, value: ir.Atom, op: str | None
-    ) -> None:
+    def store_adjoint(self, primal: str, store: ir.Store) -> None:
         """A store into the adjoint of an argument, or into that of an item of a display."""
-        target = self.env[primal]
+        target, index, value = self.env[primal], store.index, store.value
+        adds = type(store) is ir.AugAssign and store.op == "+"
         if type(target) is ir.Tup:
             at = None if index is None else self.folder.static(index)
-            if op != "+" or not isinstance(at, int):
+            if not adds or not isinstance(at, int):
                 raise self.error("needs to know which item of a sequence is meant")
             self.contribute(target.items[at], value)
             return
         if type(target) is not ir.Name or not self.active(target.id):
             return
         kind = self.folder.kind(target)
-        if op == "+" and type(value) is ir.Const:
+        if adds and type(value) is ir.Const:
             return
         if isinstance(kind, (ir.List, ir.Tuple)) and index is not None:
             self.add_item(self.holder(target), index, self.item_kind(kind, index), value)
         else:
-            self.out.append(ir.SetItem(self.demand(target), index, value, op, self.loc))
+            self.out.append(replace(store, base=self.demand(target), loc=self.loc))
 
     def item_kind(self, kind: ir.List | ir.Tuple, index: ir.Atom) -> ir.Kind:
         """The kind of an item of a sequence."""
@@ -305,7 +304,8 @@ class Expander(Writer):
 
     def _restores(self, stmt: ir.Stmt) -> bool:
         """Whether a line puts an argument back as it was: the tape does that where it is needed."""
-        return type(stmt) is ir.SetItem and stmt.base.id == self.rule.mutates
+        written = self.rule.mutates
+        return written is not None and isinstance(stmt, ir.Store) and stmt.base.id == written
 
     # --- atoms and right-hand sides ---
 
@@ -420,7 +420,7 @@ class Expander(Writer):
             self.assignment(stmt)
         elif type(stmt) is ir.Accum:
             self.accumulate(stmt)
-        elif type(stmt) is ir.SetItem:
+        elif isinstance(stmt, ir.Store):
             self.set_item(stmt)
         elif type(stmt) is ir.Effect:
             self.effect_on(stmt)
@@ -430,7 +430,7 @@ class Expander(Writer):
             self.for_(stmt)
         elif type(stmt) is ir.Undo:
             self.out.append(stmt)
-        elif not isinstance(stmt, (ir.Demand, ir.Comment)):
+        elif type(stmt) is not ir.Demand:
             raise self.misused("uses a statement that cannot stand in a template", self.line)
 
     def assignment(self, stmt: ir.Assign) -> None:
@@ -438,7 +438,8 @@ class Expander(Writer):
         name = stmt.target.id
         primal = adjoint_of(name)
         if primal is not None:
-            self.store_adjoint(primal, ir.Const(...), self.value(stmt.rhs), None)
+            store = ir.SetItem(stmt.target, ir.Const(...), self.value(stmt.rhs))
+            self.store_adjoint(primal, store)
             return
         rhs = self.rhs(stmt.rhs)
         if name in self.fixed:
@@ -538,7 +539,7 @@ class Expander(Writer):
         assert primal is not None
         self.contribute(self.env[primal], self.atom(stmt.value))
 
-    def set_item(self, stmt: ir.SetItem) -> None:
+    def set_item(self, stmt: ir.Store) -> None:
         """`d[x][i] += value`, `d[x][i] = value` and `d[x] *= value`."""
         if self._restores(stmt):
             self.restored = len(self.out)
@@ -547,7 +548,7 @@ class Expander(Writer):
         if primal is None:
             raise self.misused("writes into something that is not an adjoint", self.line)
         index = None if stmt.index is None else self.atom(stmt.index)
-        self.store_adjoint(primal, index, self.atom(stmt.value), stmt.op)
+        self.store_adjoint(primal, replace(stmt, index=index, value=self.atom(stmt.value)))
 
 
 def _without_dead(block: ir.Block, called: Container[object]) -> ir.Block:

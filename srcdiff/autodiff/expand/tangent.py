@@ -83,9 +83,7 @@ class Along(Gathered):
             if not isinstance(value, ir.Const):
                 self.found.append(value)
 
-    def store_adjoint(
-        self, primal: str, index: ir.Atom | None, value: ir.Atom, op: str | None
-    ) -> None:
+    def store_adjoint(self, primal: str, store: ir.Store) -> None:
         """An elementwise rule writes into no part."""
         raise self.misused("writes into a part of an adjoint, and has no tangent", self.line)
 
@@ -220,12 +218,10 @@ class Tangent(Gathered):
         """The tangent of what a function writes into, which is memory of its own already."""
         return self.facts.adjoint(target.id)
 
-    def store_adjoint(
-        self, primal: str, index: ir.Atom | None, value: ir.Atom, op: str | None
-    ) -> None:
+    def store_adjoint(self, primal: str, store: ir.Store) -> None:
         """A store into the tangent of what the function writes into."""
         target = self.env[primal]
         if isinstance(target, ir.Name) and self.active(target.id):
-            value = ir.Const(0.0) if value is NOTHING else value
+            value = ir.Const(0.0) if store.value is NOTHING else store.value
             tangent = self.facts.adjoint(target.id)
-            self.out.append(ir.SetItem(tangent, index, value, op, self.loc))
+            self.out.append(replace(store, base=tangent, value=value, loc=self.loc))

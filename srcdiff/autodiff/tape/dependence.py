@@ -174,7 +174,7 @@ class _Proof:
             self.moved |= _moved_by(stmt, facts)
         if type(stmt) is ir.Assign:
             self.read(stmt, where)
-        if type(stmt) is ir.SetItem and contents_of(stmt.base.id, facts):
+        if isinstance(stmt, ir.Store) and contents_of(stmt.base.id, facts):
             self.stores.append(Access(stmt.base.id, stmt.index, where, stmt))
             # What puts the old elements back looks at an array of indices once more.
             self.look_at(ir.names(stmt.index), where, stmt)
@@ -240,7 +240,7 @@ class _Proof:
     def keeps_value(self, store: Access) -> bool:
         """Whether a store puts a needed value, unchanged in shape and dtype, into its array."""
         stmt, kinds = store.stmt, self.facts.kinds
-        if type(stmt) is not ir.SetItem or stmt.op is not None or stmt.index is None:
+        if not isinstance(stmt, ir.SetItem):
             return False
         if type(stmt.value) is not ir.Name or stmt.value.id not in self.needed:
             return False

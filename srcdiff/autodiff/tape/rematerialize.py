@@ -373,7 +373,7 @@ def _read_back(stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Agai
     m = next((m for m in state.stores.get(stmt.target.id, ()) if m > k), None)
     pair = None if m is None else block[m]
     store = pair.primal if type(pair) is ir.Pair else None
-    if m is None or type(store) is not ir.SetItem or store.index is None:
+    if m is None or not isinstance(store, ir.Store) or store.index is None:
         return None
     place = max(last, m)
     read = ir.Call(operator.getitem, (store.base, store.index))
@@ -386,7 +386,7 @@ def _stores(own: Iterable[tuple[int, ir.Stmt | None]], stable: Stable) -> dict[s
     """Where a block stores each name under an index where it stays."""
     found: dict[str, list[int]] = {}
     for k, stmt in own:
-        if type(stmt) is ir.SetItem and stmt.index is not None and id(stmt) in stable.kept:
+        if isinstance(stmt, ir.Store) and stmt.index is not None and id(stmt) in stable.kept:
             if type(stmt.value) is ir.Name:
                 found.setdefault(stmt.value.id, []).append(k)
     return found

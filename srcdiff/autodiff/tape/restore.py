@@ -171,7 +171,7 @@ class Undone(Builder):
 
     def contents(self, stmt: ir.Stmt) -> None:
         """The old contents of the region that a statement writes into."""
-        if type(stmt) is ir.SetItem:
+        if isinstance(stmt, ir.Store):
             self.region(stmt.base, ir.Const(...) if stmt.index is None else stmt.index)
             return
         call = ir.call_of(stmt)

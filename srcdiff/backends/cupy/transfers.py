@@ -53,7 +53,7 @@ class _Fetcher(Rewriter):
             return ir.rebuilt(s, cond=(*s.cond, *before), test=test)
         if isinstance(s, ir.Assign) and isinstance(s.rhs, ir.Call):
             return self.assign_call(s, s.rhs)
-        if isinstance(s, ir.SetItem) and s.index is not None:
+        if isinstance(s, ir.Store) and s.index is not None:
             return ir.rebuilt(s, index=self.sliced(s.index))
         if isinstance(s, ir.For) and is_op(s.iter, Op.RANGE):
             ends = tuple(self.ask(int, a) for a in s.iter.args)

@@ -87,7 +87,7 @@ def _is_asked(function: ir.Function, params: ir.Kinds, kinds: ir.Kinds) -> bool:
     given_back = [kinds.get(n, ir.UNKNOWN) for n in returned]
     if any(map(has_lists, given_back)) or any(map(_holds_single, given_back)):
         return True
-    stores = (s for s in ir.walk(function) if type(s) is ir.SetItem)
+    stores = (s for s in ir.walk(function) if isinstance(s, ir.Store))
     if any(_is_mixed(kinds.get(s.base.id)) for s in stores):
         return True
     helpers = (c for c in ir.calls(function) if module_of(c.fn) == trees.__name__)
@@ -192,7 +192,7 @@ class _Flatten(Boxes):
         """One statement."""
         if type(stmt) is ir.Assign:
             self.assignment(stmt)
-        elif type(stmt) is ir.SetItem:
+        elif isinstance(stmt, ir.Store):
             self.store_(stmt)
         elif type(stmt) is ir.Effect:
             self.effect_(stmt)
@@ -231,7 +231,7 @@ class _Flatten(Boxes):
             self.env[name] = value
         self.out.append(replace(stmt, rhs=value))
 
-    def store_(self, stmt: ir.SetItem) -> None:
+    def store_(self, stmt: ir.Store) -> None:
         """`x[k] = e`."""
         box = self.of(stmt.base)
         if box is None:
@@ -244,7 +244,8 @@ class _Flatten(Boxes):
             return
         self.check_written(box)
         key = self.key(box, stmt.index if stmt.index is not None else ir.NONE)
-        self.put(box, key, self.part(stmt.value), stmt.op)
+        op = stmt.op if isinstance(stmt, ir.AugAssign) else None
+        self.put(box, key, self.part(stmt.value), op)
 
     def put(self, box: Box, key: Any, value: Value, op: str | None = None) -> None:
         """Store into a container."""
@@ -256,7 +257,7 @@ class _Flatten(Boxes):
                 self.zeros_of.pop(old.id, None)
                 self.assign(old, value)
             else:
-                self.out.append(ir.SetItem(old, None, value, op, self.loc))
+                self.out.append(ir.AugAssign(old, None, value, op, loc=self.loc))
         elif op is None and box.depth == self.depth:
             box.items[key] = self.slot(value, f"{box.made}_{key}")
         elif op is None and type(old) is ir.Const and old == value:
@@ -355,7 +356,7 @@ class _Flatten(Boxes):
 
     def with_variables(self, block: ir.Block) -> None:
         """Give numbers in containers a variable that may be stored into in a block."""
-        stores = (s for s in ir.walk(block) if type(s) is ir.SetItem)
+        stores = (s for s in ir.walk(block) if isinstance(s, ir.Store))
         keys = {self.known(s.index) for s in stores if s.index is not None}
         held = [b for box in self.env.values() if type(box) is Box for b in all_boxes(box)]
         for box in held:
@@ -613,8 +614,8 @@ class _Flatten(Boxes):
 
     def is_at_place(self, stmt: ir.Stmt) -> bool:
         """Whether a statement uses an item at such a place."""
-        base: Any = stmt.base if type(stmt) is ir.SetItem else None
-        index: Any = stmt.index if type(stmt) is ir.SetItem else None
+        base: Any = stmt.base if isinstance(stmt, ir.Store) else None
+        index: Any = stmt.index if isinstance(stmt, ir.Store) else None
         call = ir.call_of(stmt)
         if is_op(call, Op.GETITEM):
             base, index = call.args
@@ -722,7 +723,7 @@ def _item(box: Box, key: Any) -> Callable[[], Value]:
 
 def _bound(block: ir.Block) -> set[str]:
     """The names that statements bind; an operator in place on a number binds it."""
-    stores = (s for s in ir.walk(block) if type(s) is ir.SetItem and s.index is None)
+    stores = (s for s in ir.walk(block) if isinstance(s, ir.AugAssign) and s.index is None)
     return {*ir.bound(block), *(s.base.id for s in stores)}
 
 
@@ -740,16 +741,16 @@ def _tidied(function: ir.Function, params: ir.Kinds) -> ir.Function:
 def _without_zeros(block: ir.Block, kinds: ir.Kinds) -> ir.Block:
     """Statements in which the first thing that is added to zeros stands in the place of them."""
     waiting: dict[str, int] = {}
-    out: list[ir.Stmt] = []
+    out: list[ir.Stmt | None] = []
     for stmt in block:
         mentioned = ir.mentions(stmt) & waiting.keys()
-        if type(stmt) is ir.SetItem and stmt.base.id in mentioned and _is_added(stmt):
+        if isinstance(stmt, ir.AugAssign) and stmt.base.id in mentioned and _is_added(stmt):
             zeros = out[waiting[stmt.base.id]]
             assert type(zeros) is ir.Assign and type(zeros.rhs) is ir.Call
             like = zeros.rhs.args[0]
             dtypes = {ir.dtype_of(atom_kind(a, kinds)) for a in (like, stmt.value)}
             if len(dtypes) == 1 and None not in dtypes:
-                out[waiting[stmt.base.id]] = ir.Comment("")
+                out[waiting[stmt.base.id]] = None
                 new = ir.Call(trees.like_tree, (stmt.value, like), text="like_tree")
                 stmt = ir.Assign(stmt.base, new, stmt.loc)
         waiting = {n: k for n, k in waiting.items() if n not in mentioned}
@@ -757,9 +758,9 @@ def _without_zeros(block: ir.Block, kinds: ir.Kinds) -> ir.Block:
         if type(stmt) is ir.Assign and is_op(stmt.rhs, Op.ZEROS_LIKE) and len(stmt.rhs.args) == 1:
             waiting[stmt.target.id] = len(out)
         out.append(stmt)
-    return tuple(s for s in out if s != ir.Comment(""))
+    return tuple(s for s in out if s is not None)
 
 
-def _is_added(stmt: ir.SetItem) -> bool:
+def _is_added(stmt: ir.AugAssign) -> bool:
     """Whether something else is added to all of an array."""
     return stmt.index is None and stmt.op == "+" and stmt.base.id not in ir.names(stmt.value)

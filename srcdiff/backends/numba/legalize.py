@@ -79,7 +79,7 @@ class _PlainCalls(Rewriter):
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement with a plain index or copy."""
         call = ir.call_of(stmt)
-        if isinstance(stmt, ir.SetItem) and stmt.index is not None:
+        if isinstance(stmt, ir.Store) and stmt.index is not None:
             return replace(stmt, index=self.plain(stmt.base, stmt.index))
         if not isinstance(stmt, ir.Assign) or call is None:
             return self.inside(stmt)
@@ -241,8 +241,9 @@ class _Exact(Rewriter):
         """A statement with casts."""
         if type(stmt) is ir.If:
             stmt = self.chosen(stmt)
-        if type(stmt) is ir.SetItem and self.is_single(stmt.base):
-            return replace(stmt, value=self.cast(stmt.value)) if stmt.op != "**" else stmt
+        if isinstance(stmt, ir.Store) and self.is_single(stmt.base):
+            power = isinstance(stmt, ir.AugAssign) and stmt.op == "**"
+            return stmt if power else replace(stmt, value=self.cast(stmt.value))
         call = ir.call_of(stmt)
         if type(stmt) is not ir.Assign or call is None or type(call.fn) is ir.Name:
             return self.inside(stmt)
@@ -338,7 +339,7 @@ class _Apart(Rewriter):
         call = ir.call_of(stmt)
         if isinstance(stmt, ir.Assign) and call is not None and gives_back(call, self.kinds):
             return replace(stmt, rhs=call.args[0])
-        if isinstance(stmt, ir.SetItem) and stmt.op is not None:
+        if isinstance(stmt, ir.AugAssign):
             if stmt.op == "**":
                 self.power(stmt.base, stmt.value)
             return self.stored(stmt)
@@ -346,14 +347,14 @@ class _Apart(Rewriter):
             self.power(*call.args)
         return self.inside(stmt)
 
-    def stored(self, stmt: ir.SetItem) -> ir.SetItem:
+    def stored(self, stmt: ir.AugAssign) -> ir.AugAssign:
         """An operator in place, its operand copied if that may share memory with another part."""
         value = stmt.value
         if not isinstance(value, ir.Name) or not self.overlap(stmt, value.id):
             return stmt
         return replace(stmt, value=self.call(np.copy, value))
 
-    def overlap(self, stmt: ir.SetItem, value: str) -> bool:
+    def overlap(self, stmt: ir.AugAssign, value: str) -> bool:
         """Whether an operand may be another part of what is written."""
         base = stmt.base.id
         if any(isinstance(self.kinds.get(n), ir.Scalar) for n in (value, base)):
@@ -362,7 +363,7 @@ class _Apart(Rewriter):
             return stmt.index is not None
         return self.group.share(value, base) and not self.same(stmt)
 
-    def same(self, stmt: ir.SetItem) -> bool:
+    def same(self, stmt: ir.AugAssign) -> bool:
         """Whether an operand is just the part that is written."""
         steady = (n for n in ir.names(stmt.index) if self.count.get(n, 0) > 1)
         name = stmt.value.id if isinstance(stmt.value, ir.Name) else ""
@@ -379,7 +380,7 @@ class _Apart(Rewriter):
         negative = self.call(operator.lt, exponent, ir.Const(0))
         if not isinstance(two, ir.Scalar):
             negative = self.call(np.any, negative)
-        raised = ir.Verbatim(f"raise ValueError({NEGATIVE!r})", loc=self.loc)
+        raised = ir.Verbatim(f"raise ValueError({NEGATIVE!r})", raises=True, loc=self.loc)
         self.out.append(ir.If(negative, (raised,), loc=self.loc))
 
 
@@ -417,7 +418,7 @@ class _Asked(Rewriter):
         for name in sorted(self.flags.keys() & set(names)):
             said = name.lstrip("_")
             text = f"cannot access local variable '{said}' where it is not associated with a value"
-            raised = ir.Verbatim(f"raise UnboundLocalError({text!r})", loc=self.loc)
+            raised = ir.Verbatim(f"raise UnboundLocalError({text!r})", raises=True, loc=self.loc)
             missing = self.call(operator.not_, self.flags[name])
             self.out.append(ir.If(missing, (raised,), loc=self.loc))
 

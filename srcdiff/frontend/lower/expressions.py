@@ -260,7 +260,7 @@ def _merged_dict(b: Builder, node: Node) -> ir.Name:
             b.emit(ir.Effect(ir.Call(ir.Method("update"), (made, b.atom(value))), loc))
         else:
             k, v = b.operands((key, value))
-            b.emit(ir.SetItem(made, k, v, None, loc))
+            b.emit(ir.SetItem(made, k, v, loc=loc))
     return made
 
 

@@ -194,7 +194,7 @@ def dict_comprehension(b: Builder, node: Node) -> ir.Rhs:
 
     def put() -> None:
         key, value = b.operands((node.key, node.value))
-        b.emit(ir.SetItem(result, key, value, None, loc))
+        b.emit(ir.SetItem(result, key, value, loc=loc))
 
     _over(b, node, put, None)
     return result

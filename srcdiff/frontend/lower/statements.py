@@ -81,16 +81,16 @@ def assertion(b: Builder, node: Node) -> None:
 
 def raise_(b: Builder, node: Node) -> None:
     """`raise error from cause`: kept as text."""
-    _verbatim(b, node, [n for n in (node.exc, node.cause) if n is not None])
+    _verbatim(b, node, [n for n in (node.exc, node.cause) if n is not None], raises=True)
 
 
-def _verbatim(b: Builder, node: Node, parts: Sequence[Node]) -> None:
+def _verbatim(b: Builder, node: Node, parts: Sequence[Node], raises: bool = False) -> None:
     text = b.source.text(node)
     if not parts:
-        b.emit(Verbatim(text, loc=b.loc(node)))
+        b.emit(Verbatim(text, raises=raises, loc=b.loc(node)))
         return
     text, reads, refs = b.kept(parts, text)
-    b.emit(Verbatim(text, reads, (), refs, b.loc(node)))
+    b.emit(Verbatim(text, reads, (), refs, raises, b.loc(node)))
 
 
 def import_(b: Builder, node: Node) -> None:
@@ -102,7 +102,7 @@ def import_(b: Builder, node: Node) -> None:
     for name, path, attribute in found:
         builder.learn_import(b, name, path, attribute)
     names = tuple(b.target(name) for name, _, _ in found)
-    b.emit(Verbatim(b.source.text(node), (), names, (), b.loc(node)))
+    b.emit(Verbatim(b.source.text(node), (), names, loc=b.loc(node)))
 
 
 def delete(b: Builder, node: Node) -> None:

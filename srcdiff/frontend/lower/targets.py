@@ -1,6 +1,6 @@
 """What can stand left of `=`: names, subscripts, tuples of those.
 
-Of the parts of `a, *rest, z = xs` also the rest, the marks of the items, the check of the length.
+Of the parts of `a, *rest, z = xs` also the rest, and the marks of the items.
 """
 
 from __future__ import annotations
@@ -28,16 +28,6 @@ def has_places(target: Node) -> bool:
     if type(target).__name__ == "Starred":
         return has_places(target.value)
     return type(target).__name__ != "Name"
-
-
-def length_check(
-    base: ir.Name, before: int, after: int | None, unused: str, loc: ir.Loc
-) -> ir.Verbatim:
-    """`_, *_ = xs`: as many items as names or, with a number of names after it, `*_` at least."""
-    names = [unused] * before
-    names += [] if after is None else [f"*{unused}", *[unused] * after]
-    targets = ", ".join(names) + ("," if len(names) == 1 else "")
-    return ir.Verbatim(f"{targets} = {base.id}", (base,), loc=loc)
 
 
 def rest_of(b: Builder, base: ir.Atom, ends: tuple[int, int], loc: ir.Loc) -> ir.Call:
@@ -121,9 +111,8 @@ def _stored_attribute(
     """`base.name = value`, or `base.name op= value`."""
     if target.attr == "__class__":
         b.refuse(target, f"`{target.attr}` is assigned", "Assign the attributes by their names.")
-    args = (base, ir.Const(b.source.attribute(target.attr)), value)
-    call = ir.Call(ir.set_attr, args if op is None else (*args, ir.Const(op)))
-    return ir.Effect(call, b.loc(target))
+    store = ir.SetAttr(b.source.attribute(target.attr), op)
+    return ir.Effect(ir.Call(store, (base, value)), b.loc(target))
 
 
 def _augmented_attribute(b: Builder, target: Node, value: Node, op: str) -> None:
@@ -133,7 +122,7 @@ def _augmented_attribute(b: Builder, target: Node, value: Node, op: str) -> None
     if any(map(_may_write, ir.walk(block))):
         old = b.temp(ir.Call(ir.Attr(b.source.attribute(target.attr)), (base,)), b.loc(target))
         b.out += block
-        b.emit(ir.SetItem(old, None, given, op, b.loc(target)))
+        b.emit(ir.AugAssign(old, None, given, op, loc=b.loc(target)))
         b.emit(_stored_attribute(b, target, base, old, None))
     else:
         b.out += block
@@ -141,17 +130,13 @@ def _augmented_attribute(b: Builder, target: Node, value: Node, op: str) -> None
 
 
 def _stored_item(
-    b: Builder,
-    args: tuple[ir.Atom, ir.Atom, ir.Atom],
-    target: Node,
-    loc: ir.Loc,
-    op: str | None = None,
+    b: Builder, args: tuple[ir.Atom, ir.Atom, ir.Atom], target: Node, loc: ir.Loc
 ) -> ir.Stmt:
-    """`base[index] = value`, or `base[index] op= value`."""
+    """`base[index] = value`."""
     base, index, value = args
     if _is_container(base):
-        return ir.Effect(ir.Call(ir.set_item, args if op is None else (*args, ir.Const(op))), loc)
-    return ir.SetItem(_base(b, base, target), index, value, op, loc)
+        return ir.Effect(ir.Call(ir.set_item, args), loc)
+    return ir.SetItem(_base(b, base, target), index, value, loc=loc)
 
 
 def _is_container(atom: ir.Atom) -> bool:
@@ -180,7 +165,8 @@ def augmented(b: Builder, target: Node, value: Node, op: str, loc: ir.Loc) -> No
             bound = b.rebound([value])
             base, index = b.held(base, bound, target), b.held(index, bound, target)
         if _is_container(base):
-            b.emit(_stored_item(b, (base, index, b.atom(value)), target, loc, op))
+            args = base, index, b.atom(value), ir.Const(op)
+            b.emit(ir.Effect(ir.Call(ir.set_item, args), loc))
         else:
             _augmented_item(b, _base(b, base, target), index, value, op, loc)
     elif kind == "Attribute":
@@ -199,11 +185,11 @@ def _augmented_item(
     block, given = b.collected(lambda: b.atom(value))
     if _may_write_outside(block):
         b.out += [*before, *block]
-        b.emit(ir.SetItem(old, None, given, op, loc))
-        b.emit(ir.SetItem(base, index, old, None, loc))
+        b.emit(ir.AugAssign(old, None, given, op, loc=loc))
+        b.emit(ir.SetItem(base, index, old, loc=loc))
     else:
         b.out += block
-        b.emit(ir.SetItem(base, index, given, op, loc))
+        b.emit(ir.AugAssign(base, index, given, op, loc=loc))
 
 
 def _may_write_outside(block: ir.Block) -> bool:
@@ -217,7 +203,7 @@ def _may_write_outside(block: ir.Block) -> bool:
 
 def _stores_into(stmt: ir.Stmt, made: Set[str]) -> bool:
     """Whether a statement does nothing but put something into one of some containers."""
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         return stmt.base.id in made
     call = ir.call_of(stmt)
     if call is None or call.fn != ir.Method("append"):
@@ -231,7 +217,7 @@ def _may_write(stmt: ir.Stmt) -> bool:
     if isinstance(fn, FunctionType) and (fn.__module__ or "").startswith("srcdiff."):
         return False  # helpers of generated code write into nothing
     called = isinstance(fn, (ir.Method, ir.Name, FunctionType)) and not is_pure(fn)
-    return called or isinstance(stmt, ir.SetItem)
+    return called or isinstance(stmt, ir.Store)
 
 
 def _augmented_name(b: Builder, target: Node, value: Node, op: str, loc: ir.Loc) -> None:
@@ -240,7 +226,7 @@ def _augmented_name(b: Builder, target: Node, value: Node, op: str, loc: ir.Loc)
     held = b.held(name, b.rebound([value]), target)
     given = b.atom(value)
     assert isinstance(held, ir.Name)
-    b.emit(ir.SetItem(held, None, given, op, loc))
+    b.emit(ir.AugAssign(held, None, given, op, loc=loc))
     if held != name:
         b.emit(ir.Assign(name, held, loc))
 
@@ -356,14 +342,14 @@ def unpack(b: Builder, target: Node, source: ir.Atom, loc: ir.Loc) -> None:
     """`a, *rest, z = source`, item by item."""
     bound = frozenset(b.ir_name(n) for n in scan_nodes([target]).bound)
     rest = [i for i, e in enumerate(target.elts) if type(e).__name__ == "Starred"]
+    after = len(target.elts) - rest[0] - 1 if rest else 0
+    # Which tells the printer and `iteration` that these are all the items.
+    role = ir.Unpacks(rest[0], after) if rest else ir.Unpacks(len(target.elts))
     if _is_thrown_away(b, target) and isinstance(source, ir.Name) and source.id not in bound:
-        before = rest[0] if rest else len(target.elts)
-        after = len(target.elts) - before - 1 if rest else None
-        b.emit(length_check(source, before, after, min(bound), loc))
+        b.emit(ir.Unpack(source, role, loc))
         return
     base = b.held(source, bound, target) if set(names(source)) & bound else source
     base = b.as_name(base, target) if not isinstance(base, (ir.Name, ir.Ref)) else base
-    after = len(target.elts) - rest[0] - 1 if rest else 0
     late: list[tuple[Node, ir.Atom]] = []  # all items are taken before one of them is stored
     apart = has_places(target)
     for i, part in enumerate(target.elts):
@@ -371,8 +357,6 @@ def unpack(b: Builder, target: Node, source: ir.Atom, loc: ir.Loc) -> None:
             part, rhs = part.value, rest_of(b, base, (i, after), loc)
         else:
             index = i if not rest or i < rest[0] else i - len(target.elts)
-            # Which tells the printer and `iteration` that these are all the items.
-            role = ir.Unpacks(rest[0], after) if rest else ir.Unpacks(len(target.elts))
             rhs = ir.Call(operator.getitem, (base, ir.Const(index)), role=role)
         if apart:
             late.append((part, b.temp(rhs, loc)))

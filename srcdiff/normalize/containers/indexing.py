@@ -50,7 +50,7 @@ def written_slices(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
 def _index(stmt: ir.Stmt, kinds: ir.Kinds) -> ir.Atom | None:
     """The index of a list or tuple that a statement reads or changes, if it is such a slice."""
     call = ir.call_of(stmt)
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         base, index = stmt.base, stmt.index
     elif is_op(call, Op.GETITEM, Op.DELITEM):
         base, index = call.args  # type: ignore[assignment]
@@ -123,7 +123,7 @@ def _stays(stmt: ir.Assign, function: ir.Function) -> bool:
 
 def _fits(stmt: ir.Stmt, name: str) -> bool:
     """Whether a statement does with `x.flat` what an index can do."""
-    if isinstance(stmt, ir.SetItem):
+    if isinstance(stmt, ir.Store):
         return stmt.base.id == name and name not in (*ir.names(stmt.index), *ir.names(stmt.value))
     call = stmt.rhs if isinstance(stmt, ir.Assign) else None
     if not isinstance(call, ir.Call) or call.kwargs or not call.args:
@@ -138,7 +138,7 @@ def _overlapping(function: ir.Function, kinds: ir.Kinds, flats: Mapping[str, str
 
     NumPy reads it while it writes, item by item, so the result is that of no store by an index.
     """
-    stores = [s for s in ir.walk(function) if isinstance(s, ir.SetItem) and s.base.id in flats]
+    stores = [s for s in ir.walk(function) if isinstance(s, ir.Store) and s.base.id in flats]
     group = PointsTo.of(function, kinds).near if stores else Groups()
     found = set()
     for stmt in stores:
@@ -161,7 +161,7 @@ class _Flat(Rewriter):
         """What stands for one statement."""
         stmt = self.inside(stmt)
         call = ir.call_of(stmt)
-        if isinstance(stmt, ir.SetItem) and stmt.base.id in self.flats:
+        if isinstance(stmt, ir.Store) and stmt.base.id in self.flats:
             return self.stored(stmt)
         if _is_flat(stmt, self.kinds) and stmt.target.id in self.flats:
             return replace(stmt, rhs=ir.Name(self.flats[stmt.target.id]))
@@ -169,12 +169,12 @@ class _Flat(Rewriter):
             return ir.rebuilt(stmt, rhs=self.read(call))
         return stmt
 
-    def stored(self, stmt: ir.SetItem) -> ir.SetItem:
+    def stored(self, stmt: ir.Store) -> ir.Store:
         """A store by an index of the array itself."""
         if stmt.index is None:
             return stmt
         index, value = self.index(stmt.base, stmt.index), stmt.value
-        if stmt.op is None and not self.is_one(stmt.index) and not self.is_one(value):
+        if isinstance(stmt, ir.SetItem) and not self.is_one(stmt.index) and not self.is_one(value):
             value = self.repeated(stmt.base, stmt.index, value)
         return replace(stmt, index=index, value=value)
 

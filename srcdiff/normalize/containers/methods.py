@@ -195,7 +195,7 @@ class _Plain(Definitions):
         kind = self.kind(stmt.base)
         if type(kind) is not ir.List or type(stmt.index) is not ir.Slice:
             return False
-        if stmt.op is not None or not self.is_active((stmt.base, stmt.value)):
+        if not self.is_active((stmt.base, stmt.value)):
             return False
         known = display(stmt.value, self.made)
         places = _places(kind, stmt.index)

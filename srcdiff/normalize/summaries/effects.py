@@ -113,7 +113,7 @@ def _assumed_call(
     for param in assumed.written:
         base = bound.get(param)
         if type(base) is ir.Name:
-            yield ir.SetItem(base, ir.Const(...), fresh(), None, stmt.loc)
+            yield ir.SetItem(base, ir.Const(...), fresh(), loc=stmt.loc)
     same = assumed.same if type(stmt) is ir.Assign else ()
     if lent and same and type(stmt) is ir.Assign:
         own = [bound[p] for p in same]

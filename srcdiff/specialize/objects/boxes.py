@@ -21,7 +21,7 @@ from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
 
-Stored = list[tuple[ir.Atom, ir.Const]]
+Stored = list[tuple[ir.Atom, str]]
 
 
 def stored_classes(
@@ -38,9 +38,9 @@ def stored_classes(
     stmts = ir.walk(function)
     held = {
         ir.class_if_any(kinds.get(base.id))
-        for base, key in found
+        for base, name in found
         if isinstance(base, ir.Name) and base.id in boxed
-        if any(_may_read(stmt, key, kinds) for stmt in stmts)
+        if any(_may_read(stmt, name, kinds) for stmt in stmts)
     }
     classes = {c for c in held if c is not None} | more
     size = -1
@@ -66,18 +66,18 @@ def _holders(kind: ir.Kind, classes: set[type]) -> Iterator[type]:
 _LOOKS = (Op.HASATTR, Op.GETATTR, Op.SHALLOW_COPY, Op.DEEPCOPY)
 
 
-def _may_read(stmt: ir.Stmt, key: ir.Const, kinds: ir.Kinds) -> bool:
+def _may_read(stmt: ir.Stmt, name: str, kinds: ir.Kinds) -> bool:
     """Whether a statement reads an attribute of any object, or hands one on to who may."""
     objects = any(any(ir.classes_in(kinds.get(n))) for n in ir.reads(stmt))
     call = ir.call_of(stmt)
     if call is None:
         text = isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Opaque)
-        held = isinstance(stmt, (ir.Assign, ir.SetItem, ir.If, ir.For, ir.While)) and not text
+        held = isinstance(stmt, (ir.Assign, ir.Store, ir.If, ir.For, ir.While)) and not text
         return objects and not held
-    if is_op(call, Op.SET_ATTR):
-        return call.args[1] == key and len(call.args) == 4
-    read = isinstance(call.fn, ir.Attr) and call.fn.name == key.value
-    if read or call.args[1:2] == (key,):
+    if isinstance(call.fn, ir.SetAttr):
+        return call.fn.name == name and call.fn.op is not None
+    read = isinstance(call.fn, ir.Attr) and call.fn.name == name
+    if read or call.args[1:2] == (ir.Const(name),):
         return True
     return objects and (is_op(call, *_LOOKS) or not _is_known(call))
 
@@ -120,7 +120,7 @@ def _only_holds(stmt: ir.Stmt) -> bool:
     call = ir.call_of(stmt)
     if call is None:
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
-        plain = isinstance(stmt, (ir.SetItem, ir.Permute))
+        plain = isinstance(stmt, (ir.Store, ir.Permute))
         return plain or isinstance(rhs, (ir.Name, ir.Tup, ir.Const))
     makes = isinstance(call.fn, ir.Attr) or records.plain_fields(call.fn) is not None
     return makes or op_of(call.fn).holds or is_op(call, Op.LEN, Op.IS, Op.IS_NOT)
@@ -190,14 +190,13 @@ class _Pending:
 
     def takes(self, call: ir.Call, pending: Container[str]) -> bool:
         """Whether a call stores an attribute that the object may as well be made with."""
-        if not is_op(call, Op.SET_ATTR) or len(call.args) > 3:
+        if not isinstance(call.fn, ir.SetAttr) or call.fn.op is not None:
             return False
-        key, value = call.args[1:]
-        assert isinstance(key, ir.Const)
-        if key.value in self.stored or any(n in pending for n in ir.names(value)):
+        name, value = call.fn.name, call.args[1]
+        if name in self.stored or any(n in pending for n in ir.names(value)):
             return False
-        self.values[key.value] = value
-        self.stored.add(key.value)
+        self.values[name] = value
+        self.stored.add(name)
         return True
 
     def attribute(self, call: ir.Call) -> ir.Rhs:

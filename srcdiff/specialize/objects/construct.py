@@ -101,8 +101,7 @@ def _is_given(value: ir.Atom | None) -> bool:
 
 def _store(m: Known, base: ir.Name, name: str, value: ir.Atom) -> None:
     """An attribute of a new object."""
-    stored = ir.Call(ir.set_attr, (base, ir.Const(name), value), role=ir.Role.MADE)
-    m.out.append(ir.Effect(stored, m.loc))
+    m.effect(ir.SetAttr(name, made=True), base, value)
 
 
 # --- new objects from old ones --------------------------------------------------------------------

@@ -85,7 +85,7 @@ def _given(stmt: ir.Stmt, mine: Set[type | None], kinds: ir.Kinds) -> tuple[str,
     call = ir.call_of(stmt)
     if is_op(call, Op.SET_ATTR):
         known = ir.class_of(atom_kind(call.args[0], kinds)) in mine
-        return ir.names(call.args[2]) if known else ()
+        return ir.names(call.args[1]) if known else ()
     made = ir.callee_of(stmt)
     return ir.names(call) if made is not None and any(made is cls for cls in mine) else ()
 
@@ -189,7 +189,7 @@ class Members(InTurn):
         """One statement, after what it needs."""
         if isinstance(stmt, (ir.Assign, ir.Effect)) and isinstance(stmt.rhs, ir.Call):
             return self.evaluated(stmt, stmt.rhs)
-        if isinstance(stmt, ir.SetItem) and self.cls(stmt.base) is not None:
+        if isinstance(stmt, ir.Store) and self.cls(stmt.base) is not None:
             return self.set_item(stmt)
         if isinstance(stmt, ir.If):
             return self.if_(stmt)
@@ -203,18 +203,17 @@ class Members(InTurn):
             return ir.with_rhs(stmt, call if found is None else found)
         return ()
 
-    def set_item(self, stmt: ir.SetItem) -> ir.Stmt:
+    def set_item(self, stmt: ir.Store) -> ir.Stmt:
         """`x[i] = v`, `x[i] += v` and `x += v` of an object."""
-        assert stmt.op is not None or stmt.index is not None
         value: ir.Atom = stmt.value
         if stmt.index is None:
-            assert stmt.op is not None
+            assert isinstance(stmt, ir.AugAssign)
             plain = ir.OPERATORS[stmt.op]
             own = self.written(stmt.base, f"__i{plain.__name__.strip('_')}__") or plain
             return ir.Assign(stmt.base, ir.Call(own, (stmt.base, value)), stmt.loc)
-        if stmt.op is not None:
+        if isinstance(stmt, ir.AugAssign):
             old = self.item(stmt.base, stmt.index)
-            self.out.append(ir.SetItem(old, None, value, stmt.op, stmt.loc))
+            self.out.append(ir.AugAssign(old, None, value, stmt.op, loc=stmt.loc))
             value = old
         own = self.written(stmt.base, "__setitem__")
         if own is None:
@@ -247,8 +246,8 @@ class Members(InTurn):
             return self.called_method(call, fn)
         if isinstance(fn, ir.Name):
             return self.called(fn, call) if self.cls(fn) is not None else None
-        if is_op(call, Op.SET_ATTR):
-            return self.stored(call)
+        if isinstance(fn, ir.SetAttr):
+            return self.stored(fn, *call.args)
         if construct.takes_sequences(call) and any(map(self.is_named_tuple, call.args)):
             return self.plain(call)
         if isinstance(fn, type) and records.is_record(fn):
@@ -391,28 +390,23 @@ class Members(InTurn):
             return None
         return replace(call, fn=found, args=call.args[1:], text=f"{base.text}.{fn.name}")
 
-    def stored(self, call: ir.Call) -> ir.Rhs | None:
+    def stored(self, store: ir.SetAttr, base: ir.Atom, value: ir.Atom) -> ir.Rhs | None:
         """`x.name = v`: by the setter of a property, or refused where the class decides."""
-        base, key, value = call.args[:3]
-        cls = self.cls_if_any(base)
-        assert isinstance(key, ir.Const)
-        if cls is None or call.role is ir.Role.MADE:
+        cls, name = self.cls_if_any(base), store.name
+        if cls is None or store.made or name == reflection.DICT:
             return None
-        if key.value == reflection.DICT:
-            return None
-        own = records.member(cls, key.value)
-        reflection.check_descriptor(own, str(key.value), self.loc)
+        own = records.member(cls, name)
+        reflection.check_descriptor(own, name, self.loc)
         if isinstance(own, property):
-            if len(call.args) == 4:
-                old = self.temp(ir.Call(ir.Attr(key.value), (base,)))
-                assert isinstance(call.args[3], ir.Const)
-                self.out.append(ir.SetItem(old, None, value, call.args[3].value, self.loc))
+            if store.op is not None:
+                old = self.attribute(base, name)
+                self.out.append(ir.AugAssign(old, None, value, store.op, loc=self.loc))
                 value = old
             if isinstance(own.fset, types.FunctionType):
                 return ir.Call(own.fset, (base, value))
-        kept = isinstance(own, functools.cached_property) and len(call.args) == 4
+        kept = isinstance(own, functools.cached_property) and store.op is not None
         if isinstance(own, property) or kept or not records.can_store(cls):
-            raise refused("objects.no_setter", self.loc, cls=cls.__name__, name=key.value)
+            raise refused("objects.no_setter", self.loc, cls=cls.__name__, name=name)
         return None
 
     def overloaded(self, call: ir.Call) -> ir.Rhs | None:

@@ -71,7 +71,7 @@ class Places:
         self.kinds = kinds
         self.order = Order(function)
         self.params = {p.name for p in function.params if has_objects(kinds.get(p.name))}
-        found = ((base, key.value) for _, base, key in stores(function.body))
+        found = ((base, name) for _, base, name in stores(function.body))
         self.stored = frozenset((b.id, name) for b, name in found if isinstance(b, ir.Name))
         self.aliases: dict[str, Place] = {}
         self.rooted = self._rooted()
@@ -102,7 +102,7 @@ class Places:
         from srcdiff.specialize.objects.boxes import check_given, outside, stored_classes
 
         found = list(stores(self.whole_function.body))
-        pairs = [(base, key) for _, base, key in found]
+        pairs = [(base, name) for _, base, name in found]
         kept = stored_classes(pairs, self.boxed, self.whole_function, self.kinds, more)
         if kept:
             boxed = (s for s, b, _ in found if isinstance(b, ir.Name) and b.id in self.boxed)
@@ -180,8 +180,8 @@ class Places:
         for k in range(len(place[1])):
             above = (place[0], place[1][:k])
             made = [
-                s for s, b, key in stores(self.whole_function.body)
-                if key.value == place[1][k] and self.place(b) == above
+                s for s, b, stored in stores(self.whole_function.body)
+                if stored == place[1][k] and self.place(b) == above
             ]  # fmt: skip
             if len(made) > 1 or not all(self.order.starts(s, place[0], name) for s in made):
                 return False
@@ -260,14 +260,11 @@ def _from_start(key: Any, kind: ir.Kind | None) -> Any:
     return key + count if type(key) is int and -count <= key < 0 else key
 
 
-def stores(block: ir.Block) -> Iterator[tuple[ir.Stmt, ir.Atom, ir.Const]]:
+def stores(block: ir.Block) -> Iterator[tuple[ir.Stmt, ir.Atom, str]]:
     """Every store into an attribute: the statement, the object and the name."""
-    for stmt in ir.walk(block):
-        call = ir.call_of(stmt)
-        if is_op(call, Op.SET_ATTR):
-            key = call.args[1]
-            assert isinstance(key, ir.Const)
-            yield stmt, call.args[0], key
+    for stmt, call in ir.callers(block):
+        if isinstance(call.fn, ir.SetAttr):
+            yield stmt, call.args[0], call.fn.name
 
 
 def read_key(rhs: ir.Rhs | None) -> ir.Const | None:
@@ -394,12 +391,11 @@ def _handed_on(stmt: ir.Stmt, place: Find) -> tuple[Place | None, Iterable[Place
     if call is not None and isinstance(call.fn, ir.Attr):
         base = place(call.args[0])
         return target, [] if base is None or target is None else [below(base, call.fn.name)]
-    if is_op(call, Op.SET_ATTR):
-        base, key = place(call.args[0]), call.args[1]
-        assert isinstance(key, ir.Const)
-        return (None, []) if base is None else (below(base, key.value), [place(call.args[2])])
+    if call is not None and isinstance(call.fn, ir.SetAttr):
+        owner, given = map(place, call.args)
+        return (None, []) if owner is None else (below(owner, call.fn.name), [given])
     value = stmt.rhs if isinstance(stmt, (ir.Assign, ir.Effect)) else None
-    value = stmt.value if isinstance(stmt, ir.SetItem) else value
+    value = stmt.value if isinstance(stmt, ir.Store) else value
     return None if call is not None else target, map(place, map(ir.Name, ir.names(value)))
 
 

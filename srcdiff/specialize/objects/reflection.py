@@ -124,8 +124,8 @@ def _setattr(m: Known, call: ir.Call) -> ir.Rhs | None:
     found = _named(m, call)
     if found is None:
         return None
-    role = ir.Role.MADE if is_op(call, Op.OBJECT_SETATTR) else None
-    return ir.Call(ir.set_attr, (found[0], ir.Const(found[1]), call.args[2]), role=role)
+    store = ir.SetAttr(found[1], made=is_op(call, Op.OBJECT_SETATTR))
+    return ir.Call(store, (found[0], call.args[2]))
 
 
 def _named(m: Known, call: ir.Call) -> tuple[ir.Atom, str] | None:
@@ -171,9 +171,8 @@ def check_ways(function: ir.Function, kinds: ir.Kinds) -> None:
             _check_kept(call.fn.name, kind, stmt.loc)
         if known and is_op(call, Op.SETATTR, Op.OBJECT_SETATTR, Op.DELATTR):
             raise refused("objects.setattr", stmt.loc)
-        is_dict = is_op(call, Op.SET_ATTR) and call.args[1] == ir.Const(DICT)
-        read = isinstance(call.fn, ir.Attr) and call.fn.name == DICT
-        if is_dict or read or is_op(call, Op.VARS):
+        named = isinstance(call.fn, (ir.Attr, ir.SetAttr)) and call.fn.name == DICT
+        if named or is_op(call, Op.VARS):
             raise refused("objects.dict", stmt.loc)
 
 

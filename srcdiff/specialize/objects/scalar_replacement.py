@@ -127,14 +127,15 @@ class Attempt(Variables):
         """One statement."""
         if isinstance(stmt, ir.Assign):
             return self.assignment(stmt)
-        if isinstance(stmt, ir.Effect) and is_op(stmt.rhs, Op.SET_ATTR):
-            self.put_attribute(stmt.rhs)
+        call = ir.call_of(stmt)
+        if call is not None and isinstance(call.fn, ir.SetAttr):
+            self.put_attribute(call.fn, *call.args)
             return ()
         return self.other(stmt)
 
     def other(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement that may use objects as a whole."""
-        passive = isinstance(stmt, ir.Verbatim) or is_passive(stmt)
+        passive = isinstance(stmt, (ir.Unpack, ir.Verbatim)) or is_passive(stmt)
         if isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, ir.Call):
             self.check_questions(stmt.rhs)
             if (known := self.length(stmt.rhs)) is not None:
@@ -233,24 +234,24 @@ class Attempt(Variables):
         for place, _ in self.attributes(target):
             self.put(place, self.temp(part(source, place[1][-1])), None)
 
-    def put_attribute(self, call: ir.Call) -> None:
+    def put_attribute(self, store: ir.SetAttr, base: ir.Atom, value: ir.Atom) -> None:
         """`x.name = v`, `x.name op= v`."""
-        base, key, value = call.args[:3]
-        assert isinstance(key, ir.Const)
         place = self.place(base)
-        last = call.args[3] if len(call.args) == 4 else ir.NONE
-        assert isinstance(last, ir.Const)
         if isinstance(base, ir.Name) and base.id in self.boxed:
-            return self.store_boxed(base, key, value, last.value)
+            return self.store_boxed(store, base, value)
         if place is None or ir.class_of(self.kind_at(place)) is None:
-            raise _no_store(base, key.value, self.loc)
-        self.put(below(place, key.value), value, last.value)
+            raise _no_store(base, store.name, self.loc)
+        self.put(below(place, store.name), value, store.op)
 
-    def store_boxed(self, base: ir.Name, key: ir.Const, value: ir.Atom, op: str | None) -> None:
+    def store_boxed(self, store: ir.SetAttr, base: ir.Name, value: ir.Atom) -> None:
         """`x.name = v` of an object that is a dict; of any other nobody reads what is stored."""
-        if self.cls(base.id) in self.kept:
-            atom = ir.map_atom(lambda n: self.used(n, False), value)
-            self.out.append(ir.SetItem(base, key, atom, op, self.loc))
+        if self.cls(base.id) not in self.kept:
+            return
+        key, atom = ir.Const(store.name), ir.map_atom(lambda n: self.used(n, False), value)
+        if store.op is None:
+            self.out.append(ir.SetItem(base, key, atom, loc=self.loc))
+        else:
+            self.out.append(ir.AugAssign(base, key, atom, store.op, loc=self.loc))
 
     def put(self, place: Place, value: ir.Atom, op: str | None) -> None:
         """A value at a place."""
@@ -264,7 +265,7 @@ class Attempt(Variables):
             self.assign(target, atom)
         else:
             self.in_place.add(place)
-            self.out.append(ir.SetItem(target, None, atom, op, self.loc))
+            self.out.append(ir.AugAssign(target, None, atom, op, loc=self.loc))
 
     # --- the result ------------------------------------------------------------------------------
 
@@ -320,7 +321,7 @@ class Attempt(Variables):
         """Attributes of parameters without a derivative (counts, flags) are stored, once."""
         out: list[ir.Stmt] = []
         outer = tuple(s for s in self.whole_function.body if type(s) in ir.PLAIN)
-        always = {below(where, k.value) for _, b, k in stores(outer) if (where := self.place(b))}
+        always = {below(where, n) for _, b, n in stores(outer) if (where := self.place(b))}
         for place, name in self.variables.items():
             kind = self.kind_at(place)
             if place[0] not in self.params or kind is None:
@@ -333,9 +334,8 @@ class Attempt(Variables):
                 dotted = spelled(*base)
                 self.passive[dotted] = base
                 self.changed.add(dotted)
-                args = (ir.Name(dotted), ir.Const(str(place[1][-1])), ir.Name(name))
-                loc = self.whole_function.body[-1].loc
-                out.append(ir.Effect(ir.Call(ir.set_attr, args), loc))
+                store = ir.Call(ir.SetAttr(str(place[1][-1])), (ir.Name(dotted), ir.Name(name)))
+                out.append(ir.Effect(store, self.whole_function.body[-1].loc))
         return out
 
     def input(self, item: Input) -> Input:

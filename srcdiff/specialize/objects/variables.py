@@ -120,10 +120,10 @@ class Variables(Rewriter, Places):
     def stored_in(self, loop: ir.Stmt) -> frozenset[Place]:
         """The attributes that a loop assigns, and all of the objects that it copies."""
         found: set[Place] = set()
-        for _, base, key in stores((loop,)):
+        for _, base, name in stores((loop,)):
             place = self.place(base)
             if place is not None:
-                found |= {below(place, key.value), *self.parts_of(below(place, key.value))}
+                found |= {below(place, name), *self.parts_of(below(place, name))}
         for name in ir.bound_in(loop):
             if self.cls(name) is not None:
                 found |= self.parts_of((name, ()))
