@@ -44,16 +44,16 @@ class _Merger:
         out: list[ir.Stmt] = []
         for stmt in block:
             stmt = stmt if type(stmt) in ir.PLAIN else ir.map_blocks(stmt, self.block)
-            if type(stmt) is ir.SetItem and self.is_part(stmt):
+            if isinstance(stmt, ir.Store) and self.is_part(stmt):
                 stmt = self.stored(stmt, out)
-                if stmt.op is None and self.is_there(stmt, out):
+                if type(stmt) is ir.SetItem and self.is_there(stmt, out):
                     continue
             out.append(stmt)
         return tuple(out)
 
     def is_there(self, stmt: ir.SetItem, out: list[ir.Stmt]) -> bool:
         """Whether a place has the value that is stored into it."""
-        value, item = stmt.value, ir.Call(operator.getitem, (stmt.base, stmt.index or ir.NONE))
+        value, item = stmt.value, ir.Call(operator.getitem, (stmt.base, stmt.index))
         for k in range(len(out) - 1, max(-1, len(out) - 1 - NEAR), -1):
             other = out[k]
             if type(other) is ir.Assign and other.target == value:
@@ -62,23 +62,23 @@ class _Merger:
                 if not is_op(other.rhs, Op.COPY):
                     return other.rhs == item
                 value = other.rhs.args[0]
-            elif type(other) not in (ir.Assign, ir.SetItem) or self.meets(stmt, ir.mentions(other)):
+            elif not self.is_apart(other, stmt):
                 return False
         return False
 
-    def is_part(self, stmt: ir.SetItem) -> bool:
+    def is_part(self, stmt: ir.Store) -> bool:
         """Whether a store is into a part of an array that integers and slices choose."""
-        if stmt.index is None or stmt.op not in (None, "+", "-"):
+        if stmt.index is None or type(stmt) is ir.AugAssign and stmt.op not in ("+", "-"):
             return False
         if not (self.all_ours or ir.is_adjoint(stmt.base.id)):  # the user's stays as it is
             return False
         basic = ir.is_basic(atom_kind(stmt.index, self.kinds))
         return basic and is_array(self.kinds.get(stmt.base.id))
 
-    def stored(self, stmt: ir.SetItem, out: list[ir.Stmt]) -> ir.SetItem:
+    def stored(self, stmt: ir.Store, out: list[ir.Stmt]) -> ir.Store:
         """A store that does what the one before it does as well, which is taken out."""
-        found = self.before(stmt, out)
-        if found is not None:
+        found = self.before(stmt, out) if type(stmt) is ir.AugAssign else None
+        if found is not None and type(stmt) is ir.AugAssign:
             builder = Builder(self.fresh, stmt.loc)
             one = self.merged(found, stmt, out, builder)
             if one is not None:
@@ -86,7 +86,7 @@ class _Merger:
                 self.note(builder.out)
                 out += builder.out
                 stmt = one
-        return stmt if stmt.op is not None else self.updated(stmt, out)
+        return self.updated(stmt, out) if type(stmt) is ir.SetItem else stmt
 
     def note(self, made: list[ir.Stmt]) -> None:
         """The kinds of new temporaries."""
@@ -96,37 +96,42 @@ class _Merger:
             self.kinds[name] = rhs_kind(stmt.rhs, self.kinds, self.device)
             self.count[name] = self.bound[name] = 1
 
-    def before(self, stmt: ir.SetItem, out: list[ir.Stmt]) -> int | None:
+    def before(self, stmt: ir.AugAssign, out: list[ir.Stmt]) -> int | None:
         """Where a store into the same place stands that may as well run right before this one."""
         if self.meets(stmt, ir.names(stmt.value)):
             return None
         for k in range(len(out) - 1, max(-1, len(out) - 1 - NEAR), -1):
             other = out[k]
-            if type(other) is ir.SetItem and (other.base, other.index) == (stmt.base, stmt.index):
+            if isinstance(other, ir.Store) and (other.base, other.index) == (stmt.base, stmt.index):
                 apart = not self.meets(other, ir.names(other.value)) and self.is_part(other)
                 return k if apart and self.memory.keeps(out[k + 1 :], ir.reads(other)) else None
-            if type(other) not in (ir.Assign, ir.SetItem) or self.meets(stmt, ir.mentions(other)):
+            if not self.is_apart(other, stmt):
                 return None
         return None
 
-    def meets(self, stmt: ir.SetItem, names: Iterable[str]) -> bool:
+    def is_apart(self, other: ir.Stmt, stmt: ir.Store) -> bool:
+        """Whether a plain statement has nothing to do with the memory that a store writes into."""
+        plain = isinstance(other, (ir.Assign, ir.Store))
+        return plain and not self.meets(stmt, ir.mentions(other))
+
+    def meets(self, stmt: ir.Store, names: Iterable[str]) -> bool:
         """Whether some names may stand for the memory that a store writes into."""
         find = self.memory.find
         return any(find(n) == find(stmt.base.id) for n in names)
 
     def merged(
-        self, found: int, two: ir.SetItem, out: list[ir.Stmt], builder: Builder
-    ) -> ir.SetItem | None:
+        self, found: int, two: ir.AugAssign, out: list[ir.Stmt], builder: Builder
+    ) -> ir.Store | None:
         """One store for two; None where that is no plainer."""
         one = out[found]
-        assert type(one) is ir.SetItem
-        if two.op is None or not self.is_exact(two.base):
+        if not self.is_exact(two.base) or two.index is None:
             return None
-        if one.op is None:
+        if type(one) is ir.SetItem:
             if one.value != ir.Const(0.0):
                 return None
             value = two.value if two.op == "+" else builder.apply(operator.neg, two.value)
-            return replace(two, op=None, value=value)
+            return ir.SetItem(two.base, two.index, value, loc=two.loc)
+        assert type(one) is ir.AugAssign
         if one.op != two.op or self.is_sum(one.value, out) or self.is_sum(two.value, out):
             return None
         trees = self.tree(one.value, out), self.tree(two.value, out)
@@ -170,7 +175,7 @@ class _Merger:
         """Whether an expression still has the value that it had."""
         return self.memory.keeps(out[tree.start :], tree.names)
 
-    def updated(self, stmt: ir.SetItem, out: list[ir.Stmt]) -> ir.SetItem:
+    def updated(self, stmt: ir.SetItem, out: list[ir.Stmt]) -> ir.Store:
         """`d[i] /= v` for `d[i] = d[i] / v`."""
         last, call = self.made(stmt.value, out)
         op = next((s for o, s in _IN_PLACE.items() if is_op(call, o)), None)
@@ -178,7 +183,7 @@ class _Merger:
             return stmt
         old, value = call.args
         first, item = self.made(old, out[:last])
-        if item != ir.Call(operator.getitem, (stmt.base, stmt.index or ir.NONE)):
+        if item != ir.Call(operator.getitem, (stmt.base, stmt.index)):
             return stmt
         between = [*out[first + 1 : last], *out[last + 1 :]]
         kept = self.memory.keeps(out[last + 1 :], ir.names(value))
@@ -187,7 +192,7 @@ class _Merger:
         if not self.is_of_one_dtype(stmt) or self.meets(stmt, ir.names(value)):
             return stmt
         del out[last], out[first]
-        return replace(stmt, op=op, value=value)
+        return ir.AugAssign(stmt.base, stmt.index, value, op, loc=stmt.loc)
 
     def is_of_one_dtype(self, stmt: ir.SetItem) -> bool:
         """Whether what is stored has the dtype of the array."""
