@@ -54,11 +54,11 @@ if TYPE_CHECKING:
     from srcdiff.api.gradcheck import gradcheck as gradcheck
     from srcdiff.api.gradcheck import gradgradcheck as gradgradcheck
     from srcdiff.api.jacobian import hessian as hessian
-    from srcdiff.api.jacobian import hvp as hvp
     from srcdiff.api.jacobian import jacobian as jacobian
-    from srcdiff.api.jacobian import vhp as vhp
     from srcdiff.api.jvp import jvp as jvp
     from srcdiff.api.jvp import linearize as linearize
+    from srcdiff.api.products import hvp as hvp
+    from srcdiff.api.products import vhp as vhp
     from srcdiff.api.profile import profile as profile
     from srcdiff.api.run import Run as Run
     from srcdiff.api.run import run as run

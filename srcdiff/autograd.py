@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from srcdiff.api.run import Output, accumulate, gradients
+from srcdiff.driver.options import with_unused
 from srcdiff.errors import CotangentTypeError, entry
 
 __all__ = ["backward", "grad"]
@@ -56,11 +57,11 @@ def grad(
         )
     many = _outputs(outputs)
     items = list(inputs) if isinstance(inputs, (tuple, list)) else [inputs]
-    found = gradients(
-        many, items, _cotangents(grad_outputs, outputs, many), retain_graph, create_graph,
-        allow_unused, is_grads_batched, materialize_grads,
-    )  # fmt: skip
-    return tuple(found)
+    asked = with_unused({"allow_unused": allow_unused, "materialize_grads": materialize_grads})
+    cotangents = _cotangents(grad_outputs, outputs, many)
+    return tuple(
+        gradients(many, items, cotangents, retain_graph, create_graph, is_grads_batched, **asked)
+    )
 
 
 @entry

@@ -23,7 +23,8 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.api.jvp import forward_of
+from srcdiff.api.forward import forward_of
+from srcdiff.driver.options import Options
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.report import fragment
 
@@ -58,7 +59,7 @@ WAYS = {
     "source": lambda f: srcdiff.source(f, example=(X,)),
     "without an example": srcdiff.source,
     "stages": lambda f: srcdiff.stages(f, example=(X,)),
-    "forward": lambda f: forward_of(f, ("x",)).for_kinds({"x": kind_of(X, "x")}),
+    "forward": lambda f: forward_of(f, Options(), ("x",)).for_kinds({"x": kind_of(X, "x")}),
     "hessian": lambda f: srcdiff.hessian(f).source,
     "report": report,
     "inside": lambda f: srcdiff.source(lambda x: np.sum(srcdiff.grad(f)(x) * x), example=(X,)),

@@ -27,8 +27,7 @@ def generate(
         path: a file to write; it is replaced whole, and only if srcdiff wrote it.
         verify: compare the derivative with differences at the `example` before anything is written.
         force: write over a generated file that has been edited.
-        options: `inputs`, `outputs`, `allow_unused`, `materialize_grads`, `has_aux` and
-            `strong_zeros` as in `grad`; and
+        options: `inputs`, `outputs`, `unused`, `has_aux` and `strong_zeros` as in `grad`; and
             `mode`: "reverse" (the gradient) or "forward" (the value and the derivative along a
             direction, a Jacobian-vector product);
             `order`: 2 for derivatives of the gradient: in forward mode its product with a
@@ -62,7 +61,7 @@ def generate(
     from srcdiff.aot.verify import checked_text
 
     f = target(f) if isinstance(f, str) else f
-    job = Job(f, Wanted(**options))
+    job = Job(f, Wanted.of(options))
     text = checked_text(job, verify)
     if path is not None:
         write(Path(path), text, force)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.api.jvp import forward_of
+from srcdiff.api.forward import forward_of
+from srcdiff.driver.options import Options
 from tests.support import models
 from tests.support.differences import close
 
@@ -93,7 +94,7 @@ def test_a_tangent_that_is_decided_when_it_runs(b):
         return np.sum(np.linalg.solve(a, b) ** 2)
 
     a, da, db = np.array([[2.0, 0.3], [0.1, 1.5]]), np.eye(2), np.ones_like(b)
-    made = forward_of(solved, ("a", "b")).generic()
+    made = forward_of(solved, Options(), ("a", "b")).generic()
     assert "if np.ndim(b) > 1" in made.text
     value, tangent = made.function(a, b, da, db)
     h = 1e-6

@@ -241,6 +241,10 @@ def square(x, y):
 
 PARAMS = {"w": X, "b": (0.7, 3), "name": "p"}
 
+def rows(x):
+    return x * x
+
+
 RIGHT = {
     "grad": lambda **o: srcdiff.grad(square, (0, 1), **o)(X, Y),
     "value_and_grad": lambda **o: srcdiff.value_and_grad(square, **o)(X, y=Y),
@@ -289,8 +293,8 @@ RIGHT = {
         in_place, (X.copy(), Y), (X, Y), outputs="u", **o
     )[1],
     "linearize": lambda **o: srcdiff.linearize(square, X, Y, **o)[1](Y, X),
-    "jacobian by rows": lambda **o: srcdiff.jacobian(models.vector, mode="reverse", **o)(X),
-    "jacobian by columns": lambda **o: srcdiff.jacobian(models.vector, mode="forward", **o)(X),
+    "jacobian by rows": lambda **o: srcdiff.jacobian(anew(rows), mode="reverse", **o)(X),
+    "jacobian by columns": lambda **o: srcdiff.jacobian(anew(rows), mode="forward", **o)(X),
     "hessian": lambda **o: srcdiff.hessian(square, **o)(X, Y),
     "hvp": lambda **o: srcdiff.hvp(square, (X, Y), Y, **o),
     "vhp": lambda **o: srcdiff.vhp(square, (X, Y), Y, **o),

@@ -512,7 +512,7 @@ def assert_same_directions(f, args, inputs, outputs=None):
     found = point.along_many(together, 3)
     if found is CANNOT:
         return False
-    found = dict(leaves(found))
+    found = dict(leaves(found[1]))
     for k, one in enumerate(many):
         for path, tangent in leaves(point.along(with_leaves(point.inputs, one))[1]):
             tol = 1e-12 if np.result_type(tangent).itemsize >= 8 else 1e-5
