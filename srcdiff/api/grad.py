@@ -266,7 +266,7 @@ def stages(
     >>> import srcdiff
     >>> def f(x):
     ...     return x * x
-    >>> list(srcdiff.stages(f))[:2]
+    >>> list(srcdiff.aot.stages(f))[:2]
     ['lower', 'inline']
     """
     return all_stages(grad(f, inputs, **options), example)

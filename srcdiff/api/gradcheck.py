@@ -255,7 +255,7 @@ def gradcheck(
 
     >>> import numpy as np
     >>> import srcdiff
-    >>> srcdiff.gradcheck(lambda x, y: np.sin(x) * y, (np.array([0.3, 0.7]), 2.0))
+    >>> srcdiff.testing.gradcheck(lambda x, y: np.sin(x) * y, (np.array([0.3, 0.7]), 2.0))
     True
     """
     batches = check_batched_grad, check_batched_forward_grad
@@ -388,7 +388,7 @@ def gradgradcheck(
 
     >>> import numpy as np
     >>> import srcdiff
-    >>> srcdiff.gradgradcheck(lambda x: np.sum(x ** 3), (np.array([0.3, 0.7]),))
+    >>> srcdiff.testing.gradgradcheck(lambda x: np.sum(x ** 3), (np.array([0.3, 0.7]),))
     True
     """
     check = Check(f, args, inputs, outputs, 1e-6)

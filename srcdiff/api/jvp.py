@@ -150,7 +150,7 @@ class Jvp(Transformed, Generic[P, R]):
 
 @overload
 def jvp(
-    f: Callable[P, R], *, inputs: Any = None, outputs: Any = None, **options: Unpack[OfAll]
+    f: Callable[P, R], /, *, inputs: Any = None, outputs: Any = None, **options: Unpack[OfAll]
 ) -> Jvp[P, R]: ...
 @overload
 def jvp(
@@ -159,6 +159,7 @@ def jvp(
 @overload
 def jvp(
     f: Callable[..., tuple[R, Any]],
+    /,
     primals: Sequence[Any],
     tangents: Any,
     *,
@@ -167,10 +168,10 @@ def jvp(
 ) -> tuple[R, Any, Any]: ...
 @overload
 def jvp(
-    f: Callable[..., R], primals: Sequence[Any], tangents: Any, **kwargs: Any
+    f: Callable[..., R], /, primals: Sequence[Any], tangents: Any, **kwargs: Any
 ) -> tuple[R, Any]: ...
 @entry
-def jvp(f: Any = None, primals: Any = None, tangents: Any = None, **kwargs: Any) -> Any:
+def jvp(f: Any = None, /, primals: Any = None, tangents: Any = None, **kwargs: Any) -> Any:
     """The value of a function and its derivative along a direction (Jacobian-vector product).
 
     Args:
@@ -247,7 +248,7 @@ class Linearized(Jvp[P, R]):
 
 @overload
 def linearize(
-    f: Callable[P, R], *, inputs: Any = None, outputs: Any = None, **options: Unpack[OfAll]
+    f: Callable[P, R], /, *, inputs: Any = None, outputs: Any = None, **options: Unpack[OfAll]
 ) -> Linearized[P, R]: ...
 @overload
 def linearize(
@@ -260,7 +261,7 @@ def linearize(
 @overload
 def linearize(f: Callable[..., R], x: Any, /, *primals: Any, **kwargs: Any) -> tuple[R, Linear]: ...
 @entry
-def linearize(f: Any = None, *primals: Any, **kwargs: Any) -> Any:
+def linearize(f: Any = None, /, *primals: Any, **kwargs: Any) -> Any:
     """The value of a function and its derivative as a linear function of the direction.
 
     The linear function takes a tangent for each of the `primals`, or for each of the `inputs`.  It

@@ -67,7 +67,7 @@ def _one(point: Point) -> Any:
 
 @overload
 def hvp(
-    f: Callable[P, Any], *, inputs: Any = 0, outputs: Any = None, **options: Unpack[OfAll]
+    f: Callable[P, Any], /, *, inputs: Any = 0, outputs: Any = None, **options: Unpack[OfAll]
 ) -> Product[P]: ...
 @overload
 def hvp(
@@ -75,10 +75,10 @@ def hvp(
 ) -> Callable[[Callable[P, Any]], Product[P]]: ...
 @overload
 def hvp(
-    f: Callable[..., Any], args: Sequence[Any], v: Any = None, inputs: Any = 0, **kwargs: Any
+    f: Callable[..., Any], /, args: Sequence[Any], v: Any = None, inputs: Any = 0, **kwargs: Any
 ) -> Any: ...
 @entry
-def hvp(f: Any = None, args: Any = None, v: Any = None, inputs: Any = 0, **kwargs: Any) -> Any:
+def hvp(f: Any = None, /, args: Any = None, v: Any = None, inputs: Any = 0, **kwargs: Any) -> Any:
     """The product of the Hessian of a function with a vector, by one forward-over-reverse run.
 
     Args:
@@ -103,7 +103,7 @@ def hvp(f: Any = None, args: Any = None, v: Any = None, inputs: Any = 0, **kwarg
 
 @overload
 def vhp(
-    f: Callable[P, Any], *, inputs: Any = 0, outputs: Any = None, **options: Unpack[OfAll]
+    f: Callable[P, Any], /, *, inputs: Any = 0, outputs: Any = None, **options: Unpack[OfAll]
 ) -> ReverseProduct[P]: ...
 @overload
 def vhp(
@@ -111,10 +111,10 @@ def vhp(
 ) -> Callable[[Callable[P, Any]], ReverseProduct[P]]: ...
 @overload
 def vhp(
-    f: Callable[..., Any], args: Sequence[Any], v: Any = None, inputs: Any = 0, **kwargs: Any
+    f: Callable[..., Any], /, args: Sequence[Any], v: Any = None, inputs: Any = 0, **kwargs: Any
 ) -> Any: ...
 @entry
-def vhp(f: Any = None, args: Any = None, v: Any = None, inputs: Any = 0, **kwargs: Any) -> Any:
+def vhp(f: Any = None, /, args: Any = None, v: Any = None, inputs: Any = 0, **kwargs: Any) -> Any:
     """The product of a vector with the Hessian of a function, by reverse over reverse.
 
     It takes what `hvp` takes, and gives the same numbers, as the Hessian is symmetric.

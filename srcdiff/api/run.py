@@ -294,7 +294,7 @@ def active_parameters(f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) 
 
 
 @entry
-def run(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
+def run(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Run:
     """Run a function once, and record what its gradients need.
 
     Args:
@@ -307,7 +307,7 @@ def run(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
         `.release()`; `run[0]` and `run["loss"]` select an output.
 
     >>> import srcdiff
-    >>> r = srcdiff.run(lambda x, y: (x * y, x + y), 3.0, 4.0)
+    >>> r = srcdiff.autograd.run(lambda x, y: (x * y, x + y), 3.0, 4.0)
     >>> r.value
     (12.0, 7.0)
     >>> r[0].grad(("x", "y"), retain_graph=True)

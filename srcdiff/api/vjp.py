@@ -58,7 +58,7 @@ class Vjp(Transformed, Generic[P, R]):
 
 @overload
 def vjp(
-    f: Callable[P, R], *, inputs: Any = None, outputs: Any = None, **options: Unpack[OfAll]
+    f: Callable[P, R], /, *, inputs: Any = None, outputs: Any = None, **options: Unpack[OfAll]
 ) -> Vjp[P, R]: ...
 @overload
 def vjp(
@@ -71,7 +71,7 @@ def vjp(
 @overload
 def vjp(f: Callable[..., R], x: Any, /, *args: Any, **kwargs: Any) -> tuple[R, Pullback]: ...
 @entry
-def vjp(f: Any = None, *args: Any, **kwargs: Any) -> Any:
+def vjp(f: Any = None, /, *args: Any, **kwargs: Any) -> Any:
     """The value of a function and its pullback.
 
     Args:

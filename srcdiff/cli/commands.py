@@ -100,7 +100,7 @@ def keys(words: list[str] | None) -> Any:
 
 
 def options_of(given: Namespace) -> dict[str, Any]:
-    """The options of `srcdiff.generate` in a command."""
+    """The options of `srcdiff.aot.generate` in a command."""
     names = (*SPELLINGS, *(f.name for f in fields(Wanted)))
     found = {name: getattr(given, name) for name in names if hasattr(given, name)}
     return {**found, "inputs": keys(given.inputs), "outputs": keys(given.outputs)}
@@ -192,7 +192,7 @@ def _task_of(path: Path) -> Task:
     if "example" in options and options["example"] is None:
         raise TargetError(
             f"{path} was made with an example that was given in Python: make it again by the same "
-            "call of srcdiff.generate, or give the example as text"
+            "call of srcdiff.aot.generate, or give the example as text"
         )
     folder = str(path.resolve().parent)
     import_as_project(path.resolve().parent)

@@ -12,7 +12,7 @@ import pytest
 import srcdiff
 from srcdiff.driver import derivative, executable, pipeline
 from srcdiff.driver.options import Options
-from srcdiff.errors import TransformError, UnsupportedError
+from srcdiff.errors import TransformError, UncompiledWarning, UnsupportedError
 from srcdiff.ir import Target
 from tests.corpus.native import interpreted
 from tests.programs import GOLDEN
@@ -347,7 +347,7 @@ def test_outputs_are_selected(name):
 def test_unused_means_the_same_everywhere(name):
     def run(**options):
         if name == "run":
-            found = srcdiff.run(one_of_two, X, Y)[0].grad(("x", "y"), **options)
+            found = srcdiff.autograd.run(one_of_two, X, Y)[0].grad(("x", "y"), **options)
         elif name == "backward":
             b = srcdiff.backward(one_of_two, ("x", "y"), has_aux=True, **options)
             store, _ = added(b, X, Y)
@@ -358,7 +358,7 @@ def test_unused_means_the_same_everywhere(name):
         return found
 
     for options in ({}, {"unused": "error"}, {"allow_unused": False}):
-        with pytest.raises(srcdiff.UnusedInputError):
+        with pytest.raises(srcdiff.errors.UnusedInputError):
             run(**options)
     none, zeros = (run(unused=u) for u in ("none", "zeros"))
     alike(run(allow_unused=True), none)
@@ -415,11 +415,11 @@ def test_directions_have_an_item_for_each_input():
     for given, said in (
         ({"a": V}, "the keys 'a', 'b'"), ({"a": V, "c": V}, "the key 'b'"), ((V, V), "given tuple"),
     ):
-        with pytest.raises(srcdiff.CotangentError, match=said):
+        with pytest.raises(srcdiff.errors.CotangentError, match=said):
             j(X, Y, tangents=given)
-    with pytest.raises(srcdiff.CotangentError, match="expected 2 items"):
+    with pytest.raises(srcdiff.errors.CotangentError, match="expected 2 items"):
         srcdiff.hvp(square, (X, Y), (V,), inputs=("x", "y"))
-    with pytest.raises(srcdiff.CotangentError, match="tangents: expected 1"):
+    with pytest.raises(srcdiff.errors.CotangentError, match="tangents: expected 1"):
         srcdiff.linearize(vector, X, Y, inputs="x")[1](V, V)
 
 
@@ -465,8 +465,8 @@ def test_options_beside_any_keywords():
 def test_what_compiled_code_cannot_do():
     f = vector_anew()
     compiled = srcdiff.grad(f, compile="numba")
-    hooks = srcdiff.saved_hooks(lambda a: a, lambda a: a)
-    for context in (hooks, srcdiff.detect_anomaly()):
+    hooks = srcdiff.autograd.saved_hooks(lambda a: a, lambda a: a)
+    for context in (hooks, srcdiff.autograd.detect_anomaly()):
         with context, pytest.raises(UnsupportedError, match="compile='numba'|compiled by Numba"):
             compiled(X, Y, grad_outputs=CT)
     with pytest.raises(UnsupportedError, match="adjoints are checked with the lines"):
@@ -498,7 +498,7 @@ def test_numpy_runs_what_numba_refuses(f):
     pytest.importorskip("numba")
     line = f.__code__.co_firstlineno + 1
     g = srcdiff.value_and_grad(f, compile="auto")
-    with pytest.warns(srcdiff.UncompiledWarning, match=rf"NumPy runs .*test_options\.py:{line}:"):
+    with pytest.warns(UncompiledWarning, match=rf"NumPy runs .*test_options\.py:{line}:"):
         found = g(X, Y)
     agree(found, srcdiff.value_and_grad(f)(X, Y))
     agree(g(Y, X), srcdiff.value_and_grad(f)(Y, X))
@@ -520,7 +520,7 @@ def test_other_layouts_are_other_functions_to_numba():
     agree(g(a), srcdiff.grad(turned)(a))
     assert "njit" in g.source
     b = np.asfortranarray(a)
-    with pytest.warns(srcdiff.UncompiledWarning, match="incompatible shape for array"):
+    with pytest.warns(UncompiledWarning, match="incompatible shape for array"):
         agree(g(b), srcdiff.grad(turned)(b))
 
 
@@ -532,7 +532,7 @@ def test_what_is_nothing_for_numba():
 
 def test_options_that_go_without_numba():
     f = vector_anew()
-    with pytest.warns(srcdiff.UncompiledWarning, match="workspace=True is not supported with"):
+    with pytest.warns(UncompiledWarning, match="workspace=True is not supported with"):
         found = srcdiff.grad(f, compile="auto", workspace=True)(X, Y, grad_outputs=CT)
     agree(found, srcdiff.grad(f)(X, Y, grad_outputs=CT))
 
@@ -541,7 +541,7 @@ def test_numba_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
     f = vector_anew()
     g = srcdiff.grad(f, compile="auto")
-    with pytest.warns(srcdiff.UncompiledWarning, match="Numba is not installed: pip install"):
+    with pytest.warns(UncompiledWarning, match="Numba is not installed: pip install"):
         found = g(X, Y, grad_outputs=CT)
     agree(found, srcdiff.grad(f)(X, Y, grad_outputs=CT))
     agree(g(Y, X, grad_outputs=CT), srcdiff.grad(f)(Y, X, grad_outputs=CT))

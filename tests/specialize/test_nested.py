@@ -165,7 +165,7 @@ SELECTED = ("the first", "the second", "both")
 
 @pytest.mark.parametrize(("chosen", "cotangents"), SELECTIONS, ids=SELECTED)
 def test_batches_that_are_outputs_again(chosen, cotangents):
-    run = srcdiff.run(outputs, X, W)
+    run = srcdiff.autograd.run(outputs, X, W)
     many = autograd.grad(
         [run[k] for k in chosen], ["x", "w"], cotangents, create_graph=True, is_grads_batched=True
     )
@@ -191,7 +191,7 @@ def assert_same(found, expected):
 
 
 def test_a_batch_of_none_that_is_an_output_again():
-    run = srcdiff.run(outputs, X, W)
+    run = srcdiff.autograd.run(outputs, X, W)
     (rows,) = autograd.grad(run[0], "x", V[:0], create_graph=True, is_grads_batched=True)
     assert rows.value.shape == (0, 3)
     np.testing.assert_array_equal(autograd.grad(rows, "x", V[:0])[0], np.zeros(3))
@@ -204,7 +204,7 @@ def test_batches_that_are_outputs_again_in_torch(chosen, cotangents):
     torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
     x, w = (torch.tensor(a, requires_grad=True) for a in (X, W))
     theirs = (torch.sin(x) * w, (x * x * w).sum())
-    run = srcdiff.run(outputs, X, W)
+    run = srcdiff.autograd.run(outputs, X, W)
     again = {"create_graph": True, "is_grads_batched": True}
     ours = autograd.grad([run[k] for k in chosen], ["x", "w"], cotangents, **again)
     theirs = torch.autograd.grad(
@@ -621,7 +621,7 @@ def beside(x, y):
 @pytest.mark.parametrize("f", [curried_here, curried_before, captured, beside])
 def test_a_transform_with_options_alone_is_differentiated_like_the_direct_form(f):
     x, y = np.array([0.5, -1.0, 2.0]), np.array([1.0, 0.3, -0.7])
-    assert srcdiff.gradcheck(f, (x, y))
+    assert srcdiff.testing.gradcheck(f, (x, y))
     if f in (curried_here, curried_before):
         expected = srcdiff.grad(called_at_once, (0, 1))(x, y)
         np.testing.assert_allclose(srcdiff.grad(f, (0, 1))(x, y), expected, rtol=1e-13)

@@ -131,7 +131,7 @@ def runs() -> None:
     b = srcdiff.backward(loss, "w")
     assert_type(b(w, x, into={}), float)
     b(w, x)  # error
-    srcdiff.run(loss, w, x).grad("w")
+    srcdiff.autograd.run(loss, w, x).grad("w")
 
 
 def curried() -> None:
