@@ -1,104 +1,59 @@
-"""srcdiff: a compiler from NumPy functions to the source of their gradients."""
+"""srcdiff: a compiler from NumPy functions to the source of their gradients.
+
+Here are the transforms, and what programs are written with that are differentiated.  `autograd` has
+torch's names, `aot` writes files, `rules` is for rules of your own, `testing` compares with
+differences, `errors` has all errors.
+"""
 
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
-from srcdiff.api.grad import grad, source, stages, value_and_grad
+from srcdiff import errors as errors
+from srcdiff.api.grad import grad, source, value_and_grad
 from srcdiff.driver.derivative import Derivative
-from srcdiff.errors import (
-    AnomalyError,
-    CotangentError,
-    CotangentTypeError,
-    DtypeError,
-    ExtraError,
-    GradcheckError,
-    HeadError,
-    MissingRuleError,
-    ReleasedError,
-    SavedValueError,
-    SrcdiffError,
-    StaleError,
-    StaleWarning,
-    TargetError,
-    TransformError,
-    UncompiledWarning,
-    UnsupportedError,
-    UnusedInputError,
-    UnverifiedWarning,
-    WrongDerivativeError,
-)
-from srcdiff.primitives.registry import (
-    elementwise,
-    forward,
-    linear,
-    load_rules,
-    nondifferentiable,
-    rule,
-    scalar_rule,
-)
+from srcdiff.errors import SrcdiffError, TransformError, UnsupportedError
 from srcdiff.runtime.arrays import stop_gradient
-from srcdiff.runtime.contexts import enable_grad, no_grad, saved_hooks, set_grad_enabled
 from srcdiff.runtime.service import install as _install
 from srcdiff.version import VERSION
 
 if TYPE_CHECKING:
+    from srcdiff import aot as aot
     from srcdiff import autograd as autograd
     from srcdiff import rules as rules
     from srcdiff import testing as testing
-    from srcdiff.aot.generate import generate as generate
-    from srcdiff.aot.generate import generated as generated
     from srcdiff.api.backward import backward as backward
-    from srcdiff.api.differentiable import Differentiable as Differentiable
     from srcdiff.api.differentiable import differentiable as differentiable
-    from srcdiff.api.gradcheck import gradcheck as gradcheck
-    from srcdiff.api.gradcheck import gradgradcheck as gradgradcheck
     from srcdiff.api.jacobian import hessian as hessian
-    from srcdiff.api.jacobian import hvp as hvp
     from srcdiff.api.jacobian import jacobian as jacobian
-    from srcdiff.api.jacobian import vhp as vhp
     from srcdiff.api.jvp import jvp as jvp
     from srcdiff.api.jvp import linearize as linearize
+    from srcdiff.api.products import hvp as hvp
+    from srcdiff.api.products import vhp as vhp
     from srcdiff.api.profile import profile as profile
-    from srcdiff.api.run import Run as Run
-    from srcdiff.api.run import run as run
     from srcdiff.api.vjp import vjp as vjp
-    from srcdiff.driver.anomaly import detect_anomaly as detect_anomaly
-    from srcdiff.driver.pullback import Pullback as Pullback
     from srcdiff.runtime.checkpoint import checkpoint as checkpoint
     from srcdiff.runtime.checkpoint import checkpointed as checkpointed
     from srcdiff.runtime.implicit import fixed_point as fixed_point
     from srcdiff.runtime.implicit import implicit as implicit
-    from srcdiff.runtime.trees import hook as hook
 
 __version__ = VERSION
 
 __all__ = [
-    "AnomalyError", "CotangentError", "CotangentTypeError", "Derivative", "Differentiable",
-    "DtypeError", "ExtraError", "GradcheckError", "HeadError", "MissingRuleError", "Pullback",
-    "ReleasedError", "Run", "SavedValueError", "SrcdiffError", "StaleError", "StaleWarning",
-    "TargetError", "TransformError", "UncompiledWarning", "UnsupportedError", "UnusedInputError",
-    "UnverifiedWarning", "WrongDerivativeError", "autograd", "backward", "checkpoint",
-    "checkpointed", "detect_anomaly", "differentiable", "elementwise", "enable_grad",
-    "fixed_point", "forward", "generate", "generated", "grad", "gradcheck", "gradgradcheck",
-    "hessian", "hook", "hvp", "implicit", "jacobian", "jvp", "linear", "linearize", "load_rules",
-    "no_grad", "nondifferentiable", "profile", "rule", "rules", "run", "saved_hooks",
-    "scalar_rule", "set_grad_enabled", "source", "stages", "stop_gradient", "testing",
-    "value_and_grad", "vhp", "vjp",
+    "Derivative", "SrcdiffError", "TransformError", "UnsupportedError", "aot", "autograd",
+    "backward", "checkpoint", "checkpointed", "differentiable", "errors", "fixed_point", "grad",
+    "hessian", "hvp", "implicit", "jacobian", "jvp", "linearize", "profile", "rules", "source",
+    "stop_gradient", "testing", "value_and_grad", "vhp", "vjp",
 ]  # fmt: skip
 
 
 _ON_FIRST_USE = {
-    "autograd": "autograd", "rules": "rules", "testing": "testing",
-    "generate": "aot.generate", "generated": "aot.generate", "backward": "api.backward",
-    "Differentiable": "api.differentiable", "differentiable": "api.differentiable",
-    "gradcheck": "api.gradcheck", "gradgradcheck": "api.gradcheck", "profile": "api.profile",
-    "Run": "api.run", "run": "api.run",
+    "aot": "aot", "autograd": "autograd", "rules": "rules", "testing": "testing",
+    "backward": "api.backward", "differentiable": "api.differentiable", "profile": "api.profile",
     "hessian": "api.jacobian", "hvp": "api.nested", "jacobian": "api.jacobian",
     "vhp": "api.nested", "jvp": "api.nested", "linearize": "api.nested", "vjp": "api.nested",
-    "Pullback": "driver.pullback", "detect_anomaly": "driver.anomaly",
     "checkpoint": "runtime.checkpoint", "checkpointed": "runtime.checkpoint",
-    "fixed_point": "runtime.implicit", "implicit": "runtime.implicit", "hook": "runtime.trees",
+    "fixed_point": "runtime.implicit", "implicit": "runtime.implicit",
 }  # fmt: skip
 """The modules of public names that are read when one is first asked for.
 

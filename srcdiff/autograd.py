@@ -1,4 +1,8 @@
-"""torch's `grad` and `backward`, with its signatures, over recorded runs of functions."""
+"""What has torch's names: `grad` and `backward`, over recorded runs of functions, and contexts.
+
+`run` records a run.  `no_grad`, `enable_grad` and `set_grad_enabled` are read in the source of a
+function; `hook` changes an adjoint, `saved_hooks` what is saved; `detect_anomaly` looks for nan.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,17 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from srcdiff.api.run import Output, accumulate, gradients
+from srcdiff.api.run import Output, Run, accumulate, gradients, run
+from srcdiff.driver.anomaly import detect_anomaly
+from srcdiff.driver.options import with_unused
 from srcdiff.errors import CotangentTypeError, entry
+from srcdiff.runtime.contexts import enable_grad, no_grad, saved_hooks, set_grad_enabled
+from srcdiff.runtime.trees import hook
 
-__all__ = ["backward", "grad"]
+__all__ = [
+    "Run", "backward", "detect_anomaly", "enable_grad", "grad", "hook", "no_grad", "run",
+    "saved_hooks", "set_grad_enabled",
+]  # fmt: skip
 
 
 @entry
@@ -41,7 +52,7 @@ def grad(
         A tuple with a gradient for every input.
 
     >>> import srcdiff
-    >>> r = srcdiff.run(lambda x, y: x * x * y, 3.0, 2.0)
+    >>> r = srcdiff.autograd.run(lambda x, y: x * x * y, 3.0, 2.0)
     >>> dx, dy = srcdiff.autograd.grad(r, ("x", "y"), create_graph=True)
     >>> dx.value, srcdiff.autograd.grad(dx, "x")
     (12.0, (4.0,))
@@ -56,11 +67,11 @@ def grad(
         )
     many = _outputs(outputs)
     items = list(inputs) if isinstance(inputs, (tuple, list)) else [inputs]
-    found = gradients(
-        many, items, _cotangents(grad_outputs, outputs, many), retain_graph, create_graph,
-        allow_unused, is_grads_batched, materialize_grads,
-    )  # fmt: skip
-    return tuple(found)
+    asked = with_unused({"allow_unused": allow_unused, "materialize_grads": materialize_grads})
+    cotangents = _cotangents(grad_outputs, outputs, many)
+    return tuple(
+        gradients(many, items, cotangents, retain_graph, create_graph, is_grads_batched, **asked)
+    )
 
 
 @entry
@@ -83,7 +94,7 @@ def backward(
         inputs: the inputs whose gradients are added up; None for all.
 
     >>> import srcdiff
-    >>> r = srcdiff.run(lambda x: x * x, 3.0)
+    >>> r = srcdiff.autograd.run(lambda x: x * x, 3.0)
     >>> srcdiff.autograd.backward(r, retain_graph=True)
     >>> srcdiff.autograd.backward(r)
     >>> r.grads
@@ -118,8 +129,8 @@ def _outputs(outputs: Any) -> list[Output]:
     if isinstance(outputs, (tuple, list)) and all(isinstance(o, Output) for o in outputs):
         return list(outputs)
     raise TypeError(
-        "outputs: expected a Run (of srcdiff.run), an output of one, or a sequence of those, "
-        f"given {type(outputs).__name__}"
+        "outputs: expected a Run (of srcdiff.autograd.run), an output of one, or a sequence of "
+        f"those, given {type(outputs).__name__}"
     )
 
 

@@ -24,6 +24,14 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 from srcdiff.texts import line_of
 
+__all__ = [
+    "AnomalyError", "CotangentError", "CotangentTypeError", "DtypeError", "EmptyInputsError",
+    "ExtraError", "GradcheckError", "HeadError", "InternalError", "MissingRuleError",
+    "ReleasedError", "SavedValueError", "SrcdiffError", "StaleError", "StaleWarning",
+    "TargetError", "TransformError", "UncompiledWarning", "UnsupportedError", "UnusedInputError",
+    "UnverifiedWarning", "ValidationError", "WrongDerivativeError",
+]  # fmt: skip
+
 E = TypeVar("E", bound="SrcdiffError")
 
 _NONE: Mapping[str, Any] = MappingProxyType({})

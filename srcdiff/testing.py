@@ -31,7 +31,7 @@ def check_rule(function: Any, *args: Any, order: int = 2, eps: float = 1e-6, **k
     one mode against the other; that arguments are left alone; shapes and dtypes; the second order.
 
     Args:
-        function: what the rule is the rule of, or what `@srcdiff.rule` made of the template.
+        function: what the rule is the rule of, or what `@srcdiff.rules.rule` made of the template.
         args, kwargs: arguments; those of floating point numbers are differentiated by.
         order: 1 leaves out the second order.
         eps: the step of the differences.
@@ -53,7 +53,8 @@ def check_rule(function: Any, *args: Any, order: int = 2, eps: float = 1e-6, **k
     found = lookup(function)
     if found is None or found.template is None:
         name = getattr(function, "__name__", repr(function))
-        raise MissingRuleError(f"`{name}` has no rule", remedy="Write one with @srcdiff.rule.")
+        remedy = "Write one with @srcdiff.rules.rule."
+        raise MissingRuleError(f"`{name}` has no rule", remedy=remedy)
     _check_notation(found, function)
     program = _program(function, len(args), kwargs)
     _check_lines(found, function, args, kwargs)

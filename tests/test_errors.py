@@ -10,6 +10,7 @@ import pytest
 
 import srcdiff
 from srcdiff import errors, ir
+from srcdiff.errors import MissingRuleError
 from srcdiff.frontend.source.parse import parse
 from srcdiff.runtime import trees
 from tests.limits.places import PACKAGE
@@ -64,7 +65,7 @@ def test_async_function():
 
 def test_missing_rule():
     text = "def f(x):\n    y = x * 2.0\n    return np.sum(y) + np.histogramdd(y)[0][0, 0]\n"
-    message = refusal(text, srcdiff.MissingRuleError, args=(np.ones(3),))
+    message = refusal(text, MissingRuleError, args=(np.ones(3),))
     line = "return np.sum(y) + np.histogramdd(y)[0][0, 0]"
     assert_located(message, 3, line, "np.histogramdd")
     assert "np.histogramdd" in message
@@ -114,7 +115,7 @@ def test_unknown_input_name():
 @pytest.mark.parametrize("given", [None, np.ones(2), np.ones(3) * 1j, "text"])
 def test_cotangent_that_does_not_fit(given):
     f = define("def f(x):\n    y = x * x\n    return y\n", "f", {})
-    with pytest.raises(srcdiff.CotangentError) as info:
+    with pytest.raises(srcdiff.errors.CotangentError) as info:
         srcdiff.grad(f)(np.ones(3), grad_outputs=given)
     reason, shown, under = str(info.value).splitlines()
     assert "grad_outputs" in reason
@@ -153,12 +154,12 @@ def test_refused_at_transform_time_not_after_running():
 def test_error_classes():
     assert issubclass(srcdiff.TransformError, (srcdiff.SrcdiffError, RuntimeError))
     assert issubclass(srcdiff.UnsupportedError, NotImplementedError)
-    assert issubclass(srcdiff.MissingRuleError, srcdiff.UnsupportedError)
-    assert issubclass(srcdiff.UnusedInputError, srcdiff.TransformError)
-    assert issubclass(srcdiff.CotangentError, ValueError)
-    assert issubclass(srcdiff.CotangentTypeError, TypeError)
-    assert issubclass(srcdiff.DtypeError, TypeError)
-    assert issubclass(srcdiff.ReleasedError, RuntimeError)
+    assert issubclass(MissingRuleError, srcdiff.UnsupportedError)
+    assert issubclass(srcdiff.errors.UnusedInputError, srcdiff.TransformError)
+    assert issubclass(srcdiff.errors.CotangentError, ValueError)
+    assert issubclass(srcdiff.errors.CotangentTypeError, TypeError)
+    assert issubclass(srcdiff.errors.DtypeError, TypeError)
+    assert issubclass(srcdiff.errors.ReleasedError, RuntimeError)
 
 
 def test_syntax_of_inputs():
@@ -196,7 +197,7 @@ def test_an_input_without_a_derivative_is_shown_where_it_is_a_parameter():
     def power(x, n):
         return x**n
 
-    with pytest.raises(srcdiff.DtypeError, match="`n` has dtype int64") as caught:
+    with pytest.raises(srcdiff.errors.DtypeError, match="`n` has dtype int64") as caught:
         srcdiff.grad(power, "n")(2.0, 3)
     line = power.__code__.co_firstlineno
     assert f"test_errors.py:{line}:5: def power(x, n):" in str(caught.value)
@@ -208,11 +209,11 @@ def test_polynomials_of_numpy_are_no_arguments(name):
         return p(x) * x
 
     p = getattr(np.polynomial, name)([1.0, 2.0])
-    with pytest.raises(srcdiff.MissingRuleError, match="the method `_val` has no rule") as caught:
+    with pytest.raises(MissingRuleError, match="the method `_val` has no rule") as caught:
         srcdiff.grad(f)(2.0, p)
     assert caught.value.loc.file.endswith("_polybase.py")
     assert_located(str(caught.value), caught.value.loc.line, "return self._val(arg, self.coef)")
-    assert "Give it a rule with @srcdiff.rule" in caught.value.remedy
+    assert "Give it a rule with @srcdiff.rules.rule" in caught.value.remedy
     with pytest.raises(srcdiff.UnsupportedError, match="the function called here, `p`") as caught:
         srcdiff.grad(f, "p")(2.0, p)
     line = f.__code__.co_firstlineno + 1

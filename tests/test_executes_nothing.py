@@ -23,7 +23,8 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.api.jvp import forward_of
+from srcdiff.api.forward import forward_of
+from srcdiff.driver.options import Options
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.report import fragment
 
@@ -57,8 +58,8 @@ def second(f):
 WAYS = {
     "source": lambda f: srcdiff.source(f, example=(X,)),
     "without an example": srcdiff.source,
-    "stages": lambda f: srcdiff.stages(f, example=(X,)),
-    "forward": lambda f: forward_of(f, ("x",)).for_kinds({"x": kind_of(X, "x")}),
+    "stages": lambda f: srcdiff.aot.stages(f, example=(X,)),
+    "forward": lambda f: forward_of(f, Options(), ("x",)).for_kinds({"x": kind_of(X, "x")}),
     "hessian": lambda f: srcdiff.hessian(f).source,
     "report": report,
     "inside": lambda f: srcdiff.source(lambda x: np.sum(srcdiff.grad(f)(x) * x), example=(X,)),
@@ -565,12 +566,17 @@ def unused(x):
     return np.sum(x**3), event(12)
 
 
+def _selected(f, run):
+    """The outputs of a run that are differentiated."""
+    return run[0] if f in OUTPUTS else run
+
+
 CALLS = {
     "grad": lambda f: srcdiff.grad(f, outputs=OUTPUTS.get(f))(X),
     "value_and_grad": lambda f: srcdiff.value_and_grad(f, outputs=OUTPUTS.get(f))(X),
     "jvp": lambda f: srcdiff.jvp(f, (X,), (X,), outputs=OUTPUTS.get(f)),
     "vjp": lambda f: srcdiff.vjp(f, X, outputs=OUTPUTS.get(f))[1](),
-    "run": lambda f: srcdiff.run(f, X)[0].grad() if f in OUTPUTS else srcdiff.run(f, X).grad(),
+    "run": lambda f: _selected(f, srcdiff.autograd.run(f, X)).grad(),
     "backward": lambda f: srcdiff.backward(f, outputs=OUTPUTS.get(f))(X, into={}),
     "hvp": lambda f: srcdiff.hvp(_first(f), (X,), X),
     "hessian": lambda f: srcdiff.hessian(_first(f))(X),

@@ -39,6 +39,7 @@ class Facts:
     parts: Mapping[int, str] = field(default_factory=dict)  # of a result that is unpacked at once
     laid: frozenset[str] = frozenset()  # whose tangents lie in memory as they do
     target: ir.Target = ir.HOST
+    unused: frozenset[str] = frozenset()  # inputs with a tangent that no output depends on
 
     @cached_property
     def shadowed(self) -> frozenset[str]:

@@ -24,7 +24,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.aot.dependencies import sources_of
 from srcdiff.aot.files import Head, rules_hash
-from srcdiff.api.jvp import Forward
+from srcdiff.api.forward import Forward
 from srcdiff.backends import kind_checks
 from srcdiff.backends.cupy import helpers
 from srcdiff.backends.function_text import holds_containers, holds_records
@@ -35,7 +35,7 @@ from srcdiff.codegen.emit import Made
 from srcdiff.codegen.printer import wrap
 from srcdiff.driver.arguments import check_read
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.options import Options, check_compile
+from srcdiff.driver.options import Options, check_compile, with_unused
 from srcdiff.driver.pipeline import derive
 from srcdiff.errors import TargetError, TransformError
 from srcdiff.frontend.request import Input, items_of, spelled
@@ -59,8 +59,7 @@ class Wanted:
     example: Any = None
     inline: bool = False
     checks: bool = True
-    allow_unused: bool | None = None
-    materialize_grads: bool = False
+    unused: str = "error"
     has_aux: bool = False
     strong_zeros: bool = False
     backend: str = "numpy"
@@ -85,10 +84,9 @@ class Wanted:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Wanted:
-        """The options as a text has them, in which tuples are lists."""
+        """The options as they are given; those of a text have lists for tuples."""
         pairs = ((k, tuple(v) if isinstance(v, list) else v) for k, v in options.items())
-        given: dict[str, Any] = dict(pairs)
-        return cls(**given)
+        return cls(**with_unused(dict(pairs)))
 
     def recorded(self) -> dict[str, Any]:
         """The options that are not at their defaults; an example only if it is a text."""
@@ -106,18 +104,20 @@ class Wanted:
         if self.mode == "forward":
             outputs = 0 if self.has_aux and not first else outputs
             inputs = tuple(items_of(self.inputs)[1])
-            return Forward(inner, Options(inputs, outputs, mode="forward"))
+            unused = self.unused if first else "zeros"
+            return Forward(inner, Options(inputs, outputs, unused, mode="forward"))
         return Derivative(inner, Options(
-            self.inputs, outputs, self.allow_unused, self.materialize_grads,
-            self.has_aux, self.value, strong_zeros=self.strong_zeros,
+            self.inputs, outputs, self.unused, self.has_aux, self.value,
+            strong_zeros=self.strong_zeros,
         ))  # fmt: skip
 
     def inner(self, f: Any) -> Any:
         """The function that is differentiated last: for order 2 the gradient."""
         for k in range(self.order - 1):
+            along = "zeros" if k else self.unused
             f = Derivative(f, Options(
                 self.inputs, self.outputs if k == 0 else None,
-                materialize_grads=self.mode == "forward", has_aux=self.has_aux,
+                along if self.mode == "forward" else "error", self.has_aux,
                 strong_zeros=self.strong_zeros,
             ))  # fmt: skip
         return f

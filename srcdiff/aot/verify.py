@@ -16,12 +16,12 @@ import numpy as np
 from srcdiff.aot.dependencies import differs, is_gone, sources_of
 from srcdiff.aot.files import Head, current, meaning, read_head, rules_hash
 from srcdiff.aot.job import Job, Wanted
+from srcdiff.api.forward import Forward
 from srcdiff.api.gradcheck import gradcheck
-from srcdiff.api.jvp import Forward
 from srcdiff.api.point import Point
 from srcdiff.backends.loader import compile_module
 from srcdiff.backends.numba import jit
-from srcdiff.driver.options import Options, at
+from srcdiff.driver.options import Options, at, with_unused
 from srcdiff.driver.structures import leaves, random_like
 from srcdiff.errors import GradcheckError
 from srcdiff.frontend.signatures import place_of
@@ -100,7 +100,7 @@ def verified(job: Job) -> None:
         inner, kept(job.example), inputs=wanted.inputs, outputs=0 if aux else outputs,
         check_forward_ad=forward, check_backward_ad=not forward,
     )  # fmt: skip
-    options = Options(wanted.inputs, outputs, materialize_grads=True, has_aux=aux)
+    options = Options(wanted.inputs, outputs, "zeros", aux)
     point = Point(inner, options, kept(job.example), {})
     functions = compile_module(job.in_memory(), {}, job.request.name, "generated")
     run = _along if forward else _back
@@ -149,11 +149,11 @@ class Asked:
         self.place = Path(place_of(f).file).parent / path
         text = current(self.place)
         if text is None:
-            self.wanted, self.why = Wanted(**options), "is not there"
+            self.wanted, self.why = Wanted.of(options), "is not there"
             return
         head, whole = read_head(text, self.place)
         # An example given in Python is given again, or none.
-        self.wanted = Wanted.of({**head.options, **options})
+        self.wanted = Wanted.of({**with_unused(head.options), **with_unused(options)})
         self.why = _outdated(head, Job(f, self.wanted), text) if whole else "has been edited"
 
     def anew(self) -> Any:

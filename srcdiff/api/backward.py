@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
-from srcdiff.driver.callables import Transformed, offers, with_keywords
+from srcdiff.driver.callables import Transformed, offers, transform, with_keywords
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.options import Options, of_unused, parameter_names
+from srcdiff.driver.options import OfAll, Options, parameter_names, resolved
 from srcdiff.errors import CotangentError, CotangentTypeError, entry
 from srcdiff.frontend.request import spelled
 from srcdiff.frontend.signatures import signature_of
@@ -22,8 +22,6 @@ from srcdiff.runtime.trees import kept
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from srcdiff.driver.options import OfBuffers
 
 R = TypeVar("R")
 Addition = tuple[Any, Any, Any]  # container, key, gradient
@@ -149,33 +147,21 @@ def store_key(name: str, path: tuple[Any, ...], names: Sequence[str]) -> tuple[A
 
 @overload
 def backward(
-    f: Callable[..., R], inputs: Any = 0, outputs: Any = None, **options: Unpack[OfBuffers]
+    f: Callable[..., R], inputs: Any = 0, outputs: Any = None, **options: Unpack[OfAll]
 ) -> Backward[R]: ...
 @overload
 def backward(
-    *, inputs: Any = 0, outputs: Any = None, **options: Unpack[OfBuffers]
+    *, inputs: Any = 0, outputs: Any = None, **options: Unpack[OfAll]
 ) -> Callable[[Callable[..., R]], Backward[R]]: ...
-@entry
+@transform(OfAll)
 def backward(
-    f: Callable[..., Any] | None = None,
-    inputs: Any = 0,
-    outputs: Any = None,
-    *,
-    unused: str | None = None,
-    allow_unused: bool | None = None,
-    materialize_grads: bool = False,
-    has_aux: bool = False,
-    compile: str | None = None,
-    workspace: bool = False,
-    threads: int = 1,
-    verify: str | None = None,
+    f: Callable[..., Any] | None = None, inputs: Any = 0, outputs: Any = None, **options: Any
 ) -> Any:
     """A function that returns the value of `f` and adds its gradients into buffers, in place.
 
     Args:
         f: the function; without it, a decorator.
-        inputs, outputs, unused, allow_unused, materialize_grads, has_aux: as in `grad`, and so are
-            `compile`, `workspace`, `threads` and `verify`.
+        inputs, outputs, unused, has_aux, compile, workspace, threads, verify: as in `grad`.
 
     Returns:
         `b` with `b(*args, into=store, grad_outputs=None, **kwargs)`.  `store` maps names or
@@ -196,9 +182,4 @@ def backward(
     >>> store["w"]
     array([6., 8.])
     """
-    where: dict[str, Any] = {
-        "compile": compile, "workspace": workspace, "threads": threads, "verify": verify
-    }  # fmt: skip
-    of_none = of_unused(unused, allow_unused, materialize_grads)
-    options = Options(inputs, outputs, *of_none, has_aux, value=True, **where)
-    return Backward.of(f, options)
+    return Backward.of(f, resolved(OfAll, inputs, outputs, value=True, **options))

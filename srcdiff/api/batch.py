@@ -372,7 +372,7 @@ class Batched(Derivative):
         options = replace(self._single, compile=None, workspace=False, threads=1, again=True)
         single = Derivative(self.primal, options)
         single.for_kinds(kinds, arrays)
-        keep = self.options.materialize_grads or not self.options.allow_unused
+        keep = self.options.unused != "none"
         params = frozenset(i.param for i in single.request.inputs)
         completed = single.completed(kinds)
         used = params if keep else reached(single, single.request.outputs, completed)

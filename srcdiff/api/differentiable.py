@@ -11,7 +11,7 @@ from srcdiff.api.jacobian import hessian, jacobian
 from srcdiff.api.jvp import jvp
 from srcdiff.api.vjp import vjp
 from srcdiff.driver.callables import Transformed, offers
-from srcdiff.driver.options import WHERE
+from srcdiff.driver.options import OfAll
 from srcdiff.errors import entry
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_OF_ALL = ("inputs", "outputs", *WHERE)
+_OF_ALL = ("inputs", "outputs", *OfAll.__annotations__)
 """The options of `grad` that the other transforms have as well."""
 
 
@@ -79,13 +79,14 @@ class Differentiable(Transformed, Generic[P, R]):
     @entry
     def vjp(self, *args: Any, **kwargs: Any) -> tuple[R, Pullback]:
         """The value at some arguments, and a pullback."""
-        options = _options(self.options, (*_OF_ALL, "unused", "has_aux"))
-        return vjp(self.primal, *args, **{**options, **kwargs})
+        options = _options(self.options, _OF_ALL)
+        found: tuple[R, Pullback] = vjp(self.primal, *args, **{**options, **kwargs})
+        return found
 
     @entry
     def jvp(self, primals: Any, tangents: Any, **kwargs: Any) -> tuple[R, Any]:
         """The value at some arguments, and its derivative along a direction."""
-        options = _options(self.options, (*WHERE, "has_aux"))
+        options = _options(self.options, _OF_ALL[2:])
         return jvp(self.primal, primals, tangents, **{**options, **kwargs})
 
     @property

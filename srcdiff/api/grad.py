@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
-from srcdiff.driver.callables import Transformed, offers
+from srcdiff.driver.callables import Transformed, offers, transform
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.options import Options, each_input, of_unused
+from srcdiff.driver.options import OfGradients, Options, each_input, resolved
 from srcdiff.errors import entry
 from srcdiff.frontend.free_variables import PREFIX, WithFree
 from srcdiff.frontend.request import items_of
@@ -25,8 +25,6 @@ R = TypeVar("R")
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from srcdiff.driver.options import OfGradients
 
     class Gradient(Derivative, Generic[P, G]):
         """A derivative for type checkers: it takes what its function takes, and a cotangent."""
@@ -124,25 +122,9 @@ def grad(
 def grad(
     *, inputs: Any = 0, outputs: Any = None, **options: Unpack[OfGradients]
 ) -> Callable[[Callable[P, Any]], Gradient[P, Any]]: ...
-@entry
+@transform(OfGradients)
 def grad(
-    f: Callable[..., Any] | None = None,
-    inputs: Any = 0,
-    outputs: Any = None,
-    *,
-    unused: str | None = None,
-    allow_unused: bool | None = None,
-    materialize_grads: bool = False,
-    create_graph: bool | None = None,
-    is_grads_batched: bool = False,
-    has_aux: bool = False,
-    check_nan: bool = False,
-    check_inf: bool = False,
-    strong_zeros: bool = False,
-    compile: str | None = None,
-    workspace: bool = False,
-    threads: int = 1,
-    verify: str | None = None,
+    f: Callable[..., Any] | None = None, inputs: Any = 0, outputs: Any = None, **options: Any
 ) -> Any:
     """The gradient of a function: a function that computes its vector-Jacobian product.
 
@@ -154,9 +136,8 @@ def grad(
             Positions from that of `*args` on are of its items, as is the path `"args[0]"`.
         outputs: None for all that `f` returns; a position or key of it; a tuple of those; or the
             name of a parameter that `f` writes into, whose final value is then the output.
-        unused: "error", "none" or "zeros": what becomes of an input that no output depends on.
-        allow_unused, materialize_grads: the same in torch's words: True gives None instead of an
-            error, and zeros instead of None.
+        unused: what becomes of an input that no output depends on: "error" (UnusedInputError),
+            "none" or "zeros".
         create_graph: False makes the gradient a constant where `g` is called in a function that is
             itself differentiated.
         is_grads_batched: the first axis of each cotangent is a batch, and so is that of each
@@ -179,6 +160,9 @@ def grad(
             forward mode and differences of `f` along a random direction.  None: as the variable
             `SRCDIFF_VERIFY` of the environment says when `g` is made; "off": whatever that says.
 
+        allow_unused, materialize_grads: torch's words for `unused`: True gives None instead of an
+            error, and zeros instead of None.
+
     Returns:
         `g` with `g(*args, grad_outputs=None, **kwargs)`: the gradient in the structure of
         `inputs`; each has the shape, dtype and structure of its input.  Without `f`, a decorator.
@@ -196,7 +180,7 @@ def grad(
     >>> srcdiff.grad(f)(3.0, 2.0)
     12.0
     """
-    return _transformed(**locals())
+    return _made(f, resolved(OfGradients, inputs, outputs, **options))
 
 
 @overload
@@ -207,25 +191,9 @@ def value_and_grad(
 def value_and_grad(
     *, inputs: Any = 0, outputs: Any = None, **options: Unpack[OfGradients]
 ) -> Callable[[Callable[P, R]], Gradient[P, tuple[R, Any]]]: ...
-@entry
+@transform(OfGradients)
 def value_and_grad(
-    f: Callable[..., Any] | None = None,
-    inputs: Any = 0,
-    outputs: Any = None,
-    *,
-    unused: str | None = None,
-    allow_unused: bool | None = None,
-    materialize_grads: bool = False,
-    create_graph: bool | None = None,
-    is_grads_batched: bool = False,
-    has_aux: bool = False,
-    check_nan: bool = False,
-    check_inf: bool = False,
-    strong_zeros: bool = False,
-    compile: str | None = None,
-    workspace: bool = False,
-    threads: int = 1,
-    verify: str | None = None,
+    f: Callable[..., Any] | None = None, inputs: Any = 0, outputs: Any = None, **options: Any
 ) -> Any:
     """Like `grad`, but the function that it makes returns `(value, gradient)`.
 
@@ -235,22 +203,12 @@ def value_and_grad(
     >>> srcdiff.value_and_grad(f)(2.0)
     (8.0, 12.0)
     """
-    return _transformed(**locals(), value=True)
-
-
-def _transformed(
-    f: Any, unused: str | None, allow_unused: bool | None, materialize_grads: bool, **options: Any
-) -> Any:
-    """What `grad` makes of a function, all of whose other parameters are options."""
-    allow, materialize = of_unused(unused, allow_unused, materialize_grads)
-    options |= {"allow_unused": allow, "materialize_grads": materialize}
-    return _made(f, Options(**options))
+    return _made(f, resolved(OfGradients, inputs, outputs, value=True, **options))
 
 
 def _made(f: Any, options: Options) -> Any:
     """A derivative, by parameters or by variables outside, or a decorator that makes one."""
     is_free = isinstance(f, FreeDerivative) or bool(free_names(options.inputs))
-    _check(f, options, is_free)
     if f is None:
         return lambda g: _made(g, options)
     if is_free:
@@ -265,10 +223,6 @@ def made_of(f: Any, options: Options) -> Derivative:
 
         return Batched(f, options)
     return Derivative(f, options)
-
-
-def _check(f: Any, options: Options, is_free: bool) -> None:
-    """Refuse a workspace or variables outside with options with which there can be none."""
 
 
 @entry
@@ -312,7 +266,7 @@ def stages(
     >>> import srcdiff
     >>> def f(x):
     ...     return x * x
-    >>> list(srcdiff.stages(f))[:2]
+    >>> list(srcdiff.aot.stages(f))[:2]
     ['lower', 'inline']
     """
     return all_stages(grad(f, inputs, **options), example)

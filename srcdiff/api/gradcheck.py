@@ -78,7 +78,7 @@ class Check:
     ) -> None:
         args = tuple(args) if isinstance(args, (tuple, list)) else (args,)
         names = active_parameters(f, args, kwargs) if inputs is None else inputs
-        options = Options(names, outputs, materialize_grads=True)
+        options = Options(names, outputs, unused="zeros")
         self.point = Point(f, options, args, kwargs)
         self.eps, self.tolerances = eps, tolerances
         self.at = self.point.inputs
@@ -255,7 +255,7 @@ def gradcheck(
 
     >>> import numpy as np
     >>> import srcdiff
-    >>> srcdiff.gradcheck(lambda x, y: np.sin(x) * y, (np.array([0.3, 0.7]), 2.0))
+    >>> srcdiff.testing.gradcheck(lambda x, y: np.sin(x) * y, (np.array([0.3, 0.7]), 2.0))
     True
     """
     batches = check_batched_grad, check_batched_forward_grad
@@ -358,7 +358,7 @@ def _batch_of_cotangents(check: Check, pull: Pullback, output: Any) -> list[str]
 def _batch_of_tangents(check: Check) -> list[str]:
     """Whether a batch of tangents gives what they give one by one."""
     return _batch(
-        4, check.at, lambda many: pushed(check.point, many, check.at, 3),
+        4, check.at, lambda many: pushed(check.point, many, check.at, 3)[1],
         lambda one: check.point.along(one)[1],
         lambda path: f"tangent of {spelled('the output', path)}",
     )  # fmt: skip
@@ -388,7 +388,7 @@ def gradgradcheck(
 
     >>> import numpy as np
     >>> import srcdiff
-    >>> srcdiff.gradgradcheck(lambda x: np.sum(x ** 3), (np.array([0.3, 0.7]),))
+    >>> srcdiff.testing.gradgradcheck(lambda x: np.sum(x ** 3), (np.array([0.3, 0.7]),))
     True
     """
     check = Check(f, args, inputs, outputs, 1e-6)

@@ -1,39 +1,39 @@
-"""`jacobian`, `hessian` and `hvp`: whole matrices of derivatives, and products with the Hessian.
+"""`jacobian` and `hessian`: whole matrices of derivatives.
 
-Take a function; give its matrices as callables, or products with them at some arguments.  A
-Jacobian that stands in a function which is differentiated is a Python function of its own, written
-here column by column.
+Take a function; give its matrices as callables.  A Jacobian that stands in a function which is
+differentiated is a Python function of its own, written here column by column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, overload
 
 import numpy as np
 
-from srcdiff.api.jvp import forward_of, jvp_again
-from srcdiff.api.matrices import Sparse, by_columns, by_rows, count, real, units
+from srcdiff.api.batch import reached
+from srcdiff.api.forward import forward_of
+from srcdiff.api.jvp import jvp_again
+from srcdiff.api.matrices import Sparse, by_columns, by_rows, count, real
 from srcdiff.api.point import Point
-from srcdiff.driver.callables import Transformed, offers
+from srcdiff.driver.callables import Transformed, offers, transform
 from srcdiff.driver.derivative import Derivative, derivative_of
-from srcdiff.driver.options import Options, apart, target_of, where_of
-from srcdiff.errors import CotangentError, entry
+from srcdiff.driver.options import OfAll, Options, resolved, target_of, where_of
+from srcdiff.errors import entry
 from srcdiff.frontend.request import parse_path
 from srcdiff.frontend.signatures import signature_of
 from srcdiff.ir import Fresh
+from srcdiff.kinds.lattice import kind_of
 from srcdiff.runtime.implicit import basis_of, with_source
 from srcdiff.runtime.service import is_jacobian, made_once
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from srcdiff.driver.options import Where
-
 P = ParamSpec("P")
 
 _BODY = """\
-{columns} = [{jvp}({f}, ({primals},), ({tangents},))[1] for {e} in {basis_of}({x})]
+{columns} = [{jvp}({f}, ({primals},), ({tangents},), {unused})[1] for {e} in {basis_of}({x})]
 if isinstance({columns}[0], (tuple, list, dict)) or {np}.iscomplexobj({columns}[0]):
     raise TypeError("the derivative of a Jacobian is for one real output")
 return {np}.reshape({np}.stack({columns}, -1), {np}.shape({columns}[0]) + {np}.shape({x}))[()]
@@ -41,7 +41,7 @@ return {np}.reshape({np}.stack({columns}, -1), {np}.shape({columns}[0]) + {np}.s
 _GLOBALS: dict[str, Any] = {"np": np, "jvp": jvp_again, "basis_of": basis_of}
 
 
-def columns_of(f: Any, item: Any) -> Any:
+def columns_of(f: Any, item: Any, unused: str) -> Any:
     """The Jacobian of a function by one parameter as a function whose source can be read.
 
     None where the input is a part of a parameter, or parameters have defaults or stars.
@@ -57,14 +57,15 @@ def columns_of(f: Any, item: Any) -> Any:
     name = list(params)[item] if isinstance(item, int) else item
     if not plain or name not in params or parse_path(name).path:
         return None
-    return made_once(f, ("columns", name), lambda: _made(f, params, name))
+    return made_once(f, ("columns", name, unused), lambda: _made(f, params, name, unused))
 
 
-def _made(f: Any, params: Mapping[str, Any], x: str) -> Any:
+def _made(f: Any, params: Mapping[str, Any], x: str, unused: str) -> Any:
     fresh = Fresh({*params})
     names = {base: fresh(base).id for base in (*_GLOBALS, "f", "columns", "e")}
     tangents = ", ".join(names["e"] if name == x else "None" for name in params)
-    body = _BODY.format(primals=", ".join(params), tangents=tangents, x=x, **names)
+    names |= {"tangents": tangents, "x": x, "unused": f"{unused=}"}
+    body = _BODY.format(primals=", ".join(params), **names)
     space = {names[base]: value for base, value in {**_GLOBALS, "f": f}.items()}
     return with_source(f"def jacobian({', '.join(params)}):", body.splitlines(), space)
 
@@ -90,29 +91,34 @@ class Jacobian(Transformed, Generic[P]):
         self._function, self._asked = primal, options
 
     @entry
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> Any:
         """The matrix at these arguments."""
-        point = Point(self._function, self._asked, args, kwargs)
-        if self._sparse is not None:
+        value, matrix = self.at(Point(self._function, self._asked, args, kwargs))
+        return self.options.with_aux(value, matrix)
+
+    def at(self, point: Point) -> tuple[Any, Any]:
+        """The value at a point, and the matrix; None for an input without one."""
+        inputs = real(_used(point), "the input")
+        if self._sparse is not None and inputs is not None:
             return self._sparse(point)
-        inputs = real(point.inputs, "the input")
         if self.mode == "forward":
             return by_columns(point, inputs)
         value, pull = point.pullback(at_once=True)
         output = real(point.output(value), "the output")
         if self.mode is None and count(inputs) < count(output) and not point.holds_objects:
             return by_columns(point, inputs)
-        return by_rows(inputs, output, pull)
+        return value, by_rows(inputs, output, pull)
 
     def by_columns(self) -> Any:
         """A Python function that computes the same, to be read; None where it would not.
 
         It is for one array or number as the input, and one output.
         """
-        plain = isinstance(self._asked.inputs, (int, str)) and self._asked.outputs is None
-        if not plain or self.sparsity is not None:
+        asked = self._asked
+        plain = isinstance(asked.inputs, (int, str)) and asked.outputs is None
+        if not plain or self.sparsity is not None or asked.has_aux or self.options.unused == "none":
             return None
-        return columns_of(self._function, self._asked.inputs)
+        return columns_of(self._function, asked.inputs, asked.unused)
 
     @property
     @entry
@@ -120,13 +126,23 @@ class Jacobian(Transformed, Generic[P]):
         """The text that computes one row, or in forward mode one column."""
         made = derivative_of(self._function, self._asked)
         if self.mode == "forward":
-            params, outputs = made.request.params, made.request.outputs
-            made = forward_of(self._function, params, outputs, False, **where_of(self._asked))
+            made = forward_of(self._function, self._asked, made.request.params)
         return made.source
 
     def made_of(self) -> tuple[Any, ...]:
         """What it is made of beside the function."""
         return self.options, self.mode, self.sparsity
+
+
+def _used(point: Point) -> Any:
+    """The inputs; with `unused="none"`, None for each that no output depends on."""
+    inputs = point.inputs
+    if point.options.unused != "none":
+        return inputs
+    kinds = {name: kind_of(value, name) for name, value in point.values.items()}
+    used = reached(point.made, point.request.outputs, kinds)
+    each = zip(point.request.inputs, point.request.listed(inputs))
+    return point.request.arranged([x if item.param in used else None for item, x in each])
 
 
 class Hessian(Jacobian[P]):
@@ -136,13 +152,45 @@ class Hessian(Jacobian[P]):
         self, primal: Any, options: Options, mode: str | None = "forward", sparsity: Any = None
     ) -> None:
         super().__init__(primal, options, mode, sparsity)
-        self._function = gradient(primal, options.inputs, options.outputs, options.verify)
-        self._asked = Options(options.inputs, **where_of(options))
+        self._function, self._asked = of_gradient(primal, options)
+
+    def at(self, point: Point) -> tuple[Any, Any]:
+        """The value of the gradient at a point, and the matrix; None for an input without one."""
+        value, rows = super().at(point)
+        return value, without_unused(point, value, rows, 2)
 
 
-def gradient(f: Any, inputs: Any, outputs: Any = None, verify: str | None = None) -> Derivative:
-    """The gradient whose derivatives are those of a Hessian, zero where there is none."""
-    return derivative_of(f, Options(inputs, outputs, materialize_grads=True, verify=verify))
+def of_gradient(f: Any, options: Options) -> tuple[Derivative, Options]:
+    """The gradient of a function whose derivatives are second ones, and how to ask for these.
+
+    They are zero where there are none: what is unused is asked of the function alone.
+    """
+    given = "inputs", "outputs", "unused", "has_aux", "verify"
+    made = gradient(f, **{name: getattr(options, name) for name in given})
+    asked = Options(options.inputs, None, "zeros", options.has_aux, **where_of(options))
+    return made, asked
+
+
+def gradient(f: Any, inputs: Any, outputs: Any = None, unused: str = "zeros", **more: Any) -> Any:
+    """The gradient whose derivatives are those of a Hessian."""
+    return derivative_of(f, Options(inputs, outputs, unused, **more))
+
+
+def without_unused(point: Point, value: Any, found: Any, depth: int) -> Any:
+    """What has an item for every input, to a depth, but for those without a gradient."""
+    gradients = value[0] if point.request.has_aux else value
+    there = [g is not None for g in point.request.listed(gradients)]
+    if all(there):
+        return found
+
+    def kept(items: Any, depth: int) -> Any:
+        """The items that are there, and what is there in each."""
+        if not depth:
+            return items
+        each = zip(there, point.request.listed(items))
+        return point.request.arranged([kept(i, depth - 1) if t else None for t, i in each])
+
+    return kept(found, depth)
 
 
 gradient.__srcdiff_transform__ = True  # type: ignore[attr-defined]
@@ -155,7 +203,7 @@ def jacobian(
     outputs: Any = None,
     mode: Mode = None,
     sparsity: Any = None,
-    **options: Unpack[Where],
+    **options: Unpack[OfAll],
 ) -> Jacobian[P]: ...
 @overload
 def jacobian(
@@ -164,28 +212,24 @@ def jacobian(
     outputs: Any = None,
     mode: Mode = None,
     sparsity: Any = None,
-    **options: Unpack[Where],
+    **options: Unpack[OfAll],
 ) -> Callable[[Callable[P, Any]], Jacobian[P]]: ...
-@entry
+@transform(OfAll)
 def jacobian(
     f: Callable[..., Any] | None = None,
     inputs: Any = 0,
     outputs: Any = None,
     mode: str | None = None,
     sparsity: Any = None,
-    *,
-    compile: str | None = None,
-    workspace: bool = False,
-    threads: int = 1,
-    verify: str | None = None,
+    **options: Any,
 ) -> Any:
     """The Jacobian of a function: a function that computes the derivative of every output element
     by every input element.
 
     Args:
         f: the function; without it, a decorator.
-        inputs, outputs, compile, workspace, threads, verify: as in `grad`.  What is compiled runs
-            for one row or column after the other.
+        inputs, outputs, unused, has_aux, compile, workspace, threads, verify: as in `grad`.  What
+            is compiled runs for one row or column after the other.
         mode: "reverse" (one backward run with all elements of the outputs as a batch), "forward"
             (one forward run with all elements of the inputs), or None for the smaller batch.
         sparsity: the places at which the Jacobian of one output by one input may not be zero, as
@@ -197,7 +241,7 @@ def jacobian(
     Returns:
         `j` with `j(*args, **kwargs)`: an array of shape `output.shape + input.shape`; in the
         structure of the outputs, each in the structure of `inputs`, where there are several.
-        With `sparsity`, a `scipy.sparse.csr_matrix`.
+        With `sparsity`, a `scipy.sparse.csr_matrix`.  `(jacobian, aux)` with `has_aux`.
 
     Raises:
         TransformError: the function cannot be differentiated, with the place and the reason.
@@ -212,41 +256,32 @@ def jacobian(
     """
     if mode not in MODES:
         raise ValueError(f"mode: expected 'reverse', 'forward' or None, given {mode!r}")
-    where: dict[str, Any] = {
-        "compile": compile, "workspace": workspace, "threads": threads, "verify": verify
-    }  # fmt: skip
-    options = Options(inputs, outputs, materialize_grads=True, **where)
-    return Jacobian.of(f, options, mode, sparsity)
+    return Jacobian.of(f, resolved(OfAll, inputs, outputs, **options), mode, sparsity)
 
 
 @overload
 def hessian(
-    f: Callable[P, Any], inputs: Any = 0, outputs: Any = None, **options: Unpack[Where]
+    f: Callable[P, Any], inputs: Any = 0, outputs: Any = None, **options: Unpack[OfAll]
 ) -> Hessian[P]: ...
 @overload
 def hessian(
-    *, inputs: Any = 0, outputs: Any = None, **options: Unpack[Where]
+    *, inputs: Any = 0, outputs: Any = None, **options: Unpack[OfAll]
 ) -> Callable[[Callable[P, Any]], Hessian[P]]: ...
-@entry
+@transform(OfAll)
 def hessian(
-    f: Callable[..., Any] | None = None,
-    inputs: Any = 0,
-    outputs: Any = None,
-    *,
-    compile: str | None = None,
-    workspace: bool = False,
-    threads: int = 1,
-    verify: str | None = None,
+    f: Callable[..., Any] | None = None, inputs: Any = 0, outputs: Any = None, **options: Any
 ) -> Any:
     """The Hessian of a function of one real output: its second derivatives, forward over reverse.
 
     Args:
         f: the function; without it, a decorator.
-        inputs, outputs, compile, workspace, threads, verify: as in `grad`.
+        inputs, outputs, unused, has_aux, compile, workspace, threads, verify: as in `grad`.  An
+            input is unused if the output does not depend on it; second derivatives that are zero
+            are no error.
 
     Returns:
         `h` with `h(*args, **kwargs)`: an array of shape `input.shape + input.shape`; for several
-        inputs in their structure, twice.
+        inputs in their structure, twice.  `(hessian, aux)` with `has_aux`.
 
     Raises:
         CotangentError: at the call, the output is not one real number.
@@ -255,64 +290,8 @@ def hessian(
     >>> srcdiff.hessian(lambda x: x ** 3)(2.0)
     12.0
     """
-    where: dict[str, Any] = {
-        "compile": compile, "workspace": workspace, "threads": threads, "verify": verify
-    }  # fmt: skip
-    return Hessian.of(f, Options(inputs, outputs, **where))
+    return Hessian.of(f, resolved(OfAll, inputs, outputs, **options))
 
 
 for _matrix in (jacobian, hessian):
     _matrix.__srcdiff_matrix__ = True  # type: ignore[union-attr]
-
-
-@entry
-def hvp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **kwargs: Any) -> Any:
-    """The product of the Hessian of a function with a vector, by one forward-over-reverse run.
-
-    Args:
-        f: a function of one real output.
-        args: its positional arguments.
-        v: the vector, in the structure and shapes of the inputs; None is 1 for one number.
-        inputs: as in `grad`.
-        kwargs: its keyword arguments; `compile`, `workspace`, `threads` and `verify` are options,
-            as in `grad`.
-
-    Returns:
-        The product, in the structure and shapes of the inputs.
-
-    >>> import numpy as np
-    >>> import srcdiff
-    >>> srcdiff.hvp(lambda x: np.sum(x ** 3), (np.array([1.0, 2.0]),), np.array([1.0, 1.0]))
-    array([ 6., 12.])
-    """
-    where, kwargs = apart(f, kwargs)
-    made = gradient(f, inputs, verify=where.get("verify"))
-    point = Point(made, Options(inputs, **where), tuple(args), kwargs)
-    return point.along(_one(point) if v is None else v)[1]
-
-
-def _one(point: Point) -> Any:
-    """The vector of one number, which need not be given; raises where there are several."""
-    if point.request.form != "bare" or count(point.inputs) != 1:
-        raise CotangentError(
-            "The vector v can only be None if the input to the user-provided function is a single "
-            "number, or an array with a single element."
-        )
-    return units(point.inputs, range(1))[0]
-
-
-@entry
-def vhp(f: Callable[..., Any], args: Sequence[Any], v: Any, inputs: Any = 0, **kwargs: Any) -> Any:
-    """The product of a vector with the Hessian of a function, by reverse over reverse.
-
-    It takes what `hvp` takes, and gives the same numbers, as the Hessian is symmetric.
-
-    >>> import numpy as np
-    >>> import srcdiff
-    >>> srcdiff.vhp(lambda x: np.sum(x ** 3), (np.array([1.0, 2.0]),), np.array([1.0, 1.0]))
-    array([ 6., 12.])
-    """
-    where, kwargs = apart(f, kwargs)
-    made = gradient(f, inputs, verify=where.get("verify"))
-    options = Options(inputs, materialize_grads=True, **where)
-    return Point(made, options, tuple(args), kwargs).pullback()[1](v)

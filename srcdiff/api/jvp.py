@@ -3,190 +3,59 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeVar, overload
 
 from srcdiff import ir
-from srcdiff.backends.loader import with_place
-from srcdiff.driver.callables import with_keywords
-from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.executable import CANNOT, Compiled
+from srcdiff.api.forward import Forward, forward_of, tangent_like
+from srcdiff.api.point import Point
+from srcdiff.driver.callables import Transformed, listed, offers, with_keywords
 from srcdiff.driver.options import (
     Options,
-    apart,
-    behind_aux,
+    constants_apart,
     parameter_names,
     star_of,
     tangent_of,
-    without_options,
+    target_of,
 )
-from srcdiff.errors import CotangentError, CotangentTypeError, entry
-from srcdiff.ir import TANGENT
-from srcdiff.kinds.lattice import kind_of
+from srcdiff.errors import CotangentError, CotangentTypeError, TransformError, entry, refused
+from srcdiff.frontend.request import items_of
+from srcdiff.frontend.signatures import named, place_of, signature_of
 from srcdiff.runtime.copies import copied
-from srcdiff.runtime.devices import is_any_array
-from srcdiff.runtime.service import made_once
-from srcdiff.runtime.trees import check_leaf, items_like, like_sequence
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from srcdiff.driver.options import OfAll
+
+P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Forward(Derivative):
-    """The function that computes a value and its derivative along a direction of some inputs."""
-
-    def along(
-        self, primals: tuple[Any, ...], kwargs: dict[str, Any], tangents: tuple[Any, ...]
-    ) -> Any:
-        """`(value, tangent)` at some arguments, for the tangents of the inputs."""
-        primals = (*self.receiver, *primals)
-        return pushed(self._found(primals, kwargs), primals, kwargs, tangents)
-
-    def along_many(
-        self, primals: tuple[Any, ...], kwargs: dict[str, Any], tangents: tuple[Any, ...], size: int
-    ) -> Any:
-        """`(value, tangent)` for a batch of tangents; `CANNOT` where they go one by one."""
-        primals = (*self.receiver, *primals)
-        found = self._found(primals, kwargs)
-        if found.many is None:
-            return CANNOT
-        names = last_params(found.many[0], len(tangents) + 1)
-        return found.called_many(*primals, **kwargs, **dict(zip(names, (*tangents, size))))
-
-    def call_signature(self) -> inspect.Signature:
-        """The parameters of the function, and the tangents by keyword."""
-        return with_keywords(super().call_signature(), **dict.fromkeys(self._tangents(), ...))
-
-    def keywords(self, function: Any) -> Mapping[str | None, str]:
-        """The names of the tangents in a generated function."""
-        names = self._tangents()
-        return dict(zip(names, last_params(function, len(names))))
-
-    def for_kinds(self, kinds: Mapping[str, ir.Kind], arrays: str = ir.HOST.arrays) -> Any:
-        """The generated function for arguments of these kinds; tangents are like their inputs."""
-        tangents = set(self._tangents())
-        return super().for_kinds({n: k for n, k in kinds.items() if n not in tangents}, arrays)
-
-    def _tangents(self) -> list[str]:
-        """Keywords for the tangents of the inputs."""
-        return [f"{TANGENT}{i.param}" for i in self.request.inputs]
+# --- what is computed -----------------------------------------------------------------------------
 
 
-def pushed(
-    found: Compiled, primals: tuple[Any, ...], kwargs: Mapping[str, Any], tangents: tuple[Any, ...]
-) -> Any:
-    """`(value, tangent)` by a specialisation of forward mode."""
-    names = last_params(found.function, len(tangents))
-    return with_place(None, found.function, *primals, **kwargs, **dict(zip(names, tangents)))
+def _along(
+    f: Any, options: Options, primals: Any, kwargs: Mapping[str, Any], tangents: Any
+) -> tuple[Any, Any]:
+    """The value, and the tangent of the outputs along a direction of the inputs.
 
-
-def _direct(f: Any, call: ir.Call, again: bool = False) -> ir.Call | None:
-    """`jvp(f, (x, n), (v, None))` in a differentiated function as a call of what it generates."""
-    given = without_options(call.kwargs)
-    sequences = [*call.args[1:], *(given.pop(k, None) for k in ("primals", "tangents"))]
-    plain = [s for s in sequences if isinstance(s, ir.Tup)]
-    if len(plain) != 2 or given or len(plain[0].items) != len(plain[1].items):
-        return None
-    primals, tangents = plain
-    names, star = parameter_names(f), star_of(f)
-    items = tangents.items[:star]
-    pairs: list[tuple[str, ir.Atom]] = [(n, t) for n, t in zip(names, items) if t != ir.NONE]
-    if len(items) < len(tangents.items) and star is not None:
-        if ir.NONE in tangents.items[star:]:
-            return None
-        pairs.append((names[star], ir.Tup(tangents.items[star:])))
-    made = forward_of(f, tuple(n for n, _ in pairs), again=again)
-    kwargs = tuple((k, t) for k, (_, t) in zip(made._tangents(), pairs))
-    return ir.Call(made, primals.items, kwargs)
-
-
-def last_params(function: Any, count: int) -> list[str]:
-    """The names of the tangents, which come last."""
-    code = function.__code__
-    return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount][-count:])
-
-
-def forward_of(
-    f: Any,
-    inputs: tuple[Any, ...],
-    outputs: Any = None,
-    again: bool = False,
-    **where: Any,
-) -> Forward:
-    """The forward-mode function of `f`, made once as long as `f` lives."""
-
-    def make() -> Forward:
-        return Forward(f, Options(inputs, outputs, mode="forward", again=again, **where))
-
-    key = "forward", inputs, repr(outputs), again, *sorted((k, repr(v)) for k, v in where.items())
-    return made_once(f, key, make)
-
-
-@entry
-def jvp(
-    f: Callable[..., R],
-    primals: Sequence[Any],
-    tangents: Sequence[Any],
-    *,
-    outputs: Any = None,
-    **kwargs: Any,
-) -> tuple[R, Any]:
-    """The value of a function and its derivative along a direction (Jacobian-vector product).
-
-    Args:
-        f: the function.
-        primals: its positional arguments.
-        tangents: for each argument a direction of its structure and shapes; None for one that
-            stays constant (numbers and arrays of integers, strings, ...).
-        outputs: as in `grad`.
-        kwargs: its keyword arguments, which stay constant; `has_aux`, `compile`, `workspace`,
-            `threads` and `verify` are options, as in `grad`.
-
-    Returns:
-        `(value, tangent)`: the tangent has the structure and the shapes of the selected outputs.
-
-    Raises:
-        TransformError: the function cannot be differentiated, with the place and the reason.
-        DtypeError: an argument with a tangent is no floating point or complex value.
-        CotangentError: a tangent does not fit its argument.
-
-    >>> import srcdiff
-    >>> def f(x, n):
-    ...     return x ** n
-    >>> srcdiff.jvp(f, (2.0, 3), (1.0, None))
-    (8.0, 12.0)
+    Of all positional arguments where no inputs are named.
     """
-    where, kwargs = apart(f, kwargs, "has_aux")
-    names = parameter_names(f)
-    outputs = behind_aux(outputs, names) if where.pop("has_aux", False) else outputs
-    primals, tangents = _checked_pair(primals, tangents)
+    if tangents is None:
+        raise CotangentTypeError("tangents: expected a direction of the inputs, given None")
+    if options.inputs is not None:
+        return Point(f, options, tuple(primals), kwargs).along(tangents)
+    primals, tangents = _checked_pair(primals, listed("tangents", tangents))
     given = _by_parameter(f, primals, tangents)
-    made = forward_of(f, tuple(given), outputs, **where)
-    value, tangent = made.along(primals, kwargs, tuple(given.values()))
-    return value, tangent_of(tangent, value, outputs, names)
-
-
-jvp.__srcdiff_direct__ = _direct  # type: ignore[attr-defined]
-
-
-def jvp_again(f: Any, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """`jvp` of a function that runs more than once, which must give the same each time."""
-    return jvp(f, primals, tangents)
-
-
-jvp_again.__srcdiff_direct__ = functools.partial(_direct, again=True)  # type: ignore[attr-defined]
+    made = forward_of(f, options, tuple(given))
+    value, tangent = made.along(primals, dict(kwargs), tuple(given.values()))
+    output = value[0] if options.has_aux else value
+    return value, tangent_of(tangent, output, options.outputs, parameter_names(f))
 
 
 def _checked_pair(primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Arguments and their tangents as tuples of one length."""
-    for name, given in (("primals", primals), ("tangents", tangents)):
-        if not isinstance(given, (tuple, list)):
-            raise CotangentTypeError(
-                f"{name}: expected a tuple with an item for each argument, "
-                f"given {type(given).__name__}"
-            )
     if len(primals) != len(tangents):
         raise CotangentError(
             f"tangents: expected {len(primals)} items, one for each of the primals, "
@@ -212,76 +81,205 @@ def _by_parameter(
     return found
 
 
-def tangent_like(given: Any, like: Any, path: str) -> Any:
-    """A copy of a tangent, checked against its argument; zero where it is None."""
-    if isinstance(like, dict):
-        given = items_like(given, like, path, "argument")
-        return {k: tangent_like(given.get(k), v, f"{path}[{k!r}]") for k, v in like.items()}
-    if isinstance(like, (list, tuple)):
-        given = items_like(given, like, path, "argument")
-        items = [tangent_like(g, v, f"{path}[{k}]") for k, (g, v) in enumerate(zip(given, like))]
-        return like_sequence(like, items)
-    if not _is_numeric(like):
+# --- in differentiated functions ------------------------------------------------------------------
+
+
+def _direct(
+    f: Any, call: ir.Call, again: bool = False, unused: str | None = None
+) -> ir.Call | None:
+    """`jvp(f, (x, n), (v, None))` in a differentiated function as a call of what it generates."""
+    found = constants_apart(call.kwargs)
+    if found is None:
         return None
-    return _leaf(given, like, path)
+    options, given = found
+    sequences = [*call.args[1:], *(given.pop(k, None) for k in ("primals", "tangents"))]
+    plain = [s for s in sequences if isinstance(s, ir.Tup)]
+    of_all = options.inputs is None and options.outputs is None and not options.has_aux
+    if len(plain) != 2 or given or len(plain[0].items) != len(plain[1].items) or not of_all:
+        return None
+    primals, tangents = plain
+    names, star = parameter_names(f), star_of(f)
+    items = tangents.items[:star]
+    pairs: list[tuple[str, ir.Atom]] = [(n, t) for n, t in zip(names, items) if t != ir.NONE]
+    if len(items) < len(tangents.items) and star is not None:
+        if ir.NONE in tangents.items[star:]:
+            return None
+        pairs.append((names[star], ir.Tup(tangents.items[star:])))
+    asked = Options(unused=unused or options.unused, again=again)
+    made = forward_of(f, asked, tuple(n for n, _ in pairs))
+    kwargs = tuple((k, t) for k, (_, t) in zip(made.tangents(), pairs))
+    return ir.Call(made, primals.items, kwargs)
 
 
-def _is_numeric(value: Any) -> bool:
-    number = isinstance(value, (int, float, complex, np.generic)) and not isinstance(value, bool)
-    return number or is_any_array(value)
+def jvp_again(
+    f: Any, primals: Sequence[Any], tangents: Sequence[Any], unused: Any = "error"
+) -> tuple[Any, Any]:
+    """`jvp` of a function that runs more than once, which must give the same each time."""
+    found: tuple[Any, Any] = jvp(f, primals, tangents, unused=unused)
+    return found
 
 
-def _leaf(given: Any, like: Any, path: str) -> Any:
-    """The tangent of a number or array, in its shape, dtype and layout."""
-    given = 0.0 if given is None and np.shape(like) == () else given
-    if given is None:
-        return np.zeros_like(like)
-    check_leaf(given, like, path, "argument")
-    if not ir.is_active_kind(kind_of(like, "x")):
-        return np.zeros(np.shape(like))[()]
-    if not is_any_array(like):
-        return type(like)(given)
-    new = np.empty_like(like)
-    new[...] = given
-    return new
+def jvp_zeros(f: Any, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """`jvp` of what is generated, in which it does not matter what the outputs depend on."""
+    return jvp_again(f, primals, tangents, "zeros")
+
+
+# --- the transforms -------------------------------------------------------------------------------
+
+
+@offers("primal", "source")
+class Jvp(Transformed, Generic[P, R]):
+    """The function that computes the value of `primal` and its derivative along a direction."""
+
+    def __init__(self, primal: Any, options: Options) -> None:
+        super().__init__(primal, options, with_keywords(signature_of(primal), tangents=...))
+        target_of(primal, options)  # what is refused is said at once
+
+    @entry
+    def __call__(self, /, *args: Any, tangents: Any, **kwargs: Any) -> Any:
+        """The value and the tangent, at these arguments."""
+        value, tangent = _along(self.primal, self.options, args, kwargs, tangents)
+        return self.options.with_value(value, tangent)
+
+    @property
+    def made(self) -> Forward:
+        """The function of forward mode, by the inputs or the first parameter."""
+        inputs = 0 if self.options.inputs is None else self.options.inputs
+        return forward_of(self.primal, self.options, tuple(items_of(inputs)[1]))
+
+
+@overload
+def jvp(
+    f: Callable[P, R], /, *, inputs: Any = None, outputs: Any = None, **options: Unpack[OfAll]
+) -> Jvp[P, R]: ...
+@overload
+def jvp(
+    *, inputs: Any = None, outputs: Any = None, **options: Unpack[OfAll]
+) -> Callable[[Callable[P, R]], Jvp[P, R]]: ...
+@overload
+def jvp(
+    f: Callable[..., tuple[R, Any]],
+    /,
+    primals: Sequence[Any],
+    tangents: Any,
+    *,
+    has_aux: Literal[True],
+    **kwargs: Any,
+) -> tuple[R, Any, Any]: ...
+@overload
+def jvp(
+    f: Callable[..., R], /, primals: Sequence[Any], tangents: Any, **kwargs: Any
+) -> tuple[R, Any]: ...
+@entry
+def jvp(f: Any = None, /, primals: Any = None, tangents: Any = None, **kwargs: Any) -> Any:
+    """The value of a function and its derivative along a direction (Jacobian-vector product).
+
+    Args:
+        f: the function.
+        primals: its positional arguments.
+        tangents: for each argument a direction of its structure and shapes; None for one that
+            stays constant (numbers and arrays of integers, strings, ...).  With `inputs`, a
+            direction in the structure of these.
+        kwargs: its keyword arguments, which stay constant; `inputs`, `outputs`, `has_aux`,
+            `unused`, `compile`, `workspace`, `threads` and `verify` are options, as in `grad`.
+
+    Returns:
+        `(value, tangent)`: the tangent has the structure and the shapes of the selected outputs.
+        `(output, tangent, aux)` with `has_aux`.  Without `primals`, a function `j` with
+        `j(*args, tangents=..., **kwargs)`, which gives that.
+
+    Raises:
+        TransformError: the function cannot be differentiated, with the place and the reason.
+        UnusedInputError: no output depends on an argument that has a tangent.
+        DtypeError: an argument with a tangent is no floating point or complex value.
+        CotangentError: a tangent does not fit its argument.
+
+    >>> import srcdiff
+    >>> def f(x, n):
+    ...     return x ** n
+    >>> srcdiff.jvp(f, (2.0, 3), (1.0, None))
+    (8.0, 12.0)
+    >>> srcdiff.jvp(f, inputs="x")(2.0, n=3, tangents=1.0)
+    (8.0, 12.0)
+    """
+    return Jvp.direct(f, listed("primals", primals), kwargs, None, tangents=tangents)
 
 
 class Linear:
     """The derivative of a function at a point, as a linear function of the direction."""
 
-    def __init__(
-        self, f: Callable[..., Any], primals: tuple[Any, ...], where: dict[str, Any]
-    ) -> None:
-        self._f, self._where = f, where
-        self._primals = copied(primals)
+    def __init__(self, f: Any, options: Options, args: Any, kwargs: Mapping[str, Any]) -> None:
+        self._f, self._options = f, options
+        self._args, self._kwargs = copied((args, kwargs))
 
     @entry
     def __call__(self, *tangents: Any) -> Any:
-        """The tangent of the value for the tangents of the arguments."""
-        return jvp(self._f, self._primals, tangents, **self._where)[1]
+        """The tangent of the output for the tangents of the arguments, or of the inputs."""
+        inputs = self._options.inputs
+        if inputs is None or items_of(inputs)[0] == "tuple":
+            return self._along(tangents)
+        if len(tangents) != 1:
+            raise CotangentError(f"tangents: expected 1, as `inputs` is, given {len(tangents)}")
+        return self._along(tangents[0])
+
+    def _along(self, direction: Any) -> Any:
+        """The tangent of the output along a direction."""
+        return _along(self._f, self._options, self._args, self._kwargs, direction)[1]
 
 
-@entry
+class Linearized(Jvp[P, R]):
+    """The function that computes the value of `primal` and its derivative as a function."""
+
+    def __init__(self, primal: Any, options: Options) -> None:
+        super().__init__(primal, options)
+        self.__signature__ = signature_of(primal)
+
+    @entry
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """The value at these arguments, and the linear function there."""
+        linear = Linear(self.primal, self.options, args, kwargs)
+        again, more = copied((args, kwargs))
+        value = self.primal(*again, **more)
+        if self.options.has_aux and not (isinstance(value, tuple) and len(value) == 2):
+            fields = {"function": named(self.primal)}
+            raise refused("inputs.aux", place_of(self.primal), TransformError, **fields)
+        return self.options.with_value(value, linear)
+
+
+@overload
 def linearize(
-    f: Callable[..., R],
-    *primals: Any,
-    compile: str | None = None,
-    workspace: bool = False,
-    threads: int = 1,
-    verify: str | None = None,
-) -> tuple[R, Linear]:
+    f: Callable[P, R], /, *, inputs: Any = None, outputs: Any = None, **options: Unpack[OfAll]
+) -> Linearized[P, R]: ...
+@overload
+def linearize(
+    *, inputs: Any = None, outputs: Any = None, **options: Unpack[OfAll]
+) -> Callable[[Callable[P, R]], Linearized[P, R]]: ...
+@overload
+def linearize(
+    f: Callable[..., tuple[R, Any]], x: Any, /, *primals: Any, has_aux: Literal[True], **kwargs: Any
+) -> tuple[R, Linear, Any]: ...
+@overload
+def linearize(f: Callable[..., R], x: Any, /, *primals: Any, **kwargs: Any) -> tuple[R, Linear]: ...
+@entry
+def linearize(f: Any = None, /, *primals: Any, **kwargs: Any) -> Any:
     """The value of a function and its derivative as a linear function of the direction.
 
-    The linear function runs `f` again beside its tangents, at copies of the arguments, with
-    `compile`, `workspace`, `threads` and `verify` as in `grad`.
+    The linear function takes a tangent for each of the `primals`, or for each of the `inputs`.  It
+    runs `f` again beside its tangents, at copies of the arguments.  `kwargs` are keyword arguments
+    of `f`, which stay constant, and options as in `jvp`.
+
+    Returns:
+        `(value, linear)`; `(output, linear, aux)` with `has_aux`.  Without arguments of `f`, a
+        function that takes these, and gives that.
 
     >>> import srcdiff
     >>> value, linear = srcdiff.linearize(lambda x: x * x, 3.0)
     >>> value, linear(1.0), linear(10.0)
     (9.0, 6.0, 60.0)
     """
-    where: dict[str, Any] = {
-        "compile": compile, "workspace": workspace, "threads": threads, "verify": verify
-    }  # fmt: skip
-    linear = Linear(f, primals, where)
-    return f(*copied(primals)), linear
+    return Linearized.direct(f, primals or None, kwargs, None)
+
+
+jvp.__srcdiff_direct__ = _direct  # type: ignore[attr-defined]
+jvp_again.__srcdiff_direct__ = functools.partial(_direct, again=True)  # type: ignore[attr-defined]
+jvp_zeros.__srcdiff_direct__ = functools.partial(_direct, unused="zeros")  # type: ignore[attr-defined]

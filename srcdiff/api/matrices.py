@@ -60,14 +60,15 @@ def by_rows(inputs: Any, output: Any, pull: Pullback) -> Any:
     return _arranged(blocks, inputs, output)
 
 
-def by_columns(point: Point, inputs: Any) -> Any:
-    """The Jacobian by forward runs for many elements of the inputs at a time."""
+def by_columns(point: Point, inputs: Any) -> tuple[Any, Any]:
+    """The value, and the Jacobian by forward runs for many elements of the inputs at a time."""
     blocks: Blocks = {}
+    value: Any = None
     output: Any = None
     drawn = Before(True, *point.args)
     for columns in chunks(count(inputs), 4 * count(inputs)):
         drawn.put_back(point.args)  # every run draws the same random numbers
-        tangents = pushed(point, units(inputs, columns), inputs, len(columns))
+        value, tangents = pushed(point, units(inputs, columns), inputs, len(columns))
         if not blocks:
             output = with_leaves(tangents, {p: t[0] for p, t in leaves(tangents)})
             blocks = _blocks(inputs, real(output, "the output"))
@@ -77,22 +78,23 @@ def by_columns(point: Point, inputs: Any) -> Any:
                 flat = block.reshape(*tangent.shape[1:], np.size(at(inputs, inner)))
                 flat[..., place] = np.moveaxis(tangent[part], 0, -1)
     if not blocks:
-        output = point.along(zeros(inputs))[1]
+        value, output = point.along(zeros(inputs))
         blocks = _blocks(inputs, real(output, "the output"))
-    return _arranged(blocks, inputs, output)
+    return value, _arranged(blocks, inputs, output)
 
 
-def pushed(point: Point, directions: Any, inputs: Any, size: int) -> Any:
-    """The tangents of the outputs along a batch of directions, with the batch axis in front."""
+def pushed(point: Point, directions: Any, inputs: Any, size: int) -> tuple[Any, Any]:
+    """The value, and the tangents of the outputs along a batch of directions, that in front."""
     hold_memory(6 * size * count(inputs))
     found = point.along_many(directions, size)
     if found is not CANNOT:
-        return found
-    drawn, tangents = Before(True, *point.args), []
+        value, tangents = found
+        return value, tangents
+    drawn, each = Before(True, *point.args), []
     for k in range(size):
         drawn.put_back(point.args)
-        tangents.append(point.along(taken(directions, k))[1])
-    return stacked(tangents)
+        each.append(point.along(taken(directions, k)))
+    return each[-1][0], stacked([tangent for _, tangent in each])
 
 
 def chunks(total: int, weight: int) -> Iterator[range]:
@@ -237,8 +239,8 @@ class Sparse:
         self.sparsity, self.mode = sparsity, mode
         self.pattern: Pattern | None = None
 
-    def __call__(self, point: Point) -> Any:
-        """The Jacobian at a point; a ValueError where the pattern does not fit."""
+    def __call__(self, point: Point) -> tuple[Any, Any]:
+        """The value, and the Jacobian at a point; a ValueError where the pattern does not fit."""
         matrix, products = _scipy_matrix(), Products(point, self.mode)
         is_detected = isinstance(self.sparsity, str)
         if self.pattern is None or self.pattern.shape != products.shape:
@@ -254,7 +256,7 @@ class Sparse:
                 "larger pattern, or sparsity='detect'"
             )
         places = self.pattern.rows, self.pattern.columns
-        return matrix((data, places), shape=self.pattern.shape)
+        return products.value, matrix((data, places), shape=self.pattern.shape)
 
 
 def _scipy_matrix() -> Any:
@@ -274,8 +276,8 @@ class Products:
     def __init__(self, point: Point, mode: str | None) -> None:
         self.point, self.mode = point, mode
         self.inputs = _one(real(point.inputs, "the input"), "input")
-        value, self.pull = point.pullback(at_once=True)
-        self.output = _one(real(point.output(value), "the output"), "output")
+        self.value, self.pull = point.pullback(at_once=True)
+        self.output = _one(real(point.output(self.value), "the output"), "output")
         self.shape = np.size(self.output), np.size(self.inputs)
         self.weight = self.pull.weight + count(self.inputs)
 
@@ -285,7 +287,7 @@ class Products:
         if pushes:
             given = vectors.reshape(size, *np.shape(self.inputs))
             given = given.astype(np.result_type(self.inputs))
-            found = pushed(self.point, given, self.inputs, size)
+            _, found = pushed(self.point, given, self.inputs, size)
         else:
             given = vectors.reshape(size, *np.shape(self.output))
             found = batched(self.pull, given, self.output, self.inputs)

@@ -18,11 +18,12 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.api.grad import grad
-from srcdiff.api.jacobian import gradient, hvp, vhp
-from srcdiff.api.jvp import jvp, jvp_again, linearize
-from srcdiff.api.vjp import vjp
+from srcdiff.api.jacobian import gradient
+from srcdiff.api.jvp import Linearized, jvp, jvp_again, jvp_zeros, linearize
+from srcdiff.api.products import Product, ReverseProduct, hvp, vhp
+from srcdiff.api.vjp import Vjp, vjp
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.options import Options, parameter_names, without_options
+from srcdiff.driver.options import OfAll, Options, constants_apart, parameter_names
 from srcdiff.driver.pullback import recorded
 from srcdiff.driver.second_order import active_places
 from srcdiff.errors import UnsupportedError
@@ -34,7 +35,6 @@ from srcdiff.runtime.devices import is_any_array
 from srcdiff.runtime.implicit import with_source
 from srcdiff.runtime.service import Inputs, made_once
 from srcdiff.runtime.trees import as_now
-from srcdiff.specialize.static_values import constant, is_constant
 
 # --- what a pullback computes --------------------------------------------------------------------
 
@@ -71,9 +71,9 @@ class Pulled(Derivative):
         return Derivative(self.primal, replace(options, again=True)).for_kinds(kinds, arrays)
 
 
-def pulled(f: Any, count: int, inputs: Any, outputs: Any) -> Pulled:
+def pulled(f: Any, count: int, **given: Any) -> Pulled:
     """The gradient that a pullback of `f` at so many positional arguments computes."""
-    options = Options(inputs, outputs, materialize_grads=True)
+    options = Options(**given)
     make = functools.partial(Pulled, f, options, 0, count)
     return made_once(f, ("pulled", count, repr(options)), make)
 
@@ -104,21 +104,29 @@ def _names(letter: str, count: int) -> list[str]:
 
 def _vjp(call: ir.Call) -> ir.Call | None:
     """`vjp(f, x, y, inputs=..., k=k)`: `f` runs again for each call of the pullback."""
-    given = without_options(call.kwargs)
-    inputs, outputs = (given.pop(k, ir.NONE) for k in ("inputs", "outputs"))
-    plain = _is_plain(call) and given.keys().isdisjoint(("unused", "has_aux"))
-    if not plain or not (is_constant(inputs) and is_constant(outputs)):
+    found = constants_apart(call.kwargs)
+    if found is None or not _is_plain(call):
         return None
+    asked, given = found
     f, *args = call.args
+    if not args:
+        return None
     x, y = _names("x", len(args)), _names("y", len(given))
-    options = f"{constant(inputs)!r}, {constant(outputs)!r}"
+    options = ", ".join(f"{n}={getattr(asked, n)!r}" for n in ("inputs", "outputs", "unused"))
     lines = [f"kept_{n} = as_now({n})" for n in (*x, *y)]
     lines += [f"value = f({_given(x, given, y, 'as_now({})')})"]
     lines += ["def pullback(grad_outputs=None, retain_graph=True):"]
-    lines += [f"    pullback = pulled(k, {len(args)}, {options})"]
-    lines += [f"    return pullback({_given(x, given, y, 'kept_{}')}, grad_outputs=grad_outputs)"]
-    made = _written(_head("vjp", "k", "f", *x, *y), (*lines, "return value, pullback"), True)
+    lines += [f"    pullback = pulled(k, {len(args)}, {options}, has_aux={asked.has_aux})"]
+    back = f"pullback({_given(x, given, y, 'kept_{}')}, grad_outputs=grad_outputs)"
+    lines += [f"    return {back}{'[0]' if asked.has_aux else ''}"]
+    lines += [f"return {_result('pullback', asked)}"]
+    made = _written(_head("vjp", "k", "f", *x, *y), tuple(lines), True)
     return ir.Call(made, (f, f, *args, *given.values()))
+
+
+def _result(found: str, asked: Options) -> str:
+    """What a transform returns that gives the value as well."""
+    return f"value[0], {found}, value[1]" if asked.has_aux else f"value, {found}"
 
 
 def _given(x: list[str], keywords: Mapping[str | None, Any], y: list[str], form: str) -> str:
@@ -129,14 +137,17 @@ def _given(x: list[str], keywords: Mapping[str | None, Any], y: list[str], form:
 
 def _linearize(call: ir.Call) -> ir.Call | None:
     """`linearize(f, x, y)`: `f` runs again for each call of the linear function."""
-    if not _is_plain(call) or without_options(call.kwargs):
+    found = constants_apart(call.kwargs)
+    if found is None or found[1] or not _is_plain(call):
         return None
-    f, *args = call.args
+    asked, args = found[0], call.args[1:]
+    if asked.inputs is not None or asked.outputs is not None or asked.has_aux:
+        return None
     x, t = _names("x", len(args)), _names("t", len(args))
+    given = f"({_listed(f'kept_{n}' for n in x)}), ({_listed(t)}), unused={asked.unused!r}"
     lines = [f"kept_{n} = as_now({n})" for n in x]
     lines += [f"value = f({_given(x, {}, [], 'as_now({})')})"]
-    lines += [f"def {_head('linear', *t)}:"]
-    lines += [f"    return jvp_again(f, ({_listed(f'kept_{n}' for n in x)}), ({_listed(t)}))[1]"]
+    lines += [f"def {_head('linear', *t)}:", f"    return jvp_again(f, {given})[1]"]
     made = _written(_head("linearize", "f", *x), (*lines, "return value, linear"), False)
     return ir.Call(made, call.args)
 
@@ -146,14 +157,14 @@ def _hvp(call: ir.Call) -> ir.Call | None:
     bound = _bound(call)
     if bound is None:
         return None
-    f, args, v, inputs = bound
+    f, args, v, inputs, gradient = bound
     places = inputs if isinstance(inputs, tuple) else (inputs,)
     if not all(type(k) is int and 0 <= k < len(args) for k in places):
         return None
     x, t = _names("x", len(args)), ["None"] * len(args)
     for k, place in enumerate(places):
         t[place] = f"v[{k}]" if isinstance(inputs, tuple) else "v"
-    line = f"return jvp(gradient(f, {inputs!r}), ({_listed(x)}), ({_listed(t)}))[1]"
+    line = f"return jvp({gradient}, ({_listed(x)}), ({_listed(t)}), unused='zeros')[1]"
     return ir.Call(_written(_head("hvp", "f", *x, "v"), (line,), False), (f, *args, v))
 
 
@@ -162,25 +173,27 @@ def _vhp(call: ir.Call) -> ir.Call | None:
     bound = _bound(call)
     if bound is None:
         return None
-    f, args, v, inputs = bound
+    f, args, v, inputs, gradient = bound
     x = _names("x", len(args))
-    outer = f"grad(gradient(f, {inputs!r}), {inputs!r}, materialize_grads=True)"
+    outer = f"grad({gradient}, {inputs!r}, unused='zeros')"
     line = f"return {outer}({', '.join(x)}, grad_outputs=v)"
     return ir.Call(_written(_head("vhp", "f", *x, "v"), (line,), False), (f, *args, v))
 
 
-def _bound(call: ir.Call) -> tuple[ir.Atom, tuple[ir.Atom, ...], ir.Atom, Any] | None:
-    """The function, its arguments, the vector and the inputs of a product with a Hessian."""
-    given = without_options(call.kwargs)
-    given.update(zip(("f", "args", "v", "inputs"), call.args))
-    inputs = given.pop("inputs", ir.Const(0))
+def _bound(call: ir.Call) -> tuple[ir.Atom, tuple[ir.Atom, ...], ir.Atom, Any, str] | None:
+    """The function, its arguments, the vector, the inputs and the gradient of a product."""
+    positional = tuple(zip(("f", "args", "v", "inputs"), call.args))
+    found = constants_apart((*positional, *call.kwargs), 0)
+    if found is None or not _is_plain(call):
+        return None
+    asked, given = found
     args = given.get("args")
     listed = isinstance(args, ir.Tup) and not any(isinstance(a, ir.Star) for a in args.items)
-    if not _is_plain(call) or given.keys() != {"f", "args", "v"} or not is_constant(inputs):
+    plain = asked.unused != "none" and not asked.has_aux
+    if given.keys() != {"f", "args", "v"} or given["v"] == ir.NONE or not listed or not plain:
         return None
-    if given["v"] == ir.NONE:
-        return None
-    return (given["f"], args.items, given["v"], constant(inputs)) if listed else None  # type: ignore[union-attr]
+    made = f"gradient(f, {asked.inputs!r}, {asked.outputs!r}, {asked.unused!r})"
+    return given["f"], args.items, given["v"], asked.inputs, made  # type: ignore[union-attr]
 
 
 def _is_plain(call: ir.Call) -> bool:
@@ -205,17 +218,60 @@ for _transform, _write in _WRITTEN:
     _transform.__srcdiff_written__ = _write
 
 
+# --- what a transform makes with options alone: it is called with the arguments ------------------
+
+def _spread(transform: Any) -> Any:
+    """`transform(f, args, v)` as a function of `f`, `v` and the arguments."""
+
+    def spread(f: Any, v: Any, *args: Any, **options: Any) -> Any:
+        return transform(f, args, v, **options)
+
+    def written(call: ir.Call) -> ir.Call:
+        f, v, *args = call.args
+        return ir.Call(transform, (f, ir.Tup(tuple(args)), v), call.kwargs)
+
+    spread.__srcdiff_written__ = written  # type: ignore[attr-defined]
+    return spread
+
+
+def _at(transform: Any) -> Any:
+    """What `transform(f)` computes, with `f` and options as arguments."""
+    head, line = "(f, *args, v, **options)", "return spread(f, v, *args, **options)"
+    return with_source(f"def {transform.__name__}{head}:", [line], {"spread": _spread(transform)})
+
+
+def _of_object(at: Any) -> Any:
+    """The call of what a transform made elsewhere as one of what it computes."""
+
+    def written(self: Any, call: ir.Call) -> ir.Call:
+        asked = ((n, getattr(self.options, n)) for n in ("inputs", "outputs", "unused", "has_aux"))
+        options = tuple((name, ir.Ref(name, value)) for name, value in asked)
+        primal = ir.Ref(self.primal.__name__, self.primal)
+        return ir.Call(at, (primal, *call.args), (*call.kwargs, *options))
+
+    return written
+
+
+_AT: tuple[tuple[Any, Any, Any], ...] = (
+    (vjp, vjp, Vjp), (linearize, linearize, Linearized),
+    (hvp, _at(hvp), Product), (vhp, _at(vhp), ReverseProduct),
+)  # fmt: skip
+for _transform, _made, _cls in _AT:
+    _transform.__srcdiff_curried__ = _made, ("inputs", "outputs", *OfAll.__annotations__)
+    _cls.__srcdiff_written__ = _of_object(_made)
+
+
 # --- what the helpers of generated code ask of the compiler while a program runs -----------------
 
 
 class _Compiler:
     """Derivatives of functions that only the running program knows."""
 
-    jvp = staticmethod(jvp)
+    jvp = staticmethod(jvp_zeros)
 
     def gradient(self, f: Any, inputs: Inputs, strong_zeros: bool = False) -> Derivative:
         """The gradient of a function by some arguments, zeros where one is not used."""
-        options = Options(inputs, materialize_grads=True, strong_zeros=strong_zeros)
+        options = Options(inputs, unused="zeros", strong_zeros=strong_zeros)
         key = "gradient by", inputs, strong_zeros
         return made_once(f, key, lambda: Derivative(f, options))
 

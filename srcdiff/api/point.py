@@ -7,15 +7,16 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-from srcdiff.api.jvp import Forward, forward_of, tangent_like
+from srcdiff.api.forward import Forward, forward_of, tangent_like
 from srcdiff.driver.derivative import derivative_of
 from srcdiff.driver.executable import CANNOT
-from srcdiff.driver.options import Options, at, names_parameter, selected, tangent_of, where_of
+from srcdiff.driver.options import Options, at, names_parameter, selected, tangent_of
 from srcdiff.driver.pullback import Pullback
 from srcdiff.driver.snapshots import same
 from srcdiff.driver.structures import with_leaf, zeros
-from srcdiff.errors import UnsupportedError
+from srcdiff.errors import CotangentError, UnsupportedError
 from srcdiff.frontend.free_variables import WithFree
+from srcdiff.frontend.request import Request
 from srcdiff.frontend.signatures import arguments, place_of, signature_of
 from srcdiff.runtime import records
 from srcdiff.runtime.batched import repeated
@@ -66,7 +67,7 @@ class Point:
         return tuple(tangent_like(tangents[p], self.values[p], p) for p in self.params)
 
     def along_many(self, directions: Any, size: int) -> Any:
-        """The tangents of the outputs along a batch of directions, each with the batch in front.
+        """The value, and the tangents of the outputs along a batch of directions, that in front.
 
         `CANNOT` where the function has no form for a batch.
         """
@@ -77,21 +78,22 @@ class Point:
         tangents = {p: repeated(zero, size) for p, zero in single.items()}
         self._place(tangents, directions)
         found = self._forward().along_many(self.args, self.kwargs, tuple(tangents.values()), size)
-        return found if found is CANNOT else self.tangent_of_outputs(found[1], found[0])
+        return found if found is CANNOT else (found[0], self.tangent_of_outputs(*found[::-1]))
 
     def _forward(self) -> Forward:
         """The function of forward mode."""
-        where = where_of(self.options)
-        return forward_of(self.f, self.params, self.request.outputs, False, **where)
+        return forward_of(self.f, self.options, self.params)
 
     def _place(self, tangents: dict[str, Any], direction: Any) -> None:
         """Put a direction of the inputs into tangents of the parameters."""
+        check_form(self.request, direction)
         for item, one in zip(self.request.inputs, self.request.listed(direction)):
             tangents[item.param] = with_leaf(tangents[item.param], item.path, one)
 
     def tangent_of_outputs(self, tangent: Any, value: Any) -> Any:
         """The tangent of the outputs, None where they are no floating point numbers."""
-        return tangent_of(tangent, value, self.request.outputs, self.values)
+        output = value[0] if self.request.has_aux else value
+        return tangent_of(tangent, output, self.request.outputs, self.values)
 
     def pullback(self, at_once: bool = False, keep: bool = False) -> tuple[Any, Pullback]:
         """What the function returns, and the pullback of one run, as `recorded` makes it."""
@@ -130,6 +132,22 @@ class Point:
         parts = written if isinstance(outputs, tuple) else (written,)
         # An array has its shape for ever; what becomes of a list only a run knows.
         return written if all(map(is_any_array, parts)) else self.along(zeros(self.inputs))[1]
+
+
+def check_form(request: Request, direction: Any) -> None:
+    """Raise unless a direction has an item for each of the inputs, where these are several."""
+    form, count = request.form, len(request.inputs)
+    if form == "bare":
+        return
+    cls = (tuple, list) if form == "tuple" else Mapping
+    known = form if isinstance(form, tuple) else range(count)
+    if not isinstance(direction, cls) or len(direction) != count:
+        what = f"{count} items" if form == "tuple" else f"the keys {', '.join(map(repr, known))}"
+        given = f"{len(direction)}" if isinstance(direction, cls) else type(direction).__name__
+        raise CotangentError(f"tangents: expected {what}, as `inputs` has them, given {given}")
+    missing = [key for key in known if isinstance(direction, Mapping) and key not in direction]
+    if missing:
+        raise CotangentError(f"tangents: expected the key {missing[0]!r}, which `inputs` has")
 
 
 def _of_object(f: Any, origin: Any, old: Any, new: Any) -> Any:

@@ -21,9 +21,7 @@ from srcdiff.driver.options import (
     Path,
     apart,
     at,
-    check_unused_options,
-    of_unused,
-    where_of,
+    with_unused,
 )
 from srcdiff.driver.pullback import Pullback, held_in
 from srcdiff.driver.structures import leaves, with_leaf, zeros
@@ -38,6 +36,7 @@ from srcdiff.errors import (
 )
 from srcdiff.frontend.request import Nested, arranged, items_of, parse_path, spelled
 from srcdiff.frontend.signatures import arguments, place_of, signature_of
+from srcdiff.ir.frozen import replace
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.runtime.batched import cotangents
 from srcdiff.runtime.devices import is_any_array
@@ -114,8 +113,8 @@ class Output:
         create_graph: bool = False,
         *,
         unused: str | None = None,
-        allow_unused: bool | None = None,
         is_grads_batched: bool = False,
+        allow_unused: bool | None = None,
         materialize_grads: bool = False,
     ) -> Any:
         """The gradients of this output: bare for one input, a tuple or dict for several.
@@ -126,19 +125,20 @@ class Output:
             grad_outputs: the cotangent, as in `grad`.
             retain_graph: False frees the residuals afterwards; None: as `create_graph` says.
             create_graph: the gradients are outputs of a run of their own.
-            unused, allow_unused, is_grads_batched, materialize_grads: as in `grad`.
+            unused, is_grads_batched, allow_unused, materialize_grads: as in `grad`.
 
         Raises:
             ReleasedError: the residuals have been freed already.
             UnusedInputError: this output does not depend on an input.
         """
-        allow_unused, materialize_grads = of_unused(unused, allow_unused, materialize_grads)
+        asked = with_unused({
+            "unused": unused, "allow_unused": allow_unused, "materialize_grads": materialize_grads,
+        })  # fmt: skip
         own = self.run.inputs
         form, items = items_of((own if len(own) > 1 else own[0]) if inputs is None else inputs)
         found = gradients(
-            [self], items, [grad_outputs], retain_graph, create_graph, allow_unused,
-            is_grads_batched, materialize_grads,
-        )  # fmt: skip
+            [self], items, [grad_outputs], retain_graph, create_graph, is_grads_batched, **asked
+        )
         return arranged(form, found)
 
     @entry
@@ -171,8 +171,8 @@ class Run(Output):
         f: Any,
         args: tuple[Any, ...],
         kwargs: Mapping[str, Any],
+        options: Options,
         of: Run | None = None,
-        **where: Any,
     ) -> None:
         super().__init__(self, ())
         names = tuple(n for n in active_parameters(f, args, kwargs) if n.isidentifier())
@@ -182,7 +182,7 @@ class Run(Output):
                 place_of(f),
                 remedy="Use srcdiff.vjp with `inputs`, or name the parameters.",
             )
-        self.point = Point(f, Options(names, allow_unused=True, **where), args, kwargs)
+        self.point = Point(f, replace(options, inputs=names, unused="none"), args, kwargs)
         self.returned, self.pull = self.point.pullback(keep=True)
         self.passed, self.held = dict(self.point.values), held_in(self.point.values)
         self.grads: dict[str, Any] = {}
@@ -294,7 +294,7 @@ def active_parameters(f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) 
 
 
 @entry
-def run(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
+def run(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Run:
     """Run a function once, and record what its gradients need.
 
     Args:
@@ -307,7 +307,7 @@ def run(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
         `.release()`; `run[0]` and `run["loss"]` select an output.
 
     >>> import srcdiff
-    >>> r = srcdiff.run(lambda x, y: (x * y, x + y), 3.0, 4.0)
+    >>> r = srcdiff.autograd.run(lambda x, y: (x * y, x + y), 3.0, 4.0)
     >>> r.value
     (12.0, 7.0)
     >>> r[0].grad(("x", "y"), retain_graph=True)
@@ -315,8 +315,8 @@ def run(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
     >>> r.grad("x")
     5.0
     """
-    where, kwargs = apart(f, kwargs)
-    return Run(f, args, kwargs, **where)
+    options, kwargs = apart(f, kwargs, None)
+    return Run(f, args, kwargs, options)
 
 
 # --- sums of gradients, of which some may be outputs of runs -------------------------------------
@@ -445,8 +445,7 @@ class Asked:
             return found
         # Zero times infinity: what was not selected must not be run through at all.
         point = run.again()
-        where = where_of(point.options)
-        options = Options(point.options.inputs, selection, allow_unused=True, **where)
+        options = replace(point.options, outputs=selection)
         again = Point(point.f, options, point.args, point.kwargs)
         value, pull = again.pullback()
         return self._pulled(again, pull, self._part(seed), again.output(value))
@@ -464,9 +463,9 @@ class Asked:
     def _again(self, materialize: bool) -> list[Any]:
         """The gradients as outputs of a run of the gradient function, None for unused inputs."""
         run, point = self.run, self.run.again()
-        options = Options(
-            point.options.inputs, self.selection, True, materialize, is_grads_batched=self.batch,
-            **where_of(point.options),
+        options = replace(
+            point.options, outputs=self.selection, unused="zeros" if materialize else "none",
+            is_grads_batched=self.batch,
         )  # fmt: skip
         make: Callable[..., Derivative] = batched_of if self.batch else derivative_of
         made = make(point.f, options)
@@ -475,8 +474,8 @@ class Asked:
         used = frozenset(run.inputs) if materialize else self.used
         seed = self.seed()
         seed = self._part(seed if self.batch else like_tree(seed, run.returned))
-        verify = point.options.verify
-        new = Run(function, point.args, {**point.kwargs, name: seed}, of=run, verify=verify)
+        own = Options(verify=point.options.verify)
+        new = Run(function, point.args, {**point.kwargs, name: seed}, own, of=run)
         return [
             added(Output(new, (run.inputs.index(n), *path)) for n, path in one if n in used)
             for one in self.places
@@ -489,21 +488,19 @@ def gradients(
     grad_outputs: Sequence[Any],
     retain_graph: bool | None,
     create_graph: bool,
-    allow_unused: bool | None,
     is_grads_batched: bool,
-    materialize_grads: bool,
+    unused: str = "error",
 ) -> list[Any]:
     """The gradient of the sum of the outputs, for every input; None for an unused one."""
-    check_unused_options(allow_unused, materialize_grads)
     if not inputs:
         raise EmptyInputsError()
     runs = _asked(outputs, grad_outputs, is_grads_batched)
     _place(runs, inputs)
-    if not (allow_unused or materialize_grads):
+    if unused == "error":
         _check_used(runs, inputs)
-    parts = [asked.gradients(create_graph, materialize_grads) for asked in runs]
+    parts = [asked.gradients(create_graph, unused == "zeros") for asked in runs]
     found = [added(p[k] for p in parts) for k in range(len(inputs))]
-    if materialize_grads:
+    if unused == "zeros":
         found = [_zero(runs, k) if g is None else g for k, g in enumerate(found)]
     _release(runs, create_graph if retain_graph is None else retain_graph)
     return found
@@ -580,8 +577,8 @@ def _check_used(runs: list[Asked], inputs: Sequence[Any]) -> None:
             raise UnusedInputError(
                 "One of the differentiated inputs appears to not have been used in the graph: "
                 f"no selected output depends differentiably on the input {what}",
-                remedy="Set allow_unused=True if this is the desired behavior; it gives None, "
-                "materialize_grads=True gives zeros.",
+                remedy="Set allow_unused=True if this is the desired behavior; it gives None, as "
+                "unused='none' does; unused='zeros' gives zeros.",
             )
 
 

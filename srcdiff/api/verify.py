@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.api.jvp import last_params, pushed
+from srcdiff.api.forward import last_params, pushed
 from srcdiff.api.point import Point
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.executable import Compiled, CompiledPair
@@ -230,7 +230,7 @@ def _options(made: Derivative, kinds: ir.Kinds) -> Options:
     if own.has_aux:
         outputs = behind_aux(own.outputs, signature_of(made.origin).parameters)
     return Options(
-        inputs, outputs, materialize_grads=True, strong_zeros=own.strong_zeros, verify="off"
+        inputs, outputs, "zeros", strong_zeros=own.strong_zeros, verify="off"
     )
 
 

@@ -3,48 +3,95 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeVar, overload
 
 from srcdiff import ir
 from srcdiff.driver.arguments import check_plain
-from srcdiff.driver.derivative import derivative_of
-from srcdiff.driver.options import Options, apart, of_unused
+from srcdiff.driver.callables import Transformed, offers
+from srcdiff.driver.derivative import Derivative, derivative_of
+from srcdiff.driver.options import Options, target_of
 from srcdiff.driver.pullback import Pullback
 from srcdiff.errors import entry
 from srcdiff.frontend.signatures import signature_of
+from srcdiff.ir.frozen import replace
 from srcdiff.kinds.lattice import kind_of
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from srcdiff.driver.options import OfAll
+
+P = ParamSpec("P")
 R = TypeVar("R")
 
 
-@entry
+@offers("primal", "source")
+class Vjp(Transformed, Generic[P, R]):
+    """The function that computes the value of `primal`, and its pullback there."""
+
+    def __init__(self, primal: Any, options: Options) -> None:
+        super().__init__(primal, options, signature_of(primal))
+        target_of(primal, options)  # what is refused is said at once
+
+    @entry
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """The value at these arguments, and the pullback."""
+        made = self.by(self._active(args) if self.options.inputs is None else self.options.inputs)
+        return self.options.with_value(*made.recorded(args, kwargs))
+
+    def _active(self, args: tuple[Any, ...]) -> Any:
+        """The positional arguments that can carry a derivative."""
+        names = list(signature_of(self.primal).parameters)[: len(args)]
+        check_plain(dict(zip(names, args)))
+        found = [n for n, a in zip(names, args) if ir.is_active_kind(kind_of(a, n))]
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def by(self, inputs: Any) -> Derivative:
+        """The gradient by some inputs."""
+        return derivative_of(self.primal, replace(self.options, inputs=inputs))
+
+    @property
+    def made(self) -> Derivative:
+        """The gradient by the inputs, or the first parameter."""
+        return self.by(0 if self.options.inputs is None else self.options.inputs)
+
+
+@overload
 def vjp(
-    f: Callable[..., R], *args: Any, inputs: Any = None, outputs: Any = None, **kwargs: Any
-) -> tuple[R, Pullback]:
+    f: Callable[P, R], /, *, inputs: Any = None, outputs: Any = None, **options: Unpack[OfAll]
+) -> Vjp[P, R]: ...
+@overload
+def vjp(
+    *, inputs: Any = None, outputs: Any = None, **options: Unpack[OfAll]
+) -> Callable[[Callable[P, R]], Vjp[P, R]]: ...
+@overload
+def vjp(
+    f: Callable[..., tuple[R, Any]], x: Any, /, *args: Any, has_aux: Literal[True], **kwargs: Any
+) -> tuple[R, Pullback, Any]: ...
+@overload
+def vjp(f: Callable[..., R], x: Any, /, *args: Any, **kwargs: Any) -> tuple[R, Pullback]: ...
+@entry
+def vjp(f: Any = None, /, *args: Any, **kwargs: Any) -> Any:
     """The value of a function and its pullback.
 
     Args:
         f: the function.
-        args, kwargs: its arguments; `unused` (zeros if it is left out), `has_aux`, `compile`,
-            `workspace`, `threads` and `verify` are options, as in `grad`.
-        inputs: as in `grad`; None for all positional arguments that can carry a derivative: a
-            bare gradient for one, a tuple for several.
-        outputs: as in `grad`.
+        args, kwargs: its arguments; `inputs`, `outputs`, `has_aux`, `unused`, `compile`,
+            `workspace`, `threads` and `verify` are options, as in `grad`.  `inputs` None, which it
+            is if left out, stands for all positional arguments that can carry a derivative: a bare
+            gradient for one, a tuple for several.
 
     Returns:
         `(value, pullback)`; `pullback(grad_outputs=None, retain_graph=True)` gives the gradients.
+        `(output, pullback, aux)` with `has_aux`.  Without arguments of `f`, a function that takes
+        these, and gives that.
 
     >>> import srcdiff
     >>> value, pullback = srcdiff.vjp(lambda x: x * x, 3.0)
     >>> value, pullback(), pullback(10.0)
     (9.0, 6.0, 60.0)
+    >>> v = srcdiff.vjp(lambda w, x: w * x, inputs="x")
+    >>> v(2.0, x=3.0)[1]()
+    2.0
     """
-    where, kwargs = apart(f, kwargs, "unused", "has_aux")
-    if inputs is None:
-        names = list(signature_of(f).parameters)[: len(args)]
-        check_plain(dict(zip(names, args)))
-        found = [n for n, a in zip(names, args) if ir.is_active_kind(kind_of(a, n))]
-        inputs = found[0] if len(found) == 1 else tuple(found)
-    allow, materialize = of_unused(where.pop("unused", "zeros"))
-    made = derivative_of(f, Options(inputs, outputs, allow, materialize, **where))
-    return made.recorded(args, kwargs)
+    return Vjp.direct(f, args or None, kwargs, None)

@@ -86,7 +86,8 @@ def tangent_facts(
     classes = PointsTo.of(function, kinds).classes
     shared = Aliases(classes, copies=as_copies(function, kinds, classes, classes.keys()))
     found = edges(function.body, kinds, shared, flows)
-    active = activity(inputs, outputs, found) | {*inputs}
+    flowing = activity(inputs, outputs, found)
+    active = flowing | {*inputs}
     fresh = ir.Fresh(ir.all_names(function))
     plain = frozenset(n for n in active if not ir.is_temporary(n))
     names = adjoint_names(function, plain, fresh, "t_")
@@ -96,7 +97,7 @@ def tangent_facts(
     laid = laid_names(function, kinds, classes)
     return Facts(
         kinds, shared, active, names, fresh, "", theirs, mixed, known, laid=laid,
-        target=function.target,
+        target=function.target, unused=frozenset(inputs) - flowing,
     )  # fmt: skip
 
 

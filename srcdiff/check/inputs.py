@@ -19,7 +19,7 @@ from srcdiff.specialize.inline import is_user_function
 def check_used(function: ir.Function, kinds: ir.Kinds, facts: Facts, request: Request) -> None:
     """Refuse an input that no output depends on, with what becomes of it."""
     for item in () if request.allow_unused else request.inputs:
-        if facts.active.isdisjoint(item.params):
+        if (facts.active - facts.unused).isdisjoint(item.params):
             found = edges(function.body, kinds, facts.aliases, flows)
             fate = _fate(frozenset(item.params), function, found)
             fields = {"function": function.name, "param": item.param, "fate": fate}

@@ -26,6 +26,7 @@ from srcdiff.aot.job import Job, Wanted, target
 from srcdiff.aot.verify import checked_text
 from srcdiff.api.grad import all_stages
 from srcdiff.cli.project import Project, Task, found_project, import_as_project
+from srcdiff.driver.options import SPELLINGS
 from srcdiff.errors import SrcdiffError, TargetError
 from srcdiff.primitives.registry import Rule, builtin, is_builtin, load_rules, lookup, registry
 from srcdiff.version import VERSION
@@ -99,9 +100,9 @@ def keys(words: list[str] | None) -> Any:
 
 
 def options_of(given: Namespace) -> dict[str, Any]:
-    """The options of `srcdiff.generate` in a command."""
-    found = {f.name: getattr(given, f.name) for f in fields(Wanted) if hasattr(given, f.name)}
-    found["allow_unused"] = given.allow_unused or None
+    """The options of `srcdiff.aot.generate` in a command."""
+    names = (*SPELLINGS, *(f.name for f in fields(Wanted)))
+    found = {name: getattr(given, name) for name in names if hasattr(given, name)}
     return {**found, "inputs": keys(given.inputs), "outputs": keys(given.outputs)}
 
 
@@ -132,7 +133,7 @@ def generate(given: Namespace) -> int:
         for task in _project(given).tasks:
             _write(task.job(), task.path, given.verify, given.force)
         return 0
-    job = Job(loaded(given), Wanted(**options_of(given)))
+    job = Job(loaded(given), Wanted.of(options_of(given)))
     if given.output is None:
         sys.stdout.write(checked_text(job, given.verify))
     else:
@@ -148,14 +149,14 @@ def _write(job: Job, path: Path, verify: bool, force: bool) -> None:
 
 def show(given: Namespace) -> int:
     """Print generated functions, without what they call."""
-    job = Job(loaded(given), Wanted(**options_of(given)))
+    job = Job(loaded(given), Wanted.of(options_of(given)))
     show_source(job.functions_text(), given.color)
     return 0
 
 
 def stages(given: Namespace) -> int:
     """Print a function after every pass."""
-    job = Job(loaded(given), Wanted(**options_of(given)))
+    job = Job(loaded(given), Wanted.of(options_of(given)))
     texts = all_stages(job.made, job.example)
     if given.label is not None and given.label not in texts:
         raise UsageError(f"stages: there is no pass {given.label!r}; they are {', '.join(texts)}")
@@ -191,7 +192,7 @@ def _task_of(path: Path) -> Task:
     if "example" in options and options["example"] is None:
         raise TargetError(
             f"{path} was made with an example that was given in Python: make it again by the same "
-            "call of srcdiff.generate, or give the example as text"
+            "call of srcdiff.aot.generate, or give the example as text"
         )
     folder = str(path.resolve().parent)
     import_as_project(path.resolve().parent)

@@ -55,8 +55,10 @@ _BASIC = (
             "or a parameter that is written into"),
     _option("--example", metavar="ARGS", help="arguments to specialise on, as Python: "
             "'np.ones(3), 2.0', or names of the module"),
-    _flag("--allow-unused", "None for unused inputs"),
-    _flag("--materialize-grads", "zeros for unused inputs"),
+    _option("--unused", choices=("error", "none", "zeros"),
+            help="what becomes of inputs that no output depends on (default: error)"),
+    _option("--allow-unused", action="store_const", const=True, help="the same as --unused none"),
+    _flag("--materialize-grads", "the same as --unused zeros"),
     _flag("--has-aux", "the function returns (output, aux)"),
     _flag("--strong-zeros", "zero cotangents stay zero through infinite derivatives"),
     _RULES,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from srcdiff.aot.job import Job, Wanted, target
+from srcdiff.driver.options import SPELLINGS
 from srcdiff.errors import SrcdiffError
 from srcdiff.ir.frozen import frozen
 
@@ -86,7 +87,7 @@ def read_project(path: Path) -> Project:
 
 def _task(table: Mapping[str, Any], folder: Path, path: Path) -> Task:
     """One entry of `targets`."""
-    known = {f.name for f in fields(Wanted)}
+    known = {*SPELLINGS, *(f.name for f in fields(Wanted))}
     _only(table, ("target", "output", *known), f"{path}: an entry of targets")
     for key in ("target", "output"):
         if key not in table:

@@ -31,7 +31,7 @@ class detect_anomaly(Holding):  # noqa: N801
     >>> def f(x):
     ...     h = np.sqrt(x)
     ...     return h * h
-    >>> with np.errstate(all="ignore"), srcdiff.detect_anomaly():
+    >>> with np.errstate(all="ignore"), srcdiff.autograd.detect_anomaly():
     ...     srcdiff.grad(f)(0.0)
     Traceback (most recent call last):
         ...

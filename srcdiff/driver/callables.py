@@ -14,13 +14,13 @@ import linecache
 import os
 import sys
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 from srcdiff import ir, texts
 from srcdiff.driver.guards import watched
-from srcdiff.driver.options import Options, each_input
-from srcdiff.errors import UnsupportedError, entry
+from srcdiff.driver.options import Options, apart, each_input, of_all, options_of
+from srcdiff.errors import CotangentTypeError, UnsupportedError, entry
 from srcdiff.frontend.source.parse import describe
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.lattice import kind_of
@@ -29,6 +29,7 @@ from srcdiff.runtime.devices import canonical, is_of_numba
 from srcdiff.runtime.service import is_derivative, is_jacobian
 
 C = TypeVar("C", bound=type)
+F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 
@@ -43,6 +44,32 @@ def offers(*names: str, **where: Callable[[Any], bool]) -> Callable[[C], C]:
     def decorate(cls: C) -> C:
         cls.__dir__ = listed  # type: ignore[method-assign, assignment]
         return cls
+
+    return decorate
+
+
+def listed(name: str, given: Any) -> Any:
+    """The arguments of a function, None where there are none.
+
+    Raises:
+        CotangentTypeError: they are no tuple or list.
+    """
+    if given is None or isinstance(given, (tuple, list)):
+        return given
+    raise CotangentTypeError(
+        f"{name}: expected a tuple with an item for each argument, given {type(given).__name__}"
+    )
+
+
+def transform(of: type) -> Callable[[F], F]:
+    """What makes a function a transform: its signature shows the options of a TypedDict."""
+
+    def decorate(f: Any) -> Any:
+        called, own = entry(f), inspect.signature(f)
+        params = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        plain = own.replace(parameters=params)
+        called.__signature__ = with_keywords(plain, **options_of(of))  # type: ignore[attr-defined]
+        return called
 
     return decorate
 
@@ -218,6 +245,19 @@ class Transformed:
     def of(cls, f: Any, *more: Any) -> Any:
         """What a transform makes of a function; without one, a decorator that makes it."""
         return cls(f, *more) if f is not None else lambda g: cls(g, *more)
+
+    @classmethod
+    def direct(
+        cls, f: Any, args: Sequence[Any] | None, given: Mapping[str, Any], inputs: Any, **more: Any
+    ) -> Any:
+        """What a transform makes of a function; with arguments for that, what it gives for them.
+
+        `given` are options, with arguments among keyword arguments of the function.
+        """
+        if args is None:
+            return cls.of(f, of_all(given, inputs))
+        options, kwargs = apart(f, given, inputs)
+        return cls.of(f, options)(*args, **kwargs, **more)
 
     # Type checkers bind what a property gives as well: a derivative is no method of another.
     @overload

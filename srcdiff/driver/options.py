@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypedDict, TypeVar
 
 from srcdiff import ir
 from srcdiff.errors import DtypeError, EmptyInputsError, TransformError, UnsupportedError
@@ -19,38 +19,35 @@ from srcdiff.runtime.service import is_derivative
 from srcdiff.runtime.trees import differentiable_part
 from srcdiff.runtime.workspace import check_counts
 from srcdiff.specialize.objects.places import item_at
+from srcdiff.specialize.static_values import constant, is_constant
 
-if TYPE_CHECKING:
-    from typing_extensions import TypedDict
 
-    class Where(TypedDict, total=False):
-        """The options of all transforms, for type checkers."""
+class Where(TypedDict, total=False):
+    """The options that say how a derivative is to run: one inside of a function runs as that."""
 
-        compile: Literal["numba", "loops", "auto", "cupy"] | None
-        workspace: bool
-        threads: int
-        verify: Literal["first", "off"] | None
+    compile: Literal["numba", "loops", "auto", "cupy"] | None
+    workspace: bool
+    threads: int
+    verify: Literal["first", "off"] | None
 
-    class OfGradients(Where, total=False):
-        """Those of gradients."""
 
-        unused: Literal["error", "none", "zeros"] | None
-        allow_unused: bool | None
-        materialize_grads: bool
-        create_graph: bool | None
-        is_grads_batched: bool
-        has_aux: bool
-        check_nan: bool
-        check_inf: bool
-        strong_zeros: bool
+class OfAll(Where, total=False):
+    """The options of all transforms beside `inputs` and `outputs`."""
 
-    class OfBuffers(Where, total=False):
-        """Those of gradients that are added into buffers."""
+    unused: Literal["error", "none", "zeros"] | None
+    allow_unused: bool | None
+    materialize_grads: bool
+    has_aux: bool
 
-        unused: Literal["error", "none", "zeros"] | None
-        allow_unused: bool | None
-        materialize_grads: bool
-        has_aux: bool
+
+class OfGradients(OfAll, total=False):
+    """Those of gradients."""
+
+    create_graph: bool | None
+    is_grads_batched: bool
+    check_nan: bool
+    check_inf: bool
+    strong_zeros: bool
 
 
 T = TypeVar("T")
@@ -66,8 +63,7 @@ class Options:
 
     inputs: Any = 0
     outputs: Any = None
-    allow_unused: bool | None = None
-    materialize_grads: bool = False
+    unused: str = "error"
     has_aux: bool = False
     value: bool = False
     mode: str = "reverse"
@@ -90,7 +86,42 @@ class Options:
             raise ValueError(f"workspace: expected True or False, given {given}")
         if type(self.threads) is not int or self.threads < 1:
             raise ValueError(f"threads: expected a number from 1 on, given {self.threads!r}")
-        check_unused_options(self.allow_unused, self.materialize_grads)
+
+    def with_aux(self, value: Any, found: Any) -> Any:
+        """What is derived, and what the function gives beside its output, if there is that."""
+        return (found, value[1]) if self.has_aux else found
+
+    def with_value(self, value: Any, found: Any) -> Any:
+        """The value, what is derived, and what is beside the output, if there is that."""
+        return (value[0], found, value[1]) if self.has_aux else (value, found)
+
+
+def resolved(
+    of: type, inputs: Any = 0, outputs: Any = None, /, *, value: bool = False, **given: Any
+) -> Options:
+    """The options that are given to a transform, all of which has those of a TypedDict.
+
+    Raises:
+        TypeError: there is no such option.
+        ValueError: an option says something else than it can, or two say the same.
+    """
+    unknown = [name for name in given if name not in of.__annotations__]
+    if unknown:
+        raise TypeError(f"there is no option {unknown[0]!r}; they are {', '.join(options_of(of))}")
+    return Options(inputs, outputs, value=value, **with_unused(given))
+
+
+def options_of(of: type) -> dict[str, Any]:
+    """The options of a TypedDict by name, with what they are where they are not given."""
+    return {name: default for name, default in _DEFAULTS.items() if name in of.__annotations__}
+
+
+_DEFAULTS: Mapping[str, Any] = MappingProxyType({
+    "unused": "error", "has_aux": False, "create_graph": None, "is_grads_batched": False,
+    "check_nan": False, "check_inf": False, "strong_zeros": False, "compile": None,
+    "workspace": False, "threads": 1, "verify": None, "allow_unused": None,
+    "materialize_grads": False,
+})  # fmt: skip
 
 
 def check_compile(compile: str | None, files: bool = False) -> None:
@@ -112,38 +143,33 @@ def is_verified(verify: str | None) -> bool:
     return (verify or os.environ.get(VERIFY)) == "first"
 
 
-def check_unused_options(allow_unused: bool | None, materialize_grads: bool) -> None:
-    """Raise for an unused input that is both an error and zeros."""
-    if materialize_grads and allow_unused is False:
+SPELLINGS = ("unused", "allow_unused", "materialize_grads")
+"""The options that say what becomes of an input that no output depends on."""
+
+
+def with_unused(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Options with `unused`, of which `allow_unused` and `materialize_grads` are torch's spelling.
+
+    Raises:
+        ValueError: both are given, or one says something else.
+    """
+    found = dict(given)
+    unused = found.pop("unused", None)
+    allow, zeros = found.pop("allow_unused", None), found.pop("materialize_grads", False)
+    if unused is not None and (allow is not None or zeros):
+        raise ValueError(
+            "unused: says what allow_unused and materialize_grads do; pass it alone"
+        )
+    if zeros and allow is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, "
             "but got: allow_unused=False."
         )
-
-
-UNUSED: Mapping[str | None, tuple[bool | None, bool]] = MappingProxyType(
-    {"error": (None, False), "none": (True, False), "zeros": (None, True)}
-)
-"""What becomes of an unused input, as `allow_unused` and `materialize_grads`."""
-
-
-def of_unused(
-    unused: str | None, allow_unused: bool | None = None, materialize_grads: bool = False
-) -> tuple[bool | None, bool]:
-    """`allow_unused` and `materialize_grads`, of which `unused` is the other spelling.
-
-    Raises:
-        ValueError: it says something else, or both are given.
-    """
     if unused is None:
-        return allow_unused, materialize_grads
-    if unused not in UNUSED:
+        unused = "zeros" if zeros else "none" if allow else "error"
+    if unused not in ("error", "none", "zeros"):
         raise ValueError(f"unused: expected 'error', 'none' or 'zeros', given {unused!r}")
-    if allow_unused is not None or materialize_grads:
-        raise ValueError(
-            "unused: says what allow_unused and materialize_grads do; pass it alone"
-        )
-    return UNUSED[unused]
+    return {**found, "unused": unused} if set(given) & set(SPELLINGS) else found
 
 
 def each_input(fn: Callable[[Any], Any], inputs: Any) -> Any:
@@ -177,8 +203,8 @@ def request_of(f: Any, options: Options) -> Request:
         _hashable(options.outputs),
         options.value,
         options.has_aux,
-        bool(options.allow_unused) or options.materialize_grads,
-        options.materialize_grads,
+        options.unused != "error",
+        options.unused == "zeros",
         f"{_base_name(f)}_{kind}",
         mode=options.mode,
         checks=" or ".join(["nan"] * options.check_nan + ["inf"] * options.check_inf),
@@ -263,36 +289,54 @@ def _refused(options: Options) -> tuple[str, str]:
     return "", ""
 
 
-WHERE = ("compile", "workspace", "threads", "verify")
-"""The options that say how a derivative is to run: one inside of a function runs as that does."""
-
-
 def where_of(options: Options) -> dict[str, Any]:
-    """Those options by name."""
-    return {name: getattr(options, name) for name in WHERE}
+    """The options that say how a derivative is to run, by name."""
+    return {name: getattr(options, name) for name in Where.__annotations__}
 
 
-def without_options(kwargs: Iterable[tuple[str | None, T]]) -> dict[str | None, T]:
-    """The keyword arguments of a call of a transform in a function, but for those."""
-    return {k: v for k, v in kwargs if k not in WHERE}
-
-
-def apart(f: Any, kwargs: Mapping[str, T], *more: str) -> tuple[dict[str, T], dict[str, T]]:
-    """Those options, and more, among the keyword arguments for `f`, and the arguments.
+def apart(f: Any, given: Mapping[str, Any], inputs: Any) -> tuple[Options, dict[str, Any]]:
+    """The options among keyword arguments of a transform, and those for `f`.
 
     Raises:
         TransformError: `f` may mean one of them.
     """
-    where = {name: value for name, value in kwargs.items() if name in WHERE or name in more}
-    for name in where:
-        params = signature_of(f).parameters.values()
-        if any(p.name == name or p.kind is p.VAR_KEYWORD for p in params):
+    known = ("inputs", "outputs", *OfAll.__annotations__)
+    options = {name: value for name, value in given.items() if name in known}
+    arguments = {name: value for name, value in given.items() if name not in known}
+    _check_unambiguous(f, options)
+    return of_all(options, inputs), arguments
+
+
+def constants_apart(
+    given: Sequence[tuple[str | None, ir.Atom]], inputs: Any = None
+) -> tuple[Options, dict[str | None, ir.Atom]] | None:
+    """The same of a call in a differentiated function; None where options are no literals."""
+    known = ("inputs", "outputs", *OfAll.__annotations__)
+    options = {str(name): atom for name, atom in given if name in known}
+    if not all(map(is_constant, options.values())):
+        return None
+    found = of_all({name: constant(atom) for name, atom in options.items()}, inputs)
+    return found, {name: atom for name, atom in given if name not in known}
+
+
+def of_all(given: Mapping[str, Any], inputs: Any) -> Options:
+    """The options of any transform by name; `inputs` are those that it has without them."""
+    rest = dict(given)
+    return resolved(OfAll, rest.pop("inputs", inputs), rest.pop("outputs", None), **rest)
+
+
+def _check_unambiguous(f: Any, options: Iterable[str]) -> None:
+    """Refuse options that may be arguments of `f`."""
+    params = signature_of(f).parameters.values()
+    for name in options:
+        rest = name not in ("inputs", "outputs") and any(p.kind is p.VAR_KEYWORD for p in params)
+        if rest or any(p.name == name for p in params):
             raise TransformError(
                 f"`{_base_name(f)}` may be given `{name}` itself, which is an option here",
                 place_of(f),
-                remedy="Pass the argument by its position, or differentiate a function without it.",
+                remedy=f"Give the options first, and the arguments in another call: "
+                f"`transform(f, {name}=...)(*args)`.",
             )
-    return where, {name: value for name, value in kwargs.items() if name not in where}
 
 
 def _check_parameters(f: Any, names: tuple[str, ...]) -> None:

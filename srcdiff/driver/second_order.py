@@ -145,13 +145,11 @@ def _is_plain(made: Any, call: ir.Call) -> bool:
     """Whether a gradient has no options that a tangent knows nothing of."""
     if made.receiver or not call.args:
         return False
-    own = Options(made.options.inputs, allow_unused=made.options.allow_unused)
-    options = replace(
-        made.options, materialize_grads=False, create_graph=None, again=False, verify=None
-    )
+    own = Options(made.options.inputs)
+    options = replace(made.options, unused="error", create_graph=None, again=False, verify=None)
     plain = not any(isinstance(a, ir.Star) for a in call.args) and None not in dict(call.kwargs)
     plain = plain and isinstance(made.primal, types.FunctionType)
-    complete = made.options.materialize_grads or made.options.allow_unused is None
+    complete = made.options.unused != "none"
     return plain and complete and options == own and isinstance(made.request.form, str)
 
 

@@ -1,4 +1,4 @@
-"""Regions without derivatives: the bodies of `with srcdiff.no_grad():`.
+"""Regions without derivatives: the bodies of `with srcdiff.autograd.no_grad():`.
 
 `flattened` writes such a `with` as an `if` whose test is the call of the mode.  Here, when calls
 have been replaced by bodies, the `if` goes: what is computed inside is a constant.

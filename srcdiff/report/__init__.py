@@ -31,7 +31,7 @@ def page(f: Any, **options: Any) -> str:
     Raises:
         ExtraError: Jinja2 or Pygments is not installed.
     """
-    job = Job(f, Wanted(**options))
+    job = Job(f, Wanted.of(options))
     example = None if job.example is None else job.arguments
     return _rendered("page.html", view(job.made, job.kinds, example))
 

@@ -19,7 +19,7 @@ def graph(f: Any, **options: Any) -> str:
 
     The options are those of `generate`.  `dot -Tsvg` makes a picture of it.
     """
-    job = Job(f, Wanted(**options))
+    job = Job(f, Wanted.of(options))
     state = analysed(job.made.origin, job.made.request, job.kinds, job.target)
     drawing = _Drawing(state)
     lines = [

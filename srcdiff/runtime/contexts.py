@@ -47,7 +47,7 @@ class Mode:
 
 
 def no_grad(f: Callable[..., Any] | None = None) -> Any:
-    """What is computed inside is a constant: `with srcdiff.no_grad():`, or a decorator.
+    """What is computed inside is a constant: `with srcdiff.autograd.no_grad():`, or a decorator.
 
     It is read in the source of the function that is differentiated, and does nothing when it runs.
     Names that are bound to other names, and items put into lists and dicts or taken out of them,
@@ -55,7 +55,7 @@ def no_grad(f: Callable[..., Any] | None = None) -> Any:
 
     >>> import srcdiff
     >>> def f(x):
-    ...     with srcdiff.no_grad():
+    ...     with srcdiff.autograd.no_grad():
     ...         scale = x * x
     ...     return x * scale
     >>> f(3.0), srcdiff.grad(f)(3.0)
@@ -65,13 +65,13 @@ def no_grad(f: Callable[..., Any] | None = None) -> Any:
 
 
 def enable_grad(f: Callable[..., Any] | None = None) -> Any:
-    """Inside `no_grad`, derivatives flow again: `with srcdiff.enable_grad():`, or a decorator.
+    """Inside `no_grad`, derivatives flow again: `with autograd.enable_grad():`, or a decorator.
 
     >>> import srcdiff
     >>> def f(x):
-    ...     with srcdiff.no_grad():
+    ...     with srcdiff.autograd.no_grad():
     ...         scale = x * x
-    ...         with srcdiff.enable_grad():
+    ...         with srcdiff.autograd.enable_grad():
     ...             y = x * scale
     ...     return y
     >>> srcdiff.grad(f)(3.0)
@@ -85,7 +85,7 @@ def set_grad_enabled(mode: bool) -> Mode:
 
     >>> import srcdiff
     >>> def f(x, train):
-    ...     with srcdiff.set_grad_enabled(train):
+    ...     with srcdiff.autograd.set_grad_enabled(train):
     ...         scale = x * x
     ...     return x * scale
     >>> srcdiff.grad(f)(3.0, True), srcdiff.grad(f)(3.0, False)
@@ -132,7 +132,7 @@ class Holding:
 # --- `saved_hooks` -------------------------------------------------------------------------------
 
 
-_now: ContextVar[saved_hooks | None] = ContextVar("srcdiff.saved_hooks", default=None)
+_now: ContextVar[saved_hooks | None] = ContextVar("srcdiff.autograd.saved_hooks", default=None)
 
 
 class saved_hooks(Holding):  # noqa: N801
@@ -164,7 +164,7 @@ class saved_hooks(Holding):  # noqa: N801
     ...     return x.astype(np.float32)
     >>> def unpack(x):
     ...     return x.astype(np.float64)
-    >>> with srcdiff.saved_hooks(pack, unpack):
+    >>> with srcdiff.autograd.saved_hooks(pack, unpack):
     ...     srcdiff.grad(lambda x: np.sum(np.exp(x)))(np.array([0.0, 1.0]))
     array([1.        , 2.71828175])
     >>> packed

@@ -415,12 +415,12 @@ def hook(x: Any, fn: Any) -> Any:
     """`x` itself; when it is differentiated, the adjoint of the result goes through `fn`.
 
     `fn` gets the adjoint and returns what takes its place, or None to leave it as it is: to clip
-    it, to scale it, to look at it.  The statement `srcdiff.hook(x, fn)` means
-    `x = srcdiff.hook(x, fn)`: the hook sees what comes from the lines below it.
+    it, to scale it, to look at it.  The statement `srcdiff.autograd.hook(x, fn)` means
+    `x = srcdiff.autograd.hook(x, fn)`: the hook sees what comes from the lines below it.
 
     >>> import srcdiff
     >>> def f(x):
-    ...     y = srcdiff.hook(x * x, lambda d: 10.0 * d)
+    ...     y = srcdiff.autograd.hook(x * x, lambda d: 10.0 * d)
     ...     return y + x
     >>> f(3.0), srcdiff.grad(f)(3.0)
     (12.0, 61.0)

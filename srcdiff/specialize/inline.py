@@ -38,6 +38,7 @@ from srcdiff.specialize.lifting import with_lifted
 from srcdiff.specialize.nested.derivatives import makes_derivative
 from srcdiff.specialize.nested.transforms import (
     at_call,
+    curried,
     direct,
     is_direct,
     keeps_first,
@@ -218,6 +219,7 @@ class _Inline(Rewriter):
             if answer is not None:
                 self.known[stmt.target.id] = answer
                 return (replace(stmt, rhs=answer),)
+            stmt = replace(stmt, rhs=curried(stmt.rhs))
             if is_partial(stmt.rhs):
                 assert type(stmt.rhs) is ir.Call
                 before, closure = partial(stmt, stmt.rhs, self.fresh)

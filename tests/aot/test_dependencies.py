@@ -139,25 +139,25 @@ def folder(tmp_path, monkeypatch):
 def test_change_is_noticed(name, options, folder):
     module = f"stale_{sorted(CASES).index(name)}"
     f = imported(module, text_of(name, 0)).f
-    srcdiff.generate(f, "g.py", **options)
+    srcdiff.aot.generate(f, "g.py", **options)
     f = imported(module, text_of(name, 0)).f
-    g = srcdiff.generated("g.py", f, stale="error")
+    g = srcdiff.aot.generated("g.py", f, stale="error")
     np.testing.assert_allclose(g(X), srcdiff.grad(f)(X), rtol=1e-12)
     f = imported(module, text_of(name, 1)).f
-    with pytest.raises(srcdiff.StaleError, match="was changed"):
-        srcdiff.generated("g.py", f, stale="error")
+    with pytest.raises(srcdiff.errors.StaleError, match="was changed"):
+        srcdiff.aot.generated("g.py", f, stale="error")
 
 
 def test_no_change_in_another_process(folder):
     """Nothing of a hash depends on where things are in memory, or on the order of a set."""
     for k, name in enumerate(sorted(CASES)):
         f = imported(f"stale_{k}", text_of(name, 0)).f
-        srcdiff.generate(f, f"g{k}.py", example=(X,))
+        srcdiff.aot.generate(f, f"g{k}.py", example=(X,))
     code = f"""
         import importlib, srcdiff
         for k in range({len(CASES)}):
             f = importlib.import_module(f"stale_{{k}}").f
-            srcdiff.generated(f"g{{k}}.py", f, stale="error")
+            srcdiff.aot.generated(f"g{{k}}.py", f, stale="error")
     """
     for seed in ("1", "2"):
         root = os.path.dirname(os.path.dirname(srcdiff.__file__))
@@ -171,8 +171,9 @@ def test_names_below_the_call_are_not_missed(folder):
     """A module may ask for its derivative before all that it calls is defined."""
     text = "import numpy as np, srcdiff\ndef f(x): return np.sum(h(x) * S)\n"
     below = "S = 2.0\ndef h(x): return x * x\n"
-    srcdiff.generate(imported("stale_below", text + below).f, "g.py", example=(X,))
-    g = imported("stale_below", f"{text}g = srcdiff.generated('g.py', f, stale='error')\n{below}").g
+    srcdiff.aot.generate(imported("stale_below", text + below).f, "g.py", example=(X,))
+    made = "g = srcdiff.aot.generated('g.py', f, stale='error')"
+    g = imported("stale_below", f"{text}{made}\n{below}").g
     np.testing.assert_allclose(g(X), 4.0 * X)
 
 
@@ -187,13 +188,13 @@ def test_what_the_example_alone_leads_to(folder):
         def f(x, k): return np.sum(k.m(x))
     """
     module = imported("stale_example", textwrap.dedent(text))
-    srcdiff.generate(module.f, "g.py", example=(X, module.K(2.0)))
+    srcdiff.aot.generate(module.f, "g.py", example=(X, module.K(2.0)))
     module = imported("stale_example", textwrap.dedent(text))
-    np.testing.assert_allclose(srcdiff.generated("g.py", module.f, stale="error")(X, module.K(3.0)),
-                               np.full(3, 6.0))  # fmt: skip
+    g = srcdiff.aot.generated("g.py", module.f, stale="error")
+    np.testing.assert_allclose(g(X, module.K(3.0)), np.full(3, 6.0))
     module = imported("stale_example", textwrap.dedent(text).replace("S = 2.0", "S = 3.0"))
-    with pytest.raises(srcdiff.StaleError, match=r"stale_example\.S"):
-        srcdiff.generated("g.py", module.f, stale="error")
+    with pytest.raises(srcdiff.errors.StaleError, match=r"stale_example\.S"):
+        srcdiff.aot.generated("g.py", module.f, stale="error")
 
 
 def test_what_is_read_when_a_file_runs_may_change(folder):
@@ -206,9 +207,9 @@ def test_what_is_read_when_a_file_runs_may_change(folder):
         def f(x): return np.sum(x * x * o.w) * big[1] + both["w"] * np.sum(x * both["big"][2])
     """
     f = imported("stale_runs", textwrap.dedent(text).format(2.0)).f
-    srcdiff.generate(f, "g.py", example=(X,))
+    srcdiff.aot.generate(f, "g.py", example=(X,))
     f = imported("stale_runs", textwrap.dedent(text).format(3.0)).f
-    g = srcdiff.generated("g.py", f, stale="error")
+    g = srcdiff.aot.generated("g.py", f, stale="error")
     np.testing.assert_allclose(g(X), 18.0 * X + 9.0)
 
 

@@ -65,7 +65,7 @@ def test_unequal_batches():
 
 def test_unused_inputs_of_a_batch():
     options = {"is_grads_batched": True}
-    with pytest.raises(srcdiff.UnusedInputError):
+    with pytest.raises(srcdiff.errors.UnusedInputError):
         srcdiff.grad(models.unused, "k", **options)(X, 3.0, grad_outputs=np.eye(3))
     for size in (0, 2):
         v = np.ones((size, 3))

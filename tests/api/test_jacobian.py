@@ -76,7 +76,8 @@ def test_jacobian_of_a_path(mode):
 @pytest.mark.parametrize("mode", MODES)
 def test_jacobian_with_no_path_is_zero(mode):
     close(srcdiff.jacobian(models.loss, "y", mode=mode)(2.0, X, 1.0), -2.0 * np.sum(2.0 * X - 1.0))
-    close(srcdiff.jacobian(first_of, "b", mode=mode)(X, 2.0), np.zeros(3))
+    by_b = srcdiff.jacobian(first_of, "b", mode=mode, unused="zeros")
+    close(by_b(X, 2.0), np.zeros(3))
 
 
 def first_of(a, b):
@@ -89,7 +90,7 @@ def test_jacobian_of_nothing(mode):
 
 
 def test_jacobian_of_complex_numbers_is_refused():
-    with pytest.raises(srcdiff.DtypeError, match="complex"):
+    with pytest.raises(srcdiff.errors.DtypeError, match="complex"):
         srcdiff.jacobian(models.vector)(X + 1j)
 
 
@@ -101,7 +102,7 @@ def test_jacobian_takes_the_smaller_batch(inputs, mode, monkeypatch):
         return "reverse"
 
     def by_columns(*args):
-        return "forward"
+        return None, "forward"
 
     monkeypatch.setattr(module, "by_rows", by_rows)
     monkeypatch.setattr(module, "by_columns", by_columns)
@@ -149,7 +150,7 @@ def test_hessian_of_one_output():
 
 
 def test_hessian_needs_one_number():
-    with pytest.raises(srcdiff.CotangentError, match="scalar"):
+    with pytest.raises(srcdiff.errors.CotangentError, match="scalar"):
         srcdiff.hessian(models.vector)(X)
 
 
@@ -187,10 +188,10 @@ def test_primitives_methods_and_partials():
     close(srcdiff.jvp(np.sin, (X,), (Y,))[1], np.cos(X) * Y)
     spring = Spring()
     close(srcdiff.hessian(spring.energy)(X), np.diag(12.0 * X))
-    close(srcdiff.run(spring.energy, X).grad("x"), 6.0 * X**2)
+    close(srcdiff.autograd.run(spring.energy, X).grad("x"), 6.0 * X**2)
     half = functools.partial(models.pair, b=0.5)
     close(srcdiff.jacobian(half, outputs=0)(X), 0.5 * np.eye(3))
-    assert srcdiff.gradgradcheck(np.sin, (X,))
+    assert srcdiff.testing.gradgradcheck(np.sin, (X,))
 
 
 def test_derivatives_of_a_differentiable_function():
@@ -272,7 +273,7 @@ def test_a_jacobian_of_nothing(f, mode):
 
 
 def test_a_pullback_gives_zeros_for_what_is_not_used():
-    _, pull = srcdiff.vjp(lambda x, y: x * 3.0, np.ones(2), np.ones(3))
+    _, pull = srcdiff.vjp(lambda x, y: x * 3.0, np.ones(2), np.ones(3), unused="zeros")
     dx, dy = pull(np.ones(2))
     np.testing.assert_array_equal(dx, [3.0, 3.0])
     np.testing.assert_array_equal(dy, np.zeros(3))
@@ -344,12 +345,12 @@ INSIDE = [
 @pytest.mark.parametrize("f", INSIDE)
 def test_jacobians_inside(f):
     x = np.array([0.3, 1.2, -0.4])
-    assert srcdiff.gradcheck(f, (x,), check_forward_ad=True)
+    assert srcdiff.testing.gradcheck(f, (x,), check_forward_ad=True)
 
 
 def test_jacobians_inside_of_numbers_and_dtypes():
     assert srcdiff.grad(of_a_number)(0.7) == pytest.approx(9.0 * 0.7**2, rel=1e-14)
-    assert srcdiff.gradgradcheck(of_an_array, (np.array([0.3, 1.2]),))
+    assert srcdiff.testing.gradgradcheck(of_an_array, (np.array([0.3, 1.2]),))
     assert srcdiff.grad(of_an_array)(np.ones(2, np.float32)).dtype == np.float32
 
 
@@ -395,7 +396,7 @@ def test_jacobians_inside_are_made_anew_when_something_outside_changes(monkeypat
 def test_a_vector_that_is_not_given_is_one():
     assert srcdiff.hvp(lambda x: x**3, (2.0,), None) == 12.0
     close(srcdiff.hvp(lambda x: np.sum(x**3), (np.array([2.0]),), None), [12.0])
-    with pytest.raises(srcdiff.CotangentError, match="The vector v can only be None"):
+    with pytest.raises(srcdiff.errors.CotangentError, match="The vector v can only be None"):
         srcdiff.hvp(lambda x: np.sum(x**3), (np.ones(2),), None)
 
 

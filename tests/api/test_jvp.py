@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.api.jvp import forward_of
+from srcdiff.api.forward import forward_of
+from srcdiff.driver.options import Options
 from tests.support import models
 from tests.support.differences import close
 
@@ -61,9 +62,9 @@ def test_tangent_does_not_alias_what_was_given():
 @pytest.mark.parametrize(
     ("tangent", "error"),
     [
-        (np.ones(2), srcdiff.CotangentError),
-        ("text", srcdiff.CotangentTypeError),
-        (1j * np.ones(3), srcdiff.CotangentError),
+        (np.ones(2), srcdiff.errors.CotangentError),
+        ("text", srcdiff.errors.CotangentTypeError),
+        (1j * np.ones(3), srcdiff.errors.CotangentError),
     ],
 )
 def test_tangent_that_does_not_fit(tangent, error):
@@ -72,16 +73,16 @@ def test_tangent_that_does_not_fit(tangent, error):
 
 
 def test_tangents_that_are_missing():
-    with pytest.raises(srcdiff.CotangentError, match="expected 2 items"):
+    with pytest.raises(srcdiff.errors.CotangentError, match="expected 2 items"):
         srcdiff.jvp(product, (X, Y), (X,))
-    with pytest.raises(srcdiff.CotangentError, match="not None"):
+    with pytest.raises(srcdiff.errors.CotangentError, match="not None"):
         srcdiff.jvp(models.vector, (X,), (None,))
-    with pytest.raises(srcdiff.CotangentTypeError, match="primals"):
+    with pytest.raises(srcdiff.errors.CotangentTypeError, match="primals"):
         srcdiff.jvp(models.vector, X, (X,))
 
 
 def test_tangent_of_an_integer():
-    with pytest.raises(srcdiff.DtypeError, match="n"):
+    with pytest.raises(srcdiff.errors.DtypeError, match="n"):
         srcdiff.jvp(models.integer_part, (2.0, 3), (1.0, 1.0))
 
 
@@ -93,7 +94,7 @@ def test_a_tangent_that_is_decided_when_it_runs(b):
         return np.sum(np.linalg.solve(a, b) ** 2)
 
     a, da, db = np.array([[2.0, 0.3], [0.1, 1.5]]), np.eye(2), np.ones_like(b)
-    made = forward_of(solved, ("a", "b")).generic()
+    made = forward_of(solved, Options(), ("a", "b")).generic()
     assert "if np.ndim(b) > 1" in made.text
     value, tangent = made.function(a, b, da, db)
     h = 1e-6

@@ -5,6 +5,7 @@ import pytest
 
 import srcdiff
 from srcdiff import autograd
+from srcdiff.errors import UnusedInputError
 from tests.support import models
 from tests.support.differences import close
 
@@ -17,7 +18,7 @@ def mixed(x, y, n=2):
 
 
 def recorded():
-    return srcdiff.run(mixed, X, Y)
+    return srcdiff.autograd.run(mixed, X, Y)
 
 
 # --- a run --------------------------------------------------------------------------------------
@@ -32,7 +33,7 @@ def test_value_and_inputs():
 
 def test_runs_once():
     calls = []
-    r = srcdiff.run(models.counted, 3.0, calls)
+    r = srcdiff.autograd.run(models.counted, 3.0, calls)
     assert calls == [] and r.grad("x", retain_graph=True) == 6.0 and r.grad("x") == 6.0
 
 
@@ -50,7 +51,7 @@ def test_forms_of_inputs():
 
 def test_inputs_may_be_the_arrays_that_were_passed():
     params = {"w": X, "b": 2.0}
-    r = srcdiff.run(models.with_state, params, 3.0)
+    r = srcdiff.autograd.run(models.with_state, params, 3.0)
     close(r.grad(X, retain_graph=True), 12.0 * X)
     close(r.grad("params['w']", retain_graph=True), 12.0 * X)
     with pytest.raises(srcdiff.TransformError, match="no input"):
@@ -58,7 +59,7 @@ def test_inputs_may_be_the_arrays_that_were_passed():
 
 
 def test_an_array_that_was_passed_twice():
-    r = srcdiff.run(models.pair, X, X)
+    r = srcdiff.autograd.run(models.pair, X, X)
     close(r.grad(X, (np.ones(3), np.ones(3))), 2.0 * X + np.sum(np.ones(3)) + 1.0)
 
 
@@ -73,13 +74,13 @@ def test_unknown_outputs_and_inputs():
 
 
 def test_no_floating_point_argument():
-    with pytest.raises(srcdiff.DtypeError):
-        srcdiff.run(models.integer_part, 2, 3)
+    with pytest.raises(srcdiff.errors.DtypeError):
+        srcdiff.autograd.run(models.integer_part, 2, 3)
 
 
 def test_what_is_written_afterwards_does_not_matter():
     x = X.copy()
-    r = srcdiff.run(models.vector, x)
+    r = srcdiff.autograd.run(models.vector, x)
     x[:] = 0.0
     r.value[:] = 0.0
     close(r.grad("x", np.ones(3)), 2.0 * X)
@@ -104,7 +105,7 @@ def test_a_graph_is_freed_unless_it_is_retained():
     r = recorded()
     r[1]["loss"].grad("x", retain_graph=True)
     r[1]["loss"].grad("x")
-    with pytest.raises(srcdiff.ReleasedError, match="second time") as info:
+    with pytest.raises(srcdiff.errors.ReleasedError, match="second time") as info:
         r[1]["loss"].grad("x")
     assert isinstance(info.value, RuntimeError)
 
@@ -112,15 +113,15 @@ def test_a_graph_is_freed_unless_it_is_retained():
 def test_release():
     r = recorded()
     r.release()
-    with pytest.raises(srcdiff.ReleasedError):
+    with pytest.raises(srcdiff.errors.ReleasedError):
         r[1]["loss"].grad("x")
 
 
 def test_an_error_does_not_release():
     r = recorded()
-    with pytest.raises(srcdiff.CotangentError):
+    with pytest.raises(srcdiff.errors.CotangentError):
         r[0].grad("x", np.ones(2))
-    with pytest.raises(srcdiff.UnusedInputError):
+    with pytest.raises(UnusedInputError):
         r[1].grad("y")
     close(r[1]["loss"].grad("x"), 2.0 * X)
 
@@ -131,7 +132,7 @@ def test_an_error_does_not_release():
 def test_unused_for_the_selected_output():
     r = recorded()
     loss = r[1]["loss"]
-    with pytest.raises(srcdiff.UnusedInputError, match="not have been used in the graph") as info:
+    with pytest.raises(UnusedInputError, match="not have been used in the graph") as info:
         loss.grad(("x", "y"), retain_graph=True)
     assert isinstance(info.value, RuntimeError) and "`y`" in str(info.value)
     assert loss.grad("y", retain_graph=True, allow_unused=True) is None
@@ -144,7 +145,7 @@ def test_what_is_not_selected_is_not_run_through():
     def singular(x):
         return np.sqrt(x), x * x
 
-    r = srcdiff.run(singular, np.zeros(2))
+    r = srcdiff.autograd.run(singular, np.zeros(2))
     close(r[1].grad("x", np.ones(2)), np.zeros(2))
 
 
@@ -170,7 +171,7 @@ def test_batch_of_cotangents():
 
 
 def test_gradients_that_are_outputs_again():
-    r = srcdiff.run(models.loss, 2.0, X)
+    r = srcdiff.autograd.run(models.loss, 2.0, X)
     dw, dx = autograd.grad(r, ("w", "x"), create_graph=True)
     close(dw.value, np.sum(2.0 * (2.0 * X - 1.0) * X))
     (second,) = autograd.grad(dw, "w", retain_graph=True)
@@ -180,7 +181,7 @@ def test_gradients_that_are_outputs_again():
 
 
 def test_third_order():
-    r = srcdiff.run(models.scalar, 2.0)
+    r = srcdiff.autograd.run(models.scalar, 2.0)
     (one,) = autograd.grad(r, "x", create_graph=True)
     (two,) = autograd.grad(one, "x", create_graph=True)
     assert autograd.grad(two, "x") == (6.0,)
@@ -204,7 +205,7 @@ def test_signatures_are_torchs():
 
 
 def test_only_inputs_warns():
-    r = srcdiff.run(models.scalar, 2.0)
+    r = srcdiff.autograd.run(models.scalar, 2.0)
     with pytest.warns(FutureWarning, match="only_inputs"):
         assert autograd.grad(r, "x", only_inputs=False) == (12.0,)
 
@@ -216,12 +217,12 @@ def test_several_outputs_are_summed():
 
 
 def test_the_same_output_twice():
-    r = srcdiff.run(models.scalar, 2.0)
+    r = srcdiff.autograd.run(models.scalar, 2.0)
     assert autograd.grad((r, r), "x") == (24.0,)
 
 
 def test_outputs_of_several_runs():
-    one, two = srcdiff.run(models.vector, X), srcdiff.run(models.linear, X)
+    one, two = srcdiff.autograd.run(models.vector, X), srcdiff.autograd.run(models.linear, X)
     (found,) = autograd.grad((one, two), X, (np.ones(3), None))
     close(found, 2.0 * X + 3.0)
 
@@ -232,7 +233,7 @@ def test_wrong_arguments():
         autograd.grad(3.0, "x")
     with pytest.raises(ValueError, match="non-empty"):
         autograd.grad(r, ())
-    with pytest.raises(srcdiff.CotangentError, match="2 items"):
+    with pytest.raises(srcdiff.errors.CotangentError, match="2 items"):
         autograd.grad((r[0], r[1]["loss"]), "x", (np.ones(3),))
 
 
@@ -315,7 +316,7 @@ def read_only():
 )
 def test_all_or_nothing(bad):
     store = {"w": np.zeros(()), "x": bad}
-    with pytest.raises(srcdiff.CotangentError, match="into"):
+    with pytest.raises(srcdiff.errors.CotangentError, match="into"):
         srcdiff.backward(models.loss, ("w", "x"))(2.0, X, into=store)
     assert store["w"] == 0.0
 
@@ -325,10 +326,10 @@ def inside(x, y):
 
 
 def test_an_output_inside_of_others_is_selected_by_itself():
-    r = srcdiff.run(inside, X, Y)
+    r = srcdiff.autograd.run(inside, X, Y)
     _, unused = r[1][0].grad(("x", "y"), np.ones(3), retain_graph=True, allow_unused=True)
     assert unused is None
-    with pytest.raises(srcdiff.UnusedInputError):
+    with pytest.raises(UnusedInputError):
         r[1][1]["y"].grad("x", np.ones(3))
 
 
@@ -353,7 +354,7 @@ def test_what_a_name_was_bound_to_is_what_it_holds_at_the_end():
 
 
 def test_an_output_and_what_it_holds_are_summed():
-    r = srcdiff.run(inside, X, Y)
+    r = srcdiff.autograd.run(inside, X, Y)
     given = [Y, {"y": X}], X
     dx, dy = autograd.grad((r[1], r[1][0]), ("x", "y"), given, create_graph=True)
     np.testing.assert_allclose(dx.value, 2.0 * X * (X + Y))
@@ -363,26 +364,26 @@ def test_an_output_and_what_it_holds_are_summed():
 
 
 def test_a_gradient_depends_on_what_the_selected_outputs_depend_on():
-    r = srcdiff.run(inside, X, Y)
+    r = srcdiff.autograd.run(inside, X, Y)
     dx, dy = autograd.grad(r[0], ("x", "y"), create_graph=True)
-    with pytest.raises(srcdiff.UnusedInputError):
+    with pytest.raises(UnusedInputError):
         autograd.grad(dx, "x", Y)
     (mixed,) = autograd.grad(dy, "x", Y)
     np.testing.assert_array_equal(mixed, Y)
 
 
 def test_zeros_that_are_materialised_are_outputs_too():
-    r = srcdiff.run(inside, X, Y)
+    r = srcdiff.autograd.run(inside, X, Y)
     dx, dy = autograd.grad(r[1][0], ("x", "y"), X, create_graph=True, materialize_grads=True)
     np.testing.assert_array_equal(dy.value, np.zeros(3))
     assert autograd.grad(dy, "x", X, allow_unused=True) == (None,)
 
 
 def test_a_bad_cotangent_comes_before_an_unused_input():
-    r = srcdiff.run(inside, X, Y)
-    with pytest.raises(srcdiff.CotangentTypeError, match="given str"):
+    r = srcdiff.autograd.run(inside, X, Y)
+    with pytest.raises(srcdiff.errors.CotangentTypeError, match="given str"):
         r[1][0].grad("y", "text")
-    with pytest.raises(srcdiff.CotangentError, match="batch axis"):
+    with pytest.raises(srcdiff.errors.CotangentError, match="batch axis"):
         r[1][0].grad("y", np.ones(3), is_grads_batched=True)
 
 
@@ -408,7 +409,7 @@ def leaf(torch, value):
 
 def accumulated(creates):
     """The gradient that several calls of `backward` add up, and the derivative of it."""
-    r = srcdiff.run(cube, X)
+    r = srcdiff.autograd.run(cube, X)
     for create in creates:
         r.backward(retain_graph=True, create_graph=create)
     total = r.grads["x"]
@@ -434,7 +435,7 @@ def test_accumulated_gradients_are_outputs_again(torch, creates):
 def test_a_penalty_on_accumulated_gradients(torch):
     """What a gradient's own `backward` adds goes where that of the function went."""
     x = leaf(torch, X)
-    r = srcdiff.run(cube, X)
+    r = srcdiff.autograd.run(cube, X)
     (x * x * x).sum().backward(create_graph=True)
     autograd.backward(r, create_graph=True)
     first = x.grad
@@ -456,7 +457,7 @@ def test_gradients_of_several_runs_are_outputs_again(torch):
     one, two = (x * x * x).sum(), (x * x).sum()
     (first,) = torch.autograd.grad((one, two), x, create_graph=True)
     (theirs,) = torch.autograd.grad(first, x, torch.tensor(Y))
-    runs = srcdiff.run(cube, X), srcdiff.run(square, X)
+    runs = srcdiff.autograd.run(cube, X), srcdiff.autograd.run(square, X)
     (ours,) = autograd.grad(runs, "x", create_graph=True)
     np.testing.assert_allclose(ours.value, first.detach().numpy(), rtol=1e-14)
     np.testing.assert_allclose(autograd.grad(ours, "x", Y), [theirs.numpy()], rtol=1e-14)
@@ -464,7 +465,7 @@ def test_gradients_of_several_runs_are_outputs_again(torch):
 
 def test_accumulated_gradients_of_structures_are_outputs_again():
     params = {"w": X, "b": 2.0}
-    r = srcdiff.run(models.with_state, params, 3.0)
+    r = srcdiff.autograd.run(models.with_state, params, 3.0)
     r.backward(retain_graph=True)
     r.backward(create_graph=True)
     r.backward(create_graph=True, inputs="params['b']")
@@ -478,13 +479,13 @@ def test_accumulated_gradients_of_structures_are_outputs_again():
 
 
 def test_an_array_that_was_passed_twice_is_an_input_of_an_output_again():
-    r = srcdiff.run(lambda x, y: np.sum(x * x * y), X, X)
+    r = srcdiff.autograd.run(lambda x, y: np.sum(x * x * y), X, X)
     dx = r.grad(X, create_graph=True)
     close(dx.value, 3.0 * X * X)
     close(dx.grad(X, np.ones(3)), 6.0 * X)
 
 
 def test_an_input_that_none_of_several_runs_has():
-    runs = srcdiff.run(models.vector, X), srcdiff.run(models.linear, X)
+    runs = srcdiff.autograd.run(models.vector, X), srcdiff.autograd.run(models.linear, X)
     with pytest.raises(srcdiff.TransformError, match="no input 'z'"):
         autograd.grad(runs, "z", (np.ones(3), None), allow_unused=True)

@@ -13,7 +13,9 @@ from scipy import integrate
 
 import srcdiff
 from srcdiff.api import verify
+from srcdiff.autograd import saved_hooks
 from srcdiff.driver import executable
+from srcdiff.errors import UnverifiedWarning, WrongDerivativeError
 from srcdiff.primitives import registry
 from tests.support import models
 
@@ -89,7 +91,7 @@ def load(tmp_path):
 
     def loaded(text):
         (tmp_path / "broken.py").write_text(HEAD + text + "\n")
-        srcdiff.load_rules(tmp_path / "broken.py")
+        srcdiff.rules.load_rules(tmp_path / "broken.py")
 
     yield loaded
     registry._user = before
@@ -124,7 +126,7 @@ def test_a_broken_rule_is_found(name, load):
         lambda f: srcdiff.jacobian(f, inputs, mode="reverse", verify="first")(*args),
     ]
     for run in runs[: 2 if np.iscomplexobj(seed) else 3]:
-        with pytest.raises(srcdiff.WrongDerivativeError, match="is wrong: along a random") as info:
+        with pytest.raises(WrongDerivativeError, match="is wrong: along a random") as info:
             run(anew(f))
         assert abs(info.value.found - info.value.expected) > 1e-3 * abs(info.value.expected)
 
@@ -137,7 +139,7 @@ def test_one_mode_is_held_against_the_other(load):
     f, g = anew(models_of_sin), anew(models_of_sin)
     srcdiff.jvp(f, (X,), (Y,), verify="first")
     load(SINE + FORWARD)
-    with pytest.raises(srcdiff.WrongDerivativeError, match="the tangent of .*reverse mode"):
+    with pytest.raises(WrongDerivativeError, match="the tangent of .*reverse mode"):
         srcdiff.jvp(anew(models_of_sin), (X,), (Y,), verify="first")
     # The gradient is right: the rule of reverse mode is.
     found = srcdiff.grad(g, verify="first")(X)
@@ -156,7 +158,7 @@ def test_the_modes_alone_tell_where_differences_do_not(load, monkeypatch):
 
     at = np.array([0.0, 1.0])
     load(SINE + FORWARD)
-    with pytest.raises(srcdiff.WrongDerivativeError, match=r"by forward mode \(a kink: slope"):
+    with pytest.raises(WrongDerivativeError, match=r"by forward mode \(a kink: slope"):
         srcdiff.grad(f, verify="first")(at)
 
 
@@ -167,7 +169,7 @@ def test_the_error_says_what_is_wrong(load):
     load(BROKEN["the sign of sin"][0])
     g = srcdiff.grad(loss, ("w", "params"), verify="first")
     params = {"a": X, "b": [Y]}
-    with pytest.raises(srcdiff.WrongDerivativeError) as info:
+    with pytest.raises(WrongDerivativeError) as info:
         g(np.ones((1, 3)), 2, params)
     error = info.value
     assert isinstance(error, RuntimeError) and error.input == "params['b'][0]"
@@ -181,7 +183,7 @@ def test_the_error_says_what_is_wrong(load):
     assert "params['b'][0] = array([2., 3., 4.])" in said and "direction = array([" in said
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == said and again.found == error.found
-    with pytest.raises(srcdiff.WrongDerivativeError):  # nothing is kept of it
+    with pytest.raises(WrongDerivativeError):  # nothing is kept of it
         g(np.ones((1, 3)), 2, params)
 
 
@@ -241,6 +243,10 @@ def square(x, y):
 
 PARAMS = {"w": X, "b": (0.7, 3), "name": "p"}
 
+def rows(x):
+    return x * x
+
+
 RIGHT = {
     "grad": lambda **o: srcdiff.grad(square, (0, 1), **o)(X, Y),
     "value_and_grad": lambda **o: srcdiff.value_and_grad(square, **o)(X, y=Y),
@@ -278,9 +284,9 @@ RIGHT = {
         X, grad_outputs=np.eye(3)
     ),
     "vjp": lambda **o: srcdiff.vjp(square, X, Y, **o)[1](),
-    "run": lambda **o: srcdiff.run(square, X, Y, **o).grad("x"),
+    "run": lambda **o: srcdiff.autograd.run(square, X, Y, **o).grad("x"),
     "a run of a gradient": lambda **o: (
-        srcdiff.run(square, X, Y, **o).grad("x", create_graph=True).grad("y", X)
+        srcdiff.autograd.run(square, X, Y, **o).grad("x", create_graph=True).grad("y", X)
     ),
     "backward": lambda **o: srcdiff.backward(square, **o)(X, Y, into={}),
     "jvp": lambda **o: srcdiff.jvp(square, (X, Y), (Y, None), **o),
@@ -289,8 +295,8 @@ RIGHT = {
         in_place, (X.copy(), Y), (X, Y), outputs="u", **o
     )[1],
     "linearize": lambda **o: srcdiff.linearize(square, X, Y, **o)[1](Y, X),
-    "jacobian by rows": lambda **o: srcdiff.jacobian(models.vector, mode="reverse", **o)(X),
-    "jacobian by columns": lambda **o: srcdiff.jacobian(models.vector, mode="forward", **o)(X),
+    "jacobian by rows": lambda **o: srcdiff.jacobian(anew(rows), mode="reverse", **o)(X),
+    "jacobian by columns": lambda **o: srcdiff.jacobian(anew(rows), mode="forward", **o)(X),
     "hessian": lambda **o: srcdiff.hessian(square, **o)(X, Y),
     "hvp": lambda **o: srcdiff.hvp(square, (X, Y), Y, **o),
     "vhp": lambda **o: srcdiff.vhp(square, (X, Y), Y, **o),
@@ -372,7 +378,7 @@ def test_a_wrong_function_for_a_batch_is_found(mode, monkeypatch):
         return found
 
     monkeypatch.setattr(executable, "loaded", loaded)  # of functions for batches alone
-    with pytest.raises(srcdiff.WrongDerivativeError, match="`f` for a batch are wrong: an element"):
+    with pytest.raises(WrongDerivativeError, match="`f` for a batch are wrong: an element"):
         srcdiff.jacobian(anew(f), mode=mode, verify="first")(X)
 
 
@@ -426,7 +432,7 @@ def test_a_kink_is_said_to_be_one(name, mode):
         "grad": lambda: srcdiff.grad(f, verify="first")(at),
         "jvp": lambda: srcdiff.jvp(f, (at,), (at,), verify="first"),
     }[mode]
-    with pytest.warns(srcdiff.UnverifiedWarning, match="is not verified: a kink: slope"):
+    with pytest.warns(UnverifiedWarning, match="is not verified: a kink: slope"):
         run()
     run()  # it is said once
 
@@ -446,7 +452,7 @@ UNSURE = {
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_where_differences_say_nothing(name):
     f, at, said = UNSURE[name]
-    with pytest.warns(srcdiff.UnverifiedWarning, match=said):
+    with pytest.warns(UnverifiedWarning, match=said):
         srcdiff.grad(anew(f), verify="first")(at)
 
 
@@ -457,7 +463,7 @@ def edge(x):
 
 
 def test_a_function_that_raises_nearby():
-    with pytest.warns(srcdiff.UnverifiedWarning, match="raises ValueError: too large at arg"):
+    with pytest.warns(UnverifiedWarning, match="raises ValueError: too large at arg"):
         srcdiff.grad(edge, verify="first")(Y)
 
 
@@ -484,7 +490,7 @@ def test_a_function_that_is_less_exact_than_its_derivative(load):
     """Of nine digits: differences are off, by nothing that a wrong rule would do."""
     load("@elementwise(np.round)\ndef round_(a, decimals=0):\n    d[a] += d[z]")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", srcdiff.UnverifiedWarning)
+        warnings.simplefilter("ignore", UnverifiedWarning)
         srcdiff.grad(nearly, verify="first")(X)
 
 
@@ -527,7 +533,7 @@ def calls_a_constant(x):
 
 
 def without_derivatives(x):
-    with srcdiff.no_grad():
+    with srcdiff.autograd.no_grad():
         scale = np.max(x)
     return np.sum(x / scale)
 
@@ -550,7 +556,7 @@ def test_what_is_not_run_again_is_said(name, capsys, monkeypatch):
     f = anew(f)
     monkeypatch.setattr(verify, "World", None)  # nothing runs
     np.random.seed(3)
-    with pytest.warns(srcdiff.UnverifiedWarning, match=said) as caught:
+    with pytest.warns(UnverifiedWarning, match=said) as caught:
         found = srcdiff.grad(f, verify="first")(X, *more)
     assert caught[0].filename == __file__ and caught[0].lineno == f.__code__.co_firstlineno
     srcdiff.vjp(f, X, *more, inputs=0, verify="first")  # said once, by an error here otherwise
@@ -566,14 +572,14 @@ def test_what_is_not_run_again_is_said(name, capsys, monkeypatch):
 def test_a_gradient_that_is_a_constant_is_not_held_against_anything():
     g = srcdiff.grad(srcdiff.grad(constant_gradient, create_graph=False), verify="first",
                      unused="zeros")  # fmt: skip
-    with pytest.warns(srcdiff.UnverifiedWarning, match="it is a constant: create_graph=False"):
+    with pytest.warns(UnverifiedWarning, match="it is a constant: create_graph=False"):
         g(X, grad_outputs=X)
 
 
 def test_saved_hooks_are_not_held_against_anything():
     with (
-        srcdiff.saved_hooks(lambda a: a.astype(np.float32), lambda a: a.astype(np.float64)),
-        pytest.warns(srcdiff.UnverifiedWarning, match="saved_hooks"),
+        saved_hooks(lambda a: a.astype(np.float32), lambda a: a.astype(np.float64)),
+        pytest.warns(UnverifiedWarning, match="saved_hooks"),
     ):
         srcdiff.grad(anew(square), verify="first")(X, Y)
 

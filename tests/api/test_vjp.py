@@ -28,7 +28,7 @@ def test_vjp_with_inputs_and_release():
     close(pullback(), srcdiff.grad(models.loss, "x")(2.0, X))
     close(pullback(2.0), 2.0 * srcdiff.grad(models.loss, "x")(2.0, X))
     pullback.release()
-    with pytest.raises(srcdiff.ReleasedError):
+    with pytest.raises(srcdiff.errors.ReleasedError):
         pullback()
 
 
@@ -47,5 +47,5 @@ def test_vjp_of_a_loop_twice():
 def test_vjp_without_retaining():
     _, pullback = srcdiff.vjp(models.vector, X, inputs="x")
     close(pullback(X, retain_graph=False), 2.0 * X * X)
-    with pytest.raises(srcdiff.ReleasedError):
+    with pytest.raises(srcdiff.errors.ReleasedError):
         pullback(X)

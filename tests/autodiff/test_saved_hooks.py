@@ -35,7 +35,7 @@ class Log:
         return self.table[key]
 
     def hooks(self):
-        return srcdiff.saved_hooks(self.pack, self.unpack)
+        return srcdiff.autograd.saved_hooks(self.pack, self.unpack)
 
     def count(self):
         found = self.events.count("pack"), self.events.count("unpack")
@@ -131,7 +131,7 @@ def test_every_way_to_a_gradient():
     store = {}
     through(lambda: srcdiff.backward(straight)(X, into=store))
     close(store["x"], expected)
-    close(through(lambda: srcdiff.run(straight, X).grad("x")), expected)
+    close(through(lambda: srcdiff.autograd.run(straight, X).grad("x")), expected)
     close(through(lambda: srcdiff.jacobian(straight)(X)), expected)
     batched = srcdiff.grad(straight, is_grads_batched=True)
     close(through(lambda: batched(X, grad_outputs=np.array([1.0, 2.0])))[1], 2.0 * expected)
@@ -164,7 +164,7 @@ def test_arrays_of_a_loop_are_packed_and_unpacked_one_by_one():
         alive[0] -= 1
         return x.astype(np.float64)
 
-    with srcdiff.saved_hooks(pack, unpack):
+    with srcdiff.autograd.saved_hooks(pack, unpack):
         found = srcdiff.grad(loop)(X, 10)
     assert most == [12] and alive == [0]
     np.testing.assert_allclose(found, srcdiff.grad(loop)(X, 10), rtol=1e-5)
@@ -177,7 +177,7 @@ def test_files(tmp_path):
         np.save(path, x)
         return path
 
-    with srcdiff.saved_hooks(pack, np.load):
+    with srcdiff.autograd.saved_hooks(pack, np.load):
         close(srcdiff.grad(loop)(X, 4), srcdiff.grad(loop)(X, 4))
     assert len(list(tmp_path.iterdir())) == 12
 
@@ -203,7 +203,7 @@ def test_another_thread_has_no_hooks():
 
 def test_with_checks_and_again():
     log = Log()
-    with log.hooks(), srcdiff.detect_anomaly():
+    with log.hooks(), srcdiff.autograd.detect_anomaly():
         close(srcdiff.grad(straight)(X), srcdiff.grad(straight)(X))
         second = srcdiff.grad(srcdiff.grad(models.scalar))
         assert second(2.0) == 12.0
@@ -219,8 +219,8 @@ def test_with_checks_and_again():
 )
 def test_unpack_gives_something_else(given):
     words = r"unpack: expected the array .* of shape \(3,\) and dtype float64, given"
-    hooks = srcdiff.saved_hooks(lambda x: x, lambda x: given)
-    with hooks, pytest.raises(srcdiff.SavedValueError, match=words) as info:
+    hooks = srcdiff.autograd.saved_hooks(lambda x: x, lambda x: given)
+    with hooks, pytest.raises(srcdiff.errors.SavedValueError, match=words) as info:
         srcdiff.grad(straight)(X)
     assert isinstance(info.value, TypeError)
 
@@ -229,11 +229,11 @@ def test_errors_of_hooks_come_through():
     def fails(x):
         raise OSError("disk full")
 
-    with srcdiff.saved_hooks(fails, fails), pytest.raises(OSError, match="disk full"):
+    with srcdiff.autograd.saved_hooks(fails, fails), pytest.raises(OSError, match="disk full"):
         srcdiff.grad(straight)(X)
     for hooks in ((1, fails), (fails, None)):
         with pytest.raises(TypeError, match="expected a function"):
-            srcdiff.saved_hooks(*hooks)
+            srcdiff.autograd.saved_hooks(*hooks)
     a = np.exp(X)
     close(srcdiff.grad(straight)(X), a * (np.sin(a) + a * np.cos(a)))  # nothing is left behind
 
@@ -259,7 +259,7 @@ def test_hooks_of_torch():
         loss = torch.exp(x).sum()
     with pytest.raises(TypeError) as info:
         loss.backward()
-    with srcdiff.saved_hooks(lambda t: t, lambda t: "text"), pytest.raises(info.type):
+    with srcdiff.autograd.saved_hooks(lambda t: t, lambda t: "text"), pytest.raises(info.type):
         srcdiff.grad(straight)(X)
 
 

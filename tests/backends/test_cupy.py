@@ -288,7 +288,7 @@ def test_other_transforms(device):
     _, tangent = srcdiff.jvp(loss, (x, 0.5), (v, None))
     assert isinstance(tangent, ndarray)
     assert np.allclose(float(tangent), expected @ X[::-1], rtol=1e-13)
-    run_ = srcdiff.run(loss, x, 0.5)
+    run_ = srcdiff.autograd.run(loss, x, 0.5)
     assert np.allclose(to_host(run_.grad("x")), expected, rtol=1e-14)
     store = {"x": device.array(X)}
     srcdiff.backward(loss, "x")(x, 0.5, into=store)
@@ -444,7 +444,7 @@ def on_device(device, value):
 
 def check(device, f, args, inputs=0, **options):
     """The file gives what the gradient in memory gives for NumPy."""
-    text = srcdiff.generate(f, inputs=inputs, example=args, backend="cupy", **options)
+    text = srcdiff.aot.generate(f, inputs=inputs, example=args, backend="cupy", **options)
     space = {"__name__": "alone"}
     exec(compile(text, "alone.py", "exec"), space)
     value, pull = srcdiff.vjp(f, *args, inputs=inputs)
@@ -480,7 +480,7 @@ def test_program(device, name):
 
 
 def test_forward_mode(device):
-    text = srcdiff.generate(written, mode="forward", example=(X, X), backend="cupy")
+    text = srcdiff.aot.generate(written, mode="forward", example=(X, X), backend="cupy")
     space = {}
     exec(text, space)
     x, y, t = (device.cupy.asarray(v) for v in (X, X + 1.0, WEIGHTS))
@@ -508,7 +508,7 @@ def test_functions_of_the_users_are_copied(device):
 
 
 def test_arguments_are_arrays_of_cupy(device):
-    text = srcdiff.generate(written, example=(X, X), backend="cupy")
+    text = srcdiff.aot.generate(written, example=(X, X), backend="cupy")
     space = {}
     exec(text, space)
     with pytest.raises(TypeError, match="x: `written_grad` was generated for an array of float64"):
@@ -517,10 +517,10 @@ def test_arguments_are_arrays_of_cupy(device):
 
 def test_what_is_refused():
     with pytest.raises(DtypeError, match="`WEIGHTS` is an array of NumPy"):
-        srcdiff.generate(looked_up, example=(X,), backend="cupy")
+        srcdiff.aot.generate(looked_up, example=(X,), backend="cupy")
     with pytest.raises(ValueError, match="backend: expected 'numpy' or 'cupy', given 'jax'"):
-        srcdiff.generate(written, backend="jax")
+        srcdiff.aot.generate(written, backend="jax")
     with pytest.raises(ValueError, match="verify: derivatives for CuPy are not compared"):
-        srcdiff.generate(written, backend="cupy", example=(X, X), verify=True)
+        srcdiff.aot.generate(written, backend="cupy", example=(X, X), verify=True)
     with pytest.raises(ValueError, match="Numba compiles for NumPy"):
-        srcdiff.generate(written, backend="cupy", example=(X, X), compile="numba")
+        srcdiff.aot.generate(written, backend="cupy", example=(X, X), compile="numba")

@@ -86,7 +86,7 @@ def test_errors_elsewhere_have_no_note():
     with pytest.raises(TypeError) as info:
         srcdiff.grad(lookup)(X)
     assert not getattr(info.value, "__notes__", [])
-    with pytest.raises(srcdiff.CotangentError) as info:
+    with pytest.raises(srcdiff.errors.CotangentError) as info:
         srcdiff.grad(looped)(X, [X] * 3, grad_outputs=X)
     assert not getattr(info.value, "__notes__", [])
 
@@ -108,7 +108,7 @@ def in_memory(tmp_path):
 
 
 def in_a_file(tmp_path):
-    srcdiff.generate(decayed, tmp_path / "decayed_grad.py", example=(X, 0.5))
+    srcdiff.aot.generate(decayed, tmp_path / "decayed_grad.py", example=(X, 0.5))
     spec = importlib.util.spec_from_file_location("decayed_grad", tmp_path / "decayed_grad.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -265,17 +265,17 @@ REFUSALS = {
     "hvp": lambda: srcdiff.hvp(refused, (X,), X),
     "vhp": lambda: srcdiff.vhp(refused, (X,), X),
     "backward": lambda: srcdiff.backward(refused)(X, into={}),
-    "run": lambda: srcdiff.run(refused, X),
-    "output": lambda: srcdiff.run(np.sin, X)["y"],
-    "run.grad": lambda: srcdiff.run(np.sin, X).grad(),
-    "autograd": lambda: srcdiff.autograd.grad(srcdiff.run(np.sin, X), "y"),
+    "run": lambda: srcdiff.autograd.run(refused, X),
+    "output": lambda: srcdiff.autograd.run(np.sin, X)["y"],
+    "run.grad": lambda: srcdiff.autograd.run(np.sin, X).grad(),
+    "autograd": lambda: srcdiff.autograd.grad(srcdiff.autograd.run(np.sin, X), "y"),
     "source": lambda: srcdiff.source(refused),
     "source of": lambda: srcdiff.grad(refused).source,
-    "stages": lambda: srcdiff.stages(refused),
-    "generate": lambda: srcdiff.generate(refused),
+    "stages": lambda: srcdiff.aot.stages(refused),
+    "generate": lambda: srcdiff.aot.generate(refused),
     "differentiable": lambda: srcdiff.differentiable(refused).vjp(X),
     "differentiable source": lambda: srcdiff.differentiable(refused).source,
-    "gradcheck": lambda: srcdiff.gradcheck(np.sin, (1,)),
+    "gradcheck": lambda: srcdiff.testing.gradcheck(np.sin, (1,)),
     "profile": lambda: srcdiff.profile(srcdiff.grad(refused))(X),
     "nested": lambda: outer(X),
 }
@@ -327,7 +327,7 @@ def asks(d):
 
 
 def test_frames_of_the_user_in_between_are_kept():
-    _, found = frames(lambda: srcdiff.grad(lambda x: np.sum(srcdiff.hook(x, asks)))(X))
+    _, found = frames(lambda: srcdiff.grad(lambda x: np.sum(srcdiff.autograd.hook(x, asks)))(X))
     assert [n for n, _ in found] == ["__call__", "function_grad", "asks"]
 
 

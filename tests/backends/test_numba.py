@@ -30,11 +30,11 @@ def test_what_is_no_compiler():
     with pytest.raises(ValueError, match="'numba', 'loops', 'auto' or 'cupy', given 'cython'"):
         srcdiff.grad(recurrence, compile="cython")
     with pytest.raises(ValueError, match="compile: expected None, 'numba' or 'cupy', given 'auto'"):
-        srcdiff.generate(recurrence, compile="auto", example=(X, 0.5))
+        srcdiff.aot.generate(recurrence, compile="auto", example=(X, 0.5))
     with pytest.raises(ValueError, match="compile: needs an example"):
-        srcdiff.generate(recurrence, compile="numba")
+        srcdiff.aot.generate(recurrence, compile="numba")
     with pytest.raises(ValueError, match="expected None, .numba. or .cupy., given .loops."):
-        srcdiff.generate(recurrence, compile="loops", example=(X, 0.5))
+        srcdiff.aot.generate(recurrence, compile="loops", example=(X, 0.5))
 
 
 def weighted(params, x):
@@ -66,7 +66,7 @@ def test_without_numba(monkeypatch):
     with pytest.raises(ExtraError, match=r"needs Numba .*pip install 'srcdiff\[numba\]'"):
         srcdiff.grad(recurrence, compile="numba")(X, 0.5)
     with pytest.raises(ExtraError, match="needs Numba"):
-        srcdiff.generate(recurrence, compile="numba", example=(X, 0.5))
+        srcdiff.aot.generate(recurrence, compile="numba", example=(X, 0.5))
 
 
 FACTOR = np.array([1.5])
@@ -446,13 +446,13 @@ class TestNative:
         with pytest.raises(UnsupportedError, match=match):
             srcdiff.grad(f, compile="numba")(*args)
         with pytest.raises(UnsupportedError, match=match):
-            srcdiff.generate(f, compile="numba", example=args)
+            srcdiff.aot.generate(f, compile="numba", example=args)
 
     @pytest.mark.parametrize("options", [
         {"value": True}, {"mode": "forward"}, {"split": True}, {"mode": "forward", "order": 2}
     ], ids=str)  # fmt: skip
     def test_files(self, options):
-        text = srcdiff.generate(
+        text = srcdiff.aot.generate(
             bowl, compile="numba", example=(X, 0.5), verify=True, **options
         )
         count = text.count("@numba.njit(cache=True, boundscheck=True)\ndef bowl_")
@@ -494,7 +494,7 @@ class TestNative:
         assert not list(tmp_path.rglob("*.py"))
 
     def test_file_by_itself(self, tmp_path):
-        srcdiff.generate(calls, tmp_path / "calls_grad.py", compile="numba", example=(X,))
+        srcdiff.aot.generate(calls, tmp_path / "calls_grad.py", compile="numba", example=(X,))
         program = "import sys, numpy as np, calls_grad; g = calls_grad.calls_grad\n"
         program += "print(g(np.array([2.0, -1.0])).tolist()); print('srcdiff' in sys.modules)"
         done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True,

@@ -78,7 +78,7 @@ def test_golden_programs_alone(run_alone):
         ct = st.random_like(np.random.default_rng(4), problem.output())
         pos, _ = positional(program.function, problem.arguments())
         options = {"inputs": program.inputs, "outputs": program.outputs}
-        text = srcdiff.generate(program.function, example=tuple(pos), **options)
+        text = srcdiff.aot.generate(program.function, example=tuple(pos), **options)
         name = f"{program.function.__name__}_grad"
         jobs.append((text, (name,), pos, {name: {"grad_outputs": ct}}))
         expected.append(srcdiff.grad(program.function, **options)(*pos, grad_outputs=ct))
@@ -119,10 +119,10 @@ def test_kinds_of_files(run_alone):
         ({"inputs": ("w", "y")}, "loss_grad", {}, srcdiff.grad(f, ("w", "y"))(*args)),
     ]  # fmt: skip
     jobs = [
-        (srcdiff.generate(f, example=args, **options), (name,), args, {name: kwargs})
+        (srcdiff.aot.generate(f, example=args, **options), (name,), args, {name: kwargs})
         for options, name, kwargs, _ in cases
     ]
-    text = srcdiff.generate(f, example=args, split=True)
+    text = srcdiff.aot.generate(f, example=args, split=True)
     names = ("loss_grad_forward", "loss_grad_backward")
     jobs.append((text, names, args, dict.fromkeys(names, {})))
     *found, split = run_alone(jobs)
@@ -140,18 +140,18 @@ def test_methods_and_any_order(run_alone):
     model = types.SimpleNamespace(w=np.array([0.5, 2.0]))
     x = np.array([1.0, 3.0])
     method, options = models.Model.predict, {"inputs": ("self.w", "x"), "checks": False}
-    jobs = [(srcdiff.generate(method, example=(models.Model(x), x), **options),
+    jobs = [(srcdiff.aot.generate(method, example=(models.Model(x), x), **options),
              ("predict_grad",), (model, x), {"predict_grad": {}})]  # fmt: skip
     for order in (1, 2, 3, 4):
         name = "quartic" + order * "_grad"
-        jobs.append((srcdiff.generate(quartic, order=order), (name,), (2.0,), {name: {}}))
+        jobs.append((srcdiff.aot.generate(quartic, order=order), (name,), (2.0,), {name: {}}))
     (d_w, d_x), *slopes = run_alone(jobs)
     assert np.array_equal(d_w, x) and np.array_equal(d_x, model.w)
     assert slopes == [32.0, 48.0, 48.0, 24.0]
 
 
 def test_text_without_example():
-    text = srcdiff.generate(models.loss)
+    text = srcdiff.aot.generate(models.loss)
     space = loaded(text)
     a = (X, np.ones((3, 5)), np.ones(3))
     np.testing.assert_allclose(space["loss_grad"](*a), srcdiff.grad(models.loss)(*a))
@@ -161,28 +161,28 @@ def test_text_without_example():
 
 def test_helpers_are_few():
     """Nothing is copied that is not needed."""
-    text = srcdiff.generate(models.total, example=(X,), checks=False)
+    text = srcdiff.aot.generate(models.total, example=(X,), checks=False)
     assert imports(text) == set()
     functions = [n.name for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)]
     assert functions == ["total_grad"]
-    text = srcdiff.generate(models.total, example=(X,))
+    text = srcdiff.aot.generate(models.total, example=(X,))
     functions = [n.name for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)]
     assert functions == ["total_grad", "checked", "fault", "array", "is_plain", "scalar"]
 
 
 def test_constants_are_written():
-    text = srcdiff.generate(models.weighted, example=(X,))
+    text = srcdiff.aot.generate(models.weighted, example=(X,))
     assert imports(text) == {"import functools", "import inspect", "import numpy as np"}
     assert "WEIGHTS = np.array([1.0, 2.0, 3.0, 4.0, 5.0])\n" in text
     np.testing.assert_array_equal(loaded(text)["weighted_grad"](X), models.WEIGHTS)
 
 
 def test_functions_are_imported_or_copied():
-    text = srcdiff.generate(models.chosen, example=(X,))
+    text = srcdiff.aot.generate(models.chosen, example=(X,))
     assert f"from {models.__name__} import order" in imports(text)
     expected = srcdiff.grad(models.chosen)(X)
     np.testing.assert_array_equal(loaded(text)["chosen_grad"](X), expected)
-    text = srcdiff.generate(models.chosen, example=(X,), inline=True)
+    text = srcdiff.aot.generate(models.chosen, example=(X,), inline=True)
     assert not any("standalone" in line for line in imports(text))
     assert "def order(x):" in text and "def descending(x):" in text
     np.testing.assert_array_equal(loaded(text)["chosen_grad"](X), expected)
@@ -190,14 +190,14 @@ def test_functions_are_imported_or_copied():
 
 def test_scipy_is_imported_where_it_is_used():
     pytest.importorskip("scipy", reason="SciPy is an extra")
-    text = srcdiff.generate(models.bell(), example=(X,))
+    text = srcdiff.aot.generate(models.bell(), example=(X,))
     assert "from scipy import special" in imports(text)
     np.testing.assert_allclose(loaded(text)["bell_grad"](X), srcdiff.grad(models.bell())(X))
 
 
 def test_objects():
     model = models.Model(X)
-    text = srcdiff.generate(models.Model.predict, inputs="self.w", example=(model, X))
+    text = srcdiff.aot.generate(models.Model.predict, inputs="self.w", example=(model, X))
     np.testing.assert_array_equal(loaded(text)["predict_grad"](model, X), X)
     with pytest.raises(TypeError, match="an object of class .*Model"):
         loaded(text)["predict_grad"](X, X)
@@ -220,7 +220,7 @@ def test_objects_with_attributes_of_their_own(name, path, value):
     setattr(eval(outer, {"self": other}), last, value)
 
     def made(example):
-        return loaded(srcdiff.generate(f, inputs="x", example=(example, X)))[f"{name}_grad"]
+        return loaded(srcdiff.aot.generate(f, inputs="x", example=(example, X)))[f"{name}_grad"]
 
     for one, another in ((plain, other), (other, plain)):
         g = made(one)
@@ -233,7 +233,7 @@ def test_objects_with_attributes_of_their_own(name, path, value):
 
 
 def test_functions_that_are_passed():
-    text = srcdiff.generate(models.of_function, inputs="x", example=(models.squares, X))
+    text = srcdiff.aot.generate(models.of_function, inputs="x", example=(models.squares, X))
     g = loaded(text)["of_function_grad"]
     np.testing.assert_array_equal(g(models.squares, X), 2.0 * X)
     alike = functools.wraps(models.squares)(lambda x: models.cubes(x))
@@ -251,15 +251,15 @@ def test_functions_that_are_passed():
 def test_functions_that_no_module_has(f):
     """Others of the same name hold other values."""
     with pytest.raises(srcdiff.TransformError, match="passed as an argument, and is in no module"):
-        srcdiff.generate(models.of_function, inputs="x", example=(f, X))
-    text = srcdiff.generate(models.of_function, inputs="x", example=(f, X), checks=False)
+        srcdiff.aot.generate(models.of_function, inputs="x", example=(f, X))
+    text = srcdiff.aot.generate(models.of_function, inputs="x", example=(f, X), checks=False)
     found = loaded(text)["of_function_grad"](f, X)
     assert_same(found, srcdiff.grad(models.of_function, "x")(f, X), 1e-14)
 
 
 def test_any_number_of_objects():
     first, second = models.Chain(), models.Chain()
-    text = srcdiff.generate(models.of_several, inputs="x", example=(X, first, second))
+    text = srcdiff.aot.generate(models.of_several, inputs="x", example=(X, first, second))
     g = loaded(text)["of_several_grad"]
     np.testing.assert_allclose(g(X, first, second, grad_outputs=0.5), 4.0 * X, rtol=1e-15)
     second.scale = 5.0
@@ -269,7 +269,7 @@ def test_any_number_of_objects():
 
 def test_tangents_of_attributes_are_checked():
     model = models.Model(X)
-    text = srcdiff.generate(
+    text = srcdiff.aot.generate(
         models.Model.predict, inputs=("self.w", "x"), mode="forward", example=(model, X)
     )
     assert "`self.w`, `x`." in text
@@ -281,7 +281,7 @@ def test_tangents_of_attributes_are_checked():
 
 
 def test_objects_that_a_function_makes():
-    text = srcdiff.generate(models.made, example=(X,))
+    text = srcdiff.aot.generate(models.made, example=(X,))
     ct = models.Pair(X, X + 1.0)
     expected = srcdiff.grad(models.made)(X, grad_outputs=ct)
     np.testing.assert_array_equal(loaded(text)["made_grad"](X, grad_outputs=ct), expected)
@@ -289,7 +289,7 @@ def test_objects_that_a_function_makes():
 
 def test_containers():
     params = {"layers": [(X, 1.0), (2.0 * X, 0.5)]}
-    text = srcdiff.generate(models.network, example=(params,))
+    text = srcdiff.aot.generate(models.network, example=(params,))
     expected = srcdiff.grad(models.network)(params)
     assert_same(loaded(text)["network_grad"](params), expected, 0.0)
     with pytest.raises(TypeError, match="a dict with the keys 'layers'"):
@@ -313,21 +313,21 @@ def test_containers():
 )
 def test_other_arguments_are_refused(args, match):
     """In memory a derivative is made for them; a file has one."""
-    space = loaded(srcdiff.generate(models.total, example=(X,)))
+    space = loaded(srcdiff.aot.generate(models.total, example=(X,)))
     with pytest.raises(TypeError, match=match):
         space["total_grad"](*args)
 
 
 def test_cotangents_and_tangents_are_checked():
-    space = loaded(srcdiff.generate(models.total, example=(X,)))
+    space = loaded(srcdiff.aot.generate(models.total, example=(X,)))
     for wrong in (np.ones(2), 2, np.array(1.0), 1j):
         with pytest.raises(TypeError, match="a float"):
             space["total_grad"](X, grad_outputs=wrong)
-    space = loaded(srcdiff.generate(models.total, mode="forward", example=(X,)))
+    space = loaded(srcdiff.aot.generate(models.total, mode="forward", example=(X,)))
     for wrong in (np.ones(2), np.ones(5, int), 1.0):
         with pytest.raises(TypeError, match="a direction of the structure, the shapes and the dty"):
             space["total_jvp"](X, wrong)
-    space = loaded(srcdiff.generate(models.weighted))
+    space = loaded(srcdiff.aot.generate(models.weighted))
     for wrong in (np.arange(5), np.ma.array(X), 3, None, [1.0]):
         with pytest.raises(TypeError, match="floating point numbers or arrays"):
             space["weighted_grad"](wrong)
@@ -341,7 +341,7 @@ WAYS += [{"mode": "forward", "order": 2}]
 @pytest.mark.parametrize("options", WAYS, ids=str)
 def test_complex_arguments_of_a_text_for_real_ones(options):
     """Nothing is conjugated in a text that was made for parameters of which nothing is known."""
-    space = loaded(srcdiff.generate(models.intensity, inputs=("z", "x"), **options))
+    space = loaded(srcdiff.aot.generate(models.intensity, inputs=("z", "x"), **options))
     g = space[space["__all__"][0]]
     tangents = (X, X) if options.get("mode") else ()
     g(X, X, *tangents, **({"grad_outputs": (X, X)} if options == {"order": 2} else {}))
@@ -352,13 +352,13 @@ def test_complex_arguments_of_a_text_for_real_ones(options):
 
 def test_complex_arguments_of_a_text_that_is_right_for_them():
     for f, example in ((models.turned, None), (models.intensity, (COMPLEX, X))):
-        text = srcdiff.generate(f, inputs=("z", "x"), example=example)
+        text = srcdiff.aot.generate(f, inputs=("z", "x"), example=example)
         found = loaded(text)[f"{f.__name__}_grad"](COMPLEX, X)
         assert_same(found, srcdiff.grad(f, ("z", "x"))(COMPLEX, X), 1e-15)
 
 
 def test_any_number_of_arguments():
-    g = loaded(srcdiff.generate(models.intensities, inputs="zs[0]"))["intensities_grad"]
+    g = loaded(srcdiff.aot.generate(models.intensities, inputs="zs[0]"))["intensities_grad"]
     expected = srcdiff.grad(models.intensities, "zs[0]")(X, X + 1.0, x=X)
     np.testing.assert_allclose(g(X, X + 1.0, x=X), expected, rtol=1e-15)
     for args, x in (((X, COMPLEX), X), ((X, X), COMPLEX)):
@@ -369,7 +369,8 @@ def test_any_number_of_arguments():
 
 
 def test_arguments_that_are_no_numbers():
-    text = srcdiff.generate(models.cast, example=(X, np.dtype("float64"), np, "mean", len, None))
+    example = X, np.dtype("float64"), np, "mean", len, None
+    text = srcdiff.aot.generate(models.cast, example=example)
     g = loaded(text)["cast_grad"]
     rest = (np.dtype("float64"), np, "mean", len, None)
     assert_same(g(X, *rest), srcdiff.grad(models.cast)(X, *rest), 0.0)
@@ -379,7 +380,7 @@ def test_arguments_that_are_no_numbers():
 
 
 def test_tangents_are_not_changed():
-    text = srcdiff.generate(
+    text = srcdiff.aot.generate(
         models.moved, inputs=("u", "v"), outputs="u", mode="forward", example=(X, X + 1.0)
     )
     u, v, t_u, t_v = (X + k for k in range(4))
@@ -394,19 +395,19 @@ def test_tangents_are_not_changed():
 
 def test_lengths_count_only_where_they_matter():
     """The file for five elements is the one for any number of them, unless something differs."""
-    assert 'x=array("float64", ":")' in srcdiff.generate(models.total, example=(X,))
-    text = srcdiff.generate(models.inner, example=(X, X[:3]))
+    assert 'x=array("float64", ":")' in srcdiff.aot.generate(models.total, example=(X,))
+    text = srcdiff.aot.generate(models.inner, example=(X, X[:3]))
     assert 'x=array("float64", "4:"), y=array("float64", ":")' in text
     with pytest.raises(TypeError, match="4:"):
         loaded(text)["inner_grad"](X[:3], X[:1])
     np.testing.assert_allclose(
         srcdiff.grad(models.inner)(X[:3], X[:1]),
-        loaded(srcdiff.generate(models.inner))["inner_grad"](X[:3], X[:1]),
+        loaded(srcdiff.aot.generate(models.inner))["inner_grad"](X[:3], X[:1]),
     )
 
 
 def test_arguments_that_share_memory_are_refused():
-    text = srcdiff.generate(models.moved, inputs=("u", "v"), outputs="u", example=(X, X + 1.0))
+    text = srcdiff.aot.generate(models.moved, inputs=("u", "v"), outputs="u", example=(X, X + 1.0))
     g = loaded(text)["moved_grad"]
     x = X.copy()
     found = g(x, X + 1.0, grad_outputs=X)
@@ -424,13 +425,13 @@ def test_values_of_library_classes_outside():
     for f in OUTSIDE:
         for example in (None, (X,)):
             space = {"__name__": "not_in_sys_modules"}
-            exec(srcdiff.generate(f, example=example), space)
+            exec(srcdiff.aot.generate(f, example=example), space)
             np.testing.assert_array_equal(space[f"{f.__name__}_grad"](X), srcdiff.grad(f)(X))
 
 
 def test_numbers_and_arrays_joined_alone(run_alone):
     a, b = np.eye(5) * 2.0 + 0.1, X
-    text = srcdiff.generate(models.solved, inputs=("a", "b"))
+    text = srcdiff.aot.generate(models.solved, inputs=("a", "b"))
     found = run_alone([(text, ("solved_grad",), (a, b), {"solved_grad": {}})])
     assert_same(found[0], srcdiff.grad(models.solved, ("a", "b"))(a, b), 1e-14)
 
@@ -440,7 +441,7 @@ def test_copied_functions_have_their_attributes(example, run_alone):
     jobs, expected = [], []
     for f in (models.by_attribute, models.by_decorated):
         name = f"{f.__name__}_grad"
-        text = srcdiff.generate(f, inline=True, example=example)
+        text = srcdiff.aot.generate(f, inline=True, example=example)
         jobs.append((text, (name,), (X,), {name: {}}))
         expected.append(srcdiff.grad(f)(X))
     assert "scaled.factor = 2.0\nscaled.power = 3\n" in jobs[0][0] and "unread" not in jobs[0][0]
@@ -449,13 +450,13 @@ def test_copied_functions_have_their_attributes(example, run_alone):
 
 def test_attributes_that_cannot_be_written_are_refused():
     with pytest.raises(srcdiff.UnsupportedError, match="`values` is of type ndarray") as caught:
-        srcdiff.generate(models.by_weights, inline=True, example=(np.ones(500),))
+        srcdiff.aot.generate(models.by_weights, inline=True, example=(np.ones(500),))
     assert "standalone.py" in str(caught.value)
 
 
 def test_what_needs_srcdiff_is_refused():
     with pytest.raises(srcdiff.UnsupportedError, match="known only when the program runs"):
-        srcdiff.generate(models.applied, example=(X, "f3"))
+        srcdiff.aot.generate(models.applied, example=(X, "f3"))
 
 
 def test_values_of_no_module_are_refused():
@@ -465,7 +466,7 @@ def test_values_of_no_module_are_refused():
         return np.sum(x * big)
 
     with pytest.raises(srcdiff.UnsupportedError, match="`big` .* cannot be written") as caught:
-        srcdiff.generate(f, example=(big,))
+        srcdiff.aot.generate(f, example=(big,))
     assert "Make it a parameter" in str(caught.value) and __file__ in str(caught.value)
 
 
@@ -482,7 +483,7 @@ def test_values_of_no_module_are_refused():
 )
 def test_options_that_make_no_sense(options, match):
     with pytest.raises(ValueError, match=match):
-        srcdiff.generate(models.total, **options)
+        srcdiff.aot.generate(models.total, **options)
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -490,46 +491,46 @@ def test_options_that_make_no_sense(options, match):
 
 def test_file_is_written_and_only_over_itself(tmp_path):
     path = tmp_path / "made" / "total_grad.py"
-    text = srcdiff.generate(models.total, path)
+    text = srcdiff.aot.generate(models.total, path)
     assert path.read_text() == text
     before = path.stat().st_mtime_ns
-    srcdiff.generate(models.total, path)
+    srcdiff.aot.generate(models.total, path)
     assert path.stat().st_mtime_ns == before
-    srcdiff.generate(models.total, path, name="other")
+    srcdiff.aot.generate(models.total, path, name="other")
     assert "def other(" in path.read_text()
 
     path.write_text(path.read_text() + "\n# mine\n")
     with pytest.raises(HeadError, match="has been edited since"):
-        srcdiff.generate(models.total, path)
+        srcdiff.aot.generate(models.total, path)
     assert path.read_text().endswith("# mine\n")
-    srcdiff.generate(models.total, path, force=True)
+    srcdiff.aot.generate(models.total, path, force=True)
     assert path.read_text() == text
 
     for other in ("x = 1\n", "", "# Generated by srcdiff 0.1.0 from a:b. Do not\nx = 1\n"):
         path.write_text(other)
         with pytest.raises(HeadError, match="not written by srcdiff"):
-            srcdiff.generate(models.total, path, force=True)
+            srcdiff.aot.generate(models.total, path, force=True)
         assert path.read_text() == other
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(HeadError, match="not written by srcdiff"):
-        srcdiff.generate(models.total, path, force=True)
+        srcdiff.aot.generate(models.total, path, force=True)
 
 
 def test_killed_run_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "total_grad.py"
-    text = srcdiff.generate(models.total, path)
+    text = srcdiff.aot.generate(models.total, path)
 
     def killed(*args):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(os, "replace", killed)
     with pytest.raises(KeyboardInterrupt):
-        srcdiff.generate(models.total, path, name="other")
+        srcdiff.aot.generate(models.total, path, name="other")
     assert path.read_text() == text and os.listdir(tmp_path) == ["total_grad.py"]
 
 
 def test_head_says_what_the_file_was_made_from():
-    text = srcdiff.generate(models.chosen, value=True, example="X", inputs=("x",))
+    text = srcdiff.aot.generate(models.chosen, value=True, example="X", inputs=("x",))
     head, whole = read_head(text, "file")
     name = models.__name__
     assert whole and head.target == f"{name}:chosen"
@@ -537,23 +538,23 @@ def test_head_says_what_the_file_was_made_from():
     assert set(head.sources) == {f"{name}.{n}" for n in ("chosen", "order", "descending")}
     assert set(head.values) == set()
     assert f"srcdiff generate {name}:chosen --inputs x, --value --example X\n" in text
-    assert f"{name}.WEIGHTS" in read_head(srcdiff.generate(models.weighted), "")[0].values
+    assert f"{name}.WEIGHTS" in read_head(srcdiff.aot.generate(models.weighted), "")[0].values
     assert str(ROOT) not in text and not re.search(r"\.py:\d", text)
 
 
 def test_verify(monkeypatch):
-    text = srcdiff.generate(models.total, verify=True, example=(X,))
-    assert text == srcdiff.generate(models.total, example=(X,))
+    text = srcdiff.aot.generate(models.total, verify=True, example=(X,))
+    assert text == srcdiff.aot.generate(models.total, example=(X,))
     for options in ({"mode": "forward"}, {"order": 2}, {"mode": "forward", "order": 2},
                     {"split": True}, {"value": True}):  # fmt: skip
-        srcdiff.generate(models.total, verify=True, example=(X,), **options)
+        srcdiff.aot.generate(models.total, verify=True, example=(X,), **options)
 
     more = {"inputs": ("u", "v"), "outputs": "u", "example": (X, X + 1.0)}
     for mode in ("forward", "reverse"):
-        srcdiff.generate(models.moved, verify=True, mode=mode, **more)
+        srcdiff.aot.generate(models.moved, verify=True, mode=mode, **more)
 
-    with pytest.raises(srcdiff.GradcheckError, match="does not agree"):
-        srcdiff.generate(models.broken(), verify=True, example=(X,))
+    with pytest.raises(srcdiff.errors.GradcheckError, match="does not agree"):
+        srcdiff.aot.generate(models.broken(), verify=True, example=(X,))
 
 
 # --- the same bytes -------------------------------------------------------------------------------
@@ -564,9 +565,10 @@ import srcdiff
 from tests.support import standalone as models
 from tests.programs import GOLDEN
 for f in (models.loss, models.chosen, models.network, models.moved, models.weighted):
-    sys.stdout.write(srcdiff.generate(f, inline=True, outputs="u" if f is models.moved else None))
+    outputs = "u" if f is models.moved else None
+    sys.stdout.write(srcdiff.aot.generate(f, inline=True, outputs=outputs))
 for program in GOLDEN[:6]:
-    sys.stdout.write(srcdiff.generate(program.function, inputs=program.inputs))
+    sys.stdout.write(srcdiff.aot.generate(program.function, inputs=program.inputs))
 """
 
 
@@ -609,7 +611,7 @@ def test_python_versions(version):
 
 def test_text_is_tidy():
     for f in (models.loss, models.chosen, models.network, models.weighted):
-        text = srcdiff.generate(f, inline=True)
+        text = srcdiff.aot.generate(f, inline=True)
         for line in text.splitlines():
             assert len(line) <= 100 and line == line.rstrip(), line
         assert "\n\n\n\n" not in text and text.endswith(")\n")
@@ -632,7 +634,7 @@ def tabled(x):
 
 
 def rules_line(f):
-    return re.search(r"^# rules (\w+)$", srcdiff.generate(f), re.M)[1]
+    return re.search(r"^# rules (\w+)$", srcdiff.aot.generate(f), re.M)[1]
 
 
 def test_rules_of_the_user_count_where_they_may_be_used(monkeypatch):
@@ -640,7 +642,7 @@ def test_rules_of_the_user_count_where_they_may_be_used(monkeypatch):
     before = rules_line(unruled), rules_line(tabled)
     monkeypatch.setattr(registry, "_user", registry._user)
 
-    @srcdiff.rule(ruled)
+    @srcdiff.rules.rule(ruled)
     def _ruled(x):
         z = ruled(x)
         yield z

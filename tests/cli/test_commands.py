@@ -16,6 +16,7 @@ import srcdiff
 from srcdiff.aot.files import meaning
 from srcdiff.cli import main
 from srcdiff.cli.options import parser
+from srcdiff.errors import StaleError, StaleWarning
 from srcdiff.primitives import registry
 
 ROOT = Path(__file__).parents[2]
@@ -132,6 +133,10 @@ CASES = [
     ("generate {m}:loss --split", 0, r"def loss_grad_forward\((?s:.*)def loss_grad_backward\(", ""),
     ("generate {m}:pair --inputs k --outputs 0 --allow-unused", 0, r"def pair_grad", ""),
     ("generate {m}:pair --inputs k --outputs 0 --materialize-grads", 0, r"zero", ""),
+    ("generate {m}:pair --inputs k --outputs 0 --unused zeros", 0, r"--unused zeros", ""),
+    ("generate {m}:pair --inputs k --outputs 0 --unused none", 0, r"--unused none", ""),
+    ("generate {m}:pair --inputs k --outputs 0 --unused error", 2, "", r'Pass unused="none"'),
+    ("generate {m}:pair --inputs k --allow-unused --unused none", 2, "", r"pass it alone"),
     ("generate {m}:aux --has-aux", 0, r"def aux_grad", ""),
     ("generate {m}:pair --strong-zeros", 0, r"def where_nonzero", ""),
     ("generate {m}:loss --verify --example EXAMPLE", 0, r"def loss_grad", ""),
@@ -157,10 +162,16 @@ CASES = [
     ("show {m}:pair --mode forward --outputs 0 --inputs x", 0, r"def pair_jvp", ""),
     ("show {m}:pair --inputs k --outputs 0 --allow-unused --strong-zeros", 0, r" cotangent\(", ""),
     ("show {m}:pair --inputs k --outputs 0 --materialize-grads", 0, r"def pair_grad", ""),
+    ("show {m}:pair --inputs k --outputs 0 --unused none", 0, r"def pair_grad", ""),
+    ("show {m}:pair --inputs k --outputs 0 --unused zeros", 0, r"zero", ""),
+    ("show {m}:pair --inputs k --outputs 0 --unused error", 2, "", r'unused="none"'),
     ("show {m}:aux --has-aux", 0, r"def aux_grad", ""),
     ("stages {m}:loss", 0, r"--- lower -(?s:.*)--- emit -", ""),
     ("stages {m}:loss --inputs y --example EXAMPLE --pass tape", 0, r"\Aloss_grad\(", ""),
     ("stages {m}:loss --pass nothing", 2, "", r"there is no pass 'nothing'; they are lower"),
+    ("stages {m}:aux --has-aux --unused none --pass emit", 0, r"def aux_grad", ""),
+    ("stages {m}:pair --inputs k --outputs 0 --unused zeros --pass emit", 0, r"pair_grad", ""),
+    ("stages {m}:pair --inputs k --outputs 0 --unused error", 2, "", r'unused="none"'),
     ("stages {m}:pair --outputs 1 --strong-zeros --pass emit", 0, r"def pair_grad", ""),
     ("stages {m}:aux --has-aux --allow-unused --pass emit", 0, r"def aux_grad", ""),
     ("stages {m}:pair --inputs k --outputs 0 --materialize-grads --pass emit", 0, r"pair_grad", ""),
@@ -168,6 +179,9 @@ CASES = [
     ("report {m}:loss --graph --example EXAMPLE --output g.dot", 0, "", r"wrote g\.dot"),
     ("report {m}:pair --inputs k --outputs 1 --strong-zeros --graph", 0, r"label=\"k\"", ""),
     ("report {m}:aux --has-aux --allow-unused --materialize-grads --graph", 0, r"digraph", ""),
+    ("report {m}:aux --has-aux --unused zeros --graph", 0, r"digraph", ""),
+    ("report {m}:aux --has-aux --unused none --graph", 0, r"digraph", ""),
+    ("report {m}:pair --inputs k --outputs 0 --unused error --graph", 2, "", r'unused="none"'),
     ("report {m}:loss --graph g.svg --output h.svg", 2, "", r"give the file of the graph once"),
     ("report {m}:loss --graph --mode forward --example EXAMPLE", 0, r"digraph", ""),
     ("report {m}:loss --graph --order 2 --example EXAMPLE", 0, r'digraph "loss_grad"', ""),
@@ -328,7 +342,7 @@ def test_what_says_the_same_is_not_stale(model, capsys):
         assert text != written
         file.write_text(text)
         assert main(["check", "g.py"]) == 0
-        srcdiff.generated("g.py", f, stale="error")
+        srcdiff.aot.generated("g.py", f, stale="error")
     assert main(command) == 0 and file.read_text() == written  # the first lines are mended
     file.write_text(spaced)
     assert main(command) == 0 and file.read_text() == spaced
@@ -338,20 +352,20 @@ def test_what_says_the_same_is_not_stale(model, capsys):
     file.write_text(others.replace("2.0 *", "3.0 *"))
     capsys.readouterr()
     assert main(["check", "g.py"]) == 1 and main(command) == 2
-    with pytest.raises(srcdiff.StaleError, match="has been edited"):
-        srcdiff.generated("g.py", f, stale="error")
+    with pytest.raises(StaleError, match="has been edited"):
+        srcdiff.aot.generated("g.py", f, stale="error")
 
 
 def test_other_rules_of_another_text(model):
     """A file that was written by another version is used only if this one would write it."""
     f, example = importlib.import_module(model).loss, "EXAMPLE"
-    text = srcdiff.generate(f, "g.py", example=example)
+    text = srcdiff.aot.generate(f, "g.py", example=example)
     head, body = text.split("\n# text ")
     body = body.partition("\n")[2].replace("2.0 *", "3.0 *")
     head = head.replace(f"by srcdiff {srcdiff.__version__} ", "by srcdiff 0.0.1 ")
     Path("g.py").write_text(f"{head}\n# text {meaning(body)}\n{body}")
-    with pytest.raises(srcdiff.StaleError, match="was written by srcdiff 0.0.1"):
-        srcdiff.generated("g.py", f, stale="error")
+    with pytest.raises(StaleError, match="was written by srcdiff 0.0.1"):
+        srcdiff.aot.generated("g.py", f, stale="error")
     assert main(["check", "g.py"]) == 1
 
 
@@ -407,7 +421,7 @@ def test_the_command_in_a_file_makes_the_file(options, model):
 
 def test_example_that_was_given_in_python(model, capsys):
     f = importlib.import_module(model).pair
-    srcdiff.generate(f, "g.py", example=(np.ones(3), 2.0))
+    srcdiff.aot.generate(f, "g.py", example=(np.ones(3), 2.0))
     assert main(["check", "g.py"]) == 2
     assert "given in Python" in capsys.readouterr().err
 
@@ -503,37 +517,37 @@ def test_generated(model):
     f = importlib.import_module(model).loss
     args = (np.ones(3), np.ones((4, 3)), np.ones(4))
     expected = srcdiff.grad(f)(*args)
-    with pytest.raises(srcdiff.StaleError, match=r"g\.py is not there: run srcdiff generate"):
-        srcdiff.generated("g.py", f, stale="error")
-    srcdiff.generate(f, "g.py", example="EXAMPLE")
-    g = srcdiff.generated("g.py", f, stale="error")
+    with pytest.raises(StaleError, match=r"g\.py is not there: run srcdiff generate"):
+        srcdiff.aot.generated("g.py", f, stale="error")
+    srcdiff.aot.generate(f, "g.py", example="EXAMPLE")
+    g = srcdiff.aot.generated("g.py", f, stale="error")
     assert g.__code__.co_filename.endswith("g.py")
     np.testing.assert_allclose(g(*args), expected)
 
     changed(model, "r * r", "r * r * r")
     f = importlib.import_module(model).loss
-    with pytest.warns(srcdiff.StaleWarning, match=rf"was made before `{model}\.loss` was changed"):
-        g = srcdiff.generated("g.py", f)
+    with pytest.warns(StaleWarning, match=rf"was made before `{model}\.loss` was changed"):
+        g = srcdiff.aot.generated("g.py", f)
     np.testing.assert_allclose(g(*args), srcdiff.grad(f)(*args))
-    with pytest.raises(srcdiff.StaleError, match="changed"):
-        srcdiff.generated("g.py", f, stale="error")
+    with pytest.raises(StaleError, match="changed"):
+        srcdiff.aot.generated("g.py", f, stale="error")
 
-    srcdiff.generate(f, "g.py", split=True)
-    one, two = srcdiff.generated("g.py", f, stale="error")
+    srcdiff.aot.generate(f, "g.py", split=True)
+    one, two = srcdiff.aot.generated("g.py", f, stale="error")
     value, residuals = one(*args)
     np.testing.assert_allclose(two(residuals), srcdiff.grad(f)(*args))
     changed(model, "SCALE = 2.0", "SCALE = 4.0")
     f = importlib.import_module(model).loss
-    with pytest.raises(srcdiff.StaleError, match=r"before `.*SCALE` was changed"):
-        srcdiff.generated("g.py", f, stale="error")
+    with pytest.raises(StaleError, match=r"before `.*SCALE` was changed"):
+        srcdiff.aot.generated("g.py", f, stale="error")
 
     Path("g.py").write_text(Path("g.py").read_text() + "#\n")
-    with pytest.raises(srcdiff.StaleError, match="has been edited"):
-        srcdiff.generated("g.py", f, stale="error")
-    g = srcdiff.generated("other.py", f, stale="quiet", inputs="y")
+    with pytest.raises(StaleError, match="has been edited"):
+        srcdiff.aot.generated("g.py", f, stale="error")
+    g = srcdiff.aot.generated("other.py", f, stale="quiet", inputs="y")
     np.testing.assert_allclose(g(*args), srcdiff.grad(f, "y")(*args))
     with pytest.raises(ValueError, match="stale: expected"):
-        srcdiff.generated("g.py", f, stale="no")
+        srcdiff.aot.generated("g.py", f, stale="no")
 
 
 def test_pre_commit_hook_is_a_command():

@@ -677,7 +677,7 @@ def test_a_cotangent_that_nobody_needs_is_looked_at():
     assert "\n    cotangent(grad_outputs, x * x)\n    return (None,)" in text
     g = srcdiff.grad(both, ("k",), **options)
     assert g(*args, grad_outputs=np.ones(3)) == (None,)
-    with pytest.raises(srcdiff.CotangentError, match="expected shape"):
+    with pytest.raises(srcdiff.errors.CotangentError, match="expected shape"):
         g(*args, grad_outputs=np.ones(2))
 
 

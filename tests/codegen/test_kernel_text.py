@@ -45,13 +45,13 @@ def test_numbers(value, dtype, text):
 
 def test_a_file_makes_its_kernels_where_it_is_loaded():
     x = np.ones(4)
-    text = srcdiff.generate(
+    text = srcdiff.aot.generate(
         smooth, example=(x, x), backend="cupy", compile="cupy", checks=False, value=True
     )
     names = [n.targets[0].id for n in ast.parse(text).body if isinstance(n, ast.Assign)]
     assert names == ["__all__", "smooth_value_and_grad_kernel"]
     with pytest.raises(ValueError, match="choose its backend"):
-        srcdiff.generate(smooth, example=(x, x), compile="cupy")
+        srcdiff.aot.generate(smooth, example=(x, x), compile="cupy")
 
 
 def smooth(x, y):

@@ -31,7 +31,7 @@ from unittest import mock
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.api.jvp import forward_of
+from srcdiff.api.forward import forward_of
 from srcdiff.driver import executable, pipeline
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options
@@ -230,13 +230,13 @@ def found(program: Program, mode: str) -> Any:
     rng = np.random.default_rng(1)
     weights = random_like(rng, problem.output())
     args, kwargs = positional(program.function, problem.arguments())
-    options = Options(program.inputs, program.outputs, materialize_grads=True, value=mode == "grad")
+    options = Options(program.inputs, program.outputs, "zeros", value=mode == "grad")
     if mode == "jvp":
         inputs = tuple(st.paths(program.function, program.inputs))
         if not set(inputs) <= set(problem.names):
             raise SrcdiffError("a part of an argument is an input")
         tangents = tuple(random_like(rng, problem.names[n]) for n in inputs)
-        return forward_of(program.function, inputs, program.outputs).along(args, kwargs, tangents)
+        return forward_of(program.function, options, inputs).along(args, kwargs, tangents)
     made = Derivative(program.function, options)
     if mode == "grad":
         return made(*args, grad_outputs=weights, **kwargs)

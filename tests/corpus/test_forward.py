@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.api.jvp import forward_of, tangent_like
+from srcdiff.api.forward import forward_of, tangent_like
+from srcdiff.driver.options import Options
 from tests.programs import PROGRAMS, calls
 from tests.programs.registry import Program
 from tests.support import structures as st
@@ -184,7 +185,8 @@ def forward_function(program, args, moves):
     """The generated function of forward mode, the tangents that it takes, and its inputs."""
     params = list(inspect.signature(program.function).parameters)
     names = tuple(n for n, t in zip(params, moves, strict=False) if t is not None)
-    made = forward_of(program.function, names, program.outputs).specialised(*args)
+    options = Options(0, program.outputs, "zeros")
+    made = forward_of(program.function, options, names).specialised(*args)
     given = [tangent_like(t, x, "t") for t, x in zip(moves, args, strict=True) if t is not None]
     last = list(inspect.signature(made).parameters)[-len(names) :]
     return made, dict(zip(last, given, strict=True)), names

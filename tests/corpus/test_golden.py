@@ -85,7 +85,7 @@ def test_black_changes_nothing(name):
     problem = Problem(program.function, program.arguments(), program.inputs, program.outputs)
     args, _ = positional(program.function, problem.arguments())
     options = {"inputs": program.inputs, "outputs": program.outputs}
-    texts.append(srcdiff.generate(program.function, example=tuple(args), **options))
+    texts.append(srcdiff.aot.generate(program.function, example=tuple(args), **options))
     for text in texts:
         assert black.format_str(text, mode=black.Mode(line_length=100)) == text
 
@@ -98,7 +98,7 @@ def test_black_changes_nothing_of_other_programs(options):
         args, _ = positional(program.function, problem.arguments())
         options = {**options, "inputs": program.inputs, "outputs": program.outputs}
         try:
-            text = srcdiff.generate(program.function, example=tuple(args), **options)
+            text = srcdiff.aot.generate(program.function, example=tuple(args), **options)
         except (srcdiff.SrcdiffError, ValueError):  # nothing for a file
             continue
         assert black.format_str(text, mode=black.Mode(line_length=100)) == text, program.name

@@ -19,7 +19,7 @@ from unittest import mock
 
 import numpy as np
 
-from srcdiff.api.jvp import forward_of
+from srcdiff.api.forward import forward_of
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import VALIDATE, Options
 from srcdiff.errors import SrcdiffError, ValidationError
@@ -73,14 +73,14 @@ def check(program: Program, mode: str = "grad") -> None:
         ValidationError: a pass changes what is computed.
     """
     problem = Problem(program.function, program.arguments(), program.inputs, program.outputs)
-    options = {"inputs": program.inputs, "outputs": program.outputs}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         args, kwargs = positional(program.function, problem.arguments())
-        made = Derivative(program.function, Options(materialize_grads=True, **options))
+        options = Options(program.inputs, program.outputs, "zeros")
+        made = Derivative(program.function, options)
         inputs = tuple(st.paths(program.function, program.inputs))
         if mode == "jvp" and set(inputs) <= set(problem.arguments()):
-            made = forward_of(program.function, inputs, program.outputs)
+            made = forward_of(program.function, options, inputs)
         made.validate((*made.receiver, *args), kwargs, pair=mode == "vjp")
 
 

@@ -224,14 +224,14 @@ ENTRIES = {
     "grad": lambda f, x: srcdiff.grad(f)(x),
     "value_and_grad": lambda f, x: srcdiff.value_and_grad(f)(x),
     "vjp": srcdiff.vjp,
-    "run": srcdiff.run,
+    "run": srcdiff.autograd.run,
     "jvp": lambda f, x: srcdiff.jvp(f, (x,), (np.ones(3),)),
     "jacobian": lambda f, x: srcdiff.jacobian(f)(x),
     "hessian": lambda f, x: srcdiff.hessian(f)(x),
     "hvp": lambda f, x: srcdiff.hvp(f, (x,), np.ones(3)),
     "backward": lambda f, x: srcdiff.backward(f)(x, into={}),
     "source": lambda f, x: srcdiff.source(f, example=(x,)),
-    "generate": lambda f, x: srcdiff.generate(f, example=(x,)),
+    "generate": lambda f, x: srcdiff.aot.generate(f, example=(x,)),
 }
 
 
@@ -239,12 +239,12 @@ ENTRIES = {
 @pytest.mark.parametrize("name", PACKAGES)
 def test_arrays_of_other_packages(name, entry):
     value, message = PACKAGES[name]
-    with pytest.raises(srcdiff.DtypeError, match=message.replace("%s", "x")):
+    with pytest.raises(srcdiff.errors.DtypeError, match=message.replace("%s", "x")):
         ENTRIES[entry](lambda x: np.sum(x**2), value)
 
 
 def test_arrays_of_other_packages_in_containers():
-    with pytest.raises(srcdiff.DtypeError, match=r"`d\['a'\]\[0\]` is a frames Column"):
+    with pytest.raises(srcdiff.errors.DtypeError, match=r"`d\['a'\]\[0\]` is a frames Column"):
         srcdiff.grad(lambda x, d: np.sum(x) * len(d))(X, {"a": [Column()]})
 
 
@@ -292,7 +292,7 @@ def converts(x):
 )
 def test_arrays_of_other_packages_that_are_read(f, message):
     """With the line that reads it."""
-    with pytest.raises(srcdiff.DtypeError, match=message):
+    with pytest.raises(srcdiff.errors.DtypeError, match=message):
         srcdiff.grad(f)(X)
 
 

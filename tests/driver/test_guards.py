@@ -234,9 +234,9 @@ def test_a_rule_that_is_written_anew():
         d[x] += 100.0 * d[z]
 
     g = srcdiff.grad(lambda x: doubled(x) * 1.0)
-    srcdiff.rule(doubled)(wrong)
+    srcdiff.rules.rule(doubled)(wrong)
     assert g(1.0) == 100.0
-    srcdiff.rule(doubled)(template)
+    srcdiff.rules.rule(doubled)(template)
     assert g(1.0) == 2.0
 
 

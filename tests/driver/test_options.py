@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import pickle
 import sys
 import types
 
@@ -11,7 +12,7 @@ import pytest
 import srcdiff
 from srcdiff.driver import derivative, executable, pipeline
 from srcdiff.driver.options import Options
-from srcdiff.errors import TransformError, UnsupportedError
+from srcdiff.errors import TransformError, UncompiledWarning, UnsupportedError
 from srcdiff.ir import Target
 from tests.corpus.native import interpreted
 from tests.programs import GOLDEN
@@ -220,30 +221,252 @@ def test_a_pullback_that_is_compiled_later_reads_what_was_outside_then():
     agree(srcdiff.vjp(scaled, X, compile="numba")[1](np.ones(4)), -2.0 * X)
 
 
-@pytest.mark.parametrize("name", ["compile", "workspace"])
+# --- one convention -------------------------------------------------------------------------------
+
+
+def added(b, *args):
+    """What is added into an empty store, and the value."""
+    store = {}
+    value = b(*args, into=store)
+    return store, value
+
+
+def two(x, y):
+    return np.sum(x * np.sin(y) * y), {"size": len(x)}
+
+
+def one_of_two(x, y):
+    return np.sum(x * x * x), {"size": len(x)}
+
+
+def number_alone(x, y):
+    return two(x, y)[0]
+
+
+CURRIED = {
+    "grad": (srcdiff.grad, {}),
+    "value_and_grad": (srcdiff.value_and_grad, {}),
+    "vjp": (srcdiff.vjp, {}),
+    "jvp": (srcdiff.jvp, {"tangents": (V, CT)}),
+    "linearize": (srcdiff.linearize, {}),
+    "jacobian": (srcdiff.jacobian, {}),
+    "hessian": (srcdiff.hessian, {}),
+    "hvp": (srcdiff.hvp, {"v": (V, CT)}),
+    "vhp": (srcdiff.vhp, {"v": (V, CT)}),
+    "backward": (srcdiff.backward, {"into": {}}),
+}
+"""The transforms, and what a call of what they make takes beside the arguments."""
+
+DIRECT = {
+    "vjp": lambda f, **o: srcdiff.vjp(f, X, Y, **o),
+    "jvp": lambda f, **o: srcdiff.jvp(f, (X, Y), (V, CT), **o),
+    "linearize": lambda f, **o: srcdiff.linearize(f, X, Y, **o),
+    "hvp": lambda f, **o: srcdiff.hvp(f, (X, Y), (V, CT), **o),
+    "vhp": lambda f, **o: srcdiff.vhp(f, (X, Y), (V, CT), **o),
+}
+
+
+def alike(one, two):
+    """Two results are the same, None where the other is."""
+    if isinstance(one, tuple):
+        for a, b in zip(one, two, strict=True):
+            alike(a, b)
+    elif one is None or two is None:
+        assert one is two
+    else:
+        np.testing.assert_allclose(one, two, rtol=1e-12)
+
+
+def plain(found):
+    """What was found, with what a pullback or a linear function gives in place of it."""
+    if isinstance(found, tuple) and len(found) > 1 and callable(found[1]):
+        given = (V, CT) if type(found[1]).__name__ == "Linear" else ()
+        return (found[0], found[1](*given), *found[2:])
+    return found
+
+
+def curried(name, f=two, *args, inputs=("x", "y"), **options):
+    """What a transform gives at some arguments, by the curried form."""
+    transform, more = CURRIED[name]
+    return plain(transform(f, inputs=inputs, **options)(*(args or (X, Y)), **copy.deepcopy(more)))
+
+
+@pytest.mark.parametrize("name", CURRIED)
+def test_every_transform_gives_a_callable_of_the_arguments(name):
+    transform, more = CURRIED[name]
+    expected = curried(name, number_alone)
+    made = transform(inputs=("x", "y"))(number_alone)
+    assert made.__name__ == "number_alone" and made.primal is number_alone
+    assert "def number_alone" in made.source
+    agree(plain(made(X, y=Y, **copy.deepcopy(more))), expected)
+    again = pickle.loads(pickle.dumps(made))
+    agree(plain(again(X, Y, **copy.deepcopy(more))), expected)
+    with pytest.raises(TypeError, match="there is no option 'compiled'"):
+        transform(number_alone, compiled=True)
+
+
+@pytest.mark.parametrize("name", DIRECT)
+def test_a_direct_form_is_the_curried_one_called_at_once(name):
+    expected = curried(name, number_alone)
+    agree(plain(DIRECT[name](number_alone, inputs=("x", "y"))), expected)
+    direct = plain(DIRECT[name](two, inputs=("x", "y"), has_aux=True))
+    agree(direct, curried(name, two, has_aux=True))
+
+
+@pytest.mark.parametrize("name", CURRIED)
+def test_what_is_beside_the_output_is_given_back(name):
+    found, aux = curried(name, has_aux=True), two(X, Y)[1]
+    expected = curried(name, number_alone)
+    if name in ("value_and_grad", "backward"):
+        value = found[0] if name == "value_and_grad" else found
+        agree(value, two(X, Y))
+    elif name in ("vjp", "jvp", "linearize"):
+        assert len(found) == 3 and found[2] == aux
+        agree(found[:2], expected)
+    else:
+        assert len(found) == 2 and found[1] == aux
+        agree(found[0], expected)
+    with pytest.raises(TransformError, match="does not return `.output, aux.`"):
+        curried(name, number_alone, has_aux=True)
+
+
+@pytest.mark.parametrize("name", CURRIED)
+def test_outputs_are_selected(name):
+    kept = curried(name, lambda x, y: two(x, y)[::-1], outputs=1)
+    expected = curried(name, number_alone)
+    if name in ("value_and_grad", "vjp", "jvp", "linearize"):
+        kept, expected = kept[1], expected[1]
+    if name != "backward":
+        agree(kept, expected)
+    nested = curried(name, lambda x, y: ((1.0, two(x, y)[0]), "aux"), outputs=1, has_aux=True)
+    if name not in ("value_and_grad", "vjp", "jvp", "linearize", "backward"):
+        agree(nested[0], expected)
+
+
+@pytest.mark.parametrize("name", [*CURRIED, "run"])
+def test_unused_means_the_same_everywhere(name):
+    def run(**options):
+        if name == "run":
+            found = srcdiff.autograd.run(one_of_two, X, Y)[0].grad(("x", "y"), **options)
+        elif name == "backward":
+            b = srcdiff.backward(one_of_two, ("x", "y"), has_aux=True, **options)
+            store, _ = added(b, X, Y)
+            found = store["x"], store.get("y")
+        else:
+            found = curried(name, one_of_two, has_aux=True, **options)
+            found = found[name in ("jvp", "linearize", "vjp", "value_and_grad")]
+        return found
+
+    for options in ({}, {"unused": "error"}, {"allow_unused": False}):
+        with pytest.raises(srcdiff.errors.UnusedInputError):
+            run(**options)
+    none, zeros = (run(unused=u) for u in ("none", "zeros"))
+    alike(run(allow_unused=True), none)
+    alike(run(materialize_grads=True), zeros)
+    if name in ("jvp", "linearize"):
+        alike(none, zeros)
+        alike(zeros, np.sum(3.0 * X**2 * V))
+        return
+    assert none[1] is None
+    if name == "hessian":
+        assert none[0][1] is None and zeros[1][1].shape == (4, 4)
+        none, zeros = none[0], zeros[0]
+    np.testing.assert_allclose(none[0], zeros[0])
+    assert np.any(zeros[0]) and zeros[1] is not None and not np.any(zeros[1])
+    with pytest.raises(ValueError, match="unused: expected 'error', 'none' or 'zeros', given 1"):
+        run(unused=1)
+    with pytest.raises(ValueError, match="unused: says what allow_unused and materialize_grads do"):
+        run(unused="none", allow_unused=True)
+    with pytest.raises(ValueError, match="Expected allow_unused to be True or not passed when"):
+        run(allow_unused=False, materialize_grads=True)
+
+
+def test_second_derivatives_that_are_zero_are_no_unused_inputs():
+    def straight(x, y):
+        return np.sum(3.0 * x) + np.sum(y)
+
+    assert not np.any(srcdiff.hessian(straight)(X, Y))
+    assert not np.any(srcdiff.hvp(straight, (X, Y), V))
+    assert not np.any(srcdiff.vhp(straight, (X, Y), V))
+
+
+@pytest.mark.parametrize("mode", [None, "reverse", "forward"])
+def test_a_jacobian_has_no_block_for_an_unused_input(mode):
+    def f(x, y):
+        return x * x, {"a": 2.0 * x}
+
+    (by_x, by_y), inner = srcdiff.jacobian(f, ("x", "y"), mode=mode, unused="none")(X, Y)
+    agree(by_x, np.diag(2.0 * X))
+    agree(inner["a"][0], 2.0 * np.eye(4))
+    assert by_y is None and inner["a"][1] is None
+    alone = srcdiff.jacobian(vector, "y", mode=mode, unused="none", sparsity=np.eye(4) > 0)
+    assert alone(X, Y).nnz == 4
+    constant = srcdiff.jacobian(lambda x, y: x, "y", mode=mode, unused="none", sparsity=np.eye(4))
+    assert constant(X, Y) is None
+
+
+def test_directions_have_an_item_for_each_input():
+    j = srcdiff.jvp(vector, inputs={"a": "x", "b": "y"})
+    agree(j(X, Y, tangents={"b": CT, "a": V}), srcdiff.jvp(vector, (X, Y), (V, CT)))
+    by_y = srcdiff.jvp(vector, inputs="y")
+    agree(by_y(X, Y, tangents=CT), j(X, Y, tangents={"a": None, "b": CT}))
+    _, along = srcdiff.linearize(vector, X, Y, inputs={"a": "x", "b": "y"})
+    agree(along({"a": V, "b": CT}), j(X, Y, tangents={"a": V, "b": CT})[1])
+    for given, said in (
+        ({"a": V}, "the keys 'a', 'b'"), ({"a": V, "c": V}, "the key 'b'"), ((V, V), "given tuple"),
+    ):
+        with pytest.raises(srcdiff.errors.CotangentError, match=said):
+            j(X, Y, tangents=given)
+    with pytest.raises(srcdiff.errors.CotangentError, match="expected 2 items"):
+        srcdiff.hvp(square, (X, Y), (V,), inputs=("x", "y"))
+    with pytest.raises(srcdiff.errors.CotangentError, match="tangents: expected 1"):
+        srcdiff.linearize(vector, X, Y, inputs="x")[1](V, V)
+
+
+def with_options(x, inputs, outputs, compile=3.0):
+    return np.sum(x * inputs * outputs) * compile
+
+
+def test_parameters_may_have_the_names_of_options():
+    expected = srcdiff.grad(with_options)(X, Y, outputs=V, compile=2.0)
+    given = {"inputs": Y, "outputs": V, "compile": 2.0}
+    agree(srcdiff.vjp(with_options, inputs="x")(X, **given)[1](), expected)
+    _, tangent = srcdiff.jvp(with_options, inputs="x", verify="first")(X, **given, tangents=CT)
+    agree(tangent, np.sum(expected * CT))
+    agree(srcdiff.linearize(with_options, inputs="x")(X, **given)[1](CT), tangent)
+    agree(srcdiff.hvp(with_options)(X, **given, v=CT), np.zeros(4))
+    agree(srcdiff.vjp(with_options, X, Y, V)[1]()[0], expected / 2.0 * 3.0)
+
+
+@pytest.mark.parametrize("name", ["compile", "workspace", "unused", "has_aux", "inputs"])
 def test_an_option_is_no_argument_of_the_function(name):
-    given = {name: None if name == "compile" else False}
-    f = {"compile": lambda x, compile: x * x, "workspace": lambda x, workspace: x * x}[name]
+    given = {"compile": None, "workspace": False, "unused": "zeros", "has_aux": False, "inputs": 0}
+    given = {name: given[name]}
+    f = types.FunctionType((lambda x, y: x * x).__code__, {}, "f")
+    f.__code__ = f.__code__.replace(co_varnames=("x", name))
     for run in (
-        lambda: srcdiff.vjp(f, 2.0, inputs="x", **given),
+        lambda: srcdiff.vjp(f, 2.0, **given),
         lambda: srcdiff.jvp(f, (2.0,), (1.0,), **given),
         lambda: srcdiff.hvp(f, (2.0,), 1.0, **given),
         lambda: srcdiff.vhp(f, (2.0,), 1.0, **given),
     ):
         with pytest.raises(TransformError, match=f"may be given `{name}` itself"):
             run()
-    assert srcdiff.vjp(f, 2.0, 3.0, inputs="x")[1]() == 4.0
+
+
+def test_options_beside_any_keywords():
+    assert srcdiff.vjp(lambda x, compile: x * x, 2.0, 3.0, unused="zeros")[1]() == (4.0, 0.0)
     with pytest.raises(ValueError, match="workspace: expected True or False, given ndarray"):
         srcdiff.jvp(np.sin, (2.0,), (1.0,), workspace=X)
-    with pytest.raises(TransformError, match=f"may be given `{name}` itself"):
-        srcdiff.jvp(lambda x, **more: x, (2.0,), (1.0,), **given)
+    with pytest.raises(TransformError, match="may be given `compile` itself"):
+        srcdiff.jvp(lambda x, **more: x, (2.0,), (1.0,), compile=None)
 
 
 def test_what_compiled_code_cannot_do():
     f = vector_anew()
     compiled = srcdiff.grad(f, compile="numba")
-    hooks = srcdiff.saved_hooks(lambda a: a, lambda a: a)
-    for context in (hooks, srcdiff.detect_anomaly()):
+    hooks = srcdiff.autograd.saved_hooks(lambda a: a, lambda a: a)
+    for context in (hooks, srcdiff.autograd.detect_anomaly()):
         with context, pytest.raises(UnsupportedError, match="compile='numba'|compiled by Numba"):
             compiled(X, Y, grad_outputs=CT)
     with pytest.raises(UnsupportedError, match="adjoints are checked with the lines"):
@@ -275,7 +498,7 @@ def test_numpy_runs_what_numba_refuses(f):
     pytest.importorskip("numba")
     line = f.__code__.co_firstlineno + 1
     g = srcdiff.value_and_grad(f, compile="auto")
-    with pytest.warns(srcdiff.UncompiledWarning, match=rf"NumPy runs .*test_options\.py:{line}:"):
+    with pytest.warns(UncompiledWarning, match=rf"NumPy runs .*test_options\.py:{line}:"):
         found = g(X, Y)
     agree(found, srcdiff.value_and_grad(f)(X, Y))
     agree(g(Y, X), srcdiff.value_and_grad(f)(Y, X))
@@ -297,7 +520,7 @@ def test_other_layouts_are_other_functions_to_numba():
     agree(g(a), srcdiff.grad(turned)(a))
     assert "njit" in g.source
     b = np.asfortranarray(a)
-    with pytest.warns(srcdiff.UncompiledWarning, match="incompatible shape for array"):
+    with pytest.warns(UncompiledWarning, match="incompatible shape for array"):
         agree(g(b), srcdiff.grad(turned)(b))
 
 
@@ -309,7 +532,7 @@ def test_what_is_nothing_for_numba():
 
 def test_options_that_go_without_numba():
     f = vector_anew()
-    with pytest.warns(srcdiff.UncompiledWarning, match="workspace=True is not supported with"):
+    with pytest.warns(UncompiledWarning, match="workspace=True is not supported with"):
         found = srcdiff.grad(f, compile="auto", workspace=True)(X, Y, grad_outputs=CT)
     agree(found, srcdiff.grad(f)(X, Y, grad_outputs=CT))
 
@@ -318,7 +541,7 @@ def test_numba_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
     f = vector_anew()
     g = srcdiff.grad(f, compile="auto")
-    with pytest.warns(srcdiff.UncompiledWarning, match="Numba is not installed: pip install"):
+    with pytest.warns(UncompiledWarning, match="Numba is not installed: pip install"):
         found = g(X, Y, grad_outputs=CT)
     agree(found, srcdiff.grad(f)(X, Y, grad_outputs=CT))
     agree(g(Y, X, grad_outputs=CT), srcdiff.grad(f)(Y, X, grad_outputs=CT))

@@ -139,7 +139,7 @@ def test_second_derivatives_do_not_depend_on_the_order():
 def test_gradients_that_only_the_backward_part_changes():
     """A hook is no part of the tangent: what is refused stays refused."""
     text = (
-        "def hooked(x):\n    y = srcdiff.hook(x * np.sin(x), lambda d: 2.0 * d)\n"
+        "def hooked(x):\n    y = srcdiff.autograd.hook(x * np.sin(x), lambda d: 2.0 * d)\n"
         "    y = y * 1.0\n    transform(y)\n    return np.sum(y**3)\n"
     )
     names = {"np": np, "srcdiff": srcdiff, "transform": transform}
@@ -162,7 +162,7 @@ def test_random_numbers_are_drawn_once():
 
 def test_files_keep_what_is_refused(tmp_path):
     with pytest.raises(srcdiff.UnsupportedError):
-        srcdiff.generate(srcdiff.grad(energy), tmp_path / "twice.py", example=(X,))
+        srcdiff.aot.generate(srcdiff.grad(energy), tmp_path / "twice.py", example=(X,))
 
 
 def test_a_gradient_as_a_text_of_the_user_is_refused_at_its_line():

@@ -40,7 +40,7 @@ CHANGED = {
 def test_gradients_that_are_outputs_are_those_of_the_run(name):
     f, make, change = CHANGED[name]
     given = make(X.copy())
-    r = srcdiff.run(f, given)
+    r = srcdiff.autograd.run(f, given)
     change(given)
 
     def at(tree):
@@ -64,14 +64,14 @@ def like(tree):
 @pytest.mark.parametrize("call", [lambda o: o, lambda o: o.loss], ids=["object", "method"])
 def test_objects_are_what_they_were_at_the_run(call):
     o = Weighted(Y.copy())
-    r = srcdiff.run(call(o), X)
+    r = srcdiff.autograd.run(call(o), X)
     o.w *= 10.0
     close(r.grad("x", create_graph=True).value, 3.0 * Y * X**2)
 
 
 def test_parts_are_run_through_as_they_were():
     x = X.copy()
-    r = srcdiff.run(lambda x: (np.sum(x**3), np.sum(np.sqrt(x - x))), x)
+    r = srcdiff.autograd.run(lambda x: (np.sum(x**3), np.sum(np.sqrt(x - x))), x)
     x[:] = 10.0
     with np.errstate(all="ignore"):
         close(r[0].grad("x"), 3.0 * X**2)
@@ -80,7 +80,7 @@ def test_parts_are_run_through_as_they_were():
 def test_arrays_that_came_into_a_list_after_the_run_are_no_inputs():
     old, new = X.copy(), Y.copy()
     ws = [old, X]
-    r = srcdiff.run(cubes, ws)
+    r = srcdiff.autograd.run(cubes, ws)
     ws[1] = new
     ws.append(old)
     close(r.grad(old, retain_graph=True), 3.0 * X**2)
@@ -108,7 +108,7 @@ def factors(n):
 @pytest.mark.parametrize("k", range(3))
 def test_what_changed_outside_is_no_longer_run_again(k):
     change, functions = factors(2.0)
-    r = srcdiff.run(functions[k], X)
+    r = srcdiff.autograd.run(functions[k], X)
     close(r.grad("x", create_graph=True).value, 6.0 * X**2)
     change()
     close(r.grad("x", retain_graph=True), 6.0 * X**2)
@@ -123,6 +123,6 @@ def test_an_equal_value_outside_has_not_changed():
     def f(x):
         return scale * np.sum(x**3)
 
-    r = srcdiff.run(f, X)
+    r = srcdiff.autograd.run(f, X)
     scale = float("2")
     close(r.grad("x", create_graph=True).value, 6.0 * X**2)

@@ -259,7 +259,7 @@ def of_objects(x):
 def test_what_vectorize_makes_of_other_things_has_a_located_refusal(f):
     x = np.ones(3)
     for differentiate in (lambda: srcdiff.grad(f)(x), lambda: srcdiff.jvp(f, (x,), (x,))):
-        with pytest.raises(srcdiff.MissingRuleError, match="is not differentiated") as info:
+        with pytest.raises(srcdiff.errors.MissingRuleError, match="is not differentiated") as info:
             differentiate()
         assert info.value.loc.line > f.__code__.co_firstlineno
         assert "`np.array([f(v) for v in x])`" in info.value.remedy
@@ -280,7 +280,7 @@ def test_the_first_value_decides_on_the_dtype_of_what_vectorize_makes():
 
 
 def test_what_vectorize_makes_is_refused_by_itself():
-    with pytest.raises(srcdiff.MissingRuleError, match="`_relu` is not differentiated"):
+    with pytest.raises(srcdiff.errors.MissingRuleError, match="`_relu` is not differentiated"):
         srcdiff.grad(relu)(2.0)
     assert srcdiff.grad(lambda x, m: np.sum(x * m))(1.0, relu(np.ones(2))) == 2.0
 
@@ -294,8 +294,8 @@ def test_numbers_of_an_array_that_is_written_into_while_they_are_taken():
             k += 1  # noqa: SIM113
         return np.sum(y**2)
 
-    assert srcdiff.gradcheck(running, (np.array([0.7, 0.4, 0.55]),))
-    assert srcdiff.gradgradcheck(running, (np.array([0.7, 0.4, 0.55]),))
+    assert srcdiff.testing.gradcheck(running, (np.array([0.7, 0.4, 0.55]),))
+    assert srcdiff.testing.gradgradcheck(running, (np.array([0.7, 0.4, 0.55]),))
 
 
 def attempted(x):
@@ -345,4 +345,4 @@ def test_a_primitive_takes_by_position_what_its_rule_leaves_to_another():
     assert both(1.0, 2.0, grad_outputs=3.0 + 1j) == (3.0, 1.0)
     assert srcdiff.grad(complex)(1.0, grad_outputs=3.0 + 1j) == 3.0
     assert srcdiff.jvp(complex, (1.0, 2.0), (3.0, 4.0)) == (1.0 + 2j, 3.0 + 4j)
-    assert srcdiff.gradcheck(lambda a, b: abs(complex(a, b)), (1.0, 2.0))
+    assert srcdiff.testing.gradcheck(lambda a, b: abs(complex(a, b)), (1.0, 2.0))

@@ -8,7 +8,7 @@ def f(x):
     print(lock)
     return x * x
 
-srcdiff.generate(f)
+srcdiff.aot.generate(f)
 """,
     "A file for a callee that is known only when running": """
 laws = {f"law {k}": (lambda factor: lambda x: factor * x * x)(k) for k in range(20)}
@@ -16,7 +16,7 @@ laws = {f"law {k}": (lambda factor: lambda x: factor * x * x)(k) for k in range(
 def f(x, laws, name):
     return np.sum(laws[name](x))
 
-srcdiff.generate(f, example=(np.ones(3), laws, "law 3"))
+srcdiff.aot.generate(f, example=(np.ones(3), laws, "law 3"))
 """,
     "A file for a function that is in no module": """
 scaled = (lambda factor: lambda x: factor * x * x)(3.0)
@@ -24,7 +24,7 @@ scaled = (lambda factor: lambda x: factor * x * x)(3.0)
 def f(x, law):
     return np.sum(law(x))
 
-srcdiff.generate(f, example=(np.ones(3), scaled))
+srcdiff.aot.generate(f, example=(np.ones(3), scaled))
 """,
     "An object as an argument of what Numba compiles": """
 class Weights:
@@ -34,13 +34,13 @@ class Weights:
 def f(weights):
     return np.sum(weights.w ** 2)
 
-srcdiff.generate(f, example=(Weights(np.ones(3)),), compile="numba")
+srcdiff.aot.generate(f, example=(Weights(np.ones(3)),), compile="numba")
 """,
     "An item that a number chooses in a list for what Numba compiles": """
 def f(xs, k):
     return np.sum(xs[k] ** 2)
 
-srcdiff.generate(f, example=([np.ones(3), np.ones(2)], 1), compile="numba")
+srcdiff.aot.generate(f, example=([np.ones(3), np.ones(2)], 1), compile="numba")
 """,
     "A container that one of two branches chooses in what Numba compiles": """
 def f(p, q, x):
@@ -48,7 +48,7 @@ def f(p, q, x):
     return np.sum(chosen["w"] * x)
 
 arguments = {"w": np.ones(3)}, {"v": 2.0, "w": np.zeros(3)}, np.ones(3)
-srcdiff.generate(f, "x", example=arguments, compile="numba")
+srcdiff.aot.generate(f, "x", example=arguments, compile="numba")
 """,
     "A loop over a long list in what Numba compiles": """
 def f(xs):
@@ -57,37 +57,37 @@ def f(xs):
         total = total + x * x
     return total
 
-srcdiff.generate(f, example=([1.0] * 100,), compile="numba")
+srcdiff.aot.generate(f, example=([1.0] * 100,), compile="numba")
 """,
     "A list of very many items for what Numba compiles": """
 def f(xs):
     return xs[0] * xs[1]
 
-srcdiff.generate(f, example=([1.0] * 300,), compile="numba")
+srcdiff.aot.generate(f, example=([1.0] * 300,), compile="numba")
 """,
     "A dict given as a whole in what Numba compiles": """
 def f(p, x):
     return np.sum(np.stack([p, p]) * x)
 
-srcdiff.generate(f, inputs="x", example=({"a": 1.0}, 2.0), compile="numba")
+srcdiff.aot.generate(f, inputs="x", example=({"a": 1.0}, 2.0), compile="numba")
 """,
     "A dict with other keys than texts in what Numba compiles": """
 def f(p):
     return np.sum(p[0, 1] ** 2)
 
-srcdiff.generate(f, example=({(0, 1): np.ones(3)},), compile="numba")
+srcdiff.aot.generate(f, example=({(0, 1): np.ones(3)},), compile="numba")
 """,
     "An output of unknown type beside others in what Numba compiles": """
 def f(p, n):
     return p["w"] * 1.0, 2**n
 
-srcdiff.generate(f, inputs="p", example=({"w": 2.0}, 3), compile="numba")
+srcdiff.aot.generate(f, inputs="p", example=({"w": 2.0}, 3), compile="numba")
 """,
     "Integers of 32 bits in what Numba compiles": """
 def f(x, k):
     return np.sum(x * k)
 
-srcdiff.generate(f, inputs="x", example=(np.ones(3), np.ones(3, np.int32)), compile="numba")
+srcdiff.aot.generate(f, inputs="x", example=(np.ones(3), np.ones(3, np.int32)), compile="numba")
 """,
     "An object returned from what Numba compiles": """
 class Weights:
@@ -97,7 +97,7 @@ class Weights:
 def f(x):
     return Weights(x * x)
 
-srcdiff.generate(f, example=(np.ones(3),), compile="numba")
+srcdiff.aot.generate(f, example=(np.ones(3),), compile="numba")
 """,
     "A list that grows on a branch in what Numba compiles": """
 def f(p, x):
@@ -105,27 +105,27 @@ def f(p, x):
         p["xs"].append(x)
     return sum(np.sum(y**2) for y in p["xs"])
 
-srcdiff.generate(f, example=({"xs": [np.ones(3)]}, np.ones(3)), compile="numba")
+srcdiff.aot.generate(f, example=({"xs": [np.ones(3)]}, np.ones(3)), compile="numba")
 """,
     "A container that is printed in what Numba compiles": """
 def f(p, x):
     print(p)
     return np.sum(p["w"] * x)
 
-srcdiff.generate(f, example=({"w": 2.0}, np.ones(3)), compile="numba")
+srcdiff.aot.generate(f, example=({"w": 2.0}, np.ones(3)), compile="numba")
 """,
     "Another number of names than items in what Numba compiles": """
 def f(p):
     a, b = p["pair"]
     return np.sum(a * b)
 
-srcdiff.generate(f, example=({"pair": [np.ones(3), np.ones(3), 2.0]},), compile="numba")
+srcdiff.aot.generate(f, example=({"pair": [np.ones(3), np.ones(3), 2.0]},), compile="numba")
 """,
     "An item that a container has not in what Numba compiles": """
 def f(p):
     return np.sum(p["v"])
 
-srcdiff.generate(f, example=({"w": np.ones(3)},), compile="numba")
+srcdiff.aot.generate(f, example=({"w": np.ones(3)},), compile="numba")
 """,
     "A loop over a list with break in what Numba compiles": """
 def f(xs):
@@ -136,7 +136,7 @@ def f(xs):
         total += np.sum(x**2)
     return total
 
-srcdiff.generate(f, example=([np.ones(3)],), compile="numba")
+srcdiff.aot.generate(f, example=([np.ones(3)],), compile="numba")
 """,
     "A list made in the condition of a loop in what Numba compiles": """
 def f(p):
@@ -144,7 +144,7 @@ def f(p):
         p = {"w": p["w"] * 2.0}
     return p["w"]
 
-srcdiff.generate(f, example=({"w": 1.0},), compile="numba")
+srcdiff.aot.generate(f, example=({"w": 1.0},), compile="numba")
 """,
     "A loop while a dict holds something in what Numba compiles": """
 def f(p):
@@ -152,7 +152,7 @@ def f(p):
         p = {"w": p["w"] * 2.0}
     return p["w"]
 
-srcdiff.generate(f, example=({"w": 1.0},), compile="numba")
+srcdiff.aot.generate(f, example=({"w": 1.0},), compile="numba")
 """,
     "A dict that a loop replaces by an array in what Numba compiles": """
 def f(p, x, n):
@@ -161,20 +161,20 @@ def f(p, x, n):
         p = x
     return np.sum(x)
 
-srcdiff.generate(f, example=({"w": 1.0}, np.ones(3), 3), compile="numba")
+srcdiff.aot.generate(f, example=({"w": 1.0}, np.ones(3), 3), compile="numba")
 """,
     "A slice up to a number in a list for what Numba compiles": """
 def f(p, x, k):
     return np.sum(sum(p["xs"][:k]) * x)
 
-srcdiff.generate(f, example=({"xs": [1.0, 2.0]}, np.ones(3), 1), compile="numba")
+srcdiff.aot.generate(f, example=({"xs": [1.0, 2.0]}, np.ones(3), 1), compile="numba")
 """,
     "The text of a dict in what Numba compiles": """
 def f(p, x):
     print(f"{p} are the parameters")
     return np.sum(p["w"] * x)
 
-srcdiff.generate(f, example=({"w": 1.5}, np.ones(3)), compile="numba")
+srcdiff.aot.generate(f, example=({"w": 1.5}, np.ones(3)), compile="numba")
 """,
     "A key that only one branch gives a dict in what Numba compiles": """
 def f(p, x):
@@ -183,7 +183,7 @@ def f(p, x):
         q["v"] = x
     return np.sum(q["w"] * x)
 
-srcdiff.generate(f, example=({"w": 1.5}, np.ones(3)), compile="numba")
+srcdiff.aot.generate(f, example=({"w": 1.5}, np.ones(3)), compile="numba")
 """,
     "A dict in the text of an error in what Numba compiles": """
 def f(p, x):
@@ -191,13 +191,13 @@ def f(p, x):
         raise ValueError(p)
     return np.sum(p["w"] * x)
 
-srcdiff.generate(f, example=({"w": 1.5}, np.ones(3)), compile="numba")
+srcdiff.aot.generate(f, example=({"w": 1.5}, np.ones(3)), compile="numba")
 """,
     "A function in a dict for what Numba compiles": """
 def f(p, x):
     return np.sum(p["law"](x))
 
-srcdiff.generate(f, inputs="x", example=({"law": np.sin}, np.ones(3)), compile="numba")
+srcdiff.aot.generate(f, inputs="x", example=({"law": np.sin}, np.ones(3)), compile="numba")
 """,
     "A dict as a condition in what Numba compiles": """
 def f(p, x):
@@ -205,7 +205,7 @@ def f(p, x):
         return np.sum(x * x)
     return np.sum(x)
 
-srcdiff.generate(f, inputs="x", example=({"w": np.ones(3)}, np.ones(3)), compile="numba")
+srcdiff.aot.generate(f, inputs="x", example=({"w": np.ones(3)}, np.ones(3)), compile="numba")
 """,
     "A list of places in what Numba compiles": """
 def f(p, x):
@@ -213,7 +213,7 @@ def f(p, x):
     y[p["places"]] = 0.0
     return np.sum(y)
 
-srcdiff.generate(f, inputs="x", example=({"places": [0, 1]}, np.ones(3)), compile="numba")
+srcdiff.aot.generate(f, inputs="x", example=({"places": [0, 1]}, np.ones(3)), compile="numba")
 """,
     "A dict that gains a key in a loop in what Numba compiles": """
 def f(p, n):
@@ -221,7 +221,7 @@ def f(p, n):
         p = {"v": p["w"] * 2.0, "w": 3.0 * p["w"]}
     return p["w"]
 
-srcdiff.generate(f, inputs="p", example=({"w": 1.0}, 3), compile="numba")
+srcdiff.aot.generate(f, inputs="p", example=({"w": 1.0}, 3), compile="numba")
 """,
     "A store into what may be the caller's in what Numba compiles": """
 def f(p, x):
@@ -231,7 +231,7 @@ def f(p, x):
     q["a"] = x * x
     return np.sum(q["a"])
 
-srcdiff.generate(f, inputs="x", example=({"a": np.ones(3)}, np.ones(3)), compile="numba")
+srcdiff.aot.generate(f, inputs="x", example=({"a": np.ones(3)}, np.ones(3)), compile="numba")
 """,
     "A list of dicts with other keys in what Numba compiles": """
 def f(s, n):
@@ -241,7 +241,7 @@ def f(s, n):
         kept.append({"v": s["u"]})
     return np.sum(kept[-1]["v"])
 
-srcdiff.generate(f, inputs="s", example=({"u": np.ones(3)}, 3), compile="numba")
+srcdiff.aot.generate(f, inputs="s", example=({"u": np.ones(3)}, 3), compile="numba")
 """,
     "One dict put into a list again and again in what Numba compiles": """
 def f(s, n):
@@ -252,7 +252,7 @@ def f(s, n):
         kept.append(t)
     return np.sum(kept[-1]["u"])
 
-srcdiff.generate(f, inputs="s", example=({"u": np.ones(3)}, 3), compile="numba")
+srcdiff.aot.generate(f, inputs="s", example=({"u": np.ones(3)}, 3), compile="numba")
 """,
     "An item of unknown type in a dict in what Numba compiles": """
 def f(p, n):
@@ -261,7 +261,7 @@ def f(p, n):
         q = {"k": q["k"], "u": p["u"] * q["u"]}
     return np.sum(q["u"] * q["k"])
 
-srcdiff.generate(f, inputs="p", example=({"u": np.ones(3)}, 3), compile="numba")
+srcdiff.aot.generate(f, inputs="p", example=({"u": np.ones(3)}, 3), compile="numba")
 """,
     "A tuple that a loop makes anew in what Numba compiles": """
 def f(x, n):
@@ -270,20 +270,20 @@ def f(x, n):
         t = (t[1], t[0] * t[1])
     return np.sum(t[0])
 
-srcdiff.generate(f, inputs="x", example=(np.ones(3), 3), compile="numba")
+srcdiff.aot.generate(f, inputs="x", example=(np.ones(3), 3), compile="numba")
 """,
     "A dict with a truth value as a key in what Numba compiles": """
 def f(p):
     return np.sum(p[True] ** 2)
 
-srcdiff.generate(f, example=({True: np.ones(3)},), compile="numba")
+srcdiff.aot.generate(f, example=({True: np.ones(3)},), compile="numba")
 """,
     "A key that is known only when running in what Numba compiles": """
 def f(p, x, k):
     q = {"w": {k: p["a"] * x}}
     return np.sum(q["w"][k])
 
-srcdiff.generate(f, inputs="x", example=({"a": 1.0}, np.ones(3), 2), compile="numba")
+srcdiff.aot.generate(f, inputs="x", example=({"a": 1.0}, np.ones(3), 2), compile="numba")
 """,
     "A list that is empty already in what Numba compiles": """
 def f(p, x):
@@ -292,7 +292,7 @@ def f(p, x):
     b = xs.pop()
     return np.sum(a * b * p["w"])
 
-srcdiff.generate(f, inputs="x", example=({"w": 1.0}, np.ones(3)), compile="numba")
+srcdiff.aot.generate(f, inputs="x", example=({"w": 1.0}, np.ones(3)), compile="numba")
 """,
     "An integer that becomes a float in a loop in what Numba compiles": """
 def f(p, n):
@@ -301,7 +301,7 @@ def f(p, n):
         q = {"n": q["w"], "w": q["w"] * 2.0}
     return p["w"] * q["w"]
 
-srcdiff.generate(f, inputs="p", example=({"w": 1.5}, 3), compile="numba")
+srcdiff.aot.generate(f, inputs="p", example=({"w": 1.5}, 3), compile="numba")
 """,
     "An object beside the output in what Numba compiles": """
 class Weights:
@@ -311,7 +311,7 @@ class Weights:
 def f(x):
     return Weights(x * x), np.sum(x * x)
 
-srcdiff.generate(f, outputs=1, value=True, example=(np.ones(3),), compile="numba")
+srcdiff.aot.generate(f, outputs=1, value=True, example=(np.ones(3),), compile="numba")
 """,
     "The caller's cotangents in a list for what Numba compiles": """
 def pair(x):
@@ -322,7 +322,7 @@ def f(x, ct):
     return np.sum(srcdiff.grad(pair)(x, grad_outputs=ct))
 
 example = np.ones(3), [np.ones(3), 2.0]
-srcdiff.generate(f, inputs="x", example=example, compile="numba")
+srcdiff.aot.generate(f, inputs="x", example=example, compile="numba")
 """,
     "Cotangents that are used for something else in what Numba compiles": """
 def pair(x):
@@ -332,7 +332,7 @@ def f(x, ct):
     return np.sum(srcdiff.grad(pair)(x, grad_outputs=ct)) * ct[1]
 
 example = np.ones(3), (np.ones(3), 2.0)
-srcdiff.generate(f, inputs="x", example=example, compile="numba")
+srcdiff.aot.generate(f, inputs="x", example=example, compile="numba")
 """,
     "A dict that gains a key behind its copy in what Numba compiles": """
 def f(p):
@@ -341,31 +341,31 @@ def f(p):
     q["v"] = p["w"] * 2.0
     return np.sum(r["w"]) + np.sum(q["v"] * q["w"])
 
-srcdiff.generate(f, example=({"w": np.ones(3)},), compile="numba")
+srcdiff.aot.generate(f, example=({"w": np.ones(3)},), compile="numba")
 """,
     "The cotangent of a complex number in what Numba compiles": """
 def f(z):
     return z * z
 
-srcdiff.generate(f, example=(1.0 + 2.0j,), compile="numba")
+srcdiff.aot.generate(f, example=(1.0 + 2.0j,), compile="numba")
 """,
     "A power of integers as a factor in what Numba compiles": """
 def f(x, n):
     return x * 2**n
 
-srcdiff.generate(f, example=(2.0, 3), compile="numba")
+srcdiff.aot.generate(f, example=(2.0, 3), compile="numba")
 """,
     "The text of an array in what Numba compiles": """
 def f(x):
     return np.sum(x) * len(f"{x}")
 
-srcdiff.generate(f, example=(np.ones(3),), compile="numba")
+srcdiff.aot.generate(f, example=(np.ones(3),), compile="numba")
 """,
     "Random numbers in what Numba compiles": """
 def f(x):
     return np.sum(x * np.random.normal(0.0, 1.0, 3))
 
-srcdiff.generate(f, example=(np.ones(3),), compile="numba")
+srcdiff.aot.generate(f, example=(np.ones(3),), compile="numba")
 """,
     "Recursion over ever more axes in what Numba compiles": """
 def stacked(a, n):
@@ -374,7 +374,7 @@ def stacked(a, n):
 def f(x):
     return np.sum(stacked(x, 2))
 
-srcdiff.generate(f, example=(np.ones(3),), compile="numba")
+srcdiff.aot.generate(f, example=(np.ones(3),), compile="numba")
 """,
     "A name in an f-string that means something else in the file": """
 import linecache
@@ -390,6 +390,6 @@ def f(x):
     show(1)
     return y
 
-srcdiff.generate(f)
+srcdiff.aot.generate(f)
 """,
 }

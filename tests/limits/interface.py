@@ -100,14 +100,14 @@ srcdiff.grad(f, compile="cupy")(np.ones(3))
 def f(x):
     return np.sqrt(x)
 
-with srcdiff.detect_anomaly():
+with srcdiff.autograd.detect_anomaly():
     srcdiff.grad(f, compile="numba")(2.0)
 """,
     "Hooks in what is compiled": """
 def f(x):
     return np.sum(np.sin(x))
 
-with srcdiff.saved_hooks(lambda a: a, lambda a: a):
+with srcdiff.autograd.saved_hooks(lambda a: a, lambda a: a):
     srcdiff.grad(f, compile="numba")(np.ones(3))
 """,
     "An option that is a parameter of the function": """
@@ -262,6 +262,12 @@ def f(x):
 
 srcdiff.grad(f, has_aux=True)(2.0)
 """,
+    "No auxiliary output of a linearised function": """
+def f(x):
+    return x * x
+
+srcdiff.linearize(f, 2.0, has_aux=True)
+""",
     "No cotangent for an array": """
 def f(x):
     return x * x
@@ -297,25 +303,25 @@ pullback()
 def f(x):
     return {"loss": x * x}
 
-srcdiff.run(f, 3.0)["cost"]
+srcdiff.autograd.run(f, 3.0)["cost"]
 """,
     "An element as an output of a run": """
 def f(x):
     return x * x
 
-srcdiff.run(f, np.ones(3))[0]
+srcdiff.autograd.run(f, np.ones(3))[0]
 """,
     "An input that a run does not have": """
 def f(x):
     return x * x
 
-srcdiff.run(f, 3.0).grad("y")
+srcdiff.autograd.run(f, 3.0).grad("y")
 """,
     "An input that no output of a run depends on": """
 def f(x, y):
     return x * x
 
-srcdiff.autograd.grad(srcdiff.run(f, 3.0, 2.0), ["y"])
+srcdiff.autograd.grad(srcdiff.autograd.run(f, 3.0, 2.0), ["y"])
 """,
     "A key that is not there": """
 def f(x):
@@ -339,20 +345,20 @@ srcdiff.grad(f, outputs="loss")(2.0)
 def f(x):
     return x * x
 
-srcdiff.run(f, 2.0).grad(1)
+srcdiff.autograd.run(f, 2.0).grad(1)
 """,
     "An array that was not given to a run": """
 def f(x):
     return x * x
 
-srcdiff.run(f, np.ones(3)).grad(np.ones(3))
+srcdiff.autograd.run(f, np.ones(3)).grad(np.ones(3))
 """,
     "A run that is to run again when something outside has changed": """
 def f(x):
     return np.sum(weights * x**3)
 
 weights = np.ones(3)
-r = srcdiff.run(f, np.ones(3))
+r = srcdiff.autograd.run(f, np.ones(3))
 weights *= 2.0
 r.grad("x", create_graph=True)
 """,
@@ -365,7 +371,7 @@ class Model:
         return self.w * x**3
 
 model = Model(2.0)
-r = srcdiff.run(srcdiff.grad(model.loss), 3.0)
+r = srcdiff.autograd.run(srcdiff.grad(model.loss), 3.0)
 model.w = 5.0
 r.grad("x", create_graph=True)
 """,
@@ -373,7 +379,7 @@ r.grad("x", create_graph=True)
 def f(x):
     return x * x
 
-srcdiff.run(f, 2.0).backward(create_graph=True, into={"x": np.zeros(())})
+srcdiff.autograd.run(f, 2.0).backward(create_graph=True, into={"x": np.zeros(())})
 """,
 }
 
@@ -531,6 +537,6 @@ srcdiff.grad(f)(2.0)
 def f(*xs):
     return np.sum(xs[0] * xs[1])
 
-srcdiff.run(f, np.ones(2), np.ones(2))
+srcdiff.autograd.run(f, np.ones(2), np.ones(2))
 """,
 }

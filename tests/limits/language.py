@@ -157,7 +157,7 @@ srcdiff.grad(f)(2.0)
     "An array with a derivative written into where none is recorded": """
 def f(x):
     y = x * 2.0
-    with srcdiff.no_grad():
+    with srcdiff.autograd.no_grad():
         y[0] = 1.0
     return np.sum(y)
 
@@ -165,7 +165,7 @@ srcdiff.grad(f)(np.ones(3))
 """,
     "A mode that is no `with`": """
 def f(x):
-    srcdiff.set_grad_enabled(False)
+    srcdiff.autograd.set_grad_enabled(False)
     return np.sum(x)
 
 srcdiff.grad(f)(np.ones(3))

@@ -4,7 +4,7 @@ DOUBLE = """
 def double(x):
     return 2.0 * x
 
-@srcdiff.rule(double)
+@srcdiff.rules.rule(double)
 def rule_of_double(x):
     z = double(x)
     yield z
@@ -119,7 +119,7 @@ OWN_RULES = {
 def double(x):
     return 2.0 * x
 
-@srcdiff.rule(double)
+@srcdiff.rules.rule(double)
 def double_rule(x):
     y = 2.0 * x
     d[x] += 2.0 * d[y]
@@ -130,7 +130,7 @@ srcdiff.grad(double)(2.0)
 def double(x):
     return 2.0 * x
 
-@srcdiff.rule(double)
+@srcdiff.rules.rule(double)
 def double_rule(x):
     z = 2.0 * x
     d[x] += 2.0 * d[z]
@@ -148,7 +148,7 @@ srcdiff.grad(double)(2.0)
 def product(x, y):
     return x * y
 
-srcdiff.scalar_rule(product, slope=lambda x, y, z: y)
+srcdiff.rules.scalar_rule(product, slope=lambda x, y, z: y)
 
 srcdiff.grad(product)(3.0, 2.0)
 """,
@@ -156,7 +156,7 @@ srcdiff.grad(product)(3.0, 2.0)
 def double(x):
     return 2.0 * x
 
-@srcdiff.rule(double)
+@srcdiff.rules.rule(double)
 def rule_of_double(x):
     z = double(x)
     yield
@@ -169,7 +169,7 @@ def scaled(v):
     v *= 2.0
     return v
 
-@srcdiff.rule(scaled, mutates="v")
+@srcdiff.rules.rule(scaled, mutates="v")
 def rule_of_scaled(v):
     scaled(v)
     yield
@@ -184,7 +184,7 @@ srcdiff.grad(f)(np.ones(3))
 def total(xs):
     return sum(xs)
 
-@srcdiff.rule(total)
+@srcdiff.rules.rule(total)
 def rule_of_total(xs):
     z = total(xs)
     yield z
@@ -241,7 +241,7 @@ srcdiff.jvp(f, (np.ones(3),), (np.ones(3),))
 def scale(v):
     v *= 2.0
 
-@srcdiff.rule(scale, mutates="v")
+@srcdiff.rules.rule(scale, mutates="v")
 def rule_of_scale(v):
     scale(v)
     yield
@@ -258,7 +258,7 @@ srcdiff.jvp(f, (np.ones(3),), (np.ones(3),))
 def double(x):
     return 2.0 * x
 
-@srcdiff.rule(double)
+@srcdiff.rules.rule(double)
 def rule_of_double(x):
     z = double(x)
     yield z
@@ -271,7 +271,7 @@ srcdiff.jvp(double, (np.ones(3),), (np.ones(3),))
 def repeated(x, n):
     return x * n
 
-@srcdiff.elementwise(repeated)
+@srcdiff.rules.elementwise(repeated)
 def rule_of_repeated(x, n):
     z = repeated(x, n)
     yield z
@@ -287,7 +287,7 @@ srcdiff.jvp(f, (np.ones(3),), (np.ones(3),))
 def double(x):
     return 2.0 * x
 
-@srcdiff.rule(double)
+@srcdiff.rules.rule(double)
 def rule_of_double(x):
     z = double(x)
     yield z
@@ -297,7 +297,7 @@ def rule_of_double(x):
 def twice(x):
     return 2.0 * x
 
-@srcdiff.rule(twice)
+@srcdiff.rules.rule(twice)
 def rule_of_twice(x):
     z = twice(x)
     yield z
@@ -309,7 +309,7 @@ srcdiff.jvp(twice, (np.ones(3),), (np.ones(3),))
 def double(x):
     return 2.0 * x
 
-@srcdiff.elementwise(double)
+@srcdiff.rules.elementwise(double)
 def rule_of_double(x):
     z = double(x)
     yield z
@@ -321,13 +321,13 @@ srcdiff.jvp(double, (np.ones(3),), (np.ones(3),))
 def double(x):
     return 2.0 * x
 
-@srcdiff.rule(double)
+@srcdiff.rules.rule(double)
 def rule_of_double(x):
     z = double(x)
     yield z
     d[x] += 2.0 * d[z]
 
-@srcdiff.forward(double)
+@srcdiff.rules.forward(double)
 def tangent_of_double(x):
     yield x, x
 
@@ -337,13 +337,13 @@ srcdiff.jvp(double, (3.0,), (1.0,))
 def double(x):
     return 2.0 * x
 
-@srcdiff.rule(double)
+@srcdiff.rules.rule(double)
 def rule_of_double(x):
     z = double(x)
     yield z
     d[x] += 2.0 * d[z]
 
-@srcdiff.forward(double)
+@srcdiff.rules.forward(double)
 def tangent_of_double(x):
     z = double(x)
     yield z

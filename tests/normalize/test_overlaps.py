@@ -42,4 +42,4 @@ def copied(x):
 
 def test_what_the_message_says_helps(monkeypatch):
     monkeypatch.setattr(overlaps, "INDEX_IS_READ_LATE", True)
-    assert srcdiff.gradcheck(copied, (X,))
+    assert srcdiff.testing.gradcheck(copied, (X,))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import srcdiff
+from srcdiff.errors import DtypeError
 from tests.rules.samples import slope
 from tests.support.differences import close
 
@@ -322,7 +323,7 @@ def test_what_has_no_rule_is_refused(name, mode):
 
 
 def test_a_sparse_input_is_refused():
-    with pytest.raises(srcdiff.DtypeError, match="a sparse matrix, which has no derivative of its"):
+    with pytest.raises(DtypeError, match="a sparse matrix, which has no derivative of its"):
         srcdiff.grad(lambda a, x: np.sum((a @ x) ** 2), "a")(CONSTANT, W)
 
 

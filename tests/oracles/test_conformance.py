@@ -181,7 +181,7 @@ def test_outputs_of_runs_are_those_of_torch(body, path):
             return part(g(x, y), path), {"x": x, "y": y}, torch.tensor(v), torch.tensor(V)
 
         def of_run(v=v):
-            return part(srcdiff.run(f, X, Y), path), {"x": "x", "y": "y"}, v, V
+            return part(srcdiff.autograd.run(f, X, Y), path), {"x": "x", "y": "y"}, v, V
 
         case, asked = (inputs, options, order), {**options, **batched}
         nth = 2 if order == 2 else 1

@@ -111,15 +111,15 @@ def of_srcdiff(case):
     elif case == "text":
         srcdiff.grad(vector)(X, grad_outputs="text")
     elif case == "unused":
-        srcdiff.run(both, X, Y)[1].grad(("x", "y"))
+        srcdiff.autograd.run(both, X, Y)[1].grad(("x", "y"))
     elif case == "unused and materialised":
         srcdiff.grad(both, "y", outputs=1, allow_unused=False, materialize_grads=True)
     elif case == "no inputs":
         srcdiff.grad(total, ())
     elif case == "backward without inputs":
-        autograd.backward(srcdiff.run(total, X), inputs=())
+        autograd.backward(srcdiff.autograd.run(total, X), inputs=())
     elif case == "twice":
-        run = srcdiff.run(total, X)
+        run = srcdiff.autograd.run(total, X)
         run.grad("x")
         run.grad("x")
     elif case == "integer input":
@@ -132,7 +132,7 @@ def of_srcdiff(case):
     elif case == "detached":
         srcdiff.grad(srcdiff.grad(total, create_graph=False))(X, grad_outputs=np.ones(3))
     elif case == "both names of a cotangent":
-        autograd.backward(srcdiff.run(total, X), 1.0, grad_variables=1.0)
+        autograd.backward(srcdiff.autograd.run(total, X), 1.0, grad_variables=1.0)
 
 
 CASES = {
@@ -174,7 +174,7 @@ def test_errors(torch, case):
 def test_unused_inputs(torch):
     x, y = leaf(torch, X), leaf(torch, Y)
     loss = (x * x).sum()
-    run = srcdiff.run(both, X, Y)[1]
+    run = srcdiff.autograd.run(both, X, Y)[1]
     _, none = torch.autograd.grad(loss, (x, y), retain_graph=True, allow_unused=True)
     assert none is None
     assert autograd.grad(run, ("x", "y"), retain_graph=True, allow_unused=True)[1] is None
@@ -231,7 +231,7 @@ def test_linear_at_order_two(torch):
 
 def test_retained_and_released(torch):
     x = leaf(torch, X)
-    loss, run = (x * x).sum(), srcdiff.run(total, X)
+    loss, run = (x * x).sum(), srcdiff.autograd.run(total, X)
     for retain in (True, True, None):
         torch.autograd.grad(loss, x, retain_graph=retain)
         autograd.grad(run, "x", retain_graph=retain)
@@ -244,7 +244,7 @@ def test_only_inputs(torch):
     x = leaf(torch, X)
     for warns in (
         lambda: torch.autograd.grad((x * x).sum(), x, only_inputs=False),
-        lambda: autograd.grad(srcdiff.run(total, X), "x", only_inputs=False),
+        lambda: autograd.grad(srcdiff.autograd.run(total, X), "x", only_inputs=False),
     ):
         with pytest.warns(FutureWarning, match="only_inputs argument is deprecated"):
             warns()
@@ -254,7 +254,7 @@ def test_the_same_input_and_output_twice(torch):
     x = leaf(torch, X)
     loss = (x * x).sum()
     theirs = torch.autograd.grad((loss, loss), (x, x))
-    ours = autograd.grad((run := srcdiff.run(total, X), run), ("x", "x"))
+    ours = autograd.grad((run := srcdiff.autograd.run(total, X), run), ("x", "x"))
     for a, b in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(a, b.numpy())
 
@@ -274,14 +274,14 @@ def test_create_graph(torch):
     x = leaf(torch, X)
     (first,) = torch.autograd.grad((x * x * x).sum(), x, create_graph=True)
     (theirs,) = torch.autograd.grad(first, x, torch.tensor(Y))
-    (output,) = autograd.grad(srcdiff.run(cube, X), "x", create_graph=True)
+    (output,) = autograd.grad(srcdiff.autograd.run(cube, X), "x", create_graph=True)
     (ours,) = autograd.grad(output, "x", Y)
     np.testing.assert_allclose(ours, theirs.numpy())
 
 
 def test_backward_accumulates(torch):
     x = leaf(torch, X)
-    run = srcdiff.run(total, X)
+    run = srcdiff.autograd.run(total, X)
     loss = (x * x).sum()
     for retain in (True, False):
         loss.backward(retain_graph=retain)

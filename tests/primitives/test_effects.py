@@ -166,7 +166,7 @@ def _state(folder):
 
 
 @pytest.mark.parametrize("f, call", PROGRAMS)
-@pytest.mark.parametrize("derive", [srcdiff.source, srcdiff.stages])
+@pytest.mark.parametrize("derive", [srcdiff.source, srcdiff.aot.stages])
 def test_compiling_does_nothing_and_drops_nothing(f, call, derive, tmp_path, monkeypatch, capsys):
     for name in ("a", "b", "c", "d", "e", "kept"):
         FILES[name] = str(tmp_path / name)

@@ -99,7 +99,7 @@ def test_refusals_are_located(call, reason):
         registry.find(call, {}, HERE)
     assert reason in caught.value.reason
     assert caught.value.loc == HERE
-    assert "@srcdiff.rule" in caught.value.remedy
+    assert "@srcdiff.rules.rule" in caught.value.remedy
     assert ("`out=x`" in caught.value.remedy) is ("`out`" in reason)
 
 
@@ -199,8 +199,8 @@ made = ({declared})
 def both(x, y):
     return f(x, y) + g(x, y)
 """
-ONE = "srcdiff.scalar_rule(f, slope=lambda x, y, z: (y, x))"
-OTHER = "srcdiff.scalar_rule(g, slope=lambda x, y, z: (1.0 / y, -z / y))"
+ONE = "srcdiff.rules.scalar_rule(f, slope=lambda x, y, z: (y, x))"
+OTHER = "srcdiff.rules.scalar_rule(g, slope=lambda x, y, z: (1.0 / y, -z / y))"
 
 
 @pytest.mark.parametrize("between", [", ", ",\n    "])
@@ -294,7 +294,7 @@ def test_files_of_a_folder_share_functions(own_rules, tmp_path, slope):
         "import numpy as np\nfrom srcdiff.rules import composed\nfrom ._steps import scaled\n\n"
         "@composed(np.i0)\ndef i0(x):\n    return scaled(x)\n"
     )
-    assert [r.name for r in srcdiff.load_rules(tmp_path / "mine")] == ["i0"]
+    assert [r.name for r in srcdiff.rules.load_rules(tmp_path / "mine")] == ["i0"]
     assert srcdiff.grad(lambda x: np.i0(x))(0.5) == slope
 
 
@@ -326,7 +326,7 @@ extreme(np.minimum, operator.lt, 3.5)
 def test_a_function_of_a_file_makes_the_rules_of_a_family(own_rules, tmp_path):
     """What it makes a rule for stands in it: numbers as literals, functions by usual names."""
     (tmp_path / "family.py").write_text(FAMILY)
-    srcdiff.load_rules(tmp_path / "family.py")
+    srcdiff.rules.load_rules(tmp_path / "family.py")
     for of, wins, start in ((np.maximum, operator.gt, 2.5), (np.minimum, operator.lt, 3.5)):
         calls = [s.rhs for s in template_of(registry.find(of.at)).below if hasattr(s, "rhs")]
         assert [c.fn for c in calls[:2]] == [of, operator.mul] and calls[2].fn is wins
@@ -371,7 +371,7 @@ def total(x, axis=None, keepdims=False):
 def test_what_is_declared_beside_templates(own_rules, tmp_path):
     """Arguments without a derivative, definitions of one expression, options that are passed on."""
     (tmp_path / "declared.py").write_text(DECLARED)
-    srcdiff.load_rules(tmp_path / "declared.py")
+    srcdiff.rules.load_rules(tmp_path / "declared.py")
     x = np.array([[1.0, 2.0], [3.0, 4.0]])
     found = srcdiff.grad(lambda g, x: np.sum(like(g, x * x)), inputs=("g", "x"))(x.copy(), x)
     np.testing.assert_array_equal(found, [np.ones((2, 2)), np.zeros((2, 2))])
@@ -430,7 +430,7 @@ def steep(x, k):
     return np.where(x > 0.0, x * k, x) if k > 1.0 else np.zeros_like(x)
 
 
-@srcdiff.elementwise(steep)
+@srcdiff.rules.elementwise(steep)
 def steep_rule(x, k):
     z = steep(x, k)
     yield z
@@ -459,7 +459,7 @@ def mixed(a, b, c):
     return np.where(a > 0.0, a * b, c) - c * c + b
 
 
-@srcdiff.rule(mixed)
+@srcdiff.rules.rule(mixed)
 def mixed_rule(a, b, c):
     z = mixed(a, b, c)
     yield z
@@ -468,7 +468,7 @@ def mixed_rule(a, b, c):
     d[c] += np.where(a > 0.0, 0.0, d[z]) - 2.0 * c * d[z]
 
 
-@srcdiff.forward(mixed)
+@srcdiff.rules.forward(mixed)
 def mixed_tangent(a, b, c):
     z = mixed(a, b, c)
     yield z

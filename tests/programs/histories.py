@@ -80,7 +80,7 @@ def columns_of_pairs(x):
 def constant_in_a_region(x):
     h = {"y": []}
     h["y"].append(x[0] * x[1])
-    with srcdiff.no_grad():
+    with srcdiff.autograd.no_grad():
         s = h["y"][0] * 2
     return s * x[2] ** 2
 

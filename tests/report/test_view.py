@@ -127,7 +127,7 @@ def branched(x, k, z):
 
 def shown(f, inputs=0, example=None, symbols=False, **options):
     """The view of a derivative; with `symbols` for an example of which the lengths are not used."""
-    job = Job(f, Wanted(inputs=inputs, example=example, **options))
+    job = Job(f, Wanted.of({"inputs": inputs, "example": example, **options}))
     return view(job.made, job.kinds, None if example is None or symbols else job.arguments)
 
 

@@ -85,7 +85,7 @@ def test_what_does_not_depend_on_phases(f):
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 def test_twice(f):
-    assert srcdiff.gradgradcheck(f, matrices())
+    assert srcdiff.testing.gradgradcheck(f, matrices())
 
 
 
@@ -97,8 +97,8 @@ def test_complex_symmetric_matrices_are_not_hermitian():
         return np.real(np.sum(linalg.solve(z + z.T, w, assume_a="sym") ** 2))
 
     check_gradient(solved, matrices(), (0, 1))
-    assert srcdiff.gradcheck(solved, matrices(), check_forward_ad=True)
-    assert srcdiff.gradgradcheck(solved, matrices())
+    assert srcdiff.testing.gradcheck(solved, matrices(), check_forward_ad=True)
+    assert srcdiff.testing.gradgradcheck(solved, matrices())
 
 
 @pytest.mark.parametrize("a", [np.outer([1.0, 2.0, 3.0], [1.0, -1.0, 2.0]), np.zeros((3, 3))])
@@ -168,7 +168,7 @@ def test_cross_products_of_two_components(f, left, right):
         f(a, b)
     except ValueError:
         pytest.skip("of three components alone in this version of NumPy")
-    assert srcdiff.gradcheck(f, (a, b)) and srcdiff.gradgradcheck(f, (a, b))
+    assert srcdiff.testing.gradcheck(f, (a, b)) and srcdiff.testing.gradgradcheck(f, (a, b))
     columns = srcdiff.jacobian(f, (0, 1), mode="forward")(a, b)
     rows = srcdiff.jacobian(f, (0, 1), mode="reverse")(a, b)
     for k in range(2):
@@ -217,8 +217,8 @@ def one_triangle(f, upper, turn):
     assert not np.any(drop(srcdiff.hvp(total, (a,), way), -1 if upper else 1))
     unread = drop(way, -1 if upper else 1)
     assert srcdiff.jvp(total, (a,), (unread,))[1] == 0.0
-    assert srcdiff.gradcheck(total, (a,), check_forward_ad=True)
-    assert srcdiff.gradgradcheck(total, (a,))
+    assert srcdiff.testing.gradcheck(total, (a,), check_forward_ad=True)
+    assert srcdiff.testing.gradgradcheck(total, (a,))
 
 
 @pytest.mark.parametrize("turn", [0.0, 1j])
@@ -455,8 +455,8 @@ def test_the_polar_factors_of_a_rotation_are_smooth(side):
         return np.sum(u * weights) + np.sum(p**2 * weights)
 
     check_gradient(factors, (rotation,), (0,))
-    assert srcdiff.gradcheck(factors, (rotation,), check_forward_ad=True)
-    assert srcdiff.gradgradcheck(factors, (rotation,))
+    assert srcdiff.testing.gradcheck(factors, (rotation,), check_forward_ad=True)
+    assert srcdiff.testing.gradgradcheck(factors, (rotation,))
     found = list(_second(factors, rotation, way))
     np.testing.assert_allclose(found, found[0], rtol=1e-13)
     slope = srcdiff.jvp(lambda a: np.sum(linalg.polar(a, side)[0] * weights), (rotation,), (way,))
@@ -473,7 +473,7 @@ def test_either_polar_factor_of_a_rectangle_alone(shape, place):
         return np.sum(np.sin(linalg.polar(a)[place]))
 
     check_gradient(factor, (a,), (0,))
-    assert srcdiff.gradgradcheck(factor, (a,))
+    assert srcdiff.testing.gradgradcheck(factor, (a,))
 
 
 def test_texts_call_functions_of_scipy_as_the_program_does():

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.api.jvp import forward_of
+from srcdiff.api.forward import forward_of
+from srcdiff.driver.options import Options
 from tests.rules.sample_checks import copies, leaves
 from tests.rules.samples import collected, direction
 from tests.support.part import part
@@ -72,7 +73,7 @@ def test_tangents_are_as_precise_as_values(sample):
     value, tangent = srcdiff.jvp(program.function, copies(args), way)
     assert all(t == v for v, t in dtypes(value, tangent))
     if not in_double(sample):
-        made = forward_of(program.function, tuple(range(len(args))))
+        made = forward_of(program.function, Options(), tuple(range(len(args))))
         found = dtypes(*made.along(copies(args), {}, way))
         assert all(np.can_cast(t, v) for v, t in found if t is not None)
 

@@ -62,7 +62,7 @@ def test_what_is_written_outside_after_the_run(f):
     x = np.array([0.3, 0.4])
     expected = srcdiff.grad(f)(x)
     _, pull = srcdiff.vjp(f, x)
-    run = srcdiff.run(f, x)
+    run = srcdiff.autograd.run(f, x)
     held = OUTSIDE.copy(), TABLE["w"].copy()
     try:
         OUTSIDE[:] = 7.0
@@ -243,7 +243,7 @@ def test_pullbacks_read_what_was_outside_at_the_run(make):
     x = np.array([0.4, 0.9])
     expected = srcdiff.grad(f)(x)
     _, pull = srcdiff.vjp(f, x)
-    run = srcdiff.run(f, x)
+    run = srcdiff.autograd.run(f, x)
     change()
     assert not np.allclose(srcdiff.grad(f)(x), expected)
     for _ in range(2):

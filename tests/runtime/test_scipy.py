@@ -15,9 +15,9 @@ RATE = 1.3
 
 def checked(f, args, inputs, second=True, **options):
     """Whether a program's derivatives agree with differences: both modes, and those of them."""
-    assert srcdiff.gradcheck(f, args, inputs=inputs, check_forward_ad=True, **options)
+    assert srcdiff.testing.gradcheck(f, args, inputs=inputs, check_forward_ad=True, **options)
     if second:
-        assert srcdiff.gradgradcheck(f, args, inputs=inputs, **options)
+        assert srcdiff.testing.gradgradcheck(f, args, inputs=inputs, **options)
 
 
 # --- integrals ------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ FILES = {
 def test_files_of_integrals(name):
     """The gradient of the integrand is a function of the file."""
     f, args, inputs, options = FILES[name]
-    text = srcdiff.generate(f, inputs=inputs, example=args, **options)
+    text = srcdiff.aot.generate(f, inputs=inputs, example=args, **options)
     assert "import srcdiff" not in text and "from srcdiff" not in text and "vjp_by" not in text
     space = {"__name__": "alone"}
     exec(compile(text, "alone.py", "exec"), space)
@@ -150,7 +150,7 @@ TWICE = {
 def test_files_of_second_derivatives_of_integrals(name):
     """The gradient of the gradient of the integrand is a function of the file."""
     f, args, inputs, way = TWICE[name]
-    text = srcdiff.generate(f, inputs=inputs, example=args, order=2)
+    text = srcdiff.aot.generate(f, inputs=inputs, example=args, order=2)
     assert "import srcdiff" not in text and "from srcdiff" not in text and "vjp_by" not in text
     space = {"__name__": "alone"}
     exec(compile(text, "alone.py", "exec"), space)
@@ -164,7 +164,7 @@ def test_files_of_second_derivatives_of_integrals(name):
 
 def test_files_that_generate_tangents_of_integrands_are_refused():
     with pytest.raises(srcdiff.UnsupportedError, match="needs srcdiff itself"):
-        srcdiff.generate(decay, inputs="k", example=(1.3, 2.0), mode="forward")
+        srcdiff.aot.generate(decay, inputs="k", example=(1.3, 2.0), mode="forward")
 
 
 def test_a_variable_outside_of_the_integrand():
@@ -220,7 +220,7 @@ def test_what_is_asked_of_quad_besides_the_value_is_refused():
     def f(k):
         return integrate.quad(lambda t: np.cos(k * t), 0.0, 1.0, weight="cos", wvar=2.0)[0]
 
-    with pytest.raises(srcdiff.MissingRuleError, match="the argument `weight`"):
+    with pytest.raises(srcdiff.errors.MissingRuleError, match="the argument `weight`"):
         srcdiff.grad(f)(1.0)
 
 
@@ -466,7 +466,7 @@ def test_derivatives_of_an_order_above_the_degree_are_zeros():
     ],
 )
 def test_curves_that_are_not_followed_are_refused(f, reason):
-    with pytest.raises(srcdiff.MissingRuleError, match=reason):
+    with pytest.raises(srcdiff.errors.MissingRuleError, match=reason):
         srcdiff.grad(f)(X)
 
 
@@ -514,7 +514,7 @@ def test_what_a_frozen_distribution_draws_is_a_constant_or_refused():
         return np.sum(x * stats.norm(0.0, 1.0).rvs(2, random_state=0))
 
     close(srcdiff.grad(drawn)(A), stats.norm(0.0, 1.0).rvs(2, random_state=0))
-    with pytest.raises(srcdiff.MissingRuleError, match="rvs"):
+    with pytest.raises(srcdiff.errors.MissingRuleError, match="rvs"):
         srcdiff.grad(lambda m: stats.norm(m, 1.0).rvs(random_state=0))(1.0)
 
 
@@ -686,7 +686,7 @@ DECLINED = {
 @pytest.mark.parametrize("name", DECLINED)
 def test_what_takes_functions_or_makes_objects_says_what_to_write(name):
     f, remedy = DECLINED[name]
-    with pytest.raises(srcdiff.MissingRuleError, match="is not differentiated") as info:
+    with pytest.raises(srcdiff.errors.MissingRuleError, match="is not differentiated") as info:
         srcdiff.grad(f)(LOAD)
     assert remedy in info.value.remedy
 

@@ -165,7 +165,7 @@ SELECTED = ("the first", "the second", "both")
 
 @pytest.mark.parametrize(("chosen", "cotangents"), SELECTIONS, ids=SELECTED)
 def test_batches_that_are_outputs_again(chosen, cotangents):
-    run = srcdiff.run(outputs, X, W)
+    run = srcdiff.autograd.run(outputs, X, W)
     many = autograd.grad(
         [run[k] for k in chosen], ["x", "w"], cotangents, create_graph=True, is_grads_batched=True
     )
@@ -191,7 +191,7 @@ def assert_same(found, expected):
 
 
 def test_a_batch_of_none_that_is_an_output_again():
-    run = srcdiff.run(outputs, X, W)
+    run = srcdiff.autograd.run(outputs, X, W)
     (rows,) = autograd.grad(run[0], "x", V[:0], create_graph=True, is_grads_batched=True)
     assert rows.value.shape == (0, 3)
     np.testing.assert_array_equal(autograd.grad(rows, "x", V[:0])[0], np.zeros(3))
@@ -204,7 +204,7 @@ def test_batches_that_are_outputs_again_in_torch(chosen, cotangents):
     torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
     x, w = (torch.tensor(a, requires_grad=True) for a in (X, W))
     theirs = (torch.sin(x) * w, (x * x * w).sum())
-    run = srcdiff.run(outputs, X, W)
+    run = srcdiff.autograd.run(outputs, X, W)
     again = {"create_graph": True, "is_grads_batched": True}
     ours = autograd.grad([run[k] for k in chosen], ["x", "w"], cotangents, **again)
     theirs = torch.autograd.grad(
@@ -569,3 +569,90 @@ def test_jacobians_inside(f):
 def test_a_jacobian_of_what_draws_random_numbers():
     with pytest.raises(srcdiff.UnsupportedError, match="runs more than once here"):
         srcdiff.grad(lambda x: np.sum(srcdiff.jacobian(draws)(x)))(X)
+
+
+# --- transforms with options alone, called with the arguments ------------------------------------
+
+
+def of_two(x, y):
+    return np.sum(np.sin(x) * x * y)
+
+
+def with_beside(x, y):
+    return np.sum(x * x * y), 3.0 * x
+
+
+PULLED, ALONG = srcdiff.vjp(of_two, inputs="x"), srcdiff.linearize(of_two)
+PRODUCT, TIMES = srcdiff.hvp(of_two), srcdiff.vhp(of_two, inputs="x")
+
+
+def curried_here(x, y):
+    pulled, along = srcdiff.vjp(of_two, inputs="x"), srcdiff.linearize(of_two)
+    found = np.sum(pulled(x, y)[1]() ** 2) + along(x, y)[1](y, x)
+    return found + np.sum(srcdiff.hvp(of_two)(x, y, v=y) * srcdiff.vhp(of_two)(x, y, v=x))
+
+
+def curried_before(x, y):
+    found = np.sum(PULLED(x, y)[1]() ** 2) + ALONG(x, y)[1](y, x)
+    return found + np.sum(PRODUCT(x, y, v=y) * TIMES(x, y, v=x))
+
+
+def called_at_once(x, y):
+    _, pulled = srcdiff.vjp(of_two, x, y, inputs="x")
+    _, along = srcdiff.linearize(of_two, x, y)
+    found = np.sum(pulled() ** 2) + along(y, x)
+    return found + np.sum(srcdiff.hvp(of_two, (x, y), y) * srcdiff.vhp(of_two, (x, y), x))
+
+
+def captured(x, y):
+    k = y[0]
+
+    def inner(x, y):
+        return of_two(x, y) * k * x[0]
+
+    return np.sum(srcdiff.vjp(inner, outputs=None)(x, y)[1]()[0])
+
+
+def beside(x, y):
+    output, pullback, aux = srcdiff.vjp(with_beside, has_aux=True)(x, y)
+    return np.sum(pullback()[0] ** 2) + np.sum(aux * x) + output
+
+
+@pytest.mark.parametrize("f", [curried_here, curried_before, captured, beside])
+def test_a_transform_with_options_alone_is_differentiated_like_the_direct_form(f):
+    x, y = np.array([0.5, -1.0, 2.0]), np.array([1.0, 0.3, -0.7])
+    assert srcdiff.testing.gradcheck(f, (x, y))
+    if f in (curried_here, curried_before):
+        expected = srcdiff.grad(called_at_once, (0, 1))(x, y)
+        np.testing.assert_allclose(srcdiff.grad(f, (0, 1))(x, y), expected, rtol=1e-13)
+
+
+def test_unused_inputs_of_transforms_in_a_function():
+    def one_of_two(x, y):
+        return np.sum(x * x)
+
+    def pulled(x, y):
+        return np.sum(srcdiff.vjp(one_of_two, x, y, unused="zeros")[1]()[0] * y)
+
+    def refused(x, y):
+        return np.sum(srcdiff.vjp(one_of_two, x, y)[1]()[0] * y)
+
+    def product(x, y):
+        return np.sum(srcdiff.hvp(one_of_two, (x, y), x, inputs=1))
+
+    def tangent(x, y):
+        return srcdiff.jvp(one_of_two, (x, y), (None, x))[1]
+
+    x, y = np.ones(2), np.array([2.0, 3.0])
+    np.testing.assert_allclose(srcdiff.grad(pulled)(x, y), 2.0 * y)
+    for f in (refused, product, tangent):
+        with pytest.raises(srcdiff.TransformError, match="no output of `one_of_two` depends"):
+            srcdiff.grad(f)(x, y)
+
+
+def test_a_tangent_of_options_alone_is_refused_in_a_function():
+    def f(x, y):
+        return srcdiff.jvp(of_two, inputs="x")(x, y, tangents=y)[1]
+
+    with pytest.raises(srcdiff.UnsupportedError, match="`srcdiff.jvp` is not differentiated"):
+        srcdiff.grad(f)(np.ones(2), np.ones(2))

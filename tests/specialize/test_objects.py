@@ -389,7 +389,7 @@ def test_an_input_that_is_no_attribute():
 
 
 def test_an_input_without_a_derivative():
-    with pytest.raises(srcdiff.DtypeError, match=r"`m\.calls` has dtype int64"):
+    with pytest.raises(srcdiff.errors.DtypeError, match=r"`m\.calls` has dtype int64"):
         srcdiff.grad(loss_of, "m.calls")(model(), X)
 
 

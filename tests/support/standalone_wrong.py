@@ -10,7 +10,7 @@ def twice(x):
     return 2.0 * np.asarray(x)
 
 
-@srcdiff.rule(twice)
+@srcdiff.rules.rule(twice)
 def _twice(x):
     z = twice(x)
     yield z

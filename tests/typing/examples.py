@@ -131,7 +131,33 @@ def runs() -> None:
     b = srcdiff.backward(loss, "w")
     assert_type(b(w, x, into={}), float)
     b(w, x)  # error
-    srcdiff.run(loss, w, x).grad("w")
+    srcdiff.autograd.run(loss, w, x).grad("w")
+
+
+def curried() -> None:
+    v = srcdiff.vjp(loss, inputs="w", unused="zeros")
+    v(w, x, scale=2.0)
+    v(w)  # error
+    srcdiff.vjp(loss, unused="never")  # error
+    j = srcdiff.jvp(loss, inputs=("w", "x"))
+    j(w, x, tangents=(x, w))
+    j(w, x)  # error
+    srcdiff.linearize(loss, inputs="w")(w, x, scale=2.0)
+    srcdiff.hvp(loss, compile="numba")(w, x, v=w)
+    srcdiff.vhp(loss, compiled=True)  # error
+    assert_type(srcdiff.vjp(with_aux, w, 3, has_aux=True), tuple[float, Pullback, Any])
+    assert_type(srcdiff.jvp(with_aux, (w, 3), (w, None), has_aux=True), tuple[float, Any, Any])
+    assert_type(srcdiff.linearize(with_aux, w, 3, has_aux=True), tuple[float, Linear, Any])
+
+
+@srcdiff.vjp(inputs="a")
+def pulled(a: float, b: int) -> float:
+    return a**b
+
+
+def decorated() -> None:
+    pulled(1.0, b=2)
+    pulled(1.0, "b")  # error
 
 
 def matrices() -> None:

@@ -1,9 +1,9 @@
 """Statements that are others in disguise: `with np.errstate(...)`, `match`, `try`.
 
 Takes the tree of a function and returns it with `errors = np.seterr(...)` before the body of such a
-`with` and `np.seterr(**errors)` behind it, and with `match` as `if` and `elif`.  `with
-srcdiff.no_grad():` becomes `if srcdiff.no_grad():` (see `normalize.no_grad`).  What cannot be
-written so stays, and is refused where it is lowered.
+`with` and `np.seterr(**errors)` behind it, and with `match` as `if` and `elif`.  `with no_grad():`
+becomes `if no_grad():` (see `normalize.no_grad`).  What cannot be written so stays, and is refused
+where it is lowered.
 
 `try: ... except LinAlgError: ...` becomes a question before each call that may raise it: `if
 succeeds(np.linalg.cholesky, K):` around the call and all that follows it in the body, with the
@@ -256,7 +256,7 @@ class _Flatten:
         self.made[name] = succeeds
         return name
 
-    # --- srcdiff.no_grad, np.errstate ---
+    # --- srcdiff.autograd.no_grad, np.errstate ---
 
     def in_context(self, node: Node, item: Node) -> list[Node] | None:
         """The body of a `with` in one of these contexts, None for any other."""

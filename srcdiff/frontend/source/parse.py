@@ -205,7 +205,7 @@ def no_function(f: Any) -> TransformError:
     return TransformError(
         f"{describe(f)} has no Python source and no rule",
         remedy="Only functions that are written in Python or have a rule can be differentiated: "
-        "give it one with @srcdiff.rule (see templates/README.md).",
+        "give it one with @srcdiff.rules.rule (see templates/README.md).",
     )
 
 

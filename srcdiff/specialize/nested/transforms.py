@@ -11,6 +11,7 @@ function that stacks the tangents of `f` along unit vectors.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,9 @@ def direct(call: ir.Call, known: Mapping[str, Known]) -> ir.Call:
     fn: Any = call.fn
     if hasattr(fn, "__srcdiff_written__"):
         written: ir.Call | None = fn.__srcdiff_written__(call)
-        return call if written is None else written
+        if written is None:
+            return call
+        return direct(written, known) if is_direct(written.fn) else written
     first = call.args[0] if call.args else ir.NONE
     found = known.get(first.id) if isinstance(first, ir.Name) else first
     if isinstance(found, ir.Ref):
@@ -55,6 +58,17 @@ def direct(call: ir.Call, known: Mapping[str, Known]) -> ir.Call:
 def is_direct(fn: Any) -> bool:
     """Whether a callee is such a transform."""
     return hasattr(fn, "__srcdiff_direct__") or hasattr(fn, "__srcdiff_written__")
+
+
+def curried(rhs: ir.Rhs) -> ir.Rhs:
+    """`srcdiff.vjp(f, inputs="x")`, the options without arguments, as a partial object."""
+    if not isinstance(rhs, ir.Call) or not hasattr(rhs.fn, "__srcdiff_curried__"):
+        return rhs
+    at, options = rhs.fn.__srcdiff_curried__
+    if len(rhs.args) != 1 or any(name not in options for name, _ in rhs.kwargs):
+        return rhs
+    made = ir.Ref(at.__name__, at)
+    return replace(rhs, fn=functools.partial, args=(made, *rhs.args), text="functools.partial")
 
 
 # --- what a function reads now -------------------------------------------------------------------

@@ -284,7 +284,7 @@ class TestCompiled:
         agree(found, srcdiff.grad(pair)(U, V, grad_outputs=ct))
 
     def test_files(self):
-        text = srcdiff.generate(by_names, compile="numba", example=(DICT,), verify=True)
+        text = srcdiff.aot.generate(by_names, compile="numba", example=(DICT,), verify=True)
         assert "\n\n\ndef by_names_grad(p, grad_outputs=1.0):" in text
         assert "@numba.njit(cache=True, boundscheck=True)\ndef by_names_grad_of_arrays(" in text
 
@@ -300,7 +300,7 @@ def pulled_back(x, ct):
 @pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="needs Numba")
 def test_a_file_takes_a_tuple_with_a_number_as_cotangent():
     x, ct = np.array([0.3, -0.5]), (np.array([1.0, 2.0]), 1.5)
-    text = srcdiff.generate(pulled_back, example=(x, ct), compile="numba", checks=False)
+    text = srcdiff.aot.generate(pulled_back, example=(x, ct), compile="numba", checks=False)
     space = {}
     exec(text.replace("cache=True, ", ""), space)  # the cache is kept beside files
     expected = 2.0 * 1.5 - np.sin(x) * ct[0]
