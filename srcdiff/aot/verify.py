@@ -40,11 +40,11 @@ def accepted(job: Job) -> None:
         return
     jit.numba()
     text = job.in_memory()
-    places = jit.places_in(text, job.generated.emitted)
+    places = jit.places_in(text, job.printed(job.generated))
     space = compile_module(text, {}, job.request.name, "generated", places)
     given: tuple[Any, ...] = ()
     for name in job.names():
-        function = jit.compiled(space[name])
+        function = space[name]
         try:
             given = given or _arguments(job, function)
             result = jit.compile_for(function, given)

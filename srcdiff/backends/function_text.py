@@ -53,6 +53,26 @@ def decorated(text: str, decorator: str) -> str:
     return "\n".join((*lines[: node.lineno - 1], decorator, *lines[node.lineno - 1 :]))
 
 
+def begun(text: str, name: str, lines: list[str]) -> str:
+    """A text in which one of its functions begins with some lines, behind what it says it is."""
+    (node,) = (n for n in ast.parse(text).body if getattr(n, "name", "") == name)
+    rows, at = text.split("\n"), _first_line(node)
+    return "\n".join((*rows[:at], *lines, *rows[at:]))
+
+
+def _first_line(node: ast.stmt) -> int:
+    """How many lines stand above the statements of a function: its head, and what it says it is."""
+    assert isinstance(node, ast.FunctionDef)
+    first = node.body[0]
+    return first.lineno - 1 if ast.get_docstring(node) is None else first.end_lineno or 0
+
+
+def header(text: str) -> str:
+    """A function without its body: the line of its name, and what it says it is."""
+    (node,) = ast.parse(text).body
+    return "\n".join(text.split("\n")[: _first_line(node)])
+
+
 def free_names(text: str) -> frozenset[str]:
     """The names that a text takes from outside."""
     found: set[str] = set()

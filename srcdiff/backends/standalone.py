@@ -6,7 +6,7 @@ import ast
 import inspect
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -90,19 +90,22 @@ class Standalone:
         decorator = "" if name in emitted.outer else decorator
         return "\n".join(filter(None, (decorator, text)))
 
-    def name_of(self, value: Any, wanted: str) -> str:
-        """The name in the file of something that is provided now, if it was not before."""
+    def name_of(self, value: Any, wanted: str, taken: Container[str] = ()) -> str:
+        """The name in the file of something that is provided now, if it was not before.
+
+        None of those that are `taken` where it is used.
+        """
         value = self._form(value)
         if self.target.on_device and value is sys.modules["numpy"]:
             wanted = "cp"
         if callable(value) or isinstance(value, types.ModuleType):
             for name, known in self.names.items():
-                if known is value:
+                if known is value and name not in taken:
                     return name
         elif self.names.get(wanted, _MISSING) is value:
             return wanted
         name, number = wanted, 0
-        while name in self.names:
+        while name in self.names or name in taken:
             number += 1
             name = f"{wanted}_{number}"
         self.names[name] = value
@@ -325,7 +328,7 @@ class Standalone:
             found.add(Import("__future__", "annotations", "annotations"))
         return ["", *references.lines(found)] if found else []
 
-    def laid_out(self, top: list[str], listed: str, text: str, checks: list[str]) -> str:
+    def laid_out(self, top: list[str], listed: str, text: str) -> str:
         """The file: its parts in their order, empty lines between them."""
         parts = ["\n".join([*top, *(["", listed] if listed else [])])]
         if self.constants:
@@ -337,8 +340,6 @@ class Standalone:
             parts += copied[1:]
         if self.attributes:
             parts.append("\n".join(self.attributes))
-        if checks:
-            parts.append("\n".join(checks))
         return "\n\n\n".join(parts) + "\n"
 
 

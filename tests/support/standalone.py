@@ -250,3 +250,14 @@ def of_function(f, x):
 
 def of_several(x, *chains):
     return sum(c.number(x) for c in chains)
+
+
+def hiding(type, list, name, enumerate=2.0):
+    """Parameters called as builtins are, and as loops over arguments would be."""
+    key = enumerate
+    return np.sum(type * list[0] * list[1] * list[2]["a {b}"]) * key * name
+
+
+def stored(u, grid, table):
+    u[0] = np.sum(grid) + table["a"][0] + table["b"][0]
+    return np.sum(u * u)
