@@ -36,7 +36,9 @@ def generate(
             `value`: return `(value, gradient)`;
             `split`: the forward part and the backward part as two functions;
             `name`: of the generated function;
-            `example`: arguments (a tuple, or the text of one) whose kinds the text is for;
+            `example`: arguments (a tuple, or the text of one) whose kinds the text is for; it may
+            be left out where all parameters are annotated as float, int or bool;
+            `any`: without an example, for numbers and arrays of any rank;
             `inline`: copy functions of the user's, too, instead of importing them;
             `checks`: False leaves out the check that arguments are what the text is for;
             `backend`: "cupy" for arrays of CuPy, which need not be installed;
@@ -47,7 +49,8 @@ def generate(
         The text, the same on every machine and Python version.
 
     Raises:
-        TransformError: the function cannot be differentiated, or not without srcdiff at hand.
+        TransformError: the function cannot be differentiated, or not without srcdiff at hand, or
+            nothing says what its arguments are.
         HeadError: `path` is a file that srcdiff did not write, or that has been edited.
         GradcheckError: the derivative does not agree with differences.
 

@@ -36,7 +36,7 @@ from srcdiff.driver.arguments import check_read
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options, check_compile
 from srcdiff.driver.pipeline import derive
-from srcdiff.errors import TargetError, TransformError
+from srcdiff.errors import TargetError, TransformError, UnsupportedError
 from srcdiff.frontend.request import items_of, spelled
 from srcdiff.frontend.signatures import named, place_of, signature_of
 from srcdiff.ir.frozen import frozen, replace
@@ -55,6 +55,7 @@ class Wanted:
     value: bool = False
     split: bool = False
     example: Any = None
+    any: bool = False
     inline: bool = False
     checks: bool = True
     allow_unused: bool | None = None
@@ -74,6 +75,8 @@ class Wanted:
             raise ValueError("compile: Numba compiles for NumPy; leave it out, or the backend")
         if self.compile == "cupy" and self.backend != "cupy":
             raise ValueError("compile: 'cupy' makes kernels for arrays of CuPy; choose its backend")
+        if self.any and self.example is not None:
+            raise ValueError("any: the example says what the arguments are; leave one of them out")
         if self.order < 1:
             raise ValueError(f"order: expected 1 or more, given {self.order}")
         if self.split and (self.value or self.mode == "forward"):
@@ -254,6 +257,7 @@ class Job:
 
     def text(self) -> str:
         """The whole file."""
+        self._check_kinds()
         made = self.generated = self._derived(self.kinds)
         if self.example is not None and self.wanted.checks:
             self.kinds = self._weakest(made)
@@ -262,6 +266,20 @@ class Job:
         rules, options = rules_hash(self.f, self.kinds), self.wanted.recorded()
         head = Head(VERSION, name_of(self.f), options, sources, values, rules)
         return head.text(command(name_of(self.f), self.wanted), body)
+
+    def _check_kinds(self) -> None:
+        """Refuse parameters of which nothing is known, unless they may be anything."""
+        known = self.example is not None or self.wanted.any
+        names = [] if known else [n for n, k in self.kinds.items() if has_unknown_dtype(k)]
+        if names:
+            listed = ", ".join(f"`{n}`" for n in names)
+            raise UnsupportedError(
+                f"nothing says of which types the arguments of `{named(self.f)}` are: {listed}",
+                place_of(self.f),
+                "Give an example of the arguments (--example, example=), or annotate them as "
+                "float, int or bool; for a longer text that takes numbers and arrays of any rank "
+                "say so (--any, any=True).",
+            )
 
     def in_memory(self) -> str:
         """The text of the functions of the file for where there is no place to keep caches."""

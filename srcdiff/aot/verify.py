@@ -25,6 +25,7 @@ from srcdiff.driver.options import Options, at
 from srcdiff.driver.structures import leaves, random_like
 from srcdiff.errors import GradcheckError
 from srcdiff.frontend.signatures import place_of
+from srcdiff.ir.frozen import replace
 from srcdiff.runtime.trees import kept
 from srcdiff.version import VERSION
 
@@ -158,7 +159,7 @@ class Asked:
 
     def anew(self) -> Any:
         """What the file would offer."""
-        job = Job(self.f, self.wanted)
+        job = Job(self.f, replace(self.wanted, any=self.wanted.example is None))
         job.text()
         return _taken(compile_module(job.in_memory(), {}, job.request.name, self.f), job.names())
 

@@ -151,12 +151,27 @@ def test_methods_and_any_order(run_alone):
 
 
 def test_text_without_example():
-    text = srcdiff.generate(models.loss)
+    text = srcdiff.generate(models.loss, any=True)
     space = loaded(text)
     a = (X, np.ones((3, 5)), np.ones(3))
     np.testing.assert_allclose(space["loss_grad"](*a), srcdiff.grad(models.loss)(*a))
     assert space["__all__"] == ["loss_grad"]
     assert "from __future__ import annotations" in imports(text)
+
+
+def typed_loss(x: float, n: int):
+    return x**n
+
+
+def test_without_example_or_annotations():
+    """A file says of what types its arguments are, unless it is asked for any."""
+    with pytest.raises(srcdiff.UnsupportedError, match="types .* `loss` are: `w`, `x`, `y`") as e:
+        srcdiff.generate(models.loss)
+    assert "--example" in str(e.value) and "--any" in str(e.value)
+    assert loaded(srcdiff.generate(typed_loss))["typed_loss_grad"](3.0, 2) == 6.0
+    with pytest.raises(srcdiff.UnsupportedError, match="`intensities` are: `zs`, `more`"):
+        srcdiff.generate(models.intensities, inputs="zs[0]")
+    assert "def loss_grad(w" in srcdiff.generate(models.loss, any=True).replace(": np.ndarray", "")
 
 
 def test_helpers_are_few():
@@ -358,7 +373,7 @@ def test_cotangents_and_tangents_are_checked():
     for wrong in (np.ones(2), np.ones(5, int), 1.0):
         with pytest.raises(TypeError, match="t_x: expected an array of the shape and dtype of x"):
             space["total_jvp"](X, wrong)
-    space = loaded(srcdiff.generate(models.weighted))
+    space = loaded(srcdiff.generate(models.weighted, any=True))
     for wrong in (np.arange(5), np.ma.array(X), 3, None, [1.0]):
         with pytest.raises(TypeError, match="floating point numbers or arrays"):
             space["weighted_grad"](wrong)
@@ -372,7 +387,7 @@ WAYS += [{"mode": "forward", "order": 2}]
 @pytest.mark.parametrize("options", WAYS, ids=str)
 def test_complex_arguments_of_a_text_for_real_ones(options):
     """Nothing is conjugated in a text that was made for parameters of which nothing is known."""
-    space = loaded(srcdiff.generate(models.intensity, inputs=("z", "x"), **options))
+    space = loaded(srcdiff.generate(models.intensity, inputs=("z", "x"), any=True, **options))
     g = space[space["__all__"][0]]
     tangents = (X, X) if options.get("mode") else ()
     g(X, X, *tangents, **({"grad_outputs": (X, X)} if options == {"order": 2} else {}))
@@ -383,13 +398,13 @@ def test_complex_arguments_of_a_text_for_real_ones(options):
 
 def test_complex_arguments_of_a_text_that_is_right_for_them():
     for f, example in ((models.turned, None), (models.intensity, (COMPLEX, X))):
-        text = srcdiff.generate(f, inputs=("z", "x"), example=example)
+        text = srcdiff.generate(f, inputs=("z", "x"), example=example, any=example is None)
         found = loaded(text)[f"{f.__name__}_grad"](COMPLEX, X)
         assert_same(found, srcdiff.grad(f, ("z", "x"))(COMPLEX, X), 1e-15)
 
 
 def test_any_number_of_arguments():
-    g = loaded(srcdiff.generate(models.intensities, inputs="zs[0]"))["intensities_grad"]
+    g = loaded(srcdiff.generate(models.intensities, inputs="zs[0]", any=True))["intensities_grad"]
     expected = srcdiff.grad(models.intensities, "zs[0]")(X, X + 1.0, x=X)
     np.testing.assert_allclose(g(X, X + 1.0, x=X), expected, rtol=1e-15)
     for args, x in (((X, COMPLEX), X), ((X, X), COMPLEX)):
@@ -432,7 +447,7 @@ def test_lengths_count_only_where_they_matter():
         loaded(text)["inner_grad"](X[:3], X[:1])
     np.testing.assert_allclose(
         srcdiff.grad(models.inner)(X[:3], X[:1]),
-        loaded(srcdiff.generate(models.inner))["inner_grad"](X[:3], X[:1]),
+        loaded(srcdiff.generate(models.inner, any=True))["inner_grad"](X[:3], X[:1]),
     )
 
 
@@ -476,13 +491,13 @@ def test_values_of_library_classes_outside():
     for f in OUTSIDE:
         for example in (None, (X,)):
             space = {"__name__": "not_in_sys_modules"}
-            exec(srcdiff.generate(f, example=example), space)
+            exec(srcdiff.generate(f, example=example, any=example is None), space)
             np.testing.assert_array_equal(space[f"{f.__name__}_grad"](X), srcdiff.grad(f)(X))
 
 
 def test_numbers_and_arrays_joined_alone(run_alone):
     a, b = np.eye(5) * 2.0 + 0.1, X
-    text = srcdiff.generate(models.solved, inputs=("a", "b"))
+    text = srcdiff.generate(models.solved, inputs=("a", "b"), any=True)
     found = run_alone([(text, ("solved_grad",), (a, b), {"solved_grad": {}})])
     assert_same(found[0], srcdiff.grad(models.solved, ("a", "b"))(a, b), 1e-14)
 
@@ -492,7 +507,7 @@ def test_copied_functions_have_their_attributes(example, run_alone):
     jobs, expected = [], []
     for f in (models.by_attribute, models.by_decorated):
         name = f"{f.__name__}_grad"
-        text = srcdiff.generate(f, inline=True, example=example)
+        text = srcdiff.generate(f, inline=True, example=example, any=example is None)
         jobs.append((text, (name,), (X,), {name: {}}))
         expected.append(srcdiff.grad(f)(X))
     assert "scaled.factor = 2.0\nscaled.power = 3\n" in jobs[0][0] and "unread" not in jobs[0][0]
@@ -530,11 +545,12 @@ def test_values_of_no_module_are_refused():
         ({"split": True, "mode": "forward"}, "split:"),
         ({"name": "no name"}, "name: expected"),
         ({"verify": True}, "verify: needs an example"),
+        ({"example": (X,)}, "any: the example says"),
     ],
 )
 def test_options_that_make_no_sense(options, match):
     with pytest.raises(ValueError, match=match):
-        srcdiff.generate(models.total, **options)
+        srcdiff.generate(models.total, any=True, **options)
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -542,41 +558,41 @@ def test_options_that_make_no_sense(options, match):
 
 def test_file_is_written_and_only_over_itself(tmp_path):
     path = tmp_path / "made" / "total_grad.py"
-    text = srcdiff.generate(models.total, path)
+    text = srcdiff.generate(models.total, path, any=True)
     assert path.read_text() == text
     before = path.stat().st_mtime_ns
-    srcdiff.generate(models.total, path)
+    srcdiff.generate(models.total, path, any=True)
     assert path.stat().st_mtime_ns == before
-    srcdiff.generate(models.total, path, name="other")
+    srcdiff.generate(models.total, path, name="other", any=True)
     assert "def other(" in path.read_text()
 
     path.write_text(path.read_text() + "\n# mine\n")
     with pytest.raises(HeadError, match="has been edited since"):
-        srcdiff.generate(models.total, path)
+        srcdiff.generate(models.total, path, any=True)
     assert path.read_text().endswith("# mine\n")
-    srcdiff.generate(models.total, path, force=True)
+    srcdiff.generate(models.total, path, force=True, any=True)
     assert path.read_text() == text
 
     for other in ("x = 1\n", "", "# Generated by srcdiff 0.1.0 from a:b. Do not\nx = 1\n"):
         path.write_text(other)
         with pytest.raises(HeadError, match="not written by srcdiff"):
-            srcdiff.generate(models.total, path, force=True)
+            srcdiff.generate(models.total, path, force=True, any=True)
         assert path.read_text() == other
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(HeadError, match="not written by srcdiff"):
-        srcdiff.generate(models.total, path, force=True)
+        srcdiff.generate(models.total, path, force=True, any=True)
 
 
 def test_killed_run_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "total_grad.py"
-    text = srcdiff.generate(models.total, path)
+    text = srcdiff.generate(models.total, path, any=True)
 
     def killed(*args):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(os, "replace", killed)
     with pytest.raises(KeyboardInterrupt):
-        srcdiff.generate(models.total, path, name="other")
+        srcdiff.generate(models.total, path, name="other", any=True)
     assert path.read_text() == text and os.listdir(tmp_path) == ["total_grad.py"]
 
 
@@ -589,7 +605,7 @@ def test_head_says_what_the_file_was_made_from():
     assert set(head.sources) == {f"{name}.{n}" for n in ("chosen", "order", "descending")}
     assert set(head.values) == set()
     assert f"srcdiff generate {name}:chosen --inputs x, --value --example X\n" in text
-    assert f"{name}.WEIGHTS" in read_head(srcdiff.generate(models.weighted), "")[0].values
+    assert f"{name}.WEIGHTS" in read_head(srcdiff.generate(models.weighted, any=True), "")[0].values
     assert str(ROOT) not in text and not re.search(r"\.py:\d", text)
 
 
@@ -616,9 +632,10 @@ import srcdiff
 from tests.support import standalone as models
 from tests.programs import GOLDEN
 for f in (models.loss, models.chosen, models.network, models.moved, models.weighted):
-    sys.stdout.write(srcdiff.generate(f, inline=True, outputs="u" if f is models.moved else None))
+    outputs = "u" if f is models.moved else None
+    sys.stdout.write(srcdiff.generate(f, inline=True, outputs=outputs, any=True))
 for program in GOLDEN[:6]:
-    sys.stdout.write(srcdiff.generate(program.function, inputs=program.inputs))
+    sys.stdout.write(srcdiff.generate(program.function, inputs=program.inputs, any=True))
 """
 
 
@@ -661,7 +678,7 @@ def test_python_versions(version):
 
 def test_text_is_tidy():
     for f in (models.loss, models.chosen, models.network, models.weighted):
-        text = srcdiff.generate(f, inline=True)
+        text = srcdiff.generate(f, inline=True, any=True)
         for line in text.splitlines():
             assert len(line) <= 100 and line == line.rstrip(), line
         assert "\n\n\n\n" not in text and text.endswith(")\n")
@@ -684,7 +701,7 @@ def tabled(x):
 
 
 def rules_line(f):
-    return re.search(r"^# rules (\w+)$", srcdiff.generate(f), re.M)[1]
+    return re.search(r"^# rules (\w+)$", srcdiff.generate(f, any=True), re.M)[1]
 
 
 def test_rules_of_the_user_count_where_they_may_be_used(monkeypatch):

@@ -8,6 +8,12 @@ def f(x):
     print(lock)
     return x * x
 
+srcdiff.generate(f, any=True)
+""",
+    "A file for arguments of which nothing is said": """
+def f(x, scale: float):
+    return np.sum(x * x) * scale
+
 srcdiff.generate(f)
 """,
     "A file for a callee that is known only when running": """
@@ -390,6 +396,6 @@ def f(x):
     show(1)
     return y
 
-srcdiff.generate(f)
+srcdiff.generate(f, any=True)
 """,
 }
