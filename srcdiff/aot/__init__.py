@@ -4,8 +4,7 @@ Takes a function, or its name, and options; gives the text of a file, or the der
 
 `generate`: `generate` and `generated`, the public functions.
 `job`: the making of one file, and the command line that asks for it.
-`weaker`: the kinds that its text is right for, beside those of the example.
-`checks`: the lines that check the arguments of what it offers.
+`checks`: the lines that check the arguments of what it offers, and what else may be passed.
 `dependencies`: the facts that a text depends on, each with a hash.
 `fingerprint`: what a value is, as a text that is the same in every process.
 `files`: the head of a file, and files on disk.

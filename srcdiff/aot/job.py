@@ -21,13 +21,12 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.aot.checks import Checked, compiled_name, front, renamed
+from srcdiff.aot.checks import Checked, compiled_name, front, has_unknown_dtype, renamed, weaker
 from srcdiff.aot.dependencies import sources_of
 from srcdiff.aot.files import Head, rules_hash
-from srcdiff.aot.weaker import has_unknown_dtype, weaker
 from srcdiff.api.jvp import Forward
 from srcdiff.backends.cupy import helpers
-from srcdiff.backends.function_text import begun, holds_containers, holds_records
+from srcdiff.backends.function_text import begun, holds_containers, holds_records, short_forms
 from srcdiff.backends.loader import compile_module
 from srcdiff.backends.numba import jit
 from srcdiff.backends.standalone import Standalone, spaces_of
@@ -361,6 +360,7 @@ class Job:
             spaces_of(self.f), place_of(self.f), self.target, self.wanted.inline or native,
             holds_records(made, self.kinds), holds_containers(made), decorator if native else "",
             jit.OF_LOOPS[decorator] if native else "",
+            {} if native or self.target.on_device else short_forms(made),
         )  # fmt: skip
         text = file.add(_plain(self.printed(made)))
         annotations = _annotation_names(text)

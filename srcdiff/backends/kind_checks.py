@@ -97,11 +97,16 @@ class Checks:
             if len(places) == 1:
                 out += self._raise(places[0].name(), places[0].text, test, depth)
                 continue
-            name, value = self.fresh("name", depth), self.fresh("value", depth)
+            name, value = self._variables(depth)
             pairs = ", ".join(f"({p.name()}, {p.text})" for p in places)
             out += wrap(f"for {name}, {value} in ", f"({pairs})", ":", 4 * depth)
             out += self._raise(name, value, test, depth + 1)
         return out
+
+    def _variables(self, depth: int) -> tuple[str, str]:
+        """The names of a name and a value in a loop: of the value the shortest that is free."""
+        value = self.fresh("x", depth)
+        return self.fresh("name", depth), value if value == "x" else self.fresh("value", depth)
 
     def _raise(self, name: str, text: str, test: Test, depth: int) -> list[str]:
         """The lines that raise where a test finds something wrong."""
@@ -248,10 +253,9 @@ class Checks:
 
     def _is_no_array(self) -> str:
         """The condition for no array, or one of a class that gives operators another meaning."""
-        numpy = self._numpy()
         if self.device:
-            return f"\1type(\0) is not {numpy}.ndarray"
-        return f"\1type(\0) not in ({numpy}.ndarray, {numpy}.memmap)"
+            return f"\1type(\0) is not {self._numpy()}.ndarray"
+        return f"\1type(\0) not in {self.name(guards.ARRAYS, 'ARRAYS')}"
 
     def _numeric(self, kinds: str) -> Test:
         """The test of a number or array of which nothing but the kind of its dtype is known."""
@@ -310,7 +314,7 @@ class Checks:
             return [*head, *wrap("raise ", f"{self.builtin('ValueError')}({said})", "", 8)]
         if not others:
             return []
-        said, value = self.fresh("name", 1), self.fresh("value", 1)
+        said, value = self._variables(1)
         error = self.builtin("ValueError")
         pairs = ", ".join(f"({p.name()}, {p.text})" for p in others)
         return [
@@ -356,7 +360,9 @@ def _axes(dims: tuple[ir.Dim, ...]) -> str:
     lengths = list(map(_length, dims))
     if lengths == ["any"] * len(dims):
         return count
-    return f"{count}, of length{'s' * (len(dims) > 1)} {', '.join(lengths)}"
+    if len({*lengths}) == 1:
+        return f"{count} of length {lengths[0]}".replace(" of length not 1", ", not of length 1")
+    return f"{count}, of lengths {', '.join(lengths)}"
 
 
 def _length(dim: ir.Dim) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
 import types
 from collections.abc import Container, Mapping
@@ -25,6 +26,7 @@ from srcdiff.runtime.devices import OnHost
 from srcdiff.specialize.inline import is_foreign
 
 _MISSING = object()
+_ERRORS = re.compile(r"\bCotangent(Type)?Error\b")
 _VECTOR_MATH = "srcdiff.backends.numba.vector_math"
 """What Numba compiles calls of by itself: it is imported."""
 
@@ -48,6 +50,7 @@ class Standalone:
     containers: bool = True
     decorator: str = ""
     for_loops: str = ""
+    short: Mapping[str, Any] = field(default_factory=dict)
     names: dict[str, Any] = field(default_factory=dict)
     imports: set[Import] = field(default_factory=set)
     constants: list[str] = field(default_factory=list)
@@ -67,7 +70,7 @@ class Standalone:
         refs = emitted.refs
         for name in emitted.functions:
             self.reserve(name)
-        refs = {n: self._form(v) for n, v in refs.items()}
+        refs = {n: self.short.get(n, self._form(v)) for n, v in refs.items()}
         self.names.update(refs)
         for name, value in refs.items():
             self._provide(name, value)
@@ -211,6 +214,8 @@ class Standalone:
         names = getattr(getattr(value, "__code__", None), "co_freevars", ())
         space.update((n, c.cell_contents) for n, c in zip(names, cells))
         own = _is_ours(value)
+        if own:  # of the classes of errors, the builtin ones that they derive from
+            text = _ERRORS.sub(lambda found: f"{found[1] or 'Value'}Error", text)
         if own and self.target.on_device:
             text, space = cupy.for_cupy(text), {**space, "cp": sys.modules["numpy"]}
         text = self._respelled(text, space, own, name)

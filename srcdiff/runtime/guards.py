@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+ARRAYS = (np.ndarray, np.memmap)
+"""The classes of arrays, without those that give operators another meaning."""
+
 
 def type_error(name: str, x: Any, expected: str) -> TypeError:
     """The error for an argument that the function was not generated for."""
