@@ -104,9 +104,10 @@ class Checks:
         return out
 
     def _variables(self, depth: int) -> tuple[str, str]:
-        """The names of a name and a value in a loop: of the value the shortest that is free."""
-        value = self.fresh("x", depth)
-        return self.fresh("name", depth), value if value == "x" else self.fresh("value", depth)
+        """The names of a name and a value in a loop: a short one, if it is free."""
+        found = (self.fresh(wanted, depth) for wanted in ("x", "v", "value"))
+        value = next((name for name in found if len(name) == 1), self.fresh("value", depth))
+        return self.fresh("name", depth), value
 
     def _raise(self, name: str, text: str, test: Test, depth: int) -> list[str]:
         """The lines that raise where a test finds something wrong."""
