@@ -4,6 +4,7 @@
 give the text of a file, the derivative from one, and what every pass of the compiler makes.
 
 `job`: the making of one file, and the command line that asks for it.
+`checks`: the lines that check the arguments of what it offers, and what else may be passed.
 `dependencies`: the facts that a text depends on, each with a hash.
 `fingerprint`: what a value is, as a text that is the same in every process.
 `files`: the head of a file, and files on disk.
@@ -44,7 +45,9 @@ def generate(
             `value`: return `(value, gradient)`;
             `split`: the forward part and the backward part as two functions;
             `name`: of the generated function;
-            `example`: arguments (a tuple, or the text of one) whose kinds the text is for;
+            `example`: arguments (a tuple, or the text of one) whose kinds the text is for; it may
+            be left out where all parameters are annotated as float, int or bool;
+            `any`: without an example, for numbers and arrays of any rank;
             `inline`: copy functions of the user's, too, instead of importing them;
             `checks`: False leaves out the check that arguments are what the text is for;
             `backend`: "cupy" for arrays of CuPy, which need not be installed;
@@ -55,7 +58,8 @@ def generate(
         The text, the same on every machine and Python version.
 
     Raises:
-        TransformError: the function cannot be differentiated, or not without srcdiff at hand.
+        TransformError: the function cannot be differentiated, or not without srcdiff at hand, or
+            nothing says what its arguments are.
         HeadError: `path` is a file that srcdiff did not write, or that has been edited.
         GradcheckError: the derivative does not agree with differences.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import inspect
 import os
 import re
 import shlex
@@ -22,26 +21,24 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.aot.checks import Checked, compiled_name, front, has_unknown_dtype, renamed, weaker
 from srcdiff.aot.dependencies import sources_of
 from srcdiff.aot.files import Head, rules_hash
 from srcdiff.api.forward import Forward
-from srcdiff.backends import kind_checks
 from srcdiff.backends.cupy import helpers
-from srcdiff.backends.function_text import holds_containers, holds_records
+from srcdiff.backends.function_text import begun, holds_containers, holds_records, short_forms
 from srcdiff.backends.loader import compile_module
 from srcdiff.backends.numba import jit
 from srcdiff.backends.standalone import Standalone, spaces_of
-from srcdiff.codegen.emit import Made
-from srcdiff.codegen.printer import wrap
+from srcdiff.codegen.emit import Emitted, Made
 from srcdiff.driver.arguments import check_read
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options, check_compile, with_unused
 from srcdiff.driver.pipeline import derive
-from srcdiff.errors import TargetError, TransformError
-from srcdiff.frontend.request import Input, items_of, spelled
+from srcdiff.errors import TargetError, TransformError, UnsupportedError
+from srcdiff.frontend.request import items_of, spelled
 from srcdiff.frontend.signatures import named, place_of, signature_of
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.runtime.guards import apart, checked, like, scalar
 from srcdiff.version import VERSION
 
 
@@ -57,6 +54,7 @@ class Wanted:
     value: bool = False
     split: bool = False
     example: Any = None
+    any: bool = False
     inline: bool = False
     checks: bool = True
     unused: str = "error"
@@ -75,6 +73,8 @@ class Wanted:
             raise ValueError("compile: Numba compiles for NumPy; leave it out, or the backend")
         if self.compile == "cupy" and self.backend != "cupy":
             raise ValueError("compile: 'cupy' makes kernels for arrays of CuPy; choose its backend")
+        if self.any and self.example is not None:
+            raise ValueError("any: the example says what the arguments are; leave one of them out")
         if self.order < 1:
             raise ValueError(f"order: expected 1 or more, given {self.order}")
         if self.split and (self.value or self.mode == "forward"):
@@ -256,6 +256,7 @@ class Job:
 
     def text(self) -> str:
         """The whole file."""
+        self._check_kinds()
         made = self.generated = self._derived(self.kinds)
         if self.example is not None and self.wanted.checks:
             self.kinds = self._weakest(made)
@@ -264,6 +265,20 @@ class Job:
         rules, options = rules_hash(self.f, self.kinds), self.wanted.recorded()
         head = Head(VERSION, name_of(self.f), options, sources, values, rules)
         return head.text(command(name_of(self.f), self.wanted), body)
+
+    def _check_kinds(self) -> None:
+        """Refuse parameters of which nothing is known, unless they may be anything."""
+        known = self.example is not None or self.wanted.any
+        names = [] if known else [n for n, k in self.kinds.items() if has_unknown_dtype(k)]
+        if names:
+            listed = ", ".join(f"`{n}`" for n in names)
+            raise UnsupportedError(
+                f"nothing says of which types the arguments of `{named(self.f)}` are: {listed}",
+                place_of(self.f),
+                "Give an example of the arguments (--example, example=), or annotate them as "
+                "float, int or bool; for a longer text that takes numbers and arrays of any rank "
+                "say so (--any, any=True).",
+            )
 
     def in_memory(self) -> str:
         """The text of the functions of the file for where there is no place to keep caches."""
@@ -274,7 +289,7 @@ class Job:
         made = self._derived(self.kinds)
         heads = dict.fromkeys(made.emitted.loops, jit.OF_LOOPS[jit.IN_FILE])
         heads.update(dict.fromkeys(made.emitted.outer, ""))
-        texts = _plain(made)
+        texts = _plain(made.emitted).functions
         if self.target.native:
             texts = {n: f"{heads.get(n, jit.IN_FILE)}\n{t}".lstrip() for n, t in texts.items()}
         return "\n\n\n".join(texts.values()) + "\n"
@@ -295,14 +310,14 @@ class Job:
     def _weakest(self, made: Made) -> Mapping[str, ir.Kind]:
         """The weakest kinds for which the text is the same: what else may be passed."""
         tried: list[Mapping[str, ir.Kind]] = [self.kinds]
-        for row in zip(*map(kind_checks.weaker, self.kinds.values())):
+        for row in zip(*map(weaker, self.kinds.values())):
             kinds = dict(zip(self.kinds, row))
             if kinds not in tried and self._is_same(made, kinds):
                 return kinds
             tried.append(kinds)
         found: Mapping[str, ir.Kind] = self.kinds
         for name, kind in self.kinds.items():
-            for weak in kind_checks.weaker(kind):
+            for weak in weaker(kind):
                 kinds = {**found, name: weak}
                 if kinds not in tried and self._is_same(made, kinds):
                     found = kinds
@@ -323,7 +338,7 @@ class Job:
         Where nothing else is complex it was made for real ones.  A derivative inside of this one
         was made for the same kinds, and has to be right as well.
         """
-        if not any(map(kind_checks.has_unknown_dtype, self.kinds.values())):
+        if not any(map(has_unknown_dtype, self.kinds.values())):
             return True
         if self.wanted.order > 1:
             inner = replace(self.wanted, order=self.wanted.order - 1, mode="reverse", split=False)
@@ -345,15 +360,38 @@ class Job:
             spaces_of(self.f), place_of(self.f), self.target, self.wanted.inline or native,
             holds_records(made, self.kinds), holds_containers(made), decorator if native else "",
             jit.OF_LOOPS[decorator] if native else "",
+            {} if native or self.target.on_device else short_forms(made),
         )  # fmt: skip
-        text = file.add(replace(made.emitted, functions=_plain(made)))
+        text = file.add(_plain(self.printed(made)))
         annotations = _annotation_names(text)
         file.annotate(annotations)
         file.attach(text)
-        checks = self._checks(made, functions, file) if self.wanted.checks else []
+        text = self._checked(made, functions, file, text) if self.wanted.checks else text
         listed = ", ".join(f'"{n}"' for n in self.names())
         top = [f'"""{self._title()}"""', *file.import_lines(bool(annotations))]
-        return file.laid_out(top, f"__all__ = [{listed}]", text, checks)
+        return file.laid_out(top, f"__all__ = [{listed}]", text)
+
+    def printed(self, made: Made) -> Emitted:
+        """The functions of the file under their names: what Numba compiles has one of its own."""
+        fronts = self.target.native and self.wanted.checks
+        return renamed(made.emitted, self.names()) if fronts else made.emitted
+
+    def _checked(
+        self, made: Made, functions: Mapping[str, Any], file: Standalone, text: str
+    ) -> str:
+        """The text of functions with the lines that check their arguments."""
+        mixed, fronts = self._is_mixed(made), ""
+        for k, name in enumerate(self.names()):
+            kinds, written = ({}, ()) if k else (self.kinds, made.written)
+            checked = Checked(kinds, self.request.inputs, written, self.wanted.mode == "forward")
+            lines = checked.lines(functions[name], file, mixed)
+            if not self.target.native or name in made.emitted.outer:
+                text = begun(text, name, lines)
+            else:
+                compiled = compiled_name(name, made.emitted)
+                own = _plain(made.emitted).functions[name]
+                fronts += front(functions[name], own, compiled, lines) + "\n\n\n"
+        return fronts + text
 
     def _title(self) -> str:
         """What the file is."""
@@ -371,50 +409,11 @@ class Job:
             lines[-1] += " between the two calls."
         return lines[0] if len(lines) == 1 else "\n".join(lines) + "\n"
 
-    def _checks(self, made: Made, functions: Mapping[str, Any], file: Standalone) -> list[str]:
-        """The statements that let the functions check their arguments."""
-        out: list[str] = []
-        tests = kind_checks.Tests(file.name_of, file.dotted, self._is_mixed(made))
-        tests.name(checked, "checked")
-        for k, name in enumerate(self.names()):
-            items = self._tests(tests) if k == 0 else {}
-            items.update(self._further(functions[name], tests))
-            if made.written and k == 0:
-                listed = ", ".join(f'"{n}"' for n in made.written)
-                out += wrap(f"{name} = ", tests.call(apart, name, listed))
-            if items:
-                text = tests.call(checked, name, *(f"{n}={test}" for n, test in items.items()))
-                out += wrap(f"{name} = ", text)
-        return out
 
-    def _tests(self, tests: kind_checks.Tests) -> dict[str, str]:
-        """The tests of the parameters, as text."""
-        inputs = {i.param for i in self.request.inputs if not i.path}
-        found = {n: tests.text(k, n in inputs) for n, k in self.kinds.items()}
-        return {n: test for n, test in found.items() if test}
-
-    def _further(self, function: Any, tests: kind_checks.Tests) -> dict[str, str]:
-        """The tests of cotangents and tangents."""
-        params = inspect.signature(function).parameters
-        seed = params.get("grad_outputs")
-        if seed is not None and seed.default is not None:
-            return {"grad_outputs": tests.name(scalar, "scalar")}
-        if self.wanted.mode != "forward":
-            return {}
-        count = len(self.request.inputs)
-        names = [n for n, p in params.items() if p.kind is not p.VAR_KEYWORD][-count:]
-        return {n: _like(i, tests) for n, i in zip(names, self.request.inputs)}
-
-
-def _plain(made: Made) -> dict[str, str]:
-    """The texts of generated functions as they stand in a file, whose head says what made them."""
-    return {n: _SAYS.sub('"""', text).strip() for n, text in made.emitted.functions.items()}
-
-
-def _like(item: Input, tests: kind_checks.Tests) -> str:
-    """The test of the tangent of an input."""
-    part = [f"lambda x: {spelled('x', item.path)}"] if item.path else []
-    return tests.call(like, f'"{item.param}"', *part)
+def _plain(emitted: Emitted) -> Emitted:
+    """Generated functions as they stand in a file, whose head says what made them."""
+    texts = {n: _SAYS.sub('"""', text).strip() for n, text in emitted.functions.items()}
+    return replace(emitted, functions=texts)
 
 
 def _annotation_names(text: str) -> list[str]:

@@ -25,6 +25,7 @@ from srcdiff.driver.options import Options, at, with_unused
 from srcdiff.driver.structures import leaves, random_like
 from srcdiff.errors import GradcheckError
 from srcdiff.frontend.signatures import place_of
+from srcdiff.ir.frozen import replace
 from srcdiff.runtime.trees import kept
 from srcdiff.version import VERSION
 
@@ -40,11 +41,11 @@ def accepted(job: Job) -> None:
         return
     jit.numba()
     text = job.in_memory()
-    places = jit.places_in(text, job.generated.emitted)
+    places = jit.places_in(text, job.printed(job.generated))
     space = compile_module(text, {}, job.request.name, "generated", places)
     given: tuple[Any, ...] = ()
     for name in job.names():
-        function = jit.compiled(space[name])
+        function = space[name]
         try:
             given = given or _arguments(job, function)
             result = jit.compile_for(function, given)
@@ -158,7 +159,7 @@ class Asked:
 
     def anew(self) -> Any:
         """What the file would offer."""
-        job = Job(self.f, self.wanted)
+        job = Job(self.f, replace(self.wanted, any=self.wanted.example is None))
         job.text()
         return _taken(compile_module(job.in_memory(), {}, job.request.name, self.f), job.names())
 

@@ -6,7 +6,7 @@ Takes a text from `codegen` and what its global names stand for; gives functions
 `loader`: functions of a text, shown in tracebacks.
 `references`: the text of a constant, and the import of a name.
 `function_text`: the text of a function that is copied into a file.
-`kind_checks`: kinds as a file states and checks them.
+`kind_checks`: the lines that check that arguments are of some kinds.
 `standalone`: a text as a module of its own, with what it calls imported or copied beside it.
 `cupy`: what is other for arrays of CuPy.
 `numba`: what is other where Numba compiles.

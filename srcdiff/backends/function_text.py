@@ -20,10 +20,11 @@ from srcdiff.codegen.emit import Made
 from srcdiff.codegen.printer import wrap
 from srcdiff.frontend.source.locate import definition, lines_of
 from srcdiff.ir.renaming import edit_of, edited
+from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import module_of
-from srcdiff.primitives.ops import Op, is_op
-from srcdiff.runtime import arrays, records, trees
+from srcdiff.primitives.ops import Op, is_op, op_named, which_op
+from srcdiff.runtime import arrays, records, short, trees
 
 Chain = tuple[str, ...]
 Spell = Callable[[Chain], "str | None"]
@@ -51,6 +52,26 @@ def decorated(text: str, decorator: str) -> str:
         return text
     lines = text.split("\n")
     return "\n".join((*lines[: node.lineno - 1], decorator, *lines[node.lineno - 1 :]))
+
+
+def begun(text: str, name: str, lines: list[str]) -> str:
+    """A text in which one of its functions begins with some lines, behind what it says it is."""
+    (node,) = (n for n in ast.parse(text).body if getattr(n, "name", "") == name)
+    rows, at = text.split("\n"), _first_line(node)
+    return "\n".join((*rows[:at], *lines, *rows[at:]))
+
+
+def _first_line(node: ast.stmt) -> int:
+    """How many lines stand above the statements of a function: its head, and what it says it is."""
+    assert isinstance(node, ast.FunctionDef)
+    first = node.body[0]
+    return first.lineno - 1 if ast.get_docstring(node) is None else first.end_lineno or 0
+
+
+def header(text: str) -> str:
+    """A function without its body: the line of its name, and what it says it is."""
+    (node,) = ast.parse(text).body
+    return "\n".join(text.split("\n")[: _first_line(node)])
 
 
 def free_names(text: str) -> frozenset[str]:
@@ -214,3 +235,74 @@ def _gives_others(
             if not sure.issuperset(ir.names(arg)) or isinstance(arg, ir.Tup) and not tuples:
                 return True
     return False
+
+
+# --- shorter forms of helpers ---------------------------------------------------------------------
+
+
+def short_forms(made: Made) -> dict[str, Any]:
+    """Shorter forms that are enough for all that helpers are given, by the names of these."""
+    if len(made.emitted.functions) > len(made.functions):
+        return {}
+    given: dict[Op | None, list[list[ir.Kind]]] = {}
+    for function, params in made.functions:
+        kinds = infer(function, params)
+        for call in (c for s in ir.walk(function) if (c := ir.call_of(s)) is not None):
+            op = which_op(call)
+            if op in _SHORT:
+                given.setdefault(op, []).append([atom_kind(a, kinds) for a in call.args])
+    found = {}
+    for op, rows in given.items():
+        forms = (short for fits, short in _SHORT[op] if all(fits(*row) for row in rows))
+        found[op] = next(forms, None)
+    named = ((name, op_named(value)) for name, value in made.emitted.refs.items())
+    return {name: found[op] for name, op in named if op and found.get(op)}
+
+
+def _is_leaf(kind: ir.Kind) -> bool:
+    """Whether a value is a number or an array of floating point numbers."""
+    if isinstance(kind, ir.Array) and kind.maybe_scalar or not isinstance(kind, _LEAVES):
+        return False
+    return kind.dtype in ("float32", "float64")
+
+
+_LEAVES = (ir.Scalar, ir.Array)
+
+
+def _is_array(kind: ir.Kind) -> bool:
+    """Whether a value is such an array."""
+    return isinstance(kind, ir.Array) and _is_leaf(kind)
+
+
+def _has_axes(kind: ir.Kind) -> bool:
+    """Whether a value is such an array, and of one axis at least."""
+    return isinstance(kind, ir.Array) and _is_leaf(kind) and bool(kind.dims)
+
+
+def _is_tree(kind: ir.Kind) -> bool:
+    """Whether a value holds such, one inside the other, and what has no derivative."""
+    if isinstance(kind, (ir.Tuple, ir.List)) and kind.items is not None:
+        return all(map(_is_tree, kind.items))
+    if isinstance(kind, ir.Dict) and kind.cls is None and kind.item is None:
+        return all(_is_tree(item) for _, item in kind.items)
+    if isinstance(kind, ir.Scalar):
+        return kind.dtype in ("float32", "float64", "int64", "bool")
+    return _is_leaf(kind) or isinstance(kind, (ir.Text, ir.NoneKind))
+
+
+def _are_leaves(kind: ir.Kind) -> bool:
+    return isinstance(kind, ir.Tuple) and kind.items is not None and all(map(_is_leaf, kind.items))
+
+
+_SHORT: Mapping[Op | None, tuple[tuple[Callable[..., bool], Any], ...]] = {
+    Op.COTANGENT: (
+        (lambda _, output, *more: not more and _has_axes(output), short.array_cotangent),
+        (lambda _, output, *more: not more and _is_leaf(output), short.leaf_cotangent),
+        (lambda _, output, *more: not more and _are_leaves(output), short.leaves_cotangent),
+    ),
+    Op.LIKE_TREE: (
+        (lambda d, x: _is_array(x) and ir.is_numeric(d), short.array_like),
+        (lambda _, x: _is_tree(x), short.tree_like),
+    ),
+    Op.ZERO_TREE: ((_is_tree, short.tree_of_zeros),),
+}

@@ -41,18 +41,25 @@ def value_text(value: Any, numpy: Callable[[], str]) -> str | None:
 
 
 def _container(value: Any, numpy: Callable[[], str]) -> str | None:
-    """A tuple, list, dict or slice of such values."""
+    """A tuple, list, dict or slice of such values, and of classes."""
     form = {tuple: "({})", list: "[{}]", dict: "{{{}}}", slice: "slice({})"}.get(type(value))
     if form is None or type(value) is dict and not {*map(type, value)}.issubset(_PLAIN):
         return None
     parts = (value.start, value.stop, value.step) if type(value) is slice else value
-    texts = [value_text(p, numpy) for p in (value.values() if type(value) is dict else parts)]
+    items = value.values() if type(value) is dict else parts
+    texts = [value_text(p, numpy) or _class_of_numpy(p, numpy) for p in items]
     if None in texts:
         return None
     if type(value) is dict:
         texts = [f"{literal(key)}: {text}" for key, text in zip(value, texts)]
     alone = "," if type(value) is tuple and len(texts) == 1 else ""
     return form.format(", ".join(map(str, texts)) + alone)
+
+
+def _class_of_numpy(value: Any, numpy: Callable[[], str]) -> str | None:
+    """The text of one of NumPy's classes."""
+    found = isinstance(value, type) and getattr(np, value.__name__, None) is value
+    return f"{numpy()}.{value.__name__}" if found else None
 
 
 def _array(value: Any, numpy: Callable[[], str]) -> str | None:

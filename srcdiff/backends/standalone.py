@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -25,6 +26,7 @@ from srcdiff.runtime.devices import OnHost
 from srcdiff.specialize.inline import is_foreign
 
 _MISSING = object()
+_ERRORS = re.compile(r"\bCotangent(Type)?Error\b")
 _VECTOR_MATH = "srcdiff.backends.numba.vector_math"
 """What Numba compiles calls of by itself: it is imported."""
 
@@ -48,6 +50,7 @@ class Standalone:
     containers: bool = True
     decorator: str = ""
     for_loops: str = ""
+    short: Mapping[str, Any] = field(default_factory=dict)
     names: dict[str, Any] = field(default_factory=dict)
     imports: set[Import] = field(default_factory=set)
     constants: list[str] = field(default_factory=list)
@@ -67,7 +70,7 @@ class Standalone:
         refs = emitted.refs
         for name in emitted.functions:
             self.reserve(name)
-        refs = {n: self._form(v) for n, v in refs.items()}
+        refs = {n: self.short.get(n, self._form(v)) for n, v in refs.items()}
         self.names.update(refs)
         for name, value in refs.items():
             self._provide(name, value)
@@ -90,19 +93,22 @@ class Standalone:
         decorator = "" if name in emitted.outer else decorator
         return "\n".join(filter(None, (decorator, text)))
 
-    def name_of(self, value: Any, wanted: str) -> str:
-        """The name in the file of something that is provided now, if it was not before."""
+    def name_of(self, value: Any, wanted: str, taken: Container[str] = ()) -> str:
+        """The name in the file of something that is provided now, if it was not before.
+
+        None of those that are `taken` where it is used.
+        """
         value = self._form(value)
         if self.target.on_device and value is sys.modules["numpy"]:
             wanted = "cp"
         if callable(value) or isinstance(value, types.ModuleType):
             for name, known in self.names.items():
-                if known is value:
+                if known is value and name not in taken:
                     return name
         elif self.names.get(wanted, _MISSING) is value:
             return wanted
         name, number = wanted, 0
-        while name in self.names:
+        while name in self.names or name in taken:
             number += 1
             name = f"{wanted}_{number}"
         self.names[name] = value
@@ -208,6 +214,8 @@ class Standalone:
         names = getattr(getattr(value, "__code__", None), "co_freevars", ())
         space.update((n, c.cell_contents) for n, c in zip(names, cells))
         own = _is_ours(value)
+        if own:  # of the classes of errors, the builtin ones that they derive from
+            text = _ERRORS.sub(lambda found: f"{found[1] or 'Value'}Error", text)
         if own and self.target.on_device:
             text, space = cupy.for_cupy(text), {**space, "cp": sys.modules["numpy"]}
         text = self._respelled(text, space, own, name)
@@ -325,7 +333,7 @@ class Standalone:
             found.add(Import("__future__", "annotations", "annotations"))
         return ["", *references.lines(found)] if found else []
 
-    def laid_out(self, top: list[str], listed: str, text: str, checks: list[str]) -> str:
+    def laid_out(self, top: list[str], listed: str, text: str) -> str:
         """The file: its parts in their order, empty lines between them."""
         parts = ["\n".join([*top, *(["", listed] if listed else [])])]
         if self.constants:
@@ -337,8 +345,6 @@ class Standalone:
             parts += copied[1:]
         if self.attributes:
             parts.append("\n".join(self.attributes))
-        if checks:
-            parts.append("\n".join(checks))
         return "\n\n\n".join(parts) + "\n"
 
 

@@ -85,6 +85,7 @@ _COMMANDS: Mapping[str, tuple[str, tuple[Option, ...]]] = {
         _option("target", nargs="?", **_TARGET), *_DERIVATIVE,
         _option("-o", "--output", metavar="FILE", help="the file (default: print it)"),
         _SPLIT,
+        _flag("--any", "without an example, for numbers and arrays of any rank"),
         _flag("--inline", "copy functions of yours as well"),
         _option("--no-checks", dest="checks", action="store_false",
                 help="leave out checks of arguments"),

@@ -21,6 +21,7 @@ nothing but NumPy and each other, those that need the compiler ask for it throug
 `implicit`      solutions of equations, differentiated at the solution
 `checkpoint`    calls and loops that run again in the backward part: less memory, more time
 `second_order`  a gradient as one call, whose own derivative goes by the tangent
-`guards`        what a generated file checks of its arguments
+`guards`        what the checks at the top of a generated file call
+`short`         shorter forms of helpers, for files
 `scipy`         helpers that need SciPy
 """

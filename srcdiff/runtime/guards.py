@@ -1,13 +1,11 @@
-"""What a generated file checks of its arguments: that they are what it was generated for.
+"""What the checks at the top of a generated function call, where plain lines do not do.
 
 These functions are copied into files, as far as they are needed, so this module imports NumPy
-alone.  A test takes a value and all arguments by name, and returns what was expected where the
-value is something else.
+alone.
 """
 
 from __future__ import annotations
 
-import functools
 import inspect
 import sys
 from collections.abc import Iterator
@@ -15,53 +13,14 @@ from typing import Any
 
 import numpy as np
 
-
-def checked(function: Any, /, **tests: Any) -> Any:
-    """`function`, with a TypeError for arguments that it was not generated for."""
-    signature = inspect.signature(function)
-
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        given = signature.bind(*args, **kwargs).arguments
-        for name, value in given.items():
-            found = fault(tests[name], name, value, given) if name in tests else None
-            if found:
-                path, expected, what = found
-                raise TypeError(
-                    f"{path}: `{function.__name__}` was generated for {expected}, given {what}"
-                )
-        return function(*args, **kwargs)
-
-    return call
+ARRAYS = (np.ndarray, np.memmap)
+"""The classes of arrays, without those that give operators another meaning."""
 
 
-def fault(test: Any, path: str, x: Any, given: Any) -> Any:
-    """Where a value is not what a test expects, what that is and what is given; None if it is."""
-    wrong = test(x, given)
-    if not isinstance(wrong, str):  # of a part
-        return (path + wrong[0], *wrong[1:])
-    shape = f" of {x.dtype}, {x.shape}" if isinstance(x, np.ndarray) else ""
-    return (path, wrong, type(x).__name__ + shape) if wrong else None
-
-
-def typed(*types: Any) -> Any:
-    """A test for values of some types, not of those that derive from them."""
-    names = " or ".join(t.__name__ for t in types)
-    return lambda x, given: "" if type(x) in types else names
-
-
-def array(dtype: str, *axes: str) -> Any:
-    """A test for arrays of some axes: of length "1", "~1" (not 1), "4:" (or more), ":" (any)."""
-
-    def fits(axis: str, n: int) -> bool:
-        return {":": True, "1": n == 1, "~1": n != 1, "2:": n >= 2, "4:": n >= 4}[axis]
-
-    def test(x: Any, given: Any) -> str:
-        good = is_plain(x) and x.dtype.name == dtype and x.ndim == len(axes)
-        good = good and all(map(fits, axes, x.shape))
-        return "" if good else f"an array of {dtype}, ({', '.join(axes)})"
-
-    return test
+def type_error(name: str, x: Any, expected: str) -> TypeError:
+    """The error for an argument that the function was not generated for."""
+    what = f" of {x.dtype}, {x.shape}" if isinstance(x, np.ndarray) else ""
+    return TypeError(f"{name}: expected {expected}, given {type(x).__name__}{what}")
 
 
 def is_plain(x: Any) -> bool:
@@ -69,48 +28,16 @@ def is_plain(x: Any) -> bool:
     return type(x) is np.ndarray or type(x).__name__ == "memmap"
 
 
-def numeric(kinds: str) -> Any:
-    """A test for numbers and arrays, of dtypes of some kinds ("f" is real, "c" complex)."""
-
-    def test(x: Any, given: Any) -> str:
-        number = isinstance(x, (bool, int, float, complex, np.number, np.bool_)) or is_plain(x)
-        kind = np.result_type(x).kind if number else ""
-        what = f"{'floating point ' * ('i' not in kinds)}numbers or arrays"
-        if kind == "c" and "c" not in kinds:
-            return f"real {what} (generate it with an `example` of complex ones)"
-        return "" if number and kind in kinds else what
-
-    return test
+def is_numeric(x: Any, kinds: str) -> bool:
+    """Whether a value is a number or an array, of a dtype of some kinds."""
+    number = isinstance(x, (bool, int, float, complex, np.number, np.bool_)) or is_plain(x)
+    return number and np.result_type(x).kind in kinds
 
 
-def each(test: Any) -> Any:
-    """A test for any number of arguments, by a test of every one."""
-
-    def tests(x: Any, given: Any) -> Any:
-        items = x.items() if isinstance(x, dict) else enumerate(x)
-        return first(fault(test, f"[{k!r}]", v, given) for k, v in items)
-
-    return tests
-
-
-def first(faults: Any) -> Any:
-    """The first fault of some parts; nothing if there is none."""
-    return next(filter(None, faults), "")
-
-
-def scalar(x: Any, given: Any) -> str:
-    """A test for one real number."""
-    return "" if isinstance(x, (float, np.floating)) else "a float"
-
-
-def like(name: str, part: Any = None) -> Any:
-    """A test for tangents of an argument, or of a part of it, which a function takes out."""
-
-    def test(t: Any, given: Any) -> str:
-        good = is_tangent(t, given[name] if part is None else part(given[name]))
-        return "" if good else f"a direction of the structure, the shapes and the dtypes of {name}"
-
-    return test
+def is_held(x: Any, *names: str) -> bool:
+    """Whether a module has a function under one of some names."""
+    places = [name.rpartition(".") for name in names]
+    return callable(x) and any(x is getattr(sys.modules.get(m), n, None) for m, _, n in places)
 
 
 def is_tangent(t: Any, x: Any) -> bool:
@@ -127,47 +54,17 @@ def is_tangent(t: Any, x: Any) -> bool:
     return isinstance(t, (float, np.floating)) or not isinstance(x, (float, np.floating))
 
 
-def sequence(kind: Any, *tests: Any) -> Any:
-    """A test for tuples or lists with some items."""
-
-    def test(x: Any, given: Any) -> Any:
-        if type(x) is not kind or len(x) != len(tests):
-            return f"a {kind.__name__} of {len(tests)} items"
-        return first(fault(tests[k], f"[{k}]", x[k], given) for k in range(len(tests)))
-
-    return test
-
-
-def mapping(tests: Any) -> Any:
-    """A test for dicts with some keys."""
-
-    def test(x: Any, given: Any) -> Any:
-        if type(x) is not dict or list(x) != list(tests):
-            return f"a dict with the keys {', '.join(map(repr, tests))}"
-        return first(fault(tests[k], f"[{k!r}]", x[k], given) for k in tests)
-
-    return test
-
-
-def record(cls: str, **tests: Any) -> Any:
-    """A test for objects of a class that have some attributes of their own, and no others.
+def check_object(name: str, x: Any, cls: str, *attributes: str) -> None:
+    """Raise unless an object is of a class, and has these attributes itself and no others.
 
     The function reads from the class what an object does not have itself.
     """
-
-    def test(x: Any, given: Any) -> Any:
-        if f"{type(x).__module__}.{type(x).__qualname__}" != cls:
-            return f"an object of class {cls}"
-        own = attributes_of(x)
-        for k in tests:
-            if k not in own:
-                return f".{k}", f"an object of class {cls} that has it itself", "none"
-        return first(fault(tests.get(k, none), f".{k}", own[k], given) for k in own)
-
-    def none(x: Any, given: Any) -> str:
-        return f"an object of class {cls} that does not have it itself"
-
-    return test
+    found, own = f"{type(x).__module__}.{type(x).__qualname__}", attributes_of(x)
+    if found != cls:
+        raise TypeError(f"{name}: expected an object of {cls}, given one of {found}")
+    for key in sorted({*own} ^ {*attributes}):
+        where = "the class alone" if key in own else "the object itself"
+        raise TypeError(f"{name}.{key}: expected an attribute of {where}")
 
 
 def attributes_of(x: Any) -> dict[str, Any]:
@@ -178,38 +75,15 @@ def attributes_of(x: Any) -> dict[str, Any]:
     return {**found, **getattr(x, "__dict__", {})}
 
 
-def exactly(value: Any) -> Any:
-    """A test for one value."""
-    return lambda x, given: "" if x is value or x == value else repr(value)
-
-
-def called(*names: str) -> Any:
-    """A test for what some modules hold under some names."""
-
-    def held(name: str) -> Any:
-        module, _, attr = name.rpartition(".")
-        return getattr(sys.modules.get(module), attr, None)
-
-    return lambda x, given: "" if any(x is held(n) for n in names) else " or ".join(names)
-
-
-def apart(function: Any, /, *written: str) -> Any:
-    """`function`, with a ValueError where what its primal writes into is passed twice."""
-    signature = inspect.signature(function)
-
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        given = signature.bind(*args, **kwargs).arguments
-        found = [part for name, value in given.items() for part in parts(name, value)]
-        for k, (path, x) in enumerate(found):
-            for other, y in found[:k]:
-                either = is_in(path, written) or is_in(other, written)
-                arrays = isinstance(x, np.ndarray) and isinstance(y, np.ndarray)
-                if either and (x is y or arrays and np.shares_memory(x, y)):
-                    raise ValueError(f"{path} and {other} share memory: pass a copy")
-        return function(*args, **kwargs)
-
-    return call
+def check_apart(given: dict[str, Any], *written: str) -> None:
+    """Raise a ValueError where what is written into is passed twice."""
+    found = [part for name, value in given.items() for part in parts(name, value)]
+    for k, (path, x) in enumerate(found):
+        for other, y in found[:k]:
+            either = is_in(path, written) or is_in(other, written)
+            arrays = isinstance(x, np.ndarray) and isinstance(y, np.ndarray)
+            if either and (x is y or arrays and np.shares_memory(x, y)):
+                raise ValueError(f"{other} and {path} share memory: pass a copy")
 
 
 def is_in(path: str, written: tuple[str, ...]) -> bool:

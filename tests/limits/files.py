@@ -8,6 +8,12 @@ def f(x):
     print(lock)
     return x * x
 
+srcdiff.aot.generate(f, any=True)
+""",
+    "A file for arguments of which nothing is said": """
+def f(x, scale: float):
+    return np.sum(x * x) * scale
+
 srcdiff.aot.generate(f)
 """,
     "A file for a callee that is known only when running": """
@@ -390,6 +396,6 @@ def f(x):
     show(1)
     return y
 
-srcdiff.aot.generate(f)
+srcdiff.aot.generate(f, any=True)
 """,
 }

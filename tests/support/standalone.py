@@ -250,3 +250,31 @@ def of_function(f, x):
 
 def of_several(x, *chains):
     return sum(c.number(x) for c in chains)
+
+
+def hiding(type, list, name, enumerate=2.0):
+    """Parameters called as builtins are, and as loops over arguments would be."""
+    key = enumerate
+    return np.sum(type * list[0] * list[1] * list[2]["a {b}"]) * key * name
+
+
+def stored(u, grid, table):
+    u[0] = np.sum(grid) + table["a"][0] + table["b"][0]
+    return np.sum(u * u)
+
+
+def heat(u, alpha, steps):
+    u = u.copy()
+    for _ in range(steps):
+        u[1:-1] += alpha * (u[2:] - 2.0 * u[1:-1] + u[:-2])
+    return u
+
+
+def later(u0, alpha, steps):
+    u, new = u0.copy(), u0.copy()
+    for _ in range(steps):
+        new[1:-1, 1:-1] = u[1:-1, 1:-1] + alpha * (
+            u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4.0 * u[1:-1, 1:-1]
+        )
+        u, new = new, u
+    return u

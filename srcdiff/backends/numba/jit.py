@@ -224,7 +224,7 @@ def module_of_functions(
         decorator=decorator, for_loops=OF_LOOPS[decorator],
     )  # fmt: skip
     text = file.add(replace(made.emitted, refs=refs))
-    return file.laid_out(file.import_lines(False)[1:], "", text, []), file
+    return file.laid_out(file.import_lines(False)[1:], "", text), file
 
 
 def loaded(made: Made, refs: Mapping[str, Any], title: str, primal: Any) -> Loaded:
@@ -281,7 +281,7 @@ def _kept_loops(
     place, target = signatures.place_of(primal), made.functions[0][0].target
     file = Standalone(spaces_of(primal), place, target, True, for_loops=OF_LOOPS[IN_FILE])
     text = file.add(part)
-    text = file.laid_out(file.import_lines(False)[1:], "", text, [])
+    text = file.laid_out(file.import_lines(False)[1:], "", text)
     kept = cache.file_of(title, text)
     if kept is None:
         return {}
@@ -303,13 +303,6 @@ def places_in(text: str, emitted: Emitted) -> dict[int, Loc]:
 
 def _functions(text: str) -> list[ast.FunctionDef]:
     return [n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)]
-
-
-def compiled(function: Any) -> Any:
-    """The function of a text, behind what checks its arguments."""
-    while not _is_compiled(function) and hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
-    return function
 
 
 def _is_compiled(function: Any) -> bool:
