@@ -1,8 +1,8 @@
 """Cool a cluster of atoms until it freezes: loops over pairs and their gradient, compiled by Numba.
 
 Fifty-five atoms attract each other by the Lennard-Jones potential, written as loops over
-numbers.  `compile="numba"` lets Numba compile the gradient that srcdiff wrote; molecular dynamics
-with friction follows its forces from a hot drop to a crystal.
+numbers.  `value_and_grad(energy, compile="numba")` lets Numba compile what srcdiff wrote; molecular
+dynamics with friction follows its forces from a hot drop to a crystal.
 
     python examples/compiled.py
 """
