@@ -15,7 +15,7 @@ BIN := $(VENV)/bin
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: demo examples test lint bench oracles golden clean
+.PHONY: demo docs examples test lint bench oracles golden clean
 
 demo: $(VENV)/.examples
 	$(THREADS) $(BIN)/python examples/digits.py
@@ -24,6 +24,10 @@ demo: $(VENV)/.examples
 # Runs all examples and the notebook, which draw what they find into examples/build/.
 examples: $(VENV)/.examples
 	$(THREADS) $(BIN)/python -m pytest -q -m examples tests/test_examples.py $(PYTEST)
+
+# The documentation site, in build/site; its pictures are those that `make examples` draws.
+docs: $(VENV)/.docs
+	$(BIN)/python docs/site/build.py
 
 test: $(VENV)/.dev
 	$(THREADS) $(BIN)/python -m pytest -q -n $(JOBS) $(PYTEST)
@@ -61,6 +65,10 @@ $(VENV)/.examples: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(PIP) $(BIN)/python -m pip install -q -e '.[dev]'
+	touch $@
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(PIP) $(BIN)/python -m pip install -q -e '.[docs]'
 	touch $@
 
 $(ORACLES_VENV)/.oracles: pyproject.toml | $(ORACLES_VENV)/bin/python

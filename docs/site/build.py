@@ -92,7 +92,7 @@ def gallery(text: str) -> str:
         script = EXAMPLES / found[1]
         return f"{found[0]}\n\n![]({'examples/' + picture_of(script).name})"
 
-    return re.sub(r"^### .*\.\./examples/([\w/]+\.py)\)$", shown, text, flags=re.M)
+    return re.sub(r"^## .*\.\./examples/([\w/]+\.py)\)$", shown, text, flags=re.M)
 
 
 def contents() -> str:
