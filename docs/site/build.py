@@ -29,7 +29,10 @@ PAGES = {
 
 CONTENTS = {
     "Start": ["tutorial", "migrating", "gallery"],
-    "How to": [f"howto/{path.stem}" for path in sorted((DOCS / "howto").glob("*.md"))],
+    "How to": [
+        "howto/optimise", "howto/likelihood", "howto/solver", "howto/rule", "howto/memory",
+        "howto/nan", "howto/compile", "howto/gpu", "howto/ship", "howto/notebook", "howto/machines",
+    ],  # fmt: skip
     "More of it": ["ahead_of_time", "cupy"],
     "Reference": ["interface", "reference", "rules", "rule_manual", "refusals", "changes"],
     "Background": ["limits", "performance", "how_it_works", "architecture"],
@@ -73,26 +76,32 @@ def picture_of(script: Path) -> Path:
     return path
 
 
-def example(script: Path) -> str:
+def titles() -> dict[Path, str]:
+    """What the gallery calls the examples, in its order."""
+    text = (DOCS / "gallery.md").read_text()
+    found = re.findall(r"^## \[(.*)\]\(\.\./examples/(.*)\)$", text, re.M)
+    return {EXAMPLES / path: title for title, path in found}
+
+
+def example(script: Path, title: str) -> str:
     """The page of an example: what it says, what it draws, and its text."""
     text = script.read_text()
-    said = ast.get_docstring(ast.parse(text)) or ""
-    title, _, rest = said.partition("\n")
-    rest = re.sub(r"\n    (.*)\n?", r"\n```sh\n\1\n```\n", rest)
-    shutil.copy(picture_of(script), SOURCE / "examples")
-    code = text.partition('"""\n')[2].partition('"""\n')[2] or text.split('"""\n', 1)[1]
+    tree = ast.parse(text)
+    said = re.sub(r"\n    (.*)\n?", r"\n```sh\n\1\n```\n", ast.get_docstring(tree) or "")
+    code = "\n".join(text.split("\n")[tree.body[1].lineno - 1 :]).strip()
     picture = f"![{title}]({picture_of(script).name})"
-    return f"# {title.rstrip('.')}\n{rest}\n{picture}\n\n```python\n{code.strip()}\n```\n"
+    return f"# {title}\n\n{said}\n\n{picture}\n\n```python\n{code}\n```\n"
 
 
 def gallery(text: str) -> str:
-    """The gallery with the picture of every example below its heading."""
+    """The gallery, whose links lead to pages already, with pictures below its headings."""
+    pictures = {PAGES[path]: picture_of(path).name for path in titles()}
 
     def shown(found: re.Match[str]) -> str:
-        script = EXAMPLES / found[1]
-        return f"{found[0]}\n\n![]({'examples/' + picture_of(script).name})"
+        title, page = found[1], found[2]
+        return f"{found[0]}\n\n[![{title}](examples/{pictures[page]})]({page})"
 
-    return re.sub(r"^## .*\.\./examples/([\w/]+\.py)\)$", shown, text, flags=re.M)
+    return re.sub(r"^## \[(.*)\]\((.*)\)$", shown, text, flags=re.M)
 
 
 def contents() -> str:
@@ -113,14 +122,15 @@ def assemble() -> None:
         if path.suffix == ".svg":
             shutil.copy(path, SOURCE / page)
         elif path.suffix == ".md":
-            text = gallery(path.read_text()) if page == "gallery.md" else path.read_text()
-            write(page, linked(text, path, page))
-    for path, page in PAGES.items():
-        if path.suffix == ".py":
-            write(page, example(path))
-        elif page != "index.md":
             write(page, linked(path.read_text(), path, page))
-    examples = "\n".join(f"examples/{path.stem}" for path in SCRIPTS)
+    for path, page in PAGES.items():
+        if path.suffix == ".md" and page != "index.md":
+            write(page, linked(path.read_text(), path, page))
+    for path, title in titles().items():
+        shutil.copy(picture_of(path), SOURCE / "examples")
+        write(PAGES[path], example(path, title))
+    write("gallery.md", gallery((SOURCE / "gallery.md").read_text()))
+    examples = "\n".join(PAGES[path].removesuffix(".md") for path in titles())
     with (SOURCE / "gallery.md").open("a") as file:
         file.write(f"\n```{{toctree}}\n:hidden:\n\n{examples}\n```\n")
     with (SOURCE / "index.md").open("a") as file:
