@@ -15,11 +15,19 @@ BIN := $(VENV)/bin
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: demo test lint bench oracles golden clean
+.PHONY: demo docs examples test lint bench oracles golden clean
 
-demo: $(VENV)/.demo
+demo: $(VENV)/.examples
 	$(THREADS) $(BIN)/python examples/digits.py
 	$(THREADS) $(BIN)/python examples/heat.py
+
+# Runs all examples and the notebook, which draw what they find into examples/build/.
+examples: $(VENV)/.examples
+	$(THREADS) $(BIN)/python -m pytest -q -m examples tests/test_examples.py $(PYTEST)
+
+# The documentation site, in build/site; its pictures are those that `make examples` draws.
+docs: $(VENV)/.docs
+	$(BIN)/python docs/site/build.py
 
 test: $(VENV)/.dev
 	$(THREADS) $(BIN)/python -m pytest -q -n $(JOBS) $(PYTEST)
@@ -51,12 +59,16 @@ $(ORACLES_VENV)/bin/python:
 $(BENCH_VENV)/bin/python:
 	$(PYTHON) -m venv $(BENCH_VENV)
 
-$(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
-	$(PIP) $(BIN)/python -m pip install -q -e '.[demo]'
+$(VENV)/.examples: pyproject.toml | $(VENV)/bin/python
+	$(PIP) $(BIN)/python -m pip install -q -e '.[examples]'
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(PIP) $(BIN)/python -m pip install -q -e '.[dev]'
+	touch $@
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(PIP) $(BIN)/python -m pip install -q -e '.[docs]'
 	touch $@
 
 $(ORACLES_VENV)/.oracles: pyproject.toml | $(ORACLES_VENV)/bin/python

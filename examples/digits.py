@@ -2,14 +2,16 @@
 
 The 1,797 images of 8 x 8 pixels come with scikit-learn.  The network is a list of `(W, b)` layers
 and a few helper functions; `srcdiff.value_and_grad` writes the function that returns the loss and
-its gradient, and SciPy minimises it.
+its gradient, and SciPy minimises it.  `srcdiff.grad` by the image shows what the network looks at.
 
     python examples/digits.py
 """
 
 import time
+from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 from scipy.optimize import minimize
 from sklearn.datasets import load_digits
 
@@ -88,6 +90,29 @@ def load():
     return (images[:1400], digits[:1400]), (images[1400:], digits[1400:])
 
 
+def score(x, params, digit):
+    """How much the network takes one image for a digit."""
+    return log_softmax(network(params, x[None]))[0, digit]
+
+
+def draw(params, x, y, path):
+    """Images, and the gradient of the score of their digit: what more ink would say, where."""
+    sensitivity = srcdiff.grad(score)
+    figure = Figure(figsize=(10, 2.4), layout="constrained")
+    axes = figure.subplots(2, 10)
+    for digit, (above, below) in enumerate(axes.T):
+        image = x[np.argmax(y == digit)]
+        slope = sensitivity(image, params, digit)
+        above.imshow(image.reshape(8, 8), cmap="Greys")
+        most = abs(slope).max()
+        below.imshow(slope.reshape(8, 8), cmap="RdBu", vmin=-most, vmax=most)
+    for ax in axes.flat:
+        ax.set(xticks=[], yticks=[])
+    figure.suptitle("digits, and where more ink speaks for them (blue) and against them (red)")
+    path.parent.mkdir(exist_ok=True)
+    figure.savefig(path, dpi=120)
+
+
 def main():
     (x, y), (x_test, y_test) = load()
     start = initial((64, 48, 10), np.random.default_rng(1))
@@ -97,7 +122,9 @@ def main():
         value, gradient = value_and_grad(unflatten(vector, start), x, y)
         return value, flatten(gradient)
 
-    objective(flatten(start))
+    at, h = flatten(start), 1e-6 * np.random.default_rng(2).standard_normal(flatten(start).shape)
+    difference = (objective(at + h)[0] - objective(at - h)[0]) / 2.0
+    assert np.isclose(objective(at)[1] @ h, difference, rtol=1e-5)
     print("The gradient that srcdiff wrote for `loss`:\n")
     print(value_and_grad.source)
 
@@ -131,6 +158,9 @@ def main():
     both = seconds(value_and_grad, params, x, y)
     print(f"loss {forward * 1e3:.2f} ms, loss and gradient {both * 1e3:.2f} ms", end="")
     print(f" ({both / forward:.1f} times)")
+    path = Path(__file__).parent / "build" / "digits.png"
+    draw(params, x_test, y_test, path)
+    print(f"drawn in {path.name}")
     if test <= 0.95:
         raise SystemExit("test accuracy is not above 95 %")
 

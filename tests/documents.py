@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,9 +73,16 @@ def run(text: str, folder: Path) -> list[tuple[Block, str]]:
             exec(compile(padded, str(file), "exec"), namespace)
             line += block.code.count("\n") + 1
         else:
-            value = eval(block.what, {"srcdiff": srcdiff, **namespace})
+            value = eval(block.what, {"srcdiff": srcdiff, "quoted": quoted, **namespace})
             shown.append((block, str(value).replace(str(file), file.name).rstrip() + "\n"))
     return shown
+
+
+def quoted(path: str, first: str, end: str) -> str:
+    """The lines of a file from the one that begins with `first` to the one before `end`."""
+    text = (ROOT / path).read_text()
+    start = text.index(f"\n{first}") + 1
+    return textwrap.dedent(text[start : text.index(f"\n{end}", start)])
 
 
 def updated(text: str, folder: Path) -> str:

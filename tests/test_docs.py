@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+import srcdiff
 from tests import documents
 from tests.rules import table as rule_table
 
@@ -35,6 +36,23 @@ def test_readme_shows_the_targets_of_the_makefile():
     makefile = (documents.ROOT / "Makefile").read_text()
     for name in re.findall(r"(?:^|`)make (\w+)", (documents.ROOT / "README.md").read_text(), re.M):
         assert re.search(rf"^{name}:", makefile, re.M), name
+
+
+def test_the_reference_has_every_public_name():
+    text = text_of("reference.md")
+    named = set(re.findall(r"^\.\. auto\w+:: srcdiff\.(\w+)", text, re.M))
+    assert named | {"rules"} == set(srcdiff.__all__)
+
+
+def test_the_gallery_has_every_example():
+    examples = documents.ROOT / "examples"
+    linked = re.findall(r"^## .*\(\.\./examples/(.*)\)$", text_of("gallery.md"), re.M)
+    scripts = [path.name for path in examples.glob("*.py")]
+    assert sorted(linked) == sorted([*scripts, "shipped/design.py"])
+
+
+def text_of(page):
+    return (documents.ROOT / "docs" / page).read_text()
 
 
 def rows(text):

@@ -275,12 +275,14 @@ class Transformed:
     def __reduce__(self) -> Any:
         """Pickled by reference: to itself where its name leads to it, else to its function.
 
-        Source that stands in no file comes along.
+        Source comes along that stands in no file, or in that of the program: what sends functions
+        elsewhere sends those of `__main__` by value.
         """
         name = found_as(self)
         if name is not None:
             return name
-        shown = {file: "".join(linecache.getlines(file)) for file in _unwritten(self.primal)}
+        files = _files_of(self.primal, "__main__")
+        shown = {file: "".join(linecache.getlines(file)) for file in files}
         sources = {file: text for file, text in shown.items() if text}
         cls, made = type(self), (self.primal, *self.made_of())
         return (made_again, (sources, cls, *made)) if sources else (cls, made)
@@ -294,7 +296,7 @@ def made_again(sources: Mapping[str, str], cls: Any, primal: Any, *more: Any) ->
 
     What sends functions by value may have given all their code one file name.
     """
-    for file in _unwritten(primal):
+    for file in _files_of(primal):
         known = "".join(linecache.getlines(file))
         own = (sources[file],) if file in sources else sources.values()
         new = [text for text in own if text not in known]
@@ -303,7 +305,11 @@ def made_again(sources: Mapping[str, str], cls: Any, primal: Any, *more: Any) ->
     return cls(primal, *more)
 
 
-def _unwritten(primal: Any) -> list[str]:
-    """The names, of no files, that the code of a function and of those that it calls has."""
-    files = dict.fromkeys(f.__code__.co_filename for f, *_ in watched(primal, {}).functions)
-    return [file for file in files if not os.path.exists(file)]
+def _files_of(primal: Any, module: str | None = None) -> list[str]:
+    """What the code of a function, and of those that it calls, says it stands in, and is no file.
+
+    Files too of functions of the module.
+    """
+    functions = [f for f, *_ in watched(primal, {}).functions]
+    named = {f.__code__.co_filename: f.__module__ == module for f in functions}
+    return [file for file, mine in named.items() if mine or not os.path.exists(file)]

@@ -480,6 +480,21 @@ class TestNative:
         assert said[0] == said[1] != ""
         assert seen[0] and seen[0] == seen[1]
 
+    def test_what_is_kept_serves_functions_of_no_module(self, tmp_path):
+        """Numba imports the module that a function stood in when it was compiled."""
+        program = (
+            "import linecache, numpy as np, srcdiff\n"
+            "text = 'import numpy as np\\ndef bowl(x):\\n    return np.sum(np.exp(x) * x)'\n"
+            "linecache.cache['<cell>'] = len(text), None, text.splitlines(True), '<cell>'\n"
+            "exec(compile(text, '<cell>', 'exec'), space := {'__name__': 'nowhere'})\n"
+            "print(srcdiff.grad(space['bowl'], compile='numba')(np.zeros(2)).tolist())\n"
+        )
+        where = {**os.environ, "SRCDIFF_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+        for _ in range(2):
+            done = subprocess.run([sys.executable, "-c", program], check=False,
+                                  capture_output=True, text=True, env=where)  # fmt: skip
+            assert done.stdout.strip() == "[1.0, 1.0]", done.stderr
+
     def test_nothing_is_kept_where_nothing_can_be_written(self, tmp_path, monkeypatch):
         (tmp_path / "file").write_text("")
         monkeypatch.setenv("SRCDIFF_CACHE_DIR", str(tmp_path / "file"))

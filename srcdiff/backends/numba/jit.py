@@ -240,7 +240,9 @@ def loaded(made: Made, refs: Mapping[str, Any], title: str, primal: Any) -> Load
     if kept is None:
         text, file = module_of_functions(made, refs, primal, IN_MEMORY)
     places = places_in(text, made.emitted)
-    space = compile_module(text, {}, title, signatures.module_of(primal), places, kept)
+    # Numba imports the module of what it kept, which the function may have left since.
+    module = signatures.module_of(primal) if kept is None else __name__
+    space = compile_module(text, {}, title, module, places, kept)
     constants = copied(outside)
     space.update((n, v) for n, v in constants.items() if n in space)
     functions = {n: Called(space[n], places, {}) for n in made.emitted.functions}
