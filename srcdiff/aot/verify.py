@@ -21,8 +21,8 @@ from srcdiff.api.gradcheck import gradcheck
 from srcdiff.api.point import Point
 from srcdiff.backends.loader import compile_module
 from srcdiff.backends.numba import jit
-from srcdiff.driver.options import Options, at, with_unused
-from srcdiff.driver.structures import leaves, random_like
+from srcdiff.driver.options import Options, with_unused
+from srcdiff.driver.structures import at, leaves, random_like
 from srcdiff.errors import GradcheckError
 from srcdiff.frontend.signatures import place_of
 from srcdiff.ir.frozen import replace

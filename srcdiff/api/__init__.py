@@ -4,8 +4,10 @@ Each takes a function, and most give a callable that is generated at its first c
 
 `grad`: `grad`, `value_and_grad`, and the texts: `source`, `stages`.
 `vjp`: one forward run and its pullback.
+`forward`: the function of forward mode, and tangents of arguments.
 `jvp`: `jvp` and `linearize`, derivatives along directions.
-`jacobian`: `jacobian`, `hessian`, and products with the Hessian: `hvp`, `vhp`.
+`jacobian`: `jacobian` and `hessian`.
+`products`: products with the Hessian: `hvp`, `vhp`.
 `backward`: gradients that are added into buffers.
 `run`: one recorded execution, from which gradients are taken as from a graph.
 `differentiable`: a function that stays itself and knows its derivatives.

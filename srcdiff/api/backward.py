@@ -125,9 +125,9 @@ class Backward(Transformed, Generic[R]):
     """Runs `primal`, and adds its gradients in place into the buffers of a store."""
 
     def __init__(self, primal: Any, options: Options) -> None:
+        self.made = Derivative(primal, options)
         signature = with_keywords(signature_of(primal), into=..., grad_outputs=None)
         super().__init__(primal, options, signature)
-        self.made = Derivative(primal, options)
         inputs, names = self.made.request.inputs, parameter_names(primal)
         self.keys = [store_key(item.param, item.path, names) for item in inputs]
 

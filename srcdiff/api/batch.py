@@ -22,10 +22,10 @@ from srcdiff.backends.loader import compile_text
 from srcdiff.driver.callables import with_keywords
 from srcdiff.driver.derivative import Derivative, derivative_of
 from srcdiff.driver.executable import CANNOT
-from srcdiff.driver.options import Options, Path, at, part_of
+from srcdiff.driver.options import Options
 from srcdiff.driver.pipeline import analysed
 from srcdiff.driver.pullback import Pullback
-from srcdiff.driver.structures import leaves, with_leaves, zeros
+from srcdiff.driver.structures import Path, at, leaves, part_of, with_leaves, zeros
 from srcdiff.errors import CotangentError, UnsupportedError, entry, placed
 from srcdiff.frontend.request import Input, spelled
 from srcdiff.frontend.signatures import place_of, signature_of

@@ -18,9 +18,11 @@ from srcdiff.api.point import Point
 from srcdiff.api.run import active_parameters
 from srcdiff.api.verify import Line, element, said_of_kink, source_of
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.options import Options, Path, at
+from srcdiff.driver.options import Options
 from srcdiff.driver.pullback import Pullback
 from srcdiff.driver.structures import (
+    Path,
+    at,
     inner,
     leaves,
     plus,

@@ -88,12 +88,11 @@ class Jacobian(Transformed, Generic[P]):
         target_of(primal, options)  # what is refused is said at once
         self.mode, self.sparsity = mode, sparsity
         self._sparse = None if sparsity is None else Sparse(sparsity, mode)
-        self._function, self._asked = primal, options
 
     @entry
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> Any:
         """The matrix at these arguments."""
-        value, matrix = self.at(Point(self._function, self._asked, args, kwargs))
+        value, matrix = self.at(Point(self._function, self._asked, *self.given(args, kwargs)))
         return self.options.with_aux(value, matrix)
 
     def at(self, point: Point) -> tuple[Any, Any]:
@@ -152,7 +151,7 @@ class Hessian(Jacobian[P]):
         self, primal: Any, options: Options, mode: str | None = "forward", sparsity: Any = None
     ) -> None:
         super().__init__(primal, options, mode, sparsity)
-        self._function, self._asked = of_gradient(primal, options)
+        self._function, self._asked = of_gradient(self._function, self._asked)
 
     def at(self, point: Point) -> tuple[Any, Any]:
         """The value of the gradient at a point, and the matrix; None for an input without one."""

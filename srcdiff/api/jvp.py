@@ -15,9 +15,9 @@ from srcdiff.driver.options import (
     constants_apart,
     parameter_names,
     star_of,
-    tangent_of,
     target_of,
 )
+from srcdiff.driver.structures import tangent_of
 from srcdiff.errors import CotangentError, CotangentTypeError, TransformError, entry, refused
 from srcdiff.frontend.request import items_of
 from srcdiff.frontend.signatures import named, place_of, signature_of
@@ -138,14 +138,15 @@ class Jvp(Transformed, Generic[P, R]):
     @entry
     def __call__(self, /, *args: Any, tangents: Any, **kwargs: Any) -> Any:
         """The value and the tangent, at these arguments."""
-        value, tangent = _along(self.primal, self.options, args, kwargs, tangents)
+        args, kwargs = self.given(args, kwargs)
+        value, tangent = _along(self._function, self._asked, args, kwargs, tangents)
         return self.options.with_value(value, tangent)
 
     @property
     def made(self) -> Forward:
         """The function of forward mode, by the inputs or the first parameter."""
-        inputs = 0 if self.options.inputs is None else self.options.inputs
-        return forward_of(self.primal, self.options, tuple(items_of(inputs)[1]))
+        inputs = 0 if self._asked.inputs is None else self._asked.inputs
+        return forward_of(self._function, self._asked, tuple(items_of(inputs)[1]))
 
 
 @overload
@@ -237,7 +238,7 @@ class Linearized(Jvp[P, R]):
     @entry
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> Any:
         """The value at these arguments, and the linear function there."""
-        linear = Linear(self.primal, self.options, args, kwargs)
+        linear = Linear(self._function, self._asked, *self.given(args, kwargs))
         again, more = copied((args, kwargs))
         value = self.primal(*again, **more)
         if self.options.has_aux and not (isinstance(value, tuple) and len(value) == 2):

@@ -15,9 +15,8 @@ import numpy as np
 from srcdiff.api.batch import batched, hold_memory
 from srcdiff.api.point import Point
 from srcdiff.driver.executable import CANNOT
-from srcdiff.driver.options import Path, at
 from srcdiff.driver.pullback import Pullback
-from srcdiff.driver.structures import leaves, with_leaves, zeros
+from srcdiff.driver.structures import Path, at, leaves, with_leaves, zeros
 from srcdiff.errors import DtypeError
 from srcdiff.frontend.request import spelled
 from srcdiff.ir.frozen import frozen

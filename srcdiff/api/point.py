@@ -10,10 +10,10 @@ from typing import Any
 from srcdiff.api.forward import Forward, forward_of, tangent_like
 from srcdiff.driver.derivative import derivative_of
 from srcdiff.driver.executable import CANNOT
-from srcdiff.driver.options import Options, at, names_parameter, selected, tangent_of
+from srcdiff.driver.options import Options
 from srcdiff.driver.pullback import Pullback
 from srcdiff.driver.snapshots import same
-from srcdiff.driver.structures import with_leaf, zeros
+from srcdiff.driver.structures import at, names_parameter, selected, tangent_of, with_leaf, zeros
 from srcdiff.errors import CotangentError, UnsupportedError
 from srcdiff.frontend.free_variables import WithFree
 from srcdiff.frontend.request import Request

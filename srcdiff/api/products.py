@@ -31,12 +31,12 @@ class Product(Transformed, Generic[P]):
     def __init__(self, primal: Any, options: Options) -> None:
         super().__init__(primal, options, with_keywords(signature_of(primal), v=None))
         target_of(primal, options)  # what is refused is said at once
-        self.made, self._asked = of_gradient(primal, options)
+        self.made, self._how = of_gradient(self._function, self._asked)
 
     @entry
     def __call__(self, /, *args: Any, v: Any = None, **kwargs: Any) -> Any:
         """The product at these arguments."""
-        point = Point(self.made, self._asked, args, kwargs)
+        point = Point(self.made, self._how, *self.given(args, kwargs))
         value, found = self.product(point, _one(point) if v is None else v)
         return self.options.with_aux(value, without_unused(point, value, found, 1))
 

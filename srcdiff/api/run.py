@@ -16,15 +16,9 @@ from srcdiff.api.point import Point
 from srcdiff.driver.arguments import check_plain
 from srcdiff.driver.callables import offers
 from srcdiff.driver.derivative import Derivative, derivative_of
-from srcdiff.driver.options import (
-    Options,
-    Path,
-    apart,
-    at,
-    with_unused,
-)
+from srcdiff.driver.options import Options, apart, with_unused
 from srcdiff.driver.pullback import Pullback, held_in
-from srcdiff.driver.structures import leaves, with_leaf, zeros
+from srcdiff.driver.structures import Path, at, leaves, with_leaf, zeros
 from srcdiff.errors import (
     CotangentError,
     DtypeError,

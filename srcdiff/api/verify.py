@@ -27,12 +27,23 @@ from srcdiff.api.forward import last_params, pushed
 from srcdiff.api.point import Point
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.executable import Compiled, CompiledPair
-from srcdiff.driver.options import Options, Path, at, behind_aux, star_of
+from srcdiff.driver.options import Options, star_of
 from srcdiff.driver.pullback import recorded
 from srcdiff.driver.replay import World
 from srcdiff.driver.second_order import effects
 from srcdiff.driver.snapshots import contents
-from srcdiff.driver.structures import inner, leaves, magnitude, plus, random_like, with_leaf, zeros
+from srcdiff.driver.structures import (
+    Path,
+    at,
+    behind_aux,
+    inner,
+    leaves,
+    magnitude,
+    plus,
+    random_like,
+    with_leaf,
+    zeros,
+)
 from srcdiff.errors import UnverifiedWarning, WrongDerivativeError, placed
 from srcdiff.frontend.request import Input, spelled
 from srcdiff.frontend.signatures import named, place_of, signature_of

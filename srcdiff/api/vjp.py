@@ -36,24 +36,25 @@ class Vjp(Transformed, Generic[P, R]):
     @entry
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> Any:
         """The value at these arguments, and the pullback."""
-        made = self.by(self._active(args) if self.options.inputs is None else self.options.inputs)
+        args, kwargs = self.given(args, kwargs)  # type: ignore[assignment]
+        made = self.by(self._active(args) if self._asked.inputs is None else self._asked.inputs)
         return self.options.with_value(*made.recorded(args, kwargs))
 
     def _active(self, args: tuple[Any, ...]) -> Any:
         """The positional arguments that can carry a derivative."""
-        names = list(signature_of(self.primal).parameters)[: len(args)]
+        names = list(signature_of(self._function).parameters)[: len(args)]
         check_plain(dict(zip(names, args)))
         found = [n for n, a in zip(names, args) if ir.is_active_kind(kind_of(a, n))]
         return found[0] if len(found) == 1 else tuple(found)
 
     def by(self, inputs: Any) -> Derivative:
         """The gradient by some inputs."""
-        return derivative_of(self.primal, replace(self.options, inputs=inputs))
+        return derivative_of(self._function, replace(self._asked, inputs=inputs))
 
     @property
     def made(self) -> Derivative:
         """The gradient by the inputs, or the first parameter."""
-        return self.by(0 if self.options.inputs is None else self.options.inputs)
+        return self.by(0 if self._asked.inputs is None else self._asked.inputs)
 
 
 @overload

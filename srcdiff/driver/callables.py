@@ -18,15 +18,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 from srcdiff import ir, texts
+from srcdiff.backends.loader import compile_text
 from srcdiff.driver.guards import watched
-from srcdiff.driver.options import Options, apart, each_input, of_all, options_of
+from srcdiff.driver.options import (
+    Options,
+    apart,
+    each_input,
+    of_all,
+    options_of,
+    parameter_names,
+)
 from srcdiff.errors import CotangentTypeError, UnsupportedError, entry
+from srcdiff.frontend.request import parse_path
+from srcdiff.frontend.signatures import named, signature_of
 from srcdiff.frontend.source.parse import describe
+from srcdiff.ir import SEED
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.runtime import records
 from srcdiff.runtime.devices import canonical, is_of_numba
-from srcdiff.runtime.service import is_derivative, is_jacobian
+from srcdiff.runtime.service import is_derivative, is_jacobian, made_once
 
 C = TypeVar("C", bound=type)
 F = TypeVar("F", bound=Callable[..., Any])
@@ -112,6 +123,44 @@ def declared_kind(param: inspect.Parameter) -> ir.Kind:
     ):
         return ir.NUMERIC
     return kind_of(default, param.name)
+
+
+# --- a parameter that is called as the cotangent of a derivative is -------------------------------
+
+
+NEW = f"{SEED}_"
+
+
+def without_seed(f: Any, options: Options) -> tuple[Any, Options]:
+    """A function in which no parameter is called `grad_outputs`, and the options for it."""
+    if SEED not in parameter_names(f):
+        return f, options
+    if NEW in parameter_names(f):
+        return f, options  # it is refused
+    def renamed(item: Any) -> Any:
+        """An input by the new name."""
+        named = isinstance(item, str) and parse_path(item).param == SEED
+        return f"{NEW}{item.strip().removeprefix(SEED)}" if named else item
+
+    function = made_once(f, ("without seed",), lambda: _renamed(f))
+    return function, replace(options, inputs=each_input(renamed, options.inputs))
+
+
+def _renamed(f: Any) -> Any:
+    """A function that calls `f`, and has another name for that parameter."""
+    own = signature_of(f)
+    params = [
+        p.replace(name=NEW if p.name == SEED else p.name, default=p.empty, annotation=p.empty)
+        for p in own.parameters.values()
+    ]
+    uses = [
+        f"{old}={p.name}" if p.kind is p.KEYWORD_ONLY else str(p)
+        for old, p in zip(own.parameters, params)
+    ]
+    head = own.replace(parameters=params, return_annotation=own.empty)
+    function = ir.Fresh({*own.parameters, NEW, named(f)})(named(f)).id
+    text = f"def {named(f)}{head}:\n    return {function}({', '.join(uses)})\n"
+    return compile_text(text, {function: f}, named(f), f)
 
 
 # --- methods of an object -------------------------------------------------------------------------
@@ -240,6 +289,16 @@ class Transformed:
         functools.update_wrapper(self, primal, updated=())
         del self.__dict__["__wrapped__"]
         self.__signature__ = signature
+        self._function, self._asked = without_seed(primal, options)
+        self._is_renamed = self._function is not primal
+
+    def given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The arguments of the function as those of the one that is differentiated."""
+        if not self._is_renamed:
+            return args, kwargs
+        bound = signature_of(self.primal).bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.args, {NEW if k == SEED else k: value for k, value in bound.kwargs.items()}
 
     @classmethod
     def of(cls, f: Any, *more: Any) -> Any:

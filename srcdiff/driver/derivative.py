@@ -49,17 +49,8 @@ from srcdiff.driver.executable import (
     made_alike,
 )
 from srcdiff.driver.guards import Watch, unchanged, watched
-from srcdiff.driver.options import (
-    Options,
-    given_at,
-    names_parameter,
-    part_of,
-    request_of,
-    selected,
-    target_of,
-    uncompiled,
-    with_arrays,
-)
+from srcdiff.driver.options import Options, request_of, target_of, uncompiled, with_arrays
+from srcdiff.driver.structures import given_at, names_parameter, part_of, selected
 from srcdiff.errors import (
     SrcdiffError,
     TransformError,

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, TypedDict, TypeVar
 
 from srcdiff import ir
 from srcdiff.errors import DtypeError, EmptyInputsError, TransformError, UnsupportedError
-from srcdiff.frontend.request import Input, Member, Nested, Request, items_of, parse_path, spelled
+from srcdiff.frontend.request import Input, Request, items_of, parse_path
 from srcdiff.frontend.signatures import named, place_of, signature_of
 from srcdiff.frontend.source.parse import of_ours
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.runtime.service import is_derivative
-from srcdiff.runtime.trees import differentiable_part
 from srcdiff.runtime.workspace import check_counts
-from srcdiff.specialize.objects.places import item_at
 from srcdiff.specialize.static_values import constant, is_constant
 
 
@@ -205,7 +203,7 @@ def request_of(f: Any, options: Options) -> Request:
         options.has_aux,
         options.unused != "error",
         options.unused == "zeros",
-        f"{_base_name(f)}_{kind}",
+        f"{base_name(f)}_{kind}",
         mode=options.mode,
         checks=" or ".join(["nan"] * options.check_nan + ["inf"] * options.check_inf),
         strong_zeros=options.strong_zeros,
@@ -332,7 +330,7 @@ def _check_unambiguous(f: Any, options: Iterable[str]) -> None:
         rest = name not in ("inputs", "outputs") and any(p.kind is p.VAR_KEYWORD for p in params)
         if rest or any(p.name == name for p in params):
             raise TransformError(
-                f"`{_base_name(f)}` may be given `{name}` itself, which is an option here",
+                f"`{base_name(f)}` may be given `{name}` itself, which is an option here",
                 place_of(f),
                 remedy=f"Give the options first, and the arguments in another call: "
                 f"`transform(f, {name}=...)(*args)`.",
@@ -345,14 +343,14 @@ def _check_parameters(f: Any, names: tuple[str, ...]) -> None:
         raise of_ours(f)
     if SEED in names:
         raise TransformError(
-            f"`{_base_name(f)}` has a parameter called `{SEED}`, which is the name of the "
+            f"`{base_name(f)}` has a parameter called `{SEED}`, which is the name of the "
             "cotangent of its derivative",
             place_of(f),
-            remedy="Rename the parameter.",
+            remedy="Rename the parameter, or use srcdiff.vjp: its pullback takes the cotangent.",
         )
     if not names:
         raise TransformError(
-            f"`{_base_name(f)}` has no parameters, so there is nothing to differentiate by",
+            f"`{base_name(f)}` has no parameters, so there is nothing to differentiate by",
             place_of(f),
             remedy="Make what it reads a parameter.",
         )
@@ -362,7 +360,7 @@ def _hashable(outputs: Any) -> Any:
     return tuple(map(_hashable, outputs)) if isinstance(outputs, list) else outputs
 
 
-def _base_name(f: Any) -> str:
+def base_name(f: Any) -> str:
     """The name from which that of a derivative is made."""
     if is_derivative(f):
         return str(f.request.name)
@@ -380,7 +378,7 @@ def _input(item: Any, names: tuple[str, ...], f: Any) -> Input:
         raise TransformError(
             f"inputs: expected positions or names of parameters, given {type(item).__name__}",
             place_of(f),
-            remedy=f"The parameters of `{_base_name(f)}` are: {', '.join(names)}.",
+            remedy=f"The parameters of `{base_name(f)}` are: {', '.join(names)}.",
         )
     if isinstance(item, int):
         rest = star_of(f)
@@ -415,7 +413,7 @@ def _no_star(found: Input, f: Any) -> Input:
     if not found.path and _is_star(found.param, f):
         param = str(signature_of(f).parameters[found.param])
         raise UnsupportedError(
-            f"the input `{param.partition(':')[0]}` of `{_base_name(f)}` stands for any "
+            f"the input `{param.partition(':')[0]}` of `{base_name(f)}` stands for any "
             "number of arguments",
             place_of(f),
             remedy="Name the parameters, or pass a list or dict as one of them.",
@@ -425,87 +423,7 @@ def _no_star(found: Input, f: Any) -> Input:
 
 def _unknown(item: Any, names: tuple[str, ...], f: Any) -> TransformError:
     return TransformError(
-        f"`{_base_name(f)}` has no input {item!r}",
+        f"`{base_name(f)}` has no input {item!r}",
         place_of(f),
         remedy=f"Its parameters are: {', '.join(names) or 'none'}.",
     )
-
-
-def part_of(kind: ir.Kind, item: Input, f: Any) -> ir.Kind:
-    """The kind of an input of `f` in a parameter of a kind; refused where nothing is so named."""
-    for key in item.path:
-        inner = item_at(kind, key)
-        if isinstance(kind, ir.Dict) and kind.cls is not None and inner is None:
-            known = ", ".join(str(k) for k, _ in kind.items)
-            raise TransformError(
-                f"`{kind.cls.__name__}` has no attribute `{key}`, which the input "
-                f"`{spelled(item.param, item.path)}` names",
-                place_of(f),
-                remedy=f"Its attributes are: {known or 'none'}.",
-            )
-        kind = ir.UNKNOWN if inner is None else inner
-    return kind
-
-
-def given_at(value: Any, item: Input, f: Any) -> Any:
-    """The input in the argument that it is a part of; refused where there is no such item."""
-    try:
-        return at(value, item.path)
-    except (IndexError, KeyError) as error:
-        raise TransformError(
-            f"the argument for `{item.param}` of `{_base_name(f)}` has no item "
-            f"`{spelled(item.param, item.path)}`, which is an input",
-            place_of(f),
-            remedy="Compare the inputs with the arguments.",
-        ) from error
-
-
-def behind_aux(outputs: Any, params: Container[str]) -> Any:
-    """The outputs among what a function returns that gives something else beside them."""
-    if outputs is None:
-        return 0
-    if isinstance(outputs, (tuple, list)) and not isinstance(outputs, Nested):
-        return tuple(behind_aux(one, params) for one in outputs)
-    return outputs if outputs in params else Nested((0, outputs))
-
-
-# --- what `outputs` selects of what a function returned, and its tangent -------------------------
-
-
-Path = tuple[Any, ...]
-
-
-def selected(value: Any, outputs: Any, values: Mapping[str, Any]) -> Any:
-    """The selected outputs of what a function returned, or left in its arguments."""
-    if outputs is None:
-        return value
-    if isinstance(outputs, Nested):
-        return at(value, outputs)
-    if isinstance(outputs, (tuple, list)):
-        return tuple(selected(value, one, values) for one in outputs)
-    if isinstance(outputs, str) and outputs in values:
-        return values[outputs]
-    single = not isinstance(value, (tuple, list, dict))
-    return value if single and outputs in (0, -1) else value[outputs]
-
-
-def tangent_of(tangent: Any, value: Any, outputs: Any, params: Container[str]) -> Any:
-    """The tangent of the outputs, None where they are no floating point numbers."""
-    if names_parameter(outputs, params):
-        return tangent
-    return differentiable_part(tangent, selected(value, outputs, {}))
-
-
-def names_parameter(outputs: Any, params: Container[str]) -> bool:
-    """Whether one of the outputs is a parameter that is written into."""
-    if isinstance(outputs, (tuple, list)) and not isinstance(outputs, Nested):
-        return any(names_parameter(o, params) for o in outputs)
-    return isinstance(outputs, str) and outputs in params
-
-
-def at(tree: Any, path: Path) -> Any:
-    """The part of a structure at the end of some keys, None below a None."""
-    for key in path:
-        if tree is not None:
-            tree = getattr(tree, key) if isinstance(key, Member) else tree[key]
-    return tree

@@ -6,17 +6,23 @@ of the same form with other leaves, and what is done leaf by leaf.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from srcdiff.driver.options import Path, at
-from srcdiff.frontend.request import Member
+from srcdiff import ir
+from srcdiff.driver.options import base_name
+from srcdiff.errors import TransformError
+from srcdiff.frontend.request import Input, Member, Nested, spelled
+from srcdiff.frontend.signatures import place_of
 from srcdiff.runtime import records
 from srcdiff.runtime.devices import is_any_array
 from srcdiff.runtime.layout import laid_like
-from srcdiff.runtime.trees import like_sequence
+from srcdiff.runtime.trees import differentiable_part, like_sequence
+from srcdiff.specialize.objects.places import item_at
+
+Path = tuple[Any, ...]
 
 
 def _held(tree: Any) -> Mapping[Any, Any] | None:
@@ -136,3 +142,80 @@ def _product(one: Any, two: Any) -> float:
     """The real inner product of two arrays or numbers, added up in double precision."""
     wide = np.result_type(one, two, np.float64)
     return float(np.real(np.vdot(np.asarray(one, wide), np.asarray(two, wide))))
+
+
+# --- what `inputs` and `outputs` select -----------------------------------------------------------
+
+
+def part_of(kind: ir.Kind, item: Input, f: Any) -> ir.Kind:
+    """The kind of an input of `f` in a parameter of a kind; refused where nothing is so named."""
+    for key in item.path:
+        inner = item_at(kind, key)
+        if isinstance(kind, ir.Dict) and kind.cls is not None and inner is None:
+            known = ", ".join(str(k) for k, _ in kind.items)
+            raise TransformError(
+                f"`{kind.cls.__name__}` has no attribute `{key}`, which the input "
+                f"`{spelled(item.param, item.path)}` names",
+                place_of(f),
+                remedy=f"Its attributes are: {known or 'none'}.",
+            )
+        kind = ir.UNKNOWN if inner is None else inner
+    return kind
+
+
+def given_at(value: Any, item: Input, f: Any) -> Any:
+    """The input in the argument that it is a part of; refused where there is no such item."""
+    try:
+        return at(value, item.path)
+    except (IndexError, KeyError) as error:
+        raise TransformError(
+            f"the argument for `{item.param}` of `{base_name(f)}` has no item "
+            f"`{spelled(item.param, item.path)}`, which is an input",
+            place_of(f),
+            remedy="Compare the inputs with the arguments.",
+        ) from error
+
+
+def behind_aux(outputs: Any, params: Container[str]) -> Any:
+    """The outputs among what a function returns that gives something else beside them."""
+    if outputs is None:
+        return 0
+    if isinstance(outputs, (tuple, list)) and not isinstance(outputs, Nested):
+        return tuple(behind_aux(one, params) for one in outputs)
+    return outputs if outputs in params else Nested((0, outputs))
+
+
+def selected(value: Any, outputs: Any, values: Mapping[str, Any]) -> Any:
+    """The selected outputs of what a function returned, or left in its arguments."""
+    if outputs is None:
+        return value
+    if isinstance(outputs, Nested):
+        return at(value, outputs)
+    if isinstance(outputs, (tuple, list)):
+        return tuple(selected(value, one, values) for one in outputs)
+    if isinstance(outputs, str) and outputs in values:
+        return values[outputs]
+    single = not isinstance(value, (tuple, list, dict))
+    return value if single and outputs in (0, -1) else value[outputs]
+
+
+def tangent_of(tangent: Any, value: Any, outputs: Any, params: Container[str]) -> Any:
+    """The tangent of the outputs, None where they are no floating point numbers."""
+    if names_parameter(outputs, params):
+        return tangent
+    return differentiable_part(tangent, selected(value, outputs, {}))
+
+
+def names_parameter(outputs: Any, params: Container[str]) -> bool:
+    """Whether one of the outputs is a parameter that is written into."""
+    if isinstance(outputs, (tuple, list)) and not isinstance(outputs, Nested):
+        return any(names_parameter(o, params) for o in outputs)
+    return isinstance(outputs, str) and outputs in params
+
+
+def at(tree: Any, path: Path) -> Any:
+    """The part of a structure at the end of some keys, None below a None."""
+    for key in path:
+        if tree is not None:
+            tree = getattr(tree, key) if isinstance(key, Member) else tree[key]
+    return tree

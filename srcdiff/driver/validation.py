@@ -26,7 +26,6 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.codegen.link import part_request
 from srcdiff.driver.arguments import arrays_of, overlap
-from srcdiff.driver.options import at, given_at
 from srcdiff.driver.pipeline import PRIMAL_PASSES, State, Watch, pair_of, run
 from srcdiff.driver.replay import (
     Look,
@@ -40,7 +39,7 @@ from srcdiff.driver.replay import (
     leaves,
     size,
 )
-from srcdiff.driver.structures import inner, plus, random_like, with_leaf
+from srcdiff.driver.structures import at, given_at, inner, plus, random_like, with_leaf
 from srcdiff.driver.structures import leaves as leaves_of
 from srcdiff.errors import TransformError, ValidationError
 from srcdiff.frontend.closures import Lifted

@@ -454,6 +454,34 @@ def test_an_option_is_no_argument_of_the_function(name):
             run()
 
 
+def with_seed(x, grad_outputs, *more, scale=2.0):
+    return np.sum(x * x * grad_outputs["a"]) * scale
+
+
+def keyword_seed(x, *, grad_outputs=3.0):
+    return np.sum(x * x) * grad_outputs
+
+
+def test_a_parameter_may_be_called_as_the_cotangent_is():
+    given, expected = {"a": Y}, 2.0 * X * Y * 3.0
+    value, pullback = srcdiff.vjp(with_seed)(X, given, scale=3.0)
+    agree((value, pullback()), (with_seed(X, given, scale=3.0), (expected, {"a": X * X * 3.0})))
+    by = {"both": ("x", "grad_outputs['a']"), "one": "grad_outputs['a']"}
+    _, pullback = srcdiff.vjp(with_seed, inputs=by["both"])(X, grad_outputs=given)
+    agree(pullback(grad_outputs=2.0), (4.0 * X * Y * 2.0, X * X * 4.0))
+    tangent = srcdiff.jvp(with_seed, inputs=by["one"])(X, given, tangents=V)[1]
+    agree(tangent, np.sum(X * X * V) * 2.0)
+    agree(srcdiff.linearize(with_seed)(X, given, scale=2.0)[1](None, {"a": V}), tangent)
+    agree(srcdiff.hessian(with_seed)(X, given), np.diag(4.0 * Y))
+    agree(srcdiff.hvp(with_seed)(X, given, v=V), 4.0 * Y * V)
+    agree(srcdiff.vjp(keyword_seed)(X)[1](), 6.0 * X)
+    agree(srcdiff.jacobian(keyword_seed)(X, grad_outputs=2.0), 4.0 * X)
+    for make in (srcdiff.grad, srcdiff.value_and_grad, srcdiff.backward):
+        with pytest.raises(TransformError, match="has a parameter called `grad_outputs`") as info:
+            make(with_seed)
+        assert "srcdiff.vjp" in info.value.remedy
+
+
 def test_options_beside_any_keywords():
     assert srcdiff.vjp(lambda x, compile: x * x, 2.0, 3.0, unused="zeros")[1]() == (4.0, 0.0)
     with pytest.raises(ValueError, match="workspace: expected True or False, given ndarray"):
