@@ -18,7 +18,9 @@ BIN := $(VENV)/bin
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: demo test lint bench oracles golden packages installed clean
+.PHONY: setup demo test lint bench oracles golden packages installed clean
+
+setup: $(VENV)/.dev
 
 demo: $(VENV)/.demo
 	$(THREADS) $(BIN)/python examples/digits.py
