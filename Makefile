@@ -1,12 +1,15 @@
 # Each target makes its virtual environment on first use, from pyproject.toml, and reuses it.
 #   make test PYTHON=python3.13 VENV=.venv-3.13     the suite on another Python
 #   make test PYTEST='-k loops'                     a part of it
+#   make packages installed                         wheel and sdist, used in an empty environment
 
 PYTHON ?= python3
 VENV ?= .venv
 ORACLES_PYTHON ?= $(PYTHON)
 ORACLES_VENV ?= .venv-oracles
 BENCH_VENV ?= .venv-bench
+INSTALLED ?= .venv-installed
+PACKAGE ?= dist/*.whl
 PYTEST ?=
 JOBS ?= 2
 
@@ -15,7 +18,10 @@ BIN := $(VENV)/bin
 THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: demo docs examples test lint bench oracles golden clean
+.PHONY: setup demo docs examples test lint bench oracles golden packages installed clean
+
+setup: $(VENV)/.dev
+
 
 demo: $(VENV)/.examples
 	$(THREADS) $(BIN)/python examples/digits.py
@@ -46,6 +52,18 @@ oracles: $(ORACLES_VENV)/.oracles
 golden: $(VENV)/.dev
 	$(BIN)/python -m tests.golden_update
 	$(BIN)/python -m tests.documents
+
+# The sdist, and the wheel that is built from it.
+packages: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m hatchling build -t sdist -d dist
+	$(PIP) $(BIN)/python -m pip wheel -q --no-deps --no-build-isolation --no-index -w dist dist/*.gz
+
+# What `packages` made, in an empty environment of PYTHON: `make installed PYTHON=python3.13`.
+installed: $(VENV)/.dev
+	rm -rf $(INSTALLED) && $(PYTHON) -m venv --without-pip $(INSTALLED)
+	$(PIP) $(BIN)/python -m pip --python $(INSTALLED)/bin/python install -q --no-compile $(PACKAGE)
+	$(INSTALLED)/bin/python -I tests/support/installed.py $(INSTALLED)
 
 clean:
 	rm -rf build dist .venv .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis

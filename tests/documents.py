@@ -23,7 +23,8 @@ ROOT = Path(__file__).parent.parent
 RULES = ROOT / "docs" / "rules.md"
 REFUSALS = ROOT / "docs" / "refusals.md"
 WRITTEN = {REFUSALS, RULES}
-DOCUMENTS = (ROOT / "README.md", *sorted({*(ROOT / "docs").rglob("*.md")} - WRITTEN))
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+DOCUMENTS = (ROOT / "README.md", CONTRIBUTING, *sorted({*(ROOT / "docs").rglob("*.md")} - WRITTEN))
 
 _BLOCK = re.compile(
     r"(?:<!-- generated: (?P<what>[^\n]*?) -->\n```(?:python|text)|^```python)\n(?P<code>.*?)^```$",

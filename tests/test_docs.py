@@ -1,12 +1,14 @@
 """Every Python block of README and docs runs, and generated ones show what is generated."""
 
 import re
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
 import srcdiff
 from tests import documents
+from tests.programs import PROGRAMS
 from tests.rules import table as rule_table
 
 
@@ -32,10 +34,25 @@ def test_links_lead_somewhere(path):
             assert not anchor or anchor in documents.anchors(there.read_text()), (target, anchor)
 
 
-def test_readme_shows_the_targets_of_the_makefile():
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_commands_are_there(name):
+    """The targets of the Makefile that a page names, and the modules and tests that it runs."""
     makefile = (documents.ROOT / "Makefile").read_text()
-    for name in re.findall(r"(?:^|`)make (\w+)", (documents.ROOT / "README.md").read_text(), re.M):
-        assert re.search(rf"^{name}:", makefile, re.M), name
+    text = (documents.ROOT / name).read_text()
+    targets = re.findall(r"(?:^|`)make (\w+)", text, re.M)
+    assert targets and not [t for t in targets if not re.search(rf"^{t}:", makefile, re.M)]
+    for module in re.findall(r"python -m ([\w.]+)", text):
+        assert find_spec(module), module
+    for path in re.findall(r"\b(?:tests|srcdiff)/[\w/.]+", text):
+        assert (documents.ROOT / path).exists(), path
+
+
+def test_commands_of_contributors_do_something():
+    """What is chosen by name in tests is there."""
+    found = re.findall(r"pytest -q (\S+) -k (\w+)", documents.CONTRIBUTING.read_text())
+    assert {name for _, name in found} == {"tanh", "recurrence"}
+    assert any(p.function.__name__ == "recurrence" for p in PROGRAMS)
+    assert "| `np.tanh` |" in documents.RULES.read_text()
 
 
 def test_the_reference_has_every_public_name():

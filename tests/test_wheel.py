@@ -1,51 +1,43 @@
-"""The wheel: what it holds, and that it is enough to differentiate with."""
+"""The wheel and the sdist: what they hold, that they are made alike, and that they are enough."""
 
 import os
+import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from srcdiff.version import VERSION
+
 pytest.importorskip("hatchling", reason="hatchling builds the wheel")
 ROOT = Path(__file__).parents[1]
 
-# By rules of NumPy and of SciPy, which stand in the wheel and are read by their paths.
-PROGRAM = """
-import sys
-from pathlib import Path
-import numpy as np
-import srcdiff
-from scipy import special
 
-def f(x):
-    return np.sum(np.sin(x) * special.erf(x))
-
-x = np.array([0.3, -1.2])
-g = srcdiff.grad(f)(x)
-by_hand = np.cos(x) * special.erf(x) + np.sin(x) * 2.0 / np.sqrt(np.pi) * np.exp(-x * x)
-np.testing.assert_allclose(g, by_hand, rtol=1e-14)
-here = Path(sys.argv[1]).resolve()
-assert here in Path(srcdiff.__file__).resolve().parents
-rule = srcdiff.rules.find(special.erf)
-assert here in Path(rule.template.__code__.co_filename).resolve().parents
-"""
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """The wheel, built without network and without an environment of its own."""
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+def build(kind, place, folder):
+    """The bytes of a wheel or sdist, without network and without an environment of its own."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(folder)]
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    (path,) = folder.glob("srcdiff-*.whl")
+    (path,) = folder.iterdir()
     return path
 
 
-def test_what_the_wheel_holds(wheel):
-    with zipfile.ZipFile(wheel) as file:
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The sdist, the folder that it unpacks to, and the wheel that is built there."""
+    sdist = build("sdist", ROOT, tmp_path_factory.mktemp("sdist"))
+    folder = tmp_path_factory.mktemp("unpacked")
+    with tarfile.open(sdist) as file:
+        file.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+    (place,) = folder.iterdir()
+    return sdist, place, build("wheel", place, tmp_path_factory.mktemp("wheel"))
+
+
+def test_what_the_wheel_holds(built):
+    with zipfile.ZipFile(built[2]) as file:
         names = file.namelist()
     tops = {name.split("/")[0] for name in names}
     assert len(tops) == 2 and all(top.startswith("srcdiff") for top in tops)
@@ -62,15 +54,50 @@ def sources(folder):
     return [p for p in found if "__pycache__" not in p.parts]
 
 
-def test_the_wheel_differentiates(wheel, tmp_path):
+def test_what_the_sdist_holds(built):
+    """All that a change needs: what is in the checkout, without what is made there."""
+    tops = {p.name for p in built[1].iterdir()}
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    kept = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if kept.returncode:
+        pytest.skip("no checkout of git")
+    assert tops == {name.split("/")[0] for name in kept.stdout.splitlines()} | {"PKG-INFO"}
+    inside = {str(p.relative_to(built[1])) for p in built[1].rglob("*.py")}
+    assert inside >= {name for name in kept.stdout.splitlines() if name.endswith(".py")}
+
+
+def test_builds_are_the_same(built, tmp_path):
+    """From the checkout, and at another time and place from what the sdist holds."""
+    sdist, place, wheel = built
+    os.utime(place / "srcdiff" / "version.py", (1.5e9, 1.5e9))
+    again = build("sdist", place, tmp_path / "sdist")
+    assert again.read_bytes() == sdist.read_bytes()
+    assert build("wheel", ROOT, tmp_path / "wheel").read_bytes() == wheel.read_bytes()
+
+
+def test_the_wheel_differentiates(built, tmp_path):
     """In an interpreter that finds it in a folder alone, away from the checkout."""
-    pytest.importorskip("scipy", reason="SciPy is an extra")
-    with zipfile.ZipFile(wheel) as file:
+    with zipfile.ZipFile(built[2]) as file:
         file.extractall(tmp_path / "site")
-    (tmp_path / "program.py").write_text(PROGRAM)
+    program = tmp_path / "installed.py"
+    program.write_text((ROOT / "tests" / "support" / "installed.py").read_text())
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site"), "PYTHONSAFEPATH": "1"}
-    command = [sys.executable, str(tmp_path / "program.py"), str(tmp_path / "site")]
+    command = [sys.executable, str(program), str(tmp_path / "site")]
     done = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"srcdiff {VERSION} on Python")
+
+
+def test_the_version_is_the_same_everywhere(built):
+    assert VERSION in built[0].name and VERSION in built[2].name
+    assert f"\nversion: {VERSION}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"\n## {VERSION}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_citation_has_what_the_format_asks_for():
+    lines = (ROOT / "CITATION.cff").read_text().splitlines()
+    keys = {line.partition(":")[0] for line in lines if re.match(r"\w", line)}
+    assert keys >= {"cff-version", "message", "title", "authors", "version", "license"}
+    assert lines[0] == "cff-version: 1.2.0" and "  - name: the srcdiff developers" in lines

@@ -13,7 +13,9 @@ import inspect
 import os
 import pkgutil
 import platform
+import re
 import sys
+import tempfile
 import textwrap
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
@@ -25,6 +27,7 @@ from srcdiff.aot.files import current, meaning, read_head, write
 from srcdiff.aot.job import Job, Wanted, target
 from srcdiff.aot.verify import checked_text
 from srcdiff.api.grad import all_stages
+from srcdiff.backends.numba import cache
 from srcdiff.cli.project import Project, Task, found_project, import_as_project
 from srcdiff.driver.options import SPELLINGS
 from srcdiff.errors import SrcdiffError, TargetError
@@ -327,17 +330,37 @@ def _table() -> Iterator[str]:
 
 # --- doctor --------------------------------------------------------------------------------------
 
-_PACKAGES = ("numpy", "gast", "astunparse", "scipy", "numba", "cupy", "jinja2", "pygments")
+_NEEDED = {"numpy": "2.0", "gast": "0.6", "astunparse": "1.6.3"}
+_EXTRAS = {
+    "scipy": ("scipy", "1.11", "for derivatives of what SciPy computes"),
+    "numba": ("numba", "0.62", "for compile='numba', 'loops' and 'auto'"),
+    "platformdirs": ("numba", "3", "for the folder of compiled modules"),
+    "cupy": ("cupy", "13", "for arrays on a GPU"),
+    "jinja2": ("report", "3.1", "for srcdiff report, and gradients in notebooks"),
+    "pygments": ("report", "2.15", "for srcdiff report, and colours"),
+    "tomli": ("cli", "2", "for --all, before Python 3.11"),
+}
+"""What may be installed: the extra that has it, the first version that does, what it is for."""
 
 
 def doctor(given: Namespace) -> int:
-    """Print what srcdiff runs on."""
+    """Print what srcdiff runs on, what is missing, and what for; 1 if it cannot work so."""
     print(f"srcdiff {VERSION} ({Path(__file__).resolve().parent.parent})")
     print(f"Python {platform.python_version()} ({sys.executable}), {platform.platform()}")
-    for name in _PACKAGES:
-        print(f"{name}: {_version(name)}")
+    faults = 0
+    for name, least in _NEEDED.items():
+        found = _version(name)
+        good = _is_recent(found, least)
+        faults += not good
+        print(f"{name}: {found}" + ("" if good else f"; srcdiff needs {least} or later"))
+    for name, (extra, least, purpose) in _EXTRAS.items():
+        if name != "tomli" or sys.version_info < (3, 11):
+            found = _version(name)
+            remedy = f"; {purpose}: pip install 'srcdiff[{extra}]', of {least} or later"
+            print(f"{name}: {found}" + ("" if _is_recent(found, least) else remedy))
     print(f"GPU: {_gpu()}")
-    return 0
+    print(f"compiled modules: {_kept_in()}")
+    return int(bool(faults))
 
 
 def _version(name: str) -> str:
@@ -347,6 +370,29 @@ def _version(name: str) -> str:
     except ImportError as error:
         return f"not here ({error})" if not isinstance(error, ModuleNotFoundError) else "not here"
     return str(getattr(module, "__version__", "") or importlib.metadata.version(name))
+
+
+def _is_recent(found: str, least: str) -> bool:
+    """Whether a version is there, and not before another one."""
+    have, want = ([int(n) for n in re.findall(r"\d+", v)[:3]] for v in (found, least))
+    return found[:1].isdigit() and have >= want
+
+
+def _kept_in() -> str:
+    """Where modules that Numba compiles are kept for other processes, and whether they can be."""
+    asked = os.environ.get(cache.FOLDER)
+    if asked == "":
+        return f"kept nowhere ({cache.FOLDER} is empty)"
+    try:
+        folder = cache.place(asked)
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return f"kept in {folder}"
+    except (ImportError, OSError) as error:
+        return (
+            f"kept nowhere, each process compiles anew ({error}): set {cache.FOLDER} to a folder "
+            "that can be written"
+        )
 
 
 def _gpu() -> str:

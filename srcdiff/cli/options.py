@@ -115,5 +115,5 @@ _COMMANDS: Mapping[str, tuple[str, tuple[Option, ...]]] = {
         _option("name", nargs="?", help="a function: np.tanh, scipy.special.erf, tanh"),
         _RULES, _COLOUR,
     )),
-    "doctor": ("print versions, extras and backends", ()),
+    "doctor": ("print versions, and what is missing and what for", ()),
 }  # fmt: skip

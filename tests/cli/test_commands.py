@@ -14,7 +14,7 @@ import pytest
 
 import srcdiff
 from srcdiff.aot.files import meaning
-from srcdiff.cli import main
+from srcdiff.cli import commands, main
 from srcdiff.cli.options import parser
 from srcdiff.errors import StaleError, StaleWarning
 from srcdiff.primitives import registry
@@ -560,3 +560,54 @@ def test_an_example_that_does_not_fit(model, capsys):
         err = capsys.readouterr().err
         assert err.startswith(f"srcdiff: --example: of the arguments of `loss`, {what}")
         assert err.count("\n") == 1
+
+
+# --- doctor ---------------------------------------------------------------------------------------
+
+
+def told(capsys):
+    """What `doctor` says of each package, and its exit code."""
+    code = main(["doctor"])
+    lines = capsys.readouterr().out.splitlines()
+    return code, dict(line.partition(": ")[::2] for line in lines[2:])
+
+
+def test_doctor_names_what_is_missing(monkeypatch, capsys):
+    for name in ("cupy", "jinja2", "platformdirs"):
+        monkeypatch.setitem(sys.modules, name, None)  # not there
+    monkeypatch.setattr(np, "__version__", "2.3.1")
+    monkeypatch.delenv("SRCDIFF_CACHE_DIR", raising=False)
+    code, found = told(capsys)
+    assert code == 0 and found["numpy"] == "2.3.1"
+    assert "not here" in found["cupy"]
+    assert "; for arrays on a GPU: pip install 'srcdiff[cupy]', of 13 or later" in found["cupy"]
+    assert "for srcdiff report" in found["jinja2"] and "srcdiff[report]" in found["jinja2"]
+    assert "kept nowhere, each process compiles anew (" in found["compiled modules"]
+
+
+def test_doctor_says_that_numpy_is_too_old(monkeypatch, capsys):
+    monkeypatch.setattr(np, "__version__", "1.26.4")
+    code, found = told(capsys)
+    assert code == 1
+    assert found["numpy"] == "1.26.4; srcdiff needs 2.0 or later"
+
+
+def test_doctor_tries_the_folder_of_compiled_modules(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("SRCDIFF_CACHE_DIR", str(tmp_path))
+    assert told(capsys)[1]["compiled modules"] == f"kept in {tmp_path / 'numba'}"
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("SRCDIFF_CACHE_DIR", str(tmp_path / "file"))
+    said = told(capsys)[1]["compiled modules"]
+    assert said.startswith("kept nowhere") and "set SRCDIFF_CACHE_DIR to a folder" in said
+    monkeypatch.setenv("SRCDIFF_CACHE_DIR", "")
+    assert told(capsys)[1]["compiled modules"] == "kept nowhere (SRCDIFF_CACHE_DIR is empty)"
+
+
+def test_doctor_asks_for_what_the_package_says():
+    """The versions and extras are those of pyproject.toml."""
+    text = (ROOT / "pyproject.toml").read_text()
+    for name, least in commands._NEEDED.items():
+        assert f'"{name}>={least}"' in text
+    for name, (extra, least, _) in commands._EXTRAS.items():
+        (listed,) = re.findall(rf"^{extra} = \[(.*)\]$", text, re.M)
+        assert re.search(rf"{name}(-cuda12x)?>={re.escape(least)}\b", listed), name

@@ -46,15 +46,20 @@ def file_of(title: str, text: str) -> Path | None:
     return path if path.exists() or _written(path, text) else None
 
 
+def place(asked: str | None) -> Path:
+    """The folder for modules, in the one that is asked for or the user's."""
+    if asked is None:
+        asked = importlib.import_module("platformdirs").user_cache_dir("srcdiff")
+    return Path(asked) / "numba"
+
+
 @cache
 def _folder(asked: str | None) -> Path | None:
     """The folder for modules, made where there is none."""
     if asked == "":
         return None
     try:
-        if asked is None:
-            asked = importlib.import_module("platformdirs").user_cache_dir("srcdiff")
-        folder = Path(asked) / "numba"
+        folder = place(asked)
         folder.mkdir(parents=True, exist_ok=True)
     except (ImportError, OSError) as error:
         _say(error)
