@@ -283,7 +283,8 @@ def lower_template(source: Source, mutates: str | None = None) -> Template:
     if result is None and mutates is None and below:
         _refuse(source, body[at], "the `yield` of a template gives the result")
     loc = source.loc(source.tree)
-    return _checked(Template(source.name, params(source), above, result, below, loc, doc), source)
+    made = Template(source.name, params(source), above, result, below, loc, doc)
+    return _checked(made, source, mutates)
 
 
 def _backwards(b: Builder, source: Source, mutates: str | None, doc: str | None) -> Template:
@@ -300,19 +301,29 @@ def _backwards(b: Builder, source: Source, mutates: str | None, doc: str | None)
     else:
         b.scope["z"] = result
     below = (*undone, *jumps.block(b, source.tree.body, tail=False))
-    return _checked(Template(source.name, params(source), (), result, below, loc, doc), source)
+    made = Template(source.name, params(source), (), result, below, loc, doc)
+    return _checked(made, source, mutates)
 
 
-def _checked(template: Template, source: Source) -> Template:
-    """A template in which every `d[x]` is of a parameter or of the result."""
+def _checked(template: Template, source: Source, mutates: str | None) -> Template:
+    """A template in which every `d[x]` is of a parameter or of the result, and is added to."""
     known = {p.name for p in template.params}
     known |= set() if template.result is None else set(ir.names(template.result))
     for node in gast.walk(source.tree):
-        if type(node).__name__ == "Subscript" and getattr(node.value, "id", "") == "d":
-            name = getattr(node.slice, "id", None)
-            if name is not None and name not in known:
-                _refuse(source, node, f"`d[{name}]` is of neither an argument nor the result")
+        name = _adjoint_in(node)
+        if name is not None and name not in known:
+            _refuse(source, node, f"`d[{name}]` is of neither an argument nor the result")
+        for name in map(_adjoint_in, getattr(node, "targets", ())):
+            if name is not None and name != mutates:
+                reason = f"`d[{name}] = ...` would take the place of an adjoint"
+                _refuse(source, node, reason, f"Write `d[{name}] += ...`.")
     return template
+
+
+def _adjoint_in(node: Node) -> str | None:
+    """The `x` of a node `d[x]`, by its names alone."""
+    mine = type(node).__name__ == "Subscript" and getattr(node.value, "id", "") == "d"
+    return getattr(node.slice, "id", None) if mine else None
 
 
 def lower_slopes(source: Source, rule: Rule) -> Template:
@@ -385,9 +396,13 @@ def _yield_index(b: Builder, source: Source) -> int | None:
     return places[0] if places else None
 
 
-def _refuse(source: Source, node: Node, reason: str) -> NoReturn:
+def _refuse(
+    source: Source,
+    node: Node,
+    reason: str,
+    remedy: str = "See templates/README.md for how a rule is written.",
+) -> NoReturn:
     loc = source.loc(node)
-    remedy = "See templates/README.md for how a rule is written."
     raise UnsupportedError(reason, loc, remedy, source.line(loc.line))
 
 

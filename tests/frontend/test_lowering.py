@@ -373,7 +373,7 @@ def test_mutation():
 
 
 def test_other_stores():
-    t = lower_template(parse(others))
+    t = lower_template(parse(others), "x")
     h, dh = Name("h"), Name("d[h]")
     assert t.result == h and t.params[2].style == "kw" and t.params[2].default == NONE
     assert t.below[:8] == (

@@ -114,6 +114,7 @@ OWN_RULES = {
     "A parameter that a rule forgets": DOUBLE.format("pass"),
     "`d` without a name": DOUBLE.format("print(d)"),
     "`d` of something else than a name": DOUBLE.format("d[0] += 2.0 * d[z]"),
+    "An adjoint that is assigned instead of added to": DOUBLE.format("d[x] = 2.0 * d[z]"),
     "`d` as a variable": DOUBLE.format("d = 2.0"),
     "The adjoint of a variable of a rule": """
 def double(x):
