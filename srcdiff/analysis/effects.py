@@ -71,7 +71,7 @@ def may_move(rhs: ir.Rhs) -> bool:
 
 def _is_plain_lambda(rhs: ir.Rhs) -> bool:
     """Whether an expression makes a function of its parameters alone."""
-    return isinstance(rhs, ir.Opaque) and rhs.text.startswith("lambda") and not rhs.reads
+    return isinstance(rhs, ir.Opaque) and rhs.is_lambda and not rhs.reads
 
 
 def reads_memory(rhs: ir.Rhs, fixed: frozenset[str]) -> bool:

@@ -324,7 +324,7 @@ def _closure(b: Builder, fn: LocalFunction, node: Node, text: ir.Opaque | None) 
     return Closure(
         fn.name if text is None else text.text, reads, () if text is None else text.refs,
         name=fn.name, function=function, captured=tuple(n.id for n in reads),
-        keywords=top.keywords, whole=text is not None, loc=b.loc(node),
+        keywords=top.keywords, whole=text is not None, loc=b.loc(node), is_lambda=text is not None,
         held=frozenset(a.id for a in fn.defaults.values() if isinstance(a, ir.Name)),
     )  # fmt: skip
 

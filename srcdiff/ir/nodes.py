@@ -271,13 +271,15 @@ class Call(Reader):
 class Opaque(Reader):
     """An expression kept as text: no derivative flows through it.
 
-    `harmless` says that its result is no number (an f-string), so that active reads are no error.
+    `harmless` says that its result is no number (an f-string), so that active reads are no error;
+    `is_lambda` that it makes a function.
     """
 
     text: str
     reads: tuple[Name, ...] = ()
     refs: tuple[tuple[str, Any], ...] = field(default=(), compare=False)  # global names it uses
     harmless: bool = False
+    is_lambda: bool = field(default=False, compare=False)
 
     @property
     def is_pure(self) -> bool:

@@ -329,7 +329,7 @@ class Builder:
     def opaque(self, node: Node, harmless: bool = False) -> ir.Opaque:
         """An expression kept as text."""
         text, reads, refs = self.kept([node], self.source.text(node))
-        return ir.Opaque(text, reads, refs, harmless)
+        return ir.Opaque(text, reads, refs, harmless, type(node).__name__ == "Lambda")
 
     def kept(
         self, nodes: Sequence[Node], text: str
