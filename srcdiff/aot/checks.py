@@ -18,7 +18,7 @@ from srcdiff.backends.kind_checks import Checks, Leaf
 from srcdiff.backends.standalone import Standalone
 from srcdiff.codegen.emit import Emitted
 from srcdiff.codegen.printer import wrap
-from srcdiff.driver.options import part_of
+from srcdiff.driver.structures import part_of
 from srcdiff.frontend.request import Input, spelled
 from srcdiff.ir.frozen import frozen, replace
 
