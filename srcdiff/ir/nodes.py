@@ -217,6 +217,7 @@ class Role(Choice):
     LOOP = "takes what a loop iterates over, of a dict a key, or asks how often it runs"
     COUNT = "computes how often a loop runs, or at what place it is, as Python counts"
     OLD = "reads `x[i]` before the value of `x[i] += value`"
+    FITTING = "multiplies operands that have equal lengths, in a product that NumPy refuses else"
     ATTRIBUTE = "takes an attribute of an object that is kept as a container"
 
 

@@ -29,7 +29,7 @@ class Map:
 
     `compute` None: the only operand itself.  `target`: the name of a new array; else the elements
     of `base`, or of its part `index`, are written.  `like`: the array whose shape the result has,
-    where the operands do not say it.
+    where the operands do not say it.  `fits`: operands have its lengths, or 1 where that is known.
     """
 
     stmt: ir.Stmt
@@ -40,6 +40,7 @@ class Map:
     base: str = ""
     index: ir.Atom | None = None
     like: ir.Name | None = None
+    fits: bool = False
 
     @property
     def is_number(self) -> bool:
@@ -138,7 +139,16 @@ def element_of(stmt: ir.Stmt, kinds: ir.Kinds, shapes: Shapes) -> Element | None
         return None
     if dims == () and not _divides_as_numpy(kinds[stmt.target.id]):
         return None
-    return Map(stmt, _scalar_form(stmt.rhs, kinds), stmt.rhs.args, dims, stmt.target.id)
+    form = _scalar_form(stmt.rhs, kinds)
+    if stmt.rhs.role is not ir.Role.FITTING:
+        return Map(stmt, form, stmt.rhs.args, dims, stmt.target.id)
+    largest = max((dims_in(kinds, n) or () for n in ir.names(stmt.rhs)), key=_rank_and_size)
+    return Map(stmt, form, stmt.rhs.args, largest, stmt.target.id, fits=True)
+
+
+def _rank_and_size(dims: Dims) -> tuple[int, int]:
+    """The number of axes, and of those that are not known to have the length 1."""
+    return len(dims), sum(d != 1 for d in dims)
 
 
 def is_cheap(element: Map) -> bool:

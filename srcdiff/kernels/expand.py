@@ -56,6 +56,8 @@ class Expansion(Rewriter):
             "numpy.std": self.deviation, "std": self.deviation,
             "numpy.clip": self.clipped, "clip": self.clipped,
             "numpy.outer": self.outer, "numpy.linalg.norm": self.norm,
+            named("operator.matmul"): self.product, named("numpy.matmul"): self.product,
+            named("numpy.dot"): self.product, "dot": self.product,
             named("operator.pow"): self.power, named("numpy.power"): self.power,
         }.get(op_of(call.fn).name)
         return None if made is None else made(call)
@@ -151,6 +153,24 @@ class Expansion(Rewriter):
             return None
         x, low, high = call.args
         return ir.Call(np.minimum, (self.apply(np.maximum, x, low), high))
+
+    def product(self, call: ir.Call) -> ir.Call | None:
+        """`sum(x * y)` of vectors, and of a matrix and a vector the sums of rows or of columns."""
+        dims = [dims_in(self.kinds, a.id) if type(a) is ir.Name else None for a in call.args]
+        ranks = tuple(len(d or ()) for d in dims)
+        if call.kwargs or ranks not in ((1, 1), (1, 2), (2, 1)) or not self.is_of_one_dtype(call):
+            return None
+        x, y = call.args
+        if ranks == (1, 2):
+            x = self.item(x, ir.Tup((ir.Slice(ir.NONE, ir.NONE, ir.NONE), ir.NONE)))
+        products = self.temp(ir.Call(operator.mul, (x, y), role=ir.Role.FITTING))
+        along = () if ranks == (1, 1) else ((("axis", ir.Const(ranks[0] - 1))),)
+        return ir.Call(np.sum, (products,), along)
+
+    def is_of_one_dtype(self, call: ir.Call) -> bool:
+        """Whether all operands of a call are floats of one precision."""
+        dtypes = {ir.dtype_of(self.kinds.get(n)) for n in ir.names(call)}
+        return len(dtypes) == 1 and dtypes <= set(FLOATS)
 
     def outer(self, call: ir.Call) -> ir.Call | None:
         """`x[:, None] * y` of vectors."""

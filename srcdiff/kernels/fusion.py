@@ -20,7 +20,7 @@ from srcdiff.analysis.effects import may_move
 from srcdiff.analysis.liveness import first_uses
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.ir.builder import Rewriter
-from srcdiff.ir.frozen import state
+from srcdiff.ir.frozen import replace, state
 from srcdiff.kernels.elements import Element, Map, Reduce, dims_in, element_of
 from srcdiff.kernels.expand import Expansion, with_known_shapes
 from srcdiff.kernels.groups import Group, needed_outside, used_steps
@@ -32,7 +32,7 @@ from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.optimize.coalesce import with_first_names
 from srcdiff.optimize.dead_code import remove_dead
-from srcdiff.primitives.operation import op_of
+from srcdiff.primitives.operation import Meaning, op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import asks_order
 from srcdiff.runtime.loops import check_shapes
@@ -122,6 +122,15 @@ class Fusion(Rewriter):
         stores = (s for s in ir.walk(whole.body) if isinstance(s, ir.Store))
         self.parts = {s.base.id for s in stores if s.index is not None}
         self.laid = _laid(whole, self.kinds)
+        self.added = _added(function)
+
+    def is_product(self, stmt: ir.Stmt) -> bool:
+        """Whether a statement by itself is better left to the routine that it calls."""
+        call = ir.call_of(stmt)
+        if call is None or not op_of(call.fn).means(Meaning.PRODUCT):
+            return False
+        ranks = [len(dims_in(self.kinds, n) or ()) for n in ir.names(call)]
+        return not self.native or max(ranks, default=0) > 1
 
     def are_alike(self, one: ir.Name, two: ir.Name | None) -> bool:
         """Whether two arrays are known to have the same shape."""
@@ -370,6 +379,17 @@ def _bindings(function: ir.Function, kinds: ir.Kinds) -> dict[str, int]:
     return counts
 
 
+def _added(function: ir.Function) -> frozenset[int]:
+    """The statements of the backward part that add to a part of an adjoint.
+
+    They spread nothing: an adjoint has the shape of what it is one of.
+    """
+    at = next((k for k, s in enumerate(function.body) if type(s) is ir.Backward), None)
+    ours = () if at is None else function.body[at:]
+    stores = (s for s in ir.walk(ours) if type(s) is ir.AugAssign and s.op in ("+", "-"))
+    return frozenset(id(s) for s in stores if s.index is not None and ir.is_adjoint(s.base.id))
+
+
 def _laid(function: ir.Function, kinds: ir.Kinds) -> set[str]:
     """The arrays on whose order in memory something depends.
 
@@ -413,7 +433,10 @@ class Loops:
 
     def element(self, fusion: Fusion, stmt: ir.Stmt) -> Element | None:
         """Whatever loops over scalars compute."""
-        return element_of(stmt, fusion.kinds, fusion.shapes)
+        found = element_of(stmt, fusion.kinds, fusion.shapes)
+        if type(found) is Map and id(stmt) in fusion.added:
+            return replace(found, fits=True)
+        return found
 
     def leaves(self, fusion: Fusion, stmt: ir.Stmt) -> bool:
         """Lengths and parts; sums are elements."""
@@ -422,6 +445,9 @@ class Loops:
     def write(self, fusion: Fusion, run: Run) -> None:
         """A loop function and its call, where something is computed."""
         steps = [s.element for s in run.group.steps]
+        if len(run.stmts) == 1 and fusion.is_product(run.stmts[0]):
+            fusion.out.append(run.stmts[0])
+            return
         if not any(isinstance(e, Reduce) or e.compute is not None for e in steps):
             first, *others = run.stmts
             fusion.out.append(first)

@@ -130,7 +130,7 @@ class Group:
         frame = self._frame(element) if element.dims else self._number(element)
         if frame is None:
             return None
-        operands = [self._operand(a, element.dims, frame) for a in element.operands]
+        operands = [self._operand(a, element, frame) for a in element.operands]
         if None in operands:
             return None
         own = None
@@ -218,8 +218,10 @@ class Group:
 
     # --- operands ---------------------------------------------------------------------------------
 
-    def _operand(self, atom: ir.Atom, dims: Dims, frame: Frame) -> Operand | None:
-        """What a statement reads of an operand, whose result has some lengths; None: it may not."""
+    def _operand(
+        self, atom: ir.Atom, element: Element, frame: Frame, dims: Dims | None = None
+    ) -> Operand | None:
+        """What a statement reads of an operand, with a frame for `dims`; None: it may not."""
         if type(atom) is not ir.Name:
             return Operand(atom)
         own = dims_in(self.kinds, atom.id)
@@ -228,7 +230,7 @@ class Group:
         place = self.place_of(atom.id)
         if own == () and place not in self.values:
             return Operand(atom)
-        mine = self._seen(atom.id, dims, frame)
+        mine = self._seen(atom.id, element, frame, dims)
         if mine is None or self._is_seen_otherwise(place, False):
             return None
         self.added.discard(place)
@@ -242,10 +244,15 @@ class Group:
             return None
         return Operand(atom, place) if self.values[place].frame == mine else None
 
-    def _seen(self, name: str, dims: Dims, frame: Frame) -> Frame | None:
+    def _seen(
+        self, name: str, element: Element, frame: Frame, dims: Dims | None = None
+    ) -> Frame | None:
         """The frame of the place that a name stands for, an operand of what has some lengths."""
         own, view = dims_in(self.kinds, name), self.views.get(name)
-        mine = None if own is None else _aligned(own, dims, frame)
+        if isinstance(element, Map):
+            dims = element.dims
+        fits = isinstance(element, Map) and element.fits
+        mine = None if own is None or dims is None else _aligned(own, dims, frame, fits)
         return mine if view is None or mine is None else view.frame(mine)
 
     def _unsealed(self, place: Place) -> bool:
@@ -306,7 +313,7 @@ class Group:
             return False
         read = [a.id for a in (*element.operands, element.like) if type(a) is ir.Name]
         values = ((n, self.values.get(self.place_of(n))) for n in read)
-        if not any(v and v.frame == self._seen(n, element.dims, frame) for n, v in values):
+        if not any(v and v.frame == self._seen(n, element, frame) for n, v in values):
             return False
         self.split = split
         return True
@@ -320,7 +327,7 @@ class Group:
             place, own = self.place_of(atom.id), dims_in(self.kinds, atom.id)
             value, load = self.values.get(place), self.loads.get(place)
             through = value.frame == whole if value else load is not None and _goes(load, whole)
-            if through and own and _aligned(own, element.dims, whole) == whole:
+            if through and own and _aligned(own, element.dims, whole, element.fits) == whole:
                 return True
         return False
 
@@ -338,7 +345,7 @@ class Group:
         same = len(dims) == self.rank and all(map(ir.same_dim, dims, self.dims))
         if not same and not self._goes_through(element.operand):
             return None
-        operand = self._operand(element.operand, dims, whole)
+        operand = self._operand(element.operand, element, whole, dims)
         if operand is None or (operand.place in self.values and not self._is_whole(operand)):
             return None
         over, all_axes = element.axes, len(element.axes) == self.rank
@@ -399,15 +406,18 @@ def _goes(found: Access, whole: Frame) -> bool:
     return found.own == whole
 
 
-def _aligned(own: Dims, dims: Dims, frame: Frame) -> Frame | None:
-    """The frame of an operand of a result with some lengths; None where it is not known."""
+def _aligned(own: Dims, dims: Dims, frame: Frame, fits: bool = False) -> Frame | None:
+    """The frame of an operand of a result with some lengths; None where it is not known.
+
+    `fits`: lengths that are not known to be 1 are those of the result.
+    """
     if len(own) > len(dims):
         return None
     found: list[int | None] = []
     for mine, length, axis in zip(own, dims[len(dims) - len(own) :], frame[len(dims) - len(own) :]):
         if mine == 1 and length != 1:
             found.append(None)
-        elif ir.is_big(mine) or ir.same_dim(mine, length):
+        elif fits or ir.is_big(mine) or ir.same_dim(mine, length):
             found.append(axis)
         else:
             return None
