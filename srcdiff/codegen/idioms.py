@@ -104,7 +104,7 @@ def _callee_width(call: ir.Call) -> int:
         return 20  # it gets its name later
     if isinstance(fn, (ir.Method, ir.Attr)):
         return len(fn.name) + 1
-    if isinstance(fn, ir.SetAttr):
+    if type(fn) is ir.SetAttr:
         return len(fn.name) + 4
     if type(fn) is ir.Name:
         return len(fn.id)

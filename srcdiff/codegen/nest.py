@@ -367,7 +367,7 @@ class _BlockPlanner:
         inner.binds.update(ir.writes(stmt))
         if quiet and isinstance(stmt, (ir.Assign, ir.Effect)):
             inner.binds.add(str(slot_of(stmt.rhs)))
-        elif isinstance(stmt, ir.Store):
+        elif rhs is None and isinstance(stmt, ir.Store):
             inner.stores = True
             inner.binds.add(stmt.base.id)
         elif not pure:

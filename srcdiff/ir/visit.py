@@ -224,7 +224,7 @@ def operands(stmt: Stmt) -> tuple[Rhs, ...]:
     """What a statement itself reads (not what the statements inside it read)."""
     if type(stmt) is Assign or type(stmt) is Effect:
         return (stmt.rhs,)
-    if type(stmt) is SetItem:
+    if (type(stmt) is SetItem or type(stmt) is AugAssign) and stmt.index is not None:
         return stmt.base, stmt.index, stmt.value
     return _held(stmt, _READ)
 

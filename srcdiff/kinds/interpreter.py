@@ -339,7 +339,8 @@ class _Inference:
         """The names whose kinds may differ after a statement with blocks."""
         found = self.rebound.get(id(stmt))
         if found is None:
-            wholes = {s.base.id for s in ir.walk((stmt,)) if isinstance(s, ir.Store)}
+            others = [s for s in ir.walk((stmt,)) if type(s) is not ir.Assign]
+            wholes = {s.base.id for s in others if isinstance(s, ir.Store)}
             found = self.rebound[id(stmt)] = tuple(sorted(wholes.union(ir.bound_in(stmt))))
         return found
 

@@ -128,7 +128,7 @@ def used_up_at_once(name: str, function: ir.Function) -> bool:
             items.add(call.args[1])
         elif _takes_all(stmt, name):
             taken += 1
-        elif not (isinstance(stmt, (ir.Unpack, ir.Verbatim)) or is_op(call, Op.LEN)):
+        elif not (isinstance(stmt, ir.Unpack) or is_op(call, Op.LEN)):
             return False
     return taken == 1
 

@@ -18,7 +18,7 @@ from dataclasses import field
 from typing import Any, Union
 
 from srcdiff import ir
-from srcdiff.analysis.activity import reachable
+from srcdiff.analysis.activity import Edges, reachable
 from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.optimize.memory import Available
@@ -129,10 +129,11 @@ CHAIN: Mapping[Op, Callable[..., Any]] = {
 
 def derived(function: ir.Function, seeds: Iterable[str]) -> frozenset[str]:
     """The names of what is computed from some parameters: from cotangents, the adjoints."""
-    bound = [
-        (s, (s.base.id,) if isinstance(s, ir.Store) else ir.writes(s)) for s in ir.walk(function)
-    ]
-    return reachable(seeds, [(n, b, s) for s, names in bound for b in names for n in ir.reads(s)])
+    found: Edges = [(n, s.target.id, s) for s in ir.assignments(function) for n in ir.reads(s)]
+    for stmt in (s for s in ir.walk(function) if type(s) is not ir.Assign):
+        names = (stmt.base.id,) if isinstance(stmt, ir.Store) else ir.writes(stmt)
+        found += [(n, b, stmt) for b in names for n in ir.reads(stmt)]
+    return reachable(seeds, found)
 
 
 @frozen

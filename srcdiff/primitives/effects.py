@@ -243,10 +243,9 @@ def mutated_args(call: ir.Call, kinds: ir.Kinds | None = None) -> tuple[ir.Atom,
 
 def written_into(stmt: ir.Stmt, kinds: ir.Kinds | None = None) -> tuple[str, ...]:
     """The names into whose memory a statement itself may write; `kinds` as above."""
-    call = ir.call_of(stmt)
-    if call is None:
+    if type(stmt) is not ir.Assign and type(stmt) is not ir.Effect:
         return (stmt.base.id,) if isinstance(stmt, ir.Store) else ()
-    written = mutated_args(call, kinds)
+    written = mutated_args(stmt.rhs, kinds) if type(stmt.rhs) is ir.Call else ()
     return tuple([n for a in written for n in ir.occurrences(a)]) if written else ()
 
 

@@ -494,6 +494,15 @@ def pairs_taken_twice(x):
     return total
 
 
+def pairs_that_an_assertion_takes(x):
+    pairs = zip(x, x)
+    assert list(pairs)
+    total = 0.0 * x[0]
+    for a, b in pairs:
+        total += a * b
+    return total
+
+
 def pairs_of_what_is_written_before(x):
     y = x.copy()
     pairs = zip(y, x)
@@ -527,6 +536,7 @@ def flat_taken_twice(x):
 
 for _function, _line, _reason in (
     (pairs_taken_twice, "total = sum(a * b for a, b in _pairs)", "what is iterated here"),
+    (pairs_that_an_assertion_takes, "for a, b in pairs:", "what is iterated here"),
     (
         pairs_of_what_is_written_before, "return sum(a * b for a, b in pairs)",
         "what is iterated here",
