@@ -29,7 +29,7 @@ demo: $(VENV)/.examples
 
 # Runs all examples and the notebook, which draw what they find into examples/build/.
 examples: $(VENV)/.examples
-	$(THREADS) $(BIN)/python -m pytest -q -m examples tests/test_examples.py $(PYTEST)
+	$(THREADS) $(BIN)/python -m pytest -q -n $(JOBS) -m examples tests/test_examples.py $(PYTEST)
 
 # The documentation site, in build/site; its pictures are those that `make examples` draws.
 docs: $(VENV)/.docs

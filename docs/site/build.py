@@ -1,7 +1,7 @@
 """Builds the documentation site: `make docs`, after `make examples` has drawn the pictures.
 
 The pages are those of `docs/`, as they are; what they link to outside of it (examples, the manual
-of rules, the changes) becomes a page of the site as well.
+of rules, the changes, the page for contributors) becomes a page of the site as well.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ SCRIPTS = [*sorted(EXAMPLES.glob("*.py")), EXAMPLES / "shipped" / "design.py"]
 PAGES = {
     ROOT / "templates" / "README.md": "rule_manual.md",
     ROOT / "CHANGELOG.md": "changes.md",
+    ROOT / "CONTRIBUTING.md": "contributing.md",
     ROOT / "README.md": "index.md",
     **{path: f"examples/{path.stem}.md" for path in SCRIPTS},
 }
@@ -35,7 +36,7 @@ CONTENTS = {
     ],  # fmt: skip
     "More of it": ["ahead_of_time", "cupy"],
     "Reference": ["interface", "reference", "rules", "rule_manual", "refusals", "changes"],
-    "Background": ["limits", "performance", "how_it_works", "architecture"],
+    "Background": ["limits", "performance", "how_it_works", "architecture", "contributing"],
 }
 
 

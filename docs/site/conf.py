@@ -9,7 +9,6 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphin
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
 autodoc_typehints = "none"
-autodoc_preserve_defaults = True
 default_role = "code"
 napoleon_use_rtype = False
 autodoc_member_order = "bysource"

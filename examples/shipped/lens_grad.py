@@ -6,12 +6,9 @@
 # source lens.surface 0becdd437bb2bc50
 # value lens.GLASS 9f29a130438b8117
 # value lens.SCREEN a416ea84421fa7e1
-# rules f2e8cdc4568247cf
-# text b85381555f145f33
+# rules d0e34d5177d93927
+# text bfe9812bfd525622
 """Value and gradient of `lens:blur` with respect to `shape`."""
-
-import functools
-import inspect
 
 import numpy as np
 
@@ -19,10 +16,17 @@ __all__ = ["blur_value_and_grad"]
 
 GLASS = 1.5
 SCREEN = 3.0
+ARRAYS = (np.ndarray, np.memmap)
 
 
 def blur_value_and_grad(shape, y, grad_outputs=1.0):
     """Value and gradient of `blur` with respect to `shape`."""
+    if type(shape) not in ARRAYS or shape.dtype != np.float64 or shape.ndim != 1:
+        raise type_error("shape", shape, "an array of float64 with 1 axis")
+    if type(y) not in ARRAYS or y.dtype != np.float64 or y.ndim != 1 or y.shape[0] < 4:
+        raise type_error("y", y, "an array of float64 with 1 axis of length 4 or more")
+    if not isinstance(grad_outputs, (float, np.floating)):
+        raise type_error("grad_outputs", grad_outputs, "a float")
     a, b, c = shape
     s = y * y
     z = s * (a + s * (b + s * c))
@@ -62,58 +66,7 @@ def blur_value_and_grad(shape, y, grad_outputs=1.0):
 # What these functions call:
 
 
-def checked(function, /, **tests):
-    """`function`, with a TypeError for arguments that it was not generated for."""
-    signature = inspect.signature(function)
-
-    @functools.wraps(function)
-    def call(*args, **kwargs):
-        given = signature.bind(*args, **kwargs).arguments
-        for name, value in given.items():
-            found = fault(tests[name], name, value, given) if name in tests else None
-            if found:
-                path, expected, what = found
-                raise TypeError(
-                    f"{path}: `{function.__name__}` was generated for {expected}, given {what}"
-                )
-        return function(*args, **kwargs)
-
-    return call
-
-
-def fault(test, path, x, given):
-    """Where a value is not what a test expects, what that is and what is given; None if it is."""
-    wrong = test(x, given)
-    if not isinstance(wrong, str):  # of a part
-        return (path + wrong[0], *wrong[1:])
-    shape = f" of {x.dtype}, {x.shape}" if isinstance(x, np.ndarray) else ""
-    return (path, wrong, type(x).__name__ + shape) if wrong else None
-
-
-def array(dtype, *axes):
-    """A test for arrays of some axes: of length "1", "~1" (not 1), "4:" (or more), ":" (any)."""
-
-    def fits(axis, n):
-        return {":": True, "1": n == 1, "~1": n != 1, "2:": n >= 2, "4:": n >= 4}[axis]
-
-    def test(x, given):
-        good = is_plain(x) and x.dtype.name == dtype and x.ndim == len(axes)
-        good = good and all(map(fits, axes, x.shape))
-        return "" if good else f"an array of {dtype}, ({', '.join(axes)})"
-
-    return test
-
-
-def is_plain(x):
-    """Whether a value is an array, of no class that gives operators another meaning."""
-    return type(x) is np.ndarray or type(x).__name__ == "memmap"
-
-
-def scalar(x, given):
-    """A test for one real number."""
-    return "" if isinstance(x, (float, np.floating)) else "a float"
-
-
-blur_value_and_grad = checked(
-    blur_value_and_grad, shape=array("float64", ":"), y=array("float64", "4:"), grad_outputs=scalar
-)
+def type_error(name, x, expected):
+    """The error for an argument that the function was not generated for."""
+    what = f" of {x.dtype}, {x.shape}" if isinstance(x, np.ndarray) else ""
+    return TypeError(f"{name}: expected {expected}, given {type(x).__name__}{what}")
