@@ -316,7 +316,8 @@ class Transformed:
         if args is None:
             return cls.of(f, of_all(given, inputs))
         options, kwargs = apart(f, given, inputs)
-        return cls.of(f, options)(*args, **kwargs, **more)
+        made = made_once(f, (cls.__name__, repr(options)), lambda: cls.of(f, options))
+        return made(*args, **kwargs, **more)
 
     # Type checkers bind what a property gives as well: a derivative is no method of another.
     @overload

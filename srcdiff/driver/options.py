@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, TypedDict, TypeVar
 
@@ -323,9 +323,9 @@ def of_all(given: Mapping[str, Any], inputs: Any) -> Options:
     return resolved(OfAll, rest.pop("inputs", inputs), rest.pop("outputs", None), **rest)
 
 
-def _check_unambiguous(f: Any, options: Iterable[str]) -> None:
+def _check_unambiguous(f: Any, options: Mapping[str, Any]) -> None:
     """Refuse options that may be arguments of `f`."""
-    params = signature_of(f).parameters.values()
+    params = signature_of(f).parameters.values() if options else ()
     for name in options:
         rest = name not in ("inputs", "outputs") and any(p.kind is p.VAR_KEYWORD for p in params)
         if rest or any(p.name == name for p in params):
