@@ -48,6 +48,17 @@ def square(x, y):
     return np.sum(np.sin(x) * x * y)
 
 
+def number_and_aux(x, y):
+    h = np.sin(x) * x
+    return np.sum(h * y), 2.0 * h
+
+
+def plain_part(found):
+    """What a pullback gives, in place of it."""
+    output, pullback, aux = found
+    return output, pullback(), aux
+
+
 def pulled(f, *args, outputs=None, cotangent=CT, **options):
     """The value, and the gradients for two cotangents of one run."""
     value, pullback = srcdiff.vjp(f, *args, outputs=outputs, **options)
@@ -95,6 +106,14 @@ TRANSFORMS = {
     "hessian": lambda **o: srcdiff.hessian(square, **o)(X, Y),
     "hvp": lambda **o: srcdiff.hvp(square, (X, Y), V, **o),
     "vhp": lambda **o: srcdiff.vhp(square, (X, Y), V, **o),
+    "vjp with aux": lambda **o: plain_part(srcdiff.vjp(number_and_aux, has_aux=True, **o)(X, Y)),
+    "jvp with aux": lambda **o: srcdiff.jvp(number_and_aux, inputs="y", has_aux=True, **o)(
+        X, Y, tangents=V
+    ),
+    "jacobian with aux": lambda **o: srcdiff.jacobian(with_aux, has_aux=True, **o)(X, Y),
+    "hessian with aux": lambda **o: srcdiff.hessian(number_and_aux, has_aux=True, **o)(X, Y),
+    "hvp with aux": lambda **o: srcdiff.hvp(number_and_aux, has_aux=True, **o)(X, Y, v=V),
+    "vhp with aux": lambda **o: srcdiff.vhp(number_and_aux, has_aux=True, **o)(X, Y, v=V),
     "a variable outside": lambda **o: srcdiff.grad(vector, "global:WEIGHTS", **o)(
         X, Y, grad_outputs=CT
     ),
@@ -150,7 +169,7 @@ def agree(found, expected):
 @pytest.fixture
 def targets(monkeypatch):
     """Where what is generated in a test runs, for functions of which nothing is generated yet."""
-    for f in (vector, number, with_aux, square):
+    for f in (vector, number, with_aux, square, number_and_aux):
         copy = types.FunctionType(f.__code__, f.__globals__, f.__name__)
         monkeypatch.setitem(globals(), f.__name__, copy)
     found = []
