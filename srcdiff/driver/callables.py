@@ -129,6 +129,7 @@ def declared_kind(param: inspect.Parameter) -> ir.Kind:
 
 
 NEW = f"{SEED}_"
+"""What such a parameter is called instead."""
 
 
 def without_seed(f: Any, options: Options) -> tuple[Any, Options]:

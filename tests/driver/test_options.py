@@ -2,6 +2,8 @@
 
 import contextlib
 import copy
+import dataclasses
+import inspect
 import pickle
 import sys
 import types
@@ -11,7 +13,7 @@ import pytest
 
 import srcdiff
 from srcdiff.driver import derivative, executable, pipeline
-from srcdiff.driver.options import Options
+from srcdiff.driver.options import OfGradients, Options
 from srcdiff.errors import TransformError, UncompiledWarning, UnsupportedError
 from srcdiff.ir import Target
 from tests.corpus.native import interpreted
@@ -283,6 +285,14 @@ DIRECT = {
     "hvp": lambda f, **o: srcdiff.hvp(f, (X, Y), (V, CT), **o),
     "vhp": lambda f, **o: srcdiff.vhp(f, (X, Y), (V, CT), **o),
 }
+
+
+def test_signatures_show_the_options():
+    shown = inspect.signature(srcdiff.grad).parameters
+    assert set(shown) == {"f", "inputs", "outputs", *OfGradients.__annotations__}
+    own = {f.name: f.default for f in dataclasses.fields(Options)}
+    assert all(p.default == own[n] for n, p in shown.items() if n in own)
+    assert set(inspect.signature(srcdiff.backward).parameters) < set(shown)
 
 
 def alike(one, two):
