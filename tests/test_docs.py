@@ -1,6 +1,7 @@
 """Every Python block of README and docs runs, and generated ones show what is generated."""
 
 import inspect
+import pkgutil
 import re
 from importlib.util import find_spec
 
@@ -64,6 +65,7 @@ def test_the_reference_has_every_public_name():
         inside = module.__name__.removeprefix("srcdiff.")
         public |= {n if n in public else f"{inside}.{n}" for n in module.__all__}
     assert public <= named
+    assert all(pkgutil.resolve_name(f"srcdiff.{name}") for name in named)
 
 
 def test_the_gallery_has_every_example():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeVar, overload
 
@@ -9,7 +10,7 @@ from srcdiff import ir
 from srcdiff.driver.arguments import check_plain
 from srcdiff.driver.callables import Transformed, offers
 from srcdiff.driver.derivative import Derivative, derivative_of
-from srcdiff.driver.options import Options, target_of
+from srcdiff.driver.options import Options, parameter_names, target_of
 from srcdiff.driver.pullback import Pullback
 from srcdiff.errors import entry
 from srcdiff.frontend.signatures import signature_of
@@ -42,10 +43,15 @@ class Vjp(Transformed, Generic[P, R]):
 
     def _active(self, args: tuple[Any, ...]) -> Any:
         """The positional arguments that can carry a derivative."""
-        names = list(signature_of(self._function).parameters)[: len(args)]
+        names = self._names[: len(args)]
         check_plain(dict(zip(names, args)))
         found = [n for n, a in zip(names, args) if ir.is_active_kind(kind_of(a, n))]
         return found[0] if len(found) == 1 else tuple(found)
+
+    @functools.cached_property
+    def _names(self) -> tuple[str, ...]:
+        """The parameters."""
+        return parameter_names(self._function)
 
     def by(self, inputs: Any) -> Derivative:
         """The gradient by some inputs."""

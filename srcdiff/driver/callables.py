@@ -129,6 +129,7 @@ def declared_kind(param: inspect.Parameter) -> ir.Kind:
 
 
 NEW = f"{SEED}_"
+"""What such a parameter is called instead."""
 
 
 def without_seed(f: Any, options: Options) -> tuple[Any, Options]:
@@ -316,7 +317,8 @@ class Transformed:
         if args is None:
             return cls.of(f, of_all(given, inputs))
         options, kwargs = apart(f, given, inputs)
-        return cls.of(f, options)(*args, **kwargs, **more)
+        made = made_once(f, (cls.__name__, repr(options)), lambda: cls.of(f, options))
+        return made(*args, **kwargs, **more)
 
     # Type checkers bind what a property gives as well: a derivative is no method of another.
     @overload

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal, TypedDict, TypeVar
+from typing import Any, Literal, TypedDict
 
 from srcdiff import ir
 from srcdiff.errors import DtypeError, EmptyInputsError, TransformError, UnsupportedError
@@ -48,7 +48,6 @@ class OfGradients(OfAll, total=False):
     strong_zeros: bool
 
 
-T = TypeVar("T")
 VALIDATE = "SRCDIFF_VALIDATE"
 """The variable of the environment that asks for every pass to be run (`driver/validation.py`)."""
 VERIFY = "SRCDIFF_VERIFY"
@@ -97,7 +96,7 @@ class Options:
 def resolved(
     of: type, inputs: Any = 0, outputs: Any = None, /, *, value: bool = False, **given: Any
 ) -> Options:
-    """The options that are given to a transform, all of which has those of a TypedDict.
+    """The options of a transform in one spelling; it has those of a TypedDict.
 
     Raises:
         TypeError: there is no such option.
@@ -323,17 +322,17 @@ def of_all(given: Mapping[str, Any], inputs: Any) -> Options:
     return resolved(OfAll, rest.pop("inputs", inputs), rest.pop("outputs", None), **rest)
 
 
-def _check_unambiguous(f: Any, options: Iterable[str]) -> None:
+def _check_unambiguous(f: Any, options: Mapping[str, Any]) -> None:
     """Refuse options that may be arguments of `f`."""
-    params = signature_of(f).parameters.values()
+    params = signature_of(f).parameters.values() if options else ()
     for name in options:
         rest = name not in ("inputs", "outputs") and any(p.kind is p.VAR_KEYWORD for p in params)
         if rest or any(p.name == name for p in params):
             raise TransformError(
                 f"`{base_name(f)}` may be given `{name}` itself, which is an option here",
                 place_of(f),
-                remedy=f"Give the options first, and the arguments in another call: "
-                f"`transform(f, {name}=...)(*args)`.",
+                remedy="Give the options alone, and the arguments to what that gives: "
+                f"`vjp(f, {name}=...)(*args)`.",
             )
 
 

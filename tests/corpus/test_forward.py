@@ -89,7 +89,8 @@ def along(program, problem, direction):
     names = problem.arguments()
     args, kwargs = positional(program.function, names)
     tangents = tangents_of(problem, direction)
-    _, tangent = srcdiff.jvp(program.function, args, tangents, outputs=program.outputs, **kwargs)
+    along = srcdiff.jvp(program.function, outputs=program.outputs, unused="zeros")
+    _, tangent = along(*args, tangents=tangents, **kwargs)
     assert_unchanged(problem.names, names)
     return tangent
 
@@ -165,7 +166,7 @@ def test_modes_over_modes(program):
     inner, extra = gradient_at(program, problem, cotangent)
     args, kwargs = positional(function, problem.arguments())
     moves = tangents_of(problem, u)
-    _, tangent = srcdiff.jvp(inner, args, moves, **extra, **kwargs)
+    _, tangent = srcdiff.jvp(inner, unused="zeros")(*args, tangents=moves, **extra, **kwargs)
     one = st.inner(v, tangent)
     twice = srcdiff.grad(inner, inputs, materialize_grads=True)
     two = st.inner(twice(*args, **extra, grad_outputs=v, **kwargs), u)

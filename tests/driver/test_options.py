@@ -2,6 +2,8 @@
 
 import contextlib
 import copy
+import dataclasses
+import inspect
 import pickle
 import sys
 import types
@@ -11,7 +13,7 @@ import pytest
 
 import srcdiff
 from srcdiff.driver import derivative, executable, pipeline
-from srcdiff.driver.options import Options
+from srcdiff.driver.options import OfGradients, Options
 from srcdiff.errors import TransformError, UncompiledWarning, UnsupportedError
 from srcdiff.ir import Target
 from tests.corpus.native import interpreted
@@ -46,6 +48,17 @@ def with_aux(x, y):
 
 def square(x, y):
     return np.sum(np.sin(x) * x * y)
+
+
+def number_and_aux(x, y):
+    h = np.sin(x) * x
+    return np.sum(h * y), 2.0 * h
+
+
+def plain_part(found):
+    """What a pullback gives, in place of it."""
+    output, pullback, aux = found
+    return output, pullback(), aux
 
 
 def pulled(f, *args, outputs=None, cotangent=CT, **options):
@@ -95,6 +108,14 @@ TRANSFORMS = {
     "hessian": lambda **o: srcdiff.hessian(square, **o)(X, Y),
     "hvp": lambda **o: srcdiff.hvp(square, (X, Y), V, **o),
     "vhp": lambda **o: srcdiff.vhp(square, (X, Y), V, **o),
+    "vjp with aux": lambda **o: plain_part(srcdiff.vjp(number_and_aux, has_aux=True, **o)(X, Y)),
+    "jvp with aux": lambda **o: srcdiff.jvp(number_and_aux, inputs="y", has_aux=True, **o)(
+        X, Y, tangents=V
+    ),
+    "jacobian with aux": lambda **o: srcdiff.jacobian(with_aux, has_aux=True, **o)(X, Y),
+    "hessian with aux": lambda **o: srcdiff.hessian(number_and_aux, has_aux=True, **o)(X, Y),
+    "hvp with aux": lambda **o: srcdiff.hvp(number_and_aux, has_aux=True, **o)(X, Y, v=V),
+    "vhp with aux": lambda **o: srcdiff.vhp(number_and_aux, has_aux=True, **o)(X, Y, v=V),
     "a variable outside": lambda **o: srcdiff.grad(vector, "global:WEIGHTS", **o)(
         X, Y, grad_outputs=CT
     ),
@@ -150,7 +171,7 @@ def agree(found, expected):
 @pytest.fixture
 def targets(monkeypatch):
     """Where what is generated in a test runs, for functions of which nothing is generated yet."""
-    for f in (vector, number, with_aux, square):
+    for f in (vector, number, with_aux, square, number_and_aux):
         copy = types.FunctionType(f.__code__, f.__globals__, f.__name__)
         monkeypatch.setitem(globals(), f.__name__, copy)
     found = []
@@ -264,6 +285,14 @@ DIRECT = {
     "hvp": lambda f, **o: srcdiff.hvp(f, (X, Y), (V, CT), **o),
     "vhp": lambda f, **o: srcdiff.vhp(f, (X, Y), (V, CT), **o),
 }
+
+
+def test_signatures_show_the_options():
+    shown = inspect.signature(srcdiff.grad).parameters
+    assert set(shown) == {"f", "inputs", "outputs", *OfGradients.__annotations__}
+    own = {f.name: f.default for f in dataclasses.fields(Options)}
+    assert all(p.default == own[n] for n, p in shown.items() if n in own)
+    assert set(inspect.signature(srcdiff.backward).parameters) < set(shown)
 
 
 def alike(one, two):

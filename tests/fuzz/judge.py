@@ -214,7 +214,7 @@ def _tangent(problem: Problem, direction: Any, cotangent: Any) -> Any:
     args, kwargs = positional(problem.function, names)
     moves = dict(zip(problem.inputs, direction, strict=True))
     tangents = tuple(moves.get(n) for n in list(names)[: len(args)])
-    _, tangent = srcdiff.jvp(problem.function, args, tangents, **kwargs)
+    _, tangent = srcdiff.jvp(problem.function, unused="zeros")(*args, tangents=tangents, **kwargs)
     assert_unchanged(problem.names, names)
     return st.inner(cotangent, tangent)
 
@@ -367,7 +367,9 @@ def _pulled(problem: Problem, cotangent: Any, expected: Any) -> Verdict:
     """The two parts of a derivative, the second of them run twice, against the whole."""
     names = problem.arguments()
     try:
-        value, pullback = srcdiff.vjp(problem.function, *names.values(), inputs=problem.inputs)
+        value, pullback = srcdiff.vjp(
+            problem.function, *names.values(), inputs=problem.inputs, unused="zeros"
+        )
     except UnsupportedError as error:
         return Verdict(RIGHT, f"no pullback: {_refusal(error).reason}")
     except UnusedInputError:
@@ -474,7 +476,7 @@ def _dual_twice(
     names = problem.arguments()
     tangents = tuple(map(moves.get, names))
     try:
-        _, tangent = srcdiff.jvp(inner, tuple(names.values()), tangents, **extra)
+        _, tangent = srcdiff.jvp(inner, unused="zeros")(*names.values(), tangents=tangents, **extra)
     except UnsupportedError:
         return None
     return _off(st.inner(w, tangent), st.inner(result, u), magnitude(result, u))
