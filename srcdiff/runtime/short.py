@@ -47,6 +47,22 @@ def array_like(d: Any, x: Any) -> Any:
     return out
 
 
+def object_of(x: Any, /, **found: Any) -> Any:
+    """An object of the class of `x` with these attributes; its constructor does not run."""
+    made = object.__new__(type(x))
+    vars(made).update((name, found[name]) for name in vars(x))
+    return made
+
+
+def object_like(x: Any, /, **found: Any) -> Any:
+    """The gradient of an object: one of its class with the gradients found, zeros elsewhere."""
+    made = object.__new__(type(x))
+    for name, value in vars(x).items():
+        known = name in found
+        vars(made)[name] = found[name] if known else tree_like(tree_of_zeros(value), value)
+    return made
+
+
 def tree_like(d: Any, x: Any) -> Any:
     """The adjoint `d` in the structure, shapes and dtypes of the input `x`, sharing no memory."""
     if isinstance(x, dict):
