@@ -102,12 +102,12 @@ def of_slots(p):
 
 def test_objects_in_files():
     """What the checks of a file know of an object is enough for a short form."""
-    text = srcdiff.generate(weighted, inputs="p", example=(Weights(), A))
+    text = srcdiff.aot.generate(weighted, inputs="p", example=(Weights(), A))
     assert "_HEAP_TYPE" not in text and text.count("\n") < 140
     space = {}
     exec(text, space)
     found, expected = space["weighted_grad"](Weights(), A), srcdiff.grad(weighted)(Weights(), A)
     assert type(found) is Weights and same(vars(found), vars(expected))
-    text = srcdiff.generate(of_slots, example=(Slots(A),))
+    text = srcdiff.aot.generate(of_slots, example=(Slots(A),))
     exec(text, space)
     assert "lru_cache" in text and np.array_equal(space["of_slots_grad"](Slots(A)).w, 2.0 * A)
