@@ -13,11 +13,11 @@ import numpy as np
 from srcdiff.runtime.guards import type_error
 
 
-def array_cotangent(given: Any, output: Any, path: str = "grad_outputs") -> Any:
+def array_cotangent(given: Any, output: Any) -> Any:
     """A copy of the cotangent of a real array, ones where it is left out for one element."""
     given = np.ones(output.shape) if given is None and output.size == 1 else given
     if not isinstance(given, np.ndarray) or given.shape != output.shape or np.iscomplexobj(given):
-        raise type_error(path, given, f"a real array of shape {output.shape}")
+        raise type_error("grad_outputs", given, f"a real array of shape {output.shape}")
     return np.array(given, output.dtype)
 
 
