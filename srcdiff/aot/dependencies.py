@@ -67,7 +67,7 @@ def _values(watch: Watch, functions: list[types.FunctionType]) -> Iterator[tuple
     """What functions read from outside: variables of modules and functions, members of classes."""
     for space, name, _ in watch.names:
         module = str(space.get("__name__", ""))
-        if module and name in space and not is_foreign(module) and not _is_special(name):
+        if module and name in space and not _is_of_python(module) and not _is_special(name):
             if not _is_own(module, name, space[name]):
                 yield f"{module}.{name}", space[name]
     words = {name for g in functions for name in g.__code__.co_names}
@@ -84,6 +84,11 @@ def _values(watch: Watch, functions: list[types.FunctionType]) -> Iterator[tuple
         if not _is_own(cls.__module__, f"{cls.__qualname__}.{name}", value):
             if not is_foreign(_owner(cls, name).__module__):
                 yield f"{class_name(cls)}.{name}", value
+
+
+def _is_of_python(module: str) -> bool:
+    """Whether a module is a library, or Python's: which of these are loaded makes no difference."""
+    return is_foreign(module) or module.split(".")[0] in sys.stdlib_module_names
 
 
 def _is_special(name: str) -> bool:

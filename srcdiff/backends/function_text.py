@@ -8,6 +8,7 @@ branches are copied.
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import symtable
 import textwrap
@@ -244,16 +245,17 @@ def short_forms(made: Made) -> dict[str, Any]:
     """Shorter forms that are enough for all that helpers are given, by the names of these."""
     if len(made.emitted.functions) > len(made.functions):
         return {}
-    given: dict[Op | None, list[list[ir.Kind]]] = {}
+    given: dict[Op | None, list[tuple[frozenset[str | None], tuple[ir.Kind, ...]]]] = {}
     for function, params in made.functions:
         kinds = infer(function, params)
         for call in (c for s in ir.walk(function) if (c := ir.call_of(s)) is not None):
             op = which_op(call)
             if op in _SHORT:
-                given.setdefault(op, []).append([atom_kind(a, kinds) for a in call.args])
+                args = tuple(atom_kind(a, kinds) for a in call.args)
+                given.setdefault(op, []).append((frozenset(k for k, _ in call.kwargs), args))
     found = {}
     for op, rows in given.items():
-        forms = (short for fits, short in _SHORT[op] if all(fits(*row) for row in rows))
+        forms = (short for fits, short in _SHORT[op] if all(fits(n, *args) for n, args in rows))
         found[op] = next(forms, None)
     named = ((name, op_named(value)) for name, value in made.emitted.refs.items())
     return {name: found[op] for name, op in named if op and found.get(op)}
@@ -294,15 +296,35 @@ def _are_leaves(kind: ir.Kind) -> bool:
     return isinstance(kind, ir.Tuple) and kind.items is not None and all(map(_is_leaf, kind.items))
 
 
+def _is_open(kind: ir.Kind, names: frozenset[str | None]) -> bool:
+    """Whether a value is an object with a dict alone, and what is not named of it holds such."""
+    if not isinstance(kind, ir.Dict) or kind.cls is None:
+        return False
+    slots = (v for c in kind.cls.__mro__ for v in vars(c).values() if inspect.ismemberdescriptor(v))
+    plain = not any(slots) and not issubclass(kind.cls, tuple)
+    return plain and all(name in names or _is_tree(item) for name, item in kind.items)
+
+
+def _is_named(kind: ir.Kind, names: frozenset[str | None]) -> bool:
+    """Whether a value is such an object, all of whose attributes are named."""
+    whole = isinstance(kind, ir.Dict) and names.issuperset(name for name, _ in kind.items)
+    return whole and _is_open(kind, names)
+
+
 _SHORT: Mapping[Op | None, tuple[tuple[Callable[..., bool], Any], ...]] = {
     Op.COTANGENT: (
-        (lambda _, output, *more: not more and _has_axes(output), short.array_cotangent),
-        (lambda _, output, *more: not more and _is_leaf(output), short.leaf_cotangent),
-        (lambda _, output, *more: not more and _are_leaves(output), short.leaves_cotangent),
+        (lambda n, _, output, *path: not path and _has_axes(output), short.array_cotangent),
+        (lambda n, _, output, *path: not path and _is_leaf(output), short.leaf_cotangent),
+        (lambda n, _, output, *path: not path and _are_leaves(output), short.leaves_cotangent),
     ),
     Op.LIKE_TREE: (
-        (lambda d, x: _is_array(x) and ir.is_numeric(d), short.array_like),
-        (lambda _, x: _is_tree(x), short.tree_like),
+        (lambda n, d, x: _is_array(x) and ir.is_numeric(d), short.array_like),
+        (lambda n, d, x: _is_tree(x), short.tree_like),
     ),
-    Op.ZERO_TREE: ((_is_tree, short.tree_of_zeros),),
+    Op.LIKE_OBJECT: (
+        (lambda n, x: _is_named(x, n), short.object_of),
+        (lambda n, x: _is_open(x, n), short.object_like),
+    ),
+    Op.ZERO_TREE: ((lambda n, x: _is_tree(x), short.tree_of_zeros),),
 }
+"""Forms, and whether one is enough for the names and the kinds of the arguments of a call."""

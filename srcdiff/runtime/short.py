@@ -13,11 +13,11 @@ import numpy as np
 from srcdiff.runtime.guards import type_error
 
 
-def array_cotangent(given: Any, output: Any, path: str = "grad_outputs") -> Any:
+def array_cotangent(given: Any, output: Any) -> Any:
     """A copy of the cotangent of a real array, ones where it is left out for one element."""
     given = np.ones(output.shape) if given is None and output.size == 1 else given
     if not isinstance(given, np.ndarray) or given.shape != output.shape or np.iscomplexobj(given):
-        raise type_error(path, given, f"a real array of shape {output.shape}")
+        raise type_error("grad_outputs", given, f"a real array of shape {output.shape}")
     return np.array(given, output.dtype)
 
 
@@ -45,6 +45,22 @@ def array_like(d: Any, x: Any) -> Any:
     out = np.empty_like(x)
     out[...] = np.real(d)
     return out
+
+
+def object_of(x: Any, /, **found: Any) -> Any:
+    """An object of the class of `x` with these attributes; its constructor does not run."""
+    made = object.__new__(type(x))
+    vars(made).update((name, found[name]) for name in vars(x))
+    return made
+
+
+def object_like(x: Any, /, **found: Any) -> Any:
+    """The gradient of an object: one of its class with the gradients found, zeros elsewhere."""
+    made = object.__new__(type(x))
+    for name, value in vars(x).items():
+        known = name in found
+        vars(made)[name] = found[name] if known else tree_like(tree_of_zeros(value), value)
+    return made
 
 
 def tree_like(d: Any, x: Any) -> Any:

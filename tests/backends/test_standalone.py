@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import importlib
 import os
 import pickle
 import re
@@ -683,6 +684,12 @@ def interpreter(version):
             if done.returncode == 0:
                 return place
     return None
+
+
+def test_modules_of_python_that_are_loaded():
+    """`array` is a module of Python's, too: `np.array` has nothing to do with it."""
+    importlib.import_module("array")
+    assert "array.array" not in srcdiff.aot.generate(models.stacked)
 
 
 def test_hash_seeds():

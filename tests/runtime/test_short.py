@@ -1,8 +1,12 @@
 """Shorter forms of helpers: they do what the helpers do, for what files call them with."""
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 import pytest
 
+import srcdiff
 from srcdiff.runtime import short, trees
 
 A = np.arange(6.0).reshape(2, 3)
@@ -61,3 +65,49 @@ def test_cotangents(given):
         )
         assert taken == right
         assert not taken or same(found, expected)
+
+
+@dataclass(frozen=True)
+class Weights:
+    w: Any = field(default_factory=lambda: A.copy())
+    scale: float = 2.0
+    layers: Any = field(default_factory=lambda: [(A[0].copy(), 1.0)])
+    name: str = "n"
+    count: int = 3
+
+
+@pytest.mark.parametrize("found", [{}, {"w": A + 1.0}, {"w": A + 1.0, "scale": 3.0}], ids=str)
+def test_objects(found):
+    x = Weights()
+    made, expected = short.object_like(x, **found), trees.like_object(x, **found)
+    assert type(made) is Weights and list(vars(made)) == list(vars(expected))
+    assert same(vars(made), vars(expected))
+    assert same(vars(short.object_of(x, **vars(made))), vars(made))
+
+
+def weighted(p, x):
+    return p.scale * np.sum(np.tanh(p.w * x)) + np.sum(p.layers[0][0])
+
+
+class Slots:
+    __slots__ = ("w",)
+
+    def __init__(self, w):
+        self.w = w
+
+
+def of_slots(p):
+    return np.sum(p.w * p.w)
+
+
+def test_objects_in_files():
+    """What the checks of a file know of an object is enough for a short form."""
+    text = srcdiff.aot.generate(weighted, inputs="p", example=(Weights(), A))
+    assert "_HEAP_TYPE" not in text and text.count("\n") < 140
+    space = {}
+    exec(text, space)
+    found, expected = space["weighted_grad"](Weights(), A), srcdiff.grad(weighted)(Weights(), A)
+    assert type(found) is Weights and same(vars(found), vars(expected))
+    text = srcdiff.aot.generate(of_slots, example=(Slots(A),))
+    exec(text, space)
+    assert "lru_cache" in text and np.array_equal(space["of_slots_grad"](Slots(A)).w, 2.0 * A)

@@ -278,3 +278,7 @@ def later(u0, alpha, steps):
         )
         u, new = new, u
     return u
+
+
+def stacked(x: float):
+    return np.sum(np.array([x, 2.0 * x]))
