@@ -123,6 +123,29 @@ class Fusion(Rewriter):
         self.parts = {s.base.id for s in stores if s.index is not None}
         self.laid = _laid(whole, self.kinds)
         self.added = _added(function)
+        self.given_names = {p.name for p in whole.params}
+        self.fills = self.filled(whole) if form.reads_arrays else {}
+
+    def filled(self, whole: ir.Function) -> dict[str, Map]:
+        """The arrays that hold one number everywhere, by name: it is read instead of them."""
+        found = {}
+        for stmt in ir.assignments(whole.body):
+            fill = element_of(stmt, self.kinds, self.shapes)
+            if type(fill) is Map and fill.like is not None and self.is_steady(fill):
+                found[stmt.target.id] = fill
+        return found
+
+    def is_steady(self, fill: Map) -> bool:
+        """Whether an array holds the number that it is made of whenever it is read.
+
+        It has the shape of an argument, which is there in any case.
+        """
+        assert fill.target is not None and fill.like is not None
+        value = ir.names(fill.operands[0])
+        once = all(self.counts.get(n, 0) <= 1 for n in (fill.target, fill.like.id, *value))
+        once = once and fill.like.id in self.given_names
+        number = all(dims_in(self.kinds, n) == () for n in value)
+        return once and number and not any(self.shared.share(fill.target, w) for w in self.written)
 
     def is_product(self, stmt: ir.Stmt) -> bool:
         """Whether a statement by itself is better left to the routine that it calls."""
@@ -303,7 +326,8 @@ class _Row:
     def starts(self, stmt: ir.Stmt, elements: list[Element], uses: _Uses) -> bool:
         """Begin a run with a statement."""
         fusion = self.fusion
-        run = Run(Group(fusion.kinds, fusion.shared, fusion.views, fusion.form.loose), uses)
+        group = Group(fusion.kinds, fusion.shared, fusion.views, fusion.fills, fusion.form.loose)
+        run = Run(group, uses)
         if not self.joins(run, stmt, elements):
             return False
         self.items.append(run)
@@ -340,6 +364,8 @@ class _Row:
         stmts = [e.stmt for e in elements] if elements else [stmt]
         read = {n for s in stmts for n in ir.reads(s)}
         if elements:
+            fills = [self.fusion.fills[n] for n in read if n in self.fusion.fills]
+            read |= {n for f in fills for n in ir.reads(f.stmt)}
             read = {self.fusion.arrays.get(n, n) for n in read}
         bound = {n for s in stmts for n in ir.writes(s)}
         stored = {s.base.id for s in stmts if isinstance(s, ir.Store)}

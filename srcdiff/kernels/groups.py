@@ -63,6 +63,7 @@ class Group:
     kinds: ir.Kinds
     shared: Groups
     views: Views
+    fills: Mapping[str, Map]  # the arrays that hold one number, by name
     loose: int
     dims: Dims = ()
     split: int | None = None
@@ -94,7 +95,7 @@ class Group:
     def copied(self) -> Group:
         """Another group with the same steps."""
         return Group(
-            self.kinds, self.shared, self.views, self.loose, self.dims, self.split,
+            self.kinds, self.shared, self.views, self.fills, self.loose, self.dims, self.split,
             list(self.steps), dict(self.values), dict(self.loads), set(self.bound),
             dict(self.likes), set(self.added), self.mark,
         )  # fmt: skip
@@ -233,6 +234,10 @@ class Group:
         mine = self._seen(atom.id, element, frame, dims)
         if mine is None or self._is_seen_otherwise(place, False):
             return None
+        fill = self.fills.get(atom.id)
+        if fill is not None and fill.like is not None and self._has_others(element, atom):
+            self.likes[fill.like] = mine
+            return self._operand(fill.operands[0], element, frame)
         self.added.discard(place)
         value = self.values.get(place)
         if value is None:
@@ -254,6 +259,17 @@ class Group:
         fits = isinstance(element, Map) and element.fits
         mine = None if own is None or dims is None else _aligned(own, dims, frame, fits)
         return mine if view is None or mine is None else view.frame(mine)
+
+    def _has_others(self, element: Element, atom: ir.Name) -> bool:
+        """Whether something else than an operand of a statement has the lengths of its result."""
+        whole = tuple(range(self.rank))
+        if not isinstance(element, Map):
+            return False
+        if len(element.dims) == self.rank and any(_goes(a, whole) for a in self.loads.values()):
+            return True
+        others = [a.id for a in element.operands if type(a) is ir.Name and a != atom]
+        dims = [dims_in(self.kinds, n) or () for n in others if n not in self.fills]
+        return any(len(d) == len(element.dims) and 1 not in d for d in dims)
 
     def _unsealed(self, place: Place) -> bool:
         """Whether what has been reduced over all axes may be one value of one row."""

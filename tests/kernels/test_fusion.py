@@ -581,3 +581,64 @@ def test_what_numba_does_not_take_in_a_derivative_of_a_derivative_has_your_line(
 
     with pytest.raises(srcdiff.SrcdiffError, match=r"test_fusion\.py:\d+"):
         srcdiff.hvp(by_einsum, (X,), X, compile="numba")
+
+
+# --- products of vectors --------------------------------------------------------------------------
+
+
+def triangular(a, b):
+    b = b.copy()
+    for i in range(b.shape[0]):
+        for j in range(b.shape[1]):
+            b[i, j] += np.dot(a[i + 1 :, i], b[i + 1 :, j])
+    return np.sum(b * b)
+
+
+def there_and_back(a, x):
+    return np.sum((a @ x) @ a)
+
+
+def test_products_of_vectors_are_loops():
+    """In the backward loop each part of an adjoint is added to in the loop that makes the term."""
+    rng = np.random.default_rng(2)
+    args = rng.standard_normal((4, 4)), rng.standard_normal((4, 3))
+    text, gap = text_and_gap(triangular, *args, inputs=(0, 1))
+    assert "np.dot" not in text and gap <= 1e-13
+    assert "d_b[i + 1 :, j] +=" not in text
+
+
+def test_a_product_of_a_vector_by_itself_stays_a_call():
+    text, gap = text_and_gap(lambda x, y: np.dot(x, y), X, X, compile="loops")
+    assert "np.dot(x, y)" in text and gap == 0.0
+
+
+def test_products_with_one_matrix_go_over_it_once():
+    """That of rows, that of columns and the outer products; what is one number is read as that."""
+    text, gap = text_and_gap(there_and_back, A, X[:5], inputs=(0, 1), compile="loops")
+    assert text.count("A_row = A[i]") + text.count("a_row = a[i]") == 1 and gap <= 1e-14
+    assert "broadcast_to" not in text
+
+
+def test_lengths_of_products_are_checked():
+    def f(a, x, n):
+        total = 0.0
+        for k in range(n):
+            total += np.dot(a[k:, k], x[k:]) * 2.0
+        return total
+
+    with interpreted(), pytest.raises(ValueError):
+        srcdiff.grad(f, inputs=(0, 1), compile="numba")(A, X, 2)
+
+
+def test_a_row_of_one_is_spread_over_a_part():
+    """Only adjoints are known to have the shape of the part that they are added to."""
+
+    def f(a, b):
+        d_a = a * 2.0
+        for k in range(2):
+            d_a[k:] += b[1:] * 3.0
+        return np.sum(d_a * d_a)
+
+    for compile in ("numba", "loops"):
+        _, gap = text_and_gap(f, X[:3], X[1:3], inputs=(0, 1), compile=compile)
+        assert gap <= 1e-14
