@@ -42,6 +42,7 @@ def legalized(
         with_exact_dtypes,
         with_plain_calls,
     )
+    from srcdiff.backends.numba.unbound import with_first_values
     from srcdiff.backends.numba.vectorize import vectorized
     from srcdiff.kernels.fusion import Loops, fused
 
@@ -54,7 +55,8 @@ def legalized(
         check_axes(function, params)
     else:
         function, params, border = flattened(function, params, used_up)
-    function = fused(with_plain_calls(function, params), params, Loops())
+    function = with_first_values(with_plain_calls(function, params), params)
+    function = fused(function, params, Loops())
     function = with_exact_dtypes(function, params)
     function = for_numba(function if request.alone else vectorized(function, params), params)
     return function if border is None else border.around(function)

@@ -218,6 +218,7 @@ class Role(Choice):
     COUNT = "computes how often a loop runs, or at what place it is, as Python counts"
     OLD = "reads `x[i]` before the value of `x[i] += value`"
     FITTING = "multiplies operands that have equal lengths, in a product that NumPy refuses else"
+    UNBOUND = "makes what a name stands for that has no value yet"
     ATTRIBUTE = "takes an attribute of an object that is kept as a container"
 
 

@@ -19,8 +19,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.liveness import maybe_unbound
 from srcdiff.analysis.points_to import PointsTo
+from srcdiff.backends.numba.unbound import is_first, unbound_reads
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
@@ -40,7 +40,7 @@ def for_numba(function: ir.Function, params: ir.Kinds) -> ir.Function:
     """A finished function that computes the same when Numba compiles it."""
     kinds = {**params, **infer(function, params)}
     function = _Apart(function, kinds).function(function)
-    unbound = maybe_unbound(function)
+    unbound = unbound_reads(function)
     return _Asked(function, unbound).function(function) if unbound else function
 
 
@@ -406,6 +406,8 @@ class _Asked(Rewriter):
             asked, _ = self.collect(lambda: self.ask(ir.names(stmt.test)))
             return replace(stmt, cond=(*cond, *asked), body=body)
         self.ask(self.unbound.get(id(stmt), ()))
+        if is_first(stmt):
+            return stmt
         flags = (self.flags[n] for n in ir.writes(stmt) if n in self.flags)
         bound = tuple(ir.Assign(f, ir.Const(True), stmt.loc) for f in flags)
         new = self.inside(stmt)
