@@ -58,7 +58,7 @@ from srcdiff.normalize.unpacking import unpacked
 from srcdiff.optimize.coalesce import coalesce, with_first_names
 from srcdiff.optimize.copies import read_at_once, returned_at_once
 from srcdiff.optimize.dead_code import remove_dead
-from srcdiff.optimize.finish import finish, reused, spell
+from srcdiff.optimize.finish import finish, repeated, reused, spell
 from srcdiff.optimize.finish import returned as recursive_results
 from srcdiff.optimize.memory import Memory
 from srcdiff.optimize.schedule import in_order, sink
@@ -545,7 +545,8 @@ def simplify_pass(state: State) -> State:
 
 def name_pass(state: State) -> State:
     """With names that a person would have given."""
-    typed = state.typed.by(legalized, state.params, state.request).by(name)
+    typed = state.typed.by(legalized, state.params, state.request)
+    typed = typed.by(repeated, state.params).by(name)
     state = _typed(state, typed.by(returned, state.outside))
     return _typed(state, state.typed.by(alone, state.kinds)) if state.request.alone else state
 
@@ -569,12 +570,13 @@ def pair_pass(state: State) -> State:
     parts_of = one, two
     one = polished(one, state.params, facts, state.seen)
     typed = by_rare(Typed(reused(one, state.params), state.params), "restored", state.fields)
-    typed = typed.by(legalized, state.params, state.request).by(name)
+    typed = typed.by(legalized, state.params, state.request)
+    typed = typed.by(repeated, state.params).by(name)
     forward = returned(typed.function, state.outside)
     if state.target.native:  # which has to know how much they hold
         residuals = _given_back(typed, residuals)
     plain = legalized(reused(plain, residuals), residuals, state.request, tuple(residuals))
-    backward = name(plain)
+    backward = name(repeated(plain, residuals))
     if state.request.alone:
         backward = alone(backward, infer(backward, residuals))
     more = {"backward": backward, "residuals": residuals, "consumes": consumes(two, facts)}

@@ -12,6 +12,7 @@ that certainly is an array with axes.  What a workspace mirrors is in `runtime`.
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Mapping
 from typing import TypeGuard
 
@@ -70,6 +71,69 @@ def spell(function: ir.Function, kinds: ir.Kinds, ours: frozenset[str]) -> ir.Fu
         return _in_place(s, s.rhs, function, kinds, ours)
 
     return ir.replaced_in(function, stmt)
+
+
+def repeated(function: ir.Function, params: ir.Kinds) -> ir.Function:
+    """The function with sums of integers where they are read, `x[1 : n + 1]`, for a NumPy text.
+
+    Loops and kernels tell parts of arrays apart by the names of their ends.
+    """
+    found = {} if function.target.fused or function.target.kernels else _sums(function)
+    kinds = {**params, **infer(function, params)} if found else {}
+    sums = {n: c for n, c in found.items() if all(_is_integer(a, kinds) for a in c.args)}
+    if not sums:
+        return function
+    fresh = ir.Fresh(ir.all_names(function))
+
+    def written(name: str, loc: ir.Loc) -> tuple[ir.Block, str]:
+        made = {n: written(n, loc) for n in ir.names(sums[name]) if n in sums}
+        new = fresh("_t")
+        sum_of = ir.map_rhs(lambda n: ir.Name(made[n.id][1]) if n.id in made else n, sums[name])
+        before = (s for block, _ in made.values() for s in block)
+        return (*before, ir.Assign(new, sum_of, loc)), new.id
+
+    def stmt(s: ir.Stmt) -> ir.Block:
+        if type(s) is ir.Assign and s.target.id in sums:
+            return ()
+        mine = [n for n in dict.fromkeys(ir.reads(s)) if n in sums] if type(s) in ir.PLAIN else []
+        if not mine:
+            return (s,)
+        made = {n: written(n, s.loc) for n in mine}
+        before = (one for block, _ in made.values() for one in block)
+        return (*before, *ir.rename((s,), {n: new for n, (_, new) in made.items()}))
+
+    return ir.replaced_in(function, stmt)
+
+
+def _sums(function: ir.Function) -> dict[str, ir.Call]:
+    """The sums of steady names that several statements read, all in the loops of the sum."""
+    counts = ir.binding_counts(function, function.params)
+    targets = Counter(s.target.id for s in ir.walk(function.body) if type(s) is ir.For)
+    counts.subtract(targets)  # a loop's own are the same in all of its body
+    loops = {id(s): around for s, around in ir.walk_in_loops(function.body)}
+    reading: dict[str, list[ir.Stmt]] = {}
+    for s in ir.walk(function.body):
+        for name in ir.itself_mentions(s):
+            reading.setdefault(name, []).append(s)
+    found: dict[str, ir.Call] = {}
+    for s in ir.assignments(function.body):
+        call, name = ir.call_of(s), s.target.id
+        if call is None or not is_op(call, Op.ADD, Op.SUB) or not ir.is_temporary(name):
+            continue
+        others = [r for r in reading[name] if r is not s]
+        here = all(type(r) in ir.PLAIN and loops[id(r)] == loops[id(s)] for r in others)
+        operands = ir.names(call)
+        steady = counts[name] == 1 and all(counts[n] <= (n not in targets) for n in operands)
+        named = all(n in found or not ir.is_temporary(n) for n in operands)
+        if here and steady and named and len(others) > 1:
+            found[name] = call
+    return found
+
+
+def _is_integer(atom: ir.Atom, kinds: ir.Kinds) -> bool:
+    """Whether an atom is an integer of Python."""
+    kind = atom_kind(atom, kinds)
+    return type(kind) is ir.Scalar and kind.dtype == "int64" and bool(kind.python)
 
 
 def _zeros(call: ir.Call, kinds: ir.Kinds, device: bool) -> ir.Call | None:

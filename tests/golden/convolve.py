@@ -12,8 +12,7 @@ def convolve_grad(signal, kernel, grad_outputs=None):
     d_kernel = np.zeros_like(kernel)
     for i in range(n - m, -1, -1):
         for k in range(m - 1, -1, -1):
-            d_t_1 = d_out[i]
-            t = i + k
-            d_kernel[k] += d_t_1 * signal[t]
-            d_signal[t] += d_t_1 * kernel[k]
+            d_t = d_out[i]
+            d_kernel[k] += d_t * signal[i + k]
+            d_signal[i + k] += d_t * kernel[k]
     return d_signal, d_kernel
