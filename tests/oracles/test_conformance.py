@@ -111,7 +111,7 @@ def of_srcdiff(f, inputs, outputs, cotangents, options):
 @pytest.mark.parametrize("name", BODIES)
 def test_grad_is_that_of_torch(name):
     torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
-    f = made(BODIES[name], np, srcdiff)
+    f = made(BODIES[name], np, srcdiff.autograd)
     g = made(BODIES[name].replace("np.clip", "np.clamp"), torch, torch)
     for inputs, asked, options in itertools.product(INPUTS, COTANGENTS, OPTIONS):
         case = inputs, *asked, options
@@ -169,7 +169,7 @@ def gradients(grad, given, inputs, options, order):
 @pytest.mark.parametrize(("body", "path"), SELECTED)
 def test_outputs_of_runs_are_those_of_torch(body, path):
     torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
-    f, g = made(body, np, srcdiff), made(body, torch, torch)
+    f, g = made(body, np, srcdiff.autograd), made(body, torch, torch)
     shape = np.shape(part(f(X, Y), path))
     for inputs, options, order in itertools.product(INPUTS, OPTIONS, (1, 2, "batch")):
         batched = {"is_grads_batched": True} if order == "batch" else {}
@@ -231,9 +231,10 @@ def test_values_of_other_forms(name, flags):
     """Gradients of both outputs: their numbers, dtypes and shapes."""
     torch = pytest.importorskip("torch", reason="torch is not installed: extra oracles")
     body, x, y = FORMS[name]
-    f, g = made(body, np, srcdiff), made(body, torch, torch)
+    f, g = made(body, np, srcdiff.autograd), made(body, torch, torch)
     if "has_aux" in flags:
-        f = made(f"def inner():\n{textwrap.indent(body, '    ')}\nreturn inner(), x", np, srcdiff)
+        nested = f"def inner():\n{textwrap.indent(body, '    ')}\nreturn inner(), x"
+        f = made(nested, np, srcdiff.autograd)
     inputs = in_torch(torch, x), in_torch(torch, y)
     values = g(*inputs)
     given = seeds([tuple(v.shape) for v in values], flags)
