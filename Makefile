@@ -22,7 +22,6 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1
 
 setup: $(VENV)/.dev
 
-
 demo: $(VENV)/.examples
 	$(THREADS) $(BIN)/python examples/digits.py
 	$(THREADS) $(BIN)/python examples/heat.py
