@@ -1,26 +1,17 @@
-"""Copies of memory that nobody looks at any more: the memory itself is taken instead.
-
-So it is with elements of adjoints that a loop clears although nobody looks at them again.  The
-adjoint of `v[i] = ..` reads the adjoint of the element and clears it: `d = d_v[i]; d_v[i] = 0.0`.
-Where loops over ranges come to each element once, touch no other one in that step, and nobody looks
-at the array after them, the clearing is left out; a copy of the element made for its sake is the
-element itself then.
-"""
+"""Copies of memory that nobody looks at any more: the memory itself is taken instead."""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Set
 from functools import cached_property
 
 from srcdiff import ir
 from srcdiff.analysis.activity import reachable
-from srcdiff.analysis.liveness import liveness
 from srcdiff.ir.frozen import replace
 from srcdiff.optimize.memory import Sharers, gives_view
 from srcdiff.optimize.rewrite import in_ours, mark_in
 from srcdiff.optimize.shapes import copied
-from srcdiff.primitives.effects import asked, only_computes, returns_view
+from srcdiff.primitives.effects import only_computes, returns_view
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, calling, is_op
 from srcdiff.primitives.views import is_array
@@ -57,10 +48,10 @@ def _taking(
     if not copies:
         return function
     taker = _Taker(function, kinds)
-    return _without(function, {id(s) for s, n in copies if may_take(taker, s, n)})
+    return without(function, {id(s) for s, n in copies if may_take(taker, s, n)})
 
 
-def _without(function: ir.Function, gone: Set[int]) -> ir.Function:
+def without(function: ir.Function, gone: Set[int]) -> ir.Function:
     """The function without these stores, and with what is copied in the place of these copies."""
 
     def left(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
@@ -203,112 +194,3 @@ class _Taker:
             return True
         taken = [s for n, s in self.copied if n in group and name not in seen]
         return any(self.leaves(n, seen | {name}) for s in taken for n in ir.writes(s))
-
-
-# --- elements of adjoints that a loop clears although nobody looks at them again -----------------
-
-
-def without_clearing(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
-    """The function whose generated part clears no element for nothing."""
-    ours = function.body[mark_in(function.body) or 0 :]
-    around = {id(s): loops for s, loops in ir.walk_in_loops(ours) if loops and _clears(s)}
-    if not around:
-        return function
-    finder, gone = _Finder(function, kinds), set[int]()
-    for block in ir.walk_blocks(ours):
-        for k, stmt in enumerate(block):
-            if id(stmt) in around:
-                gone |= finder.needless(block, k, around[id(stmt)])
-    return _without(function, gone)
-
-
-def _clears(stmt: ir.Stmt) -> bool:
-    """Whether a statement clears elements of an array."""
-    value = stmt.value if isinstance(stmt, ir.SetItem) else None
-    return isinstance(value, ir.Const) and value.value == 0.0
-
-
-class _Finder:
-    """What is known of a function that clears elements."""
-
-    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
-        self.kinds = kinds
-        self.sharers = Sharers.of(function, kinds)
-        self.live = liveness(function)  # behind each statement
-        statements = ir.walk(function)
-        self.number = {id(s): k for k, s in enumerate(statements)}  # in the order of the source
-        self.mentioning: dict[str, list[ir.Stmt]] = {}
-        for stmt in statements:
-            for name in ir.itself_mentions(stmt):
-                self.mentioning.setdefault(name, []).append(stmt)
-
-    def needless(
-        self, block: ir.Block, k: int, loops: Sequence[ir.For | ir.While]
-    ) -> frozenset[int]:
-        """The statements that are left out: the store at `k`, and a copy made because of it."""
-        stmt = block[k]
-        assert isinstance(stmt, ir.SetItem)
-        name = stmt.base.id
-        if not isinstance(self.kinds.get(name), ir.Array) or self.sharers.is_kept(name):
-            return frozenset()
-        items = stmt.index.items if isinstance(stmt.index, ir.Tup) else (stmt.index,)
-        here = range(self.number[id(block[0])], self.number[id(stmt)] + 1)
-        for n, loop in enumerate(loops):
-            if not self.visits_once(loops[n:], items) or name in self.live[id(loop)]:
-                continue
-            if self.all_here(loop, here, name, stmt.index) and self.is_alone(name, here):
-                return frozenset({id(stmt), *self.copy_of(block[:k], stmt)})
-        return frozenset()
-
-    def visits_once(
-        self, loops: Sequence[ir.For | ir.While], items: Sequence[ir.Atom]
-    ) -> bool:
-        """Whether loops come to a place only once: each counts in an item of the index."""
-        if not all(isinstance(i, (ir.Name, ir.Const, ir.Slice)) for i in items):
-            return False
-        around = [s for s in loops if isinstance(s, ir.For)]
-        targets = {s.target.id for s in around}
-        fixed = {n for i in items for n in ir.names(i)} == targets
-        named = fixed and all(ir.Name(n) in items for n in targets)
-        return named and len(around) == len(loops) and all(map(counts, around))
-
-    def all_here(self, loop: ir.For | ir.While, here: range, name: str, index: ir.Atom) -> bool:
-        """Whether a loop touches an array only in these places, and only at this index."""
-        first = self.number[id(loop)] + 1
-        inside = range(first, first + sum(len(ir.walk(b)) for b in ir.blocks(loop)))
-        touching = ((self.number[id(s)], s) for s in self.mentioning.get(name, ()))
-        return all(k in here and _is_at(s, name, index) for k, s in touching if k in inside)
-
-    def is_alone(self, name: str, here: range) -> bool:
-        """Whether what shares memory with a name is read nowhere but in these places."""
-        others = self.sharers.group(name) - {name}
-        return all(self.number[id(s)] in here for o in others for s in self.mentioning.get(o, ()))
-
-    def copy_of(self, before: ir.Block, stmt: ir.SetItem) -> Iterator[int]:
-        """The copy of the element, if it stands right before the statement that clears it."""
-        *_, read, copy = (None, None, *before)
-        if not isinstance(copy, ir.Assign) or not isinstance(read, ir.Assign):
-            return
-        element = ir.Call(operator.getitem, (stmt.base, stmt.index))
-        if read.rhs == element and copied(copy.rhs, Op.COPY) == read.target:
-            memory = self.sharers.memory
-            if memory.find(copy.target.id) not in memory.escaping:
-                yield id(copy)
-
-
-def counts(loop: ir.For) -> bool:
-    """Whether a loop goes through a range, and nothing else binds its variable."""
-    return is_op(loop.iter, Op.RANGE) and loop.target.id not in ir.bound(loop.body)
-
-
-def _is_at(stmt: ir.Stmt, name: str, index: ir.Atom) -> bool:
-    """Whether a statement reads or writes an array at this index, or asks for its shape."""
-    if isinstance(stmt, ir.Store):
-        others = (*ir.names(stmt.value), *(ir.names(stmt.index) if stmt.index else ()))
-        return stmt.base.id == name and stmt.index == index and name not in others
-    call = ir.call_of(stmt)
-    if not isinstance(stmt, ir.Assign) or call is None or stmt.target.id == name:
-        return False
-    if is_op(call, Op.GETITEM) and call.args[0] == ir.Name(name):
-        return call.args[1] == index
-    return name in asked(call)

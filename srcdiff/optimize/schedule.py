@@ -26,10 +26,10 @@ from typing import Union
 
 from srcdiff import ir
 from srcdiff.analysis.effects import Scan, held, is_slot_effect, slots
+from srcdiff.analysis.subscripts import counts
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.calls import atom_kind
-from srcdiff.optimize.copies import counts
 from srcdiff.optimize.displays import makes_zeros
 from srcdiff.optimize.memory import Memory, Sharers, hands_out, is_view
 from srcdiff.optimize.rewrite import in_ours, mark_in
@@ -257,7 +257,7 @@ class _Positions(Rewriter):
         if type(stmt) is ir.Assign and stmt.target.id in self.known:
             return ()
         around = self.steady
-        if type(stmt) is ir.For and counts(stmt):
+        if type(stmt) is ir.For and counts(stmt) and stmt.target.id not in ir.rebound(stmt.body):
             self.steady |= {stmt.target.id}
         new = ir.map_stmt(stmt, self.read, lambda n: n, self.inner)
         self.steady = around

@@ -20,8 +20,9 @@ from collections.abc import Collection, Iterable, Mapping
 from srcdiff import ir
 from srcdiff.kinds.calls import float_like, rhs_kind
 from srcdiff.kinds.interpreter import Seen, Typed, infer
+from srcdiff.optimize.clearing import without_clearing
 from srcdiff.optimize.coalesce import coalesce, with_one_name
-from srcdiff.optimize.copies import without_clearing, without_copies
+from srcdiff.optimize.copies import without_copies
 from srcdiff.optimize.dead_code import remove_dead, without_outputs
 from srcdiff.optimize.products import derived
 from srcdiff.optimize.rewrite import Rewriter, rewrite

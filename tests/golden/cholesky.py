@@ -14,17 +14,13 @@ def cholesky_grad(A, grad_outputs=None):
     d_A = np.zeros_like(A)
     for j in range(n - 1, -1, -1):
         for i in range(n - 1, j, -1):
-            t = L[i, j]
-            d_t_2 = d_L[i, j]
-            d_L[i, j] = 0.0
-            d_t_3 = d_t_2 / L[j, j]
-            d_L[j, j] -= d_t_3 * t
-            t_1 = L[i, :j]
-            d_L[i, :j] -= d_t_3 * L[j, :j]
-            d_L[j, :j] -= d_t_3 * t_1
-            d_A[i, j] += d_t_3
-        d_t_4 = d_L[j, j] / (2.0 * L[j, j])
-        d_L[j, j] = 0.0
-        d_L[j, :j] -= 2.0 * d_t_4 * L[j, :j]
-        d_A[j, j] += d_t_4
+            d_t_1 = d_L[i, j] / L[j, j]
+            d_L[j, j] -= d_t_1 * L[i, j]
+            t = L[i, :j]
+            d_L[i, :j] -= d_t_1 * L[j, :j]
+            d_L[j, :j] -= d_t_1 * t
+            d_A[i, j] += d_t_1
+        d_t_2 = d_L[j, j] / (2.0 * L[j, j])
+        d_L[j, :j] -= 2.0 * d_t_2 * L[j, :j]
+        d_A[j, j] += d_t_2
     return d_A

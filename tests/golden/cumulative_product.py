@@ -13,7 +13,6 @@ def cumulative_product_grad(x, grad_outputs=None):
     d_x = np.zeros_like(x)
     for i in range(n - 1, 0, -1):
         d_t = d_y[i]
-        d_y[i] = 0.0
         d_x[i] += d_t * y[i - 1]
         d_y[i - 1] += d_t * x[i]
     d_x[0] += d_y[0]

@@ -15,7 +15,6 @@ def rnn_grad(Wx, Wh, x, grad_outputs=None):
     for t in range(T - 1, -1, -1):
         t_1 = h[t + 1]
         d_t_2 = d_h[t + 1] * (1.0 - t_1 * t_1)
-        d_h[t + 1] = 0.0
         d_h[t] += Wh @ d_t_2
         d_Wh += np.outer(h[t], d_t_2)
         d_Wx += np.outer(x[t], d_t_2)

@@ -1385,3 +1385,13 @@ for _subscripts in ("ij,jk->ik", "ij,jk->", "ij,jl"):
         lambda r, s=_subscripts: (s, r.standard_normal((2, 3)), r.standard_normal((3, 2))),
         (1, 2),
     )
+
+
+def stored_from_both_ends(x, y, m, s):
+    out = np.zeros(2)
+    for i in range(-2, 2):
+        out[i] = x[i + 2] * y[i + 2] * (i + 3.0)
+    return out * m[:2]
+
+
+sample(stored_from_both_ends, four, ("x", "y", "m"))

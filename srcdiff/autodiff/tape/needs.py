@@ -72,13 +72,6 @@ def _has_other_form(name: str, structure: bool, facts: Facts) -> bool:
     return not ir.is_numeric(facts.kinds.get(name, ir.UNKNOWN))
 
 
-def range_bounds(call: ir.Call) -> tuple[ir.Atom, ir.Atom, ir.Atom]:
-    """Start, stop and step of a range."""
-    args = call.args
-    start: ir.Atom = args[0] if len(args) > 1 else ir.Const(0)
-    return start, args[min(1, len(args) - 1)], args[2] if len(args) > 2 else ir.Const(1)
-
-
 def contents_of(name: str, facts: Facts) -> frozenset[Contents]:
     """The contents behind a name, and those of the items of a result that is taken apart.
 

@@ -14,6 +14,7 @@ from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.analysis.links import stored_names
 from srcdiff.analysis.points_to import PointsTo
+from srcdiff.analysis.subscripts import range_bounds
 from srcdiff.autodiff.tape.needs import (
     Contents,
     Item,
@@ -21,7 +22,6 @@ from srcdiff.autodiff.tape.needs import (
     exposed,
     halves,
     primal_reads,
-    range_bounds,
     written_contents,
 )
 from srcdiff.autodiff.tape.rematerialize import parts_of_others, recompute

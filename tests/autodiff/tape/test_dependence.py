@@ -72,6 +72,41 @@ def read_before_it_is_divided(a, d):
     return s + np.sum(x)
 
 
+def bound_of_what_was(a, d):
+    """The test speaks of `m` as it is now, the range of the loop of what it was."""
+    x, s, m = d.copy(), 0.0, 4
+    for i in range(m):
+        m = m - 2
+        s += np.sum(x[i % 2] ** 3)
+        if m < 1:
+            x[i] = a[i] * a[i]
+    return s
+
+
+def unequal_in_two_nests(a, d):
+    """Each nest has an `i` and a `k` of its own that are unequal."""
+    x, s = d.copy(), 0.0
+    for i in range(4):
+        for k in range(4):
+            if i != k:
+                s += np.sum(x[i] ** 3)
+    for i in range(4):
+        for k in range(4):
+            if i != k:
+                x[k] = a[i] * a[k]
+    return s + np.sum(x)
+
+
+def bound_of_the_round_before(a, d):
+    x, s, m = d.copy(), 0.0, 0
+    for i in range(4):
+        for j in range(m + 1):
+            s += np.sum(x[j] ** 3)
+        x[m] = a[i] * a[m]
+        m = 3 - i
+    return s
+
+
 @pytest.fixture
 def args():
     rng = np.random.default_rng(3)
@@ -87,6 +122,9 @@ def args():
         (bound_in_the_branch, None),
         (divided_by_a_part, None),
         (read_before_it_is_divided, ["x_saved"]),
+        (bound_of_what_was, None),
+        (unequal_in_two_nests, None),
+        (bound_of_the_round_before, None),
     ],
 )
 def test_what_is_saved(function, saves, args):
