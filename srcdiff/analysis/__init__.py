@@ -9,6 +9,7 @@ shadows    names whose memory nobody can follow; arrays whose order in memory de
 aliases    what follows from the links: classes of names, their owners and views
 activity   which names carry a derivative
 liveness   which names may still be read, and which may have no value; the order of statements
+subscripts which elements of arrays are touched where, and whether one access meets another
 effects    what is read and bound, and what evaluating a right-hand side can do
 facts      all of this for the passes behind
 """

@@ -11,7 +11,8 @@ stays as it was written.  Its rooms:
 `shapes`      plainer forms of what does and undoes broadcasting, and who asks for shapes alone
 `products`    signs and numbers in chains of products
 `dead_code`   what nobody needs is removed
-`copies`      copies, and elements cleared, that nobody looks at again
+`copies`      copies of what nobody looks at again
+`clearing`    elements of adjoints cleared, or copied, that nobody touches again
 `stores`      stores into one place, one after the other, as one
 `coalesce`    one name for what has two
 `schedule`    the order of statements: bindings stand right before their uses
