@@ -1,6 +1,7 @@
 """Where things are: the packages, the order in which they may import, and folders."""
 
 import ast
+import functools
 import os
 import subprocess
 import sys
@@ -58,14 +59,17 @@ def imported(module, tree):
     return found - {module}
 
 
-GRAPH = {name: imported(name, ast.parse(path.read_text())) for name, path in MODULES.items()}
+@functools.cache
+def graph():
+    """What every module imports."""
+    return {name: imported(name, ast.parse(p.read_text())) for name, p in MODULES.items()}
 
 
 def test_imports_follow_the_order_of_the_packages():
     places = {name: ORDER.index(name.split(".")[0]) for name in MODULES}
     wrong = [
         f"{name} imports {other}"
-        for name, others in GRAPH.items()
+        for name, others in graph().items()
         for other in sorted(others)
         if places[other] > places[name]
     ]
@@ -80,12 +84,12 @@ def test_no_import_cycles():
         if name in done:
             return
         path.append(name)
-        for other in sorted(GRAPH[name]):
+        for other in sorted(graph()[name]):
             visit(other)
         path.pop()
         done.add(name)
 
-    for name in sorted(GRAPH):
+    for name in sorted(graph()):
         visit(name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import types
 from typing import Any
 
 import srcdiff
@@ -27,8 +28,19 @@ def is_incomplete(function: ir.Function) -> bool:
     return False
 
 
+def makes_functions(function: Any) -> bool:
+    """Whether a function may hold others: it defines some, or names what makes some."""
+    code = function.__code__
+    inner = any(isinstance(c, types.CodeType) for c in code.co_consts)
+    return inner or not {"srcdiff", "operator"}.isdisjoint(code.co_names)
+
+
 # Programs whose nested functions, if any, stand in the text where they are called.
-WHOLE = tuple(p for p in PROGRAMS if not is_incomplete(lower(parse(p.function))))
+WHOLE = tuple(
+    p
+    for p in PROGRAMS
+    if not makes_functions(p.function) or not is_incomplete(lower(parse(p.function)))
+)
 
 
 def text_of(function: ir.Function, namespace: Any = None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import linecache
 import operator
@@ -91,7 +92,7 @@ class Sample:
     function: Any
     call: str
 
-    @property
+    @functools.cached_property
     def id(self) -> str:
         """The name of the test."""
         key = self.function
@@ -101,6 +102,11 @@ class Sample:
         name = getattr(key, "name", None) or getattr(key, "__name__", None) or f"store{key.op}"
         mark = "." if isinstance(key, (Method, Attr)) else ""
         return f"{self.rule.name}:{mark}{name}({self.call})"
+
+    @functools.cached_property
+    def kinds(self) -> tuple[tuple[bool, int], ...]:
+        """Of every argument whether it is complex, and its rank."""
+        return tuple((np.iscomplexobj(a), np.ndim(a)) for a in self.program().args)
 
     def _seed(self) -> str:
         """What the arguments are drawn by."""
@@ -183,7 +189,8 @@ def _compiled(name: str, params: Sequence[str], body: list[str], function: Any) 
     return namespace["program"]
 
 
-def collected() -> list[Sample]:
+@functools.cache
+def collected() -> Sequence[Sample]:
     """Every function of every rule with every sample call that fits it."""
     out = []
     packages.installed()
@@ -192,7 +199,7 @@ def collected() -> list[Sample]:
         assert rule is not None
         if rule.template is not None or rule.definition is not None:
             out += [s for call in rule.samples if _fits(s := Sample(rule, key, call))]
-    return sorted(out, key=lambda s: s.id)
+    return tuple(sorted(out, key=lambda s: s.id))
 
 
 def _fits(sample: Sample) -> bool:
