@@ -369,7 +369,9 @@ class Batched(Derivative):
                 place_of(self.primal),
                 remedy="Let the function return its output alone.",
             )
-        options = replace(self._single, compile=None, workspace=False, threads=1, again=True)
+        options = replace(
+            self._single, compile=None, workspace=False, threads=1, strict=False, again=True
+        )
         single = Derivative(self.primal, options)
         single.for_kinds(kinds, arrays)
         keep = self.options.unused != "none"

@@ -38,6 +38,7 @@ def legalized(
     from srcdiff.backends.numba.flatten import flattened
     from srcdiff.backends.numba.legalize import (
         check_axes,
+        check_rounding,
         for_numba,
         with_exact_dtypes,
         with_plain_calls,
@@ -46,19 +47,22 @@ def legalized(
     from srcdiff.backends.numba.vectorize import vectorized
     from srcdiff.kernels.fusion import Loops, fused
 
+    scalar = request.alone or function.target.strict  # math with the bits of libm
     if not function.target.native:
-        function = fused(with_plain_calls(function, params), params, Loops(function.target.threads))
+        function = fused(with_plain_calls(function, params), params, Loops(function.target))
         function = with_exact_dtypes(function, params)
-        return function if request.alone else vectorized(function, params)
+        return function if scalar else vectorized(function, params)
     border = None
     if request.internal:
         check_axes(function, params)
     else:
         function, params, border = flattened(function, params, used_up)
     function = with_first_values(with_plain_calls(function, params), params)
-    function = fused(function, params, Loops())
+    function = fused(function, params, Loops(function.target))
     function = with_exact_dtypes(function, params)
-    function = for_numba(function if request.alone else vectorized(function, params), params)
+    if function.target.strict:
+        check_rounding(function, params)
+    function = for_numba(function if scalar else vectorized(function, params), params)
     return function if border is None else border.around(function)
 
 

@@ -170,7 +170,7 @@ class Derivative(Transformed):
     @functools.cached_property
     def _plain(self) -> Derivative:
         """What is differentiated again: the derivative as NumPy runs it, without a workspace."""
-        options = replace(self.options, compile=None, workspace=False, threads=1)
+        options = replace(self.options, compile=None, workspace=False, threads=1, strict=False)
         return self if self.target == ir.HOST else Derivative(self.primal, options)
 
     def _for_call(
@@ -185,7 +185,8 @@ class Derivative(Transformed):
                 self.validate(args, kwargs, pair)
             kinds = self.kinds(args, kwargs)
             if self.options.compile == "auto":
-                made = self._compiled_if_taken(kinds, arrays, self._say, pair, args, kwargs)
+                said = _unsaid if self.options.strict else self._say
+                made = self._compiled_if_taken(kinds, arrays, said, pair, args, kwargs)
             else:
                 made = self._generate(kinds, with_arrays(self.target, arrays), pair)
             if self.request.verify:

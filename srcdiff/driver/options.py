@@ -26,6 +26,7 @@ class Where(TypedDict, total=False):
     compile: Literal["numba", "loops", "auto", "cupy"] | None
     workspace: bool
     threads: int
+    strict: bool
     verify: Literal["first", "off"] | None
 
 
@@ -73,14 +74,16 @@ class Options:
     saves: bool = False
     workspace: bool = False
     threads: int = 1
+    strict: bool = False
     again: bool = False  # where it is differentiated the function runs more than once
     verify: str | None = None
 
     def __post_init__(self) -> None:
         check_compile(self.compile)
-        if not isinstance(self.workspace, bool):
-            given = type(self.workspace).__name__
-            raise ValueError(f"workspace: expected True or False, given {given}")
+        for name, value in (("workspace", self.workspace), ("strict", self.strict)):
+            if not isinstance(value, bool):
+                given = type(value).__name__
+                raise ValueError(f"{name}: expected True or False, given {given}")
         if type(self.threads) is not int or self.threads < 1:
             raise ValueError(f"threads: expected a number from 1 on, given {self.threads!r}")
 
@@ -116,7 +119,7 @@ def options_of(of: type) -> dict[str, Any]:
 _DEFAULTS: Mapping[str, Any] = MappingProxyType({
     "unused": "error", "has_aux": False, "create_graph": None, "is_grads_batched": False,
     "check_nan": False, "check_inf": False, "strong_zeros": False, "compile": None,
-    "workspace": False, "threads": 1, "verify": None, "allow_unused": None,
+    "workspace": False, "threads": 1, "strict": False, "verify": None, "allow_unused": None,
     "materialize_grads": False,
 })  # fmt: skip
 
@@ -225,7 +228,8 @@ def target_of(f: Any, options: Options) -> ir.Target:
     compiler = "numba" if options.compile == "auto" else options.compile
     compiler = None if reason else compiler
     arrays = "cupy" if compiler == "cupy" else ir.HOST.arrays
-    return ir.Target(arrays, compiler, options.workspace, options.threads)
+    strict = options.strict and compiler is not None
+    return ir.Target(arrays, compiler, options.workspace, options.threads, strict)
 
 
 def uncompiled(options: Options, target: ir.Target) -> str:
@@ -264,6 +268,11 @@ def _refused(options: Options) -> tuple[str, str]:
         return (
             "threads share the loops that compile='loops' makes, and nothing else",
             "Leave threads= out, or add compile='loops' or compile='auto'.",
+        )
+    if options.strict and options.compile is None:
+        return (
+            "strict=True says how what is compiled rounds, and nothing is compiled here",
+            "Leave strict= out, or add compile=.",
         )
     if options.compile in ("numba", "loops", "auto") and options.workspace:
         return (

@@ -19,13 +19,15 @@ class Target:
     `arrays` is the module whose arrays it is given; `compiler` what is compiled of it: "numba", all
     of it; "loops", the array statements that are fused loops; "cupy", those that are kernels; None:
     nothing, Python runs it.  `workspace`: its large arrays are made in memory that is used again.
-    `threads`: how many may share a loop.
+    `threads`: how many may share a loop.  `strict`: what is compiled rounds as NumPy does, each number
+    to the last bit.
     """
 
     arrays: str = "numpy"
     compiler: str | None = None
     workspace: bool = False
     threads: int = 1
+    strict: bool = False
 
     @property
     def on_device(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -115,6 +115,18 @@ _COMPARED = _words(
     numpy.less_equal numpy.greater numpy.greater_equal numpy.equal numpy.not_equal
     """
 )
+_EXACT = (
+    _ARITHMETIC
+    | _OF_TRUTHS
+    | _COMPARED
+    | _words(
+        """
+        numpy.where numpy.ceil numpy.fabs numpy.floor numpy.isfinite numpy.isinf numpy.isnan
+        numpy.rint numpy.sign numpy.sqrt numpy.square numpy.trunc
+        """
+    )
+)
+"""Which of real numbers give the same bits wherever they are computed, zeros with their signs."""
 _STORED: Mapping[str, Any] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv
 }  # fmt: skip
@@ -149,6 +161,21 @@ def element_of(stmt: ir.Stmt, kinds: ir.Kinds, shapes: Shapes) -> Element | None
 def _rank_and_size(dims: Dims) -> tuple[int, int]:
     """The number of axes, and of those that are not known to have the length 1."""
     return len(dims), sum(d != 1 for d in dims)
+
+
+def is_exact(element: Element | None, kinds: ir.Kinds) -> TypeGuard[Map]:
+    """Whether loops give every bit of what NumPy gives, and an array that is laid out like its own.
+
+    Sums add up in another order, and a part of which there is one number is no array with strides.
+    """
+    if type(element) is not Map or element.like is not None:
+        return False
+    return element.compute is None or rounds_once(element.compute, element.operands, kinds)
+
+
+def rounds_once(fn: Any, operands: Sequence[ir.Atom], kinds: ir.Kinds) -> bool:
+    """Whether a function of numbers, or of arrays by element, is one that all compute alike."""
+    return op_of(fn).name in _EXACT and "complex128" not in [dtype_of(a, kinds) for a in operands]
 
 
 def is_cheap(element: Map) -> bool:

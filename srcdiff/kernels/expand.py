@@ -3,7 +3,8 @@
 Takes a finished function and the kinds of its names; gives the steps of each statement that is
 several (`Expansion.steps`), and the function in which they stand for these.  Means are sums, the
 shares of extreme values are comparisons and sums, quotients that may be zero are chosen, negative
-powers are quotients.  The invariant: the same values, to the order of sums.
+powers are quotients.  The invariant: the same values, to the order of sums; of a `strict` function
+the same bits, so that squares alone are something else, which are products for NumPy.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Expansion(Rewriter):
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.kinds = kinds
         self.asked = _asked(function, kinds)
+        self.strict = function.target.strict
         self.steps: dict[int, ir.Block] = {}
         self.expanded = self.function(function)
 
@@ -46,6 +48,8 @@ class Expansion(Rewriter):
 
     def made_of(self, call: ir.Call) -> ir.Call | None:
         """What a call is made of, behind the steps before the last; None of one step."""
+        if self.strict:
+            return self.squared(call)
         if is_op(call, Op.WINNERS):
             return self.share(call)
         made = {
@@ -102,6 +106,11 @@ class Expansion(Rewriter):
             return None
         raised = x if value == -1 else self.apply(operator.pow, x, ir.Const(-value))
         return ir.Call(operator.truediv, (ir.Const(1.0), raised))
+
+    def squared(self, call: ir.Call) -> ir.Call | None:
+        """`x * x` for `x ** 2`."""
+        is_square = is_op(call, Op.POW) and call.args[1] == ir.Const(2)
+        return ir.Call(operator.mul, (call.args[0], call.args[0])) if is_square else None
 
     def mean(self, call: ir.Call) -> ir.Call | None:
         """`sum(x) / n`."""

@@ -9,6 +9,7 @@ what the run does.
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
@@ -21,9 +22,9 @@ from srcdiff.analysis.liveness import first_uses
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace, state
-from srcdiff.kernels.elements import Element, Map, Reduce, dims_in, element_of
+from srcdiff.kernels.elements import Element, Map, Reduce, dims_in, element_of, is_exact
 from srcdiff.kernels.expand import Expansion, with_known_shapes
-from srcdiff.kernels.groups import Group, needed_outside, used_steps
+from srcdiff.kernels.groups import Group, needed_outside, orders_of, used_steps
 from srcdiff.kernels.loop_nests import Output, Writer, dtype_atoms
 from srcdiff.kernels.places import Frame, Place, View, views_in
 from srcdiff.kernels.segments import segments_of
@@ -35,7 +36,7 @@ from srcdiff.optimize.dead_code import remove_dead
 from srcdiff.primitives.operation import Meaning, op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import asks_order
-from srcdiff.runtime.loops import check_shapes
+from srcdiff.runtime.loops import check_shapes, empty_like
 
 
 class Form(Protocol):
@@ -100,7 +101,9 @@ class Fusion(Rewriter):
         self, function: ir.Function, params: ir.Kinds, expansion: Expansion, form: Form
     ) -> None:
         whole = expansion.expanded
-        self.native = function.target.native
+        target = function.target
+        self.native, self.strict = target.native, target.strict
+        self.laid_out = target.strict and not target.native  # what adds up asks for the order
         super().__init__(ir.Fresh(ir.all_names(whole)))
         self.form = form
         self.steps = expansion.steps
@@ -204,6 +207,8 @@ class Fusion(Rewriter):
     def element(self, stmt: ir.Stmt) -> Element | None:
         """What a statement does to elements; what parts are written into is made as it is."""
         found = self.form.element(self, stmt)
+        if self.strict and not is_exact(found, self.given):
+            return None
         if not isinstance(found, Map) or found.target is None:
             return found
         in_parts = found.like is not None and found.target in self.parts
@@ -443,12 +448,15 @@ def _laid(function: ir.Function, kinds: ir.Kinds) -> set[str]:
 
 
 class Loops:
-    """The form of loops: a nest of them for each run, of which threads may share the rows."""
+    """The form of loops: a nest of them for each run, of which threads may share the rows.
+
+    Strict ones leave each sum in its order.
+    """
 
     reads_arrays = True
 
-    def __init__(self, threads: int = 1) -> None:
-        self.loose = int(threads > 1)
+    def __init__(self, target: ir.Target) -> None:
+        self.loose = sys.maxsize if target.strict else int(target.threads > 1)
 
     def taken(self, kinds: ir.Kinds) -> ir.Kinds:
         """The kinds as they are."""
@@ -474,7 +482,8 @@ class Loops:
         if len(run.stmts) == 1 and fusion.is_product(run.stmts[0]):
             fusion.out.append(run.stmts[0])
             return
-        if not any(isinstance(e, Reduce) or e.compute is not None for e in steps):
+        computes = any(isinstance(e, Reduce) or e.compute is not None for e in steps)
+        if not computes or (fusion.laid_out and orders_of(run.group) is None):
             first, *others = run.stmts
             fusion.out.append(first)
             for stmt in others:  # which may stand before what makes the names that they read
@@ -496,7 +505,8 @@ class _Call:
     """What stands for a group: arrays for its results, checks of shapes, and the call."""
 
     def __init__(self, fusion: Fusion, run: Run, writer: Writer) -> None:
-        self.fusion, self.writer = fusion, writer
+        self.fusion, self.run, self.writer = fusion, run, writer
+        self.orders = (orders_of(run.group) or {}) if fusion.laid_out else {}
         self.whole: Frame = tuple(range(run.group.rank))
         found = {a.place: a for a in writer.accesses()}
         self.names = {p: fusion.name_of(p, run) for p in found}
@@ -561,7 +571,7 @@ class _Call:
         """Write it all."""
         fusion, writer = self.fusion, self.writer
         self.check()
-        new = {p: self.allocate(o) for p, o in writer.outputs.items()}
+        new = {p: self.allocate(p, o) for p, o in writer.outputs.items()}
         arrays = [self.names[p] if p in self.names else ir.Name(p.root) for p in writer.arrays]
         numbers = [ir.Name(n) for n in writer.numbers]
         lengths = [self.length(axis) for axis in writer.free_axes]
@@ -571,14 +581,20 @@ class _Call:
             if name.id != place.root:
                 fusion.assign(ir.Name(place.root), name)
 
-    def allocate(self, output: Output) -> ir.Name:
+    def allocate(self, place: Place, output: Output) -> ir.Name:
         """A new array for a result."""
         fusion = self.fusion
         again = fusion.counts[output.name] > 1
         name = fusion.fresh("_out") if again else ir.Name(output.name)
         fn: Any = np.zeros if output.zeroed else np.empty
-        shape = self.shape(output.frame)
-        fusion.assign(name, ir.Call(fn, (shape, *dtype_atoms(output.dtype))))
+        order = self.orders.get(place, ())
+        if order:
+            dtype = ir.Ref(f"np.{output.dtype}", getattr(np, output.dtype))
+            arrays = (fusion.name_of(p, self.run) for p in order)
+            fusion.assign(name, ir.Call(empty_like, (dtype, *arrays), text="empty_like"))
+        else:
+            shape = self.shape(output.frame)
+            fusion.assign(name, ir.Call(fn, (shape, *dtype_atoms(output.dtype))))
         like = self.like()
         if output.frame == self.whole and like is not None:
             fusion.alike_from_now(name, like)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from itertools import chain
 
 from srcdiff import ir
 from srcdiff.analysis.links import Groups
@@ -455,6 +456,29 @@ def needed_outside(
     return {
         n for n in group.bound if uses.get(n, 0) > inside.get(n, 0) or counts.get(n, 0) > 1
     }
+
+
+def orders_of(group: Group) -> dict[Place, tuple[Place, ...]] | None:
+    """The arrays whose order in memory NumPy gives each new array; none: that of C.
+
+    C's is that of what is spread along all its axes, and of all that is made with such.  None: there
+    is an operand that has an order among some of the axes, or the new array has not all axes.
+    """
+    whole = tuple(range(group.rank))
+    found: dict[Place, tuple[Place, ...]] = {}
+    for step in group.steps:
+        if step.frame != whole:
+            return None
+        read = {o.place: o.access for o in step.operands if o.place is not None}
+        owns = {p: whole if a is None else a.own for p, a in read.items() if p not in found}
+        if any(len(own) - own.count(None) > 1 for own in owns.values() if own != whole):
+            return None
+        made = [found[p] for p in read if p in found]
+        given = [p for p, own in owns.items() if own == whole]
+        if step.access is None and step.place not in found:
+            plain = () in made or group.rank < 2
+            found[step.place] = () if plain else tuple(dict.fromkeys([*given, *chain(*made)]))
+    return found
 
 
 def used_steps(group: Group, needed: set[str]) -> list[Step]:

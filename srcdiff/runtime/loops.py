@@ -1,15 +1,25 @@
-"""What fused loops call: the shapes that have to be the same, and sums of free order."""
+"""What fused loops call, and what calls them: shapes, arrays to fill, and sums of free order."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["add", "check_shapes"]
+import numpy as np
+
+__all__ = ["add", "check_shapes", "empty_like"]
 
 
 def add(total: Any, x: Any) -> Any:
     """`total + x`, where a compiler may add up in any order."""
     return total + x
+
+
+def empty_like(dtype: Any, *arrays: Any) -> Any:
+    """An array to fill, in the order in which NumPy makes one of arrays of this shape."""
+    if all(a.flags.c_contiguous for a in arrays):
+        return np.empty(arrays[0].shape, dtype)
+    dtypes = [*(a.dtype for a in arrays), dtype]
+    return np.nditer((*arrays, None), ["zerosize_ok"], op_dtypes=dtypes).operands[-1]
 
 
 def check_shapes(shape: Any, *others: Any) -> None:

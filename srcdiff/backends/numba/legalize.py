@@ -24,6 +24,7 @@ from srcdiff.backends.numba.unbound import is_first, unbound_reads
 from srcdiff.errors import UnsupportedError
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
+from srcdiff.kernels.elements import rounds_once
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.kinds.lattice import join
@@ -54,6 +55,57 @@ def check_axes(function: ir.Function, params: ir.Kinds) -> None:
         if isinstance(kind, ir.Array) and kind.dims is None:
             what = f"`{name}` is an array whose number of axes changes from call to call"
             refuse(what, function.loc, "Give it as many axes in every call")
+
+
+def check_rounding(function: ir.Function, params: ir.Kinds) -> None:
+    """Refuse what Numba may round otherwise than NumPy or Python.
+
+    Raises:
+        UnsupportedError: with the place of the first call that is not known to be the same.
+    """
+    kinds = {**params, **infer(function, params)}
+    for stmt in ir.walk(function):
+        call = ir.call_of(stmt)
+        if type(stmt) is ir.AugAssign and stmt.op not in "+-*/":
+            operands: tuple[ir.Atom, ...] = (stmt.base, stmt.value)
+            call = ir.Call(operator.pow, operands, text=f"{stmt.op}=")
+        if call is not None and not _rounds_alike(call, kinds):
+            said = call.text or getattr(call.fn, "__name__", None) or op_of(call.fn).name
+            what = f"strict=True: Numba may round `{said}` otherwise than it is without it"
+            loc = stmt.loc if stmt.loc.line else function.loc
+            raise UnsupportedError(
+                what, loc, "Give compile='loops', which leaves such calls to NumPy, or leave out strict."
+            )
+
+
+def _rounds_alike(call: ir.Call, kinds: ir.Kinds) -> bool:
+    """Whether Numba certainly gives the bits of a call that are there without it."""
+    if type(call.fn) in (ir.Subroutine, ir.Name) or rounds_once(call.fn, call.args, kinds):
+        return True
+    if not any(_computes_with(atom_kind(a, kinds)) for a in (*call.args, *dict(call.kwargs).values())):
+        return True
+    op = op_of(call.fn)
+    return op.name in _MOVES or op.gives_array or op.is_asked or op.is_shaped
+
+
+def _computes_with(kind: ir.Kind) -> bool:
+    """Whether a value may hold floats."""
+    if type(kind) in (ir.Array, ir.Scalar):
+        return ir.dtype_of(kind) not in ("int64", "bool")
+    return kind == ir.UNKNOWN or any(map(_computes_with, ir.inside(kind)))
+
+
+_MOVES = frozenset("""
+    builtins.float builtins.len builtins.bool builtins.enumerate builtins.zip builtins.reversed
+    builtins.tuple builtins.list operator.getitem operator.is_ operator.is_not operator.not_
+    operator.truth numpy.copy numpy.zeros_like numpy.ones_like numpy.empty_like numpy.full_like
+    numpy.full numpy.float64 numpy.concatenate numpy.stack numpy.take numpy.repeat numpy.roll
+    srcdiff.ir.nodes.make_list srcdiff.runtime.trees.cotangent srcdiff.runtime.trees.like_tree
+    math.acos math.acosh math.asin math.asinh math.atan math.atan2 math.atanh math.ceil math.cos
+    math.cosh math.exp math.expm1 math.fabs math.floor math.isfinite math.isinf math.isnan math.log
+    math.log10 math.log1p math.sin math.sinh math.sqrt math.tan math.tanh append pop copy
+""".split())
+"""What moves numbers, and functions of C's library, which are the same for Python and for Numba."""
 
 
 def refuse(what: str, loc: ir.Loc, instead: str) -> NoReturn:
