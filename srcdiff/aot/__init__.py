@@ -52,7 +52,8 @@ def generate(
             `checks`: False leaves out the check that arguments are what the text is for;
             `backend`: "cupy" for arrays of CuPy, which need not be installed;
             `compile`: "numba" for functions that Numba compiles, which has to be installed; "cupy",
-            with that backend, for kernels.
+            with that backend, for kernels;
+            `strict`: what is compiled rounds as NumPy does, as in `grad`.
 
     Returns:
         The text, the same on every machine and Python version.

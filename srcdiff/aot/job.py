@@ -62,6 +62,7 @@ class Wanted:
     strong_zeros: bool = False
     backend: str = "numpy"
     compile: str | None = None
+    strict: bool = False
 
     def __post_init__(self) -> None:
         if self.mode not in ("reverse", "forward"):
@@ -73,6 +74,8 @@ class Wanted:
             raise ValueError("compile: Numba compiles for NumPy; leave it out, or the backend")
         if self.compile == "cupy" and self.backend != "cupy":
             raise ValueError("compile: 'cupy' makes kernels for arrays of CuPy; choose its backend")
+        if self.strict and self.compile is None:
+            raise ValueError("strict: says how compiled code rounds; add compile, or leave it out")
         if self.any and self.example is not None:
             raise ValueError("any: the example says what the arguments are; leave one of them out")
         if self.order < 1:
@@ -233,7 +236,7 @@ class Job:
         if wanted.mode == "forward" and wanted.order == 2:
             base = base.removesuffix("_grad_jvp") + "_hvp"
         self.request = replace(self.made.request, name=wanted.name or base, alone=True)
-        self.target = ir.Target(wanted.backend, wanted.compile)
+        self.target = ir.Target(wanted.backend, wanted.compile, strict=wanted.strict)
         if not self.request.name.isidentifier():
             raise ValueError(f"name: expected the name of a function, given {wanted.name!r}")
         self.example = example_of(f, wanted.example)

@@ -161,7 +161,7 @@ def backward(
 
     Args:
         f: the function; without it, a decorator.
-        inputs, outputs, unused, has_aux, compile, workspace, threads, verify: as in `grad`.
+        inputs, outputs, unused, has_aux, compile, workspace, threads, strict, verify: as in `grad`.
 
     Returns:
         `b` with `b(*args, into=store, grad_outputs=None, **kwargs)`.  `store` maps names or

@@ -227,8 +227,8 @@ def jacobian(
 
     Args:
         f: the function; without it, a decorator.
-        inputs, outputs, unused, has_aux, compile, workspace, threads, verify: as in `grad`.  What
-            is compiled runs for one row or column after the other.
+        inputs, outputs, unused, has_aux, compile, workspace, threads, strict, verify: as in `grad`.
+            What is compiled runs for one row or column after the other.
         mode: "reverse" (one backward run with all elements of the outputs as a batch), "forward"
             (one forward run with all elements of the inputs), or None for the smaller batch.
         sparsity: the places at which the Jacobian of one output by one input may not be zero, as
@@ -274,8 +274,8 @@ def hessian(
 
     Args:
         f: the function; without it, a decorator.
-        inputs, outputs, unused, has_aux, compile, workspace, threads, verify: as in `grad`.  An
-            input is unused if the output does not depend on it; second derivatives that are zero
+        inputs, outputs, unused, has_aux, compile, workspace, threads, strict, verify: as in `grad`.
+            An input is unused if the output does not depend on it; second derivatives that are zero
             are no error.
 
     Returns:

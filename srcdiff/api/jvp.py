@@ -182,7 +182,8 @@ def jvp(f: Any = None, /, primals: Any = None, tangents: Any = None, **kwargs: A
             stays constant (numbers and arrays of integers, strings, ...).  With `inputs`, a
             direction in the structure of these.
         kwargs: its keyword arguments, which stay constant; `inputs`, `outputs`, `has_aux`,
-            `unused`, `compile`, `workspace`, `threads` and `verify` are options, as in `grad`.
+            `unused`, `compile`, `workspace`, `threads`, `strict` and `verify` are options, as in
+            `grad`.
 
     Returns:
         `(value, tangent)`: the tangent has the structure and the shapes of the selected outputs.

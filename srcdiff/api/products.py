@@ -87,7 +87,7 @@ def hvp(f: Any = None, /, args: Any = None, v: Any = None, inputs: Any = 0, **kw
         v: the vector, in the structure and shapes of the inputs; None is 1 for one number.
         inputs: as in `grad`.
         kwargs: its keyword arguments; `outputs`, `has_aux`, `unused`, `compile`, `workspace`,
-            `threads` and `verify` are options, as in `hessian`.
+            `threads`, `strict` and `verify` are options, as in `hessian`.
 
     Returns:
         The product, in the structure and shapes of the inputs; `(product, aux)` with `has_aux`.

@@ -293,8 +293,8 @@ def run(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Run:
 
     Args:
         f: the function.
-        args, kwargs: its arguments; `compile`, `workspace`, `threads` and `verify` are options, as
-            in `grad`.  It may draw random numbers or print: it does so once.
+        args, kwargs: its arguments; `compile`, `workspace`, `threads`, `strict` and `verify` are
+            options, as in `grad`.  It may draw random numbers or print: it does so once.
 
     Returns:
         A `Run`: `.value`; `.grad(inputs, grad_outputs)` and `.backward()` like those of torch;

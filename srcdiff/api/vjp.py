@@ -84,9 +84,9 @@ def vjp(f: Any = None, /, *args: Any, **kwargs: Any) -> Any:
     Args:
         f: the function.
         args, kwargs: its arguments; `inputs`, `outputs`, `has_aux`, `unused`, `compile`,
-            `workspace`, `threads` and `verify` are options, as in `grad`.  `inputs` None, which it
-            is if left out, stands for all positional arguments that can carry a derivative: a bare
-            gradient for one, a tuple for several.
+            `workspace`, `threads`, `strict` and `verify` are options, as in `grad`.  `inputs` None,
+            which it is if left out, stands for all positional arguments that can carry a
+            derivative: a bare gradient for one, a tuple for several.
 
     Returns:
         `(value, pullback)`; `pullback(grad_outputs=None, retain_graph=True)` gives the gradients.

@@ -32,7 +32,7 @@ def legalized(
         from srcdiff.kernels.fusion import fused
         from srcdiff.kernels.launches import Launches
 
-        return fused(function, params, Launches(function.name))
+        return fused(function, params, Launches(function))
     if not function.target.fused:
         return function
     from srcdiff.backends.numba.flatten import flattened

@@ -108,6 +108,7 @@ def kernel_text(name: str, kernel: ir.Kernel, others: Mapping[str, Any]) -> Emit
         *(f"    {line}" for line in body.lines()),
         '    """,',
         f'    "{name if name.isascii() else "kernel"}",',
+        *(['    options=("--fmad=false",),'] if kernel.function.target.strict else []),
         ")",
     ]
     return Emitted({name: "\n".join(lines) + "\n"}, {}, names.refs)

@@ -461,8 +461,8 @@ def needed_outside(
 def orders_of(group: Group) -> dict[Place, tuple[Place, ...]] | None:
     """The arrays whose order in memory NumPy gives each new array; none: that of C.
 
-    C's is that of what is spread along all its axes, and of all that is made with such.  None: there
-    is an operand that has an order among some of the axes, or the new array has not all axes.
+    C's is that of what is spread along all its axes, and of all that is made with such.  None: it is
+    not known, where an operand has an order of some of the axes, or an array has not all of them.
     """
     whole = tuple(range(group.rank))
     found: dict[Place, tuple[Place, ...]] = {}
@@ -475,9 +475,11 @@ def orders_of(group: Group) -> dict[Place, tuple[Place, ...]] | None:
             return None
         made = [found[p] for p in read if p in found]
         given = [p for p, own in owns.items() if own == whole]
-        if step.access is None and step.place not in found:
+        if isinstance(step.element, Map) and step.element.target is not None:
             plain = () in made or group.rank < 2
-            found[step.place] = () if plain else tuple(dict.fromkeys([*given, *chain(*made)]))
+            order = () if plain else tuple(dict.fromkeys([*given, *chain(*made)]))
+            if found.setdefault(step.place, order) != order:
+                return None
     return found
 
 

@@ -33,14 +33,15 @@ ROOM = 4000
 class Launches:
     """The form of kernels: one for each run that would be several launches.
 
-    `base` is the name of the function that calls them; `made` are the kernels, by what they do.
+    `base` is the name of the function that calls them, `target` its own; `made` are the kernels, by
+    what they do.
     """
 
     reads_arrays = False
     loose = sys.maxsize
 
-    def __init__(self, base: str) -> None:
-        self.base = base
+    def __init__(self, function: ir.Function) -> None:
+        self.base, self.target = function.name, function.target
         self.made: dict[Any, ir.Kernel] = {}
 
     def taken(self, kinds: ir.Kinds) -> ir.Kinds:
@@ -83,7 +84,7 @@ class Launches:
         key = form_of(kernel.function), kinds, len(kernel.operands), kernel.result
         number = len(self.made)
         name = f"{self.base}_kernel_{number}" if number else f"{self.base}_kernel"
-        named = replace(kernel, function=replace(kernel.function, name=name))
+        named = replace(kernel, function=replace(kernel.function, name=name, target=self.target))
         return self.made.setdefault(key, named)
 
     def finished(self, function: ir.Function) -> ir.Function:

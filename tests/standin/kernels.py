@@ -45,7 +45,16 @@ class ElementwiseKernel:
 
     __module__ = "cupy"
 
-    def __init__(self, in_params: str, out_params: str, operation: str, name: str = "kernel"):
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        operation: str,
+        name: str = "kernel",
+        options: tuple[str, ...] = (),
+    ):
+        if options not in ((), ("--fmad=false",)):
+            raise ValueError(f"options: {options}")
         if not name.isidentifier() or not name.isascii():
             raise ValueError(f'Invalid kernel name: "{name}"')
         self.in_params, self.out_params = _parameters(in_params), _parameters(out_params)

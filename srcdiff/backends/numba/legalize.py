@@ -67,22 +67,22 @@ def check_rounding(function: ir.Function, params: ir.Kinds) -> None:
     for stmt in ir.walk(function):
         call = ir.call_of(stmt)
         if type(stmt) is ir.AugAssign and stmt.op not in "+-*/":
-            operands: tuple[ir.Atom, ...] = (stmt.base, stmt.value)
-            call = ir.Call(operator.pow, operands, text=f"{stmt.op}=")
+            call = ir.Call(ir.Method(f"{stmt.op}="), (stmt.base, stmt.value))
         if call is not None and not _rounds_alike(call, kinds):
-            said = call.text or getattr(call.fn, "__name__", None) or op_of(call.fn).name
+            op = op_of(call.fn)
+            said = op.symbol or call.text or getattr(call.fn, "__name__", op.name)
             what = f"strict=True: Numba may round `{said}` otherwise than it is without it"
             loc = stmt.loc if stmt.loc.line else function.loc
-            raise UnsupportedError(
-                what, loc, "Give compile='loops', which leaves such calls to NumPy, or leave out strict."
-            )
+            remedy = "Give compile='loops', which leaves such calls to NumPy, or leave out strict."
+            raise UnsupportedError(what, loc, remedy)
 
 
 def _rounds_alike(call: ir.Call, kinds: ir.Kinds) -> bool:
     """Whether Numba certainly gives the bits of a call that are there without it."""
     if type(call.fn) in (ir.Subroutine, ir.Name) or rounds_once(call.fn, call.args, kinds):
         return True
-    if not any(_computes_with(atom_kind(a, kinds)) for a in (*call.args, *dict(call.kwargs).values())):
+    given = [a for a in (*call.args, *(v for _, v in call.kwargs)) if type(a) is not ir.Ref]
+    if not any(_computes_with(atom_kind(a, kinds)) for a in given):
         return True
     op = op_of(call.fn)
     return op.name in _MOVES or op.gives_array or op.is_asked or op.is_shaped
@@ -95,7 +95,7 @@ def _computes_with(kind: ir.Kind) -> bool:
     return kind == ir.UNKNOWN or any(map(_computes_with, ir.inside(kind)))
 
 
-_MOVES = frozenset("""
+_MOVED = """
     builtins.float builtins.len builtins.bool builtins.enumerate builtins.zip builtins.reversed
     builtins.tuple builtins.list operator.getitem operator.is_ operator.is_not operator.not_
     operator.truth numpy.copy numpy.zeros_like numpy.ones_like numpy.empty_like numpy.full_like
@@ -104,8 +104,9 @@ _MOVES = frozenset("""
     math.acos math.acosh math.asin math.asinh math.atan math.atan2 math.atanh math.ceil math.cos
     math.cosh math.exp math.expm1 math.fabs math.floor math.isfinite math.isinf math.isnan math.log
     math.log10 math.log1p math.sin math.sinh math.sqrt math.tan math.tanh append pop copy
-""".split())
-"""What moves numbers, and functions of C's library, which are the same for Python and for Numba."""
+"""
+_MOVES = frozenset(_MOVED.split())
+"""What moves numbers, and functions of C's library, the same for Python and for Numba."""
 
 
 def refuse(what: str, loc: ir.Loc, instead: str) -> NoReturn:
