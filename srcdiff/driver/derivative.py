@@ -39,8 +39,10 @@ from srcdiff.driver.callables import (
     with_keywords,
 )
 from srcdiff.driver.executable import (
+    MISSED,
     Compiled,
     CompiledPair,
+    Direct,
     Specialisations,
     compiled_if_taken,
     keep,
@@ -65,6 +67,7 @@ from srcdiff.ir import Call, Loc
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.lattice import key_of, kind_of
 from srcdiff.runtime import records
+from srcdiff.runtime.contexts import Holding
 from srcdiff.runtime.service import compiler, made_once
 from srcdiff.specialize.inline import lowered
 from srcdiff.texts import line_of
@@ -104,12 +107,18 @@ class Derivative(Transformed):
         self._by_kinds, self._pairs = made.by_kinds, made.pairs
         self._checked = made.checked
         self._latest: Compiled | None = None
+        self._direct: Direct | None = None  # the call of the latest one, once there was a second
         functools.update_wrapper(self, primal, updated=())
         self.__signature__ = with_keywords(signature_of(primal), grad_outputs=None)
 
     def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
         """The gradients for these arguments."""
         try:
+            direct = self._direct
+            if direct is not None and grad_outputs is None and not (kwargs or Holding.is_used):
+                found = direct(args)
+                if found is not MISSED:
+                    return found
             args = (*self.receiver, *args)
             now = self._as_now()
             if now.options.saves:
@@ -126,7 +135,11 @@ class Derivative(Transformed):
         found = self._cache.get(key)
         if found is None or not unchanged(found.watch):
             found = self._for_call(self._cache, key, args, kwargs)
-        self._latest = found
+        if found is not self._latest:
+            self._latest, self._direct = found, None
+        elif self._direct is None and not (kwargs or self.receiver or found.written or found.put):
+            large = has_large(args) if self.options.compile == "auto" else None
+            self._direct = found.direct(args, large)
         if found.written or found.put:
             self._check_memory(found, args, kwargs)
         return found
@@ -347,6 +360,7 @@ class Derivative(Transformed):
     def specialised(self, *args: Any, **kwargs: Any) -> Any:
         """The generated Python function for these arguments."""
         args = (*self.receiver, *args)
+        self._direct = None
         self._latest = self._for_call(self._cache, self._key(args, kwargs), args, kwargs)
         return self._latest.function
 

@@ -28,7 +28,8 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.backends.loader import add_place, with_place
 from srcdiff.backends.target import accept_pair, loaded, meanings, released, seed_check
-from srcdiff.driver.guards import Watch, unchanged
+from srcdiff.driver.arguments import has_large
+from srcdiff.driver.guards import Names, Watch, conditions, conditions_of_key, unchanged
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.request import Request
 from srcdiff.ir import Loc
@@ -43,6 +44,10 @@ if TYPE_CHECKING:
 
 CANNOT: Any = object()
 """In place of derivatives: a batch goes through one by one."""
+
+Direct = Callable[[tuple[Any, ...]], Any]
+MISSED: Any = object()
+"""What a direct call gives that is not for its arguments, or made of what has changed since."""
 
 
 # --- specialisations ------------------------------------------------------------------------------
@@ -70,6 +75,7 @@ class Compiled:
     returns: tuple[Loc, ...]
     put: tuple[Any, ...]
     target: ir.Target
+    calls: list[Direct] = field(default_factory=list)
 
     def called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], grad_outputs: Any) -> Any:
         """What the function gives; errors name the user's line."""
@@ -81,6 +87,59 @@ class Compiled:
             return self.function(*args, grad_outputs=grad_outputs, **kwargs)
         except Exception as error:  # as `with_place` does, which would take a tenth longer
             add_place(error, self.returns)
+            raise
+
+    def direct(self, args: tuple[Any, ...], large: bool | None) -> Direct:
+        """The direct call for arguments like these, which is made once."""
+        if not self.calls:
+            self.calls.append(self._direct(args, large))
+        return self.calls[0]
+
+    def _direct(self, args: tuple[Any, ...], large: bool | None) -> Direct:
+        """What `called` does for arguments like these, given by position; `MISSED` for others.
+
+        Nothing is asked but whether they are, and whether anything has changed outside: this takes
+        microseconds less, which is most of what the derivative of a number costs.  `large`: whether
+        there have to be large arrays, None: no matter.
+        """
+        name = Names()
+        params = [f"x{k}" for k in range(len(args))]
+        function = self.function
+        asked = [c for x, value in zip(params, args) for c in conditions_of_key(value, x, name)]
+        if large is not None and not all(isinstance(a, (float, int)) for a in args):
+            asked.append(f"{name(has_large)}(args) is {large}")
+        if type(function) is Either:
+            asked.append(f"{name(function)}.found is None")
+            function = function.native
+        asked += conditions(self.watch, name)
+        given = ", ".join(params)
+        text = f"""
+def direct(args):
+    if len(args) != {len(args)}:
+        return missed
+    {f"[{given}] = args" if args else ""}
+    if not ({" and ".join(asked)}):
+        return missed
+    try:
+        return {name(getattr(function, "function", function))}({given})
+    except Exception as error:
+        return failed(error, args)
+"""
+        space = {"missed": MISSED, "failed": self.failed, **name.values}
+        exec(compile(text, "<guards of srcdiff>", "exec"), space)
+        found: Direct = space["direct"]
+        return found
+
+    def failed(self, error: Exception, args: tuple[Any, ...]) -> Any:
+        """What is given after an error: of Numba, where it compiles nothing for arguments."""
+        try:
+            if isinstance(self.function, Either):
+                return self.function.after(error, args)
+            if hasattr(self.function, "failed"):
+                self.function.failed(error)
+            raise error
+        except Exception as told:
+            add_place(told, self.returns)
             raise
 
     @property
@@ -191,10 +250,24 @@ class Either:
             try:
                 return self.native(*args, **kwargs)
             except (UnsupportedError, NotImplementedError) as error:  # Numba's: of layouts, say
-                refused: Exception = error
-            self.found = self.plain()
-            self.said(refused)
+                self.refused(error)
+        assert self.found is not None
         return self.found.function(*args, **kwargs)
+
+    def after(self, error: Exception, args: tuple[Any, ...]) -> Any:
+        """What the function gives where Numba's has raised an error."""
+        try:
+            self.native.failed(error)
+            raise error
+        except (UnsupportedError, NotImplementedError) as refused:
+            self.refused(refused)
+        assert self.found is not None
+        return self.found.function(*args)
+
+    def refused(self, error: Exception) -> None:
+        """From here on NumPy runs it."""
+        self.found = self.plain()
+        self.said(error)
 
 
 def compiled_if_taken(

@@ -23,7 +23,7 @@ from srcdiff.frontend.free_variables import Variable, WithFree
 from srcdiff.frontend.source.code_objects import all_codes, is_only_filled
 from srcdiff.ir import kinds as kind_types
 from srcdiff.ir.frozen import state
-from srcdiff.kinds.lattice import key_of
+from srcdiff.kinds.lattice import LARGE, key_of
 from srcdiff.primitives.registry import user_rules
 from srcdiff.runtime import records
 from srcdiff.runtime.service import is_derivative, is_jacobian
@@ -82,6 +82,49 @@ def unchanged(watch: Watch) -> bool:
         if read() is not value:
             return False
     return not watch.held or all(key_of(value) == key for value, key in watch.held)
+
+
+class Names:
+    """Values that a text refers to, each by a name of its own."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, str] = {}
+        self.values: dict[str, Any] = {}
+
+    def __call__(self, value: Any) -> str:
+        """The name of a value."""
+        name = self.known.setdefault(id(value), f"v{len(self.values)}")
+        self.values[name] = value
+        return name
+
+
+def conditions(watch: Watch, name: Names) -> Iterator[str]:
+    """What `unchanged` asks, as expressions."""
+    for f, code, defaults, by_name in watch.functions:
+        yield f"{name(f)}.__code__ is {name(code)}"
+        yield f"{name(f)}.__defaults__ is {name(defaults)}"
+        yield f"{name(f)}.__kwdefaults__ is {name(by_name)}"
+    for table, key, value in watch.names:
+        yield f"{name(table)}.get({key!r}) is {name(value)}"
+    for read, value in watch.reads:
+        yield f"{name(read)}() is {name(value)}"
+    for value, key in watch.held:
+        yield f"{name(key_of)}({name(value)}) == {name(key)}"
+
+
+def conditions_of_key(value: Any, x: str, name: Names) -> Iterator[str]:
+    """Whether what is called `x` has the key that a value has, as expressions."""
+    key, cls = key_of(value), type(value)
+    if isinstance(value, (float, int, complex, np.number)) and key is cls:
+        yield f"type({x}) is {name(cls)}"
+    elif cls is np.ndarray and value.dtype.isbuiltin == 1:
+        yield f"type({x}) is {name(cls)} and {x}.dtype is {name(value.dtype)}"
+        yield f"len(s := {x}.shape) == {value.ndim}"
+        for k, n in enumerate(key[1]):
+            most = {2: f"1 < s[{k}] < {LARGE}", LARGE: f"s[{k}] >= {LARGE}"}
+            yield most.get(n, f"s[{k}] == {n}")
+    else:
+        yield f"{name(key_of)}({x}) == {name(key)}"
 
 
 def _passed(kinds: Iterable[ir.Kind]) -> Iterator[Any]:

@@ -189,7 +189,7 @@ class Group:
         if others and self.split is None and self.rank > 1:
             self.split = self.rank - 1
         apart = all(_leads(p, self.loose) == _leads(place, self.loose) for p in others)
-        return not others or (apart and bool(self.split))
+        return not others or (apart and (self.rank == 1 or bool(self.split)))
 
     def _runs(self, place: Place, frame: Frame) -> bool:
         """Whether the axes of a place are those of a frame wherever it is loaded in the group.
@@ -461,8 +461,8 @@ def needed_outside(
 def orders_of(group: Group) -> dict[Place, tuple[Place, ...]] | None:
     """The arrays whose order in memory NumPy gives each new array; none: that of C.
 
-    C's is that of what is spread along all its axes, and of all that is made with such.  None: it is
-    not known, where an operand has an order of some of the axes, or an array has not all of them.
+    C's is that of what is spread along all its axes, and of all that is made with such.  None: it
+    is not known; an operand has an order of some of the axes, or an array has not all of them.
     """
     whole = tuple(range(group.rank))
     found: dict[Place, tuple[Place, ...]] = {}

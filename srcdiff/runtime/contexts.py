@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from contextvars import ContextVar, Token
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -116,12 +116,16 @@ def succeeds(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
 class Holding:
     """What `now` is between `__enter__` and `__exit__`; of nested contexts the innermost."""
 
+    is_used: ClassVar[bool] = False
+    """Whether one was ever entered: it may still hold for a task that began inside."""
+
     def __init__(self, now: ContextVar[Any]) -> None:
         self._now = now
         self._tokens: list[Token[Any]] = []
 
     def __enter__(self) -> None:
         """From here on."""
+        Holding.is_used = True
         self._tokens.append(self._now.set(self))
 
     def __exit__(self, *error: object) -> None:

@@ -117,6 +117,44 @@ def check(
     return ""
 
 
+def check_bits(program: Program, compile: str = "loops") -> str:
+    """Ask for value and gradient with `strict=True`; the text of it, or why it was refused.
+
+    Raises:
+        AssertionError: some number has other bits than that of NumPy.
+    """
+    function, options = program.function, {"inputs": program.inputs, "outputs": program.outputs}
+    problem = Problem(function, program.arguments(), **options)
+    ct = st.random_like(np.random.default_rng(4), problem.output())
+    pos, kw = positional(function, problem.arguments())
+    expected = srcdiff.value_and_grad(function, **options)(*pos, grad_outputs=ct, **kw)
+    g = srcdiff.value_and_grad(function, **options, compile=compile, strict=True)
+    pos, kw = positional(function, problem.arguments())
+    try:
+        found = g(*pos, grad_outputs=ct, **kw)
+    except UnsupportedError as error:
+        return str(error)
+    assert_same_bits(found, expected)
+    return g.source
+
+
+def assert_same_bits(found: Any, expected: Any) -> None:
+    """All numbers are the same to the last bit, zeros with their signs; a NaN is a NaN."""
+    for x, y in zip(st.leaves_as(expected, found), st.leaves(expected), strict=True):
+        if st.is_numeric(y):
+            assert np.shape(x) == np.shape(y) and np.result_type(x) == np.result_type(y)
+            assert bits(x) == bits(y), (x, y)
+
+
+def bits(value: Any) -> bytes:
+    """The bytes of numbers, in which all NaNs are one."""
+    numbers = np.array(value, order="C")
+    if numbers.dtype.kind in "fc":
+        parts = numbers.reshape(-1).view(numbers.real.dtype)
+        parts[np.isnan(parts)] = np.nan
+    return numbers.tobytes()
+
+
 def check_text(program: Program, compile: str = "numba") -> str:
     """The text that Numba is given, run by Python, gives the gradient that NumPy does."""
     with interpreted(), warnings.catch_warnings():

@@ -9,7 +9,7 @@ import importlib
 
 import pytest
 
-from tests.corpus.native import check
+from tests.corpus.native import check, check_bits, interpreted, shared_passes
 from tests.programs import PROGRAMS
 from tests.standin.device import words
 from tests.support.part import part
@@ -50,6 +50,7 @@ COVERING = words(
 )
 OFTEN = part(COVERING, str, 2)
 COMPILED += [p for p in PROGRAMS if p not in COMPILED and p.name in (*OTHERWISE, *OFTEN)]
+STRICT = part(PROGRAMS, lambda p: p.name, 7)
 needs_numba = pytest.mark.skipif(
     importlib.util.find_spec("numba") is None, reason="needs Numba, which is an extra"
 )
@@ -59,6 +60,20 @@ needs_numba = pytest.mark.skipif(
 @pytest.mark.parametrize("program", COMPILED, ids=lambda p: p.name)
 def test_compiled(program):
     check(program)
+
+
+@pytest.mark.parametrize("program", STRICT, ids=lambda p: p.name)
+def test_strict_loops_give_every_bit(program):
+    """The loops are run by Python."""
+    with interpreted(), shared_passes():
+        check_bits(program)
+
+
+@needs_numba
+@pytest.mark.parametrize("program", STRICT[::40], ids=lambda p: p.name)
+def test_strict_code_gives_every_bit(program):
+    check_bits(program)
+    check_bits(program, "auto")
 
 
 def test_programs_are_in_the_corpus():

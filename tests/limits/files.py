@@ -89,6 +89,18 @@ def f(p, n):
 
 srcdiff.aot.generate(f, inputs="p", example=({"w": 2.0}, 3), compile="numba")
 """,
+    "A sum in what Numba compiles with the rounding of NumPy": """
+def f(x):
+    return np.sum(x * x)
+
+srcdiff.aot.generate(f, value=True, example=(np.ones(3),), compile="numba", strict=True)
+""",
+    "The rounding of NumPy where nothing is compiled": """
+def f(x):
+    return np.sum(x * x)
+
+srcdiff.grad(f, strict=True)
+""",
     "Integers of 32 bits in what Numba compiles": """
 def f(x, k):
     return np.sum(x * k)

@@ -196,22 +196,26 @@ class Called:
         self.__globals__ = outside
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the function gives.
-
-        Raises:
-            UnsupportedError: Numba does not compile it.
-            CotangentError: the cotangent does not fit.
-        """
+        """What the function gives."""
         try:
             return self.function(*args, **kwargs)
         except Exception as error:
-            retell(error, self.function, self.places)
-            if str(error).startswith("grad_outputs"):
-                wrong = CotangentTypeError if isinstance(error, TypeError) else CotangentError
-                raise wrong(str(error)) from None
-            place = self.places[min(self.places)]
-            add_note(error, f"in the derivative of {place.file}:{place.line}, compiled by Numba")
+            self.failed(error)
             raise
+
+    def failed(self, error: Exception) -> None:
+        """Say of an error where it is, and what it means.
+
+        Raises:
+            UnsupportedError: Numba does not compile the function.
+            CotangentError: the cotangent does not fit.
+        """
+        retell(error, self.function, self.places)
+        if str(error).startswith("grad_outputs"):
+            wrong = CotangentTypeError if isinstance(error, TypeError) else CotangentError
+            raise wrong(str(error)) from None
+        place = self.places[min(self.places)]
+        add_note(error, f"in the derivative of {place.file}:{place.line}, compiled by Numba")
 
 
 def module_of_functions(

@@ -63,15 +63,21 @@ def vectorized(function: ir.Function, params: ir.Kinds) -> ir.Function:
 
 
 def _vectorized(loop: ir.Function, kinds: ir.Kinds | None) -> ir.Function:
-    """A loop function with a frame of its own, in which vectors lie; None: all numbers are real."""
-    from srcdiff.backends.numba.vector_math import own_frame
+    """A loop function with vector forms; None: all numbers are real.
+
+    It has a frame of its own, in which vectors lie around calls: without any it may be inlined.
+    """
+    from srcdiff.backends.numba import vector_math as vm
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         known = kinds is None or all(map(_is_real, (kinds.get(n) for n in ir.reads(s))))
         return _with_vector_form(s) if known else s
 
     body = ir.replaced(loop.body, stmt)
-    first = ir.Effect(ir.Call(own_frame, (), text="own_frame"), loop.loc)
+    called = {c.fn for c in ir.calls(body) if getattr(c.fn, "__module__", "") == vm.__name__}
+    if called <= {vm.add, vm.maximum, vm.minimum}:
+        return replace(loop, body=body)
+    first = ir.Effect(ir.Call(vm.own_frame, (), text="own_frame"), loop.loc)
     return replace(loop, body=(first, *body))
 
 

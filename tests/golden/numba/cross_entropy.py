@@ -32,7 +32,6 @@ def cross_entropy_grad_loop(t_3, b, logits, t, t_1, t_2, d_logp):
 
 @numba.njit(error_model="numpy", nogil=True)
 def cross_entropy_grad_loop_1(d_logp, t, t_1, logits, t_2, d_logits, d_b):
-    own_frame()
     n = d_logits.shape[0]
     m = d_logits.shape[1]
     d_shifted = np.empty(m)

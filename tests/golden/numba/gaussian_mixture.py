@@ -5,7 +5,6 @@ from srcdiff.backends.numba.vector_math import add, exp, maximum, own_frame
 
 @numba.njit(error_model="numpy", nogil=True)
 def gaussian_mixture_grad_loop(x, means, t):
-    own_frame()
     n = t.shape[0]
     m = t.shape[1]
     for i in range(n):
@@ -64,7 +63,6 @@ def gaussian_mixture_grad_loop_2(t_2, t_3, t_4, z, parts, top, t, t_1):
 
 @numba.njit(error_model="numpy", nogil=True)
 def gaussian_mixture_grad_loop_3(d_top, t, d_t, grad_outputs):
-    own_frame()
     n = d_t.shape[0]
     for i in range(n):
         d_top[i] = d_top[i] + grad_outputs
@@ -73,7 +71,6 @@ def gaussian_mixture_grad_loop_3(d_top, t, d_t, grad_outputs):
 
 @numba.njit(error_model="numpy", nogil=True)
 def gaussian_mixture_grad_loop_4(d_t_1, t_1, parts, top, d_t, t, hit):
-    own_frame()
     n = d_t.shape[0]
     m = d_t.shape[1]
     for i in range(n):
@@ -97,7 +94,6 @@ def gaussian_mixture_grad_loop_4(d_t_1, t_1, parts, top, d_t, t, hit):
 
 @numba.njit(error_model="numpy", nogil=True)
 def gaussian_mixture_grad_loop_5(d_top, t):
-    own_frame()
     n = d_top.shape[0]
     m = d_top.shape[1]
     for i in range(n):
@@ -109,7 +105,6 @@ def gaussian_mixture_grad_loop_5(d_top, t):
 
 @numba.njit(error_model="numpy", nogil=True)
 def gaussian_mixture_grad_loop_6(d_top, hit, d_t_2, z, t_1, t_2, d_t, d_t_1, t):
-    own_frame()
     n = d_top.shape[0]
     m = d_t.shape[0]
     for i in range(n):
@@ -128,7 +123,6 @@ def gaussian_mixture_grad_loop_6(d_top, hit, d_t_2, z, t_1, t_2, d_t, d_t_1, t):
 
 @numba.njit(error_model="numpy", nogil=True)
 def gaussian_mixture_grad_loop_7(d_logits, d_t, d_t_1, t, t_1, d_log_scales, d_means):
-    own_frame()
     n = d_log_scales.shape[0]
     for i in range(n):
         t_2 = d_t[i]

@@ -1,11 +1,10 @@
 import numba
 import numpy as np
-from srcdiff.backends.numba.vector_math import add, own_frame
+from srcdiff.backends.numba.vector_math import add
 
 
 @numba.njit(error_model="numpy", nogil=True)
 def heat_grad_loop(t_2, t_3, t_4, t_5, t, t_1, alpha):
-    own_frame()
     n = t.shape[0]
     for i in range(n):
         t_6 = t_3[i] - 2.0 * t_2[i] + t_4[i]
@@ -15,7 +14,6 @@ def heat_grad_loop(t_2, t_3, t_4, t_5, t, t_1, alpha):
 
 @numba.njit(error_model="numpy", nogil=True)
 def heat_grad_loop_1(d_u, d_t, t):
-    own_frame()
     n = d_u.shape[0]
     t_1 = 0.0
     for i in range(n):
@@ -26,31 +24,14 @@ def heat_grad_loop_1(d_u, d_t, t):
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def heat_grad_loop_2(d_t_1, d_u, d_t, alpha):
-    own_frame()
+def heat_grad_loop_2(d_t, d_u, d_u_1, d_u_2, alpha):
     n = d_t.shape[0]
     for i in range(n):
-        t = alpha * d_t_1[i]
-        d_t[i] = t
-        d_u[i] = d_u[i] + t
-
-
-@numba.njit(error_model="numpy", nogil=True)
-def heat_grad_loop_3(d_u, d_t, t):
-    own_frame()
-    n = t.shape[0]
+        d_u[i] = d_u[i] + alpha * d_t[i]
     for i in range(n):
-        t_1 = d_t[i]
-        d_u[i] = d_u[i] + t_1
-        t[i] = 2.0 * t_1
-
-
-@numba.njit(error_model="numpy", nogil=True)
-def heat_grad_loop_4(d_u, t):
-    own_frame()
-    n = d_u.shape[0]
+        d_u_1[i] = d_u_1[i] + alpha * d_t[i]
     for i in range(n):
-        d_u[i] = d_u[i] - t[i]
+        d_u_2[i] = d_u_2[i] - 2.0 * (alpha * d_t[i])
 
 
 @numba.njit(boundscheck=True)
@@ -87,16 +68,10 @@ def heat_grad(u0, alpha, steps, grad_outputs=None):
         check_shapes(t_6.shape, d_t_5.shape, t_4.shape)
         d_alpha += heat_grad_loop_1(t_6, d_t_5, t_4)
         t_7 = d_u[:-2]
-        check_shapes(d_t_5.shape, t_7.shape)
-        d_t_11 = np.empty(d_t_5.shape)
-        heat_grad_loop_2(d_t_5, t_7, d_t_11, alpha)
         t_8 = d_u[2:]
-        check_shapes(t_8.shape, d_t_11.shape)
-        t_9 = np.empty(t_8.shape)
-        heat_grad_loop_3(t_8, d_t_11, t_9)
-        t_10 = d_u[1:-1]
-        check_shapes(t_10.shape, t_9.shape)
-        heat_grad_loop_4(t_10, t_9)
+        t_9 = d_u[1:-1]
+        check_shapes(d_t_5.shape, t_7.shape, t_8.shape, t_9.shape)
+        heat_grad_loop_2(d_t_5, t_7, t_8, t_9, alpha)
     d_u0 = d_new
     d_u0 += np.copy(d_u)
     return d_u0, float(d_alpha)

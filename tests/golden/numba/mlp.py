@@ -21,7 +21,6 @@ def mlp_grad_loop(t_1, b1, h, t):
 
 @numba.njit(error_model="numpy", nogil=True)
 def mlp_grad_loop_1(t, b2, y, d_t, d_b2, t_1):
-    own_frame()
     n = d_t.shape[0]
     m = d_t.shape[1]
     for i in range(n):
@@ -38,7 +37,6 @@ def mlp_grad_loop_1(t, b2, y, d_t, d_b2, t_1):
 
 @numba.njit(error_model="numpy", nogil=True)
 def mlp_grad_loop_2(d_h, t, d_t, d_b1):
-    own_frame()
     n = d_t.shape[0]
     m = d_t.shape[1]
     for i in range(n):

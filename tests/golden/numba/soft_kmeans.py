@@ -29,7 +29,6 @@ def soft_kmeans_grad_loop(points, centres, t, d, w):
 
 @numba.njit(error_model="numpy", nogil=True)
 def soft_kmeans_grad_loop_1(d, w, d_d, d_t, t):
-    own_frame()
     n = d_d.shape[0]
     m = d_d.shape[1]
     t_1 = 0.0
@@ -53,7 +52,6 @@ def soft_kmeans_grad_loop_1(d, w, d_d, d_t, t):
 
 @numba.njit(error_model="numpy", nogil=True)
 def soft_kmeans_grad_loop_2(d_d, t_1, t):
-    own_frame()
     n = d_d.shape[0]
     m = t.shape[1]
     p = t.shape[2]
@@ -68,7 +66,6 @@ def soft_kmeans_grad_loop_2(d_d, t_1, t):
 
 @numba.njit(error_model="numpy", nogil=True)
 def soft_kmeans_grad_loop_3(t, d_t):
-    own_frame()
     n = d_t.shape[0]
     m = d_t.shape[1]
     p = d_t.shape[2]
