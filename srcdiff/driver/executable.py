@@ -28,7 +28,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.backends.loader import add_place, with_place
 from srcdiff.backends.target import accept_pair, loaded, meanings, released, seed_check
-from srcdiff.driver.arguments import has_large
+from srcdiff.driver.arguments import LARGE, has_large
 from srcdiff.driver.guards import Names, Watch, conditions, conditions_of_key, unchanged
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.request import Request
@@ -106,8 +106,12 @@ class Compiled:
         params = [f"x{k}" for k in range(len(args))]
         function = self.function
         asked = [c for x, value in zip(params, args) for c in conditions_of_key(value, x, name)]
-        if large is not None and not all(isinstance(a, (float, int)) for a in args):
-            asked.append(f"{name(has_large)}(args) is {large}")
+        if large is not None:
+            arrays = [x for x, value in zip(params, args) if type(value) is np.ndarray]
+            others = any(isinstance(a, (list, tuple, dict)) for a in args)
+            sizes = [f"{x}.size >= {LARGE}" for x in arrays]
+            whole = [f"{name(has_large)}(args)"] if others else sizes or ["False"]
+            asked.append(f"({' or '.join(whole)}) is {large}")
         if type(function) is Either:
             asked.append(f"{name(function)}.found is None")
             function = function.native

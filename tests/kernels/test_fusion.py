@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import srcdiff
-from tests.corpus.native import interpreted
+from tests.corpus.native import assert_same_bits, interpreted
 
 X = np.linspace(0.1, 1.3, 7)
 Z = X - 1j * np.cos(3.0 * X)
@@ -645,3 +645,74 @@ def test_a_row_of_one_is_spread_over_a_part():
     for compile in ("numba", "loops"):
         _, gap = text_and_gap(f, X[:3], X[1:3], inputs=(0, 1), compile=compile)
         assert gap <= 1e-14
+
+
+# --- strict: every bit of NumPy's ----------------------------------------------------------------
+
+
+def polynomial(a, b):
+    c = a * b - 2.0 * a
+    return np.sum(c**2 / (1.0 + b * b) + np.sqrt(np.abs(c)))
+
+
+def through_exp(a, b):
+    c = np.exp(a * b + a) * a - b
+    return np.mean(c * c, axis=0) @ np.sum(c - a, axis=0)
+
+
+def stencil(a, b):
+    w = 0.25 * (a[1:, 1:] + a[:-1, 1:] + a[1:, :-1] + a[:-1, :-1]) * b[1:, 1:]
+    return np.sum(np.where(w > 0.1, w, w * w))
+
+
+def outer_sums(a, b):
+    d = a[:, :1] * b[:1] - b / (a + 3.0)
+    return np.sum(d * d * a)
+
+
+LAYOUTS = (
+    np.ascontiguousarray, np.asfortranarray, lambda a: a[::-1], lambda a: a[:, ::-1],
+    lambda a: np.repeat(a, 2, axis=1)[:, ::2], lambda a: a * np.where(a > 1.0, np.nan, -0.0),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("f", [polynomial, through_exp, stencil, outer_sums])
+def test_strict_loops_give_every_bit(f):
+    """Of arrays long enough for sums in blocks, in any order in memory."""
+    pytest.importorskip("numba")
+    drawn = np.random.default_rng(0).normal(size=(2, 40, 53))
+    plain = srcdiff.value_and_grad(f, (0, 1))
+    strict = srcdiff.value_and_grad(f, (0, 1), compile="loops", strict=True)
+    with np.errstate(all="ignore"):
+        for one in LAYOUTS:
+            for other in LAYOUTS[:2]:
+                args = one(drawn[0]), other(drawn[1])
+                assert_same_bits(strict(*args), plain(*args))
+    assert "_loop(" in strict.source and "add(" not in strict.source.replace("_add(", "")
+
+
+def test_what_is_not_rounded_once_is_no_strict_loop():
+    for f, args in ((softmax, (A,)), (by_rows_without_their_axis, (A,)), (wave, (Z, X))):
+        with interpreted():
+            g = srcdiff.value_and_grad(f, compile="loops", strict=True)
+            g(*args)
+        loop = g.source.partition(f"\ndef {f.__name__}_")[0] if "_loop(" in g.source else ""
+        assert not any(word in loop for word in ("exp(", "tanh(", "maximum(", " += ", "1j"))
+
+
+def test_parts_of_one_array_are_added_to_in_their_order():
+    def f(x):
+        y = np.zeros(len(x) + 2)
+        y[:-2] += x * 3.0
+        y[1:-1] += x / 3.0
+        y[2:] += x * x
+        return y / 7.0
+
+    x = np.random.default_rng(1).normal(size=1000)
+    pytest.importorskip("numba")
+    for transform in (srcdiff.vjp, lambda f, x, **how: srcdiff.jvp(f, (x,), (x,), **how)):
+        found = transform(f, x, compile="loops", strict=True)
+        expected = transform(f, x)
+        assert_same_bits(found[0], expected[0])
+        more = [v[1](x[:1] * np.ones(1002)) if callable(v[1]) else v[1] for v in (found, expected)]
+        assert_same_bits(*more)

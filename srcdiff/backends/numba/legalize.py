@@ -101,9 +101,9 @@ _MOVED = """
     operator.truth numpy.copy numpy.zeros_like numpy.ones_like numpy.empty_like numpy.full_like
     numpy.full numpy.float64 numpy.concatenate numpy.stack numpy.take numpy.repeat numpy.roll
     srcdiff.ir.nodes.make_list srcdiff.runtime.trees.cotangent srcdiff.runtime.trees.like_tree
-    math.acos math.acosh math.asin math.asinh math.atan math.atan2 math.atanh math.ceil math.cos
-    math.cosh math.exp math.expm1 math.fabs math.floor math.isfinite math.isinf math.isnan math.log
-    math.log10 math.log1p math.sin math.sinh math.sqrt math.tan math.tanh append pop copy
+    math.acos math.acosh math.asin math.asinh math.atan math.atan2 math.atanh math.cos math.cosh
+    math.exp math.expm1 math.fabs math.isfinite math.isinf math.isnan math.log math.log10 math.log1p
+    math.sin math.sinh math.sqrt math.tan math.tanh append pop copy
 """
 _MOVES = frozenset(_MOVED.split())
 """What moves numbers, and functions of C's library, the same for Python and for Numba."""

@@ -1,13 +1,16 @@
 """What Numba computes otherwise than NumPy, written so that it does not: dtypes."""
 
 import importlib
+import math
 
 import numpy as np
 import pytest
 
 import srcdiff
+from srcdiff.backends.numba import legalize
 from srcdiff.errors import UnsupportedError
-from tests.corpus.native import interpreted
+from tests.corpus.native import assert_same_bits, interpreted
+from tests.standin.device import words
 from tests.support import structures as st
 
 SINGLE = np.float32
@@ -110,3 +113,53 @@ def test_refused():
 def test_compiled(k):
     f, args = CASES[k]
     agree(srcdiff.value_and_grad(f, compile="numba")(*args), srcdiff.value_and_grad(f)(*args))
+
+
+# --- strict: every bit of Python's ---------------------------------------------------------------
+
+EXACT = words("""acos acosh asin asinh atan atanh cos cosh exp expm1 fabs log log10 log1p sin sinh
+    sqrt tan tanh""")
+
+
+def test_functions_of_math_have_the_bits_that_python_gives():
+    numba = pytest.importorskip("numba")
+    drawn = np.random.default_rng(0)
+    values = [*drawn.uniform(-1.0, 1.0, 500), *drawn.uniform(-30.0, 30.0, 500), 0.0, -0.0, 1e-300]
+    for name in EXACT:
+        function = getattr(math, name)
+        assert f"math.{name}" in legalize._MOVES
+        compiled = numba.njit(lambda x, function=function: function(x))
+        low = {"acosh": 1.0, "log": 1e-300, "log10": 1e-300, "log1p": -0.99, "sqrt": 0.0}
+        high = 1.0 - 1e-9 if name in ("acos", "asin", "atanh") else np.inf
+        taken = [float(v) for v in values if low.get(name, -high) <= v <= high]
+        assert len(taken) > 100
+        assert [compiled(v).hex() for v in taken] == [function(v).hex() for v in taken]
+
+
+def energy(x, k):
+    return math.exp(-k * x) * math.sin(x) / (1.0 + x * x)
+
+
+def by_products(x, n):
+    total = 0.0
+    for i in range(n):
+        total += x[i] * x[i + 1] / 3.0
+    return total
+
+
+def test_strict_code_is_compiled_whole_where_it_rounds_alike():
+    pytest.importorskip("numba")
+    drawn = np.random.default_rng(1).normal(size=50)
+    for f, args in ((energy, (0.7, 1.3)), (by_products, (drawn, 49))):
+        g = srcdiff.value_and_grad(f, compile="numba", strict=True)
+        assert_same_bits(g(*args), srcdiff.value_and_grad(f)(*args))
+
+
+@pytest.mark.parametrize("f, args", [
+    (lambda x: np.sum(x), (X,)), (lambda x: (x @ x) * 1.0, (X,)), (lambda x: np.exp(x), (0.5,)),
+    (lambda x: x**3, (0.5,)), (lambda x: np.maximum(x, 0.0) + x, (X,)),
+    (lambda x: abs(x + 1j), (0.5,)),
+])  # fmt: skip
+def test_strict_code_that_may_round_otherwise_is_refused(f, args):
+    with interpreted(), pytest.raises(UnsupportedError, match="strict"):
+        srcdiff.value_and_grad(f, compile="numba", strict=True)(*args)
