@@ -395,3 +395,20 @@ def test_other_options(device):
     g = srcdiff.grad(chain, compile="cupy", **options)
     found = g(device.array(X), device.array(X + 1.0))
     assert np.allclose(found.held, srcdiff.grad(chain)(X, X + 1.0), rtol=1e-14)
+
+
+def test_strict_kernels_contract_nothing(device):
+    def f(x, y):
+        w = x * y - 2.0 * x
+        return np.sum(np.exp(w * w + y) * x)
+
+    strict = srcdiff.value_and_grad(f, (0, 1), compile="cupy", strict=True)
+    plain = srcdiff.value_and_grad(f, (0, 1))
+    args = device.array(X), device.array(X + 1.0)
+    for found, expected in zip(_leaves(strict(*args)), _leaves(plain(*args)), strict=True):
+        assert found.tobytes() == expected.tobytes()
+    assert "cp.ElementwiseKernel(" in strict.source and "cp.exp(" in strict.source
+    assert strict.source.count("--fmad=false") == strict.source.count("cp.ElementwiseKernel(")
+    free = srcdiff.value_and_grad(f, (0, 1), compile="cupy")
+    free(*args)
+    assert "fmad" not in free.source and "cp.exp(" not in free.source
