@@ -148,3 +148,35 @@ def test_few_are_kept(monkeypatch):
     for k in range(4):
         srcdiff.grad(lambda x, n=0: np.sum(x) * k)(X)
     assert len(executable._kept) == 2
+
+
+def test_a_direct_call_is_for_arguments_of_its_kind_alone():
+    """Of the same specialisation; errors name the user's line in it as well."""
+    def f(x, k=2.0):
+        return np.sum(1.0 / (x * k))
+
+    g = srcdiff.grad(f)
+    for _ in range(3):
+        assert g(2.0) == -0.125
+    assert g._direct is not None and g._direct((2.0,)) == -0.125
+    others = ((2,), (np.float64(2.0),), (2.0, 4.0), (X,), (np.float32(2.0),))
+    assert all(g._direct(args) is executable.MISSED for args in others)
+    np.testing.assert_allclose(g(X), -0.5 / X**2)
+    assert g(2.0, grad_outputs=2.0) == -0.25 and g(2.0, k=4.0) == -0.0625
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError) as raised:
+            g(0.0)
+    notes = getattr(raised.value, "__notes__", ["test_executable.py"])  # from Python 3.11 on
+    assert "test_executable.py" in notes[0]
+
+
+def test_a_direct_call_sees_a_context_that_holds():
+    g = srcdiff.grad(np.sqrt)
+    f = srcdiff.grad(lambda x: np.sqrt(x) * 1.0)
+    for h in (g, f):
+        with np.errstate(all="ignore"):
+            for _ in range(3):
+                assert h(np.float64(0.0)) == np.inf
+            checks = srcdiff.autograd.detect_anomaly(check_inf=True)
+            with checks, pytest.raises(srcdiff.SrcdiffError):
+                h(np.float64(0.0))

@@ -144,7 +144,8 @@ def test_change_outside(name):
     g = srcdiff.grad(f, materialize_grads=True)
     for step, expected in steps:
         define(step + "\n", "np", space)
-        assert g(3.0) == pytest.approx(expected), step
+        for _ in range(3):  # the third call is a direct one
+            assert g(3.0) == pytest.approx(expected), step
         assert srcdiff.vjp(f, 3.0, inputs=0)[1]() == pytest.approx(expected) or expected == 0
 
 
@@ -525,7 +526,8 @@ def test_change_inside_of_what_is_outside(name):
     g, jacobian = srcdiff.grad(f), srcdiff.jacobian(f, mode="forward")
     for step, expected in steps:
         define(step + "\n", "np", space)
-        assert g(3.0) == pytest.approx(expected), step
+        for _ in range(3):  # the third call is a direct one
+            assert g(3.0) == pytest.approx(expected), step
         assert jacobian(3.0) == pytest.approx(expected), step
         assert srcdiff.jvp(f, (3.0,), (1.0,))[1] == pytest.approx(expected), step
 
