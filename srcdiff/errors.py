@@ -15,6 +15,7 @@ import inspect
 import math
 import os
 import re
+import sys
 import traceback
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -355,8 +356,19 @@ def _without_ours(step: types.TracebackType | None) -> types.TracebackType | Non
 
 def _is_ours(step: types.TracebackType) -> bool:
     """Whether a frame is one of the compiler."""
-    file = step.tb_frame.f_code.co_filename
-    return file.startswith(_FOLDERS) or file in _BETWEEN
+    return _is_of_ours(step.tb_frame.f_code)
+
+
+def _is_of_ours(code: types.CodeType) -> bool:
+    return code.co_filename.startswith(_FOLDERS) or code.co_filename in _BETWEEN
+
+
+def level_outside() -> int:
+    """The `stacklevel` of a warning of who asks, which is for the code that calls the package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and _is_of_ours(frame.f_code):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def rendered(error: SrcdiffError) -> list[str]:

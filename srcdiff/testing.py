@@ -10,21 +10,30 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.api.gradcheck import gradcheck, gradgradcheck
+from srcdiff.api.gradcheck import checked_by, gradcheck, gradgradcheck, shows
 from srcdiff.api.jvp import jvp
 from srcdiff.api.run import active_parameters
 from srcdiff.api.vjp import vjp
 from srcdiff.backends.loader import compile_text
 from srcdiff.driver.structures import inner, leaves, random_like
-from srcdiff.errors import GradcheckError, MissingRuleError, entry
+from srcdiff.errors import GradcheckError, MissingRuleError
+from srcdiff.ir.frozen import frozen
 from srcdiff.primitives.registry import Rule, lookup
 from srcdiff.runtime.trees import kept
 
 __all__ = ["check_rule", "gradcheck", "gradgradcheck"]
 
 
-@entry
-def check_rule(function: Any, *args: Any, order: int = 2, eps: float = 1e-6, **kwargs: Any) -> bool:
+@frozen
+class Asked:
+    """The options of `check_rule`, and what they are where they are not given."""
+
+    order: int = 2
+    eps: float = 1e-6
+
+
+@shows(Asked())
+def check_rule(function: Any, /, *args: Any, **given: Any) -> Any:
     """Check the rule of a function at some arguments, which should be no kinks of it.
 
     Checked are: the lines above the `yield` against the function; both modes against differences;
@@ -32,12 +41,13 @@ def check_rule(function: Any, *args: Any, order: int = 2, eps: float = 1e-6, **k
 
     Args:
         function: what the rule is the rule of, or what `@srcdiff.rules.rule` made of the template.
-        args, kwargs: arguments; those of floating point numbers are differentiated by.
+        args: its positional arguments; those of floating point numbers are differentiated by.
         order: 1 leaves out the second order.
         eps: the step of the differences.
+        given: keyword arguments, which may not be called as an option is.
 
     Returns:
-        True.
+        True.  Without `args`, a function that takes those of `function`, whatever they are called.
 
     Raises:
         MissingRuleError: the function has no rule.
@@ -47,23 +57,39 @@ def check_rule(function: Any, *args: Any, order: int = 2, eps: float = 1e-6, **k
     >>> import srcdiff
     >>> srcdiff.testing.check_rule(np.tanh, np.array([0.3, -0.7]))
     True
+    >>> srcdiff.testing.check_rule(np.ravel)(np.ones((2, 3)), order="F")
+    True
     """
-    if isinstance(function, Rule):
-        function = function.functions[0]
-    found = lookup(function)
+    template = _rule_of(function).template
+    return checked_by("check_rule", _checked, function, args or None, given, Asked, template)
+
+
+def _rule_of(function: Any) -> Rule:
+    """The rule of a function.
+
+    Raises:
+        MissingRuleError: it has none.
+    """
+    found = lookup(function.functions[0] if isinstance(function, Rule) else function)
     if found is None or found.template is None:
         name = getattr(function, "__name__", repr(function))
         remedy = "Write one with @srcdiff.rules.rule."
         raise MissingRuleError(f"`{name}` has no rule", remedy=remedy)
+    return found
+
+
+def _checked(function: Any, asked: Asked, /, *args: Any, **kwargs: Any) -> bool:
+    """Whether the rule of a function is right at some arguments."""
+    found = _rule_of(function)
+    if isinstance(function, Rule):
+        function = function.functions[0]
     _check_notation(found, function)
     program = _program(function, len(args), kwargs)
     _check_lines(found, function, args, kwargs)
-    gradcheck(
-        program, args, eps=eps, check_forward_ad=True, check_grad_dtypes=True,
-    )  # fmt: skip
+    gradcheck(program, eps=asked.eps, check_forward_ad=True, check_grad_dtypes=True)(*args)
     _check_transposed(found, program, args)
-    if order > 1:
-        gradgradcheck(program, args, eps=eps, atol=1e-4)
+    if asked.order > 1:
+        gradgradcheck(program, eps=asked.eps, atol=1e-4)(*args)
     return True
 
 

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
-from srcdiff.driver.callables import Transformed, offers, transform, with_keywords
+from srcdiff.driver.callables import Transformed, offers, signature_with, transform
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import OfAll, Options, parameter_names, resolved
 from srcdiff.errors import CotangentError, CotangentTypeError, entry
 from srcdiff.frontend.request import spelled
-from srcdiff.frontend.signatures import signature_of
 from srcdiff.runtime.devices import is_any_array
 from srcdiff.runtime.trees import kept
 
@@ -126,7 +125,7 @@ class Backward(Transformed, Generic[R]):
 
     def __init__(self, primal: Any, options: Options) -> None:
         self.made = Derivative(primal, options)
-        signature = with_keywords(signature_of(primal), into=..., grad_outputs=None)
+        signature = signature_with(primal, into=..., grad_outputs=None)
         super().__init__(primal, options, signature)
         inputs, names = self.made.request.inputs, parameter_names(primal)
         self.keys = [store_key(item.param, item.path, names) for item in inputs]

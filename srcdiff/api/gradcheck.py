@@ -6,9 +6,11 @@ and forward mode, and raise where an element disagrees, with the place of the el
 
 from __future__ import annotations
 
+import functools
+import inspect
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar, overload
 
 import numpy as np
 
@@ -17,8 +19,9 @@ from srcdiff.api.matrices import pushed
 from srcdiff.api.point import Point
 from srcdiff.api.run import active_parameters
 from srcdiff.api.verify import Line, element, said_of_kink, source_of
+from srcdiff.driver.callables import with_keywords
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.options import Options
+from srcdiff.driver.options import Options, check_unambiguous
 from srcdiff.driver.pullback import Pullback
 from srcdiff.driver.structures import (
     Path,
@@ -32,11 +35,16 @@ from srcdiff.driver.structures import (
     with_leaves,
     zeros,
 )
-from srcdiff.errors import GradcheckError, entry
+from srcdiff.errors import GradcheckError, entry, level_outside
 from srcdiff.frontend.request import spelled
-from srcdiff.ir.frozen import frozen
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.runtime.trees import kept
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
 Function = Callable[[Any], Any]
 
 
@@ -71,14 +79,13 @@ class Check:
     def __init__(
         self,
         f: Any,
-        args: Sequence[Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
         inputs: Any,
         outputs: Any,
         eps: float,
         tolerances: tuple[float, float] = (0.0, 0.0),
-        **kwargs: Any,
     ) -> None:
-        args = tuple(args) if isinstance(args, (tuple, list)) else (args,)
         names = active_parameters(f, args, kwargs) if inputs is None else inputs
         options = Options(names, outputs, unused="zeros")
         self.point = Point(f, options, args, kwargs)
@@ -213,26 +220,61 @@ MOST = 12
 """How many wrong elements a report shows."""
 
 
-@entry
-def gradcheck(
-    f: Callable[..., Any],
-    args: Sequence[Any],
-    *,
-    inputs: Any = None,
-    outputs: Any = None,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    raise_exception: bool = True,
-    nondet_tol: float = 0.0,
-    check_grad_dtypes: bool = False,
-    check_batched_grad: bool = False,
-    check_forward_ad: bool = False,
-    check_backward_ad: bool = True,
-    check_batched_forward_grad: bool = False,
-    fast_mode: bool = False,
-    **kwargs: Any,
-) -> bool:
+class OfChecks(TypedDict, total=False):
+    """The options of `gradcheck`."""
+
+    inputs: Any
+    outputs: Any
+    eps: float
+    atol: float
+    rtol: float
+    raise_exception: bool
+    nondet_tol: float
+    check_grad_dtypes: bool
+    check_batched_grad: bool
+    check_forward_ad: bool
+    check_backward_ad: bool
+    check_batched_forward_grad: bool
+    fast_mode: bool
+
+
+@frozen
+class Asked:
+    """The options of `gradcheck`, and what they are where they are not given."""
+
+    inputs: Any = None
+    outputs: Any = None
+    eps: float = 1e-6
+    atol: float = 1e-5
+    rtol: float = 1e-3
+    raise_exception: bool = True
+    nondet_tol: float = 0.0
+    check_grad_dtypes: bool = False
+    check_batched_grad: bool = False
+    check_forward_ad: bool = False
+    check_backward_ad: bool = True
+    check_batched_forward_grad: bool = False
+    fast_mode: bool = False
+
+
+def shows(asked: Any) -> Callable[[F], F]:
+    """What makes a function a check: its signature shows options."""
+
+    def decorate(f: Any) -> Any:
+        called = entry(f)
+        options = {name: getattr(asked, name) for name in asked.__srcdiff_fields__}
+        called.__signature__ = with_keywords(inspect.signature(f), **options)  # type: ignore[attr-defined]
+        return called
+
+    return decorate
+
+
+@overload
+def gradcheck(f: Callable[P, Any], /, **options: Unpack[OfChecks]) -> Callable[P, bool]: ...
+@overload
+def gradcheck(f: Callable[..., Any], /, args: Any, **given: Any) -> bool: ...
+@shows(Asked())
+def gradcheck(f: Callable[..., Any], /, args: Any = None, **given: Any) -> Any:
     """Whether the derivatives of a function agree with central differences.
 
     Args:
@@ -248,7 +290,10 @@ def gradcheck(
         check_forward_ad, check_backward_ad: which modes are checked; one at least.
         check_batched_forward_grad: check that a batch of tangents gives what they give one by one.
         fast_mode: one random direction instead of every element.
-        kwargs: keyword arguments of the function.
+        given: keyword arguments of the function, which may not be called as an option is.
+
+    Returns:
+        True.  Without `args`, a function that takes those of `f`, whatever they are called.
 
     Raises:
         ValueError: no mode is checked, or a batch of one that is not.
@@ -259,21 +304,52 @@ def gradcheck(
     >>> import srcdiff
     >>> srcdiff.testing.gradcheck(lambda x, y: np.sin(x) * y, (np.array([0.3, 0.7]), 2.0))
     True
+    >>> srcdiff.testing.gradcheck(lambda x, eps: x * x + eps, inputs="x")(0.3, eps=2.0)
+    True
     """
-    batches = check_batched_grad, check_batched_forward_grad
-    _check_modes(check_forward_ad, check_backward_ad, *batches)
-    check = Check(f, args, inputs, outputs, eps, (atol, rtol), **kwargs)
+    return checked_by("gradcheck", _checked, f, args, given, Asked)
+
+
+def checked_by(
+    name: str, run: Any, f: Any, args: Any, given: Mapping[str, Any], of: Any, like: Any = None
+) -> Any:
+    """What a check says of a function at some arguments; without them, a function of these.
+
+    What `f` is like has its parameters.
+
+    Raises:
+        TransformError: the function may mean an option itself.
+    """
+    known = of.__srcdiff_fields__
+    options = {key: value for key, value in given.items() if key in known}
+    kwargs = {key: value for key, value in given.items() if key not in known}
+    if args is None:
+        if kwargs:
+            raise TypeError(f"there is no option {[*kwargs][0]!r}; they are {', '.join(known)}")
+        return functools.partial(entry(run), f, of(**options))
+    check_unambiguous(f, options, name, like)
+    args = args if isinstance(args, (tuple, list)) else (args,)
+    return run(f, of(**options), *args, **kwargs)
+
+
+def _checked(f: Any, asked: Asked, /, *args: Any, **kwargs: Any) -> bool:
+    """Whether derivatives agree with differences at some arguments."""
+    batches = asked.check_batched_grad, asked.check_batched_forward_grad
+    forward, backward = asked.check_forward_ad, asked.check_backward_ad
+    _check_modes(forward, backward, *batches)
+    tolerances = asked.atol, asked.rtol
+    check = Check(f, args, kwargs, asked.inputs, asked.outputs, asked.eps, tolerances)
     _warn_single(check)
-    modes = [m for m, on in (("reverse", check_backward_ad), ("forward", check_forward_ad)) if on]
-    wrong = (_along if fast_mode else _everything)(check, modes)
+    modes = [m for m, on in (("reverse", backward), ("forward", forward)) if on]
+    wrong = (_along if asked.fast_mode else _everything)(check, modes)
     report = [_title(f, wrong), *map(str, wrong[:MOST])] if wrong else []
     if len(wrong) > MOST:
         report.append(f"  and {len(wrong) - MOST} more")
-    if check_backward_ad:
-        report += _further(check, nondet_tol, check_grad_dtypes, check_batched_grad)
-    if check_batched_forward_grad:
+    if backward:
+        report += _further(check, asked)
+    if asked.check_batched_forward_grad:
         report += _batch_of_tangents(check)
-    if report and raise_exception:
+    if report and asked.raise_exception:
         raise GradcheckError("\n".join(report))
     return not report
 
@@ -304,12 +380,12 @@ def _warn_single(check: Check) -> None:
             warnings.warn(
                 f"an input has dtype {np.result_type(leaf)}: differences need double precision, "
                 "and this check will likely fail",
-                stacklevel=4,
+                stacklevel=level_outside(),
             )
             return
 
 
-def _further(check: Check, nondet_tol: float, dtypes: bool, batch: bool) -> list[str]:
+def _further(check: Check, asked: Asked) -> list[str]:
     """What else is asked of the gradients."""
     value, pull = check.point.pullback()
     output = check.point.output(value)
@@ -318,9 +394,10 @@ def _further(check: Check, nondet_tol: float, dtypes: bool, batch: bool) -> list
     report: list[str] = []
     again = dict(leaves(second))
     off = max((np.max(np.abs(g - again[p]), initial=0.0) for p, g in leaves(first)), default=0.0)
-    if off > nondet_tol:
-        report.append(f"two runs of the gradient differ by {off:.3g}, more than {nondet_tol:.3g}")
-    if dtypes:
+    if off > asked.nondet_tol:
+        most = f"{asked.nondet_tol:.3g}"
+        report.append(f"two runs of the gradient differ by {off:.3g}, more than {most}")
+    if asked.check_grad_dtypes:
         mine = dict(leaves(first))
         for path, leaf in leaves(check.at):
             if np.result_type(mine[path]) != np.result_type(leaf):
@@ -328,7 +405,7 @@ def _further(check: Check, nondet_tol: float, dtypes: bool, batch: bool) -> list
                     f"the gradient of {source_of(check.point, path)} has dtype "
                     f"{np.result_type(mine[path])}, the input {np.result_type(leaf)}"
                 )
-    if batch:
+    if asked.check_batched_grad:
         report += _batch_of_cotangents(check, pull, output)
     return report
 
@@ -366,16 +443,25 @@ def _batch_of_tangents(check: Check) -> list[str]:
     )  # fmt: skip
 
 
-@entry
+@frozen
+class AskedTwice(Asked):
+    """Those of `gradgradcheck`."""
+
+    grad_outputs: Any = None
+
+
+@overload
 def gradgradcheck(
-    f: Callable[..., Any],
-    args: Sequence[Any],
-    grad_outputs: Any = None,
-    *,
-    inputs: Any = None,
-    outputs: Any = None,
-    **options: Any,
-) -> bool:
+    f: Callable[P, Any], /, *, grad_outputs: Any = None, **options: Unpack[OfChecks]
+) -> Callable[P, bool]: ...
+@overload
+def gradgradcheck(
+    f: Callable[..., Any], /, args: Any, grad_outputs: Any = None, **given: Any
+) -> bool: ...
+@shows(Asked())
+def gradgradcheck(
+    f: Callable[..., Any], /, args: Any = None, grad_outputs: Any = None, **given: Any
+) -> Any:
     """Whether the second derivatives of a function agree with differences of the first.
 
     The gradient is checked as a function of the arguments and of the cotangent.
@@ -383,7 +469,10 @@ def gradgradcheck(
     Args:
         f, args, inputs, outputs: as in `gradcheck`.
         grad_outputs: a cotangent; random numbers if None.
-        options: the other parameters of `gradcheck`.
+        given: the other options of `gradcheck`, and keyword arguments of the function.
+
+    Returns:
+        True; without `args`, a function of those of `f`.
 
     Raises:
         GradcheckError: they do not agree.
@@ -393,13 +482,19 @@ def gradgradcheck(
     >>> srcdiff.testing.gradgradcheck(lambda x: np.sum(x ** 3), (np.array([0.3, 0.7]),))
     True
     """
-    check = Check(f, args, inputs, outputs, 1e-6)
+    given = {**given, "grad_outputs": grad_outputs} if grad_outputs is not None else given
+    return checked_by("gradgradcheck", _checked_twice, f, args, given, AskedTwice)
+
+
+def _checked_twice(f: Any, asked: AskedTwice, /, *args: Any, **kwargs: Any) -> bool:
+    """Whether second derivatives agree with differences at some arguments."""
+    check = Check(f, args, kwargs, asked.inputs, asked.outputs, 1e-6)
     value, _ = check.point.pullback()
-    output = check.point.output(value)
+    output, grad_outputs = check.point.output(value), asked.grad_outputs
     if grad_outputs is None:
         grad_outputs = random_like(np.random.default_rng(3), output)
     made: Derivative = check.point.made
     function, seed = with_cotangent(made, check.point.values)
-    names = check.point.params
     full = {**check.point.kwargs, seed: kept(grad_outputs)}
-    return gradcheck(function, check.point.args, inputs=(*names, seed), **full, **options)
+    names = (*check.point.params, seed)
+    return _checked(function, replace(asked, inputs=names, outputs=None), *check.point.args, **full)

@@ -13,7 +13,7 @@ import numpy as np
 
 from srcdiff.api.batch import reached
 from srcdiff.api.forward import forward_of
-from srcdiff.api.jvp import jvp_again
+from srcdiff.api.jvp import along_by
 from srcdiff.api.matrices import Sparse, by_columns, by_rows, count, real
 from srcdiff.api.point import Point
 from srcdiff.driver.callables import Transformed, offers, transform
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 _BODY = """\
-{columns} = [{jvp}({f}, ({primals},), ({tangents},), {unused})[1] for {e} in {basis_of}({x})]
+{columns} = [{along}({f}, ({tangents},), {primals})[1] for {e} in {basis_of}({x})]
 if isinstance({columns}[0], (tuple, list, dict)) or {np}.iscomplexobj({columns}[0]):
     raise TypeError("the derivative of a Jacobian is for one real output")
 return {np}.reshape({np}.stack({columns}, -1), {np}.shape({columns}[0]) + {np}.shape({x}))[()]
 """
-_GLOBALS: dict[str, Any] = {"np": np, "jvp": jvp_again, "basis_of": basis_of}
+_GLOBALS: dict[str, Any] = {"np": np, "basis_of": basis_of}
 
 
 def columns_of(f: Any, item: Any, unused: str) -> Any:
@@ -62,12 +62,13 @@ def columns_of(f: Any, item: Any, unused: str) -> Any:
 
 def _made(f: Any, params: Mapping[str, Any], x: str, unused: str) -> Any:
     fresh = Fresh({*params})
-    names = {base: fresh(base).id for base in (*_GLOBALS, "f", "columns", "e")}
+    space = {**_GLOBALS, "f": f, "along": along_by(unused=unused, again=True)}
+    names = {base: fresh(base).id for base in (*space, "columns", "e")}
     tangents = ", ".join(names["e"] if name == x else "None" for name in params)
-    names |= {"tangents": tangents, "x": x, "unused": f"{unused=}"}
+    names |= {"tangents": tangents, "x": x}
     body = _BODY.format(primals=", ".join(params), **names)
-    space = {names[base]: value for base, value in {**_GLOBALS, "f": f}.items()}
-    return with_source(f"def jacobian({', '.join(params)}):", body.splitlines(), space)
+    named = {names[base]: value for base, value in space.items()}
+    return with_source(f"def jacobian({', '.join(params)}):", body.splitlines(), named)
 
 
 # --- the transforms -------------------------------------------------------------------------------

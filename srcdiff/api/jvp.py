@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeVar, overload
 
 from srcdiff import ir
 from srcdiff.api.forward import Forward, forward_of, tangent_like
 from srcdiff.api.point import Point
-from srcdiff.driver.callables import Transformed, listed, offers, with_keywords
+from srcdiff.driver.callables import Transformed, listed, offers, signature_with
 from srcdiff.driver.options import (
     Options,
-    constants_apart,
     parameter_names,
+    request_of,
     star_of,
     target_of,
 )
 from srcdiff.driver.structures import tangent_of
 from srcdiff.errors import CotangentError, CotangentTypeError, TransformError, entry, refused
 from srcdiff.frontend.request import items_of
-from srcdiff.frontend.signatures import named, place_of, signature_of
+from srcdiff.frontend.signatures import named, place_of
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.runtime.copies import copied
 
 if TYPE_CHECKING:
@@ -84,44 +85,54 @@ def _by_parameter(
 # --- in differentiated functions ------------------------------------------------------------------
 
 
-def _direct(
-    f: Any, call: ir.Call, again: bool = False, unused: str | None = None
-) -> ir.Call | None:
-    """`jvp(f, (x, n), (v, None))` in a differentiated function as a call of what it generates."""
-    found = constants_apart(call.kwargs)
-    if found is None:
-        return None
-    options, given = found
-    sequences = [*call.args[1:], *(given.pop(k, None) for k in ("primals", "tangents"))]
-    plain = [s for s in sequences if isinstance(s, ir.Tup)]
-    of_all = options.inputs is None and options.outputs is None and not options.has_aux
-    if len(plain) != 2 or given or len(plain[0].items) != len(plain[1].items) or not of_all:
-        return None
-    primals, tangents = plain
-    names, star = parameter_names(f), star_of(f)
-    items = tangents.items[:star]
-    pairs: list[tuple[str, ir.Atom]] = [(n, t) for n, t in zip(names, items) if t != ir.NONE]
-    if len(items) < len(tangents.items) and star is not None:
-        if ir.NONE in tangents.items[star:]:
-            return None
-        pairs.append((names[star], ir.Tup(tangents.items[star:])))
-    asked = Options(unused=unused or options.unused, again=again)
-    made = forward_of(f, asked, tuple(n for n, _ in pairs))
-    kwargs = tuple((k, t) for k, (_, t) in zip(made.tangents(), pairs))
-    return ir.Call(made, primals.items, kwargs)
+@frozen(eq=False)
+class Along:
+    """What the transforms of forward mode compute with: `along(f, tangents, *args, **kwargs)`.
+
+    There is a tangent for each of the inputs, or for each positional argument, None for constants.
+    """
+
+    options: Options
+
+    def __call__(self, f: Any, tangents: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        """The value, and the tangent of the outputs."""
+        return _along(f, self.options, args, kwargs, tangents)
+
+    def __srcdiff_direct__(self, f: Any, call: ir.Call) -> ir.Call:
+        """A call of it as one of what is generated; itself where there is none."""
+        _, tangents, *primals = call.args
+        listed = isinstance(tangents, ir.Tup) and not any(map(_is_star, tangents.items))
+        pairs = self._pairs(f, tangents.items) if listed else None  # type: ignore[union-attr]
+        if pairs is None:
+            return replace(call, text="srcdiff.jvp")
+        made = forward_of(f, self.options, tuple(pairs))
+        named = tuple(zip(made.tangents(), pairs.values()))
+        return ir.Call(made, tuple(primals), (*call.kwargs, *named))
+
+    def _pairs(self, f: Any, tangents: tuple[ir.Atom, ...]) -> dict[str, ir.Atom] | None:
+        """The tangents by parameter; None for parts of parameters."""
+        names, star = parameter_names(f), star_of(f)
+        if self.options.inputs is not None:
+            asked = request_of(f, self.options).inputs
+            whole = not any(i.path for i in asked) and len(asked) == len({i.param for i in asked})
+            return {i.param: t for i, t in zip(asked, tangents)} if whole else None
+        pairs = {n: t for n, t in zip(names, tangents[:star]) if t != ir.NONE}
+        if star is None or len(tangents) <= star:
+            return pairs
+        rest = ir.Tup(tangents[star:])
+        return None if ir.NONE in rest.items else {**pairs, names[star]: rest}
 
 
-def jvp_again(
-    f: Any, primals: Sequence[Any], tangents: Sequence[Any], unused: Any = "error"
-) -> tuple[Any, Any]:
-    """`jvp` of a function that runs more than once, which must give the same each time."""
-    found: tuple[Any, Any] = jvp(f, primals, tangents, unused=unused)
-    return found
+def along_by(inputs: tuple[Any, ...] | None = None, **given: Any) -> Along:
+    """What computes tangents by some inputs, with these options."""
+    return Along(Options(inputs, **given))
 
 
-def jvp_zeros(f: Any, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """`jvp` of what is generated, in which it does not matter what the outputs depend on."""
-    return jvp_again(f, primals, tangents, "zeros")
+along_by.__srcdiff_transform__ = True  # type: ignore[attr-defined]
+
+
+def _is_star(atom: ir.Atom) -> bool:
+    return isinstance(atom, ir.Star)
 
 
 # --- the transforms -------------------------------------------------------------------------------
@@ -131,8 +142,11 @@ def jvp_zeros(f: Any, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[
 class Jvp(Transformed, Generic[P, R]):
     """The function that computes the value of `primal` and its derivative along a direction."""
 
+    more: Mapping[str, Any] = MappingProxyType({"tangents": ...})
+    """What a call takes beside the arguments of the function."""
+
     def __init__(self, primal: Any, options: Options) -> None:
-        super().__init__(primal, options, with_keywords(signature_of(primal), tangents=...))
+        super().__init__(primal, options, signature_with(primal, **self.more))
         target_of(primal, options)  # what is refused is said at once
 
     @entry
@@ -232,9 +246,7 @@ class Linear:
 class Linearized(Jvp[P, R]):
     """The function that computes the value of `primal` and its derivative as a function."""
 
-    def __init__(self, primal: Any, options: Options) -> None:
-        super().__init__(primal, options)
-        self.__signature__ = signature_of(primal)
+    more: Mapping[str, Any] = MappingProxyType({})
 
     @entry
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> Any:
@@ -280,8 +292,3 @@ def linearize(f: Any = None, /, *primals: Any, **kwargs: Any) -> Any:
     (9.0, 6.0, 60.0)
     """
     return Linearized.direct(f, primals or None, kwargs, None)
-
-
-jvp.__srcdiff_direct__ = _direct  # type: ignore[attr-defined]
-jvp_again.__srcdiff_direct__ = functools.partial(_direct, again=True)  # type: ignore[attr-defined]
-jvp_zeros.__srcdiff_direct__ = functools.partial(_direct, unused="zeros")  # type: ignore[attr-defined]

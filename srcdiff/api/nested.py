@@ -1,8 +1,8 @@
 """Derivatives inside of differentiated functions, and those that a running program asks for.
 
-A call of `vjp`, `linearize`, `hvp` or `vhp` in a differentiated function becomes that of a Python
-function, written here for its arguments, which is inlined like any other.  A pullback runs its
-function again each time that it is called.
+A call of `vjp`, `jvp`, `linearize`, `hvp` or `vhp` in a differentiated function becomes that of a
+Python function, written here for its arguments, which is inlined like any other.  A pullback runs
+its function again each time that it is called.
 
 `runtime.service` is filled here: the helpers of generated code ask the compiler through it for
 derivatives of functions that only the running program knows.
@@ -11,7 +11,7 @@ derivatives of functions that only the running program knows.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,16 +19,17 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.api.grad import grad
 from srcdiff.api.jacobian import gradient
-from srcdiff.api.jvp import Linearized, jvp, jvp_again, jvp_zeros, linearize
+from srcdiff.api.jvp import Jvp, Linearized, along_by, jvp, linearize
 from srcdiff.api.products import Product, ReverseProduct, hvp, vhp
 from srcdiff.api.vjp import Vjp, vjp
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.options import OfAll, Options, constants_apart, parameter_names
+from srcdiff.driver.options import Options, constants_apart, parameter_names
 from srcdiff.driver.pullback import recorded
 from srcdiff.driver.second_order import active_places
 from srcdiff.errors import UnsupportedError
+from srcdiff.frontend.request import items_of
 from srcdiff.frontend.signatures import place_of
-from srcdiff.ir.frozen import replace
+from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.runtime.copies import copied
 from srcdiff.runtime.devices import is_any_array
@@ -85,9 +86,10 @@ pulled.__srcdiff_transform__ = True  # type: ignore[attr-defined]
 
 
 _SPACE = {
-    "as_now": as_now, "pulled": pulled, "jvp": jvp, "jvp_again": jvp_again, "gradient": gradient,
-    "grad": grad,
+    "as_now": as_now, "pulled": pulled, "along_by": along_by, "gradient": gradient, "grad": grad,
 }  # fmt: skip
+Named = dict[str | None, ir.Atom]
+"""Keyword arguments of a call."""
 
 
 @functools.lru_cache(maxsize=256)
@@ -98,108 +100,145 @@ def _written(head: str, lines: tuple[str, ...], keeps_first: bool) -> Any:
     return made
 
 
+class _Arguments:
+    """The arguments of a function in a call of a transform, and their names in what is written."""
+
+    def __init__(self, args: tuple[ir.Atom, ...], given: Named) -> None:
+        self.args, self.given = args, given
+        self.positional, self.named = _names("x", len(args)), _names("y", len(given))
+        self.names = [*self.positional, *self.named]
+        self.atoms = (*args, *given.values())
+
+    def spelled(self, form: str = "{}") -> str:
+        """The arguments of a call, each in a form."""
+        named = (f"{key}={form.format(n)}" for key, n in zip(self.given, self.named))
+        return ", ".join([*map(form.format, self.positional), *named])
+
+    def kept(self) -> list[str]:
+        """The lines that keep the arguments as they are now."""
+        return [f"kept_{n} = as_now({n})" for n in self.names]
+
+
 def _names(letter: str, count: int) -> list[str]:
     return [f"{letter}{k}" for k in range(count)]
 
 
-def _vjp(call: ir.Call) -> ir.Call | None:
+def _vjp(asked: Options, f: ir.Atom, args: tuple[ir.Atom, ...], given: Named) -> ir.Call | None:
     """`vjp(f, x, y, inputs=..., k=k)`: `f` runs again for each call of the pullback."""
-    found = constants_apart(call.kwargs)
-    if found is None or not _is_plain(call):
-        return None
-    asked, given = found
-    f, *args = call.args
     if not args:
         return None
-    x, y = _names("x", len(args)), _names("y", len(given))
+    of = _Arguments(args, given)
     options = ", ".join(f"{n}={getattr(asked, n)!r}" for n in ("inputs", "outputs", "unused"))
-    lines = [f"kept_{n} = as_now({n})" for n in (*x, *y)]
-    lines += [f"value = f({_given(x, given, y, 'as_now({})')})"]
+    lines = [*of.kept(), f"value = f({of.spelled('as_now({})')})"]
     lines += ["def pullback(grad_outputs=None, retain_graph=True):"]
     lines += [f"    pullback = pulled(k, {len(args)}, {options}, has_aux={asked.has_aux})"]
-    back = f"pullback({_given(x, given, y, 'kept_{}')}, grad_outputs=grad_outputs)"
+    back = f"pullback({of.spelled('kept_{}')}, grad_outputs=grad_outputs)"
     lines += [f"    return {back}{'[0]' if asked.has_aux else ''}"]
-    lines += [f"return {_result('pullback', asked)}"]
-    made = _written(_head("vjp", "k", "f", *x, *y), tuple(lines), True)
-    return ir.Call(made, (f, f, *args, *given.values()))
+    lines += [f"return {_result('value', 'pullback', asked)}"]
+    made = _written(_head("vjp", "k", "f", *of.names), tuple(lines), True)
+    return ir.Call(made, (f, f, *of.atoms))
 
 
-def _result(found: str, asked: Options) -> str:
+def _result(value: str, found: str, asked: Options) -> str:
     """What a transform returns that gives the value as well."""
-    return f"value[0], {found}, value[1]" if asked.has_aux else f"value, {found}"
+    return f"{value}[0], {found}, {value}[1]" if asked.has_aux else f"{value}, {found}"
 
 
-def _given(x: list[str], keywords: Mapping[str | None, Any], y: list[str], form: str) -> str:
-    """The arguments of a call, each in a form."""
-    named = (f"{key}={form.format(n)}" for key, n in zip(keywords, y))
-    return ", ".join([*map(form.format, x), *named])
+def _jvp(asked: Options, f: ir.Atom, args: tuple[ir.Atom, ...], given: Named) -> ir.Call | None:
+    """`jvp(f, (x, y), (v, None), k=k)`: a tangent for each argument, or those of the inputs."""
+    tangents = given.pop("tangents", ir.NONE)
+    directions: tuple[ir.Atom, ...] = (tangents,)
+    if asked.inputs is None:
+        if not isinstance(tangents, ir.Tup) or len(tangents.items) != len(args):
+            return None
+        directions = tangents.items
+    elif tangents == ir.NONE:
+        return None
+    t = ["t"] if asked.inputs is not None else _names("t", len(args))
+    of, (before, display) = _Arguments(args, given), _directions(t, asked.inputs)
+    lines = (
+        *before,
+        f"along = along_by({_asked(asked)})",
+        f"found = along(f, ({display}), {of.spelled()})",
+        f"return {_result('found[0]', 'found[1]', asked)}",
+    )
+    made = _written(_head("jvp", "f", *t, *of.names), lines, False)
+    return ir.Call(made, (f, *directions, *of.atoms))
 
 
-def _linearize(call: ir.Call) -> ir.Call | None:
+def _asked(asked: Options, **more: Any) -> str:
+    """The options of `along_by`, as its arguments."""
+    places = None if asked.inputs is None else tuple(items_of(asked.inputs)[1])
+    own = {"inputs": places, "outputs": asked.outputs, "unused": asked.unused}
+    return ", ".join(f"{n}={v!r}" for n, v in {**own, "has_aux": asked.has_aux, **more}.items())
+
+
+def _directions(names: Sequence[str], inputs: Any) -> tuple[list[str], str]:
+    """The display of the tangents of all inputs, and the lines that go before.
+
+    There are as many names as tangents, or one of a direction in the form of the inputs.
+    """
+    form, items = (None, ()) if inputs is None else items_of(inputs)
+    (name, *more) = names
+    if more or form in (None, "bare"):
+        return [], _listed(names)
+    if form != "tuple":
+        return [], _listed(f"{name}[{key!r}]" for key in form)
+    parts = _listed(f"{name}{k}" for k in range(len(items)))
+    return [f"{parts}= {name}"], parts
+
+
+def _linearize(
+    asked: Options, f: ir.Atom, args: tuple[ir.Atom, ...], given: Named
+) -> ir.Call | None:
     """`linearize(f, x, y)`: `f` runs again for each call of the linear function."""
-    found = constants_apart(call.kwargs)
-    if found is None or found[1] or not _is_plain(call):
+    if not args:
         return None
-    asked, args = found[0], call.args[1:]
-    if asked.inputs is not None or asked.outputs is not None or asked.has_aux:
+    form, items = ("tuple", args) if asked.inputs is None else items_of(asked.inputs)
+    t = _names("t", len(items) if form == "tuple" else 1)
+    of, (before, display) = _Arguments(args, given), _directions(t, asked.inputs)
+    lines = [*of.kept(), f"value = f({of.spelled('as_now({})')})"]
+    lines += [f"def {_head('linear', *t)}:", *(f"    {line}" for line in before)]
+    lines += [f"    along = along_by({_asked(asked, again=True)})"]
+    lines += [f"    return along(f, ({display}), {of.spelled('kept_{}')})[1]"]
+    lines += [f"return {_result('value', 'linear', asked)}"]
+    made = _written(_head("linearize", "f", *of.names), tuple(lines), False)
+    return ir.Call(made, (f, *of.atoms))
+
+
+def _hvp(asked: Options, f: ir.Atom, args: tuple[ir.Atom, ...], given: Named) -> ir.Call | None:
+    """`hvp(f, (x, n), v)`: the tangent of the gradient."""
+    along = _asked(replace(asked, outputs=None, unused="zeros"))
+    before, display = _directions(["v"], asked.inputs)
+    return _product(
+        asked, f, args, given, *before,
+        f"along = along_by({along})",
+        f"found = along(made, ({display}), {{}})",
+        f"return {'found[1], found[0][1]' if asked.has_aux else 'found[1]'}",
+    )  # fmt: skip
+
+
+def _vhp(asked: Options, f: ir.Atom, args: tuple[ir.Atom, ...], given: Named) -> ir.Call | None:
+    """`vhp(f, (x, n), v)`: the gradient of the gradient."""
+    return _product(
+        asked, f, args, given,
+        f"back = grad(made, {asked.inputs!r}, unused='zeros', has_aux={asked.has_aux})",
+        "return back({}, grad_outputs=v)",
+    )  # fmt: skip
+
+
+def _product(
+    asked: Options, f: ir.Atom, args: tuple[ir.Atom, ...], given: Named, *lines: str
+) -> ir.Call | None:
+    """A product with the Hessian by its lines, in which `made` is the gradient."""
+    v = given.pop("v", ir.NONE)
+    if v == ir.NONE or not args or asked.unused == "none":
         return None
-    x, t = _names("x", len(args)), _names("t", len(args))
-    given = f"({_listed(f'kept_{n}' for n in x)}), ({_listed(t)}), unused={asked.unused!r}"
-    lines = [f"kept_{n} = as_now({n})" for n in x]
-    lines += [f"value = f({_given(x, {}, [], 'as_now({})')})"]
-    lines += [f"def {_head('linear', *t)}:", f"    return jvp_again(f, {given})[1]"]
-    made = _written(_head("linearize", "f", *x), (*lines, "return value, linear"), False)
-    return ir.Call(made, call.args)
-
-
-def _hvp(call: ir.Call) -> ir.Call | None:
-    """`hvp(f, (x, n), v)`, the inputs by their positions."""
-    bound = _bound(call)
-    if bound is None:
-        return None
-    f, args, v, inputs, gradient = bound
-    places = inputs if isinstance(inputs, tuple) else (inputs,)
-    if not all(type(k) is int and 0 <= k < len(args) for k in places):
-        return None
-    x, t = _names("x", len(args)), ["None"] * len(args)
-    for k, place in enumerate(places):
-        t[place] = f"v[{k}]" if isinstance(inputs, tuple) else "v"
-    line = f"return jvp({gradient}, ({_listed(x)}), ({_listed(t)}), unused='zeros')[1]"
-    return ir.Call(_written(_head("hvp", "f", *x, "v"), (line,), False), (f, *args, v))
-
-
-def _vhp(call: ir.Call) -> ir.Call | None:
-    """`vhp(f, (x, n), v)`."""
-    bound = _bound(call)
-    if bound is None:
-        return None
-    f, args, v, inputs, gradient = bound
-    x = _names("x", len(args))
-    outer = f"grad({gradient}, {inputs!r}, unused='zeros')"
-    line = f"return {outer}({', '.join(x)}, grad_outputs=v)"
-    return ir.Call(_written(_head("vhp", "f", *x, "v"), (line,), False), (f, *args, v))
-
-
-def _bound(call: ir.Call) -> tuple[ir.Atom, tuple[ir.Atom, ...], ir.Atom, Any, str] | None:
-    """The function, its arguments, the vector, the inputs and the gradient of a product."""
-    positional = tuple(zip(("f", "args", "v", "inputs"), call.args))
-    found = constants_apart((*positional, *call.kwargs), 0)
-    if found is None or not _is_plain(call):
-        return None
-    asked, given = found
-    args = given.get("args")
-    listed = isinstance(args, ir.Tup) and not any(isinstance(a, ir.Star) for a in args.items)
-    plain = asked.unused != "none" and not asked.has_aux
-    if given.keys() != {"f", "args", "v"} or given["v"] == ir.NONE or not listed or not plain:
-        return None
-    made = f"gradient(f, {asked.inputs!r}, {asked.outputs!r}, {asked.unused!r})"
-    return given["f"], args.items, given["v"], asked.inputs, made  # type: ignore[union-attr]
-
-
-def _is_plain(call: ir.Call) -> bool:
-    """Whether a call has arguments, all written out."""
-    stars = any(isinstance(a, ir.Star) for a in call.args) or None in dict(call.kwargs)
-    return bool(call.args or call.kwargs) and not stars
+    of = _Arguments(args, given)
+    more = f"{asked.outputs!r}, {asked.unused!r}, has_aux={asked.has_aux}"
+    made = f"made = gradient(f, {asked.inputs!r}, {more})"
+    body = (made, *(line.format(of.spelled()) for line in lines))
+    return ir.Call(_written(_head("product", "f", "v", *of.names), body, False), (f, v, *of.atoms))
 
 
 def _head(name: str, *params: str) -> str:
@@ -211,54 +250,96 @@ def _listed(items: Any) -> str:
     return "".join(f"{item}, " for item in items)
 
 
-_WRITTEN: tuple[tuple[Any, Any], ...] = (
-    (vjp, _vjp), (linearize, _linearize), (hvp, _hvp), (vhp, _vhp),
-)  # fmt: skip
-for _transform, _write in _WRITTEN:
-    _transform.__srcdiff_written__ = _write
+# --- the calls that are such: at once, with options alone, of what was made before ---------------
 
 
-# --- what a transform makes with options alone: it is called with the arguments ------------------
+@frozen(eq=False)
+class Asked:
+    """A transform with its options, as a function of what it transforms and the arguments."""
 
-def _spread(transform: Any) -> Any:
-    """`transform(f, args, v)` as a function of `f`, `v` and the arguments."""
+    made: type
+    options: Options
 
-    def spread(f: Any, v: Any, *args: Any, **options: Any) -> Any:
-        return transform(f, args, v, **options)
+    @property
+    def __srcdiff_name__(self) -> str:
+        """What messages call it."""
+        return next(f"srcdiff.{f.__name__}" for f, made, _ in _CALLED if made is self.made)
 
-    def written(call: ir.Call) -> ir.Call:
-        f, v, *args = call.args
-        return ir.Call(transform, (f, ir.Tup(tuple(args)), v), call.kwargs)
+    def __call__(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """What the transform gives for these arguments."""
+        return self.made(f, self.options)(*args, **kwargs)
 
-    spread.__srcdiff_written__ = written  # type: ignore[attr-defined]
-    return spread
+    def __srcdiff_written__(self, call: ir.Call) -> ir.Call | None:
+        """A call of it as one of the function that computes it; None if there is none."""
+        if not call.args or not _is_plain(call):
+            return None
+        inputs, given, (f, *args) = self.options.inputs, dict(call.kwargs), call.args
+        if ir.SEED in given or isinstance(inputs, Mapping) and not issubclass(self.made, Jvp):
+            return None
+        asked = replace(self.options, inputs=tuple(inputs) if type(inputs) is list else inputs)
+        return _WRITERS[self.made](asked, f, tuple(args), given)
 
 
-def _at(transform: Any) -> Any:
-    """What `transform(f)` computes, with `f` and options as arguments."""
-    head, line = "(f, *args, v, **options)", "return spread(f, v, *args, **options)"
-    return with_source(f"def {transform.__name__}{head}:", [line], {"spread": _spread(transform)})
+def _is_plain(call: ir.Call) -> bool:
+    """Whether all arguments of a call are written out."""
+    return None not in dict(call.kwargs) and not any(isinstance(a, ir.Star) for a in call.args)
 
 
-def _of_object(at: Any) -> Any:
-    """The call of what a transform made elsewhere as one of what it computes."""
+def _asked_in(
+    made: type, given: Sequence[tuple[str | None, ir.Atom]]
+) -> tuple[Asked, Named] | None:
+    """The transform with the options among some arguments, and the others; as `constants_apart`."""
+    found = constants_apart(given, 0 if issubclass(made, Product) else None)
+    return None if found is None else (Asked(made, found[0]), found[1])
 
-    def written(self: Any, call: ir.Call) -> ir.Call:
-        asked = ((n, getattr(self.options, n)) for n in ("inputs", "outputs", "unused", "has_aux"))
-        options = tuple((name, ir.Ref(name, value)) for name, value in asked)
-        primal = ir.Ref(self.primal.__name__, self.primal)
-        return ir.Call(at, (primal, *call.args), (*call.kwargs, *options))
+
+def _with_options(made: type) -> Any:
+    """Of `transform(f, inputs="x")` the function that is called with `f` and the arguments."""
+
+    def curried(call: ir.Call) -> Asked | None:
+        found = _asked_in(made, call.kwargs) if len(call.args) == 1 and _is_plain(call) else None
+        return found[0] if found is not None and not found[1] else None
+
+    return curried
+
+
+def _at_once(made: type, names: tuple[str, ...]) -> Any:
+    """`transform(f, *args)`, or with names `transform(f, args, v)`, as what it is with options."""
+
+    def written(call: ir.Call) -> ir.Call | None:
+        if not _is_plain(call):
+            return None
+        f, *args = call.args or (ir.NONE,)
+        found = _asked_in(made, (*zip(names, args), *call.kwargs))
+        if found is None:
+            return None
+        asked, given = found
+        listed = given.pop(names[0], ir.NONE) if names else ir.Tup(tuple(args))
+        if not isinstance(listed, ir.Tup):
+            return None
+        return asked.__srcdiff_written__(ir.Call(asked, (f, *listed.items), (*given.items(),)))
 
     return written
 
 
-_AT: tuple[tuple[Any, Any, Any], ...] = (
-    (vjp, vjp, Vjp), (linearize, linearize, Linearized),
-    (hvp, _at(hvp), Product), (vhp, _at(vhp), ReverseProduct),
+def _of_object(self: Any, call: ir.Call) -> ir.Call | None:
+    """A call of what a transform made elsewhere."""
+    primal = ir.Ref(self.primal.__name__, self.primal)
+    again = replace(call, args=(primal, *call.args))
+    return Asked(type(self), self.options).__srcdiff_written__(again)
+
+
+_WRITERS: Mapping[type, Callable[..., ir.Call | None]] = {
+    Vjp: _vjp, Jvp: _jvp, Linearized: _linearize, Product: _hvp, ReverseProduct: _vhp,
+}  # fmt: skip
+_CALLED: tuple[tuple[Any, type, tuple[str, ...]], ...] = (
+    (vjp, Vjp, ()), (linearize, Linearized, ()), (jvp, Jvp, ("primals", "tangents", "inputs")),
+    (hvp, Product, ("args", "v", "inputs")), (vhp, ReverseProduct, ("args", "v", "inputs")),
 )  # fmt: skip
-for _transform, _made, _cls in _AT:
-    _transform.__srcdiff_curried__ = _made, ("inputs", "outputs", *OfAll.__annotations__)
-    _cls.__srcdiff_written__ = _of_object(_made)
+for _transform, _made, _order in _CALLED:
+    _transform.__srcdiff_written__ = _at_once(_made, _order)
+    _transform.__srcdiff_curried__ = _with_options(_made)
+    _made.__srcdiff_written__ = _of_object  # type: ignore[attr-defined]
 
 
 # --- what the helpers of generated code ask of the compiler while a program runs -----------------
@@ -267,7 +348,7 @@ for _transform, _made, _cls in _AT:
 class _Compiler:
     """Derivatives of functions that only the running program knows."""
 
-    jvp = staticmethod(jvp_zeros)
+    along = staticmethod(along_by(unused="zeros"))
 
     def gradient(self, f: Any, inputs: Inputs, strong_zeros: bool = False) -> Derivative:
         """The gradient of a function by some arguments, zeros where one is not used."""

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, overload
 from srcdiff.api.jacobian import of_gradient, without_unused
 from srcdiff.api.matrices import count, units
 from srcdiff.api.point import Point, check_form
-from srcdiff.driver.callables import Transformed, listed, offers, with_keywords
+from srcdiff.driver.callables import Transformed, listed, offers, signature_with
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import Options, target_of
 from srcdiff.errors import CotangentError, entry
-from srcdiff.frontend.signatures import signature_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -29,7 +28,7 @@ class Product(Transformed, Generic[P]):
     made: Derivative
 
     def __init__(self, primal: Any, options: Options) -> None:
-        super().__init__(primal, options, with_keywords(signature_of(primal), v=None))
+        super().__init__(primal, options, signature_with(primal, v=None))
         target_of(primal, options)  # what is refused is said at once
         self.made, self._how = of_gradient(self._function, self._asked)
 

@@ -28,9 +28,9 @@ from srcdiff.driver.options import (
     options_of,
     parameter_names,
 )
-from srcdiff.errors import CotangentTypeError, UnsupportedError, entry
+from srcdiff.errors import CotangentTypeError, TransformError, UnsupportedError, entry, refused
 from srcdiff.frontend.request import parse_path
-from srcdiff.frontend.signatures import named, signature_of
+from srcdiff.frontend.signatures import named, place_of, signature_of
 from srcdiff.frontend.source.parse import describe
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import replace
@@ -104,6 +104,22 @@ def with_keywords(signature: inspect.Signature, **extra: Any) -> inspect.Signatu
         params.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value))
     everything = [*params, *([last] if last is not None else [])]
     return signature.replace(parameters=everything, return_annotation=inspect.Signature.empty)
+
+
+def signature_with(f: Any, **extra: Any) -> inspect.Signature:
+    """The signature of what a transform makes of a function, which takes more by keyword.
+
+    A parameter of such a name is given by its position, and stands for both.
+
+    Raises:
+        TransformError: it is given by keyword alone.
+    """
+    own = signature_of(f)
+    for param in own.parameters.values():
+        if extra.pop(param.name, param) is not param and param.kind is param.KEYWORD_ONLY:
+            fields = {"function": named(f), "name": param.name}
+            raise refused("inputs.keyword", place_of(f), TransformError, **fields)
+    return with_keywords(own, **extra)
 
 
 def declared_kind(param: inspect.Parameter) -> ir.Kind:

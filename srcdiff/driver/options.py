@@ -309,7 +309,7 @@ def apart(f: Any, given: Mapping[str, Any], inputs: Any) -> tuple[Options, dict[
     known = ("inputs", "outputs", *OfAll.__annotations__)
     options = {name: value for name, value in given.items() if name in known}
     arguments = {name: value for name, value in given.items() if name not in known}
-    _check_unambiguous(f, options)
+    check_unambiguous(f, options)
     return of_all(options, inputs), arguments
 
 
@@ -331,9 +331,11 @@ def of_all(given: Mapping[str, Any], inputs: Any) -> Options:
     return resolved(OfAll, rest.pop("inputs", inputs), rest.pop("outputs", None), **rest)
 
 
-def _check_unambiguous(f: Any, options: Mapping[str, Any]) -> None:
-    """Refuse options that may be arguments of `f`."""
-    params = signature_of(f).parameters.values() if options else ()
+def check_unambiguous(
+    f: Any, options: Mapping[str, Any], called: str = "vjp", like: Any = None
+) -> None:
+    """Refuse options of what is called that may be arguments of `f`, or of what stands for it."""
+    params = signature_of(like or f).parameters.values() if options else ()
     for name in options:
         rest = name not in ("inputs", "outputs") and any(p.kind is p.VAR_KEYWORD for p in params)
         if rest or any(p.name == name for p in params):
@@ -341,7 +343,7 @@ def _check_unambiguous(f: Any, options: Mapping[str, Any]) -> None:
                 f"`{base_name(f)}` may be given `{name}` itself, which is an option here",
                 place_of(f),
                 remedy="Give the options alone, and the arguments to what that gives: "
-                f"`vjp(f, {name}=...)(*args)`.",
+                f"`{called}(f, {name}=...)(*args)`.",
             )
 
 

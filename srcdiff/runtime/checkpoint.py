@@ -176,7 +176,7 @@ def tangent_again(f: Any, before: Before | None, t: tuple[Any, ...], *args: Any)
 
     def run() -> tuple[Any, Any]:
         if any(one is not None for one in moved):
-            return compiler().jvp(f, args, moved)  # type: ignore[no-any-return]
+            return compiler().along(f, moved, *args)  # type: ignore[no-any-return]
         value = f(*args)
         return value, zero_tree(value)
 
@@ -221,8 +221,8 @@ def tangent_of(f: Any, params: tuple[str, ...], along: tuple[str, ...]) -> Any:
     `along` are their directions.
     """
     args = ", ".join(numbered("x", range(len(along))))
-    line = f"return jvp(f, ({args},), ({', '.join(along)},))[1]"
-    space = {"jvp": compiler().jvp, "f": f}
+    line = f"return along(f, ({', '.join(along)},), {args})[1]"
+    space = {"along": compiler().along, "f": f}
     return with_source(f"def tangent({', '.join(params)}):", [line], space)
 
 
@@ -501,7 +501,7 @@ def pushed_steps(
     with held.start.restored(rest):
         for i in held.steps[: held.ran]:
             if any(one is not None for one in (*moved, *fixed)):
-                state, moved = compiler().jvp(step, (i, *state, *rest), (None, *moved, *fixed))
+                state, moved = compiler().along(step, (None, *moved, *fixed), i, *state, *rest)
     return tuple(zeros_like(v) if d is None else d for v, d in zip(state, moved))
 
 
@@ -583,8 +583,8 @@ def with_tangents(step: Any, count: int, active: tuple[int, ...], total: int) ->
     xs, ts = (numbered(letter, range(total)) for letter in "xt")
     moved = ["None", *(t if k + 1 in active else "None" for k, t in enumerate(ts))]
     params = ["i", *xs[:count], *ts[:count], *xs[count:], *ts[count:]]
-    space = {"jvp": compiler().jvp, "step_": step, "unmoved": unmoved}
-    call = f"z, t = jvp(step_, (i, {', '.join(xs)},), ({', '.join(moved)},))"
+    space = {"along": compiler().along, "step_": step, "unmoved": unmoved}
+    call = f"z, t = along(step_, ({', '.join(moved)},), i, {', '.join(xs)})"
     names = step.__code__.co_varnames[1 : 1 + count]
     items = [
         f"z[{k}]" if k + 1 in active else f"unmoved(z[{k}], {name!r})"

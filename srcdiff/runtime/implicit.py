@@ -123,7 +123,7 @@ def pushed(f: Any, k: int, t: Any, *args: Any) -> Any:
     """The Jacobian-vector product of `f(*args)` by its argument at position `k`."""
     tangents = [None] * len(args)
     tangents[k] = t
-    return compiler().jvp(_plain(f, args), args, tuple(tangents))[1]
+    return compiler().along(_plain(f, args), tuple(tangents), *args)[1]
 
 
 class Slope:

@@ -22,8 +22,8 @@ Inputs = int | tuple[int, ...]
 class Compiler(Protocol):
     """Derivatives of functions that only the running program knows."""
 
-    jvp: Callable[..., Any]
-    """`srcdiff.jvp` for functions that are written at run time, whatever the outputs depend on."""
+    along: Callable[..., Any]
+    """`along(f, tangents, *args)`: the value and its tangent, whatever the outputs depend on."""
 
     def gradient(self, f: Any, inputs: Inputs, strong_zeros: bool = False) -> Any:
         """The gradient of a function by some arguments, zeros where one is not used."""

@@ -177,8 +177,12 @@ def test_tolerances():
 
 
 def test_single_precision_is_warned_of():
-    with pytest.warns(UserWarning, match="double precision"):
-        gradcheck(models.vector, (X.astype(np.float32),), raise_exception=False)
+    single = X.astype(np.float32)
+    for check in (gradcheck, srcdiff.testing.gradgradcheck):
+        with pytest.warns(UserWarning, match="double precision") as seen:
+            check(models.vector, (single,), raise_exception=False)
+            check(models.vector, raise_exception=False)(single)
+        assert {one.filename for one in seen} == {__file__} and len(seen) == 2
 
 
 def test_gradgradcheck():
@@ -196,6 +200,43 @@ def test_gradgradcheck_takes_the_parameters_of_gradcheck():
     assert not srcdiff.testing.gradgradcheck(ramp, at_kink, raise_exception=False)
     with pytest.raises(GradcheckError, match="a kink"):
         srcdiff.testing.gradgradcheck(ramp, at_kink)
+
+
+def of_the_names_of_options(x, eps=1.0, fast_mode=2.0, order="C"):
+    return x**3 * eps * (1.0 if fast_mode == 3.0 else np.abs(x)) * (order == "F")
+
+
+def test_a_function_may_have_parameters_called_as_options():
+    """The check is at the arguments: with the defaults the function is zero, and all agrees."""
+    for check in (gradcheck, srcdiff.testing.gradgradcheck):
+        given = {"eps": 2.0, "fast_mode": 3.0, "order": "F"}
+        assert check(of_the_names_of_options, atol=0.0)(0.7, **given)
+        with pytest.raises(srcdiff.TransformError, match=r"may be given `eps` itself"):
+            check(of_the_names_of_options, (0.7,), eps=2.0)
+        with pytest.raises(TypeError, match="there is no option 'epsilon'; they are inputs, "):
+            check(of_the_names_of_options, epsilon=2.0)
+    assert srcdiff.testing.check_rule(np.ravel)(np.ones((2, 3)), order="F")
+    assert srcdiff.testing.check_rule(np.tanh, X, order=1, eps=1e-5)
+    with pytest.raises(srcdiff.TransformError, match="`ravel` may be given `order` itself"):
+        srcdiff.testing.check_rule(np.ravel, np.ones((2, 3)), order="F")
+
+
+def test_a_check_is_at_the_keyword_arguments_of_the_call():
+    seen = []
+
+    def recorded(x, eps):
+        seen.append(eps)
+        return uses_wrong(x, 2.0) * eps
+
+    with pytest.raises(GradcheckError):
+        gradcheck(uses_wrong, eps=1e-5)(X, y=2.0)
+    found = gradcheck(recorded, inputs="x", raise_exception=False, fast_mode=True)(X, eps=7.0)
+    assert not found and set(seen) == {7.0}
+
+
+def test_gradgradcheck_takes_keyword_arguments_of_the_function():
+    assert srcdiff.testing.gradgradcheck(models.pair, (X,), b=2.0)
+    assert srcdiff.testing.gradgradcheck(models.vector, grad_outputs=np.ones(3))(X)
 
 
 def test_check_rule():

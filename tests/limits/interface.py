@@ -117,6 +117,45 @@ def f(x, workspace):
 
 srcdiff.vjp(f, np.ones(3), inputs="x", workspace=np.empty(3))
 """,
+    "A tangent by a part of an argument inside of a function": """
+def g(params):
+    return params["w"] ** 2
+
+def f(x):
+    return srcdiff.jvp(g, inputs="params['w']")({"w": x}, tangents=x)[1]
+
+srcdiff.grad(f)(2.0)
+""",
+    "A pullback of a function with a parameter `grad_outputs` inside of a function": """
+def g(x, grad_outputs=2.0):
+    return np.sum(x**3) * grad_outputs
+
+def f(x):
+    return np.sum(srcdiff.vjp(g, inputs="x")(x, grad_outputs=3.0)[1]())
+
+srcdiff.grad(f)(np.ones(2))
+""",
+    "A tangent of inputs in a dict inside of a function": """
+def g(x, y):
+    return x * x * y
+
+def f(x):
+    return srcdiff.jvp(g, (x, x), {"a": x}, inputs={"a": "x"})[1]
+
+srcdiff.grad(f)(2.0)
+""",
+    "A vector by the name of a parameter that is given by keyword alone": """
+def f(x, *, v):
+    return np.sum(x**2 * v)
+
+srcdiff.hvp(f)(np.ones(2), v=np.ones(2))
+""",
+    "A check with an option that is a parameter of the function": """
+def f(x, eps):
+    return x * x + eps
+
+srcdiff.testing.gradcheck(f, (2.0,), eps=1.0)
+""",
     "An integer input": """
 def f(x):
     return x * x

@@ -650,9 +650,107 @@ def test_unused_inputs_of_transforms_in_a_function():
             srcdiff.grad(f)(x, y)
 
 
-def test_a_tangent_of_options_alone_is_refused_in_a_function():
-    def f(x, y):
-        return srcdiff.jvp(of_two, inputs="x")(x, y, tangents=y)[1]
+def with_keyword(x, y, k=2.0):
+    return np.sum(x * x * y**3 * k)
 
-    with pytest.raises(srcdiff.UnsupportedError, match="`srcdiff.jvp` is not differentiated"):
+
+def of_the_names_of_options(x, inputs=2.0, v=1.0, tangents=1.0):
+    return np.sum(x**3 * inputs * v * tangents)
+
+
+def cubes_of(v, w):
+    return np.sum(v**3 * w)
+
+
+PUSHED, BOTH = srcdiff.jvp(with_beside, inputs={"a": 0}, outputs=0), srcdiff.jvp(of_two)
+LINEAR, TWICE = srcdiff.linearize(with_keyword, inputs=("x", "y")), srcdiff.hvp(
+    with_beside, inputs=["x"], has_aux=True
+)
+NAMED = srcdiff.vjp(of_the_names_of_options, inputs="x")
+
+
+def tangent_by_one(x, y):
+    return srcdiff.jvp(with_keyword, inputs="x")(x, y, k=3.0, tangents=y)[1]
+
+
+def tangent_by_some(x, y):
+    return srcdiff.jvp(with_keyword, (x, y), (y, x * x), inputs=(0, "y"))[1]
+
+
+def tangent_by_all(x, y):
+    return srcdiff.jvp(with_keyword)(x, y, tangents=(y, None))[1] + BOTH(x, y, tangents=(y, x))[1]
+
+
+def tangent_of_an_output(x, y):
+    _, tangent = srcdiff.jvp(with_beside, (x, y), (y, x), outputs=0)
+    return PUSHED(x, y, tangents={"a": y})[1] * tangent
+
+
+def tangent_beside(x, y):
+    output, tangent, aux = srcdiff.jvp(with_beside, has_aux=True)(x, y, tangents=(y, None))
+    return output + tangent * np.sum(aux)
+
+
+def tangent_of_a_closure(x, y):
+    def inner(x, k=1.0):
+        return np.sum(x**3 * y * k)
+
+    return srcdiff.jvp(inner, inputs="x")(x, k=x[0], tangents=y)[1]
+
+
+def tangent_of_a_tangent(x, y):
+    def inner(x, y):
+        return srcdiff.jvp(with_keyword, inputs="x")(x, y, tangents=y)[1]
+
+    return srcdiff.jvp(inner, inputs="y")(x, y, tangents=x)[1]
+
+
+def linear_by_some(x, y):
+    _, along = LINEAR(x, y)
+    return along(y, x) + srcdiff.linearize(with_keyword, x, y, k=3.0)[1](y, None)
+
+
+def linear_beside(x, y):
+    _, along, aux = srcdiff.linearize(with_beside, x, y, has_aux=True)
+    return along(y, x) * np.sum(aux)
+
+
+def products_by_some(x, y):
+    by_x, by_y = srcdiff.hvp(with_keyword, inputs=("x", "y"))(x, y, k=3.0, v=(y, x))
+    return np.sum(by_x * by_y * srcdiff.vhp(with_keyword, (x, y), y, inputs="y", k=2.0))
+
+
+def products_beside(x, y):
+    (product,), aux = TWICE(x, y, v=(y,))
+    again, _ = srcdiff.vhp(with_beside, (x, y), y, has_aux=True)
+    return np.sum(product * aux * again)
+
+
+def parameters_called_as_options(x, y):
+    named = NAMED(x, inputs=3.0)[1]() + srcdiff.vjp(of_the_names_of_options)(x, inputs=y)[1]()
+    product = srcdiff.hvp(of_the_names_of_options)(x, inputs=3.0, v=y)
+    return np.sum(named * product) + np.sum(srcdiff.hvp(cubes_of, (x, y), y))
+
+
+WITH_OPTIONS = (
+    tangent_by_one, tangent_by_some, tangent_by_all, tangent_of_an_output, tangent_beside,
+    tangent_of_a_closure, tangent_of_a_tangent, linear_by_some, linear_beside, products_by_some,
+    products_beside, parameters_called_as_options,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("f", WITH_OPTIONS, ids=lambda f: f.__name__)
+def test_options_of_transforms_in_a_function(f):
+    x, y = np.array([0.5, -1.0, 2.0]), np.array([1.0, 0.3, -0.7])
+    assert srcdiff.testing.gradcheck(f, (x, y), check_forward_ad=True)
+    value, _ = srcdiff.value_and_grad(f)(x, y)
+    np.testing.assert_allclose(value, f(x, y), rtol=1e-13)
+
+
+def test_a_direction_that_does_not_fit_the_inputs_is_an_error():
+    def f(x, y):
+        along = (y, x, x)
+        return srcdiff.jvp(with_keyword, (x, y), along, inputs=("x", "y"))[1]
+
+    with pytest.raises(ValueError, match="too many values"):
         srcdiff.grad(f)(np.ones(2), np.ones(2))

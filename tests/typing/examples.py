@@ -134,6 +134,15 @@ def runs() -> None:
     srcdiff.autograd.run(loss, w, x).grad("w")
 
 
+def checks() -> None:
+    assert_type(srcdiff.testing.gradcheck(loss, (w, x), eps=1e-5, scale=2.0), bool)
+    check = srcdiff.testing.gradcheck(loss, inputs="w", check_forward_ad=True)
+    assert_type(check(w, x, scale=2.0), bool)
+    check(w)  # error
+    srcdiff.testing.gradcheck(loss, step=1e-5)  # error
+    srcdiff.testing.gradgradcheck(loss, eps=1e-5)(w, "x")  # error
+
+
 def curried() -> None:
     v = srcdiff.vjp(loss, inputs="w", unused="zeros")
     v(w, x, scale=2.0)

@@ -248,11 +248,11 @@ def _along(slope: Any, places: Places, count: int) -> Any:
     given = _listed("", "a", range(count))
     lines = [
         "n = len(y) // 2",
-        f"both = jvp(slope, (t, y[:n], {given}), (None, y[n:], {', '.join(ways)}))",
+        f"both = along(slope, (None, y[n:], {', '.join(ways)}), t, y[:n], {given})",
         "return np.concatenate(both)",
     ]
-    head = f"def along({_listed(_listed('t, y', 'a', range(count)), 'b', places)}):"
-    return with_source(head, lines, {"np": np, "jvp": compiler().jvp, "slope": slope})
+    head = f"def tangent({_listed(_listed('t, y', 'a', range(count)), 'b', places)}):"
+    return with_source(head, lines, {"np": np, "along": compiler().along, "slope": slope})
 
 
 def _listed(start: str, letter: str, numbers: Iterable[int]) -> str:

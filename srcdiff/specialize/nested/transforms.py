@@ -62,13 +62,12 @@ def is_direct(fn: Any) -> bool:
 
 def curried(rhs: ir.Rhs) -> ir.Rhs:
     """`srcdiff.vjp(f, inputs="x")`, the options without arguments, as a partial object."""
-    if not isinstance(rhs, ir.Call) or not hasattr(rhs.fn, "__srcdiff_curried__"):
+    fn: Any = rhs.fn if isinstance(rhs, ir.Call) else None
+    asked = fn.__srcdiff_curried__(rhs) if hasattr(fn, "__srcdiff_curried__") else None
+    if not isinstance(rhs, ir.Call) or asked is None:
         return rhs
-    at, options = rhs.fn.__srcdiff_curried__
-    if len(rhs.args) != 1 or any(name not in options for name, _ in rhs.kwargs):
-        return rhs
-    made = ir.Ref(at.__name__, at)
-    return replace(rhs, fn=functools.partial, args=(made, *rhs.args), text="functools.partial")
+    made = ir.Ref(fn.__name__, asked)
+    return ir.Call(functools.partial, (made, *rhs.args), text="functools.partial")
 
 
 # --- what a function reads now -------------------------------------------------------------------

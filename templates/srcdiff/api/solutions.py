@@ -5,6 +5,10 @@ import operator
 import numpy as np
 
 from srcdiff import grad, hessian, hvp, jacobian, jvp, linearize, vhp, vjp
+from srcdiff.api.jvp import Along, Jvp, Linearized
+from srcdiff.api.nested import Asked
+from srcdiff.api.products import Product, ReverseProduct
+from srcdiff.api.vjp import Vjp
 from srcdiff.rules import *
 from srcdiff.runtime.implicit import (
     as_reals,
@@ -127,7 +131,8 @@ unsupported(
     jacobian, hessian,
 )  # fmt: skip
 unsupported(
-    "Where it is differentiated, it is of a function that is known there, and its arguments are "
-    "written out one by one; names and positions are constants.",
-    vjp, jvp, linearize, hvp, vhp,
+    "Where it is differentiated, it is of a function that is known there and has no parameter "
+    "`grad_outputs`; by whole parameters, whose names or positions are constants and stand in no "
+    "dict; and its arguments, and tangents of all of them, are written out one by one.",
+    vjp, jvp, linearize, hvp, vhp, Along, Asked, Vjp, Jvp, Linearized, Product, ReverseProduct,
 )  # fmt: skip
