@@ -45,6 +45,7 @@ from srcdiff.driver.executable import (
     Direct,
     Specialisations,
     compiled_if_taken,
+    holds_function,
     keep,
     key_of_call,
     layout_of,
@@ -296,7 +297,7 @@ class Derivative(Transformed):
     def _derived(
         self, kinds: ir.Kinds, target: ir.Target, watch: Watch | None, pair: bool = False
     ) -> Made:
-        """What is generated for some kinds, or was for a closure like the function."""
+        """What is generated for some kinds, or was for a function like this one."""
         from srcdiff.driver.pipeline import derive
         from srcdiff.driver.second_order import derived
 
@@ -304,7 +305,8 @@ class Derivative(Transformed):
         compiler = functools.partial(derive, target=target, pair=pair)
         make = functools.partial(derived, compiler, *asked)
         try:
-            if watch is None or self.options.saves or target != ir.HOST:
+            alone = self.options.saves or target != ir.HOST
+            if watch is None or alone or any(map(holds_function, kinds.values())):
                 return make()
             return made_alike(self.origin, watch, (pair, self.request, tuple(kinds.items())), make)
         except TransformError as error:

@@ -4,7 +4,7 @@ Takes the function, the request and the kinds of the arguments of a call; gives 
 for them: its functions, which name the user's line in their errors, and its text.  The functions
 for a batch of cotangents or of directions are generated when first asked for.
 
-Closures that are made anew in each call: what was generated for one serves those like it.
+Functions that are made anew in each call: what was generated for one serves those like it.
 
 Two closures are alike if they have the same code, and if all that they can read from outside is
 the same but for arrays, which differ in what they hold alone.  Whatever else they capture than
@@ -357,7 +357,7 @@ def layout_of(value: Any) -> Any:
     return None
 
 
-# --- closures that are made anew in each call: what was generated for one serves those like it ---
+# --- functions that are made anew in each call: what was generated for one serves those like it --
 
 
 _MOST_ALIKE = 64
@@ -381,8 +381,11 @@ _kept: OrderedDict[Hashable, _Kept] = OrderedDict()
 
 
 def made_alike(f: Any, watch: Watch, key: tuple[Hashable, ...], make: Callable[[], Made]) -> Made:
-    """What `make` makes of a function, or what it made of a closure like it for the same key."""
-    if not isinstance(f, types.FunctionType) or not f.__closure__:
+    """What `make` makes of a function, or what it made of one like it for the same key.
+
+    Of functions that calls make; those of a module are made once, and may go with the module.
+    """
+    if not isinstance(f, types.FunctionType) or not ("<" in f.__qualname__ or f.__closure__):
         return make()
     look = _Look(watch)
     if not look.plain:
@@ -402,6 +405,11 @@ def made_alike(f: Any, watch: Watch, key: tuple[Hashable, ...], make: Callable[[
             if len(_kept) > _MOST_ALIKE:
                 _kept.popitem(last=False)
     return made
+
+
+def holds_function(kind: ir.Kind) -> bool:
+    """Whether a value is or holds a function, which its kind would keep alive."""
+    return isinstance(kind, ir.Callable) or any(map(holds_function, ir.inside(kind)))
 
 
 class _Look:

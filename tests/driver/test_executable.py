@@ -38,6 +38,17 @@ def test_arrays_are_those_of_each_closure(counted):
     assert len(counted) == 1
 
 
+def test_functions_that_capture_nothing(counted):
+    for k in range(3):
+        np.testing.assert_array_equal(srcdiff.grad(lambda x: np.sum(x * x))(X), 2.0 * X)
+
+        def cube(x, scale=1.0):
+            return np.sum(x**3) * scale
+
+        assert srcdiff.hvp(cube, (X,), X, scale=float(k))[1] == 6.0 * X[1] * X[1] * k
+    assert len(counted) == 2
+
+
 def test_other_entries(counted):
     for k in range(1, 4):
         f = weighted(np.full(3, float(k)))
