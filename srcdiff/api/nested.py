@@ -363,6 +363,7 @@ class _Compiler:
         args: tuple[Any, ...],
         strong_zeros: bool = False,
         writes: bool = False,
+        at_once: bool = False,
     ) -> tuple[Any, Any]:
         """The value of a call and its pullback; it may write into arguments only if `writes`."""
         made = self.gradient(f, inputs, strong_zeros)
@@ -374,7 +375,7 @@ class _Compiler:
                 place_of(f),
                 remedy="Call it by its name, or let it return a new array.",
             )
-        value, pull = recorded(pair, (*made.receiver, *args), {})
+        value, pull = recorded(pair, (*made.receiver, *args), {}, at_once)
         arrays = [] if writes else [a for a in args if is_any_array(a)]
         if is_any_array(value) and any(np.may_share_memory(value, a) for a in arrays):
             value = copied(value)

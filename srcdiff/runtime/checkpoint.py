@@ -156,12 +156,12 @@ def gradients_again(f: Any, before: Before | None, d: Any, *args: Any) -> tuple[
 def pullback(f: Any, args: tuple[Any, ...], writes: bool = False) -> tuple[Any, Any]:
     """The value of a call, and its pullback to all its arguments: None where one has no gradient.
 
-    It is called once; the call writes into arguments only if `writes`.
+    It is called once, before anyone can write; the call writes into arguments only if `writes`.
     """
     active = compiler().active(f, args)
     if not active:
         return f(*args), lambda d: (None,) * len(args)
-    value, pull = compiler().pullback(f, active, args, writes=writes)
+    value, pull = compiler().pullback(f, active, args, writes=writes, at_once=True)
 
     def back(d: Any) -> tuple[Any, ...]:
         found = dict(zip(active, pull(d, retain_graph=False)))
@@ -660,7 +660,7 @@ class _Reversal:
         """Go back over one step."""
         values, before = state
         before.put_back(self.rest)
-        args = (self.held.steps[at], *copied(values), *self.rest)
+        args = (self.held.steps[at], *values, *self.rest)
         value, pull = pullback(self.step, args, writes=True)
         if at == self.held.ran - 1 and not alike(self.held.result, trace(value)):
             raise RuntimeError("a step of a checkpointed loop gives something else when run again")

@@ -35,8 +35,12 @@ class Compiler(Protocol):
         args: tuple[Any, ...],
         strong_zeros: bool = False,
         writes: bool = False,
+        at_once: bool = False,
     ) -> tuple[Any, Any]:
-        """The value of a call and its pullback; the call writes into arguments only if `writes`."""
+        """The value of a call and its pullback; the call writes into arguments only if `writes`.
+
+        `at_once`: the pullback is used before anyone else can write into anything.
+        """
 
     def written(self, f: Any, inputs: tuple[int, ...], args: tuple[Any, ...]) -> tuple[str, ...]:
         """The names of the parameters that such a call writes into."""

@@ -45,7 +45,8 @@ def test_functions_that_capture_nothing(counted):
         def cube(x, scale=1.0):
             return np.sum(x**3) * scale
 
-        assert srcdiff.hvp(cube, (X,), X, scale=float(k))[1] == 6.0 * X[1] * X[1] * k
+        _, pull = srcdiff.vjp(cube, X, scale=float(k))
+        np.testing.assert_array_equal(pull(), 3.0 * X * X * k)
     assert len(counted) == 2
 
 
