@@ -289,6 +289,7 @@ class Job:
 
     def functions_text(self) -> str:
         """The generated functions alone."""
+        self._check_kinds()
         made = self._derived(self.kinds)
         heads = dict.fromkeys(made.emitted.loops, jit.OF_LOOPS[jit.IN_FILE])
         heads.update(dict.fromkeys(made.emitted.outer, ""))

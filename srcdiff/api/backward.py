@@ -123,6 +123,7 @@ def _add(container: Any, key: Any, gradient: Any) -> None:
 class Backward(Transformed, Generic[R]):
     """Runs `primal`, and adds its gradients in place into the buffers of a store."""
 
+    what = "The value, with its gradients added into buffers,"
     def __init__(self, primal: Any, options: Options) -> None:
         self.made = Derivative(primal, options)
         signature = signature_with(primal, into=..., grad_outputs=None)

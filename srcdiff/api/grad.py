@@ -135,7 +135,8 @@ def grad(
             from its module or from the functions around it (a closure cell), as it is at the call.
             Positions from that of `*args` on are of its items, as is the path `"args[0]"`.
         outputs: None for all that `f` returns; a position or key of it; a tuple of those; or the
-            name of a parameter that `f` writes into, whose final value is then the output.
+            name of a parameter that `f` writes into, whose final value is then the output.  Of
+            several outputs the gradient is that of their sum, weighted by `grad_outputs`.
         unused: what becomes of an input that no output depends on: "error" (UnusedInputError),
             "none" or "zeros".
         create_graph: False makes the gradient a constant where `g` is called in a function that is

@@ -82,6 +82,7 @@ Mode = Literal["reverse", "forward"] | None
 class Jacobian(Transformed, Generic[P]):
     """The function that computes the Jacobian of `primal`."""
 
+    what = "The Jacobian"
     def __init__(
         self, primal: Any, options: Options, mode: str | None, sparsity: Any = None
     ) -> None:
@@ -148,6 +149,7 @@ def _used(point: Point) -> Any:
 class Hessian(Jacobian[P]):
     """The function that computes the Hessian of `primal`: the Jacobian of its gradient."""
 
+    what = "The Hessian"
     def __init__(
         self, primal: Any, options: Options, mode: str | None = "forward", sparsity: Any = None
     ) -> None:

@@ -142,6 +142,7 @@ def _is_star(atom: ir.Atom) -> bool:
 class Jvp(Transformed, Generic[P, R]):
     """The function that computes the value of `primal` and its derivative along a direction."""
 
+    what = "The value, and the derivative along a direction,"
     more: Mapping[str, Any] = MappingProxyType({"tangents": ...})
     """What a call takes beside the arguments of the function."""
 
@@ -246,6 +247,7 @@ class Linear:
 class Linearized(Jvp[P, R]):
     """The function that computes the value of `primal` and its derivative as a function."""
 
+    what = "The value, and the derivative as a linear function,"
     more: Mapping[str, Any] = MappingProxyType({})
 
     @entry

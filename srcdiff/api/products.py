@@ -25,6 +25,7 @@ P = ParamSpec("P")
 class Product(Transformed, Generic[P]):
     """The function that computes the product of the Hessian of `primal` with a vector."""
 
+    what = "The product of a vector with the Hessian"
     made: Derivative
 
     def __init__(self, primal: Any, options: Options) -> None:

@@ -30,6 +30,7 @@ R = TypeVar("R")
 class Vjp(Transformed, Generic[P, R]):
     """The function that computes the value of `primal`, and its pullback there."""
 
+    what = "The value and the pullback"
     def __init__(self, primal: Any, options: Options) -> None:
         super().__init__(primal, options, signature_of(primal))
         target_of(primal, options)  # what is refused is said at once

@@ -81,12 +81,13 @@ _DERIVATIVE = (
 )  # fmt: skip
 """What a generated text can be."""
 
+_ANY = _flag("--any", "without an example, for numbers and arrays of any rank")
 _COMMANDS: Mapping[str, tuple[str, tuple[Option, ...]]] = {
     "generate": ("write a derivative as a file of its own", (
         _option("target", nargs="?", **_TARGET), *_DERIVATIVE,
         _option("-o", "--output", metavar="FILE", help="the file (default: print it)"),
         _SPLIT,
-        _flag("--any", "without an example, for numbers and arrays of any rank"),
+        _ANY,
         _flag("--inline", "copy functions of yours as well"),
         _option("--no-checks", dest="checks", action="store_false",
                 help="leave out checks of arguments"),
@@ -95,7 +96,7 @@ _COMMANDS: Mapping[str, tuple[str, tuple[Option, ...]]] = {
         _flag("--all", "write all files that [tool.srcdiff] names"), _PROJECT,
     )),
     "show": ("print the source of a derivative", (
-        _option("target", **_TARGET), *_DERIVATIVE, _SPLIT, _COLOUR,
+        _option("target", **_TARGET), *_DERIVATIVE, _SPLIT, _ANY, _COLOUR,
     )),
     "check": ("compare generated files with what would be written now", (
         _option("files", nargs="*", metavar="FILE", help="generated files"),

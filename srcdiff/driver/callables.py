@@ -30,7 +30,7 @@ from srcdiff.driver.options import (
 )
 from srcdiff.errors import CotangentTypeError, TransformError, UnsupportedError, entry, refused
 from srcdiff.frontend.request import parse_path
-from srcdiff.frontend.signatures import named, place_of, signature_of
+from srcdiff.frontend.signatures import bound_to_call, named, place_of, signature_of
 from srcdiff.frontend.source.parse import describe
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import replace
@@ -282,6 +282,11 @@ class Bound:
         return self.made.vjp(self.instance, *args, **kwargs)
 
 
+def documented(what: str, f: Any, more: str = "") -> str:
+    """The docstring of what a transform makes of a function."""
+    return f"{what} of `{named(f)}`{more}.\n\n{inspect.getdoc(f) or ''}".rstrip()
+
+
 def found_as(made: Any) -> str | None:
     """The name under which an object is found in its module: it pickles by it, like a function."""
     name: str = getattr(made, "__qualname__", "")
@@ -300,11 +305,14 @@ class Transformed:
     __call__: Callable[..., Any]
     made: Any
     source = property(_source)
+    what = "The gradient"
+    """What a call gives, in a few words."""
 
     def __init__(self, primal: Any, options: Any, signature: inspect.Signature) -> None:
         self.primal, self.options = primal, options
         functools.update_wrapper(self, primal, updated=())
         del self.__dict__["__wrapped__"]
+        self.__doc__ = documented(self.what, primal)
         self.__signature__ = signature
         self._function, self._asked = without_seed(primal, options)
         self._is_renamed = self._function is not primal
@@ -313,7 +321,7 @@ class Transformed:
         """The arguments of the function as those of the one that is differentiated."""
         if not self._is_renamed:
             return args, kwargs
-        bound = signature_of(self.primal).bind(*args, **kwargs)
+        bound = bound_to_call(self.primal, signature_of(self.primal), args, kwargs)
         bound.apply_defaults()
         return bound.args, {NEW if k == SEED else k: value for k, value in bound.kwargs.items()}
 

@@ -33,6 +33,7 @@ from srcdiff.driver.callables import (
     Transformed,
     behind_receiver,
     declared_kind,
+    documented,
     gradient_kind,
     offers,
     receiver_of,
@@ -110,6 +111,9 @@ class Derivative(Transformed):
         self._latest: Compiled | None = None
         self._direct: Direct | None = None  # the call of the latest one, once there was a second
         functools.update_wrapper(self, primal, updated=())
+        what = "The value and the gradient" if options.value else "The gradient"
+        by = ", ".join(f"`{spelled(i.param, i.path)}`" for i in self.request.inputs)
+        self.__doc__ = documented(what, primal, f" with respect to {by}")
         self.__signature__ = with_keywords(signature_of(primal), grad_outputs=None)
 
     def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:

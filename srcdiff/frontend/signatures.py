@@ -232,11 +232,26 @@ def arguments(
 
     A function that is one call has none but those of its inputs.
     """
-    bound = signature_of(f).bind(*args, **kwargs)
+    bound = bound_to_call(f, signature_of(f), args, kwargs)
     given = {*bound.arguments, *inputs}
     bound.apply_defaults()
     found = bound.arguments
     return {n: v for n, v in found.items() if n in given} if leaves_out(f) else dict(found)
+
+
+def bound_to_call(
+    f: Any, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> inspect.BoundArguments:
+    """The arguments of a call of what has a signature.
+
+    Raises:
+        TypeError: they do not fit; with the name of the function.
+    """
+    try:
+        return signature.bind(*args, **kwargs)
+    except TypeError as error:
+        name = getattr(_called(f), "__name__", type(f).__name__)
+        raise TypeError(f"{name}(): {error}") from None
 
 
 def _called(f: Any) -> Any:

@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, overload
 
 import numpy as np
@@ -26,6 +26,7 @@ from srcdiff import ir
 from srcdiff.errors import MissingRuleError, entry, refused
 from srcdiff.ir import NOWHERE, Atom, Attr, Call, Loc, Method, Name, Tup
 from srcdiff.ir.frozen import frozen, replace
+from srcdiff.primitives import notation
 from srcdiff.primitives.arguments import bind, spelling
 
 
@@ -181,9 +182,9 @@ def _decorator(
     flavour: str, functions: tuple[Any, ...], options: dict[str, Any], source: str = "template"
 ) -> Callable[..., Rule]:
     """The decorator that makes a rule of a template, or of another source."""
-    known = _known(functions)
-    if not known and source == "template":
-        raise TypeError(f"@{flavour} needs the functions that the template is the rule of")
+    known = () if any(map(_reads_notation, functions)) else _known(functions)
+    if not known and source != "definition":
+        raise TypeError(f"write @{flavour}(f), with the functions that the template is the rule of")
 
     def make(written: Callable[..., Any]) -> Rule:
         if written.__name__ == "<lambda>":
@@ -194,6 +195,14 @@ def _decorator(
         return _announce(Rule(name, flavour, known, samples=calls, **{**options, source: written}))
 
     return make
+
+
+def _reads_notation(function: Any) -> bool:
+    """Whether a function is a template itself, under a decorator without arguments."""
+    if not isinstance(function, FunctionType):
+        return False
+    names = function.__code__.co_names
+    return any(function.__globals__.get(name) is notation.d for name in names)
 
 
 def _name_for(functions: tuple[Any, ...]) -> str:

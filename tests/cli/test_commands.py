@@ -155,17 +155,19 @@ CASES = [
     ("generate {m}:loss --example nothing", 2, "", r"--example: name 'nothing' is not defined"),
     ("generate {m}:loss --verify --any", 2, "", r"verify: needs an example"),
     ("generate {m}:loss", 2, "", r"arguments of `loss` are: `w`, `x`, `y`\n(?s:.*)--any"),
-    ("show {m}:loss", 0, r"\Adef loss_grad\(w, x, y, grad_outputs=None\):\n", ""),
-    ("show {m}:loss --color always", 0, "\033\\[", ""),
-    ("show {m}:loss --color never --name g --split", 0, r"def g_forward\(", ""),
+    ("show {m}:loss --any", 0, r"\Adef loss_grad\(w, x, y, grad_outputs=None\):\n", ""),
+    ("show {m}:loss", 2, "", r"nothing says of which types .*: `w`, `x`, `y`(?s:.*)--any"),
+    ("show {m}:loss --any --color always", 0, "\033\\[", ""),
+    ("show {m}:loss --any --color never --name g --split", 0, r"def g_forward\(", ""),
     ("show {m}:loss --value --order 2 --example EXAMPLE", 0, r"def loss_grad_value_and_grad\(", ""),
-    ("show {m}:pair --mode forward --outputs 0 --inputs x", 0, r"def pair_jvp", ""),
-    ("show {m}:pair --inputs k --outputs 0 --allow-unused --strong-zeros", 0, r" cotangent\(", ""),
-    ("show {m}:pair --inputs k --outputs 0 --materialize-grads", 0, r"def pair_grad", ""),
-    ("show {m}:pair --inputs k --outputs 0 --unused none", 0, r"def pair_grad", ""),
-    ("show {m}:pair --inputs k --outputs 0 --unused zeros", 0, r"zero", ""),
-    ("show {m}:pair --inputs k --outputs 0 --unused error", 2, "", r'unused="none"'),
-    ("show {m}:aux --has-aux", 0, r"def aux_grad", ""),
+    ("show {m}:pair --any --mode forward --outputs 0 --inputs x", 0, r"def pair_jvp", ""),
+    ("show {m}:pair --any --inputs k --outputs 0 --allow-unused", 0, r" cotangent\(", ""),
+    ("show {m}:pair --any --inputs k --outputs 0 --strong-zeros --unused none", 0, "pair", ""),
+    ("show {m}:pair --any --inputs k --outputs 0 --materialize-grads", 0, r"def pair_grad", ""),
+    ("show {m}:pair --any --inputs k --outputs 0 --unused none", 0, r"def pair_grad", ""),
+    ("show {m}:pair --any --inputs k --outputs 0 --unused zeros", 0, r"zero", ""),
+    ("show {m}:pair --any --inputs k --outputs 0 --unused error", 2, "", r'unused="none"'),
+    ("show {m}:aux --any --has-aux", 0, r"def aux_grad", ""),
     ("stages {m}:loss", 0, r"--- lower -(?s:.*)--- emit -", ""),
     ("stages {m}:loss --inputs y --example EXAMPLE --pass tape", 0, r"\Aloss_grad\(", ""),
     ("stages {m}:loss --pass nothing", 2, "", r"there is no pass 'nothing'; they are lower"),
@@ -439,7 +441,7 @@ def test_wrong_gradients_are_found(model, capsys):
         assert main([*command, "-o", "g.py"]) == 1
         found = capsys.readouterr()
         assert "does not agree with differences" in found.err and not Path("g.py").exists()
-        assert main(["show", f, "--rules", "wrong.py"]) == 0
+        assert main(["show", f, "--any", "--rules", "wrong.py"]) == 0
         assert main(["stages", f, "--rules", "wrong.py", "--pass", "emit"]) == 0
         assert main(["report", f, "--rules", "wrong.py", "--graph"]) == 0
         capsys.readouterr()

@@ -22,6 +22,7 @@ from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import NONE, Attr, Call, Const, Loc, Method, Name, Ref, Star, Tup
 from srcdiff.ir.kinds import Array, List, Scalar
 from srcdiff.primitives import notation, registry
+from srcdiff.primitives.notation import d
 from srcdiff.runtime import linalg
 from tests.support.differences import define
 
@@ -157,8 +158,15 @@ def test_a_file_that_has_changed_is_not_looked_up_in_the_index(monkeypatch, tmp_
 
 
 def test_a_template_needs_functions_and_lines():
-    with pytest.raises(TypeError, match="needs the functions"):
+    with pytest.raises(TypeError, match="with the functions"):
         registry.rule()
+    for decorator in (registry.rule, registry.elementwise, registry.linear, registry.forward):
+        with pytest.raises(TypeError, match=r"write @\w+\(f\), with the functions"):
+
+            @decorator
+            def template(x):
+                d[x] += d[registry]
+
     with pytest.raises(TypeError, match="written with `def`"):
         registry.rule(np.sin)(lambda x: x)
 
