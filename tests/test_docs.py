@@ -4,6 +4,7 @@ import inspect
 import pkgutil
 import re
 from importlib.util import find_spec
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -34,6 +35,55 @@ def test_links_lead_somewhere(path):
             there = path.parent / target if target else path
             assert there.exists(), target
             assert not anchor or anchor in documents.anchors(there.read_text()), (target, anchor)
+
+
+HOSTS = {
+    "arxiv.org", "cupy.dev", "docs.jax.dev", "docs.pytorch.org", "github.com",
+    "spcldace.readthedocs.io", "tapenade.gitlabpages.inria.fr",
+}  # fmt: skip
+"""Whose pages are linked: those of other projects, and of papers."""
+
+
+def outside():
+    """What all pages link to outside of the project."""
+    texts = (documents.prose(path.read_text()) for path in PAGES)
+    return {link for text in texts for link in re.findall(r"\b(?:https?|ftp)://[^\s)>`\"]+", text)}
+
+
+def test_links_to_others_are_of_one_form():
+    """No page is reached here: addresses are safe, of a few hosts, and there is one of each page."""
+    found = [urlsplit(link) for link in outside()]
+    assert found and all(link.scheme == "https" and not link.query for link in found)
+    assert {link.netloc for link in found} == HOSTS
+    pages = [(link.netloc, link.path.rstrip("/").removesuffix(".html").lower()) for link in found]
+    assert len(pages) == len(set(pages)), pages
+
+
+def cells(page, *titles):
+    """The first and the last cells of the lines of tables below some titles of a page."""
+    text = text_of(page)
+    for title in titles:
+        part = text.split(f"## {title}\n")[1].split("\n## ")[0]
+        lines = [line for line in part.splitlines() if line.startswith("|")]
+        assert len(lines) > 5 and set(lines[1]) <= set("|- "), title
+        yield from ([cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:])
+
+
+def test_lines_of_the_comparison_cite_what_others_say():
+    mine, *others = cells("index.md", "Beside others")
+    assert mine[0] == "srcdiff" and len(others) >= 7
+    assert all(re.fullmatch(r"\[[^]]+\]\(https://[^)]+\)", name) for name, *_ in others)
+
+
+def test_lines_of_migrations_are_run_or_lead_to_a_page():
+    """The code of a line that leads nowhere stands in a block of the page, which is run."""
+    page = text_of("migrating.md")
+    blocks = "".join(re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S))
+    run = set(re.findall(r"\w+", blocks))
+    for theirs, ours in cells("migrating.md", "From autograd", "From JAX", "From torch"):
+        said = re.findall(r"`([^`]+)`", theirs if ours == "the same words" else ours)
+        words = {word for code in said for word in re.findall(r"\b[a-z]\w+", code)}
+        assert "](" in ours or words and words <= run, (theirs, ours, words - run)
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
