@@ -101,6 +101,12 @@ unsupported(
 )  # fmt: skip
 unsupported("Use `np.ravel(x)`, and `x[i, j] = y` to write.", np.ndarray.flat)
 unsupported(
+    "Write the function for the class: `polyval(x, c)` for `Polynomial(c)(x)`, `chebval(x, c)` for "
+    "`Chebyshev(c)(x)`, and so on, of `np.polynomial.polynomial` and the modules beside it.",
+    np.polynomial.Polynomial, np.polynomial.Chebyshev, np.polynomial.Legendre,
+    np.polynomial.Hermite, np.polynomial.HermiteE, np.polynomial.Laguerre,
+)  # fmt: skip
+unsupported(
     "Write `np.polyval(c, x)` for `np.poly1d(c)(x)`, and use `np.polyder`, `np.polyint`, "
     "`np.polymul` and the functions beside them on coefficients.",
     np.poly1d,

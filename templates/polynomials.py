@@ -3,6 +3,7 @@
 import operator
 
 import numpy as np
+from numpy.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
 
 from srcdiff.rules import *
 from srcdiff.runtime.arrays import unbroadcast
@@ -157,3 +158,31 @@ def vander(x, N=None, increasing=False):
     n = len(x) if N is None else N
     powers = np.arange(n) if increasing else np.arange(n - 1, -1, -1)
     return np.asarray(x)[:, None] ** powers
+
+
+def series(function, after):
+    """The rule of a series of polynomials, each of which comes `after` the two before it."""
+
+    @composed(function)
+    @samples(
+        "A(3), A(4)", "A(), A(3)", "A(2, 2), A(1)", "C(2), A(3)", "A(2), C(3)", "A(3), A(4, 2)",
+        "A(3), A(4, 3), tensor=False", "A(), A(3, 2)", "[A(), A()], A(2)",
+    )  # fmt: skip
+    def made(x, c, tensor=True):
+        x, c = np.asarray(x), np.asarray(c)
+        if tensor:
+            c = np.reshape(c, np.shape(c) + (1,) * np.ndim(x))
+        before, now = np.zeros_like(x), np.ones_like(x)
+        z = c[0] * now
+        for k in range(len(c) - 1):
+            before, now = now, after(k, x, before, now)
+            z = z + c[k + 1] * now
+        return z
+
+
+series(polynomial.polyval, lambda k, x, before, now: x * now)
+series(chebyshev.chebval, lambda k, x, before, now: min(k + 1.0, 2.0) * x * now - before)
+series(legendre.legval, lambda k, x, before, now: ((2 * k + 1) * x * now - k * before) / (k + 1))
+series(hermite.hermval, lambda k, x, before, now: 2.0 * x * now - 2.0 * k * before)
+series(hermite_e.hermeval, lambda k, x, before, now: x * now - k * before)
+series(laguerre.lagval, lambda k, x, before, now: ((2 * k + 1 - x) * now - k * before) / (k + 1))

@@ -51,7 +51,7 @@ def outside():
 
 
 def test_links_to_others_are_of_one_form():
-    """No page is reached here: addresses are safe, of a few hosts, and there is one of each page."""
+    """No page is asked for: addresses are safe, of a few hosts, and one for each page."""
     found = [urlsplit(link) for link in outside()]
     assert found and all(link.scheme == "https" and not link.query for link in found)
     assert {link.netloc for link in found} == HOSTS

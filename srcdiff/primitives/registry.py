@@ -672,8 +672,9 @@ def find(
     """
     if kinds is None or not isinstance(what, Call):
         return lookup(what)
-    found = None if _on_container(what, kinds) else lookup(what.fn) or of_class(what.fn)
-    name = spelling(what)
+    callee = _callee(what)
+    found = None if _on_container(what, kinds) else lookup(what.fn) or of_class(callee)
+    name = spelling(what) if callee is what.fn else f"an object of `{type(callee).__name__}`"
     if found is not None and found.reason:
         given = {"name": name, "reason": found.reason}
         raise refused("callees.not_differentiated", loc, MissingRuleError, **given)
@@ -684,6 +685,12 @@ def find(
     if found.template is None and found.definition is None:
         return Bound(found, MappingProxyType({}), name)
     return Bound(found, MappingProxyType(bind(found.params, found.gather, what, loc)), name)
+
+
+def _callee(call: Call) -> Any:
+    """What is called; the object from outside whose `__call__` that is."""
+    first = call.args[0] if call.args and call.fn == Method("__call__") else None
+    return first.value if isinstance(first, ir.Ref) else call.fn
 
 
 def of_class(fn: Any) -> Rule | None:

@@ -66,6 +66,32 @@ def f(x):
 
 srcdiff.grad(f)(np.ones((2, 3)))
 """,
+    "A class of polynomials": """
+def f(x, c):
+    return np.sum(np.polynomial.Chebyshev(c)(x))
+
+srcdiff.grad(f)(np.ones(3), np.ones(2))
+""",
+    "An object of such a class": """
+series = np.polynomial.Legendre([1.0, 2.0, 3.0])
+
+def f(x):
+    return np.sum(series(x))
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "Padding with the maximum": """
+def f(x):
+    return np.sum(np.pad(x, 1, mode="maximum") ** 2)
+
+srcdiff.grad(f)(np.ones(3))
+""",
+    "Complete factors of a tall matrix": """
+def f(x):
+    return np.sum(np.linalg.qr(x, "complete")[1] ** 2)
+
+srcdiff.grad(f)(np.ones((3, 2)))
+""",
     "An option that has no rule": """
 def f(x):
     return np.linalg.norm(x, 3.5)
