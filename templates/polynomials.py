@@ -169,10 +169,12 @@ def series(function, after):
         "A(3), A(4, 3), tensor=False", "A(), A(3, 2)", "[A(), A()], A(2)",
     )  # fmt: skip
     def made(x, c, tensor=True):
-        x, c = np.asarray(x), np.asarray(c)
+        c = np.asarray(c)
+        if isinstance(x, (tuple, list)):
+            x = np.asarray(x)
         if tensor:
             c = np.reshape(c, np.shape(c) + (1,) * np.ndim(x))
-        before, now = np.zeros_like(x), np.ones_like(x)
+        before, now = 0.0 * x, 1.0 + 0.0 * x
         z = c[0] * now
         for k in range(len(c) - 1):
             before, now = now, after(k, x, before, now)
