@@ -1,8 +1,14 @@
 """Every Python block of README and docs runs, and generated ones show what is generated."""
 
+import functools
 import inspect
+import os
 import pkgutil
 import re
+import shlex
+import shutil
+import subprocess
+import sys
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
@@ -10,6 +16,7 @@ import numpy as np
 import pytest
 
 import srcdiff
+from srcdiff.cli.options import parser
 from tests import documents
 from tests.programs import PROGRAMS
 from tests.rules import table as rule_table
@@ -84,6 +91,48 @@ def test_lines_of_migrations_are_run_or_lead_to_a_page():
         said = re.findall(r"`([^`]+)`", theirs if ours == "the same words" else ours)
         words = {word for code in said for word in re.findall(r"\b[a-z]\w+", code)}
         assert "](" in ours or words and words <= run, (theirs, ours, words - run)
+
+
+def commands(text):
+    """The words of the commands of srcdiff that a page gives, and where each stands."""
+    blocks = r"(?<=^```sh\n)(srcdiff (?:.*\\\n)*.*)(?=\n```$)"
+    for one in re.finditer(rf"{blocks}|`(srcdiff [a-z][^`\n]*)`", text, re.M):
+        yield shlex.split((one[1] or one[2]).replace("\\\n", " "))[1:], one.start()
+
+
+def is_whole(words):
+    """Whether a command stands there as it is typed."""
+    needs_more = words[0] in ("generate", "show", "check", "stages", "report", "rules")
+    return "..." not in words and (not needs_more or any(set(":.") & {*w} for w in words[1:]))
+
+
+WITH_COMMANDS = [path for path in PAGES if any(commands(path.read_text()))]
+
+
+@pytest.mark.parametrize("path", WITH_COMMANDS, ids=lambda p: p.name)
+def test_commands_of_pages(path, tmp_path):
+    """They run where the files are that a page speaks of; of parts of them the options are known."""
+    text, folder = path.read_text(), tmp_path / "project"
+    shutil.copytree(documents.ROOT / "examples" / "shipped", folder)
+    env = {**os.environ, "PYTHONPATH": str(documents.ROOT)}
+    run = functools.partial(subprocess.run, cwd=folder, env=env, capture_output=True, text=True)
+    known = parser().format_help()
+    for words, at in commands(text):
+        assert re.search(rf"^ +{words[0]}\b", known, re.M), words
+        modules = [w.partition(":")[0] for w in words[1:] if ":" in w]
+        if modules and not (folder / f"{modules[0]}.py").exists():
+            code = "\n".join(b.code for b in documents.blocks(text[:at]) if b.what is None)
+            (folder / f"{modules[0]}.py").write_text(code)
+        if is_whole(words) or "--all" in words:
+            done = run([sys.executable, "-m", "srcdiff", *words], check=False)
+            assert done.returncode == 0, (words, done.stderr)
+        else:
+            options = run([sys.executable, "-m", "srcdiff", words[0], "--help"], check=True).stdout
+            assert all(w in options for w in words if w.startswith("--")), words
+
+
+def test_pages_have_commands():
+    assert {"ahead_of_time.md", "tutorial.md", "ship.md"} <= {p.name for p in WITH_COMMANDS}
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
