@@ -111,7 +111,7 @@ WITH_COMMANDS = [path for path in PAGES if any(commands(path.read_text()))]
 
 @pytest.mark.parametrize("path", WITH_COMMANDS, ids=lambda p: p.name)
 def test_commands_of_pages(path, tmp_path):
-    """They run where the files are that a page speaks of; of parts of them the options are known."""
+    """They run where the files are that a page speaks of; options of parts of them are known."""
     text, folder = path.read_text(), tmp_path / "project"
     shutil.copytree(documents.ROOT / "examples" / "shipped", folder)
     env = {**os.environ, "PYTHONPATH": str(documents.ROOT)}

@@ -15,6 +15,8 @@ import numpy as np
 class _Adjoints:
     """The `d` of templates: `d[x]` is the adjoint of `x`.  It means something to srcdiff alone."""
 
+    __srcdiff_adjoints__ = True
+
     def __getitem__(self, _: Any) -> Any:
         raise TypeError("`d[...]` has a meaning only in the source of a template")
 

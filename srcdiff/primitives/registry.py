@@ -26,7 +26,6 @@ from srcdiff import ir
 from srcdiff.errors import MissingRuleError, entry, refused
 from srcdiff.ir import NOWHERE, Atom, Attr, Call, Loc, Method, Name, Tup
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.primitives import notation
 from srcdiff.primitives.arguments import bind, spelling
 
 
@@ -201,8 +200,8 @@ def _reads_notation(function: Any) -> bool:
     """Whether a function is a template itself, under a decorator without arguments."""
     if not isinstance(function, FunctionType):
         return False
-    names = function.__code__.co_names
-    return any(function.__globals__.get(name) is notation.d for name in names)
+    read = (function.__globals__.get(name) for name in function.__code__.co_names)
+    return any(hasattr(type(value), "__srcdiff_adjoints__") for value in read)
 
 
 def _name_for(functions: tuple[Any, ...]) -> str:
