@@ -209,14 +209,15 @@ def test_polynomials_of_numpy_are_no_arguments(name):
         return p(x) * x
 
     p = getattr(np.polynomial, name)([1.0, 2.0])
-    with pytest.raises(MissingRuleError, match="the method `_val` has no rule") as caught:
+    with pytest.raises(MissingRuleError, match=f"an object of `{name}` is not diff") as caught:
         srcdiff.grad(f)(2.0, p)
-    assert caught.value.loc.file.endswith("_polybase.py")
-    assert_located(str(caught.value), caught.value.loc.line, "return self._val(arg, self.coef)")
-    assert "Give it a rule with @srcdiff.rules.rule" in caught.value.remedy
+    line = f.__code__.co_firstlineno + 1
+    if hasattr(caught.value, "__notes__"):  # Python 3.11
+        said = f"in the derivative of {__file__}:{line}: return p(x) * x"
+        assert caught.value.__notes__ == [said]
+    assert "`chebval(x, c)` for `Chebyshev(c)(x)`" in caught.value.remedy
     with pytest.raises(srcdiff.UnsupportedError, match="the function called here, `p`") as caught:
         srcdiff.grad(f, "p")(2.0, p)
-    line = f.__code__.co_firstlineno + 1
     assert caught.value.loc.file == __file__
     assert_located(str(caught.value), line, "return p(x) * x", "p(x)")
     assert caught.value.remedy.startswith("Call functions by their names")

@@ -672,8 +672,10 @@ def find(
     if kinds is None or not isinstance(what, Call):
         return lookup(what)
     callee = _callee(what)
-    found = None if _on_container(what, kinds) else lookup(what.fn) or of_class(callee)
-    name = spelling(what) if callee is what.fn else f"an object of `{type(callee).__name__}`"
+    own = None if _on_container(what, kinds) else lookup(what.fn)
+    found = own or of_class(callee)
+    of_object = found is not own and not what.text
+    name = f"an object of `{type(callee).__name__}`" if of_object else spelling(what)
     if found is not None and found.reason:
         given = {"name": name, "reason": found.reason}
         raise refused("callees.not_differentiated", loc, MissingRuleError, **given)
