@@ -674,7 +674,7 @@ def find(
     callee = _callee(what)
     own = None if _on_container(what, kinds) else lookup(what.fn)
     found = own or of_class(callee)
-    of_object = found is not own and not what.text
+    of_object = found is not own and not (what.text or hasattr(callee, "__srcdiff_name__"))
     name = f"an object of `{type(callee).__name__}`" if of_object else spelling(what)
     if found is not None and found.reason:
         given = {"name": name, "reason": found.reason}
