@@ -46,7 +46,7 @@ def test_links_lead_somewhere(path):
 
 HOSTS = {
     "arxiv.org", "cupy.dev", "docs.jax.dev", "docs.pytorch.org", "github.com",
-    "spcldace.readthedocs.io", "tapenade.gitlabpages.inria.fr",
+    "pythran.readthedocs.io", "spcldace.readthedocs.io", "tapenade.gitlabpages.inria.fr",
 }  # fmt: skip
 """Whose pages are linked: those of other projects, and of papers."""
 
