@@ -11,6 +11,7 @@ from typing import Union
 
 from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases
+from srcdiff.analysis.invariance import cancelled
 from srcdiff.analysis.links import reached
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.primitives.effects import written_into
@@ -22,12 +23,14 @@ Flows = Callable[[ir.Call, Mapping[str, ir.Kind]], tuple[ir.Atom, ...]]
 def edges(block: ir.Block, kinds: Mapping[str, ir.Kind], aliases: Aliases, flows: Flows) -> Edges:
     """(source, target, statement) wherever a derivative may flow from source to target.
 
-    The statement is None between names that share memory.
+    The statement is None between names that share memory.  By a maximum that cancels out there is
+    no derivative.
     """
     found: Edges = []
+    idle = cancelled(block, kinds, aliases.classes, flows)
     for stmt in ir.walk(block):
         for source, target in _flows(stmt, kinds, flows):
-            if ir.carries(source, kinds) and ir.carries(target, kinds):
+            if ir.carries(source, kinds) and ir.carries(target, kinds) and target not in idle:
                 found.append((source, target, stmt))
     for name, rep in aliases.classes.items():
         if name != rep:

@@ -54,6 +54,11 @@ def _makes_zeros(stmt: ir.Stmt) -> bool:
     return type(rhs) is ir.Const or makes_zeros(rhs)
 
 
+def _plainness(name: str) -> int:
+    """How much a name says: least a temporary, more the adjoint of one, most that of a variable."""
+    return (not ir.is_temporary(name)) + (not ir.is_unnamed(name))
+
+
 # --- the walk ------------------------------------------------------------------------------------
 
 
@@ -289,7 +294,7 @@ class Rewriter:
         """What follows from an assignment; `ours`: of a name that no reader misses."""
         if type(rhs) is ir.Call:
             self.available.learn(target, rhs, here)
-        elif type(rhs) is ir.Name and ir.is_temporary(rhs.id) and not ir.is_temporary(target):
+        elif type(rhs) is ir.Name and _plainness(target) > _plainness(rhs.id):
             # From here on the reader's name stands for both.
             value = self.available.value(rhs)
             if type(value) is ir.Call:
