@@ -55,7 +55,7 @@ from srcdiff.normalize.options import without_idle_outs
 from srcdiff.normalize.outputs import returned_kinds, select, selected_names, with_written
 from srcdiff.normalize.summaries.induction import computes_complex
 from srcdiff.normalize.unpacking import unpacked
-from srcdiff.optimize.coalesce import coalesce, with_first_names
+from srcdiff.optimize.coalesce import coalesce, with_first_names, with_last_names
 from srcdiff.optimize.copies import read_at_once, returned_at_once
 from srcdiff.optimize.dead_code import remove_dead
 from srcdiff.optimize.finish import finish, repeated, reused, spell
@@ -134,6 +134,7 @@ def polished(
     typed = typed.by(finish, kinds)
     ours = frozenset(filter(_is_of_derivative, ir.bound(typed.function)))
     ours -= recursive_results(typed.function)
+    typed = typed.by(with_last_names, kinds, ours)
     # Before items of unpackings stand for the check of their number: those may be dead.
     typed = typed.by(spell, kinds, ours)
     typed = typed.by(upwards, kinds) if counts else typed

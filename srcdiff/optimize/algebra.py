@@ -28,7 +28,8 @@ _ROW = ir.Tup((ir.Const(...), ir.NONE, _ALL))
 class Algebra:
     """The rewriting of calls, by what their operands are known to equal."""
 
-    def __init__(self, signs: Signs, steady: frozenset[str]) -> None:
+    def __init__(self, signs: Signs, steady: frozenset[str], fused: bool) -> None:
+        self.fused = fused
         self.kinds = signs.kinds
         self.available = signs.available
         self.memory = signs.available.memory
@@ -60,7 +61,8 @@ class Algebra:
             given = self.kinds, self.available, self.steady, self.is_loose
             other: ir.Rhs | None = shapes.from_another(call, *given)
             if other is None and op is Op.NP_SUM and is_linear(call):
-                other = self.total(call) or self.linear(target, call) or self.summed(target, call)
+                other = self.total(call) or self.linear(target, call)
+                other = other or self.summed(target, call) or self.inner(call)
             if other is not None:
                 return other
         if call.kwargs:
@@ -101,6 +103,58 @@ class Algebra:
             return None
         size = self.signs.computed(ir.Call(ir.Attr("size"), asked.args))
         return ir.Call(operator.mul, (number, size))
+
+    def inner(self, call: ir.Call) -> ir.Rhs | None:
+        """`np.sum(x * y)` of vectors as `x @ y`, where a loop of its own does not add it up."""
+        value = self.available.value(call.args[0])
+        plain = len(call.args) == 1 and not call.kwargs and not self.fused
+        if self.products is None or not plain or not is_op(value, Op.MUL) or not self.signs.is_read_once(call.args[0]):
+            return None
+        one, two = map(self.kind, value.args)
+        if not shapes.are_alike(one, two, dtype=True) or ir.rank_of(one) != 1:
+            return None
+        return ir.Call(operator.matmul, value.args) if ir.is_float(one) else None
+
+    # --- products with one number everywhere ---
+
+    def everywhere(self, atom: ir.Atom) -> tuple[ir.Atom, ir.Atom] | None:
+        """The number, and the shape, of an array that has one number everywhere."""
+        value = self.available.value(atom)
+        if not is_op(value, Op.BROADCAST_TO) or value.kwargs or len(value.args) != 2:
+            return None
+        number, shape = value.args
+        return (number, shape) if type(self.kind(number)) is ir.Scalar else None
+
+    def scaled(self, target: str, fn: Any, *args: ir.Atom) -> ir.Rhs | None:
+        """A multiple of what has one number everywhere, in memory of its own where it needs it."""
+        for k, atom in enumerate(args):
+            found = self.everywhere(atom)
+            rest = (*args[:k], *args[k + 1 :])
+            if found is None or not all(type(self.kind(a)) is ir.Scalar for a in rest):
+                continue
+            number = self.signs.computed(ir.Call(fn, (*args[:k], found[0], *args[k + 1 :])))
+            if self.memory.is_only_read(target):
+                return ir.Call(np.broadcast_to, (number, found[1]))
+            return self.filled(found[1], number)
+        return None
+
+    def filled(self, shape: ir.Atom, number: ir.Atom) -> ir.Call:
+        """`np.full(shape, number)`."""
+        asked = self.available.value(shape)
+        if type(asked) is ir.Call and type(asked.fn) is ir.Attr:
+            shape = self.signs.computed(asked)  # reads better than a name for it
+        return ir.Call(np.full, (shape, number))
+
+    def matmul(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """A product with a vector that has one number everywhere: sums, times that."""
+        for other, vector, axis in ((a, b, 1), (b, a, 0)):
+            found = self.everywhere(vector) if self.rank(vector) == 1 else None
+            if found is None or self.rank(other) not in (1, 2) or not self.is_inexact(other):
+                continue
+            along = (("axis", ir.Const(axis)),) if self.rank(other) == 2 else ()
+            sums = self.signs.computed(ir.Call(np.sum, (other,), along, text="np.sum"))
+            return ir.Call(operator.mul, (found[0], sums))
+        return None
 
     # --- asking ---
 
@@ -172,6 +226,8 @@ class Algebra:
         inner, number = self.signs.negated(x), literal(x)
         if inner is not None:
             return self.itself(target, inner)
+        if (spread := self.scaled(target, operator.neg, x)) is not None:
+            return spread
         if number is not None:
             return ir.Const(-number)
         value = self.available.value(x)
@@ -229,11 +285,12 @@ class Algebra:
         for number, other in ((a, b), (b, a)):
             if type(number) is ir.Const and _is_number(number, -1.0) and self.is_real(other):
                 return ir.Call(operator.neg, (other,))
-        return self.outer(a, b) or self._signs(operator.mul, a, b) or self._twice(a, b)
+        found = self.outer(a, b) or self._signs(operator.mul, a, b) or self._twice(a, b)
+        return found or self.scaled(target, operator.mul, a, b)
 
     def div(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """Quotients of negated operands."""
-        return self._signs(operator.truediv, a, b)
+        return self._signs(operator.truediv, a, b) or self.scaled(target, operator.truediv, a, b)
 
     def _signs(self, fn: Any, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`(-a) * (-b)`, and a negated operand beside a number."""
@@ -285,16 +342,8 @@ class Algebra:
 
     def copy(self, target: str, x: ir.Atom) -> ir.Rhs | None:
         """`np.copy(np.broadcast_to(v, shape))` of a number."""
-        value = self.available.value(x)
-        if not is_op(value, Op.BROADCAST_TO) or value.kwargs:
-            return None
-        small, shape = value.args
-        if type(self.kind(small)) is not ir.Scalar:
-            return None
-        asked = self.available.value(shape)
-        if type(asked) is ir.Call and type(asked.fn) is ir.Attr:
-            shape = self.signs.computed(asked)  # reads better than a name for it
-        return ir.Call(np.full, (shape, small))
+        found = self.everywhere(x)
+        return None if found is None else self.filled(found[1], found[0])
 
     def item(self, target: str, x: ir.Atom, i: ir.Atom) -> ir.Rhs | None:
         """`(a, b)[0]`, `{"a": b}["a"]`, `a[...]`."""
@@ -375,6 +424,7 @@ _RULES: Mapping[Op | None, Callable[..., ir.Rhs | None]] = {
     Op.SUB: Algebra.sub,
     Op.MUL: Algebra.mul,
     Op.DIV: Algebra.div,
+    Op.MATMUL: Algebra.matmul,
     Op.GETITEM: Algebra.item,
     Op.COPY: Algebra.copy,
     Op.T: Algebra.transposed,

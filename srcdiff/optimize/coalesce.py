@@ -19,9 +19,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from srcdiff import ir
+from srcdiff.optimize.memory import Sharers
 from srcdiff.optimize.rewrite import in_ours
-from srcdiff.optimize.shapes import are_alike, asks_dtype
+from srcdiff.optimize.shapes import BINARY, are_alike, asks_dtype
 from srcdiff.primitives.effects import asked
+from srcdiff.primitives.ops import Op, is_op
 
 
 def coalesce(function: ir.Function) -> ir.Function:
@@ -81,11 +83,12 @@ def _renamed(
     while k < len(out):
         stmt = out[k]
         copies = type(stmt) is ir.Assign and type(stmt.rhs) is ir.Name
-        start = _made_at(out, k, mentions) if copies and is_second(stmt) else None
+        second, first = "".join(ir.writes(stmt)[:1]), _first(stmt)
+        meant = copies and is_second(stmt)
+        start = _made_at(out, k, mentions, first, second) if meant else None
         if start is None:
             k += 1
             continue
-        (second,), first = ir.writes(stmt), _first(stmt)
         # Of two adjoints only the first may be that of something that has a name.
         plainer = _UNNAMED.match(second) and not ir.is_temporary(ir.primal_name(first))
         if plainer and ir.mention_counts(tuple(out[k:]))[second] == mentions[second]:
@@ -101,9 +104,13 @@ def _renamed(
 _UNNAMED = re.compile(r"(d_)+_t[_\d]*\Z")
 
 
-def _made_at(block: list[ir.Stmt], end: int, mentions: Counter[str]) -> int | None:
-    """Where a name that is copied at `end` is made, if all mentions of it stand between."""
-    (second,), first = ir.writes(block[end]), _first(block[end])
+def _made_at(
+    block: list[ir.Stmt], end: int, mentions: Counter[str], first: str, second: str
+) -> int | None:
+    """Where the first name that is read at `end` is made, if all mentions of it stand between.
+
+    The second one, which is bound there, is not mentioned between.
+    """
     left = mentions[first] - 1
     for k in range(end - 1, -1, -1):
         stmt = block[k]
@@ -116,6 +123,51 @@ def _made_at(block: list[ir.Stmt], end: int, mentions: Counter[str]) -> int | No
         if second in ir.mentions(stmt):
             return None
     return None
+
+
+# --- `d_y = d_x * v` where `d_x` is not read afterwards: it is `d_y` from the beginning ----------
+
+
+def with_last_names(
+    function: ir.Function, kinds: ir.Kinds, ours: frozenset[str]
+) -> ir.Function:
+    """The function with one name, so that it is one array, for an adjoint and for what it becomes.
+
+    What is read only for that stays, and what is a part of an expression.
+    """
+    found = [s for s in ir.assignments(function) if _becomes(s, kinds) and s.target.id in ours]
+    found = [s for s in found if {_becomes(s, kinds)} <= ours]
+    if not found or function.target.fused:
+        return function
+    sharers, mentions = Sharers.of(function, kinds), ir.mention_counts(function)
+    own = {id(s) for s in found if sharers.is_own(_becomes(s, kinds), s)}
+
+    def renamed(block: ir.Block) -> ir.Block:
+        out = [s if type(s) in ir.PLAIN else ir.map_blocks(s, renamed) for s in block]
+        for k, stmt in enumerate(block):
+            if id(stmt) not in own:
+                continue
+            (second,), first = ir.writes(stmt), _becomes(out[k], kinds)
+            meant = mentions[first] > 2 and (mentions[second] > 2 or not ir.is_unnamed(second))
+            start = _made_at(out, k, mentions, first, second) if meant else None
+            if start is not None:
+                out[start : k + 1] = ir.rename(tuple(out[start : k + 1]), {first: second})
+                mentions[second] += mentions.pop(first)
+        return tuple(out)
+
+    return in_ours(function, renamed)
+
+
+def _becomes(stmt: ir.Stmt, kinds: ir.Kinds) -> str:
+    """The array that a statement makes another one of the same form of, "" if there is none."""
+    rhs = stmt.rhs if type(stmt) is ir.Assign else None
+    if not is_op(rhs, *BINARY) or type(stmt) is not ir.Assign:
+        return ""
+    operands = rhs.args if is_op(rhs, Op.MUL) else rhs.args[:1]
+    names = (a.id for a in operands if type(a) is ir.Name and rhs.args.count(a) == 1)
+    kind = kinds.get(stmt.target.id)
+    alike = (n for n in names if are_alike(kinds.get(n), kind, dtype=True))
+    return next((n for n in alike if n != stmt.target.id), "")
 
 
 # --- `u_1 = u` where `u` is not read afterwards: `u_1` becomes `u`, as the user wrote it ---------

@@ -54,11 +54,6 @@ def _makes_zeros(stmt: ir.Stmt) -> bool:
     return type(rhs) is ir.Const or makes_zeros(rhs)
 
 
-def _plainness(name: str) -> int:
-    """How much a name says: least a temporary, more the adjoint of one, most that of a variable."""
-    return (not ir.is_temporary(name)) + (not ir.is_unnamed(name))
-
-
 # --- the walk ------------------------------------------------------------------------------------
 
 
@@ -125,7 +120,7 @@ class Rewriter:
         device = function.target.on_device
         self.signs = Signs(kinds, self.available, self.count, fresh, device)
         steady = frozenset(p.name for p in function.params) - ir.bound(function)
-        self.algebra = Algebra(self.signs, steady)
+        self.algebra = Algebra(self.signs, steady, function.target.fused)
         self.products: Products | None = None
         self.settled = True
         self.blocks = 0
@@ -294,14 +289,19 @@ class Rewriter:
         """What follows from an assignment; `ours`: of a name that no reader misses."""
         if type(rhs) is ir.Call:
             self.available.learn(target, rhs, here)
-        elif type(rhs) is ir.Name and _plainness(target) > _plainness(rhs.id):
+        elif type(rhs) is ir.Name and ir.is_temporary(rhs.id) and not ir.is_temporary(target):
             # From here on the reader's name stands for both.
             value = self.available.value(rhs)
             if type(value) is ir.Call:
                 self.available.learn(target, value, here)
             self.available.learn(rhs.id, ir.Name(target), here)
-        elif ours:
+        elif ours and not self.is_second_name(target, rhs):
             self.available.learn(target, rhs, here)
+
+    def is_second_name(self, target: str, rhs: ir.Rhs) -> bool:
+        """Whether the adjoint of a variable is that of a temporary, which is read nowhere else."""
+        alone = self.signs.is_read_once(rhs) if type(rhs) is ir.Name else False
+        return alone and ir.is_unnamed(rhs.id) and not ir.is_unnamed(target)  # type: ignore
 
     def set_item(self, stmt: ir.Store) -> ir.Stmt:
         """A store; the base of a whole update stays the name that it is."""
