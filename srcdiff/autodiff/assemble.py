@@ -18,6 +18,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
+from srcdiff.autodiff.accumulate import zero_adjoint
 from srcdiff.autodiff.containers import Lines, copied, numbered, resized
 from srcdiff.autodiff.reverse import through_views
 from srcdiff.autodiff.tape.needs import exposed
@@ -281,7 +282,10 @@ def _like(
     if () in found:
         return found[()]
     if not found:
-        zero = b.temp(ir.Call(trees.zero_tree, (base,)), "_zero")
+        kind = kind or ir.UNKNOWN
+        if ir.is_numeric(kind) and not ir.is_active_kind(kind):
+            return ir.NONE  # of whole numbers
+        zero = b.temp(zero_adjoint(base, kind), "_zero")
         return b.temp(ir.Call(trees.like_tree, (zero, base)), "_grad")
     parts: dict[Any, ir.Atom] = {}
     for key in _keys(kind, found):

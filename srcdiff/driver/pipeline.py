@@ -77,7 +77,7 @@ from srcdiff.specialize.nested.derivatives import (
     without_seed,
 )
 from srcdiff.specialize.nested.transforms import with_columns, with_copies_of_now
-from srcdiff.specialize.objects.places import has_objects, mentions_objects
+from srcdiff.specialize.objects.places import has_objects, mentions_objects, read_apart
 from srcdiff.specialize.resolve import resolved
 
 if TYPE_CHECKING:
@@ -134,7 +134,6 @@ def polished(
     typed = typed.by(finish, kinds)
     ours = frozenset(filter(_is_of_derivative, ir.bound(typed.function)))
     ours -= recursive_results(typed.function)
-    typed = typed.by(with_last_names, kinds, ours)
     # Before items of unpackings stand for the check of their number: those may be dead.
     typed = typed.by(spell, kinds, ours)
     typed = typed.by(upwards, kinds) if counts else typed
@@ -369,6 +368,8 @@ def inline_pass(state: State) -> State:
     typed = state.typed.then(with_bodies(state.function, *given), "with_bodies").by(seed_free)
     state = _typed(state, by_rare(typed, "without_modes", typed.params, state.inputs))
     given_objects = any(map(has_objects, state.params.values()))
+    if not given_objects and state.request.mode == "reverse":
+        given_objects = bool(read_apart(state.function, state.kinds))
     if not given_objects and not mentions_objects(state.function.body):
         return state
     from srcdiff.specialize.objects.scalar_replacement import take_apart
@@ -546,7 +547,8 @@ def simplify_pass(state: State) -> State:
 
 def name_pass(state: State) -> State:
     """With names that a person would have given."""
-    typed = state.typed.by(legalized, state.params, state.request)
+    typed = state.typed.by(with_last_names, state.typed.kinds)
+    typed = typed.by(legalized, state.params, state.request)
     typed = typed.by(repeated, state.params).by(name)
     state = _typed(state, typed.by(returned, state.outside))
     return _typed(state, state.typed.by(alone, state.kinds)) if state.request.alone else state
@@ -576,6 +578,7 @@ def pair_pass(state: State) -> State:
     forward = returned(typed.function, state.outside)
     if state.target.native:  # which has to know how much they hold
         residuals = _given_back(typed, residuals)
+    plain = with_last_names(plain, infer(plain, residuals))
     plain = legalized(reused(plain, residuals), residuals, state.request, tuple(residuals))
     backward = name(repeated(plain, residuals))
     if state.request.alone:

@@ -23,6 +23,7 @@ from srcdiff.optimize.memory import Sharers
 from srcdiff.optimize.rewrite import in_ours
 from srcdiff.optimize.shapes import BINARY, are_alike, asks_dtype
 from srcdiff.primitives.effects import asked
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 
 
@@ -125,48 +126,55 @@ def _made_at(
     return None
 
 
-# --- `d_y = d_x * v` where `d_x` is not read afterwards: it is `d_y` from the beginning ----------
+# --- `d_y = d_x * v` where `d_x` is not read afterwards: `d_y *= v`, of which it was the memory ----
 
 
-def with_last_names(
-    function: ir.Function, kinds: ir.Kinds, ours: frozenset[str]
-) -> ir.Function:
-    """The function with one name, so that it is one array, for an adjoint and for what it becomes.
+def with_last_names(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
+    """The function with one array, and one name, for an adjoint and for what it becomes.
 
     What is read only for that stays, and what is a part of an expression.
     """
-    found = [s for s in ir.assignments(function) if _becomes(s, kinds) and s.target.id in ours]
-    found = [s for s in found if {_becomes(s, kinds)} <= ours]
-    if not found or function.target.fused:
+    found = [s for s in ir.assignments(function) if _becomes(s, kinds)]
+    if not found or function.target.fused or function.target.on_device:
         return function
     sharers, mentions = Sharers.of(function, kinds), ir.mention_counts(function)
     own = {id(s) for s in found if sharers.is_own(_becomes(s, kinds), s)}
 
-    def renamed(block: ir.Block) -> ir.Block:
-        out = [s if type(s) in ir.PLAIN else ir.map_blocks(s, renamed) for s in block]
-        for k, stmt in enumerate(block):
-            if id(stmt) not in own:
-                continue
-            (second,), first = ir.writes(stmt), _becomes(out[k], kinds)
-            meant = mentions[first] > 2 and (mentions[second] > 2 or not ir.is_unnamed(second))
-            start = _made_at(out, k, mentions, first, second) if meant else None
-            if start is not None:
-                out[start : k + 1] = ir.rename(tuple(out[start : k + 1]), {first: second})
-                mentions[second] += mentions.pop(first)
+    def block(inner: ir.Block) -> ir.Block:
+        out = [s if type(s) in ir.PLAIN else ir.map_blocks(s, block) for s in inner]
+        for k, stmt in enumerate(inner):
+            if id(stmt) in own:
+                _in_its_place(out, k, _becomes(stmt, kinds), mentions)
         return tuple(out)
 
-    return in_ours(function, renamed)
+    return in_ours(function, block)
 
 
-def _becomes(stmt: ir.Stmt, kinds: ir.Kinds) -> str:
-    """The array that a statement makes another one of the same form of, "" if there is none."""
-    rhs = stmt.rhs if type(stmt) is ir.Assign else None
-    if not is_op(rhs, *BINARY) or type(stmt) is not ir.Assign:
+def _in_its_place(block: list[ir.Stmt], at: int, first: str, mentions: Counter[str]) -> None:
+    """What is made of an array at a place in a block is made in it, from its beginning on."""
+    stmt = block[at]
+    assert type(stmt) is ir.Assign and type(stmt.rhs) is ir.Call
+    second = stmt.target.id
+    if mentions[first] == 2 or mentions[second] == 2 and ir.is_unnamed(second):
+        return
+    start = _made_at(block, at, mentions, first, second)
+    if start is None:
+        return
+    block[start:at] = ir.rename(tuple(block[start:at]), {first: second})
+    mentions[second] += mentions.pop(first)
+    operands = [a for a in stmt.rhs.args if a != ir.Name(first)]
+    block[at] = ir.AugAssign(stmt.target, None, operands[0], op_of(stmt.rhs.fn).symbol, loc=stmt.loc)
+
+
+def _becomes(stmt: ir.Assign, kinds: ir.Kinds) -> str:
+    """The adjoint of which a statement makes another one of the same form, "" if there is none."""
+    rhs = stmt.rhs
+    if not is_op(rhs, *BINARY) or not ir.is_adjoint(stmt.target.id):
         return ""
     operands = rhs.args if is_op(rhs, Op.MUL) else rhs.args[:1]
-    names = (a.id for a in operands if type(a) is ir.Name and rhs.args.count(a) == 1)
+    names = [a.id for a in operands if type(a) is ir.Name and rhs.args.count(a) == 1]
     kind = kinds.get(stmt.target.id)
-    alike = (n for n in names if are_alike(kinds.get(n), kind, dtype=True))
+    alike = (n for n in names if ir.is_adjoint(n) and are_alike(kinds.get(n), kind, dtype=True))
     return next((n for n in alike if n != stmt.target.id), "")
 
 

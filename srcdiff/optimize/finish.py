@@ -202,8 +202,8 @@ def _finished(stmt: ir.Stmt, kinds: ir.Kinds) -> ir.Rhs | None:
     call = ir.call_of(stmt)
     if type(stmt) is not ir.Assign or not is_op(call, Op.LIKE_TREE):
         return None
-    have, want = (_kind(a, kinds) for a in call.args)
-    return None if have is None or want is None else _plain(call.args[0], have, want)
+    have, want = (atom_kind(a, kinds) for a in call.args)
+    return _plain(call.args[0], have, want)
 
 
 def _kind(atom: ir.Atom, kinds: ir.Kinds) -> ir.Kind | None:

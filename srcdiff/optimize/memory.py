@@ -261,7 +261,7 @@ def oddly_bound(stmt: ir.Stmt, kinds: ir.Kinds) -> tuple[str, ...]:
     if not isinstance(rhs, ir.Call):
         return ir.writes(stmt)
     if gives_view(rhs):  # a part of what is from outside stays what it is
-        return ir.writes(stmt) if isinstance(rhs.args[0], ir.Ref) else ()
+        return ir.writes(stmt) if rhs.args and isinstance(rhs.args[0], ir.Ref) else ()
     new = isinstance(rhs.fn, ir.Method) or not op_of(rhs.fn).gives_array
     new = new and makes_new(rhs.fn) and not returns_view(rhs, kinds)
     return () if new else ir.writes(stmt)

@@ -33,6 +33,41 @@ def has_objects(kind: ir.Kind | None) -> bool:
     return ir.class_of(kind) is not None or any(map(has_objects, inside(kind)))
 
 
+def read_apart(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
+    """The parameters that are containers, and those in them, of which only known items are read."""
+    found = {p.name for p in function.params if _is_known(kinds.get(p.name))}
+    found -= ir.bound(function)
+
+    def parts(stmt: ir.Stmt, whole: set[str]) -> tuple[str, ...]:
+        held = isinstance(stmt, ir.Assign) and ir.is_container(kinds.get(stmt.target.id, ir.UNKNOWN))
+        return ir.writes(stmt) if held and _reads_item(stmt, whole, kinds) else ()
+
+    roots = {name: _grown(function.body, {name}, parts) for name in found}
+    for stmt in ir.walk(function.body) if found else ():
+        for name in [n for n, inside in roots.items() if inside & {*ir.reads(stmt), *ir.writes(stmt)}]:
+            if not _reads_item(stmt, roots[name], kinds):
+                del roots[name]
+    return frozenset[str]().union(*roots.values())
+
+
+def _reads_item(stmt: ir.Stmt, names: Set[str], kinds: ir.Kinds) -> bool:
+    """Whether a statement takes an item that is known out of one of some containers."""
+    rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
+    base = rhs.args[0] if is_op(rhs, Op.GETITEM) else None
+    key = read_key(rhs) if isinstance(base, ir.Name) and base.id in names else None
+    return key is not None and item_at(kinds.get(ir.names(rhs)[0]), key.value) is not None
+
+
+def _is_known(kind: ir.Kind | None) -> bool:
+    """Whether a value is a container of numbers and arrays, or of such containers, all known."""
+    if isinstance(kind, (ir.Array, ir.Scalar)):
+        return True
+    if isinstance(kind, ir.Dict):
+        return kind.cls is None and kind.item is None and all(_is_known(k) for _, k in kind.items)
+    items = ir.known_items(kind)
+    return items is not None and all(map(_is_known, items))
+
+
 def mentions_objects(block: ir.Block) -> bool:
     """Whether a block calls a class, reads an object from outside, or copies what may be one."""
     for call in ir.calls(block):
@@ -57,7 +92,10 @@ def _grown(
 
 
 class Places:
-    """The objects of a function; `given` are the kinds of its parameters when it is called."""
+    """The objects of a function; `given` are the kinds of its parameters when it is called.
+
+    `apart` are containers that are taken apart as well, as `read_apart` finds them.
+    """
 
     def __init__(
         self,
@@ -65,14 +103,17 @@ class Places:
         given: ir.Kinds,
         kinds: ir.Kinds,
         kept: frozenset[type] = frozenset(),
+        apart: frozenset[str] = frozenset(),
     ) -> None:
         self.whole_function = function
         self.given = given
         self.kinds = kinds
         self.order = Order(function)
-        self.params = {p.name for p in function.params if has_objects(kinds.get(p.name))}
-        found = ((base, name) for _, base, name in stores(function.body))
-        self.stored = frozenset((b.id, name) for b, name in found if isinstance(b, ir.Name))
+        self.apart = apart
+        names = [p.name for p in function.params]
+        self.params = {n for n in names if n in self.apart or has_objects(kinds.get(n))}
+        put = ((base, name) for _, base, name in stores(function.body))
+        self.stored = frozenset((b.id, name) for b, name in put if isinstance(b, ir.Name))
         self.aliases: dict[str, Place] = {}
         self.rooted = self._rooted()
         self.boxed = self._boxed(frozenset())
@@ -157,7 +198,8 @@ class Places:
         while size != len(self.aliases):
             size = len(self.aliases)
             for name, stmt in self.order.once.items():
-                if name in self.aliases or not has_objects(self.kinds.get(name)):
+                held = name in self.apart or has_objects(self.kinds.get(name))
+                if name in self.aliases or not held:
                     continue
                 place = self._alias(name, stmt, made) if name not in refused else None
                 if place is not None:

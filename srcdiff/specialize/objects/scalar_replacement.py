@@ -36,6 +36,7 @@ from srcdiff.specialize.objects.places import (
     above,
     below,
     is_passive,
+    read_apart,
     shared_store,
     step,
     stores,
@@ -92,12 +93,13 @@ class Fields:
     """What became of the parameters: the old ones, and where each new one leads.
 
     `stored` are the objects in them whose attributes are assigned, and the arrays in them that
-    are copied to be written into.
+    are copied to be written into; `unpacked` the sequences that the user took apart at once.
     """
 
     params: tuple[ir.Param, ...] = ()
     places: Mapping[str, Place] = field(default_factory=dict)
     stored: tuple[str, ...] = ()
+    unpacked: Mapping[Place, ir.Unpacks] = field(default_factory=dict)
 
 
 @frozen
@@ -173,6 +175,8 @@ class Attempt(Variables):
             return replace(stmt, rhs=first)
         if self.owner(place) is not None:
             self.check_there(place)
+        if isinstance(stmt.rhs, ir.Call) and isinstance(stmt.rhs.role, ir.Unpacks):
+            self.unpacked[above(place)] = stmt.rhs.role
         rhs = self.value(place)
         name = stmt.target.id
         steady = isinstance(rhs, ir.Name) and rhs.id in self.leaves
@@ -283,7 +287,8 @@ class Attempt(Variables):
         new = [ir.Param(n) for n in sorted(places)]
         kinds = {**params, **{n: self.new_kind(n, p) for n, p in places.items()}}
         function = forwarded(replace(self.whole_function, params=(*new, *kept), body=body))
-        fields = Fields(self.whole_function.params, places, self.changed_objects())
+        changed = self.changed_objects()
+        fields = Fields(self.whole_function.params, places, changed, self.unpacked)
         return Split(function, kinds, replace(request, inputs=inputs), fields)
 
     def changed_objects(self) -> tuple[str, ...]:
@@ -380,10 +385,11 @@ def take_apart(function: ir.Function, params: ir.Kinds, request: Request) -> Spl
     check_ways(function, kinds)
     first: TransformError | None = None
     kept: frozenset[type] = frozenset()  # the classes of objects that are dicts
+    apart = read_apart(function, kinds) if request.mode == "reverse" else frozenset[str]()
     whole: frozenset[Place] = frozenset()
     while True:
         try:
-            work = Attempt(function, params, kinds, whole, kept)
+            work = Attempt(function, params, kinds, whole, kept, apart)
             body = work.run()
         except UnsupportedError as error:
             raise first or error from None
@@ -426,6 +432,7 @@ class _Unfold(Rewriter):
     def __init__(self, function: ir.Function, fields: Fields) -> None:
         super().__init__(ir.Fresh(ir.all_names(function) | {p.name for p in fields.params}))
         self.places = {n: p for n, p in fields.places.items() if p[1]}
+        self.unpacked = fields.unpacked
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement behind the reads before it."""
@@ -436,7 +443,9 @@ class _Unfold(Rewriter):
             return ir.rebuilt(stmt, rhs=replace(rhs, reads=tuple(map(self.root, rhs.reads))))
         if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Name) and rhs.id in self.places:
             root, path = self.places[rhs.id]  # the read is the statement
-            return replace(stmt, rhs=step(self.read((root, path[:-1])), path[-1]))
+            base = root, path[:-1]
+            read = replace(step(self.read(base), path[-1]), role=self.unpacked.get(base))
+            return replace(stmt, rhs=read)
         if isinstance(stmt, ir.While):
             return self.while_(stmt)
         return ir.map_stmt(stmt, self.named, lambda n: n, self.block)

@@ -39,15 +39,17 @@ class Variables(Rewriter, Places):
         kinds: ir.Kinds,
         known: frozenset[Place],
         kept: frozenset[type],
+        apart: frozenset[str],
     ) -> None:
         Rewriter.__init__(self, ir.Fresh(ir.all_names(function)))
-        Places.__init__(self, function, given, kinds, kept)
+        Places.__init__(self, function, given, kinds, kept, apart)
         self.known = known
         self.whole: frozenset[Place] = known
         self.renamed: dict[str, str] = {}
         self.changed: set[str] = set()
         self.variables: dict[Place, str] = {}
         self.leaves: dict[str, Place] = {}
+        self.unpacked: dict[Place, ir.Unpacks] = {}
         self.passive: dict[str, Place] = {}
         self.in_place: set[Place] = set()
         self.copied: list[str] = []
