@@ -9,7 +9,6 @@ too, is zero, and a person who knows that leaves it out.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Mapping
 
 from srcdiff import ir
@@ -229,7 +228,7 @@ def _expanded(x: Moves, axis: ir.Atom | None, rank: int) -> Moves | None:
 
 
 def _indexed(x: Moves, index: ir.Atom) -> Moves | None:
-    """How a part of a value moves: with new axes, or one place along an axis where all are alike."""
+    """How a part of a value moves: with new axes, or at one place of those where all are alike."""
     given = index.items if type(index) is ir.Tup else (index,)
     items = [ir.NONE if type(i) is ir.Ref and i.value is None else i for i in given]
     taken = sum(i not in (ir.NONE, ir.Const(...)) for i in items)

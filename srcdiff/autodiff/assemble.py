@@ -283,8 +283,9 @@ def _like(
         return found[()]
     if not found:
         kind = kind or ir.UNKNOWN
-        if ir.is_numeric(kind) and not ir.is_active_kind(kind):
-            return ir.NONE  # of whole numbers
+        plain = ir.is_numeric(kind) or isinstance(kind, (ir.Text, ir.NoneKind))
+        if plain and not ir.is_active_kind(kind):
+            return ir.NONE
         zero = b.temp(zero_adjoint(base, kind), "_zero")
         return b.temp(ir.Call(trees.like_tree, (zero, base)), "_grad")
     parts: dict[Any, ir.Atom] = {}

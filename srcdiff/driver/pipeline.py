@@ -367,10 +367,10 @@ def inline_pass(state: State) -> State:
     given = state.params, state.origin, state.inputs, state.request.by_tangent
     typed = state.typed.then(with_bodies(state.function, *given), "with_bodies").by(seed_free)
     state = _typed(state, by_rare(typed, "without_modes", typed.params, state.inputs))
-    given_objects = any(map(has_objects, state.params.values()))
-    if not given_objects and state.request.mode == "reverse":
-        given_objects = bool(read_apart(state.function, state.kinds))
-    if not given_objects and not mentions_objects(state.function.body):
+    found = any(map(has_objects, state.params.values())) or mentions_objects(state.function.body)
+    if not found and state.request.mode == "reverse":
+        found = bool(read_apart(state.function, state.kinds))
+    if not found:
         return state
     from srcdiff.specialize.objects.scalar_replacement import take_apart
 

@@ -107,8 +107,9 @@ class Algebra:
     def inner(self, call: ir.Call) -> ir.Rhs | None:
         """`np.sum(x * y)` of vectors as `x @ y`, where a loop of its own does not add it up."""
         value = self.available.value(call.args[0])
-        plain = len(call.args) == 1 and not call.kwargs and not self.fused
-        if self.products is None or not plain or not is_op(value, Op.MUL) or not self.signs.is_read_once(call.args[0]):
+        if len(call.args) > 1 or call.kwargs or self.fused or self.products is None:
+            return None
+        if not is_op(value, Op.MUL) or not self.signs.is_read_once(call.args[0]):
             return None
         one, two = map(self.kind, value.args)
         if not shapes.are_alike(one, two, dtype=True) or ir.rank_of(one) != 1:
@@ -151,6 +152,9 @@ class Algebra:
             found = self.everywhere(vector) if self.rank(vector) == 1 else None
             if found is None or self.rank(other) not in (1, 2) or not self.is_inexact(other):
                 continue
+            value = self.available.value(other)
+            if is_op(value, Op.T):
+                other, axis = value.args[0], 1 - axis
             along = (("axis", ir.Const(axis)),) if self.rank(other) == 2 else ()
             sums = self.signs.computed(ir.Call(np.sum, (other,), along, text="np.sum"))
             return ir.Call(operator.mul, (found[0], sums))

@@ -126,13 +126,13 @@ def _made_at(
     return None
 
 
-# --- `d_y = d_x * v` where `d_x` is not read afterwards: `d_y *= v`, of which it was the memory ----
+# --- `d_y = d_x * v` where `d_x` is not read afterwards: `d_y *= v`, with one name for both ------
 
 
 def with_last_names(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The function with one array, and one name, for an adjoint and for what it becomes.
 
-    What is read only for that stays, and what is a part of an expression.
+    Until then it is only added to: what serves for something else as well keeps its name.
     """
     found = [s for s in ir.assignments(function) if _becomes(s, kinds)]
     if not found or function.target.fused or function.target.on_device:
@@ -143,7 +143,7 @@ def with_last_names(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     def block(inner: ir.Block) -> ir.Block:
         out = [s if type(s) in ir.PLAIN else ir.map_blocks(s, block) for s in inner]
         for k, stmt in enumerate(inner):
-            if id(stmt) in own:
+            if type(stmt) is ir.Assign and id(stmt) in own:
                 _in_its_place(out, k, _becomes(stmt, kinds), mentions)
         return tuple(out)
 
@@ -158,12 +158,24 @@ def _in_its_place(block: list[ir.Stmt], at: int, first: str, mentions: Counter[s
     if mentions[first] == 2 or mentions[second] == 2 and ir.is_unnamed(second):
         return
     start = _made_at(block, at, mentions, first, second)
-    if start is None:
+    if start is None or not _serves_itself(block[start:at], first, mentions):
         return
     block[start:at] = ir.rename(tuple(block[start:at]), {first: second})
     mentions[second] += mentions.pop(first)
-    operands = [a for a in stmt.rhs.args if a != ir.Name(first)]
-    block[at] = ir.AugAssign(stmt.target, None, operands[0], op_of(stmt.rhs.fn).symbol, loc=stmt.loc)
+    (other,) = (a for a in stmt.rhs.args if a != ir.Name(first))
+    block[at] = ir.AugAssign(stmt.target, None, other, op_of(stmt.rhs.fn).symbol, loc=stmt.loc)
+
+
+def _serves_itself(block: list[ir.Stmt], name: str, mentions: Counter[str]) -> bool:
+    """Whether a name is read in some statements only for what it is bound to there again."""
+    parts = {name}
+    for stmt in reversed(block):
+        made = (stmt.base.id,) if isinstance(stmt, ir.Store) else ir.writes(stmt)
+        if not parts.isdisjoint(made):
+            parts |= {n for n in ir.reads(stmt) if mentions[n] == 2}
+        elif name in ir.mentions(stmt):
+            return False
+    return True
 
 
 def _becomes(stmt: ir.Assign, kinds: ir.Kinds) -> str:

@@ -116,7 +116,7 @@ class Rewriter:
         self.ours = mark_in(function.body) is None
         self.available = Available(self.memory)
         fresh = ir.Fresh(ir.all_names(function) | set(kinds)) if fresh is None else fresh
-        self.count = ir.use_counts(function)
+        self.count, self.bound = ir.use_counts(function), ir.binding_counts(function)
         device = function.target.on_device
         self.signs = Signs(kinds, self.available, self.count, fresh, device)
         steady = frozenset(p.name for p in function.params) - ir.bound(function)
@@ -300,8 +300,9 @@ class Rewriter:
 
     def is_second_name(self, target: str, rhs: ir.Rhs) -> bool:
         """Whether the adjoint of a variable is that of a temporary, which is read nowhere else."""
-        alone = self.signs.is_read_once(rhs) if type(rhs) is ir.Name else False
-        return alone and ir.is_unnamed(rhs.id) and not ir.is_unnamed(target)  # type: ignore
+        if type(rhs) is not ir.Name or self.bound[target] != 1 or not self.signs.is_read_once(rhs):
+            return False
+        return ir.is_unnamed(rhs.id) and not ir.is_unnamed(target)
 
     def set_item(self, stmt: ir.Store) -> ir.Stmt:
         """A store; the base of a whole update stays the name that it is."""

@@ -10,7 +10,7 @@ runs.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import reduce
 from typing import Any
 
@@ -35,19 +35,21 @@ def has_objects(kind: ir.Kind | None) -> bool:
 
 def read_apart(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     """The parameters that are containers, and those in them, of which only known items are read."""
-    found = {p.name for p in function.params if _is_known(kinds.get(p.name))}
-    found -= ir.bound(function)
+    bound = ir.bound(function)
+    names = (p.name for p in function.params if ir.is_container(kinds.get(p.name, ir.UNKNOWN)))
+    known = [n for n in names if n not in bound and _is_known(kinds[n])]
 
     def parts(stmt: ir.Stmt, whole: set[str]) -> tuple[str, ...]:
-        held = isinstance(stmt, ir.Assign) and ir.is_container(kinds.get(stmt.target.id, ir.UNKNOWN))
+        held = any(ir.is_container(kinds.get(n, ir.UNKNOWN)) for n in ir.writes(stmt))
         return ir.writes(stmt) if held and _reads_item(stmt, whole, kinds) else ()
 
-    roots = {name: _grown(function.body, {name}, parts) for name in found}
-    for stmt in ir.walk(function.body) if found else ():
-        for name in [n for n, inside in roots.items() if inside & {*ir.reads(stmt), *ir.writes(stmt)}]:
-            if not _reads_item(stmt, roots[name], kinds):
-                del roots[name]
-    return frozenset[str]().union(*roots.values())
+    found: set[str] = set()
+    for name in known:
+        whole = _grown(function.body, {name}, parts)
+        using = (s for s in ir.walk(function) if not whole.isdisjoint(ir.itself_mentions(s)))
+        if all(_reads_item(s, whole, kinds) for s in using):
+            found |= whole
+    return frozenset(found)
 
 
 def _reads_item(stmt: ir.Stmt, names: Set[str], kinds: ir.Kinds) -> bool:
@@ -59,8 +61,8 @@ def _reads_item(stmt: ir.Stmt, names: Set[str], kinds: ir.Kinds) -> bool:
 
 
 def _is_known(kind: ir.Kind | None) -> bool:
-    """Whether a value is a container of numbers and arrays, or of such containers, all known."""
-    if isinstance(kind, (ir.Array, ir.Scalar)):
+    """Whether a value is a container of plain values, or of such containers, all known."""
+    if isinstance(kind, (ir.Array, ir.Scalar, ir.Text, ir.NoneKind)):
         return True
     if isinstance(kind, ir.Dict):
         return kind.cls is None and kind.item is None and all(_is_known(k) for _, k in kind.items)

@@ -93,13 +93,13 @@ class Fields:
     """What became of the parameters: the old ones, and where each new one leads.
 
     `stored` are the objects in them whose attributes are assigned, and the arrays in them that
-    are copied to be written into; `unpacked` the sequences that the user took apart at once.
+    are copied to be written into; `at_once` the sequences of which the user took all items at once.
     """
 
     params: tuple[ir.Param, ...] = ()
     places: Mapping[str, Place] = field(default_factory=dict)
     stored: tuple[str, ...] = ()
-    unpacked: Mapping[Place, ir.Unpacks] = field(default_factory=dict)
+    at_once: Mapping[Place, ir.Unpacks] = field(default_factory=dict)
 
 
 @frozen
@@ -176,7 +176,7 @@ class Attempt(Variables):
         if self.owner(place) is not None:
             self.check_there(place)
         if isinstance(stmt.rhs, ir.Call) and isinstance(stmt.rhs.role, ir.Unpacks):
-            self.unpacked[above(place)] = stmt.rhs.role
+            self.at_once[above(place)] = stmt.rhs.role
         rhs = self.value(place)
         name = stmt.target.id
         steady = isinstance(rhs, ir.Name) and rhs.id in self.leaves
@@ -288,7 +288,7 @@ class Attempt(Variables):
         kinds = {**params, **{n: self.new_kind(n, p) for n, p in places.items()}}
         function = forwarded(replace(self.whole_function, params=(*new, *kept), body=body))
         changed = self.changed_objects()
-        fields = Fields(self.whole_function.params, places, changed, self.unpacked)
+        fields = Fields(self.whole_function.params, places, changed, self.at_once)
         return Split(function, kinds, replace(request, inputs=inputs), fields)
 
     def changed_objects(self) -> tuple[str, ...]:
@@ -432,7 +432,7 @@ class _Unfold(Rewriter):
     def __init__(self, function: ir.Function, fields: Fields) -> None:
         super().__init__(ir.Fresh(ir.all_names(function) | {p.name for p in fields.params}))
         self.places = {n: p for n, p in fields.places.items() if p[1]}
-        self.unpacked = fields.unpacked
+        self.at_once = fields.at_once
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement behind the reads before it."""
@@ -444,7 +444,7 @@ class _Unfold(Rewriter):
         if isinstance(stmt, ir.Assign) and isinstance(rhs, ir.Name) and rhs.id in self.places:
             root, path = self.places[rhs.id]  # the read is the statement
             base = root, path[:-1]
-            read = replace(step(self.read(base), path[-1]), role=self.unpacked.get(base))
+            read = replace(step(self.read(base), path[-1]), role=self.at_once.get(base))
             return replace(stmt, rhs=read)
         if isinstance(stmt, ir.While):
             return self.while_(stmt)

@@ -49,7 +49,7 @@ class Variables(Rewriter, Places):
         self.changed: set[str] = set()
         self.variables: dict[Place, str] = {}
         self.leaves: dict[str, Place] = {}
-        self.unpacked: dict[Place, ir.Unpacks] = {}
+        self.at_once: dict[Place, ir.Unpacks] = {}
         self.passive: dict[str, Place] = {}
         self.in_place: set[Place] = set()
         self.copied: list[str] = []
