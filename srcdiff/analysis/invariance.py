@@ -26,7 +26,7 @@ _EXTREMES = (Op.AMAX, Op.AMIN)
 
 @frozen
 class Moves:
-    """How a value `v` moves with a maximum `m`: by `by * dm`, one that is `scaled` by `by * v * dm`.
+    """How a value `v` moves with a maximum `m`: `by * dm`, if it is `scaled` `by * v * dm`.
 
     `axes`: for each axis of the value the axis along which `dm` differs, None where it does not.
     """

@@ -78,3 +78,54 @@ def reshaped_sum_along(x, axis):
 def test_a_sum_along_an_axis_that_is_a_variable():
     slopes = srcdiff.grad(reshaped_sum_along)
     check_gradient(lambda x: np.sum(slopes(x, 0) ** 2), (A,))
+
+
+# --- sums of products, and products with what is one number everywhere --------------------------
+
+
+def scaled_vector(s, x):
+    return np.sum(np.sin(s * x))
+
+
+def summed_product(a, x):
+    return np.sum((a @ x) * 2.0)
+
+
+def summed_twice(a, x):
+    return np.sum((a @ x) @ a)
+
+
+def multiple_of_a_view(x, y):
+    y = y * 1.0
+    y[...] = -x
+    return 3.0 * np.sum(y)
+
+
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (scaled_vector, (2.0, V)), (summed_product, (A, V)), (summed_twice, (A, V)),
+        (multiple_of_a_view, (V, V)),
+    ],
+)  # fmt: skip
+def test_gradients_of_sums(f, args):
+    check_gradient(f, args, inputs=(0, 1) if f is not multiple_of_a_view else 0)
+
+
+def test_a_sum_of_products_is_a_product():
+    lines = text(scaled_vector, (2.0, V))
+    assert " @ x" in lines and "np.sum(d" not in lines
+
+
+def test_a_sum_of_products_of_matrices_stays():
+    lines = text(lambda s, x: np.sum(np.sin(s * x)), (2.0, A))
+    assert "np.sum(d" in lines
+
+
+def test_a_product_with_one_number_everywhere_is_a_sum():
+    assert "grad_outputs * np.sum(a, axis=1)" in text(summed_twice, (A, V))
+
+
+def test_a_gradient_that_is_one_number_can_be_written_into():
+    for gradient in srcdiff.grad(lambda x, y: np.sum(3.0 * x - y), (0, 1))(V, V):
+        gradient += 1.0
