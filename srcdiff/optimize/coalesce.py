@@ -142,8 +142,8 @@ def with_last_names(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
 
     def block(inner: ir.Block) -> ir.Block:
         out = [s if type(s) in ir.PLAIN else ir.map_blocks(s, block) for s in inner]
-        for k, stmt in enumerate(inner):
-            if type(stmt) is ir.Assign and id(stmt) in own:
+        for k, stmt in enumerate(out):
+            if type(stmt) is ir.Assign and id(inner[k]) in own:
                 _in_its_place(out, k, _becomes(stmt, kinds), mentions)
         return tuple(out)
 
@@ -151,7 +151,7 @@ def with_last_names(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
 
 
 def _in_its_place(block: list[ir.Stmt], at: int, first: str, mentions: Counter[str]) -> None:
-    """What is made of an array at a place in a block is made in it, from its beginning on."""
+    """What is made of an array at a place in a block is made in it, under the better name."""
     stmt = block[at]
     assert type(stmt) is ir.Assign and type(stmt.rhs) is ir.Call
     second = stmt.target.id
@@ -160,10 +160,15 @@ def _in_its_place(block: list[ir.Stmt], at: int, first: str, mentions: Counter[s
     start = _made_at(block, at, mentions, first, second)
     if start is None or not _serves_itself(block[start:at], first, mentions):
         return
-    block[start:at] = ir.rename(tuple(block[start:at]), {first: second})
-    mentions[second] += mentions.pop(first)
-    (other,) = (a for a in stmt.rhs.args if a != ir.Name(first))
-    block[at] = ir.AugAssign(stmt.target, None, other, op_of(stmt.rhs.fn).symbol, loc=stmt.loc)
+    name, other = second, first
+    (value,) = (a for a in stmt.rhs.args if a != ir.Name(first))
+    if ir.is_unnamed(second) and not ir.is_unnamed(first):
+        if ir.mention_counts(tuple(block[at:]))[second] != mentions[second]:
+            return
+        name, other = first, second
+    block[start:] = ir.rename(tuple(block[start:]), {other: name})
+    block[at] = ir.AugAssign(ir.Name(name), None, value, op_of(stmt.rhs.fn).symbol, loc=stmt.loc)
+    mentions[name] += mentions.pop(other)
 
 
 def _serves_itself(block: list[ir.Stmt], name: str, mentions: Counter[str]) -> bool:

@@ -6,11 +6,11 @@ def mlp_grad(w1, b1, w2, b2, x, y, grad_outputs=1.0):
     h = np.tanh(x @ w1 + b1)
     out = h @ w2 + b2
     # backward
-    d_t = 2.0 * grad_outputs / y.size * (out - y)
-    d_b2 = np.sum(d_t, axis=0)
-    d_h = d_t @ w2.T
-    d_w2 = h.T @ d_t
-    d_t_1 = d_h * (1.0 - h * h)
-    d_b1 = np.sum(d_t_1, axis=0)
-    d_w1 = x.T @ d_t_1
+    d_out = 2.0 * grad_outputs / y.size * (out - y)
+    d_b2 = np.sum(d_out, axis=0)
+    d_h = d_out @ w2.T
+    d_w2 = h.T @ d_out
+    d_t = d_h * (1.0 - h * h)
+    d_b1 = np.sum(d_t, axis=0)
+    d_w1 = x.T @ d_t
     return d_w1, d_b1, d_w2, d_b2

@@ -13,6 +13,6 @@ def tanh_recurrence_grad(x, w, n, grad_outputs=None):
     for _ in range(n):
         d_t = d_x * (1.0 - x * x)
         x = x_saved.pop()
-        d_w += np.sum(d_t * x)
+        d_w += d_t @ x
         d_x = w * d_t
     return d_x, float(d_w)

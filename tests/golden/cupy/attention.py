@@ -5,19 +5,17 @@ def attention_grad(q, k, v, grad_outputs=None):
     """
     t = np.sqrt(q.shape[-1])
     s = q @ k.T / t
-    t_1 = cp.max(s, axis=-1, keepdims=True)
-    e = cp.exp(s - t_1)
-    t_2 = cp.sum(e, axis=-1, keepdims=True)
-    p = e / t_2
+    e = cp.exp(s - cp.max(s, axis=-1, keepdims=True))
+    t_1 = cp.sum(e, axis=-1, keepdims=True)
+    p = e / t_1
     # backward
-    d_t_3 = cotangent(grad_outputs, p @ v)
-    d_p = d_t_3 @ v.T
-    d_v = p.T @ d_t_3
-    d_e = d_p / t_2
+    d_t_2 = cotangent(grad_outputs, p @ v)
+    d_p = d_t_2 @ v.T
+    d_v = p.T @ d_t_2
+    d_e = d_p / t_1
     d_e -= cp.sum(d_e * p, axis=1, keepdims=True)
-    d_t_4 = d_e * e
-    d_s = d_t_4 - cp.sum(d_t_4, axis=1, keepdims=True) * winners(s, t_1, -1)
-    d_t_5 = d_s / t
-    d_q = d_t_5 @ k
-    d_k = d_t_5.T @ q
+    d_s = d_e * e
+    d_t_3 = d_s / t
+    d_q = d_t_3 @ k
+    d_k = d_t_3.T @ q
     return d_q, d_k, d_v

@@ -9,6 +9,6 @@ def likelihood_grad(x, mean, scale, grad_outputs=1.0):
     d_scale = -x.size * d_t / scale
     d_z = -d_t * z
     d_x = d_z / scale
-    d_scale = d_scale - cp.sum(d_x * z)
+    d_scale = d_scale - d_x @ z
     d_mean = -cp.sum(d_x)
     return d_x, float(d_mean), float(d_scale)

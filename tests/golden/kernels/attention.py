@@ -21,25 +21,15 @@ attention_grad_kernel_1 = cp.ElementwiseKernel(
 
 
 attention_grad_kernel_2 = cp.ElementwiseKernel(
-    "float64 t, float64 e",
+    "float64 t, float64 e, float64 t_1",
     "float64 d_e, float64 d_t",
     """
-    const double t_1 = d_e - t;
-    d_t = t_1 * e;
-    d_e = t_1;
+    const double t_2 = d_e - t;
+    const double d_s = t_2 * e;
+    d_t = d_s / t_1;
+    d_e = t_2;
     """,
     "attention_grad_kernel_2",
-)
-
-
-attention_grad_kernel_3 = cp.ElementwiseKernel(
-    "float64 t, float64 hit, float64 d_t, float64 t_1",
-    "float64 d_t_1",
-    """
-    const double d_s = d_t - t * hit;
-    d_t_1 = d_s / t_1;
-    """,
-    "attention_grad_kernel_3",
 )
 
 
@@ -50,19 +40,16 @@ def attention_grad(q, k, v, grad_outputs=None):
     """
     t = np.sqrt(q.shape[1])
     s = q @ k.T / t
-    t_1 = cp.max(s, axis=-1, keepdims=True)
-    hit = winners(s, t_1, -1)
-    e = attention_grad_kernel(s, t_1)
-    t_2 = cp.sum(e, axis=-1, keepdims=True)
-    p = e / t_2
-    d_t_4 = cotangent(grad_outputs, p @ v)
-    d_p = d_t_4 @ v.T
-    d_v = p.T @ d_t_4
+    e = attention_grad_kernel(s, cp.max(s, axis=-1, keepdims=True))
+    t_1 = cp.sum(e, axis=-1, keepdims=True)
+    p = e / t_1
+    d_t_3 = cotangent(grad_outputs, p @ v)
+    d_p = d_t_3 @ v.T
+    d_v = p.T @ d_t_3
     # backward
-    d_e, t_3 = attention_grad_kernel_1(d_p, t_2, p)
-    d_t_5 = cp.empty(d_e.shape)
-    attention_grad_kernel_2(cp.sum(t_3, axis=1, keepdims=True), e, d_e, d_t_5)
-    d_t_6 = attention_grad_kernel_3(cp.sum(d_t_5, axis=1, keepdims=True), hit, d_t_5, t)
-    d_q = d_t_6 @ k
-    d_k = d_t_6.T @ q
+    d_e, t_2 = attention_grad_kernel_1(d_p, t_1, p)
+    d_t_4 = cp.empty(d_e.shape)
+    attention_grad_kernel_2(cp.sum(t_2, axis=1, keepdims=True), e, t, d_e, d_t_4)
+    d_q = d_t_4 @ k
+    d_k = d_t_4.T @ q
     return d_q, d_k, d_v
