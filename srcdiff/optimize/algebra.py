@@ -147,7 +147,12 @@ class Algebra:
         return ir.Call(np.full, (shape, number))
 
     def matmul(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
-        """A product with a vector that has one number everywhere: sums, times that."""
+        """A product with a vector that has one number everywhere: sums, times that.
+
+        Loops go over a matrix once for all of its products.
+        """
+        if self.fused:
+            return None
         for other, vector, axis in ((a, b, 1), (b, a, 0)):
             found = self.everywhere(vector) if self.rank(vector) == 1 else None
             if found is None or self.rank(other) not in (1, 2) or not self.is_inexact(other):
