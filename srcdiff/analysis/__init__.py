@@ -7,6 +7,7 @@ links      every way in which two names come to share memory, and what is writte
 points_to  which names share memory, how long, and whether a container holds what it gave
 shadows    names whose memory nobody can follow; arrays whose order in memory decides
 aliases    what follows from the links: classes of names, their owners and views
+invariance maxima on which nothing depends, as they only keep `exp` from overflowing
 activity   which names carry a derivative
 liveness   which names may still be read, and which may have no value; the order of statements
 subscripts which elements of arrays are touched where, and whether one access meets another

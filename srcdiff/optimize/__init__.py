@@ -14,7 +14,7 @@ stays as it was written.  Its rooms:
 `copies`      copies of what nobody looks at again
 `clearing`    elements of adjoints cleared, or copied, that nobody touches again
 `stores`      stores into one place, one after the other, as one
-`coalesce`    one name for what has two
+`coalesce`    one name for what has two, one array for an adjoint and what it becomes
 `schedule`    the order of statements: bindings stand right before their uses
 `finish`      the last forms of a finished derivative
 `squares`     squares of norms, which are smooth at zero, said apart before differentiation

@@ -92,13 +92,10 @@ class Algebra:
 
     def total(self, call: ir.Call) -> ir.Rhs | None:
         """`np.sum(np.broadcast_to(v, x.shape))` of a number as `v * x.size`."""
-        value = self.available.value(call.args[0])
-        if call.kwargs or not is_op(value, Op.BROADCAST_TO) or value.kwargs:
+        found = None if call.kwargs else self.everywhere(call.args[0])
+        if found is None or not self.is_inexact(found[0]):
             return None
-        number, shape = value.args
-        asked = self.available.value(shape)
-        if type(self.kind(number)) is not ir.Scalar or not self.is_inexact(number):
-            return None
+        number, asked = found[0], self.available.value(found[1])
         if not is_op(asked, Op.SHAPE) or type(self.kind(asked.args[0])) is not ir.Array:
             return None
         size = self.signs.computed(ir.Call(ir.Attr("size"), asked.args))
