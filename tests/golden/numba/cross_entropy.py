@@ -4,58 +4,46 @@ from srcdiff.backends.numba.vector_math import add, exp, maximum, own_frame
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def cross_entropy_grad_loop(t_3, b, logits, t, t_1, t_2, d_logp):
+def cross_entropy_grad_loop(t_2, b, t, t_1, d_logp):
     own_frame()
-    n = logits.shape[0]
-    m = logits.shape[1]
+    n = t.shape[0]
+    m = t.shape[1]
     for i in range(n):
-        t_3_row = t_3[i]
-        logits_row = logits[i]
-        t_4 = -np.inf
+        t_2_row = t_2[i]
+        t_3 = -np.inf
         d_logp_row = d_logp[i]
         for j in range(m):
-            t_5 = t_3_row[j] + b[j]
-            logits_row[j] = t_5
-            t_4 = maximum(t_4, t_5)
+            logits = t_2_row[j] + b[j]
+            t_3 = maximum(t_3, logits)
             # backward
             d_logp_row[j] = 0.0
-        t[i, 0] = t_4
-        t_1_row = t_1[i]
-        t_6 = 0.0
+        t_row = t[i]
+        t_4 = 0.0
         for j in range(m):
-            shifted = logits_row[j] - t_4
-            t_7 = exp(shifted)
-            t_1_row[j] = t_7
-            t_6 = add(t_6, t_7)
-        t_2[i, 0] = t_6
+            logits_1 = t_2_row[j] + b[j]
+            shifted = logits_1 - t_3
+            t_5 = exp(shifted)
+            t_row[j] = t_5
+            t_4 = add(t_4, t_5)
+        t_1[i, 0] = t_4
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def cross_entropy_grad_loop_1(d_logp, t, t_1, logits, t_2, d_logits, d_b):
-    n = d_logits.shape[0]
-    m = d_logits.shape[1]
-    d_shifted = np.empty(m)
+def cross_entropy_grad_loop_1(d_logp, t, t_1, d_shifted, d_b):
+    n = d_shifted.shape[0]
+    m = d_shifted.shape[1]
     for i in range(n):
         d_logp_row = d_logp[i]
-        t_3 = 0.0
-        logits_row = logits[i]
-        t_4 = t_2[i, 0]
-        t_5 = 0.0
+        t_2 = 0.0
         for j in range(m):
-            t_3 = add(t_3, d_logp_row[j])
-            t_5 = add(t_5, 1.0 * (logits_row[j] == t_4))
-        t_6 = t_3 / t[i, 0]
+            t_2 = add(t_2, d_logp_row[j])
+        t_3 = t_2 / t[i, 0]
         t_1_row = t_1[i]
-        t_7 = 0.0
+        d_shifted_row = d_shifted[i]
         for j in range(m):
-            d_shifted_1 = d_logp_row[j] - t_6 * t_1_row[j]
-            d_shifted[j] = d_shifted_1
-            t_7 = add(t_7, d_shifted_1)
-        d_logits_row = d_logits[i]
-        for j in range(m):
-            t_8 = d_shifted[j] - t_7 * ((logits_row[j] == t_4) / t_5)
-            d_logits_row[j] = t_8
-            d_b[j] += t_8
+            t_4 = d_logp_row[j] - t_3 * t_1_row[j]
+            d_shifted_row[j] = t_4
+            d_b[j] += t_4
 
 
 @numba.njit(boundscheck=True)
@@ -68,19 +56,17 @@ def cross_entropy_grad(W, b, X, labels, grad_outputs=1.0):
     t_1 = np.arange(len(labels))
     t_2 = -grad_outputs / labels.shape[0]
     check_shapes((t.shape[1],), b.shape)
-    logits = np.empty(t.shape)
-    t_3 = np.empty((t.shape[0], 1))
-    t_4 = np.empty(t.shape)
-    t_5 = np.empty((t.shape[0], 1))
+    t_3 = np.empty(t.shape)
+    t_4 = np.empty((t.shape[0], 1))
     d_logp = np.empty(t.shape)
-    cross_entropy_grad_loop(t, b, logits, t_3, t_4, t_5, d_logp)
+    cross_entropy_grad_loop(t, b, t_3, t_4, d_logp)
     # backward
     np.add.at(d_logp, (t_1, labels), t_2)
-    check_shapes((d_logp.shape[0], 1), t_5.shape, t_3.shape)
-    d_logits = np.empty(d_logp.shape)
+    check_shapes((d_logp.shape[0], 1), t_4.shape)
+    d_shifted = np.empty(d_logp.shape)
     d_b = np.zeros((d_logp.shape[1],))
-    cross_entropy_grad_loop_1(d_logp, t_5, t_4, logits, t_3, d_logits, d_b)
-    d_W = X.T @ d_logits
+    cross_entropy_grad_loop_1(d_logp, t_4, t_3, d_shifted, d_b)
+    d_W = X.T @ d_shifted
     return d_W, d_b
 
 

@@ -20,18 +20,18 @@ def mlp_grad_loop(t_1, b1, h, t):
 
 
 @numba.njit(error_model="numpy", nogil=True)
-def mlp_grad_loop_1(t, b2, y, d_t, d_b2, t_1):
-    n = d_t.shape[0]
-    m = d_t.shape[1]
+def mlp_grad_loop_1(t, b2, y, d_out, d_b2, t_1):
+    n = d_out.shape[0]
+    m = d_out.shape[1]
     for i in range(n):
         t_row = t[i]
         y_row = y[i]
-        d_t_row = d_t[i]
+        d_out_row = d_out[i]
         for j in range(m):
             out = t_row[j] + b2[j]
             # backward
             t_2 = t_1 * (out - y_row[j])
-            d_t_row[j] = t_2
+            d_out_row[j] = t_2
             d_b2[j] += t_2
 
 
@@ -64,17 +64,17 @@ def mlp_grad(w1, b1, w2, b2, x, y, grad_outputs=1.0):
     t_3 = h @ w2
     check_shapes((t_3.shape[1],), b2.shape)
     check_shapes(t_3.shape, y.shape)
-    d_t_4 = np.empty(t_3.shape)
+    d_out = np.empty(t_3.shape)
     d_b2 = np.zeros((t_3.shape[1],))
-    mlp_grad_loop_1(t_3, b2, y, d_t_4, d_b2, t_1)
-    d_h = d_t_4 @ w2.T
-    d_w2 = h.T @ d_t_4
+    mlp_grad_loop_1(t_3, b2, y, d_out, d_b2, t_1)
+    d_h = d_out @ w2.T
+    d_w2 = h.T @ d_out
     # backward
     check_shapes(d_h.shape, t_2.shape)
-    d_t_5 = np.empty(d_h.shape)
+    d_t_4 = np.empty(d_h.shape)
     d_b1 = np.zeros((d_h.shape[1],))
-    mlp_grad_loop_2(d_h, t_2, d_t_5, d_b1)
-    d_w1 = x.T @ d_t_5
+    mlp_grad_loop_2(d_h, t_2, d_t_4, d_b1)
+    d_w1 = x.T @ d_t_4
     return d_w1, d_b1, d_w2, d_b2
 
 
