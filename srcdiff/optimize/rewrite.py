@@ -120,7 +120,8 @@ class Rewriter:
         device = function.target.on_device
         self.signs = Signs(kinds, self.available, self.count, fresh, device)
         steady = frozenset(p.name for p in function.params) - ir.bound(function)
-        self.algebra = Algebra(self.signs, steady, function.target.fused)
+        fused = function.target.fused and not function.target.strict  # which adds up as NumPy
+        self.algebra = Algebra(self.signs, steady, fused)
         self.products: Products | None = None
         self.settled = True
         self.blocks = 0
