@@ -1,7 +1,7 @@
 import numba
 import numpy as np
 from srcdiff.backends.numba.array_math import check_shapes, empty, zeros_like
-from srcdiff.backends.numba.vector_math import add, own_frame
+from srcdiff.backends.numba.vector_math import add
 
 
 @numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -15,7 +15,6 @@ def heat_grad_loop(t_2, t_3, t_4, t_5, t, t_1, alpha):
 
 @numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def heat_grad_loop_1(t, new):
-    own_frame()
     n = t.shape[0]
     for i in range(n):
         new[i] = t[i]
@@ -23,7 +22,6 @@ def heat_grad_loop_1(t, new):
 
 @numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def heat_grad_loop_2(d_u, d_t, t):
-    own_frame()
     n = d_u.shape[0]
     t_1 = 0.0
     for i in range(n):
@@ -34,29 +32,12 @@ def heat_grad_loop_2(d_u, d_t, t):
 
 
 @numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def heat_grad_loop_3(d_t_1, d_u, d_t, alpha):
-    own_frame()
+def heat_grad_loop_3(d_t, d_u, d_u_1, d_u_2, alpha):
     n = d_t.shape[0]
     for i in range(n):
-        t = alpha * d_t_1[i]
-        d_t[i] = t
-        d_u[i] = d_u[i] + t
-
-
-@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def heat_grad_loop_4(d_u, d_t, t):
-    own_frame()
-    n = t.shape[0]
+        d_u[i] = d_u[i] + alpha * d_t[i]
     for i in range(n):
-        t_1 = d_t[i]
-        d_u[i] = d_u[i] + t_1
-        t[i] = 2.0 * t_1
-
-
-@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def heat_grad_loop_5(d_u, t):
-    own_frame()
-    n = d_u.shape[0]
+        d_u_1[i] = d_u_1[i] + alpha * d_t[i]
     for i in range(n):
         d_u_2[i] = d_u_2[i] - 2.0 * (alpha * d_t[i])
 
@@ -97,16 +78,10 @@ def heat_grad(u0, alpha, steps, grad_outputs=None):
         check_shapes(t_7.shape, d_t_5.shape, t_4.shape)
         d_alpha += heat_grad_loop_2(t_7, d_t_5, t_4)
         t_8 = d_u[:-2]
-        check_shapes(d_t_5.shape, t_8.shape)
-        d_t_12 = empty(d_t_5.shape)
-        heat_grad_loop_3(d_t_5, t_8, d_t_12, alpha)
         t_9 = d_u[2:]
-        check_shapes(t_9.shape, d_t_12.shape)
-        t_10 = empty(t_9.shape)
-        heat_grad_loop_4(t_9, d_t_12, t_10)
-        t_11 = d_u[1:-1]
-        check_shapes(t_11.shape, t_10.shape)
-        heat_grad_loop_5(t_11, t_10)
+        t_10 = d_u[1:-1]
+        check_shapes(d_t_5.shape, t_8.shape, t_9.shape, t_10.shape)
+        heat_grad_loop_3(d_t_5, t_8, t_9, t_10, alpha)
     d_u0 = d_new
     d_u0 += np.copy(d_u)
     return d_u0, float(d_alpha)
