@@ -37,7 +37,7 @@ def test_the_page_in_plain_words_leads_to_every_topic():
 
 UNREACHED = {
     "driver/callables.py": "an object of Numba's, which need not be installed",
-    "backends/numba/jit.py": "what Numba says, which need not be installed",
+    "backends/numba/cache.py": "what Numba says, which need not be installed",
     "frontend/lower/builder.py": "an expression that only later versions of Python have",
     "normalize/overlaps.py": "a NumPy before 2.3 (`test_overlaps.py` sets it so)",
     "runtime/workspace.py": "a Python without reference counts, or without its global lock",

@@ -18,8 +18,7 @@ from srcdiff import ir
 from srcdiff.aot.fingerprint import cells, class_name, code_hash, described, sha
 from srcdiff.driver.guards import Watch, watched
 from srcdiff.ir import GENERATED
-from srcdiff.runtime.records import MISSING, is_named_tuple, is_record, member
-from srcdiff.specialize.inline import is_foreign
+from srcdiff.runtime.records import MISSING, is_foreign, is_named_tuple, is_record, member
 
 Facts = dict[str, str]
 

@@ -29,9 +29,8 @@ from srcdiff.errors import TransformError
 from srcdiff.frontend.source.code_objects import all_codes
 from srcdiff.frontend.source.locate import definition, lines_of
 from srcdiff.ir import GENERATED
-from srcdiff.runtime.records import attributes, is_record
+from srcdiff.runtime.records import attributes, is_foreign, is_record
 from srcdiff.runtime.service import is_derivative
-from srcdiff.specialize.inline import is_foreign
 
 
 def function_text(function: types.FunctionType) -> str:

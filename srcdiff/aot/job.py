@@ -363,7 +363,7 @@ class Job:
         file = Standalone(
             spaces_of(self.f), place_of(self.f), self.target, self.wanted.inline or native,
             holds_records(made, self.kinds), holds_containers(made), decorator if native else "",
-            jit.OF_LOOPS[decorator] if native else "",
+            jit.INSIDE if native else "",
             {} if native or self.target.on_device else short_forms(made),
         )  # fmt: skip
         text = file.add(_plain(self.printed(made)))

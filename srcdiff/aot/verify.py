@@ -20,7 +20,7 @@ from srcdiff.api.forward import Forward
 from srcdiff.api.gradcheck import gradcheck
 from srcdiff.api.point import Point
 from srcdiff.backends.loader import compile_module
-from srcdiff.backends.numba import jit
+from srcdiff.backends.numba import cache, jit
 from srcdiff.driver.options import Options, with_unused
 from srcdiff.driver.structures import at, leaves, random_like
 from srcdiff.errors import GradcheckError
@@ -39,7 +39,7 @@ def accepted(job: Job) -> None:
     """
     if not job.target.native:
         return
-    jit.numba()
+    cache.numba()
     text = job.in_memory()
     places = jit.places_in(text, job.printed(job.generated))
     space = compile_module(text, {}, job.request.name, "generated", places)
@@ -50,7 +50,7 @@ def accepted(job: Job) -> None:
             given = given or _arguments(job, function)
             result = jit.compile_for(function, given)
         except Exception as error:
-            jit.retell(error, function, places)
+            cache.retell(error, function, places)
             raise
         given = _residuals(result)
 

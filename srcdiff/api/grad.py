@@ -14,9 +14,8 @@ from srcdiff.driver.callables import Transformed, offers, transform
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import OfGradients, Options, each_input, resolved
 from srcdiff.errors import entry
-from srcdiff.frontend.free_variables import PREFIX, WithFree
 from srcdiff.frontend.request import items_of
-from srcdiff.frontend.signatures import signature_of
+from srcdiff.frontend.signatures import PREFIX, WithFree, signature_of
 from srcdiff.ir.frozen import replace
 
 P = ParamSpec("P")

@@ -15,9 +15,8 @@ from srcdiff.driver.pullback import Pullback
 from srcdiff.driver.snapshots import same
 from srcdiff.driver.structures import at, names_parameter, selected, tangent_of, with_leaf, zeros
 from srcdiff.errors import CotangentError, UnsupportedError
-from srcdiff.frontend.free_variables import WithFree
 from srcdiff.frontend.request import Request
-from srcdiff.frontend.signatures import arguments, place_of, signature_of
+from srcdiff.frontend.signatures import WithFree, arguments, place_of, signature_of
 from srcdiff.runtime import records
 from srcdiff.runtime.batched import repeated
 from srcdiff.runtime.copies import copied

@@ -26,13 +26,16 @@ from srcdiff.ir.frozen import frozen
 class Loaded:
     """The functions of a generated text by their names, and the text that is shown of them.
 
-    `constants` are copies of what is `outside`, where compiled functions hold those instead.
+    `constants` are copies of what is `outside`, where compiled functions hold those instead; `file`
+    is the one that the text stands in, if it does.  `held` are arrays outside that may be read.
     """
 
     functions: Mapping[str, Any]
     text: str
     outside: Mapping[str, Any] = field(default_factory=dict)
     constants: Mapping[str, Any] = field(default_factory=dict)
+    file: Path | None = None
+    held: tuple[tuple[str, Any], ...] = ()
 
 
 _numbers = itertools.count(1)  # `next` on it is atomic

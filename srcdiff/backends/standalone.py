@@ -23,12 +23,12 @@ from srcdiff.errors import InternalError, UnsupportedError
 from srcdiff.ir.frozen import state
 from srcdiff.runtime import guards, service
 from srcdiff.runtime.devices import OnHost
-from srcdiff.specialize.inline import is_foreign
+from srcdiff.runtime.records import is_foreign
 
 _MISSING = object()
 _ERRORS = re.compile(r"\bCotangent(Type)?Error\b")
-_VECTOR_MATH = "srcdiff.backends.numba.vector_math"
-"""What Numba compiles calls of by itself: it is imported."""
+_COMPILED = ("srcdiff.backends.numba.array_math", "srcdiff.backends.numba.vector_math")
+"""What Numba compiles calls of by itself: they are imported."""
 
 
 @state
@@ -146,8 +146,8 @@ class Standalone:
         elif isinstance(value, types.ModuleType):
             if not self._is_taken_apart(value.__name__):
                 self._import(references.module_import(value, name))
-        elif getattr(value, "__module__", "") == _VECTOR_MATH:
-            self.imports.add(Import(_VECTOR_MATH, value.__name__, name))
+        elif getattr(value, "__module__", "") in _COMPILED:
+            self.imports.add(Import(value.__module__, value.__name__, name))
         elif _is_ours(value) or self._is_copied(value):
             self._copy(name, value)
         else:

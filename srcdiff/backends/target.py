@@ -44,7 +44,8 @@ def legalized(
         with_plain_calls,
     )
     from srcdiff.backends.numba.unbound import with_first_values
-    from srcdiff.backends.numba.vectorize import vectorized
+    from srcdiff.backends.numba.vectorize import vectorized, with_array_math
+    from srcdiff.kernels.expand import with_spread_operands
     from srcdiff.kernels.fusion import Loops, fused
 
     scalar = request.alone or function.target.strict  # math with the bits of libm
@@ -58,11 +59,15 @@ def legalized(
     else:
         function, params, border = flattened(function, params, used_up)
     function = with_first_values(with_plain_calls(function, params), params)
+    if not scalar:
+        function = with_spread_operands(function, params)
     function = fused(function, params, Loops(function.target))
     function = with_exact_dtypes(function, params)
     if function.target.strict:
         check_rounding(function, params)
-    function = for_numba(function if scalar else vectorized(function, params), params)
+    if not scalar:
+        function = with_array_math(vectorized(function, params), params)
+    function = for_numba(function, params)
     return function if border is None else border.around(function)
 
 

@@ -52,7 +52,7 @@ from srcdiff.driver.executable import (
     layout_of,
     made_alike,
 )
-from srcdiff.driver.guards import Watch, unchanged, watched
+from srcdiff.driver.guards import Watch, said_by, unchanged, watched
 from srcdiff.driver.options import Options, request_of, target_of, uncompiled, with_arrays
 from srcdiff.driver.structures import given_at, names_parameter, part_of, selected
 from srcdiff.errors import (
@@ -71,7 +71,6 @@ from srcdiff.kinds.lattice import key_of, kind_of
 from srcdiff.runtime import records
 from srcdiff.runtime.contexts import Holding
 from srcdiff.runtime.service import compiler, made_once
-from srcdiff.specialize.inline import lowered
 from srcdiff.texts import line_of
 
 if TYPE_CHECKING:
@@ -279,24 +278,55 @@ class Derivative(Transformed):
     def _generate(self, kinds: ir.Kinds, target: ir.Target, pair: bool = False) -> Any:
         """The specialisation for some kinds, or its two parts."""
         watch = watched(self.origin, kinds)
+        if target.native and not pair:
+            return self._for_numba(kinds, target, watch)
         made = self._derived(kinds, target, watch, pair)
-        refs = meanings(made.emitted.refs, target)
-        check_read(refs)
-        name = self.request.name
-        found = loaded(made, refs, name, self.primal, target)
-        known: dict[str, Any] = {
-            "primal": self.primal, "origin": self.origin, "request": self.request, "kinds": kinds,
-            "watch": _with_constants(watch, found), "written": made.written,
-            "returns": made.returns, "put": made.put, "target": target,
-            "held": arrays_of(refs) if made.written else (),
-        }  # fmt: skip
+        found = self._loaded(made, target)
+        known = self._known(made, found, kinds, target, watch)
         if not pair:
-            function = found.functions[name]
-            function.__srcdiff_copies__ = made.written  # for derivatives of it
-            return Compiled(function, found.text, _is_scalar(function), **known)
+            return self._whole(found, known)
+        name = self.request.name
         forward, backward = found.functions[f"{name}_forward"], found.functions[f"{name}_backward"]
         known |= {"backward": backward, "consumes": made.consumes}
         return CompiledPair(forward, found.text, _is_scalar(backward), **known)
+
+    def _for_numba(self, kinds: ir.Kinds, target: ir.Target, watch: Watch) -> Compiled:
+        """What an earlier process has made of the same, or what is made now for later ones."""
+        from srcdiff.backends.numba import cache
+
+        key = said_by(self.origin, self.request, kinds, target, watch)
+        kept = None if key is None else cache.found(key, self.request.name)
+        if kept is not None:
+            return self._whole(kept.loaded, self._known(kept, kept.loaded, kinds, target, watch))
+        made = self._derived(kinds, target, watch)
+        found = self._loaded(made, target)
+        known = self._known(made, found, kinds, target, watch)
+        if key is not None and not made.put and not found.held:
+            cache.keep(key, self.request.name, found, made)
+        return self._whole(found, known)
+
+    def _loaded(self, made: Made, target: ir.Target) -> Loaded:
+        """The functions of a text, with the arrays outside that they may read."""
+        refs = meanings(made.emitted.refs, target)
+        check_read(refs)
+        found = loaded(made, refs, self.request.name, self.primal, target)
+        return replace(found, held=arrays_of(refs)) if made.written else found
+
+    def _known(
+        self, made: Any, found: Loaded, kinds: ir.Kinds, target: ir.Target, watch: Watch
+    ) -> dict[str, Any]:
+        """What is known of a specialisation."""
+        return {
+            "primal": self.primal, "origin": self.origin, "request": self.request, "kinds": kinds,
+            "watch": _with_constants(watch, found), "written": made.written,
+            "returns": made.returns, "put": made.put, "target": target, "held": found.held,
+        }  # fmt: skip
+
+    def _whole(self, found: Loaded, known: Mapping[str, Any]) -> Compiled:
+        """The specialisation that is one function."""
+        function = found.functions[self.request.name]
+        function.__srcdiff_copies__ = known["written"]  # for derivatives of it
+        return Compiled(function, found.text, _is_scalar(function), **known)
 
     def _derived(
         self, kinds: ir.Kinds, target: ir.Target, watch: Watch | None, pair: bool = False
@@ -569,6 +599,8 @@ def _steps(f: types.FunctionType, loc: Loc, seen: set[Any]) -> tuple[Loc, ...] |
     if f in seen or len(seen) >= _LOOKED_THROUGH:
         return None
     seen.add(f)
+    from srcdiff.specialize.inline import lowered
+
     function = lowered(f)
     for stmt in () if function is None else ir.walk(function):
         call = ir.call_of(stmt)

@@ -3,31 +3,38 @@
 That is every global and closure variable that the function and those that it calls can read, the
 attributes of modules, code and defaults that were replaced, the kinds of what stands in a list or
 dict, and the rules.  A walk collects it when a derivative is generated; every call compares.
+
+`said_by` says all of it, by what it holds: what an earlier process has generated for Numba is found
+by that.  What cannot be said (arrays, objects, rules of the user's) is generated anew.
 """
 
 from __future__ import annotations
 
 import builtins
 import functools
+import hashlib
 import inspect
+import linecache
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.frontend.free_variables import Variable, WithFree
+from srcdiff.frontend.request import Request
+from srcdiff.frontend.signatures import Variable, WithFree
 from srcdiff.frontend.source.code_objects import all_codes, is_only_filled
 from srcdiff.ir import kinds as kind_types
 from srcdiff.ir.frozen import state
 from srcdiff.kinds.lattice import LARGE, key_of
-from srcdiff.primitives.registry import user_rules
+from srcdiff.primitives.registry import is_users, user_rules
 from srcdiff.runtime import records
+from srcdiff.runtime.copies import PLAIN
 from srcdiff.runtime.service import is_derivative, is_jacobian
-from srcdiff.specialize.inline import is_foreign, is_user_function
 
 Read = Callable[[], Any]
 Codes = tuple[types.CodeType, ...]
@@ -233,7 +240,7 @@ class _Walk:
             self.container(value)
         elif isinstance(value, (dict, list, tuple, np.ndarray)):
             self.container(value)
-        elif is_user_function(value) or is_derivative(value) or _is_python_callable(value):
+        elif is_users(value) or is_derivative(value) or _is_python_callable(value):
             self.callable(value)
         elif is_jacobian(value):
             self.callable(value.primal)
@@ -241,7 +248,7 @@ class _Walk:
     def module(self, module: types.ModuleType, names: tuple[str, ...]) -> None:
         """The attributes of a module."""
         space = records.own_dict(module)
-        if is_foreign(str(space.get("__name__"))):
+        if records.is_foreign(str(space.get("__name__"))):
             return
         installed = "site-packages" in str(space.get("__file__"))
         for name in names:
@@ -318,7 +325,7 @@ def _is_python_callable(value: Any) -> bool:
     if isinstance(value, (functools.partial, functools._lru_cache_wrapper)):
         return True
     method = inspect.getattr_static(type(value), "__call__", None)
-    return isinstance(method, types.FunctionType) and is_user_function(method)
+    return isinstance(method, types.FunctionType) and is_users(method)
 
 
 def _is_filled(value: Any, name: str, codes: Codes) -> bool:
@@ -334,3 +341,116 @@ def _cell_reader(cell: Any) -> Read:
             return None
 
     return read
+
+
+# --- all that a derivative depends on, as a text that is the same in every process ---------------
+
+
+def said_by(
+    origin: Any, request: Request, kinds: Mapping[str, ir.Kind], target: ir.Target, watch: Watch
+) -> str | None:
+    """What a module is found by; None if something cannot be said."""
+    (_, rules), *reads = watch.reads
+    asked = repr((request, target, tuple(kinds.items())))
+    from srcdiff.backends.numba import cache
+
+    special = rules or watch.members or request.validate or request.verify
+    classes = any(cls for kind in kinds.values() for cls in ir.classes_in(kind))
+    plain = type(origin) is types.FunctionType and " at 0x" not in asked and not classes
+    if special or not target.native or not plain or cache.entry_of("", "") is None:
+        return None
+    said = _Said([f for f, *_ in watch.functions])
+    parts = [
+        *cache.versions(), *_of_ours(), asked,
+        *(said.function(f) for f, *_ in watch.functions),
+        *(said.of(value) for _, value in reads),
+        *(said.of(value) for value, _ in watch.held),
+        *(f"{space.get('__name__')} {name} {said.of(v)}" for space, name, v in watch.names),
+    ]  # fmt: skip
+    return None if said.is_open else hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+
+
+class _Said:
+    """What values hold, as a text that is the same in every process."""
+
+    def __init__(self, functions: list[Any]) -> None:
+        self.places = {id(f): k for k, f in enumerate(functions)}
+        self.is_open = False
+
+    def of(self, value: Any) -> str:
+        """A number, text, container of such, function or module."""
+        if type(value) in PLAIN or isinstance(value, (np.number, np.bool_)):
+            return f"{type(value).__name__} {value!r}"
+        if type(value) in (tuple, list):
+            return f"{type(value).__name__}({', '.join(map(self.of, value))})"
+        if type(value) is dict:
+            return f"dict({', '.join(f'{self.of(k)}: {self.of(v)}' for k, v in value.items())})"
+        if id(value) in self.places:
+            return f"function {self.places[id(value)]}"
+        if isinstance(value, types.ModuleType):
+            return f"module {_with_version(value.__name__)}"
+        found = _home(value)
+        self.is_open |= found is None
+        return str(found)
+
+    def function(self, f: types.FunctionType) -> str:
+        """A function but for what it captures: its code, its lines, and its defaults."""
+        self.is_open |= bool(f.__dict__.keys() - {"__srcdiff_made__", "__wrapped__"})
+        by_name = sorted((f.__kwdefaults__ or {}).items())
+        notes = {name: repr(note) for name, note in f.__annotations__.items()}
+        defaults = self.of(f.__defaults__), self.of(by_name), self.of(notes)
+        named = f.__module__, f.__qualname__
+        return repr((*named, *_code(f.__code__), _lines(f.__code__), defaults))
+
+
+def _home(value: Any) -> str | None:
+    """Where a function or class of a library is found; None of what says so without being there."""
+    module = getattr(value, "__module__", None)
+    name = getattr(value, "__qualname__", getattr(value, "__name__", None))
+    if type(module) is not str or type(name) is not str:
+        return None
+    held: Any = sys.modules.get(module)
+    for part in name.split("."):
+        held = getattr(held, part, None)
+    known = held is value and records.is_foreign(module)
+    return f"{_with_version(module)} {name}" if known else None
+
+
+def _code(code: types.CodeType) -> tuple[Any, ...]:
+    """What code does, and where it stands."""
+    consts = tuple(_code(c) if isinstance(c, types.CodeType) else _const(c) for c in code.co_consts)
+    names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+    counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
+    return code.co_code, consts, names, counts, code.co_filename, tuple(code.co_lines())
+
+
+def _const(value: Any) -> str:
+    """A constant of code; the order of a set is another one in each process."""
+    held = sorted(map(_const, value)) if isinstance(value, frozenset) else value
+    return f"{type(value).__name__} {held!r}"
+
+
+def _lines(code: types.CodeType) -> str:
+    """The lines of the source of code, with their comments."""
+    found = [line for *_, line in code.co_lines() if line]
+    lines = linecache.getlines(code.co_filename)
+    return "".join(lines[code.co_firstlineno - 1 : max(found, default=0)])
+
+
+def _with_version(module: str) -> str:
+    """A module with the version of its package."""
+    package = sys.modules.get(module.split(".")[0])
+    return f"{module} {getattr(package, '__version__', '')}"
+
+
+@functools.cache
+def _of_ours() -> tuple[str, ...]:
+    """What else makes modules: srcdiff by its files, and whether Python keeps assertions."""
+    return (str(sys.flags.optimize), *sorted(_files(Path(__file__).parents[1])))
+
+
+def _files(folder: Path) -> Iterator[str]:
+    """The files of a package, when they were written and how long they are."""
+    for path in folder.rglob("*.py"):
+        found = path.stat()
+        yield f"{path.relative_to(folder)} {found.st_mtime_ns} {found.st_size}"

@@ -17,7 +17,6 @@ from srcdiff.ir import SEED
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.runtime.service import is_derivative
 from srcdiff.runtime.workspace import check_counts
-from srcdiff.specialize.static_values import constant, is_constant
 
 
 class Where(TypedDict, total=False):
@@ -317,6 +316,8 @@ def constants_apart(
     given: Sequence[tuple[str | None, ir.Atom]], inputs: Any = None
 ) -> tuple[Options, dict[str | None, ir.Atom]] | None:
     """The same of a call in a differentiated function; None where options are no literals."""
+    from srcdiff.specialize.static_values import constant, is_constant
+
     known = ("inputs", "outputs", *OfAll.__annotations__)
     options = {str(name): atom for name, atom in given if name in known}
     if not all(map(is_constant, options.values())):

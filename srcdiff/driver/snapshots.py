@@ -20,8 +20,8 @@ from srcdiff.frontend.source.code_objects import all_codes
 from srcdiff.runtime import records
 from srcdiff.runtime.copies import PLAIN, Memo, Words, attributes, copied, is_open
 from srcdiff.runtime.devices import is_any_array, is_device_array
+from srcdiff.runtime.records import is_foreign
 from srcdiff.runtime.scipy.sparse import is_sparse
-from srcdiff.specialize.inline import is_foreign
 
 _EQUAL = (str, bytes, range, slice, np.dtype, types.MethodType, set, frozenset)
 """Types whose values are the same where they are equal."""

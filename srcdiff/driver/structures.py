@@ -20,7 +20,6 @@ from srcdiff.runtime import records
 from srcdiff.runtime.devices import is_any_array
 from srcdiff.runtime.layout import laid_like
 from srcdiff.runtime.trees import differentiable_part, like_sequence
-from srcdiff.specialize.objects.places import item_at
 
 Path = tuple[Any, ...]
 
@@ -149,6 +148,10 @@ def _product(one: Any, two: Any) -> float:
 
 def part_of(kind: ir.Kind, item: Input, f: Any) -> ir.Kind:
     """The kind of an input of `f` in a parameter of a kind; refused where nothing is so named."""
+    if not item.path:
+        return kind
+    from srcdiff.specialize.objects.places import item_at
+
     for key in item.path:
         inner = item_at(kind, key)
         if isinstance(kind, ir.Dict) and kind.cls is not None and inner is None:

@@ -5,6 +5,9 @@
 Some functions are one call and have no source of their own: primitives, `functools.partial`.
 `as_call` makes the function that a person would have written around the call.  It has the
 parameters that are given a kind: what a caller leaves out is left out of the call as well.
+
+`WithFree` is a function with some of its free variables, of its module or of the functions around
+it, as keyword parameters.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from srcdiff import ir
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.source.parse import describe, no_function
 from srcdiff.ir import SEED
+from srcdiff.ir.frozen import frozen
 from srcdiff.primitives.arguments import named_constant
 from srcdiff.primitives.registry import Rule, find, is_builtin, lookup, of_class
 from srcdiff.runtime.service import is_derivative
@@ -336,3 +340,78 @@ def _function(f: Any) -> Any:
     """A function as it is, a callable object as its method."""
     method = inspect.getattr_static(type(f), "__call__", None)
     return f.__call__ if isinstance(method, types.FunctionType) and not is_derivative(f) else f
+
+
+# --- variables outside as parameters: `inputs="global:W"` ----------------------------------------
+
+
+PREFIX = "global:"
+
+
+@frozen
+class Variable:
+    """A variable: of a module (its namespace), or a closure cell."""
+
+    name: str
+    place: Any
+
+    def value(self) -> Any:
+        """What it holds now."""
+        if isinstance(self.place, types.CellType):
+            return self.place.cell_contents
+        return self.place[self.name]
+
+
+class WithFree:
+    """A function whose free variables of some names are parameters."""
+
+    def __init__(self, primal: Any, names: tuple[str, ...]) -> None:
+        self.primal = primal
+        self.variables = tuple(_variable(primal, name) for name in names)
+        self.__name__ = str(getattr(primal, "__name__", "function"))
+        self.__qualname__ = str(getattr(primal, "__qualname__", self.__name__))
+        self.__doc__ = primal.__doc__
+        self.__module__ = primal.__module__
+        found = inspect.signature(primal)
+        taken = [n for n in names if n in found.parameters]
+        if taken:
+            raise TransformError(
+                f"`{self.__name__}` has a parameter called `{taken[0]}`, which hides the variable",
+                place_of(primal),
+                remedy="Rename the parameter.",
+            )
+        more = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in names]
+        params = sorted((*found.parameters.values(), *more), key=lambda p: p.kind)
+        self.__signature__ = found.replace(parameters=params)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The function; the variables are what they are."""
+        names = {v.name for v in self.variables}
+        return self.primal(*args, **{k: v for k, v in kwargs.items() if k not in names})
+
+    def values(self) -> dict[str, Any]:
+        """What the variables hold now."""
+        return {v.name: v.value() for v in self.variables}
+
+
+def _variable(f: Any, name: str) -> Variable:
+    """A free variable of a function."""
+    function = inspect.unwrap(f)
+    function = getattr(function, "__func__", function)
+    if not isinstance(function, types.FunctionType):
+        raise TransformError(
+            f"`{PREFIX}{name}` is an input of functions written in Python only",
+            remedy="Pass the value as an argument.",
+        )
+    if name in function.__code__.co_freevars:
+        place = function.__code__.co_freevars.index(name)
+        assert function.__closure__ is not None
+        return Variable(name, function.__closure__[place])
+    if name not in function.__globals__:
+        raise TransformError(
+            f"`{function.__name__}` has no input '{PREFIX}{name}': no variable of that name is "
+            "around it or in its module",
+            place_of(function),
+            remedy="Check the name.",
+        )
+    return Variable(name, function.__globals__)

@@ -152,10 +152,11 @@ def element_of(stmt: ir.Stmt, kinds: ir.Kinds, shapes: Shapes) -> Element | None
     if dims == () and not _divides_as_numpy(kinds[stmt.target.id]):
         return None
     form = _scalar_form(stmt.rhs, kinds)
-    if stmt.rhs.role is not ir.Role.FITTING:
-        return Map(stmt, form, stmt.rhs.args, dims, stmt.target.id)
-    largest = max((dims_in(kinds, n) or () for n in ir.names(stmt.rhs)), key=_rank_and_size)
-    return Map(stmt, form, stmt.rhs.args, largest, stmt.target.id, fits=True)
+    arrays = {n for n in ir.names(stmt.rhs) if dims_in(kinds, n)}
+    fits = stmt.rhs.role is ir.Role.FITTING
+    if fits or len(arrays) == 1:  # the name may be another array elsewhere
+        dims = max((dims_in(kinds, n) or () for n in arrays), key=_rank_and_size)
+    return Map(stmt, form, stmt.rhs.args, dims, stmt.target.id, fits=fits)
 
 
 def _rank_and_size(dims: Dims) -> tuple[int, int]:

@@ -17,7 +17,9 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
-from srcdiff.kernels.elements import FLOATS, Dims, dims_in, named
+from srcdiff.kernels.elements import FLOATS, Dims, Map, dims_in, element_of, named
+from srcdiff.kernels.groups import aligned
+from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 
@@ -266,3 +268,63 @@ def _asked(function: ir.Function, kinds: ir.Kinds) -> Callable[[ir.Atom], ir.Ato
         return next((ir.Name(n) for n in arrays if ir.same_shape(kinds[n], kind)), atom)
 
     return asked
+
+
+# --- lengths of which nothing is known ------------------------------------------------------------
+
+
+def with_spread_operands(function: ir.Function, params: ir.Kinds) -> ir.Function:
+    """A function that spreads operands to one shape, where it is not known that they have it.
+
+    Loops go over all of them then.
+    """
+    return _Spread(function, {**params, **infer(function, params)}).function(function)
+
+
+class _Spread(Rewriter):
+    """Goes over what works element by element."""
+
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
+        super().__init__(ir.Fresh(ir.all_names(function)))
+        self.kinds = kinds
+        self.added = added_to(function)
+
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
+        """A statement whose operands have the lengths of its result."""
+        if type(stmt) is not ir.Assign and not isinstance(stmt, ir.Store):
+            return self.inside(stmt)
+        found = element_of(stmt, self.kinds, {})
+        if type(found) is not Map or found.fits or id(stmt) in self.added:
+            return stmt
+        arrays = [a for a in dict.fromkeys(found.operands) if self.dims(a)]
+        if not arrays or all(self.is_known(a, found.dims) for a in arrays):
+            return stmt
+        if isinstance(stmt, ir.Store):
+            part = stmt.base if stmt.index is None else self.item(stmt.base, stmt.index)
+            shape = self.attribute(part, "shape")
+            return replace(stmt, value=self.apply(np.broadcast_to, stmt.value, shape))
+        shape = self.apply(np.broadcast_shapes, *(self.attribute(a, "shape") for a in arrays))
+        new = {a: self.apply(np.broadcast_to, a, shape) for a in arrays}
+        call = ir.call_of(stmt)
+        assert call is not None
+        args = tuple(new.get(a, a) for a in call.args)
+        return replace(stmt, rhs=replace(call, args=args, role=ir.Role.FITTING))
+
+    def dims(self, atom: ir.Atom) -> Dims:
+        """The lengths of an array, none of numbers."""
+        return (dims_in(self.kinds, atom.id) if type(atom) is ir.Name else None) or ()
+
+    def is_known(self, atom: ir.Atom, dims: Dims) -> bool:
+        """Whether it is known along which axes an operand is read."""
+        return aligned(self.dims(atom), dims, tuple(range(len(dims)))) is not None
+
+
+def added_to(function: ir.Function) -> frozenset[int]:
+    """The statements of the backward part that add to an adjoint, or to a part of one.
+
+    They spread nothing: an adjoint has the shape of what it is one of.
+    """
+    at = next((k for k, s in enumerate(function.body) if type(s) is ir.Backward), None)
+    ours = () if at is None else function.body[at:]
+    stores = (s for s in ir.walk(ours) if type(s) is ir.AugAssign and s.op in ("+", "-"))
+    return frozenset(id(s) for s in stores if ir.is_adjoint(s.base.id))

@@ -23,7 +23,7 @@ from srcdiff.analysis.points_to import PointsTo
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace, state
 from srcdiff.kernels.elements import Element, Map, Reduce, dims_in, element_of, is_exact
-from srcdiff.kernels.expand import Expansion, with_known_shapes
+from srcdiff.kernels.expand import Expansion, added_to, with_known_shapes
 from srcdiff.kernels.groups import Group, needed_outside, orders_of, used_steps
 from srcdiff.kernels.loop_nests import Output, Writer, dtype_atoms
 from srcdiff.kernels.places import Frame, Place, View, views_in
@@ -81,13 +81,14 @@ def fused(function: ir.Function, params: ir.Kinds, form: Form) -> ir.Function:
 
 
 def _with_steady_arrays(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
-    """A function that binds the names of arrays once: one that is bound again has no parts."""
+    """A function that binds the names of arrays and of counters once: others make no parts."""
+    counters = {s.target.id for s in ir.walk(function.body) if type(s) is ir.For}
 
-    def is_array(name: str) -> bool:
+    def is_steady(name: str) -> bool:
         ours = ir.is_adjoint(name) or ir.is_temporary(name)
-        return not ours and bool(dims_in(kinds, name))
+        return not ours and bool(dims_in(kinds, name)) or name in counters
 
-    return webs(function, is_array)
+    return webs(function, is_steady)
 
 
 class Fusion(Rewriter):
@@ -125,7 +126,9 @@ class Fusion(Rewriter):
         stores = (s for s in ir.walk(whole.body) if isinstance(s, ir.Store))
         self.parts = {s.base.id for s in stores if s.index is not None}
         self.laid = _laid(whole, self.kinds)
-        self.added = _added(function)
+        self.added = added_to(function)
+        made = ir.assignments(whole.body)
+        self.spread = {s.target.id for s in made if is_op(s.rhs, Op.BROADCAST_TO)}
         self.given_names = {p.name for p in whole.params}
         self.fills = self.filled(whole) if form.reads_arrays else {}
 
@@ -410,17 +413,6 @@ def _bindings(function: ir.Function, kinds: ir.Kinds) -> dict[str, int]:
     return counts
 
 
-def _added(function: ir.Function) -> frozenset[int]:
-    """The statements of the backward part that add to a part of an adjoint.
-
-    They spread nothing: an adjoint has the shape of what it is one of.
-    """
-    at = next((k for k, s in enumerate(function.body) if type(s) is ir.Backward), None)
-    ours = () if at is None else function.body[at:]
-    stores = (s for s in ir.walk(ours) if type(s) is ir.AugAssign and s.op in ("+", "-"))
-    return frozenset(id(s) for s in stores if s.index is not None and ir.is_adjoint(s.base.id))
-
-
 def _laid(function: ir.Function, kinds: ir.Kinds) -> set[str]:
     """The arrays on whose order in memory something depends.
 
@@ -468,7 +460,9 @@ class Loops:
     def element(self, fusion: Fusion, stmt: ir.Stmt) -> Element | None:
         """Whatever loops over scalars compute."""
         found = element_of(stmt, fusion.kinds, fusion.shapes)
-        if type(found) is Map and id(stmt) in fusion.added:
+        if type(found) is not Map or found.target is not None:
+            return found
+        if id(stmt) in fusion.added or not fusion.spread.isdisjoint(ir.names(found.operands[0])):
             return replace(found, fits=True)
         return found
 
@@ -482,7 +476,7 @@ class Loops:
         if len(run.stmts) == 1 and fusion.is_product(run.stmts[0]):
             fusion.out.append(run.stmts[0])
             return
-        computes = any(isinstance(e, Reduce) or e.compute is not None for e in steps)
+        computes = any(self.gains(fusion, e) for e in steps)
         if not computes or (fusion.laid_out and orders_of(run.group) is None):
             first, *others = run.stmts
             fusion.out.append(first)
@@ -495,6 +489,16 @@ class Loops:
         if run.group.steps:
             writer = Writer(run.group, segments_of(run.group), needed)
             _Call(fusion, run, writer).write(ir.Subroutine(writer.function()))
+
+    def gains(self, fusion: Fusion, element: Element) -> bool:
+        """Whether a loop is better than the statement: it computes, or Numba would copy an array.
+
+        Of such a store Numba compiles more than of a loop.
+        """
+        if isinstance(element, Reduce) or element.compute is not None:
+            return True
+        copied = any(dims_in(fusion.kinds, n) for n in ir.names(element.operands[0]))
+        return fusion.native and element.target is None and copied
 
     def finished(self, function: ir.Function) -> ir.Function:
         """One function for loops that are the same."""

@@ -258,7 +258,7 @@ class Group:
         if isinstance(element, Map):
             dims = element.dims
         fits = isinstance(element, Map) and element.fits
-        mine = None if own is None or dims is None else _aligned(own, dims, frame, fits)
+        mine = None if own is None or dims is None else aligned(own, dims, frame, fits)
         return mine if view is None or mine is None else view.frame(mine)
 
     def _has_others(self, element: Element, atom: ir.Name) -> bool:
@@ -303,6 +303,8 @@ class Group:
     def _frame(self, element: Map) -> Frame | None:
         """The frame of a result in the index space; None of what has another one."""
         whole = tuple(range(self.rank))
+        if not self.steps:  # the index space is its own
+            return whole
         if len(element.dims) == self.rank:
             if all(map(ir.same_dim, element.dims, self.dims)) or self._is_linked(element):
                 return whole
@@ -344,7 +346,7 @@ class Group:
             place, own = self.place_of(atom.id), dims_in(self.kinds, atom.id)
             value, load = self.values.get(place), self.loads.get(place)
             through = value.frame == whole if value else load is not None and _goes(load, whole)
-            if through and own and _aligned(own, element.dims, whole, element.fits) == whole:
+            if through and own and aligned(own, element.dims, whole, element.fits) == whole:
                 return True
         return False
 
@@ -378,7 +380,7 @@ class Group:
             if self.split not in (None, self.rank - len(over)):
                 return None
             self.split = self.rank - len(over)
-        elif not all_axes and (over != tuple(range(len(over))) or element.extreme is not None):
+        elif not all_axes and element.extreme is not None:
             return None
         place = Place(element.target)
         if self._is_seen_otherwise(place, True):
@@ -423,7 +425,7 @@ def _goes(found: Access, whole: Frame) -> bool:
     return found.own == whole
 
 
-def _aligned(own: Dims, dims: Dims, frame: Frame, fits: bool = False) -> Frame | None:
+def aligned(own: Dims, dims: Dims, frame: Frame, fits: bool = False) -> Frame | None:
     """The frame of an operand of a result with some lengths; None where it is not known.
 
     `fits`: lengths that are not known to be 1 are those of the result.

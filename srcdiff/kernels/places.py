@@ -155,7 +155,8 @@ def _in_array(
     items = index.items if type(index) is ir.Tup else (index,)
     items = (*items, *(_ALL for _ in range(rank - len(items))))
     slices = [k for k, item in enumerate(items) if type(item) is ir.Slice]
-    if all(items[k] == _ALL for k in slices[1:]) or not all(_is_steady(i) for i in items):
+    whole = all(item == _ALL for item in items[slices[0] + 1 :])
+    if whole or not all(_is_steady(i) for i in items):
         return None
     axes = iter(frame)
     found = [(next(axes) if k in slices else None) for k in range(rank)]

@@ -111,9 +111,15 @@ def _mapped(loop: ir.Function, one: Callable[[int, ir.Const], ir.Atom]) -> ir.Bl
     fresh, numbers = ir.Fresh(ir.all_names(loop)), count()
 
     def stmt(s: ir.Stmt) -> ir.Stmt | ir.Block:
+        if isinstance(s, ir.Store) and s.index is not None:
+            before, index = placed(s.index, s.loc)
+            return (*before, replace(s, index=index))
         if type(s) is not ir.Assign or not is_op(s.rhs, Op.GETITEM):
             return () if type(s) is ir.Assign and s.target.id in sums else s
-        base, index = s.rhs.args
+        before, index = placed(s.rhs.args[1], s.loc)
+        return (*before, replace(s, rhs=replace(s.rhs, args=(s.rhs.args[0], index))))
+
+    def placed(index: ir.Atom, loc: ir.Loc) -> tuple[list[ir.Stmt], ir.Atom]:
         before: list[ir.Stmt] = []
 
         def item(i: ir.Atom) -> ir.Atom:
@@ -127,13 +133,12 @@ def _mapped(loop: ir.Function, one: Callable[[int, ir.Const], ir.Atom]) -> ir.Bl
             if start == ir.Const(0):
                 return counter
             place = fresh("_t")
-            before.append(ir.Assign(place, ir.Call(operator.add, (counter, start)), s.loc))
+            before.append(ir.Assign(place, ir.Call(operator.add, (counter, start)), loc))
             return place
 
         items = index.items if type(index) is ir.Tup else (index,)
         new = tuple(map(item, items))
-        whole = ir.Tup(new) if type(index) is ir.Tup else new[0]
-        return (*before, replace(s, rhs=replace(s.rhs, args=(base, whole))))
+        return before, ir.Tup(new) if type(index) is ir.Tup else new[0]
 
     def other(start: ir.Atom) -> ir.Atom:
         is_known = type(start) is ir.Const and type(start.value) is int

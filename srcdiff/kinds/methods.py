@@ -208,6 +208,15 @@ def _broadcast_to(args: Args, kwargs: Keywords) -> ir.Kind | None:
     return ir.Array(ir.dtype_of(args[0]), shape_dims(argument(args, 1, kwargs, "shape")))
 
 
+def _broadcast_shapes(args: Args, kwargs: Keywords) -> ir.Kind | None:
+    """`np.broadcast_shapes(*shapes)`."""
+    shapes = [shape_dims(a) for a in args]
+    known = [s for s in shapes if s is not None]
+    if len(known) < len(shapes):
+        return None
+    return ir.Tuple(tuple(map(size_scalar, ir.broadcast_dims(known))))
+
+
 # --- creation ----------------------------------------------------------------------------------
 
 
@@ -357,6 +366,7 @@ FUNCTIONS: dict[Any, Rule] = {
     np.ravel: _ravel,
     np.reshape: _reshape,
     np.broadcast_to: _broadcast_to,
+    np.broadcast_shapes: _broadcast_shapes,
     **dict.fromkeys((np.zeros, np.ones, np.empty), _filled),
     np.full: _full,
     **dict.fromkeys((np.zeros_like, np.ones_like, np.empty_like), _like),

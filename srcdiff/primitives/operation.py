@@ -889,7 +889,8 @@ def _of_kin(fn: Any) -> Operation | None:
     if isinstance(fn, np.ufunc):
         return None
     if isinstance(fn, type) or type(fn) is FunctionType:
-        return _of_helper(fn)
+        same = fn.__dict__.get("__srcdiff_same__")
+        return _of_helper(fn) if same is None else op_of(same)
     return _known(type(fn)) if not isinstance(fn, ModuleType) else None
 
 

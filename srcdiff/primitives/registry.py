@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from pathlib import Path
-from types import FunctionType, MappingProxyType, ModuleType
+from types import FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any, overload
 
 import numpy as np
@@ -27,6 +27,7 @@ from srcdiff.errors import MissingRuleError, entry, refused
 from srcdiff.ir import NOWHERE, Atom, Attr, Call, Loc, Method, Name, Tup
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.arguments import bind, spelling
+from srcdiff.runtime.records import is_foreign
 
 
 @frozen
@@ -629,6 +630,13 @@ def is_builtin(rule: Rule) -> bool:
 def user_rules() -> tuple[Rule, ...]:
     """The user's rules, the same object as long as none is declared."""
     return _user
+
+
+def is_users(fn: object) -> bool:
+    """Whether a callee is a Python function of no library that has no rule."""
+    if not isinstance(fn, (FunctionType, MethodType)) or find(fn) is not None:
+        return False
+    return not is_foreign(str(getattr(fn, "__module__", None) or ""))
 
 
 def lookup(function: Any) -> Rule | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["add", "check_shapes", "empty_like"]
+__all__ = ["add", "check_shapes", "empty_like", "part_shape"]
 
 
 def add(total: Any, x: Any) -> Any:
@@ -31,3 +31,18 @@ def check_shapes(shape: Any, *others: Any) -> None:
     for other in others:
         if other != shape:
             raise ValueError("operands could not be broadcast together")
+
+
+def part_shape(shape: Any, *items: Any) -> Any:
+    """The shape of a part of an array: of axes there is a place, a piece (start, stop), or all.
+
+    Raises:
+        IndexError: a place is out of bounds.
+    """
+    found = []
+    for length, item in zip(shape, items):
+        if item is None or isinstance(item, tuple):
+            found.append(len(range(length)[slice(*(item or (None,)))]))
+        elif not -length <= item < length:
+            raise IndexError("index is out of bounds")
+    return (*found, *shape[len(items) :])

@@ -40,6 +40,11 @@ _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the class was made by a `class` stat
 _OTHERS = (FOREIGN | sys.stdlib_module_names) - {"typing", "abc", "builtins", "__main__"}
 
 
+def is_foreign(module: str) -> bool:
+    """Whether a module is a library whose functions are not looked into."""
+    return module.split(".")[0] in FOREIGN
+
+
 def is_record(cls: Any) -> bool:
     """Whether the objects of a class are records."""
     return issubclass(type(cls), type) and type(cls) in _METACLASSES and _is_record(cls)

@@ -14,7 +14,6 @@ on an item again.
 from __future__ import annotations
 
 import functools
-import types
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
@@ -24,16 +23,15 @@ from srcdiff import ir
 from srcdiff.analysis.manager import once
 from srcdiff.errors import TransformError
 from srcdiff.frontend.closures import Closure, Lifted, defaults_now, passing
-from srcdiff.frontend.free_variables import WithFree, freed, with_parameters
+from srcdiff.frontend.free_variables import freed, with_parameters
 from srcdiff.frontend.local_functions import MARK, settled
 from srcdiff.frontend.lowering import lower
-from srcdiff.frontend.signatures import bind_displays, takes_rest
+from srcdiff.frontend.signatures import WithFree, bind_displays, takes_rest
 from srcdiff.frontend.source.parse import parse
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.primitives.effects import is_pure, returns_view, written_into
-from srcdiff.primitives.registry import find
-from srcdiff.runtime.records import FOREIGN
+from srcdiff.primitives.registry import is_users
 from srcdiff.specialize.lifting import with_lifted
 from srcdiff.specialize.nested.derivatives import makes_derivative
 from srcdiff.specialize.nested.transforms import (
@@ -175,16 +173,7 @@ def written_out(
 
 def is_user_function(fn: object) -> bool:
     """Whether a callee is a Python function that is ours to look into."""
-    if isinstance(fn, Lifted):
-        return True
-    if not isinstance(fn, (types.FunctionType, types.MethodType)) or find(fn) is not None:
-        return False
-    return not is_foreign(str(getattr(fn, "__module__", None) or ""))
-
-
-def is_foreign(module: str) -> bool:
-    """Whether a module is a library whose functions are not looked into."""
-    return module.split(".")[0] in FOREIGN
+    return isinstance(fn, Lifted) or is_users(fn)
 
 
 class _Inline(Rewriter):

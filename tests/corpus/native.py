@@ -29,8 +29,9 @@ from tests.programs import PROGRAMS, Program
 from tests.support import structures as st
 from tests.support.differences import Problem, assert_form, assert_unchanged, positional
 
-if importlib.util.find_spec("numba") is not None:  # the module asks for Numba, replaced below
-    importlib.import_module("srcdiff.backends.numba.vector_math")
+if importlib.util.find_spec("numba") is not None:  # the modules ask for Numba, replaced below
+    for module in ("array_math", "vector_math"):
+        importlib.import_module(f"srcdiff.backends.numba.{module}")
 
 
 def njit(**options: Any) -> Callable[[Any], Any]:

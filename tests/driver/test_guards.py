@@ -4,12 +4,15 @@ import concurrent.futures
 import copy
 import functools
 import gc
+import importlib.util
 import linecache
 import multiprocessing
+import os
 import pickle
 import subprocess
 import sys
 import threading
+import types
 import weakref
 from pathlib import Path
 
@@ -17,7 +20,9 @@ import numpy as np
 import pytest
 
 import srcdiff
-from srcdiff.driver import pipeline
+from srcdiff import ir
+from srcdiff.driver import guards, pipeline
+from srcdiff.driver.options import Options, request_of
 from srcdiff.ir import GENERATED
 from tests.support import caches_model as model
 from tests.support.differences import check_gradient, check_second_order, define
@@ -600,3 +605,82 @@ def test_functions_as_arguments_have_derivatives_of_their_own():
     assert g(np.square, 2.0) == 12.0
     assert g(lambda t: t, 2.0) == 4.0
     assert g(np.square, 2.0) == 12.0
+
+
+# --- what an earlier process has generated for Numba ----------------------------------------------
+
+needs_numba = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="needs Numba")
+HELPERS = "SCALE = {scale}\ndef bent(x, by={by}):\n    return x * x * by  # {comment}\n"
+BOWL = """
+import numpy as np
+import helpers
+def bowl(x):
+    return np.sum(helpers.bent(x) * helpers.SCALE)
+"""
+PROGRAM = """
+import sys, numpy as np, srcdiff, bowls
+g = srcdiff.grad(bowls.bowl, compile="numba")
+print(g(np.array([1.0])).tolist(), "srcdiff.driver.pipeline" in sys.modules)
+"""
+
+
+def run_in_a_process(folder, **said):
+    """What the program prints in a process of its own."""
+    said = {"scale": 1.0, "by": 1.0, "comment": "bent", **said}
+    (folder / "helpers.py").write_text(HELPERS.format(**said))
+    (folder / "bowls.py").write_text(BOWL)
+    (folder / "program.py").write_text(PROGRAM)
+    path = os.pathsep.join([str(folder), *sys.path])
+    named = {"SRCDIFF_CACHE_DIR": str(folder / "kept"), "PYTHONPATH": path}
+    environment = {**os.environ, **named, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, str(folder / "program.py")], env=environment, text=True,
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert not done.returncode, done.stderr
+    return done.stdout.strip()
+
+
+@needs_numba
+def test_a_later_process_generates_nothing(tmp_path):
+    assert run_in_a_process(tmp_path) == "[2.0] True"
+    assert run_in_a_process(tmp_path) == "[2.0] False"
+    assert run_in_a_process(tmp_path, scale=3.0) == "[6.0] True", "a global variable is another"
+    assert run_in_a_process(tmp_path, by=5.0) == "[10.0] True", "a default is another"
+    assert run_in_a_process(tmp_path, scale=3.0) == "[6.0] False"
+
+
+def key(f):
+    """What a gradient is found by."""
+    options = Options()
+    request, kinds = request_of(f, options), {"x": ir.Array("float64", (ir.Sym("x.0"),))}
+    return guards.said_by(f, request, kinds, ir.Target(compiler="numba"), guards.watched(f, kinds))
+
+
+def reading(**outside):
+    """A function that reads variables outside."""
+    space = {"np": np, "__name__": "made", **outside}
+    code = compile("def f(x):\n    return np.sum(x * y)\n", "<made>", "exec")
+    exec(code, space)
+    return space["f"]
+
+
+@needs_numba
+def test_what_holds_more_than_can_be_said_is_not_found(tmp_path, monkeypatch):
+    monkeypatch.setenv("SRCDIFF_CACHE_DIR", str(tmp_path))
+    assert key(reading(y=2.0)) == key(reading(y=2.0)) != key(reading(y=3.0))
+    assert key(reading(y=2)) != key(reading(y=2.0))
+    assert key(reading(y=np.ones(3))) is None
+
+    def like(x):
+        return np.sin(x) + 1.0
+
+    like.__module__, like.__qualname__ = "numpy", "sin"  # as `functools.wraps` does
+    assert guards._home(like) is None
+    assert guards._home(np.linalg.norm) and guards._home(np.sin)
+    assert guards._home(types.SimpleNamespace(__name__="x", __module__="numpy")) is None
+
+
+def test_nothing_is_kept_without_a_folder(monkeypatch):
+    monkeypatch.setenv("SRCDIFF_CACHE_DIR", "")
+    assert key(reading(y=2.0)) is None

@@ -35,7 +35,7 @@ def _leaves(value):
 
 def loops(text):
     """How many loop functions a module has."""
-    return text.count('@numba.njit(error_model="numpy", nogil=True)')
+    return text.count('@numba.njit(error_model="numpy"')
 
 
 def chain(x, y):
@@ -140,7 +140,7 @@ def test_complex_numbers(f, args):
 
 def test_a_chain_makes_no_array_but_the_gradients():
     text, _ = text_and_gap(chain, X, X + 1.0, inputs=(0, 1))
-    assert text.count("np.empty") == 2
+    assert text.count(" empty(") == 2
     assert "# backward" in text.split("def chain_value_and_grad(")[0]
 
 

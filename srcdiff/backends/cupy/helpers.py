@@ -27,8 +27,8 @@ from srcdiff.ir.frozen import replace
 from srcdiff.runtime import arrays, implicit, indexing, linalg, sequences, trees
 from srcdiff.runtime.copies import with_memory
 from srcdiff.runtime.devices import PAIRS, TWIN_OF, OnHost, is_device_array, known_as
+from srcdiff.runtime.records import is_foreign
 from srcdiff.runtime.scipy import filters
-from srcdiff.specialize.inline import is_foreign
 
 HELPERS = (arrays, linalg, filters, indexing, trees, implicit, sequences)
 """The modules whose functions generated code may call."""

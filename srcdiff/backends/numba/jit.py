@@ -8,23 +8,19 @@ is refused, with the line of the user's that Numba does not take.  Nothing runs 
 from __future__ import annotations
 
 import ast
-import importlib
-import inspect
-import re
-import traceback
-from collections.abc import Callable, Iterator, Mapping
-from inspect import getattr_static
+from collections.abc import Callable, Mapping
 from types import FunctionType, MappingProxyType
 from typing import Any
 
 from srcdiff import ir
 from srcdiff.backends.function_text import free_names
-from srcdiff.backends.loader import Loaded, add_note, compile_module, place_in
+from srcdiff.backends.loader import Loaded, compile_module
 from srcdiff.backends.numba import cache
+from srcdiff.backends.numba.cache import REMEDY, Called, numba, retell
 from srcdiff.backends.numba.legalize import refuse, twin, with_seed
 from srcdiff.backends.standalone import Standalone, spaces_of
 from srcdiff.codegen.emit import Emitted, Made
-from srcdiff.errors import CotangentError, CotangentTypeError, ExtraError, UnsupportedError
+from srcdiff.errors import UnsupportedError
 from srcdiff.frontend import signatures
 from srcdiff.ir import Loc
 from srcdiff.ir.frozen import replace
@@ -45,28 +41,14 @@ OF_LOOPS = {
     IN_MEMORY: '@numba.njit(error_model="numpy", nogil=True)',
 }
 """Loops over elements: their indices lie in the arrays, and numbers are divided as NumPy does."""
+INSIDE = '@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)'
+"""Loops that compiled functions alone call, and hold: nothing is made to call them from Python."""
 
 _RANDOM = ("numpy.random", "random")
 _DTYPES = ("float64", "float32", "complex128", "int64", "bool")
-_REMEDY = "Leave out compile='numba' (--compile), or write this line with what Numba compiles."
-_NOISE = ("Failed in ", "During: ", "File ", "There are ", "Of which ", "Overload ", "Known sig")
 
 
 # --- what is refused before Numba sees it --------------------------------------------------------
-
-
-def numba() -> Any:
-    """Numba.
-
-    Raises:
-        ExtraError: it is not installed.
-    """
-    try:
-        return importlib.import_module("numba")
-    except ImportError as error:
-        raise ExtraError(
-            f"compile='numba' needs Numba ({error}): pip install 'srcdiff[numba]'"
-        ) from None
 
 
 def check(made: Made) -> None:
@@ -160,7 +142,7 @@ def _check_helper(call: ir.Call, kinds: Mapping[str, ir.Kind], loc: Loc) -> None
     elif not is_op(call, Op.WHERE_NONZERO) and not (is_op(call, Op.LIKE_TREE) and is_array):
         name = getattr(call.fn, "__name__", "")
         raise UnsupportedError(
-            f"the derivative calls `{name}`, which Numba does not compile", loc, _REMEDY
+            f"the derivative calls `{name}`, which Numba does not compile", loc, REMEDY
         )
 
 
@@ -182,42 +164,6 @@ def _is_open(kind: ir.Kind) -> bool:
 # --- compiling -----------------------------------------------------------------------------------
 
 
-class Called:
-    """A compiled function, whose errors say what Numba does not take, and where.
-
-    `outside` are its global names, of which none changes where they are constants of it.
-    """
-
-    def __init__(self, function: Any, places: Mapping[int, Loc], outside: dict[str, Any]) -> None:
-        self.function, self.places = function, places
-        plain = getattr(function, "py_func", function)
-        self.__signature__ = inspect.signature(plain)
-        self.__code__ = plain.__code__
-        self.__globals__ = outside
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the function gives."""
-        try:
-            return self.function(*args, **kwargs)
-        except Exception as error:
-            self.failed(error)
-            raise
-
-    def failed(self, error: Exception) -> None:
-        """Say of an error where it is, and what it means.
-
-        Raises:
-            UnsupportedError: Numba does not compile the function.
-            CotangentError: the cotangent does not fit.
-        """
-        retell(error, self.function, self.places)
-        if str(error).startswith("grad_outputs"):
-            wrong = CotangentTypeError if isinstance(error, TypeError) else CotangentError
-            raise wrong(str(error)) from None
-        place = self.places[min(self.places)]
-        add_note(error, f"in the derivative of {place.file}:{place.line}, compiled by Numba")
-
-
 def module_of_functions(
     made: Made, refs: Mapping[str, Any], primal: Any, decorator: str
 ) -> tuple[str, Standalone]:
@@ -225,7 +171,7 @@ def module_of_functions(
     place, target = signatures.place_of(primal), made.functions[0][0].target
     file = Standalone(
         spaces_of(primal), place, target, True,
-        decorator=decorator, for_loops=OF_LOOPS[decorator],
+        decorator=decorator, for_loops=INSIDE,
     )  # fmt: skip
     text = file.add(replace(made.emitted, refs=refs))
     return file.laid_out(file.import_lines(False)[1:], "", text), file
@@ -245,12 +191,12 @@ def loaded(made: Made, refs: Mapping[str, Any], title: str, primal: Any) -> Load
         text, file = module_of_functions(made, refs, primal, IN_MEMORY)
     places = places_in(text, made.emitted)
     # Numba imports the module of what it kept, which the function may have left since.
-    module = signatures.module_of(primal) if kept is None else __name__
+    module = signatures.module_of(primal) if kept is None else cache.__name__
     space = compile_module(text, {}, title, module, places, kept)
     constants = copied(outside)
     space.update((n, v) for n, v in constants.items() if n in space)
     functions = {n: Called(space[n], places, {}) for n in made.emitted.functions}
-    return Loaded(functions, text, outside, constants)
+    return Loaded(functions, text, outside, constants, kept)
 
 
 def with_loops(made: Made, refs: Mapping[str, Any], title: str, primal: Any) -> Loaded:
@@ -291,7 +237,7 @@ def _kept_loops(
     kept = cache.file_of(title, text)
     if kept is None:
         return {}
-    space = compile_module(text, {}, title, __name__, None, kept)
+    space = compile_module(text, {}, title, cache.__name__, None, kept)
     return {n: space[n] for n in loops}
 
 
@@ -394,53 +340,3 @@ def _type_of(value: Any) -> Any:
     if type(value) is tuple:
         return numba().types.Tuple(tuple(map(_type_of, value)))
     return numba().typeof(value)
-
-
-def retell(error: Exception, function: Any, places: Mapping[int, Loc]) -> None:
-    """Raise what Numba says of a text at the line of the user's that it means.
-
-    Raises:
-        UnsupportedError: the error is one of Numba's.
-    """
-    if not _is_of_numba(error):
-        return
-    code = getattr(function, "py_func", function).__code__
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    lines = re.findall(rf'{re.escape(code.co_filename)}(?:", line | \()(\d+)', text)
-    found = [*map(int, lines), *_lines_at(error, code.co_filename), min(places)]
-    place = next(places[n] for n in found if n in places)  # the last one is the function's
-    raise UnsupportedError(
-        f"Numba does not compile this: {_said(text) or f'{type(error).__name__} of its own'}",
-        place_in(place.file, place.line) or place,  # of a derivative of a generated function
-        _REMEDY,
-    ) from None
-
-
-def _lines_at(error: Exception, file: str) -> Iterator[int]:
-    """The lines of a file that Numba was at when an error was raised, the latest ones first."""
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    held = (v for f in reversed(frames) for v in f.f_locals.values())
-    for loc in (getattr_static(v, "loc", None) for v in (error, *held)):
-        if getattr_static(loc, "filename", None) == file:
-            yield loc.line
-
-
-def _is_of_numba(error: Exception) -> bool:
-    """Whether Numba raises an error itself, of its own or another class: what it compiles does not.
-
-    What it cannot give back it finds at the end of a call.
-    """
-    if type(error).__module__.split(".")[0] == "numba" or isinstance(error, SystemError):
-        return True
-    frames = traceback.walk_tb(error.__traceback__)
-    return any(f.f_globals.get("__name__", "").split(".")[0] == "numba" for f, _ in frames)
-
-
-def _said(text: str) -> str:
-    """The sentence of Numba's message that says what is wrong."""
-    text = re.sub(r"Function\((.*?)\)", r"\1", text)
-    text = re.sub(r"<[\w ]*?(\w+)(?: at 0x\w+)?>", r"\1", text)
-    rows = (row.strip(" >") for row in text.splitlines())
-    said = [row for row in rows if row and not row.startswith(_NOISE) and set(row) != {"^"}]
-    count = 2 if said and said[0].endswith(":") else 1
-    return " ".join(said[:count]).rstrip(". :") if said else ""

@@ -1,4 +1,4 @@
-"""Loop functions with scalar functions that LLVM vectorises.
+"""Loop functions with scalar functions that LLVM vectorises, and functions of whole arrays.
 
 Takes a finished function that calls loops; gives it with loops in which functions of NumPy, and
 sums of free order, are those of `vector_math`.  The invariant: the same values to the last places,
@@ -14,10 +14,14 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.backends.numba.jit import numba
+from srcdiff.backends.numba.cache import numba
 from srcdiff.backends.numba.legalize import kinds_in_loops
+from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
+from srcdiff.kernels.elements import dims_in
+from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
+from srcdiff.optimize.dead_code import remove_dead
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import loops
 
@@ -102,3 +106,130 @@ def _power(call: ir.Call) -> Any:
     exponent = call.args[1]
     counts = type(exponent) is ir.Const and type(exponent.value) is int and exponent.value >= 0
     return None if counts else vm.pow
+
+
+# --- functions of whole arrays --------------------------------------------------------------------
+
+
+def with_array_math(function: ir.Function, params: ir.Kinds) -> ir.Function:
+    """A function that calls `array_math` for arrays, where Numba would compile more than a loop."""
+    kinds = {**params, **infer(function, params)}
+    function = remove_dead(_Shapes(function, kinds).function(function))
+    made: dict[int, ir.Subroutine] = {}
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        call = ir.call_of(s)
+        if call is None or not isinstance(s, (ir.Assign, ir.Effect)):
+            return s
+        if type(call.fn) is ir.Subroutine:
+            if id(call.fn) not in made:
+                inside = ir.replaced_in(call.fn.function, stmt)
+                made[id(call.fn)] = replace(call.fn, function=inside)
+            return replace(s, rhs=replace(call, fn=made[id(call.fn)]))
+        fn = _array_form(call, kinds)
+        return s if fn is None else replace(s, rhs=replace(call, fn=fn, text=fn.__name__))
+
+    return ir.replaced_in(function, stmt)
+
+
+class _Shapes(Rewriter):
+    """Shapes of parts that nothing else is asked of: they are computed, and the parts not made."""
+
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
+        super().__init__(ir.Fresh(ir.all_names(function)))
+        self.kinds = kinds
+        self.counts = ir.binding_counts(function, function.params)
+        self.made = {s.target.id: s.rhs for s in ir.assignments(function.body)}
+        self.known: dict[str, str] = {}
+        self.same: dict[str, str] = {}
+
+    def function(self, function: ir.Function) -> ir.Function:
+        """The function, in which a shape has one name."""
+        done = super().function(function)
+        return ir.rebuilt(done, body=ir.rename(done.body, self.same))
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block, behind which nothing is known of what it asks."""
+        known = dict(self.known)
+        done = super().block(block)
+        self.known = known
+        return done
+
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        """A shape as that of the array, cut."""
+        of = stmt.rhs.args[0] if type(stmt) is ir.Assign and is_op(stmt.rhs, Op.SHAPE) else None
+        part = self.made.get(of.id) if type(of) is ir.Name and self.counts[of.id] == 1 else None
+        if part is None or type(stmt) is not ir.Assign or not is_op(part, Op.GETITEM):
+            return self.inside(stmt)
+        base, index = part.args
+        items = index.items if type(index) is ir.Tup else (index,)
+        names = (*ir.names(base), *ir.names(index))
+        steady = all(self.counts[n] == 1 for n in names)
+        if not steady or not all(map(self.is_plain, items)) or not dims_in(self.kinds, names[0]):
+            return stmt
+        assert type(of) is ir.Name
+        first = self.known.setdefault(of.id, stmt.target.id)
+        if first != stmt.target.id and self.counts[stmt.target.id] == 1:
+            self.same[stmt.target.id] = first
+            return ()
+        while items and items[-1] == _ALL:
+            items = items[:-1]
+        if not items:
+            return replace(stmt, rhs=ir.Call(ir.Attr("shape"), (base,)))
+        shape = self.attribute(base, "shape")
+        cut = map(_cut, items)
+        return replace(stmt, rhs=ir.Call(loops.part_shape, (shape, *cut), text="part_shape"))
+
+    def is_plain(self, item: ir.Atom) -> bool:
+        """Whether an item of an index is a slice without steps, or an integer."""
+        if type(item) is ir.Slice:
+            return item.step in (ir.NONE, ir.Const(1))
+        kind = atom_kind(item, self.kinds)
+        return type(kind) is ir.Scalar and kind.dtype == "int64"
+
+
+_ALL = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
+
+
+def _cut(item: ir.Atom) -> ir.Atom:
+    """What is told of an axis: a place, where a slice begins and ends, or that all is there."""
+    if item == _ALL:
+        return ir.NONE
+    return ir.Tup((item.lower, item.upper)) if type(item) is ir.Slice else item
+
+
+def _array_form(call: ir.Call, kinds: ir.Kinds) -> Any:
+    """What computes the same as a call, as code that is there."""
+    name = None if call.kwargs or not call.args else _form_name(call, kinds)
+    if name is None:
+        return None
+    from srcdiff.backends.numba import array_math
+
+    return getattr(array_math, name)
+
+
+def _form_name(call: ir.Call, kinds: ir.Kinds) -> str | None:
+    """The name of what computes the same as a call, None if there is nothing."""
+    if call.fn in (loops.check_shapes, loops.part_shape):
+        return str(call.fn.__name__)
+    told = len(call.args) > 2  # in which order it lies
+    if is_op(call, Op.EMPTY, Op.ZEROS) and not told and _is_shape(call.args[0], kinds):
+        return "empty" if is_op(call, Op.EMPTY) else "zeros"
+    if call.fn is np.broadcast_shapes and all(_is_shape(a, kinds) for a in call.args):
+        return "broadcast_shapes"
+    ranks = [dims_in(kinds, a.id) if type(a) is ir.Name else None for a in call.args]
+    if not ranks[0]:
+        return None
+    if is_op(call, Op.ZEROS_LIKE) and len(ranks) == 1:
+        return "zeros_like"
+    if is_op(call, Op.BROADCAST_TO) and _is_shape(call.args[1], kinds):
+        return "broadcast_to"
+    fits = is_op(call, Op.UNBROADCAST) and bool(ranks[1]) and len(ranks[1] or ()) <= len(ranks[0])
+    return "unbroadcast" if fits else None
+
+
+def _is_shape(atom: ir.Atom, kinds: ir.Kinds) -> bool:
+    """Whether an atom is the shape of an array, or one length."""
+    kind = atom_kind(atom, kinds)
+    items = kind.items if type(kind) is ir.Tuple else (kind,)
+    return items is not None and all(type(k) is ir.Scalar and k.dtype == "int64" for k in items)

@@ -1,9 +1,10 @@
 import numba
 import numpy as np
+from srcdiff.backends.numba.array_math import check_shapes, empty, zeros
 from srcdiff.backends.numba.vector_math import add, exp, maximum, own_frame
 
 
-@numba.njit(error_model="numpy", nogil=True)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def cross_entropy_grad_loop(t_2, b, t, t_1, d_logp):
     own_frame()
     n = t.shape[0]
@@ -28,7 +29,7 @@ def cross_entropy_grad_loop(t_2, b, t, t_1, d_logp):
         t_1[i, 0] = t_4
 
 
-@numba.njit(error_model="numpy", nogil=True)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def cross_entropy_grad_loop_1(d_logp, t, t_1, d_shifted, d_b):
     n = d_shifted.shape[0]
     m = d_shifted.shape[1]
@@ -56,30 +57,15 @@ def cross_entropy_grad(W, b, X, labels, grad_outputs=1.0):
     t_1 = np.arange(len(labels))
     t_2 = -grad_outputs / labels.shape[0]
     check_shapes((t.shape[1],), b.shape)
-    t_3 = np.empty(t.shape)
-    t_4 = np.empty((t.shape[0], 1))
-    d_logp = np.empty(t.shape)
+    t_3 = empty(t.shape)
+    t_4 = empty((t.shape[0], 1))
+    d_logp = empty(t.shape)
     cross_entropy_grad_loop(t, b, t_3, t_4, d_logp)
     # backward
     np.add.at(d_logp, (t_1, labels), t_2)
     check_shapes((d_logp.shape[0], 1), t_4.shape)
-    d_shifted = np.empty(d_logp.shape)
-    d_b = np.zeros((d_logp.shape[1],))
+    d_shifted = empty(d_logp.shape)
+    d_b = zeros((d_logp.shape[1],))
     cross_entropy_grad_loop_1(d_logp, t_4, t_3, d_shifted, d_b)
     d_W = X.T @ d_shifted
     return d_W, d_b
-
-
-# What these functions call:
-
-
-@numba.njit(boundscheck=True)
-def check_shapes(shape, *others):
-    """Refuse operands that have other shapes than the loops go over.
-
-    Raises:
-        ValueError: one of the shapes is another one.
-    """
-    for other in others:
-        if other != shape:
-            raise ValueError("operands could not be broadcast together")

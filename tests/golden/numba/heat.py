@@ -1,9 +1,10 @@
 import numba
 import numpy as np
+from srcdiff.backends.numba.array_math import check_shapes, empty, zeros_like
 from srcdiff.backends.numba.vector_math import add
 
 
-@numba.njit(error_model="numpy", nogil=True)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def heat_grad_loop(t_2, t_3, t_4, t_5, t, t_1, alpha):
     n = t.shape[0]
     for i in range(n):
@@ -12,8 +13,15 @@ def heat_grad_loop(t_2, t_3, t_4, t_5, t, t_1, alpha):
         t_1[i] = t_5[i] + alpha * t_6
 
 
-@numba.njit(error_model="numpy", nogil=True)
-def heat_grad_loop_1(d_u, d_t, t):
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def heat_grad_loop_1(t, new):
+    n = t.shape[0]
+    for i in range(n):
+        new[i] = t[i]
+
+
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def heat_grad_loop_2(d_u, d_t, t):
     n = d_u.shape[0]
     t_1 = 0.0
     for i in range(n):
@@ -23,8 +31,8 @@ def heat_grad_loop_1(d_u, d_t, t):
     return t_1
 
 
-@numba.njit(error_model="numpy", nogil=True)
-def heat_grad_loop_2(d_t, d_u, d_u_1, d_u_2, alpha):
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def heat_grad_loop_3(d_t, d_u, d_u_1, d_u_2, alpha):
     n = d_t.shape[0]
     for i in range(n):
         d_u[i] = d_u[i] + alpha * d_t[i]
@@ -49,47 +57,37 @@ def heat_grad(u0, alpha, steps, grad_outputs=None):
         t_2 = u[:-2]
         t_3 = u[1:-1]
         check_shapes(t_1.shape, t.shape, t_2.shape, t_3.shape)
-        t_4 = np.empty(t_1.shape)
-        t_5 = np.empty(t_1.shape)
+        t_4 = empty(t_1.shape)
+        t_5 = empty(t_1.shape)
         heat_grad_loop(t_1, t, t_2, t_3, t_4, t_5, alpha)
-        new[1:-1] = t_5
+        t_6 = new[1:-1]
+        check_shapes(t_5.shape, t_6.shape)
+        heat_grad_loop_1(t_5, t_6)
         u, new = new, u
         t_4_saved.append(t_4)
     # backward
     d_u = cotangent(grad_outputs, u)
     d_alpha = 0.0
-    d_new = np.zeros_like(u0)
+    d_new = zeros_like(u0)
     for _ in range(steps):
         t_4 = t_4_saved.pop()
         d_new, d_u = d_u, d_new
         d_t_5 = np.copy(d_new[1:-1])
         d_new[1:-1] = 0.0
-        t_6 = d_u[1:-1]
-        check_shapes(t_6.shape, d_t_5.shape, t_4.shape)
-        d_alpha += heat_grad_loop_1(t_6, d_t_5, t_4)
-        t_7 = d_u[:-2]
-        t_8 = d_u[2:]
-        t_9 = d_u[1:-1]
-        check_shapes(d_t_5.shape, t_7.shape, t_8.shape, t_9.shape)
-        heat_grad_loop_2(d_t_5, t_7, t_8, t_9, alpha)
+        t_7 = d_u[1:-1]
+        check_shapes(t_7.shape, d_t_5.shape, t_4.shape)
+        d_alpha += heat_grad_loop_2(t_7, d_t_5, t_4)
+        t_8 = d_u[:-2]
+        t_9 = d_u[2:]
+        t_10 = d_u[1:-1]
+        check_shapes(d_t_5.shape, t_8.shape, t_9.shape, t_10.shape)
+        heat_grad_loop_3(d_t_5, t_8, t_9, t_10, alpha)
     d_u0 = d_new
     d_u0 += np.copy(d_u)
     return d_u0, float(d_alpha)
 
 
 # What these functions call:
-
-
-@numba.njit(boundscheck=True)
-def check_shapes(shape, *others):
-    """Refuse operands that have other shapes than the loops go over.
-
-    Raises:
-        ValueError: one of the shapes is another one.
-    """
-    for other in others:
-        if other != shape:
-            raise ValueError("operands could not be broadcast together")
 
 
 @numba.njit(boundscheck=True)

@@ -1,9 +1,9 @@
 import numba
-import numpy as np
+from srcdiff.backends.numba.array_math import check_shapes, empty, zeros
 from srcdiff.backends.numba.vector_math import own_frame, tanh
 
 
-@numba.njit(error_model="numpy", nogil=True)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def mlp_grad_loop(t_1, b1, h, t):
     own_frame()
     n = h.shape[0]
@@ -19,7 +19,7 @@ def mlp_grad_loop(t_1, b1, h, t):
             t_row[j] = 1.0 - t_2 * t_2
 
 
-@numba.njit(error_model="numpy", nogil=True)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def mlp_grad_loop_1(t, b2, y, d_out, d_b2, t_1):
     n = d_out.shape[0]
     m = d_out.shape[1]
@@ -35,7 +35,7 @@ def mlp_grad_loop_1(t, b2, y, d_out, d_b2, t_1):
             d_b2[j] += t_2
 
 
-@numba.njit(error_model="numpy", nogil=True)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def mlp_grad_loop_2(d_h, t, d_t, d_b1):
     n = d_t.shape[0]
     m = d_t.shape[1]
@@ -58,36 +58,21 @@ def mlp_grad(w1, b1, w2, b2, x, y, grad_outputs=1.0):
     t = x @ w1
     t_1 = 2.0 * grad_outputs / y.size
     check_shapes((t.shape[1],), b1.shape)
-    h = np.empty(t.shape)
-    t_2 = np.empty(t.shape)
+    h = empty(t.shape)
+    t_2 = empty(t.shape)
     mlp_grad_loop(t, b1, h, t_2)
     t_3 = h @ w2
     check_shapes((t_3.shape[1],), b2.shape)
     check_shapes(t_3.shape, y.shape)
-    d_out = np.empty(t_3.shape)
-    d_b2 = np.zeros((t_3.shape[1],))
+    d_out = empty(t_3.shape)
+    d_b2 = zeros((t_3.shape[1],))
     mlp_grad_loop_1(t_3, b2, y, d_out, d_b2, t_1)
     d_h = d_out @ w2.T
     d_w2 = h.T @ d_out
     # backward
     check_shapes(d_h.shape, t_2.shape)
-    d_t_4 = np.empty(d_h.shape)
-    d_b1 = np.zeros((d_h.shape[1],))
+    d_t_4 = empty(d_h.shape)
+    d_b1 = zeros((d_h.shape[1],))
     mlp_grad_loop_2(d_h, t_2, d_t_4, d_b1)
     d_w1 = x.T @ d_t_4
     return d_w1, d_b1, d_w2, d_b2
-
-
-# What these functions call:
-
-
-@numba.njit(boundscheck=True)
-def check_shapes(shape, *others):
-    """Refuse operands that have other shapes than the loops go over.
-
-    Raises:
-        ValueError: one of the shapes is another one.
-    """
-    for other in others:
-        if other != shape:
-            raise ValueError("operands could not be broadcast together")
