@@ -41,12 +41,16 @@ ANY: Mapping[str, Callable[[Lengths], Lengths]] = {
     "np.split({}, [1])[1]": _shorter, "np.array_split({}, 2)[0]": lambda n: (-(-n[0] // 2), *n[1:]),
     "np.moveaxis({}, 0, -1)": lambda n: (*n[1:], n[0]), "np.real({})": _all, "{}.real": _all,
     "{}[None][0]": _all, "np.expand_dims({}, 0)[0]": _all, "{0}.reshape({0}.shape)": _all,
-    "np.moveaxis({}[None], 0, -1)[..., 0]": _all, "{}[1:][::-1]": _shorter,
+    "np.moveaxis({}[None], 0, -1)[..., 0]": _all, "{}[1:][::-1]": _shorter, "{}.view()": _all,
+    "{}[None].swapaxes(0, 1)[:, 0]": _all, "np.swapaxes({}[..., None], 0, -1)[0]": _turned,
+    "{}.T[::-1]": _turned,
 }  # fmt: skip
 OF_VECTORS: Mapping[str, Callable[[Lengths], Lengths]] = {
     "{}[:, None]": lambda n: (*n, 1), "np.expand_dims({}, 0)": lambda n: (1, *n),
     "np.atleast_2d({})": lambda n: (1, *n), "{}[::2]": lambda n: (-(-n[0] // 2),),
     "{}[::-2]": lambda n: (-(-n[0] // 2),), "np.array_split({}, 2)[1]": lambda n: (n[0] // 2,),
+    "{}[::-2][::-1]": lambda n: (-(-n[0] // 2),), "{}.reshape(1, -1)": lambda n: (1, *n),
+    "{}.reshape(-1, 1)[::-1]": lambda n: (*n, 1), "{}[2:0:-1]": lambda n: (min(n[0] - 1, 2),),
 }  # fmt: skip
 OF_MATRICES: Mapping[str, Callable[[Lengths], Lengths]] = {
     "{}.swapaxes(0, 1)": _turned, "np.swapaxes({}, 0, 1)": _turned, "np.rollaxis({}, 1)": _turned,
