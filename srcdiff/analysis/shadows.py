@@ -22,11 +22,12 @@ from srcdiff.analysis.links import Link, groups, is_marked, reached, refusal
 from srcdiff.analysis.liveness import live_after
 from srcdiff.analysis.points_to import PointsTo, View, chain_is_steady, view_of
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.primitives.effects import is_pure, written_into
+from srcdiff.primitives.effects import is_pure, makes_whole, written_into
 from srcdiff.primitives.operation import Result, op_of
 from srcdiff.primitives.ops import CONTAINERS, Op, is_op, which_op
 from srcdiff.primitives.views import (
     is_array_if_any,
+    is_plain_view,
     is_sure_view,
     makes_c_order,
 )
@@ -144,8 +145,8 @@ def is_mirrored(stmt: ir.Stmt) -> bool:
     if type(rhs) is not ir.Call or any(type(a) is ir.Star for a in rhs.args):
         return False
     called = op_of(rhs.fn)
-    view = called.is_whole_view or called.result is Result.STEADY_VIEW
-    return view or is_op(rhs, *_REPEATED)
+    view = called.is_whole_view or called.result is Result.STEADY_VIEW or is_plain_view(rhs)
+    return view or is_op(rhs, *_REPEATED) or makes_whole(rhs)
 
 
 def may_copy(rhs: ir.Rhs) -> bool:

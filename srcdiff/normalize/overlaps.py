@@ -4,7 +4,9 @@
 before the store.  The invariant: no array in the index of a store shares memory with its base.
 Functions that write in place, and of which NumPy decides in which order they read and write, are
 refused where they read what they write.  Ufuncs, their methods and most functions with `out` read
-all that they need of what they write before they write it.
+all that they need of what they write before they write it.  So do stores, but for one: NumPy goes
+along a single axis item by item, in the order that is right where the items of both lie equally far
+apart.  `A[:, 0] = A[0]` may store what has just been stored, and is refused.
 """
 
 from __future__ import annotations
@@ -15,14 +17,17 @@ from functools import cached_property
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.links import Groups
+from srcdiff.analysis.links import Groups, is_marked
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.errors import refused
 from srcdiff.ir.builder import Rewriter
-from srcdiff.ir.frozen import replace
+from srcdiff.ir.frozen import frozen, replace
+from srcdiff.kinds.calls import atom_kind
+from srcdiff.kinds.indexing import item_kind
 from srcdiff.primitives.arguments import outs, spelling
 from srcdiff.primitives.effects import mutated_args
 from srcdiff.primitives.operation import Effect, Writing, op_of
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
 
 INDEX_IS_READ_LATE = np.lib.NumpyVersion(np.__version__) < "2.3.0"
@@ -94,9 +99,16 @@ class _Overlaps(Rewriter):
         """The names that may share memory."""
         return PointsTo.of(self.whole, self.kinds).near
 
+    @cached_property
+    def steps(self) -> _Steps:
+        """How the items of an array lie in the one of which it is a view."""
+        return _Steps(self.whole, self.kinds)
+
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement, and the copies that it needs."""
         if isinstance(stmt, ir.Store) and stmt.index is not None:
+            if type(stmt) is ir.SetItem and type(stmt.value) is ir.Name:
+                self.check_line(stmt, stmt.value.id, stmt.index)
             return self.stored(stmt, stmt.index)
         call = ir.call_of(stmt)
         if call is not None and _writes_in_parts(call):
@@ -113,6 +125,19 @@ class _Overlaps(Rewriter):
         copies = {n: self.call(np.copy, ir.Name(n)) for n in near}
         return replace(stmt, index=ir.map_atom(lambda n: copies.get(n.id, n), index))
 
+    def check_line(self, stmt: ir.SetItem, value: str, index: ir.Atom) -> None:
+        """Refuse to store a line of an array into another one of it that lies otherwise."""
+        base = self.kinds.get(stmt.base.id, ir.UNKNOWN)
+        if ir.is_container(base) or not self.share(value, stmt.base.id):
+            return
+        place = item_kind(base, atom_kind(index, self.kinds))
+        if ir.rank_of(place) not in (1, None) or ir.rank_of(self.kinds[value]) == 0:
+            return
+        into, of = self.steps.part(stmt.base.id, index), self.steps.whole(value)
+        if not (into and of) or (into.owner == of.owner and into.axes[-1:] != of.axes[-1:]):
+            what = "what is stored here" if ir.is_temporary(value) else ir.said(value)
+            raise refused("memory.line_order", stmt.loc, what=what, base=ir.said(stmt.base.id))
+
     def is_mask(self, name: str) -> bool:
         """Whether a name certainly stands for an array of bools, which NumPy reads at once."""
         return getattr(self.kinds.get(name), "dtype", None) == "bool"
@@ -121,3 +146,64 @@ class _Overlaps(Rewriter):
         """Whether a name stands for an array that may share memory with another name."""
         same = one == two or self.group.share(one, two)
         return same and is_array(self.kinds.get(one))
+
+
+@frozen
+class _Lie:
+    """How an array lies in the memory of another one: the axis of each, and its step."""
+
+    owner: str
+    axes: tuple[tuple[int, int], ...]
+
+
+class _Steps:
+    """How arrays lie in those of which they are views, where that is known."""
+
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
+        self.kinds, self.binders = kinds, ir.binders(function)
+        self.made = {k.target for k in PointsTo.of(function, kinds).links}
+
+    def whole(self, name: str) -> _Lie | None:
+        """How an array lies in its owner."""
+        rank = ir.rank_of(self.kinds.get(name, ir.UNKNOWN))
+        bound = self.binders.get(name, ())
+        rhs = bound[0].rhs if len(bound) == 1 and type(bound[0]) is ir.Assign else None
+        if is_marked(rhs):
+            return self.whole(rhs.args[0].id)  # type: ignore[union-attr]
+        if name not in self.made:
+            return None if rank is None else _Lie(name, tuple((k, 1) for k in range(rank)))
+        if type(rhs) is ir.Name:
+            return self.whole(rhs.id)
+        base = rhs.args[0] if type(rhs) is ir.Call and rhs.args else None
+        if type(rhs) is not ir.Call or type(base) is not ir.Name:
+            return None
+        if is_op(rhs, Op.GETITEM):
+            return self.part(base.id, rhs.args[1])
+        found = self.whole(base.id) if is_op(rhs, Op.T) else None
+        return found and _Lie(found.owner, found.axes[::-1])
+
+    def part(self, name: str, index: ir.Atom) -> _Lie | None:
+        """How a part of an array lies in the owner of that."""
+        found = self.whole(name) if is_array(self.kinds.get(name)) else None
+        items = index.items if type(index) is ir.Tup else (index,)
+        return None if found is None else _part(found, items)
+
+
+def _part(whole: _Lie, items: tuple[ir.Atom, ...]) -> _Lie | None:
+    """How a part lies in the owner of an array, whose index has these items."""
+    rest, axes = list(whole.axes), list[tuple[int, int]]()
+    for k, item in enumerate(items):
+        if item == ir.NONE:
+            axes.append((-1, 0))
+        elif item == ir.Const(...):
+            later = sum(i != ir.NONE for i in items[k + 1 :])
+            axes += [rest.pop(0) for _ in range(len(rest) - later)]
+        elif type(item) is ir.Slice:
+            step = item.step.value if type(item.step) is ir.Const else 0
+            if step == 0 or not rest:
+                return None
+            axis, before = rest.pop(0)
+            axes.append((axis, before * abs(step or 1)))
+        elif rest:
+            rest.pop(0)
+    return _Lie(whole.owner, (*axes, *rest))
