@@ -6,12 +6,14 @@ Functions that write in place, and of which NumPy decides in which order they re
 refused where they read what they write.  Ufuncs, their methods and most functions with `out` read
 all that they need of what they write before they write it.  So do stores, but for one: NumPy goes
 along a single axis item by item, in the order that is right where the items of both lie equally far
-apart.  `A[:, 0] = A[0]` may store what has just been stored, and is refused.
+apart.  `A[:, 0] = A[1]` may store what has just been stored, and is refused.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
@@ -134,7 +136,7 @@ class _Overlaps(Rewriter):
         if ir.rank_of(place) not in (1, None) or ir.rank_of(self.kinds[value]) == 0:
             return
         into, of = self.steps.part(stmt.base.id, index), self.steps.whole(value)
-        if not (into and of) or (into.owner == of.owner and into.axes[-1:] != of.axes[-1:]):
+        if into is None or of is None or not into.is_like(of):
             what = "what is stored here" if ir.is_temporary(value) else ir.said(value)
             raise refused("memory.line_order", stmt.loc, what=what, base=ir.said(stmt.base.id))
 
@@ -149,11 +151,64 @@ class _Overlaps(Rewriter):
 
 
 @frozen
-class _Lie:
-    """How an array lies in the memory of another one: the axis of each, and its step."""
+class _Axis:
+    """An axis of a part of an array: that of the owner, the step along it, and where it begins."""
+
+    number: int
+    step: int = 1
+    start: object = 0  # None: who knows
+
+
+@frozen
+class _Part:
+    """What an array is of its owner: its axes, and the places along all others."""
 
     owner: str
-    axes: tuple[tuple[int, int], ...]
+    axes: tuple[_Axis, ...]
+    fixed: Mapping[int, object] = field(default_factory=dict)
+
+    def taken(self, items: tuple[ir.Atom, ...], said: Callable[[ir.Atom], object]) -> _Part | None:
+        """The part of it that an index of some items takes."""
+        rest, axes, fixed = list(self.axes), list[_Axis](), dict(self.fixed)
+        for k, item in enumerate(items):
+            if item == ir.NONE:
+                axes.append(_Axis(-1))
+            elif item == ir.Const(...):
+                later = sum(i != ir.NONE for i in items[k + 1 :])
+                axes += [rest.pop(0) for _ in range(len(rest) - later)]
+            elif type(item) is ir.Slice and type(item.step) is ir.Const and rest:
+                axes.append(_sliced(rest.pop(0), item, item.step.value, said))
+            elif type(item) is not ir.Slice and rest:
+                axis = rest.pop(0)
+                fixed[axis.number] = said(item) if axis == _Axis(axis.number) else None
+            else:
+                return None
+        return _Part(self.owner, (*axes, *rest), fixed)
+
+    def is_like(self, line: _Part) -> bool:
+        """Whether a line may be stored into this one: NumPy reads nothing that it has written.
+
+        The items lie equally far apart, or the lines cross where both have the same item.
+        """
+        if not self.axes or not line.axes:
+            return True  # a number
+        one, two = self.axes[-1], line.axes[-1]
+        if self.owner != line.owner or (one.number, one.step) == (two.number, two.step):
+            return True
+        places = self.fixed.get(two.number), line.fixed.get(one.number)
+        plain = one.step == two.step == 1 and None not in (one.start, two.start, *places)
+        return plain and one.start == two.start and places[0] == places[1]
+
+
+def _sliced(
+    axis: _Axis, part: ir.Slice, step: int | None, said: Callable[[ir.Atom], object]
+) -> _Axis:
+    """An axis of which a slice takes a part."""
+    first = 0 if part.lower == ir.NONE else said(part.lower)
+    if step is not None and step < 0:
+        first = None
+    start = first if axis == _Axis(axis.number) else axis.start if first == 0 else None
+    return _Axis(axis.number, axis.step * abs(step or 1), start)
 
 
 class _Steps:
@@ -163,47 +218,42 @@ class _Steps:
         self.kinds, self.binders = kinds, ir.binders(function)
         self.made = {k.target for k in PointsTo.of(function, kinds).links}
 
-    def whole(self, name: str) -> _Lie | None:
-        """How an array lies in its owner."""
-        rank = ir.rank_of(self.kinds.get(name, ir.UNKNOWN))
+    def bound(self, name: str) -> ir.Rhs | None:
+        """What the only statement that binds a name gives it."""
         bound = self.binders.get(name, ())
-        rhs = bound[0].rhs if len(bound) == 1 and type(bound[0]) is ir.Assign else None
+        return bound[0].rhs if len(bound) == 1 and type(bound[0]) is ir.Assign else None
+
+    def whole(self, name: str) -> _Part | None:
+        """What an array is of its owner."""
+        rank, rhs = ir.rank_of(self.kinds.get(name, ir.UNKNOWN)), self.bound(name)
         if is_marked(rhs):
-            return self.whole(rhs.args[0].id)  # type: ignore[union-attr]
+            return self.whole(ir.names(rhs.args[0])[0])
         if name not in self.made:
-            return None if rank is None else _Lie(name, tuple((k, 1) for k in range(rank)))
+            return None if rank is None else _Part(name, tuple(map(_Axis, range(rank))))
         if type(rhs) is ir.Name:
             return self.whole(rhs.id)
         base = rhs.args[0] if type(rhs) is ir.Call and rhs.args else None
         if type(rhs) is not ir.Call or type(base) is not ir.Name:
             return None
         if is_op(rhs, Op.GETITEM):
-            return self.part(base.id, rhs.args[1])
+            return self.part(base.id, rhs.args[1], ir.is_temporary(name))
         found = self.whole(base.id) if is_op(rhs, Op.T) else None
-        return found and _Lie(found.owner, found.axes[::-1])
+        return found and replace(found, axes=found.axes[::-1])
 
-    def part(self, name: str, index: ir.Atom) -> _Lie | None:
-        """How a part of an array lies in the owner of that."""
+    def part(self, name: str, index: ir.Atom, now: bool = True) -> _Part | None:
+        """What a part of an array is of the owner of that; `now`: as names stand at the store."""
         found = self.whole(name) if is_array(self.kinds.get(name)) else None
         items = index.items if type(index) is ir.Tup else (index,)
-        return None if found is None else _part(found, items)
+        return found and found.taken(items, self.said if now else _if_constant)
+
+    def said(self, atom: ir.Atom) -> object:
+        """What a place is, the same for two that are written alike."""
+        rhs = self.bound(atom.id) if type(atom) is ir.Name and ir.is_temporary(atom.id) else None
+        if type(rhs) is ir.Call and is_op(rhs, Op.ADD, Op.SUB):
+            return rhs.fn, *map(self.said, rhs.args)
+        return atom.value if type(atom) is ir.Const else atom
 
 
-def _part(whole: _Lie, items: tuple[ir.Atom, ...]) -> _Lie | None:
-    """How a part lies in the owner of an array, whose index has these items."""
-    rest, axes = list(whole.axes), list[tuple[int, int]]()
-    for k, item in enumerate(items):
-        if item == ir.NONE:
-            axes.append((-1, 0))
-        elif item == ir.Const(...):
-            later = sum(i != ir.NONE for i in items[k + 1 :])
-            axes += [rest.pop(0) for _ in range(len(rest) - later)]
-        elif type(item) is ir.Slice:
-            step = item.step.value if type(item.step) is ir.Const else 0
-            if step == 0 or not rest:
-                return None
-            axis, before = rest.pop(0)
-            axes.append((axis, before * abs(step or 1)))
-        elif rest:
-            rest.pop(0)
-    return _Lie(whole.owner, (*axes, *rest))
+def _if_constant(atom: ir.Atom) -> object:
+    """What a place is that was taken before the store: a name may stand for another one now."""
+    return atom.value if type(atom) is ir.Const else None

@@ -392,6 +392,7 @@ class Sharing(Views):
         value = self.r.choice([
             f"np.sum({cell.text} * {other.text})", f"np.sum(np.sin({cell.text}))",
             f"{cell.text}{self.place(cell.kind)} ** 2",
+            *([f"np.sum({self.same_view(cell)}.diagonal() ** 2)"] * (cell.kind.rank - 1)),
             f"{cell.text}{self.place(cell.kind)} * {other.text}{self.place(other.kind)}",
         ])  # fmt: skip
         self.line(f"{self.total} {self.r.choice(['+=', '-='])} 0.3 * {value}")

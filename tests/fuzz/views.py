@@ -71,12 +71,17 @@ PERHAPS: Mapping[str, Callable[[Lengths], Lengths]] = {
 }  # fmt: skip
 """Views where the memory lies in order, which often nobody can tell."""
 READ_ONLY: Mapping[str, Callable[[Lengths], Lengths]] = {
-    "{}.diagonal().copy()": _least, "np.diagonal({}).copy()": _least, "np.diagonal({})": _least,
-    "{}.diagonal()": _least, "{}.T.diagonal()": _least, "{}[::-1].diagonal()": _least,
+    "{}.diagonal()": _least, "{}.T.diagonal()": _least, "np.diagonal({})": _least,
     "np.broadcast_to({0}, {0}.shape)": _all, "np.broadcast_to({0}, (2, *{0}.shape))[1]": _all,
-    "np.broadcast_to({0}, {0}.shape).copy()": _all, "1.0 * np.broadcast_to({0}, {0}.shape)": _all,
 }  # fmt: skip
-"""Views that are refused where something is written into what they show, and copies of them."""
+"""Views that are refused where something is written into what they show."""
+COPIED: Mapping[str, Callable[[Lengths], Lengths]] = {
+    "{}.diagonal().copy()": _least, "np.diagonal({}).copy()": _least,
+    "0.5 * {}[::-1].diagonal()": _least, "np.diagonal({}.T[::-1]) * 1.0": _least,
+    "np.broadcast_to({0}, {0}.shape).copy()": _all, "1.0 * np.broadcast_to({0}, {0}.shape)": _all,
+    "np.diag({}[:2, :2]).copy()": lambda n: (2,), "np.einsum('ij->ji', {}) + 0.0": _turned,
+}  # fmt: skip
+"""Copies of them."""
 
 
 class Views(Stores):
@@ -131,10 +136,10 @@ class Views(Stores):
         chance, writable = self.r.random(), True
         if chance < 0.08:
             options = dict(PERHAPS)
-        elif chance < 0.1 and kind.rank == 2:
+        elif chance < 0.09 and kind.rank == 2:
             options, writable = dict(READ_ONLY), False
-        elif chance < 0.11 and kind.rank == 2 and kind.lengths[0] == kind.lengths[1]:
-            options = {"np.einsum('ii->i', {})": _least, "np.diag({}).copy()": _least}
+        elif chance < 0.12 and kind.rank == 2 and min(kind.lengths) > 1:
+            options = dict(COPIED)
         elif chance < 0.2 and kind.lengths[0] > 1 and self.scope.of(INT):
             return self.window(name, kind)
         text, lengths = self.r.choice(list(options.items()))

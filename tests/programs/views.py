@@ -231,3 +231,17 @@ def real_part_of_complex_numbers_written(x):
 
 
 sample(real_part_of_complex_numbers_written, lambda r: (r.standard_normal(4),))
+
+
+def method_view_written(x):
+    y = x * 2.0
+    v = y.view()
+    y *= x
+    v[1:] *= 2.0
+    for k in range(2):
+        v = v[::-1].view()
+        v[k] -= y[k + 1]
+    return np.sum(v * y) + v
+
+
+sample(method_view_written, lambda r: (r.standard_normal(4),))
