@@ -104,7 +104,7 @@ class _Overlaps(Rewriter):
     @cached_property
     def steps(self) -> _Steps:
         """How the items of an array lie in the one of which it is a view."""
-        return _Steps(self.whole, self.kinds)
+        return _Steps(self.whole, self.kinds, self.group)
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement, and the copies that it needs."""
@@ -135,8 +135,7 @@ class _Overlaps(Rewriter):
         place = item_kind(base, atom_kind(index, self.kinds))
         if ir.rank_of(place) not in (1, None) or ir.rank_of(self.kinds[value]) == 0:
             return
-        into, of = self.steps.part(stmt.base.id, index), self.steps.whole(value)
-        if into is None or of is None or not into.is_like(of):
+        if not self.steps.are_like(stmt.base.id, index, value):
             what = "what is stored here" if ir.is_temporary(value) else ir.said(value)
             raise refused("memory.line_order", stmt.loc, what=what, base=ir.said(stmt.base.id))
 
@@ -211,38 +210,62 @@ def _sliced(
     return _Axis(axis.number, axis.step * abs(step or 1), start)
 
 
+_ONE = frozenset((ir.NONE, ir.Const(1), ir.Const(-1)))
+
+
 class _Steps:
     """How arrays lie in those of which they are views, where that is known."""
 
-    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
-        self.kinds, self.binders = kinds, ir.binders(function)
+    def __init__(self, function: ir.Function, kinds: ir.Kinds, group: Groups) -> None:
+        self.kinds, self.group, self.binders = kinds, group, ir.binders(function)
         self.made = {k.target for k in PointsTo.of(function, kinds).links}
+
+    def are_like(self, base: str, index: ir.Atom, value: str) -> bool:
+        """Whether NumPy may store a value into a part of an array, if they share memory."""
+        into, of = self.part(base, index, base), self.whole(value, base)
+        if of is None or of.owner != base:
+            into, of = self.part(base, index), self.whole(value)
+        known = into is not None and of is not None
+        return into.is_like(of) if known else self.is_plain(base)  # type: ignore[union-attr, arg-type]
+
+    def is_plain(self, name: str) -> bool:
+        """Whether all that may share memory with an array has one axis, and no steps."""
+        near = self.group.with_all(name)
+        arrays = [k for n in near if not ir.is_container(k := self.kinds.get(n, ir.UNKNOWN))]
+        made = [ir.call_of(s) for n in near for s in self.binders.get(n, ())]
+        items = [call.args[1] for call in made if is_op(call, Op.GETITEM)]
+        steps = [i.step for i in items if type(i) is ir.Slice]
+        return all(ir.rank_of(k) == 1 for k in arrays) and _ONE.issuperset(steps)
 
     def bound(self, name: str) -> ir.Rhs | None:
         """What the only statement that binds a name gives it."""
         bound = self.binders.get(name, ())
         return bound[0].rhs if len(bound) == 1 and type(bound[0]) is ir.Assign else None
 
-    def whole(self, name: str) -> _Part | None:
-        """What an array is of its owner."""
+    def whole(self, name: str, owner: str = "") -> _Part | None:
+        """What an array is of its owner: of memory of its own, or of what is called `owner`."""
         rank, rhs = ir.rank_of(self.kinds.get(name, ir.UNKNOWN)), self.bound(name)
-        if is_marked(rhs):
-            return self.whole(ir.names(rhs.args[0])[0])
-        if name not in self.made:
+        if name == owner or name not in self.made and not is_marked(rhs):
             return None if rank is None else _Part(name, tuple(map(_Axis, range(rank))))
+        if owner and not ir.is_temporary(name) and len(self.binders.get(owner, ())) > 1:
+            return None  # the owner may be another array by now
+        if is_marked(rhs):
+            return self.whole(ir.names(rhs.args[0])[0], owner)
         if type(rhs) is ir.Name:
-            return self.whole(rhs.id)
+            return self.whole(rhs.id, owner)
         base = rhs.args[0] if type(rhs) is ir.Call and rhs.args else None
         if type(rhs) is not ir.Call or type(base) is not ir.Name:
             return None
         if is_op(rhs, Op.GETITEM):
-            return self.part(base.id, rhs.args[1], ir.is_temporary(name))
-        found = self.whole(base.id) if is_op(rhs, Op.T) else None
+            return self.part(base.id, rhs.args[1], owner, ir.is_temporary(name))
+        found = self.whole(base.id, owner) if is_op(rhs, Op.T) else None
         return found and replace(found, axes=found.axes[::-1])
 
-    def part(self, name: str, index: ir.Atom, now: bool = True) -> _Part | None:
+    def part(
+        self, name: str, index: ir.Atom, owner: str = "", now: bool = True
+    ) -> _Part | None:
         """What a part of an array is of the owner of that; `now`: as names stand at the store."""
-        found = self.whole(name) if is_array(self.kinds.get(name)) else None
+        found = self.whole(name, owner) if is_array(self.kinds.get(name)) else None
         items = index.items if type(index) is ir.Tup else (index,)
         return found and found.taken(items, self.said if now else _if_constant)
 
