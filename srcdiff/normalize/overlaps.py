@@ -109,10 +109,12 @@ class _Overlaps(Rewriter):
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement, and the copies that it needs."""
         if isinstance(stmt, ir.Store) and stmt.index is not None:
-            if type(stmt) is ir.SetItem and type(stmt.value) is ir.Name:
-                self.check_line(stmt, stmt.value.id, stmt.index)
+            if type(stmt) is ir.SetItem:
+                self.check_line(stmt.base, stmt.index, stmt.value, stmt.loc)
             return self.stored(stmt, stmt.index)
         call = ir.call_of(stmt)
+        if call is not None and op_of(call.fn).writing is Writing.AS_STORED:
+            self.check_line(call.args[0], ir.Const(...), call.args[1], stmt.loc)
         if call is not None and _writes_in_parts(call):
             check_order(call, self.kinds, self.group, stmt.loc, "Give it a copy.")
         return self.inside(stmt)
@@ -127,17 +129,19 @@ class _Overlaps(Rewriter):
         copies = {n: self.call(np.copy, ir.Name(n)) for n in near}
         return replace(stmt, index=ir.map_atom(lambda n: copies.get(n.id, n), index))
 
-    def check_line(self, stmt: ir.SetItem, value: str, index: ir.Atom) -> None:
+    def check_line(self, base: ir.Atom, index: ir.Atom, value: ir.Atom, loc: ir.Loc) -> None:
         """Refuse to store a line of an array into another one of it that lies otherwise."""
-        base = self.kinds.get(stmt.base.id, ir.UNKNOWN)
-        if ir.is_container(base) or not self.share(value, stmt.base.id):
+        if type(base) is not ir.Name or type(value) is not ir.Name:
             return
-        place = item_kind(base, atom_kind(index, self.kinds))
-        if ir.rank_of(place) not in (1, None) or ir.rank_of(self.kinds[value]) == 0:
+        kind = self.kinds.get(base.id)
+        if not is_array(kind) or not self.share(value.id, base.id):
             return
-        if not self.steps.are_like(stmt.base.id, index, value):
-            what = "what is stored here" if ir.is_temporary(value) else ir.said(value)
-            raise refused("memory.line_order", stmt.loc, what=what, base=ir.said(stmt.base.id))
+        place = item_kind(kind, atom_kind(index, self.kinds))
+        if ir.rank_of(place) not in (1, None) or ir.rank_of(self.kinds[value.id]) == 0:
+            return
+        if not self.steps.are_like(base.id, index, value.id):
+            what = "what is stored here" if ir.is_temporary(value.id) else ir.said(value.id)
+            raise refused("memory.line_order", loc, what=what, base=ir.said(base.id))
 
     def is_mask(self, name: str) -> bool:
         """Whether a name certainly stands for an array of bools, which NumPy reads at once."""
@@ -253,13 +257,18 @@ class _Steps:
             return self.whole(ir.names(rhs.args[0])[0], owner)
         if type(rhs) is ir.Name:
             return self.whole(rhs.id, owner)
-        base = rhs.args[0] if type(rhs) is ir.Call and rhs.args else None
-        if type(rhs) is not ir.Call or type(base) is not ir.Name:
+        base = _viewed(rhs)
+        if is_op(rhs, Op.GETITEM) and is_array(self.kinds.get(base)):
+            return self.part(base, rhs.args[1], owner, ir.is_temporary(name))
+        made = self.bound(base) if is_op(rhs, Op.GETITEM) else rhs  # `np.split(y, 2)[0]`
+        if type(made) is not ir.Call or not op_of(made.fn).gives_array:
             return None
-        if is_op(rhs, Op.GETITEM):
-            return self.part(base.id, rhs.args[1], owner, ir.is_temporary(name))
-        found = self.whole(base.id, owner) if is_op(rhs, Op.T) else None
-        return found and replace(found, axes=found.axes[::-1])
+        found = self.whole(_viewed(made), owner)
+        if is_op(rhs, Op.T):
+            return found and replace(found, axes=found.axes[::-1])
+        if found is None or not rank == len(found.axes) == 1:
+            return None
+        return replace(found, axes=(replace(found.axes[0], start=None),))  # a line has its steps
 
     def part(
         self, name: str, index: ir.Atom, owner: str = "", now: bool = True
@@ -275,6 +284,12 @@ class _Steps:
         if type(rhs) is ir.Call and is_op(rhs, Op.ADD, Op.SUB):
             return rhs.fn, *map(self.said, rhs.args)
         return atom.value if type(atom) is ir.Const else atom
+
+
+def _viewed(rhs: ir.Rhs | None) -> str:
+    """The name of what a call shows: that of its first argument."""
+    first = rhs.args[0] if type(rhs) is ir.Call and rhs.args else None
+    return first.id if type(first) is ir.Name else ""
 
 
 def _if_constant(atom: ir.Atom) -> object:

@@ -77,9 +77,9 @@ READ_ONLY: Mapping[str, Callable[[Lengths], Lengths]] = {
 """Views that are refused where something is written into what they show."""
 COPIED: Mapping[str, Callable[[Lengths], Lengths]] = {
     "{}.diagonal().copy()": _least, "np.diagonal({}).copy()": _least,
-    "0.5 * {}[::-1].diagonal()": _least, "np.diagonal({}.T[::-1]) * 1.0": _least,
-    "np.broadcast_to({0}, {0}.shape).copy()": _all, "1.0 * np.broadcast_to({0}, {0}.shape)": _all,
-    "np.diag({}[:2, :2]).copy()": lambda n: (2,), "np.einsum('ij->ji', {}) + 0.0": _turned,
+    "(0.5 * {}[::-1].diagonal())": _least, "(np.diagonal({}.T[::-1]) * 1.0)": _least,
+    "np.broadcast_to({0}, {0}.shape).copy()": _all, "(1.0 * np.broadcast_to({0}, {0}.shape))": _all,
+    "np.diag({}[:2, :2]).copy()": lambda n: (2,), "(np.einsum('ij->ji', {}) + 0.0)": _turned,
 }  # fmt: skip
 """Copies of them."""
 
