@@ -66,6 +66,12 @@ def is_reshaping(rhs: ir.Rhs) -> bool:
     return not asks_order(rhs) and not asks_copy(rhs)
 
 
+def is_told_shape(call: ir.Call) -> bool:
+    """Whether a call is `reshape`, which is told a shape, and no `ravel`."""
+    called = op_of(call.fn)
+    return called.is_shaped and called.axes is not None and bool(called.axes.named)
+
+
 def asks_order(call: ir.Call) -> bool:
     """Whether a call is given an order of the elements, by name or by position."""
     return argument(call, "order") is not None

@@ -245,3 +245,27 @@ def method_view_written(x):
 
 
 sample(method_view_written, lambda r: (r.standard_normal(4),))
+
+
+def row_flattened_and_written(x):
+    m = np.zeros((3, 4)) + x
+    v = m[1]
+    w = v.ravel()
+    r = np.ascontiguousarray(m[2])
+    v *= 1.9
+    r *= w
+    return w * np.sin(m)
+
+
+sample(row_flattened_and_written, lambda r: (r.standard_normal(4),))
+
+
+def column_flattened_and_written(x):
+    m = np.zeros((3, 3)) + x
+    v, w = m[:, 1].ravel(), np.ravel(m[0, ::2])
+    m *= 1.9
+    v -= 0.3
+    return np.sum(v * m) + np.sum(w)
+
+
+sample(column_flattened_and_written, lambda r: (r.standard_normal(3),))
