@@ -56,6 +56,20 @@ def test_programs_are_the_same_for_the_same_seed():
     assert [program(s) for s in range(5)][2].text == program(2).text
 
 
+CONSTRUCTS = (
+    ".swapaxes(", ".T", ".reshape(", ".diagonal(", ".transpose(", "[::-1]", "::2]", "[::-2]",
+    ".ravel()", ".view()", "np.split(", "np.copyto(", ".fill(", "out=", "np.add.at(", ".append(",
+    "stir(", "bump(", "two(", "Data(", "Pair(", "Box(", ".u *= ", "[0] *= ", "*= ", "+= ",
+)  # fmt: skip
+
+
+def test_programs_share_memory_in_every_way():
+    """What is in less than three programs of a hundred is not tried."""
+    texts = [program(seed).text for seed in range(400)]
+    shares = {c: sum(c in text for text in texts) / len(texts) for c in CONSTRUCTS}
+    assert {c: share for c, share in shares.items() if share < 0.03} == {}
+
+
 def test_a_wrong_gradient_is_found():
     """The judge sees what differences see: here a step function hides a slope."""
     text = "import numpy as np\ndef f(x):\n    return np.sum(x * int(x[0] * 1e9)) * 1e-9\n"

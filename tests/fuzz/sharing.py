@@ -290,11 +290,16 @@ class Sharing(Views):
     def step_hold(self) -> None:
         """A container or an object that holds two of the cells, often the same one twice."""
         forms = [f for f in FORMS if f not in OBJECTS or "objects" in self.features]
-        form, name = self.r.choice(forms), self.counter("o")
+        form = self.r.choice(forms)
         one, two = self.r.choice(self.cells), self.r.choice(self.cells)
         two = one if self.r.random() < 0.2 else two
         if form in ("Box", "boxes", "list") and self.r.random() < 0.6:
             two = replace(two, text=self.same_view(two))
+        self.hold(form, one, two)
+
+    def hold(self, form: str, one: Cell, two: Cell) -> None:
+        """A holder of two cells."""
+        name = self.counter("o")
         display, places = FORMS[form]
         self.line(f"{name} = {display.format(one.text, two.text)}")
         fixed = {"tuple": places, "Pair": places, "book": places[1:]}.get(form, ())
@@ -471,7 +476,7 @@ class Sharing(Views):
         if "shows" in self.features:
             ways += [self.help_show, self.help_bump, self.help_two]
         ways += [self.help_inner] * bool(self.closures)
-        ways += [self.help_stir] * bool(self.holders)
+        ways += [self.help_stir]
         if ways:
             self.r.choice(ways)()
 
@@ -497,11 +502,16 @@ class Sharing(Views):
 
     def help_stir(self) -> None:
         """A function writes into what its argument holds, or puts something else there."""
-        forms = ("Box", "Data") if self.stirs else ("list",)
-        held = [h for h in self.holders if h.form in forms and h.same is not None]
-        held = [h for h in held if not any(s.closed for s in h.slots)]
-        if not held:
+        form = "Data" if self.stirs else "list"
+        if self.stirs and "objects" not in self.features or not self.open():
             return
+        held = [h for h in self.holders if h.form == form and h.same is not None]
+        held = [h for h in held if not any(s.closed for s in h.slots)]
+        if not held or self.r.random() < 0.3:
+            one = self.r.choice(self.open())
+            two = self.r.choice([c for c in self.open() if c.kind == one.kind])
+            self.hold(form, one, two)
+            held = self.holders[-1:]
         old, new = self.r.choice(held), self.counter("o")
         self.line(f"{new} = stir({old.name})" if self.hands_on else f"stir({old.name})")
         if self.hands_on:

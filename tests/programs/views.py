@@ -251,9 +251,8 @@ def row_flattened_and_written(x):
     m = np.zeros((3, 4)) + x
     v = m[1]
     w = v.ravel()
-    r = np.ascontiguousarray(m[2])
     v *= 1.9
-    r *= w
+    m[2] -= w
     return w * np.sin(m)
 
 
