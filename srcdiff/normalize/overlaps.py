@@ -26,7 +26,7 @@ from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.indexing import item_kind
-from srcdiff.primitives.arguments import outs, spelling
+from srcdiff.primitives.arguments import argument, outs, spelling
 from srcdiff.primitives.effects import mutated_args
 from srcdiff.primitives.operation import Effect, Writing, op_of
 from srcdiff.primitives.ops import Op, is_op
@@ -114,7 +114,8 @@ class _Overlaps(Rewriter):
             return self.stored(stmt, stmt.index)
         call = ir.call_of(stmt)
         if call is not None and op_of(call.fn).writing is Writing.AS_STORED:
-            self.check_line(call.args[0], ir.Const(...), call.args[1], stmt.loc)
+            into, value = argument(call, "dst"), argument(call, "src")
+            self.check_line(into, ir.Const(...), value, stmt.loc)
         if call is not None and _writes_in_parts(call):
             check_order(call, self.kinds, self.group, stmt.loc, "Give it a copy.")
         return self.inside(stmt)
@@ -129,7 +130,9 @@ class _Overlaps(Rewriter):
         copies = {n: self.call(np.copy, ir.Name(n)) for n in near}
         return replace(stmt, index=ir.map_atom(lambda n: copies.get(n.id, n), index))
 
-    def check_line(self, base: ir.Atom, index: ir.Atom, value: ir.Atom, loc: ir.Loc) -> None:
+    def check_line(
+        self, base: ir.Atom | None, index: ir.Atom, value: ir.Atom | None, loc: ir.Loc
+    ) -> None:
         """Refuse to store a line of an array into another one of it that lies otherwise."""
         if type(base) is not ir.Name or type(value) is not ir.Name:
             return
@@ -214,6 +217,8 @@ def _sliced(
     return _Axis(axis.number, axis.step * abs(step or 1), start)
 
 
+_WHOLE = (Op.ASANYARRAY, Op.ASARRAY, Op.REAL, Op.REAL_PART, Op.VIEW)
+"""What gives the array that it is given, or a view of all of that in the same order."""
 _ONE = frozenset((ir.NONE, ir.Const(1), ir.Const(-1)))
 
 
@@ -264,6 +269,8 @@ class _Steps:
         if type(made) is not ir.Call or not op_of(made.fn).gives_array:
             return None
         found = self.whole(_viewed(made), owner)
+        if is_op(rhs, *_WHOLE) and len(rhs.args) == 1 and not rhs.kwargs:
+            return found
         if is_op(rhs, Op.T):
             return found and replace(found, axes=found.axes[::-1])
         if found is None or not rank == len(found.axes) == 1:

@@ -63,13 +63,15 @@ ALIKE = (
     "A[:, 0] = A[1].copy()", "A[:, 0] = A[1] * 1.0", "A[:, 0] += A[1]", "A[:, 0] = y",
     "A[:, 0] = A[0]", "A[0] = A.T[0]", "A[:, i] = A[i]", "A[i:, i] = A[i, i:]",
     "v, w = np.split(y, 2)\n    v[:] = w[::-1]", "np.copyto(A[0], np.flip(A[1]))",
+    "v = A.real.view()[::-1].T[0]\n    A[:, 1] = v",
     "A[i + 1:, i] = A[i, i + 1:]", "for k in range(3):\n        A[k + 1:, k] = A[k, k + 1:]",
 )  # fmt: skip
 OTHERWISE = (
     "A[:, 0] = A[1]", "A[1] = A.T[0]", "v = A[0, 1:]\n    A[1:, 1] = v", "y[:4:2] = y[1:3]",
     "v = y[1:3]\n    for k in range(2):\n        y[:4:2] = v", "A[0] = A.reshape(-1)[::5]",
     "A[:, 2] = A[0] if x[0] > 9.0 else A[2]", "A[i + 1:, i] = A[i + 1, 1:]",
-    "np.copyto(A[:, 2], A[0])", "v = [A[:, 2], A[0]]\n    v[0][...] = v[1]",
+    "np.copyto(A[:, 2], A[0])", "np.copyto(src=A[0], dst=A[:, 2])",
+    "v = [A[:, 2], A[0]]\n    v[0][...] = v[1]",
     "for v in A:\n        A[:, 3] = v", "v = [A[0]]\n    A[:, 2] = v.pop()",
 )  # fmt: skip
 
