@@ -22,12 +22,14 @@ from srcdiff.analysis.links import Link, groups, is_marked, reached, refusal
 from srcdiff.analysis.liveness import live_after
 from srcdiff.analysis.points_to import PointsTo, View, chain_is_steady, view_of
 from srcdiff.ir.frozen import frozen, replace
-from srcdiff.primitives.effects import is_pure, written_into
+from srcdiff.primitives.effects import is_pure, makes_whole, written_into
 from srcdiff.primitives.operation import Result, op_of
 from srcdiff.primitives.ops import CONTAINERS, Op, is_op, which_op
 from srcdiff.primitives.views import (
     is_array_if_any,
+    is_plain_view,
     is_sure_view,
+    is_told_shape,
     makes_c_order,
 )
 
@@ -144,8 +146,8 @@ def is_mirrored(stmt: ir.Stmt) -> bool:
     if type(rhs) is not ir.Call or any(type(a) is ir.Star for a in rhs.args):
         return False
     called = op_of(rhs.fn)
-    view = called.is_whole_view or called.result is Result.STEADY_VIEW
-    return view or is_op(rhs, *_REPEATED)
+    view = called.is_whole_view or called.result is Result.STEADY_VIEW or is_plain_view(rhs)
+    return view or is_op(rhs, *_REPEATED) or makes_whole(rhs)
 
 
 def may_copy(rhs: ir.Rhs) -> bool:
@@ -245,11 +247,15 @@ def _unsure(function: ir.Function, kinds: ir.Kinds) -> Iterator[tuple[str, tuple
             unsure = may_copy(call) or is_op(call, *_BY_ORDER)
             if type(stmt) is not ir.Assign or not unsure or not call.args:
                 continue
-            if not _is_flat(call.args[0], kinds) and not is_sure_view(call, kinds, function):
+            if not _is_sure_shape(call, kinds) and not is_sure_view(call, kinds, function):
                 yield stmt.target.id, ir.names(call.args[0])
 
 
-def _is_flat(base: ir.Atom, kinds: ir.Kinds) -> bool:
-    """Whether an array certainly has one axis at most."""
+def _is_sure_shape(call: ir.Call, kinds: ir.Kinds) -> bool:
+    """Whether a call gives another shape to an array with one axis at most: that is a view.
+
+    What asks for items that lie side by side (`ravel`) copies such an array too where they do not.
+    """
+    base = call.args[0]
     rank = ir.rank_of(kinds.get(base.id, ir.UNKNOWN)) if type(base) is ir.Name else 0
-    return rank is not None and rank < 2
+    return rank is not None and rank < (2 if is_told_shape(call) else 1)

@@ -34,7 +34,7 @@ from srcdiff.autodiff.containers import (
 from srcdiff.errors import InternalError, refused
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.containers import tree_kind
-from srcdiff.primitives.effects import returns_view
+from srcdiff.primitives.effects import makes_object, object_parts, returns_view
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array, is_array_if_any
 from srcdiff.runtime import layout, sequences, trees
@@ -245,6 +245,10 @@ class _Mirror(Lines):
             return self.of(rhs)  # type: ignore[arg-type]
         if is_op(rhs, Op.TUPLE):
             rhs = replace(rhs, fn=list, text=None)
+        if makes_object(rhs.fn):
+            parts = zip(*object_parts(rhs))
+            items = (a for name, value in parts for a in (ir.Const(name), self.of(value)))
+            return ir.Call(ir.make_dict, tuple(items))
         made = on_companions(rhs, self.of)
         if is_op(rhs, Op.ADD) and any(map(self.facts.is_container, rhs.args)):
             # Which is a sum for nobody: a write into an item is one into both lists.

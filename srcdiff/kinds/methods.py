@@ -121,6 +121,8 @@ def _array_method(base: ir.Kind, rest: Args, name: str, kwargs: Kwargs) -> ir.Ki
         return _reshape((base, rest[0] if len(rest) == 1 else ir.Tuple(rest)), {}) or ir.UNKNOWN
     if name in ("fill", "sort", "partition", "put", "itemset", "resize", "setflags"):
         return ir.NoneKind()
+    if name == "view" and not rest and not kwargs:
+        return base
     if name in ("compress", "view") or name not in PURE_METHODS:
         return ir.UNKNOWN
     return probe(ir.Method(name), (base, *rest), kwargs) or ir.UNKNOWN

@@ -361,7 +361,7 @@ class _InPlace(Rewriter):
         if not _changes_dtype(call.args[1], kind, self.kinds):
             return stmt
         dtype = ir.Ref(f"np.{kind.dtype}", getattr(np, str(kind.dtype)))
-        wide = self.temp(replace(call, text=None))
+        wide = self.temp(replace(call, text=None, role=None))
         return ir.Assign(stmt.target, ir.Call(ir.Method("astype"), (wide, dtype)), stmt.loc)
 
     def in_item(self, stmt: ir.AugAssign, index: ir.Atom, op: str) -> ir.Stmt:

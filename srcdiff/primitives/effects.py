@@ -169,6 +169,16 @@ def object_parts(call: ir.Call) -> tuple[tuple[str, ...], tuple[ir.Atom, ...]]:
     return tuple(str(k) for k, _ in call.kwargs), tuple(v for _, v in call.kwargs)
 
 
+def makes_whole(call: ir.Call) -> bool:
+    """Whether a call makes an object that has nothing but what the call gives it."""
+    if not makes_object(call.fn) or is_op(call, Op.LIKE_OBJECT):
+        return False
+    names, values = object_parts(call)
+    cls = call.args[0].value if is_op(call, Op.INSTANCE) else call.fn  # type: ignore[union-attr]
+    more = {k for k in records.class_values(cls) if not k.startswith("__")}  # type: ignore[arg-type]
+    return len(names) == len(values) and more.issubset(names)
+
+
 # --- what has an effect --------------------------------------------------------------------------
 
 

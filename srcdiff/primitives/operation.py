@@ -83,6 +83,7 @@ class Writing(Choice):
 
     AT_ONCE = "when it has read its operands"
     IN_PARTS = "when a part of its operands may be still to be read"
+    AS_STORED = "as a store does: at once, but item by item along a single axis"
     UNSURE = "or not, which depends on the version of NumPy"
 
 
@@ -655,6 +656,7 @@ _MEMORY: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("scipy.special", "lambertw h1vp h2vp", {"turns_complex": True}),
     ("numpy", "concatenate stack ptp fill_diagonal place put putmask",
      {"writing": Writing.IN_PARTS}),
+    ("numpy", "copyto", {"writing": Writing.AS_STORED}),
     ("numpy.fft", "hfft irfft2", {"writing": Writing.UNSURE}),
     ("scipy.ndimage", """
         convolve convolve1d correlate correlate1d gaussian_filter gaussian_filter1d uniform_filter

@@ -145,6 +145,7 @@ class Op(Choice):
     TOLIST = ".tolist()"
     UPDATE = ".update()"
     VALUES = ".values()"
+    VIEW = ".view()"
 
     # functions of NumPy
     ABSOLUTE = "numpy.absolute"

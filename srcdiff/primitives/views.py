@@ -33,7 +33,7 @@ def is_sure_view(rhs: ir.Rhs, kinds: ir.Kinds, function: ir.Function) -> bool:
         )
     if is_op(rhs, Op.GETITEM):
         return _is_basic(rhs.args[1], kinds)
-    if op_of(rhs.fn).result is Result.SURE_VIEW:
+    if op_of(rhs.fn).result is Result.SURE_VIEW or is_plain_view(rhs):
         return True
     if is_op(rhs, Op.ARRAY, *_SAME):
         plain = len(rhs.args) == 1 and not rhs.kwargs and is_op(rhs, *_SAME)
@@ -41,6 +41,11 @@ def is_sure_view(rhs: ir.Rhs, kinds: ir.Kinds, function: ir.Function) -> bool:
     if gives_back(rhs, kinds):
         return True
     return is_reshaping(rhs) and _in_c_order(rhs.args[0], kinds, function)
+
+
+def is_plain_view(call: ir.Call) -> bool:
+    """Whether a call is `y.view()`, which has the dtype and the class of `y`."""
+    return is_op(call, Op.VIEW) and len(call.args) == 1 and not call.kwargs
 
 
 def _is_basic(index: ir.Atom, kinds: ir.Kinds) -> bool:
@@ -59,6 +64,12 @@ def is_reshaping(rhs: ir.Rhs) -> bool:
     if type(rhs) is not ir.Call or not op_of(rhs.fn).means(Meaning.SHAPED):
         return False
     return not asks_order(rhs) and not asks_copy(rhs)
+
+
+def is_told_shape(call: ir.Call) -> bool:
+    """Whether a call is `reshape`, which is told a shape, and no `ravel`."""
+    called = op_of(call.fn)
+    return called.is_shaped and called.axes is not None and bool(called.axes.named)
 
 
 def asks_order(call: ir.Call) -> bool:

@@ -111,10 +111,15 @@ def own_dict(x: Any) -> dict[str, Any]:
 
 def with_defaults(x: Any) -> dict[str, Any]:
     """What an object holds, by name, and the plain values that its class alone has."""
-    if isinstance(x, tuple):
-        return attributes(x)
-    held = ChainMap(*map(dict, map(vars, type(x).__mro__)))
-    return {**{k: v for k, v in held.items() if _is_plain(v)}, **attributes(x)}
+    return {**class_values(type(x)), **attributes(x)}
+
+
+def class_values(cls: type) -> dict[str, Any]:
+    """The plain values that a class has, which its objects show; a named tuple shows its own."""
+    if issubclass(cls, tuple):
+        return {}
+    held = ChainMap(*map(dict, map(vars, cls.__mro__)))
+    return {k: v for k, v in held.items() if _is_plain(v)}
 
 
 def _is_plain(x: Any) -> bool:

@@ -7,9 +7,10 @@ import functools
 import os
 import time
 from collections import Counter
+from typing import Any
 
 from srcdiff.driver.options import VALIDATE
-from tests.fuzz.judge import INVALID, PARTS, Verdict, judge_forward, judge_text
+from tests.fuzz.judge import EVERYTHING, INVALID, Verdict, judge_text, turn
 from tests.fuzz.programs import Program, program
 from tests.fuzz.reduce import reduced
 from tests.fuzz.statements import ALL
@@ -42,14 +43,8 @@ def main() -> None:
 
 
 def _judged(seed: int, text: str, made: Program, options: argparse.Namespace) -> Verdict:
-    """The verdict on a text, in the mode and to the order asked for.
-
-    Of one program in three all is judged, of one the tangent too: every text takes time.
-    """
-    if options.forward:
-        return judge_forward(text, made.args)
-    parts = "gradient" if options.order > 1 else PARTS[seed % len(PARTS)]
-    return judge_text(text, made.args, order=options.order, parts=parts)
+    """The verdict on a text, by what is asked for or has its turn."""
+    return judge_text(text, made.args, options.parts or turn(seed))
 
 
 def _report(seed: int, made: Program, verdict: Verdict, options: argparse.Namespace) -> None:
@@ -73,8 +68,9 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--order", type=int, default=1, choices=(1, 2))
-    parser.add_argument("--forward", action="store_true", help="judge tangents")
+    parts: dict[str, Any] = {"dest": "parts", "action": "store_const"}
+    parser.add_argument("--all", const=EVERYTHING, help="judge all, not in turn", **parts)
+    parser.add_argument("--forward", const=("forward",), help="judge tangents alone", **parts)
     parser.add_argument("--validate", action="store_true", help="run every pass as well")
     parser.add_argument("--without", nargs="*", default=[], help="features to leave out")
     parser.add_argument("--only", nargs="*", default=[], help="features to use")

@@ -68,6 +68,15 @@ KEPT = ("w", "w", "w[...]", "w.T.T", "np.asarray(w)")
 BUMPS = ("{0} += s", "{0} *= s", "{0}[1:] *= s", "{0}[::-1][:2] -= s", "q = {0}; q *= s",
          "q = {0}[::-1]; q[1:] += s * q[:-1]", "{0}[...] = {0} * s", "{0}[:] = {0}[::-1] * s",
          "{0} = {0}[::-1]; {0} *= s", "q = {0}; {0} = q * s; q += s")  # fmt: skip
+STIRRED = """
+
+def stir(o):
+    {}
+    return {}
+"""
+STIRS = ("{0} *= 0.7", "{1} = {0}[::-1]", "{0}[1:] += 0.5 * {1}[:-1]", "{0}, {1} = {1}, {0}",
+         "{1}.T[0] -= 0.2", "q = {0}; q -= 0.3 * {1}", "{0} = {1}.copy()")  # fmt: skip
+"""What a function does with the two arrays that its argument holds."""
 GIVEN = ("{0}", "{0}[::-1]", "{0}.T.T", "None", "np.flip({0})")
 """What a function gives back that writes into its argument: nothing, or all of that."""
 TWO = ("a += 0.5 * b; b *= 0.7", "a[1:] = b[:-1] * a[1:]", "a *= b; b -= a", "b[0] = a[-1]",
@@ -109,9 +118,15 @@ FORMS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Data": ("Data({0}, {1})", (".u", ".w")),
     "Pair": ("Pair({0}, {1})", (".u", ".w")),
     "inner": ("Data([{0}, {1}], {0})", (".u[0]", ".u[1]", ".w")),
+    "deep": ("Data(Data({0}, {1}), {0})", (".u.u", ".u.w", ".w")),
+    "boxes": ("[Box({0}, {1}), Data({1}, {0})]", ("[0].u", "[1].u", "[-1].w")),
+    "named": ('{{"u": Data({0}, {1}), "w": {1}}}', ('["u"].u', '["u"].w', '["w"]')),
 }
 """How a holder of two arrays is written, and its slots."""
-OBJECTS = frozenset({"Box", "Data", "Pair", "inner"})
+OBJECTS = frozenset({"Box", "Data", "Pair", "inner", "deep", "boxes", "named"})
+THREE = {"rows": (0, 1, 1), "book": (0, 1, 0), "inner": (0, 1, 0), "deep": (0, 1, 0),
+         "boxes": (0, 1, 0), "named": (0, 1, 1)}  # fmt: skip
+"""Which of the two arrays is in which slot, where there are three."""
 AGAIN = {"list": ("{}[:]", "list({})", "{}.copy()", "[*{}]"), "dict": ("dict({})", "{}.copy()")}
 """Other holders of the same arrays."""
 
@@ -127,7 +142,11 @@ def preamble(writer: Sharing) -> dict[str, str]:
         kept=r.choice(KEPT), bump=_lines(r.choice(BUMPS).format(attribute), 8),
         given=r.choice(GIVEN).format("self.u"), part=f"self.u{part}",
     )  # fmt: skip
+    writer.stirs, writer.hands_on = r.random() < 0.5, r.random() < 0.7
+    places = ("o.u", "o.w") if writer.stirs else ("o[0]", "o[-1]")
+    stir = "; ".join(r.sample(STIRS, r.choice([1, 2, 2]))).format(*places)
     return {
+        "stir": STIRRED.format(_lines(stir, 4), "o" if writer.hands_on else "None"),
         "Box": box, "Data": DATA, "Pair": PAIR, "show": SHOW.format(text.format("a")),
         "bump": BUMP.format(_lines(r.choice(BUMPS).format("a"), 4), given.format("a")),
         "two": PAIRED.format(_lines(r.choice(TWO), 4), writer.given_two),
@@ -157,6 +176,8 @@ class Sharing(Views):
         self.total = ""
         self.shown: Callable[[Lengths], Lengths] = tuple
         self.gives, self.given_two = False, ""
+        self.stirs = self.hands_on = False
+        self.closures: list[tuple[str, Kind]] = []
 
     def write_mingle(self, loop: bool) -> None:
         """A walk from one array, or from two of one kind."""
@@ -168,7 +189,7 @@ class Sharing(Views):
         kind = self.scope.names[first]
         others = [n for n in self.scope.of(kind) if n != first and n not in self.scope.constant]
         self.cells = [Cell(n, kind) for n in [first, *others[:1]]]
-        self.holders, self.values = [], []
+        self.holders, self.values, self.closures = [], [], []
         self.step_view()
         self.mingled(self.r.randint(4, 12) if self.indent == 1 else self.r.randint(2, 5))
         for _ in range(self.r.choice([1, 2, 3])):
@@ -193,6 +214,8 @@ class Sharing(Views):
             self.step_read: 3, self.step_hold: 4, self.step_again: 1, self.step_slot: 3,
             self.step_rebind: 1, self.step_help: 3, self.step_swap: 1, self.step_branch: 1,
             self.step_loop: 1, self.step_each: 1, self.step_drop: 2, self.step_value: 3,
+            self.step_parts: 2, self.step_call: 2, self.step_inner: 1, self.step_grow: 2,
+            self.step_choice: 1,
         }  # fmt: skip
         for step in self.r.choices(list(steps), list(steps.values()), k=count):
             step()
@@ -237,21 +260,53 @@ class Sharing(Views):
         same = [t for t, f in options.items() if f(cell.kind.lengths) == cell.kind.lengths]
         return self.r.choice(["{}", *same]).format(cell.text)
 
+    def step_parts(self) -> None:
+        """Names for two parts of the memory, which are apart or overlap."""
+        cell = self.r.choice(self.cells)
+        n, *rest = cell.kind.lengths
+        if n < 2:
+            return
+        text, first, second = self.r.choice([
+            ("np.split({}, [1])", 1, n - 1), ("{0}[:1], {0}[1:]", 1, n - 1),
+            ("{0}[:-1], {0}[1:]", n - 1, n - 1), ("{0}, {0}[::-1]", n, n),
+            ("np.array_split({}, 2)", -(-n // 2), n // 2),
+            ("{0}[::2], {0}[1::2]", -(-n // 2), n // 2),
+            *([("{0}[0], {0}[-1]", 0, 0)] * 2 if rest else []),
+        ])  # fmt: skip
+        kinds = [Kind((k, *rest) if k else (*rest,)) for k in (first, second)]
+        names = [self.counter("v"), self.counter("v")]
+        self.line(f"{', '.join(names)} = {text.format(cell.text)}")
+        for name, kind in zip(names, kinds, strict=True):
+            self.bind(name, kind)
+            self.cells.append(Cell(name, kind, cell.closed))
+
+    def step_choice(self) -> None:
+        """A name for one view or another."""
+        cell = self.r.choice(self.cells)
+        others = [c for c in self.cells if c.kind == cell.kind and c.closed == cell.closed]
+        one, two = self.same_view(cell), self.same_view(self.r.choice(others))
+        self.named_cell(f"{one} if {self.condition()} else {two}", cell.kind, cell.closed)
+
     def step_hold(self) -> None:
         """A container or an object that holds two of the cells, often the same one twice."""
         forms = [f for f in FORMS if f not in OBJECTS or "objects" in self.features]
-        form, name = self.r.choice(forms), self.counter("o")
+        form = self.r.choice(forms)
         one, two = self.r.choice(self.cells), self.r.choice(self.cells)
         two = one if self.r.random() < 0.2 else two
-        if form == "Box" and self.r.random() < 0.6:
+        if form in ("Box", "boxes", "list") and self.r.random() < 0.6:
             two = replace(two, text=self.same_view(two))
+        self.hold(form, one, two)
+
+    def hold(self, form: str, one: Cell, two: Cell) -> None:
+        """A holder of two cells."""
+        name = self.counter("o")
         display, places = FORMS[form]
         self.line(f"{name} = {display.format(one.text, two.text)}")
-        first = {"rows": (one, two, two), "book": (one, two, one), "inner": (one, two, one)}
         fixed = {"tuple": places, "Pair": places, "book": places[1:]}.get(form, ())
+        cells = [(one, two)[k] for k in THREE.get(form, (0, 1))]
         self.held(name, form, [
             Cell(name + place, cell.kind, cell.closed, place in fixed)
-            for place, cell in zip(places, first.get(form, (one, two)), strict=True)
+            for place, cell in zip(places, cells, strict=True)
         ])  # fmt: skip
 
     def held(self, name: str, form: str, slots: Iterable[Cell]) -> None:
@@ -312,6 +367,24 @@ class Sharing(Views):
         value = self.amount(kind) if kind.rank else self.of(NUMBER, 1)
         self.line(f"{place} {self.r.choice(['=', '=', '+=', '-=', '*='])} {value}")
 
+    def step_call(self) -> None:
+        """A function of NumPy that writes into what it is given."""
+        open_ = self.open()
+        if not open_:
+            return
+        cell = self.r.choice(open_)
+        value, number, text = self.amount(cell.kind), self.of(NUMBER, 0), cell.text
+        forms = [
+            f"np.copyto({text}, {value})", f"{text}.fill({number})", f"np.sin({text}, out={text})",
+            f"np.add.at({text}, {self.indices(cell.kind.lengths[0], 2)}, {number})",
+            f"np.maximum({text}, 0.9 * {value}, out={text})", f"np.put({text}, [0, -1], {number})",
+            f"np.add({text}, 0.5 * {value}, out={text})", f"np.negative({text}, out={text})",
+            f"np.cos(0.5 * {value}, out={text})",
+        ]  # fmt: skip
+        if cell.kind.rank == 2:
+            forms += [f"np.fill_diagonal({text}, {number})"] * 2
+        self.line(self.r.choice(forms))
+
     def step_read(self) -> None:
         """A number, or an array of its own, that depends on what is there now."""
         cell = self.r.choice(self.cells)
@@ -324,6 +397,7 @@ class Sharing(Views):
         value = self.r.choice([
             f"np.sum({cell.text} * {other.text})", f"np.sum(np.sin({cell.text}))",
             f"{cell.text}{self.place(cell.kind)} ** 2",
+            *([f"np.sum({self.same_view(cell)}.diagonal() ** 2)"] * (cell.kind.rank - 1)),
             f"{cell.text}{self.place(cell.kind)} * {other.text}{self.place(other.kind)}",
         ])  # fmt: skip
         self.line(f"{self.total} {self.r.choice(['+=', '-='])} 0.3 * {value}")
@@ -369,7 +443,8 @@ class Sharing(Views):
     def step_slot(self) -> None:
         """Into a slot, or under a name, another cell of its kind or a view of one."""
         open_ = self.open(binds=True)
-        slots = [c for c in open_ if not c.text.isidentifier()] or open_
+        slots = [c for c in open_ if not c.text.isidentifier()]
+        slots = slots if slots and self.r.random() < 0.7 else open_
         if not slots:
             return
         slot = self.r.choice(slots)
@@ -400,8 +475,73 @@ class Sharing(Views):
         ways = [self.help_by_methods] * ("objects" in self.features and bool(self.holders))
         if "shows" in self.features:
             ways += [self.help_show, self.help_bump, self.help_two]
+        ways += [self.help_inner] * bool(self.closures)
+        ways += [self.help_stir]
         if ways:
             self.r.choice(ways)()
+
+    def step_inner(self) -> None:
+        """A function inside that writes into what it sees, or shows it."""
+        open_ = self.open(binds=True)
+        if self.indent > 1 or not open_:
+            return
+        cell, name = self.r.choice(open_), self.counter("c")
+        local = cell.text.isidentifier()  # and bound in the function it would be another name
+        ways = [w for w in BUMPS if not (local and re.search(r"(^|; )\{0\} [-+*]?=", w))]
+        with self.block(f"def {name}(s):"):
+            for line in self.r.choice(ways).format(cell.text).split("; "):
+                self.line(line)
+            self.line(f"return {self.same_view(cell)}")
+        self.closures.append((name, cell.kind))
+        self.help_inner()
+
+    def help_inner(self) -> None:
+        """A call of a function inside."""
+        name, kind = self.r.choice(self.closures)
+        self.called(f"{name}({self.of(NUMBER, 0)})", kind, True)
+
+    def help_stir(self) -> None:
+        """A function writes into what its argument holds, or puts something else there."""
+        form = "Data" if self.stirs else "list"
+        if self.stirs and "objects" not in self.features or not self.open():
+            return
+        held = [h for h in self.holders if h.form == form and h.same is not None]
+        held = [h for h in held if not any(s.closed for s in h.slots)]
+        if not held or self.r.random() < 0.3:
+            one = self.r.choice(self.open())
+            two = self.r.choice([c for c in self.open() if c.kind == one.kind])
+            self.hold(form, one, two)
+            held = self.holders[-1:]
+        old, new = self.r.choice(held), self.counter("o")
+        self.line(f"{new} = stir({old.name})" if self.hands_on else f"stir({old.name})")
+        if self.hands_on:
+            slots = [replace(s, text=new + s.text.removeprefix(old.name)) for s in old.slots]
+            self.held(new, old.form, slots)
+
+    def step_grow(self) -> None:
+        """A list of arrays gets longer, or another one has views of its items."""
+        lists = [h for h in self.holders if h.form == "list" and h.same is not None]
+        if not lists:
+            return
+        old, new = self.r.choice(lists), self.counter("o")
+        kind = old.slots[0].kind
+        closed = any(s.closed for s in old.slots)
+        cells = [c for c in self.cells if c.kind == kind and c.closed == closed]
+        cell = self.r.choice(cells or [old.slots[0]])
+        q = self.counter("q")
+        text = self.same_view(replace(cell, text=q))
+        form = self.r.choice(["append", "insert", "pop", "views", "views", "zipped"])
+        if form in ("append", "insert"):
+            self.line(f"{old.name}.{form}({'0, ' * (form == 'insert')}{self.same_view(cell)})")
+        elif form == "pop":
+            self.line(f"{old.name}.append({cell.text})")
+            self.named_cell(f"{old.name}.pop({self.r.choice(['', '0'])})", kind, closed)
+        else:
+            other = self.r.choice(lists)
+            pairs = f"{q}, _ in zip({old.name}, {other.name})"
+            each = pairs if form == "zipped" else f"{q} in {old.name}"
+            self.line(f"{new} = [{text} for {each}]")
+            self.held(new, "list", [Cell(new + p, kind, closed) for p in ("[0]", "[-1]")])
 
     def help_show(self) -> None:
         """A function gives a view of its argument."""

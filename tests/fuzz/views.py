@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from math import prod
 from typing import ClassVar
 
-from tests.fuzz.kinds import ROWS, Kind, matrix, vector
+from tests.fuzz.kinds import INT, ROWS, Kind, matrix, vector
 from tests.fuzz.stores import Stores
 
 Lengths = tuple[int, ...]
@@ -41,12 +41,16 @@ ANY: Mapping[str, Callable[[Lengths], Lengths]] = {
     "np.split({}, [1])[1]": _shorter, "np.array_split({}, 2)[0]": lambda n: (-(-n[0] // 2), *n[1:]),
     "np.moveaxis({}, 0, -1)": lambda n: (*n[1:], n[0]), "np.real({})": _all, "{}.real": _all,
     "{}[None][0]": _all, "np.expand_dims({}, 0)[0]": _all, "{0}.reshape({0}.shape)": _all,
-    "np.moveaxis({}[None], 0, -1)[..., 0]": _all, "{}[1:][::-1]": _shorter,
+    "np.moveaxis({}[None], 0, -1)[..., 0]": _all, "{}[1:][::-1]": _shorter, "{}.view()": _all,
+    "{}[None].swapaxes(0, 1)[:, 0]": _all, "np.swapaxes({}[..., None], 0, -1)[0]": _turned,
+    "{}.T[::-1]": _turned, "{0}.reshape({0}.shape)[::-1]": _all,
 }  # fmt: skip
 OF_VECTORS: Mapping[str, Callable[[Lengths], Lengths]] = {
     "{}[:, None]": lambda n: (*n, 1), "np.expand_dims({}, 0)": lambda n: (1, *n),
     "np.atleast_2d({})": lambda n: (1, *n), "{}[::2]": lambda n: (-(-n[0] // 2),),
     "{}[::-2]": lambda n: (-(-n[0] // 2),), "np.array_split({}, 2)[1]": lambda n: (n[0] // 2,),
+    "{}[::-2][::-1]": lambda n: (-(-n[0] // 2),), "{}.reshape(1, -1)": lambda n: (1, *n),
+    "{}.reshape(-1, 1)[::-1]": lambda n: (*n, 1), "{}[1:][::2]": lambda n: (n[0] // 2,),
 }  # fmt: skip
 OF_MATRICES: Mapping[str, Callable[[Lengths], Lengths]] = {
     "{}.swapaxes(0, 1)": _turned, "np.swapaxes({}, 0, 1)": _turned, "np.rollaxis({}, 1)": _turned,
@@ -57,6 +61,9 @@ OF_MATRICES: Mapping[str, Callable[[Lengths], Lengths]] = {
     "np.array_split({}, 2, axis=1)[1]": lambda n: (n[0], n[1] // 2), "np.rot90({}, 2)": _all,
     "np.rot90({}, -1)": _turned, "{}.transpose(1, 0)": _turned, "{}[::-1, ::-1]": _all,
     "{}[::2]": lambda n: (-(-n[0] // 2), n[1]), "{}[1:, ::2]": lambda n: (n[0] - 1, -(-n[1] // 2)),
+    "{}.swapaxes(0, 1)[::-2]": lambda n: (-(-n[1] // 2), n[0]), "{}.swapaxes(-1, -2)": _turned,
+    "{}[:, None].transpose(2, 1, 0)[:, 0]": _turned, "{}.T[1:]": lambda n: (n[1] - 1, n[0]),
+    "{}[:, ::-2]": lambda n: (n[0], -(-n[1] // 2)), "{}[::-1].T[0]": lambda n: n[:1],
 }  # fmt: skip
 PERHAPS: Mapping[str, Callable[[Lengths], Lengths]] = {
     "{}.ravel()": _flat, "np.ravel({})": _flat, "{}.reshape(-1)": _flat,
@@ -64,11 +71,17 @@ PERHAPS: Mapping[str, Callable[[Lengths], Lengths]] = {
 }  # fmt: skip
 """Views where the memory lies in order, which often nobody can tell."""
 READ_ONLY: Mapping[str, Callable[[Lengths], Lengths]] = {
-    "{}.diagonal().copy()": _least, "np.diagonal({}).copy()": _least, "np.diagonal({})": _least,
+    "{}.diagonal()": _least, "{}.T.diagonal()": _least, "np.diagonal({})": _least,
     "np.broadcast_to({0}, {0}.shape)": _all, "np.broadcast_to({0}, (2, *{0}.shape))[1]": _all,
-    "np.broadcast_to({0}, {0}.shape).copy()": _all, "1.0 * np.broadcast_to({0}, {0}.shape)": _all,
 }  # fmt: skip
-"""Views that are refused where something is written into what they show, and copies of them."""
+"""Views that are refused where something is written into what they show."""
+COPIED: Mapping[str, Callable[[Lengths], Lengths]] = {
+    "{}.diagonal().copy()": _least, "np.diagonal({}).copy()": _least,
+    "(0.5 * {}[::-1].diagonal())": _least, "(np.diagonal({}.T[::-1]) * 1.0)": _least,
+    "np.broadcast_to({0}, {0}.shape).copy()": _all, "(1.0 * np.broadcast_to({0}, {0}.shape))": _all,
+    "np.diag({}[:2, :2]).copy()": lambda n: (2,), "(np.einsum('ij->ji', {}) + 0.0)": _turned,
+}  # fmt: skip
+"""Copies of them."""
 
 
 class Views(Stores):
@@ -125,10 +138,18 @@ class Views(Stores):
             options = dict(PERHAPS)
         elif chance < 0.09 and kind.rank == 2:
             options, writable = dict(READ_ONLY), False
-        elif chance < 0.1 and kind.rank == 2 and kind.lengths[0] == kind.lengths[1]:
-            options = {"np.einsum('ii->i', {})": _least, "np.diag({}).copy()": _least}
+        elif chance < 0.12 and kind.rank == 2 and min(kind.lengths) > 1:
+            options = dict(COPIED)
+        elif chance < 0.2 and kind.lengths[0] > 1 and self.scope.of(INT):
+            return self.window(name, kind)
         text, lengths = self.r.choice(list(options.items()))
         return text.format(name), Kind(lengths(kind.lengths)), writable
+
+    def window(self, name: str, kind: Kind) -> tuple[str, Kind, bool]:
+        """A view of which a counter says where it begins."""
+        k, n = self.r.choice(self.scope.of(INT)), kind.lengths[0] - 1
+        forms = [f"{k} % 2:{k} % 2 + {n}", f"{k} % 2:][:{n}", f"::-1][{k} % 2:][:{n}"]
+        return f"{name}[{self.r.choice(forms)}]", Kind((n, *kind.lengths[1:])), True
 
     def second_update(self, names: list[str], read_only: set[str]) -> None:
         """An operator in place on one of the names."""

@@ -378,6 +378,14 @@ def tangent_of_double(x):
 
 srcdiff.jvp(double, (3.0,), (1.0,))
 """,
+    "A column of an array filled from another row of it": """
+def f(x):
+    A = np.outer(x, x)
+    A[:, 2] = A[0]
+    return np.sum(A * A)
+
+srcdiff.grad(f)(np.arange(3.0))
+""",
     "A diagonal filled from the array itself": """
 def f(x):
     A = np.outer(x, x)

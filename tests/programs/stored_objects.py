@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -369,3 +370,103 @@ sample(
     lambda r: (Network([r.uniform(0.3, 0.9, 2), r.uniform(0.3, 0.9, 2)]), r.uniform(0.3, 0.9, 2)),
     inputs=(0, 1),
 )
+
+
+# --- objects that hold one array, which is written into -------------------------------------------
+
+
+@dataclass
+class Two:
+    u: object
+    w: object
+
+
+class Both(NamedTuple):
+    u: object
+    w: object
+
+
+def object_beside_what_it_holds(x):
+    y = x * 2.0
+    z = y
+    z[:2] -= 0.5
+    return 1.5, Both(z, 0.4), z
+
+
+sample(object_beside_what_it_holds, lambda r: (r.standard_normal(4),), order2=False)
+
+
+def object_in_a_dict_beside_what_it_holds(x):
+    y = x * 1.5
+    y += 0.3
+    held = {"both": Two(y, x), "one": y}
+    y[1:] *= 2.0
+    return np.sum(held["both"].u * held["one"]) + np.sum(held["both"].w)
+
+
+sample(object_in_a_dict_beside_what_it_holds, lambda r: (r.standard_normal(4),))
+
+
+def object_of_an_array_and_a_view(x):
+    y = x * 1.5
+    z = y[::-1]
+    held = Two(y, z)
+    z[1:] *= 2.0
+    return held
+
+
+sample(object_of_an_array_and_a_view, lambda r: (r.standard_normal(4),), order2=False)
+
+
+def objects_of_one_array(x):
+    y = x * 1.5
+    held = [Two(y, y[::-1]), Two(x, y)]
+    for k in range(3):
+        held[k % 2].u[1:] *= 2.0
+        held[k % 2].w = held[(k + 1) % 2].u
+    return np.sum(held[0].w * held[1].u)
+
+
+sample(objects_of_one_array, lambda r: (r.standard_normal(4),))
+
+
+def objects_of_windows(x):
+    y = x * 1.5
+    held = []
+    for k in range(3):
+        held.append(Two(y[k % 2 :], y[::-1]))
+        y[1:] *= x[:-1]
+    total = 0.0
+    for two in held:
+        two.u[0] *= 0.5
+        total += np.sum(two.u[1:3]) * two.w[0]
+    return total + np.sum(y)
+
+
+sample(objects_of_windows, lambda r: (r.standard_normal(4),))
+
+
+def objects_with_numbers_beside_arrays(x):
+    y = x * 1.5
+    held = [Two(y, x[0]), Two(y[::-1], x[1])]
+    for k in range(3):
+        held[k % 2].u[1:] *= held[k % 2].w
+        held[k % 2].w = held[k % 2].w * x[2]
+    return np.sum(held[0].u * held[1].u) + held[0].w
+
+
+sample(objects_with_numbers_beside_arrays, lambda r: (r.standard_normal(4),))
+
+
+def named_tuple_in_two_places(x):
+    y = x * 1.5
+    y[1:] *= 2.0
+    both = Both(y, y)
+    held = {"p": both, "q": [both, Both(y, x)]}
+    for k in range(2):
+        held["q"][k].u[0] += x[k]
+    u, w = held["p"]
+    return np.sum(u * w) + np.sum(held["q"][1].w)
+
+
+sample(named_tuple_in_two_places, lambda r: (r.standard_normal(4),))

@@ -231,3 +231,40 @@ def real_part_of_complex_numbers_written(x):
 
 
 sample(real_part_of_complex_numbers_written, lambda r: (r.standard_normal(4),))
+
+
+def method_view_written(x):
+    y = x * 2.0
+    v = y.view()
+    y *= x
+    v[1:] *= 2.0
+    for k in range(2):
+        v = v[::-1].view()
+        v[k] -= y[k + 1]
+    return np.sum(v * y) + v
+
+
+sample(method_view_written, lambda r: (r.standard_normal(4),))
+
+
+def row_flattened_and_written(x):
+    m = np.zeros((3, 4)) + x
+    v = m[1]
+    w = v.ravel()
+    v *= 1.9
+    m[2] -= w
+    return w * np.sin(m)
+
+
+sample(row_flattened_and_written, lambda r: (r.standard_normal(4),))
+
+
+def column_flattened_and_written(x):
+    m = np.zeros((3, 3)) + x
+    v, w = m[:, 1].ravel(), np.ravel(m[0, ::2])
+    m *= 1.9
+    v -= 0.3
+    return np.sum(v * m) + np.sum(w)
+
+
+sample(column_flattened_and_written, lambda r: (r.standard_normal(3),))
