@@ -183,7 +183,9 @@ def reached(made: Derivative, outputs: Any, kinds: Mapping[str, ir.Kind]) -> fro
         request = replace(made.request, outputs=outputs, allow_unused=True)
         state = analysed(made.primal, request, kinds, ir.HOST)
         assert state.facts is not None
-        return state.facts.active & {i.param for i in request.inputs}
+        places = {} if state.fields is None else state.fields.places
+        found = (places.get(n, (n,))[0] for n in state.facts.active.intersection(state.inputs))
+        return frozenset(found) & {i.param for i in request.inputs}
 
     key = "reached", repr(outputs), *sorted((n, repr(k)) for n, k in kinds.items())
     return made_once(made, key, reach)

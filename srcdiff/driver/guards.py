@@ -31,7 +31,7 @@ from srcdiff.frontend.source.code_objects import all_codes, is_only_filled
 from srcdiff.ir import kinds as kind_types
 from srcdiff.ir.frozen import state
 from srcdiff.kinds.lattice import LARGE, key_of
-from srcdiff.primitives.registry import is_users, user_rules
+from srcdiff.primitives.registry import folder, is_users, user_rules
 from srcdiff.runtime import records
 from srcdiff.runtime.copies import PLAIN
 from srcdiff.runtime.service import is_derivative, is_jacobian
@@ -445,12 +445,13 @@ def _with_version(module: str) -> str:
 
 @functools.cache
 def _of_ours() -> tuple[str, ...]:
-    """What else makes modules: srcdiff by its files, and whether Python keeps assertions."""
-    return (str(sys.flags.optimize), *sorted(_files(Path(__file__).parents[1])))
+    """What else makes modules: srcdiff and its rules by their files, and if Python asserts."""
+    ours = {*_files(Path(__file__).parents[1]), *_files(folder())}
+    return (str(sys.flags.optimize), *sorted(ours))
 
 
-def _files(folder: Path) -> Iterator[str]:
-    """The files of a package, when they were written and how long they are."""
-    for path in folder.rglob("*.py"):
+def _files(place: Path) -> Iterator[str]:
+    """The files below a place, when they were written and how long they are."""
+    for path in place.rglob("*.py"):
         found = path.stat()
-        yield f"{path.relative_to(folder)} {found.st_mtime_ns} {found.st_size}"
+        yield f"{path.relative_to(place)} {found.st_mtime_ns} {found.st_size}"

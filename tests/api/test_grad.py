@@ -843,7 +843,9 @@ def test_items_of_any_number_of_arguments_that_are_not_used():
     zeros = {"materialize_grads": True}
     first, second = srcdiff.grad(constant, (0, 1), **zeros)(X, 2.0)
     assert first.shape == (3,) and not first.any() and second == 0.0
-    close(srcdiff.jacobian(three, 3)(X, Y, X, X[:2]), np.zeros((3, 2)))
+    close(srcdiff.jacobian(three, 3, unused="zeros")(X, Y, X, X[:2]), np.zeros((3, 2)))
+    with pytest.raises(srcdiff.errors.UnusedInputError, match=r"`xs\[3\]`, which is not used"):
+        srcdiff.jacobian(three, 3)(X, Y, X, X[:2])
     params, model = {"w": X[:2], "v": 1.0}, types.SimpleNamespace(w=X, b=2.0)
     inputs = ("params['w']", "model.w", "model.b")
     for zero, like in zip(srcdiff.grad(held, inputs, **zeros)(X, params, model), (X[:2], X, 2.0)):
