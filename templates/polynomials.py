@@ -23,8 +23,9 @@ def polyval(p, x):
         d[p] += np.ravel(d[z]) @ conj(np.vander(np.ravel(x), len(p)))
     else:
         one, n = (1,) * (np.ndim(p) - 1), len(p)
-        slope = np.polyval(p[:-1] * np.reshape(np.arange(n - 1, 0, -1), (-1,) + one), x)
-        d[x] += unbroadcast(d[z] * conj(slope), x)
+        # With the zeros first, of which a derivative of constants has nothing else.
+        rows = np.roll(p * np.reshape(np.arange(n - 1, -1, -1), (-1,) + one), 1, 0)
+        d[x] += unbroadcast(d[z] * conj(np.polyval(rows, x)), x)
         beside = (1,) * (np.ndim(z) - np.ndim(x))
         powers = np.reshape(np.vander(np.ravel(x), n).T, (n,) + beside + np.shape(x))
         beside = (1,) * (np.ndim(z) + 1 - np.ndim(p))

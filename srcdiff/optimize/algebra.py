@@ -296,7 +296,9 @@ class Algebra:
 
     def div(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """Quotients of negated operands."""
-        return self._signs(operator.truediv, a, b) or self.scaled(target, operator.truediv, a, b)
+        safe = type(b) is ir.Const and bool(b.value)  # numbers of Python fail where arrays do not
+        found = self._signs(operator.truediv, a, b)
+        return found or (self.scaled(target, operator.truediv, a, b) if safe else None)
 
     def _signs(self, fn: Any, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """`(-a) * (-b)`, and a negated operand beside a number."""

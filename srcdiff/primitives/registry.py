@@ -682,7 +682,8 @@ def find(
     callee = _callee(what)
     own = None if _on_container(what, kinds) else lookup(what.fn)
     found = own or of_class(callee)
-    of_object = found is not own and not (what.text or hasattr(callee, "__srcdiff_name__"))
+    named = what.text or any(hasattr(callee, n) for n in ("__srcdiff_name__", "__name__"))
+    of_object = found is not own and not named
     name = f"an object of `{type(callee).__name__}`" if of_object else spelling(what)
     if found is not None and found.reason:
         given = {"name": name, "reason": found.reason}

@@ -168,10 +168,7 @@ def log_or_zero(x: Any) -> Any:
 
 def divide_or_zero(x: Any, y: Any) -> Any:
     """`x / y`, and zero where `y` is zero."""
-    none = y == 0
-    if isinstance(none, np.ndarray) and not none.any():
-        return x / y
-    return x / (y + none) * (y != 0)
+    return x / (y + (y == 0)) * (y != 0)
 
 
 def sinc_slope(x: Any, n: int = 1) -> Any:

@@ -210,12 +210,12 @@ def _array_form(call: ir.Call, kinds: ir.Kinds) -> Any:
 
 def _form_name(call: ir.Call, kinds: ir.Kinds) -> str | None:
     """The name of what computes the same as a call, None if there is nothing."""
-    if call.fn in (loops.check_shapes, loops.part_shape):
-        return str(call.fn.__name__)
+    if is_op(call, Op.CHECK_SHAPES, Op.PART_SHAPE):
+        return "check_shapes" if is_op(call, Op.CHECK_SHAPES) else "part_shape"
     told = len(call.args) > 2  # in which order it lies
     if is_op(call, Op.EMPTY, Op.ZEROS) and not told and _is_shape(call.args[0], kinds):
         return "empty" if is_op(call, Op.EMPTY) else "zeros"
-    if call.fn is np.broadcast_shapes and all(_is_shape(a, kinds) for a in call.args):
+    if is_op(call, Op.BROADCAST_SHAPES) and all(_is_shape(a, kinds) for a in call.args):
         return "broadcast_shapes"
     ranks = [dims_in(kinds, a.id) if type(a) is ir.Name else None for a in call.args]
     if not ranks[0]:

@@ -57,7 +57,20 @@ def _reads_item(stmt: ir.Stmt, names: Set[str], kinds: ir.Kinds) -> bool:
     rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
     base = rhs.args[0] if is_op(rhs, Op.GETITEM) else None
     key = read_key(rhs) if isinstance(base, ir.Name) and base.id in names else None
-    return key is not None and item_at(kinds.get(ir.names(rhs)[0]), key.value) is not None
+    kind = None if key is None or rhs is None else kinds.get(ir.names(rhs)[0])
+    if key is None or item_at(kind, key.value) is None:
+        return False
+    return not isinstance(rhs, ir.Call) or _fits(rhs.role, kind)
+
+
+def _fits(role: ir.Role | ir.Unpacks | None, kind: ir.Kind | None) -> bool:
+    """Whether a container has as many items as are taken where it is unpacked."""
+    if type(role) is not ir.Unpacks:
+        return True
+    count = len(kind.items if isinstance(kind, ir.Dict) else ir.known_items(kind) or ())
+    if role.after is None:
+        return count == role.before
+    return count >= role.before + role.after
 
 
 def _is_known(kind: ir.Kind | None) -> bool:
