@@ -4,6 +4,7 @@ import functools
 import importlib
 import os
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -411,7 +412,8 @@ class TestNative:
         g = srcdiff.grad(recurrence, inputs=("x", "k"), compile="numba")
         same(g(X, 0.5), srcdiff.grad(recurrence, inputs=("x", "k"))(X, 0.5))
         assert type(g(X, 0.5)[1]) is float
-        assert g.source.startswith("import numba\nimport numpy as np\n\n\n@numba.njit(")
+        head, _ = g.source.split("\n\n\n@numba.njit(", 1)
+        assert head.startswith("import numba\nimport numpy as np\n")
         assert hasattr(g.specialised(X, 0.5).function, "signatures")
         same(pickle.loads(pickle.dumps(g))(X, 0.5), g(X, 0.5))
         assert "njit" not in srcdiff.source(recurrence, example=(X, 0.5))
@@ -457,8 +459,8 @@ class TestNative:
         )
         count = text.count("@numba.njit(cache=True, boundscheck=True)\ndef bowl_")
         assert count == 1 + ("split" in options)
-        loops = text.count('@numba.njit(cache=True, error_model="numpy", nogil=True)\ndef bowl_')
-        assert loops == count
+        of_loops = "error_model=\"numpy\", no_cpython_wrapper=True, no_cfunc_wrapper=True"
+        assert len(re.findall(rf"@numba.njit\(.*{of_loops}\)\ndef bowl_", text)) == count
         assert "srcdiff." not in text.split("def ", 1)[1], "the file needs this package"
 
     def test_what_is_compiled_is_kept_for_other_processes(self, tmp_path):

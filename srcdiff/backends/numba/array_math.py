@@ -71,7 +71,7 @@ def _differs(builder: Any, one: Any, two: Any) -> Any:
     return builder.icmp_unsigned("!=", one, two)
 
 
-def _refuse(context: Any, builder: Any, wrong: Any) -> None:
+def _fail_where(context: Any, builder: Any, wrong: Any) -> None:
     """Raise an error where lengths are wrong."""
     with builder.if_then(wrong, likely=False):
         context.call_conv.return_user_exc(builder, ValueError, (WRONG,))
@@ -84,7 +84,7 @@ def _check(context: Any, builder: Any, sig: Any, values: Any) -> Any:
     for other in others:
         for pair in zip(first, other):
             wrong = builder.or_(wrong, _differs(builder, *pair))
-    _refuse(context, builder, wrong)
+    _fail_where(context, builder, wrong)
     return context.get_dummy_value()
 
 
@@ -192,7 +192,7 @@ def _spread(context: Any, builder: Any, sig: Any, values: Any) -> Any:
     for mine, step, length in own:
         other = _differs(builder, mine, length)
         one = _is_one(builder, mine)
-        _refuse(context, builder, builder.and_(other, builder.not_(one)))
+        _fail_where(context, builder, builder.and_(other, builder.not_(one)))
         steps.append(builder.select(one, nothing, step))
     out = arrayobj.make_array(sig.return_type)(context, builder)
     arrayobj.populate_array(
@@ -258,7 +258,7 @@ def _summed(context: Any, builder: Any, sig: Any, d: Any, lengths: list[Any]) ->
     nothing = context.get_constant(types.intp, 0)
     for length, mine in zip(lengths, _items(builder, d.shape)[extra:]):
         fits = builder.or_(_is_one(builder, length), builder.not_(_differs(builder, length, mine)))
-        _refuse(context, builder, builder.not_(fits))
+        _fail_where(context, builder, builder.not_(fits))
     with cgutils.loop_nest(builder, _items(builder, d.shape), nothing.type) as at:
         place = [
             builder.select(_is_one(builder, n), nothing, k) for n, k in zip(lengths, at[extra:])

@@ -60,8 +60,7 @@ def file_of(title: str, text: str) -> Path | None:
 
 def versions() -> tuple[str, ...]:
     """The versions of what a module is made by and for."""
-    compiler: Any = importlib.import_module("numba")
-    return VERSION, compiler.__version__, np.__version__, sys.version
+    return VERSION, numba().__version__, np.__version__, sys.version
 
 
 def entry_of(title: str, key: str) -> Path | None:

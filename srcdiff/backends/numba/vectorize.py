@@ -164,6 +164,8 @@ class _Shapes(Rewriter):
         base, index = part.args
         items = index.items if type(index) is ir.Tup else (index,)
         names = (*ir.names(base), *ir.names(index))
+        if type(base) is not ir.Name:
+            return stmt
         steady = all(self.counts[n] == 1 for n in names)
         if not steady or not all(map(self.is_plain, items)) or not dims_in(self.kinds, names[0]):
             return stmt

@@ -34,7 +34,12 @@ def has_objects(kind: ir.Kind | None) -> bool:
 
 
 def read_apart(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
-    """The parameters that are containers, and those in them, of which only known items are read."""
+    """The parameters that are containers, and those in them, of which only known items are read.
+
+    None for Numba, whose functions are given the arrays in containers one by one.
+    """
+    if function.target.native:
+        return frozenset()
     bound = ir.bound(function)
     names = (p.name for p in function.params if ir.is_container(kinds.get(p.name, ir.UNKNOWN)))
     known = [n for n in names if n not in bound and _is_known(kinds[n])]
