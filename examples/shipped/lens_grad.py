@@ -7,7 +7,7 @@
 # value lens.GLASS 9f29a130438b8117
 # value lens.SCREEN a416ea84421fa7e1
 # rules ed1dbc4477fa6d40
-# text 6d1954e4d6fc41f3
+# text dee418c493e8cc89
 """Value and gradient of `lens:blur` with respect to `shape`."""
 
 import numpy as np
@@ -42,10 +42,10 @@ def blur_value_and_grad(shape, y, grad_outputs=1.0):
     # backward
     d_t_6 = 2.0 * grad_outputs / y.size * t_5
     d_t_7 = d_t_6 * t_3 * (1.0 + t_4 * t_4)
-    d_slope = -d_t_7
+    d_inside = -d_t_7
     d_z = -(d_t_6 * t_4)
-    d_slope += GLASS * d_t_7 / np.sqrt(1.0 - t_2 * t_2) * np.cos(inside)
-    d_slope /= 1.0 + slope * slope
+    d_inside += GLASS * d_t_7 / np.sqrt(1.0 - t_2 * t_2) * np.cos(inside)
+    d_slope = d_inside / (1.0 + slope * slope)
     d_t_8 = d_slope * t
     d_a = np.sum(d_t_8)
     d_t_9 = d_t_8 * s

@@ -138,6 +138,8 @@ def with_last_names(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     if not found or function.target.fused or function.target.on_device:
         return function
     sharers, mentions = Sharers.of(function, kinds), ir.mention_counts(function)
+    inputs = {p.name for p in function.params}
+    found = [s for s in found if _reads_well(_becomes(s, kinds), s.target.id, inputs)]
     own = {id(s) for s in found if sharers.is_own(_becomes(s, kinds), s)}
 
     def block(inner: ir.Block) -> ir.Block:
@@ -155,20 +157,27 @@ def _in_its_place(block: list[ir.Stmt], at: int, first: str, mentions: Counter[s
     stmt = block[at]
     assert type(stmt) is ir.Assign and type(stmt.rhs) is ir.Call
     second = stmt.target.id
-    if mentions[first] == 2 or mentions[second] == 2 and ir.is_unnamed(second):
+    unnamed = ir.is_unnamed(first), ir.is_unnamed(second)
+    if mentions[first] == 2 or mentions[second] == 2 and unnamed[1]:
         return
     start = _made_at(block, at, mentions, first, second)
     if start is None or not _serves_itself(block[start:at], first, mentions):
         return
     name, other = second, first
     (value,) = (a for a in stmt.rhs.args if a != ir.Name(first))
-    if ir.is_unnamed(second) and not ir.is_unnamed(first):
+    if unnamed == (False, True):
         if ir.mention_counts(tuple(block[at:]))[second] != mentions[second]:
             return
         name, other = first, second
     block[start:] = ir.rename(tuple(block[start:]), {other: name})
     block[at] = ir.AugAssign(ir.Name(name), None, value, op_of(stmt.rhs.fn).symbol, loc=stmt.loc)
     mentions[name] += mentions.pop(other)
+
+
+def _reads_well(first: str, second: str, inputs: set[str]) -> bool:
+    """Whether one name may stand for both: of two variables that of an input alone, a result."""
+    named = not ir.is_unnamed(first) and not ir.is_unnamed(second)
+    return not named or ir.primal_name(second) in inputs
 
 
 def _serves_itself(block: list[ir.Stmt], name: str, mentions: Counter[str]) -> bool:

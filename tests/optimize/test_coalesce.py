@@ -54,3 +54,13 @@ def test_the_cotangent_stays_as_it_was():
 
 def test_compiled_text_has_no_such_names():
     assert "d_x *=" not in source(softmax, X, compile="numba")
+
+
+def two_variables(x):
+    inside = np.arctan(np.exp(x))
+    return np.sum(np.sin(inside) * np.cos(inside))
+
+
+def test_adjoints_of_two_variables_keep_their_names():
+    check_gradient(two_variables, (X,))
+    assert "d_inside" in source(two_variables, X)
