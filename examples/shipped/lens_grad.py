@@ -7,7 +7,7 @@
 # value lens.GLASS 9f29a130438b8117
 # value lens.SCREEN a416ea84421fa7e1
 # rules ed1dbc4477fa6d40
-# text dee418c493e8cc89
+# text f9398c729813cf38
 """Value and gradient of `lens:blur` with respect to `shape`."""
 
 import numpy as np
@@ -57,9 +57,9 @@ def blur_value_and_grad(shape, y, grad_outputs=1.0):
     d_b += np.sum(d_t_11)
     d_c += d_t_11 @ s
     d_shape = np.zeros_like(shape)
-    d_shape[2] += d_c
-    d_shape[1] += d_b
-    d_shape[0] += d_a
+    d_shape[2] = d_c
+    d_shape[1] = d_b
+    d_shape[0] = d_a
     return np.mean(t_5**2), d_shape
 
 

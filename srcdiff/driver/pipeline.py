@@ -63,6 +63,7 @@ from srcdiff.optimize.finish import returned as recursive_results
 from srcdiff.optimize.memory import Memory
 from srcdiff.optimize.schedule import in_order, sink
 from srcdiff.optimize.simplify import simplify, simplify_pairs
+from srcdiff.optimize.stores import with_first_stores
 from srcdiff.primitives.operation import Writing, op_of
 from srcdiff.primitives.ops import MODES, calling
 from srcdiff.runtime.service import is_derivative
@@ -140,7 +141,7 @@ def polished(
     typed = typed.by(unpacked)
     typed = (typed.by(items_in_reverse) if counts else typed).by(sink, kinds)
     typed = typed.by(read_at_once, kinds).by(returned_at_once, kinds)
-    typed = typed.by(with_first_names, kinds)
+    typed = typed.by(with_first_names, kinds).by(with_first_stores, {**kinds})
     typed = by_rare(typed, "with_fitting", params, facts.kinds)
     typed = typed.by(in_order, facts.adjoints.values()).by(shorten, facts.theirs)
     return by_rare(typed, "placed_calls", params).function

@@ -203,6 +203,8 @@ class Rewriter:
         ours = self.ours or stmt.loc.file.startswith(ir.GENERATED)
         if ours:
             rhs = self.plain(stmt, rhs, here)
+        elif ir.is_temporary(target) and target not in self.laid:
+            rhs = self.known(target, rhs, here)
         if (type(rhs) is ir.Name and rhs == stmt.target) or self.is_still(stmt.target, rhs):
             return None
         new = stmt if rhs is stmt.rhs else ir.Assign(stmt.target, rhs, stmt.loc)
@@ -258,7 +260,7 @@ class Rewriter:
         name = self.available.same_value(rhs, here) if type(rhs) is ir.Call else None
         if name is None or name == target or type(rhs) is not ir.Call:
             return rhs
-        if not self.is_worth_keeping(target, rhs):
+        if not self.is_worth_keeping(target, name, rhs):
             return rhs
         same = self.memory.may_share(target, name) or self.is_gone_before(target, name)
         return ir.Name(name) if same else rhs
@@ -277,12 +279,15 @@ class Rewriter:
                 return False
         return not left
 
-    def is_worth_keeping(self, target: str, call: ir.Call) -> bool:
-        """Whether two such calls are better one: not for views, elements and integers."""
-        kind = self.kinds.get(target)
-        if is_op(call, Op.GETITEM) or kind is None or not ir.is_float(kind):
-            return False
+    def is_worth_keeping(self, target: str, name: str, call: ir.Call) -> bool:
+        """Whether two such calls are better one: views, elements and integers with two readers."""
         if not is_pure(call.fn) or mutated_args(call, self.kinds):
+            return False
+        kind = self.kinds.get(target)
+        number = kind is None or not ir.is_float(kind)
+        if self.count[target] > 1 and self.count[name] > 1:
+            return not (number and is_op(call, Op.ADD, Op.SUB))  # which stand where they are read
+        if is_op(call, Op.GETITEM) or number or not (self.ours or type(kind) is ir.Array):
             return False
         return not returns_view(call, self.kinds)
 

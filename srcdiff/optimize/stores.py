@@ -4,18 +4,22 @@ Takes a finished function and the kinds of its names; gives it with `d[i] = v` f
 `d[i] += v`, with `d[i] += u + v` for two stores that add, and with `d[i] /= v` for a store of
 `d[i] / v`, in its generated part.  The invariant: what lies between two stores that become one
 neither looks at the memory that they write into nor writes into what they read.
+
+`with_first_stores` is given a function in its last order, and gives it with `d[1:] = v` for what is
+added first to a part of an array of zeros.  The invariant: the part has nothing but zeros before.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
+from typing import TypeGuard
 
 from srcdiff import ir
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.calls import atom_kind, rhs_kind
-from srcdiff.optimize.displays import NEAR
+from srcdiff.optimize.displays import NEAR, makes_zeros
 from srcdiff.optimize.memory import Memory
 from srcdiff.optimize.rewrite import in_ours, mark_in
 from srcdiff.primitives.effects import only_computes
@@ -202,6 +206,79 @@ class _Merger:
 
 
 _IN_PLACE = {Op.MUL: "*", Op.DIV: "/"}
+
+
+# --- what is added first to a part of an array of zeros ------------------------------------------
+
+
+def with_first_stores(function: ir.Function, kinds: dict[str, ir.Kind]) -> ir.Function:
+    """The function, for NumPy, with stores for such sums; `kinds` gets those of new temporaries."""
+    if function.target.fused or function.target.kernels:
+        return function
+    return in_ours(function, _First(function, kinds).block)
+
+
+class _First(_Merger):
+    """The walk, which knows the arrays of zeros of the present block, and what they have by now."""
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block, and those in it, with stores for sums."""
+        zeros: dict[str, list[ir.Atom]] = {}
+        out: list[ir.Stmt] = []
+        for stmt in block:
+            stmt = stmt if type(stmt) in ir.PLAIN else ir.map_blocks(stmt, self.block)
+            parts = self.parts(stmt, zeros)
+            if parts is None:
+                touched = set(map(self.memory.find, ir.mentions(stmt)))
+                zeros = {n: p for n, p in zeros.items() if self.memory.find(n) not in touched}
+            elif type(stmt) is ir.AugAssign:
+                stmt = self.first(stmt, out)
+            if isinstance(stmt, ir.Store) and parts is not None and stmt.index is not None:
+                parts.append(stmt.index)
+            if type(stmt) is ir.Assign and makes_zeros(stmt.rhs):
+                zeros[stmt.target.id] = []
+            out.append(stmt)
+        return tuple(out)
+
+    def parts(self, stmt: ir.Stmt, zeros: dict[str, list[ir.Atom]]) -> list[ir.Atom] | None:
+        """What was stored into an array of zeros, where a statement stores apart from all that."""
+        if not isinstance(stmt, ir.Store) or stmt.index is None or not self.is_part(stmt):
+            return None
+        parts = zeros.get(stmt.base.id)
+        whole = (*ir.names(stmt.value), *ir.names(stmt.index))
+        if parts is None or self.meets(stmt, whole) or not self.is_of_dtype(stmt):
+            return None
+        return parts if all(_are_apart(stmt.index, p) for p in parts) else None
+
+    def is_of_dtype(self, stmt: ir.Store) -> bool:
+        """Whether storing a value into an array is as good as adding it to zeros."""
+        kind = atom_kind(stmt.value, self.kinds)
+        number = type(kind) is ir.Scalar and kind.python and kind.dtype in ("float64", "int64")
+        same = ir.dtype_of(kind) == ir.dtype_of(self.kinds.get(stmt.base.id))
+        return self.is_exact(stmt.base) and (number or same)
+
+    def first(self, stmt: ir.AugAssign, out: list[ir.Stmt]) -> ir.SetItem:
+        """The store of what is added, or subtracted."""
+        value, builder = stmt.value, Builder(self.fresh, stmt.loc)
+        if stmt.op == "-":
+            value = builder.apply(operator.neg, value)
+        self.note(builder.out)
+        out += builder.out
+        assert stmt.index is not None
+        return ir.SetItem(stmt.base, stmt.index, value, loc=stmt.loc)
+
+
+def _are_apart(one: ir.Atom, two: ir.Atom) -> bool:
+    """Whether two subscripts choose no element both: by two integers from one end, that differ."""
+    first, second = (a.items if type(a) is ir.Tup else (a,) for a in (one, two))
+    pairs = [(a.value, b.value) for a, b in zip(first, second) if _is_integer(a) and _is_integer(b)]
+    plain = not any(ir.Const(...) in items for items in (first, second))
+    return plain and any(a != b and (a < 0) == (b < 0) for a, b in pairs)
+
+
+def _is_integer(atom: ir.Atom) -> TypeGuard[ir.Const]:
+    """Whether a subscript is an integer that is known."""
+    return type(atom) is ir.Const and type(atom.value) is int
 
 
 @frozen

@@ -9,7 +9,7 @@ def rnn_grad(Wx, Wh, x, grad_outputs=None):
         h[t + 1] = np.tanh(x[t] @ Wx + h[t] @ Wh)
     # backward
     d_h = np.zeros_like(h)
-    d_h[1:] += cotangent(grad_outputs, h[1:])
+    d_h[1:] = cotangent(grad_outputs, h[1:])
     d_Wx = np.zeros_like(Wx)
     d_Wh = np.zeros_like(Wh)
     for t in range(T - 1, -1, -1):

@@ -1,8 +1,9 @@
-"""What both branches of a generated `if` do stands before it, once."""
+"""What is the same in two places is there once: before an `if`, or under one name."""
 
 import numpy as np
 
 import srcdiff
+from tests.support.differences import check_gradient
 
 X = np.array([0.3, 0.7, -1.2])
 
@@ -66,3 +67,40 @@ def test_the_whole_of_an_array_is_the_array():
     found = srcdiff.grad(whole, ("x", "y"))(X, 2.0 * X)
     np.testing.assert_allclose(found[0], 2.0 * X * (2.0 * X + 1.0), rtol=1e-14)
     np.testing.assert_allclose(found[1], 2.0 * 2.0 * X * X + X, rtol=1e-14)
+
+
+# --- what the user computes twice ---------------------------------------------------------------
+
+
+def spread(x, k):
+    r = np.sqrt(k)
+    return np.sum(np.sin(x * r) * (x * r)) + r * np.sqrt(k)
+
+
+def test_a_value_that_is_needed_twice_is_computed_once():
+    text = srcdiff.source(spread, ("x", "k"), example=(X, 2.0))
+    assert text.count("np.sqrt(k)") == 1 and text.count("x * r") == 1
+    check_gradient(spread, (X, 2.0), ("x", "k"))
+
+
+def both_written(x):
+    a, b = np.outer(x, x)[1:], np.outer(x, x)[1:]
+    a[0] *= x
+    return np.sum(a * b)
+
+
+def drawn(x, draws):
+    return x[0] * draws.pop() + x[1] * draws.pop() + draws.pop() * x[0] ** 2 * draws.pop()
+
+
+def read_between(x):
+    t = x.copy()
+    first = t[0] * t[1] * t[0]
+    t[0] = np.sin(t[1])
+    return first * t[0] * t[1] * t[0]
+
+
+def test_what_is_not_one_value_is_not_made_one():
+    check_gradient(both_written, (X,))
+    check_gradient(read_between, (X,))
+    check_gradient(lambda x: drawn(x, [1.0, 2.0, 3.0, 4.0]), (X,))
