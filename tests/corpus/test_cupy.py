@@ -31,7 +31,7 @@ KERNELS += [p for p in GOLDEN if p.function.__name__ in COMPILED and p not in KE
 # Functions of NumPy that stand in tables are compared with CuPy's.
 TABLES = ("functions-activation_by_name", "functions-network_by_names")
 CALLED_NP += [p for p in PROGRAMS if p.name in TABLES and p not in CALLED_NP]
-SAMPLES = part(collected(), lambda s: s.id, 16)
+SAMPLES = part(collected(), lambda s: s.id, 24)
 # What CuPy takes otherwise than NumPy, or does not take, is run whole.
 OTHERWISE = words(
     """add_item add_reduceat as_array_ as_items_ choose column_stack convolve convolve1d convolve2d

@@ -23,9 +23,9 @@ from tests.support.part import part
 
 IDS = [f"{i:03d}-{p.name}" for i, p in enumerate(PROGRAMS)]
 NAMED = list(zip(PROGRAMS, IDS, strict=True))
-# Every program is differentiated in every run, and some of them twice: one in eight against
-# differences, one in twelve as the printed text of its gradient.
-SECOND = part([n for n in NAMED if n[0].order2], lambda n: n[0].name, 8)
+# Every program is differentiated in every run, and some of them twice: one in twelve against
+# differences, and one in twelve as the printed text of its gradient.
+SECOND = part([n for n in NAMED if n[0].order2], lambda n: n[0].name, 12)
 PRINTED = part(NAMED, lambda n: n[0].name, 12, which=1)
 
 
