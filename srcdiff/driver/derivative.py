@@ -335,13 +335,15 @@ class Derivative(Transformed):
         from srcdiff.driver.pipeline import derive
         from srcdiff.driver.second_order import derived
 
-        asked = self.origin, self.request, kinds
         compiler = functools.partial(derive, target=target, pair=pair)
-        make = functools.partial(derived, compiler, *asked)
+
+        def make(origin: Any, outside: ir.Kinds) -> Made:
+            return derived(compiler, origin, self.request, {**kinds, **outside})
+
         try:
             alone = self.options.saves or target != ir.HOST
             if watch is None or alone or any(map(holds_function, kinds.values())):
-                return make()
+                return make(self.origin, {})
             return made_alike(self.origin, watch, (pair, self.request, tuple(kinds.items())), make)
         except TransformError as error:
             add_caller(error, self.origin)

@@ -7,8 +7,8 @@ for a batch of cotangents or of directions are generated when first asked for.
 Functions that are made anew in each call: what was generated for one serves those like it.
 
 Two closures are alike if they have the same code, and if all that they can read from outside is
-the same but for arrays, which differ in what they hold alone.  Whatever else they capture than
-arrays, numbers, texts, modules and functions, they are generated for one by one.
+the same but for arrays and numbers, which differ in what they hold alone.  Whatever else they
+capture than arrays, numbers, texts, modules and functions, they are generated for one by one.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import itertools
 import threading
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
@@ -29,12 +30,20 @@ from srcdiff import ir
 from srcdiff.backends.loader import add_place, with_place
 from srcdiff.backends.target import accept_pair, loaded, meanings, released, seed_check
 from srcdiff.driver.arguments import LARGE, has_large
-from srcdiff.driver.guards import Names, Watch, conditions, conditions_of_key, unchanged
-from srcdiff.errors import UnsupportedError
+from srcdiff.driver.guards import (
+    Names,
+    Watch,
+    cell_of,
+    conditions,
+    conditions_of_key,
+    unchanged,
+)
+from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.request import Request
+from srcdiff.frontend.signatures import Variable, WithFree
 from srcdiff.ir import Loc
 from srcdiff.ir.frozen import frozen, replace, state
-from srcdiff.kinds.lattice import key_of
+from srcdiff.kinds.lattice import key_of, kind_of
 from srcdiff.runtime.copies import PLAIN
 from srcdiff.runtime.service import compiler
 
@@ -227,6 +236,13 @@ class CompiledPair(Compiled):
     consumes: bool = False
 
     @functools.cached_property
+    def has_effects(self) -> bool:
+        """Whether the forward part draws random numbers, prints, or counts."""
+        from srcdiff.driver.second_order import effects
+
+        return any(True for _ in effects(self.function))
+
+    @functools.cached_property
     def outside(self) -> Outside:
         """What the two parts read from outside."""
         from srcdiff.driver.snapshots import Outside
@@ -362,49 +378,84 @@ def layout_of(value: Any) -> Any:
 
 _MOST_ALIKE = 64
 _lock = threading.Lock()
+Make = Callable[[Any, ir.Kinds], "Made"]
+"""What compiles a function that reads variables outside as parameters of some kinds."""
 
 
 @frozen
 class _Kept:
     """What was generated for a closure, without what it captured.
 
-    `places` say what the global names of the text are: an array or function of a closure, by its
-    number.  `held` are the objects whose identity the key names, so that they stay what they are.
+    `places` say what the global names of the text are: an array, number or function of a closure,
+    by its number.  `held` are the objects whose identity the key names, so that they stay what
+    they are.  Nothing is `made` where numbers alone have differed so far, or have to be constants.
     """
 
-    made: Made
+    made: Made | None
     places: Mapping[str, int]
     held: tuple[Any, ...]
+    constant: bool = False
 
 
 _kept: OrderedDict[Hashable, _Kept] = OrderedDict()
 
 
-def made_alike(f: Any, watch: Watch, key: tuple[Hashable, ...], make: Callable[[], Made]) -> Made:
+def made_alike(f: Any, watch: Watch, key: tuple[Hashable, ...], make: Make) -> Made:
     """What `make` makes of a function, or what it made of one like it for the same key.
 
-    Of functions that calls make; those of a module are made once, and may go with the module.
+    A number that is captured is a constant; where another one comes the function is made once more
+    for any.  Of functions that calls make; those of a module are made once, and may go with it.
     """
     if not isinstance(f, types.FunctionType) or not ("<" in f.__qualname__ or f.__closure__):
-        return make()
+        return make(f, {})
     look = _Look(watch)
     if not look.plain:
-        return make()
-    whole = *key, *look.key
+        return make(f, {})
+    alike = *key, *look.key
+    same = alike, look.numbers
+    found = _recalled(same)
+    if found is None and look.lent:
+        found = _for_any_number(f, look, alike, make)
+    if found is not None and found.made is not None:
+        return look.filled(found.made, found.places)
+    made = make(f, {})
+    _remember(same, look.emptied(made))
+    return made
+
+
+def _for_any_number(f: Any, look: _Look, key: Hashable, make: Make) -> _Kept | None:
+    """What is made of a function for any numbers that it captures, from the second ones on."""
+    found = _recalled(key)
+    if found is None:
+        _remember(key, _Kept(None, {}, tuple(look.held)))
+    if found is None or found.made is not None or found.constant:
+        return found
+    kinds = {v.name: kind_of(v.value(), v.name) for v in look.lent}
+    try:
+        kept = look.emptied(make(WithFree(f, look.lent, lent=True), kinds))
+    except TransformError:  # which needs to know the number, or reads it in another way
+        kept = None
+    kept = kept or _Kept(None, {}, tuple(look.held), constant=True)
+    _remember(key, kept)
+    return kept
+
+
+def _recalled(key: Hashable) -> _Kept | None:
+    """What is kept for a key."""
     with _lock:
-        found = _kept.get(whole)
+        found = _kept.get(key)
         if found is not None:
-            _kept.move_to_end(whole)
-    if found is not None:
-        return look.filled(found)
-    made = make()
-    kept = look.emptied(made)
+            _kept.move_to_end(key)
+        return found
+
+
+def _remember(key: Hashable, kept: _Kept | None) -> None:
+    """Keep something for a key; of very many what was not asked for longest is forgotten."""
     if kept is not None:
         with _lock:
-            _kept[whole] = kept
+            _kept[key] = kept
             if len(_kept) > _MOST_ALIKE:
                 _kept.popitem(last=False)
-    return made
 
 
 def holds_function(kind: ir.Kind) -> bool:
@@ -413,20 +464,34 @@ def holds_function(kind: ir.Kind) -> bool:
 
 
 class _Look:
-    """What a function can read: the key that closures like it have in common, and its arrays."""
+    """What a function can read: the key that closures like it have in common, and what differs.
+
+    `parts` are its functions, arrays and numbers.  `lent` are the variables whose numbers may
+    differ, which `numbers` says all of; other numbers stand in the key.
+    """
 
     def __init__(self, watch: Watch) -> None:
-        self.parts: list[Any] = [f for f, *_ in watch.functions]  # and the arrays, as they are met
+        self.parts: list[Any] = [f for f, *_ in watch.functions]  # and the rest, as it is met
         self.places = {id(f): k for k, f in enumerate(self.parts)}
         self.held: list[Any] = []
         self.plain = not watch.members
+        self.lent = _variables_of(self.parts)
+        self.numbers = tuple((type(n), repr(n)) for n in (v.value() for v in self.lent))
+        lent = {id(v.place) for v in self.lent}
         (_, rules), *reads = watch.reads
         self.key: tuple[Hashable, ...] = (
             self.same(rules),
             *map(self.function, tuple(self.parts)),
-            *(self.value(value) for _, value in reads),
+            *(self.value(v) for read, v in reads if id(cell_of(read)) not in lent),
             *((self.space(space), name, self.value(value)) for space, name, value in watch.names),
+            *((v.name, type(v.value())) for v in self.lent),
         )
+        for variable in self.lent:
+            self.places[id(variable)] = len(self.parts)
+            self.parts.append(variable.value())
+        arrays = [value for value in self.parts if type(value) is np.ndarray]
+        pairs = itertools.combinations(arrays, 2) if any(a.base is not None for a in arrays) else ()
+        self.key += tuple(np.may_share_memory(one, two) for one, two in pairs)
         self.plain = self.plain and all(type(value) is np.ndarray for value, _ in watch.held)
 
     def function(self, f: types.FunctionType) -> Hashable:
@@ -454,7 +519,7 @@ class _Look:
             return type(value), repr(value)
         if id(value) in self.places:
             return "place", self.places[id(value)]
-        if type(value) is np.ndarray and value.base is None and not value.dtype.hasobject:
+        if type(value) is np.ndarray and not value.dtype.hasobject:
             self.places[id(value)] = len(self.parts)
             self.parts.append(value)
             return "array", value.dtype, value.shape, value.strides, value.flags.writeable
@@ -462,7 +527,7 @@ class _Look:
         return self.same(value)
 
     def emptied(self, made: Made) -> _Kept | None:
-        """What was made, without arrays and functions; None if it may hold them in other ways."""
+        """What was made, without what differs; None if it may hold that in other ways."""
         refs = made.emitted.refs
         places = {n: self.places[id(v)] for n, v in refs.items() if id(v) in self.places}
         others = {n: v for n, v in refs.items() if n not in places}
@@ -471,11 +536,25 @@ class _Look:
         emitted = replace(made.emitted, refs=others)
         return _Kept(replace(made, emitted=emitted, functions=()), places, tuple(self.held))
 
-    def filled(self, kept: _Kept) -> Made:
-        """What was made for a closure like this one, with the arrays and functions of this one."""
-        own = {name: self.parts[k] for name, k in kept.places.items()}
-        emitted = kept.made.emitted
-        return replace(kept.made, emitted=replace(emitted, refs={**emitted.refs, **own}))
+    def filled(self, made: Made, places: Mapping[str, int]) -> Made:
+        """What was made for a closure like this one, with what this one has."""
+        refs = {**made.emitted.refs, **{name: self.parts[k] for name, k in places.items()}}
+        return replace(made, emitted=replace(made.emitted, refs=refs))
+
+
+def _variables_of(functions: Iterable[Any]) -> tuple[Variable, ...]:
+    """The variables around functions that hold numbers, where a name means one of them."""
+    cells: dict[str, dict[int, Variable]] = {}
+    for f in functions:
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
+            cells.setdefault(name, {})[id(cell)] = Variable(name, cell)
+    single = [v for found in cells.values() if len(found) == 1 for v in found.values()]
+    return tuple(v for v in single if not _is_empty(v.place) and _may_differ(v.value()))
+
+
+def _may_differ(value: Any) -> bool:
+    """Whether a value is a number that is computed with: neither a flag nor a text."""
+    return type(value) in (int, float, complex) or isinstance(value, np.number)
 
 
 def _is_number(value: Any) -> bool:

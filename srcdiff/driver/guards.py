@@ -333,14 +333,21 @@ def _is_filled(value: Any, name: str, codes: Codes) -> bool:
     return (type(value) is list or type(value) is dict) and is_only_filled(name, codes)
 
 
-def _cell_reader(cell: Any) -> Read:
-    def read() -> Any:
-        try:
-            return cell.cell_contents
-        except ValueError:
-            return None
+def _cell_reader(cell: types.CellType) -> Read:
+    return functools.partial(_content, cell)
 
-    return read
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def cell_of(read: Read) -> types.CellType | None:
+    """The closure variable that is read somewhere, None if it is something else."""
+    is_reader = type(read) is functools.partial and read.func is _content
+    return read.args[0] if is_reader else None  # type: ignore[attr-defined]
 
 
 # --- all that a derivative depends on, as a text that is the same in every process ---------------

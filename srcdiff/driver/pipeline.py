@@ -33,7 +33,7 @@ from srcdiff.codegen.naming import name, shorten
 from srcdiff.frontend.free_variables import check_reads
 from srcdiff.frontend.lowering import flows, lower
 from srcdiff.frontend.request import Request
-from srcdiff.frontend.signatures import as_call, is_one_call
+from srcdiff.frontend.signatures import WithFree, as_call, is_one_call
 from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import frozen, replace
@@ -362,7 +362,7 @@ def lower_pass(state: State) -> State:
 
 def inline_pass(state: State) -> State:
     """Bodies for calls."""
-    function, params, outside = lent(state.function, state.params)
+    function, params, outside = lent(state.function, state.params, state.origin)
     state = replace(state, function=function, params=params, outside=outside)
     given = state.params, state.origin, state.inputs, state.request.by_tangent
     typed = state.typed.then(with_bodies(state.function, *given), "with_bodies").by(seed_free)
@@ -661,7 +661,8 @@ def derive(
     extra, made = state.extra, [(state.function, state.params)]
     if pair:
         made.append((extra["backward"], extra["residuals"]))
-    text = module_text([function for function, _ in made], pair_of, origin, request)
+    primal = origin.primal if isinstance(origin, WithFree) else origin
+    text = module_text([function for function, _ in made], pair_of, primal, request)
     consumes = extra.get("consumes", False)
     return Made(text, extra["written"], state.function.returns, tuple(made), consumes, extra["put"])
 

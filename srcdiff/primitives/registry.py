@@ -566,6 +566,11 @@ def _extra_folders() -> Mapping[str, Path]:
     return MappingProxyType({f"{p.parent.name}.{p.name}": p for p in places})
 
 
+@functools.cache
+def _extra_packages() -> frozenset[str]:
+    return frozenset(module.partition(".")[0] for module in _extra_folders())
+
+
 def read_extras() -> bool:
     """Read the rules of the packages that the program has imported; whether there are new ones."""
     with _lock:
@@ -610,7 +615,7 @@ def _with_rules_of(function: Any) -> Registry:
         _reading(files_of(folder()))  # another version may have another name for it
         now = _so_far()
     if len(_extra) < len(_extra_folders()) and now.find(function) is None:
-        foreign = package == "srcdiff" or any(n.startswith(f"{package}.") for n in _extra_folders())
+        foreign = package == "srcdiff" or package in _extra_packages()
         if (foreign or isinstance(function, np.ufunc)) and read_extras():
             return _so_far()
     return now

@@ -83,6 +83,161 @@ def test_numbers_are_compared(values, counted):
         np.testing.assert_allclose(srcdiff.grad(power(n))(X), np.real(n * X ** (n - 1)), rtol=1e-14)
 
 
+def of_range(n):
+    def f(x):
+        y = x
+        for _ in range(int(n)):
+            y = y * x
+        return np.sum(y)
+
+    return f
+
+
+def of_condition(t):
+    return lambda x: np.sum(x * x * t) if t > 1 else np.sum(x**3)
+
+
+def of_helper(t):
+    def helper(x, scale=3.0):
+        return x * scale * t
+
+    return lambda x: np.sum(helper(x) ** 2)
+
+
+def of_text(t):
+    def f(x):
+        name = f"{t}"
+        return np.sum(x) * float(name)
+
+    return f
+
+
+def of_local(t):
+    def f(x):
+        square = lambda y: y * t  # noqa: E731
+        d = {"a": t, "b": square(x)}
+        return np.sum(d["a"] * d["b"] ** 2)
+
+    return f
+
+
+def of_store(t):
+    def f(x):
+        y = np.zeros(3)
+        y[:] = x * t
+        y *= t
+        return np.sum(y * x)
+
+    return f
+
+
+def of_gradient(t):
+    def loss(x):
+        return np.sum(x**3) * t
+
+    return lambda x: loss(x) + np.sum(srcdiff.grad(loss)(x) ** 2)
+
+
+def of_index(t):
+    return lambda x: x[int(t)] ** 2 * np.sum(x)
+
+
+def of_power(t):
+    return lambda x: np.sum(x**t)
+
+
+LENT = (of_range, of_condition, of_helper, of_text, of_local, of_store, of_index, of_power)
+
+
+def in_every_way(f):
+    value, pull = srcdiff.vjp(f, X)
+    return [srcdiff.grad(f)(X), pull()[0], *srcdiff.jvp(f, (X,), (X,)), value]
+
+
+@pytest.mark.parametrize("number", [float, int, np.float32])
+@pytest.mark.parametrize("made", LENT)
+def test_numbers_that_change_are_compiled_for_once(made, number, counted):
+    """At first a constant, then for any: as what is made for each number alone, bit by bit."""
+    found = [in_every_way(made(number(n))) for n in (2, 1)]
+    count = len(counted)
+    found.append(in_every_way(made(number(0))))
+    assert len(counted) == count
+    for n, values in zip((2, 1, 0), found):
+        executable._kept.clear()
+        for one, other in zip(values, in_every_way(made(number(n))), strict=True):
+            assert np.array_equal(one, other) and np.asarray(one).dtype == np.asarray(other).dtype
+
+
+def test_numbers_of_many_calls(counted):
+    for k in range(50):
+        t = 0.5 + k
+        found = srcdiff.grad(lambda x: np.sum(np.sin(t * x)))(X)
+        np.testing.assert_array_equal(found, t * np.cos(t * X))
+    assert len(counted) == 2
+
+
+def test_a_variable_that_changes_under_a_derivative(counted):
+    t = 0.0
+
+    def f(x):
+        return np.sum(x * x) * t
+
+    g = srcdiff.grad(f)
+    for k in range(20):
+        t = float(k)
+        np.testing.assert_array_equal(g(X), 2.0 * X * t)
+    assert len(counted) == 2
+
+
+def axis_of(n):
+    return lambda x: np.sum(np.sum(np.outer(x, x * x), axis=n)[0] * x)
+
+
+def test_numbers_that_have_to_be_known(counted):
+    """Where the compiler has to know the number there is a text for each, as before."""
+    for _ in range(2):
+        for n in (0, 1, -1, -2):
+            expected = gradient_of_axis(n)
+            np.testing.assert_allclose(srcdiff.grad(axis_of(n))(X), expected, rtol=1e-13)
+    assert len(counted) <= 6
+
+
+def test_numbers_of_a_derivative_inside(counted):
+    for t in (2.0, 0.5, -1.0):
+        expected = 3.0 * X**2 * t + 36.0 * t**2 * X**3
+        np.testing.assert_allclose(srcdiff.grad(of_gradient(t))(X), expected, rtol=1e-14)
+
+
+def gradient_of_axis(n):
+    if n in (0, -2):  # sum(x) * x[0]**2 * sum(x)
+        return 2.0 * np.sum(X) * X[0] ** 2 + np.sum(X) ** 2 * 2.0 * X[0] * np.eye(3)[0]
+    return (
+        np.eye(3)[0] * np.sum(X**2) * np.sum(X)
+        + X[0] * 2.0 * X * np.sum(X)
+        + X[0] * np.sum(X**2)
+    )
+
+
+def test_two_variables_of_one_name(counted):
+    def scaled(t):
+        return lambda x: x * t
+
+    def f(t):
+        helper = scaled(t + 1.0)
+        return lambda x: np.sum(helper(x) * t)
+
+    for t in (2.0, 3.0, 2.0, 0.5):
+        np.testing.assert_allclose(srcdiff.grad(f(t))(X), np.full(3, t * (t + 1.0)), rtol=1e-15)
+
+
+def test_a_part_of_an_array_is_captured_too(counted):
+    """Minibatches: views of one array; what overlaps is not what does not."""
+    data = np.arange(12.0).reshape(4, 3)
+    for k in range(4):
+        np.testing.assert_array_equal(srcdiff.grad(weighted(data[k]))(X), data[k])
+    assert len(counted) == 1
+
+
 def test_what_differs_is_generated_anew(counted):
     for a in (np.ones(3), np.ones(1), np.ones(3, "f"), np.ones((3, 3)), 2.0, np.ones(3)):
         srcdiff.grad(weighted(a))(X)
