@@ -67,7 +67,7 @@ class Pulled(Derivative):
         """The generated function for arguments of these kinds."""
         options = self._asked
         if options.inputs is None:
-            names = parameter_names(self.primal)[self._start : self._stop]
+            names = parameter_names(self)[self._start : self._stop]
             found = [n for n in names if n in kinds and ir.is_active_kind(kinds[n])]
             options = replace(options, inputs=found[0] if len(found) == 1 else tuple(found))
         return Derivative(self.primal, replace(options, again=True)).for_kinds(kinds, arrays)

@@ -37,7 +37,9 @@ from srcdiff.driver.callables import (
     gradient_kind,
     offers,
     receiver_of,
+    signature_without_seed,
     with_keywords,
+    without_seed_by_position,
 )
 from srcdiff.driver.executable import (
     MISSED,
@@ -98,8 +100,9 @@ class Derivative(Transformed):
     def __init__(self, primal: Any, options: Options) -> None:
         self.primal = primal
         self.options = options
-        self.origin, self.receiver = receiver_of(primal)
-        self._own = behind_receiver(options) if self.receiver else options
+        origin, self.receiver = receiver_of(primal)
+        own = behind_receiver(options) if self.receiver else options
+        self.origin, self._own = without_seed_by_position(origin, own)
         self.request = request_of(self.origin, self._own)
         self.target = target_of(self.origin, options)
         way = self.target, options.compile == "auto"
@@ -113,7 +116,7 @@ class Derivative(Transformed):
         what = "The value and the gradient" if options.value else "The gradient"
         by = ", ".join(f"`{spelled(i.param, i.path)}`" for i in self.request.inputs)
         self.__doc__ = documented(what, primal, f" with respect to {by}")
-        self.__signature__ = with_keywords(signature_of(primal), grad_outputs=None)
+        self.__signature__ = with_keywords(signature_without_seed(primal), grad_outputs=None)
 
     def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
         """The gradients for these arguments."""
@@ -419,7 +422,7 @@ class Derivative(Transformed):
 
     def call_signature(self) -> inspect.Signature:
         """The parameters that a call in a differentiated function may give."""
-        return signature_of(self.primal)
+        return signature_of(self)
 
     def keywords(self, function: Any) -> Mapping[str | None, str]:
         """What those parameters are called in a generated function, where it differs."""
