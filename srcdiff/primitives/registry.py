@@ -187,6 +187,12 @@ def _decorator(
         raise TypeError(f"write @{flavour}(f), with the functions that the template is the rule of")
 
     def make(written: Callable[..., Any]) -> Rule:
+        if not isinstance(written, FunctionType):  # `@rule` alone has become the function's name
+            name = _name_for(known) if known else "f"
+            raise TypeError(
+                f"@{flavour}({name}) stands above the template of a rule of `{name}`, given "
+                f"{type(written).__name__}: nothing stands above `{name}` itself"
+            )
         if written.__name__ == "<lambda>":
             raise TypeError("a template is written with `def`, and `scalar_rule` takes a lambda")
         calls = getattr(written, "__samples__", ())
