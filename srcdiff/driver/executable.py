@@ -388,23 +388,32 @@ class _Kept:
 
     `places` say what the global names of the text are: an array, number or function of a closure,
     by its number.  `held` are the objects whose identity the key names, so that they stay what
-    they are.  Nothing is `made` where numbers alone have differed so far, or have to be constants.
+    they are.  Nothing is `made` where the numbers have to be constants.
     """
 
     made: Made | None
     places: Mapping[str, int]
     held: tuple[Any, ...]
-    constant: bool = False
 
 
-_kept: OrderedDict[Hashable, _Kept] = OrderedDict()
+@frozen
+class _Seen:
+    """The numbers of the first closure of its like, and which of them have differed since."""
+
+    numbers: tuple[Hashable, ...]
+    varying: frozenset[int]
+    held: tuple[Any, ...]
+
+
+_kept: OrderedDict[Hashable, Any] = OrderedDict()
 
 
 def made_alike(f: Any, watch: Watch, key: tuple[Hashable, ...], make: Make) -> Made:
     """What `make` makes of a function, or what it made of one like it for the same key.
 
-    A number that is captured is a constant; where another one comes the function is made once more
-    for any.  Of functions that calls make; those of a module are made once, and may go with it.
+    A number that is read from outside is a constant; where another one comes the function is made
+    once more, for any.  Of functions that calls make; those of a module are made once, and may go
+    with it.
     """
     if not isinstance(f, types.FunctionType) or not ("<" in f.__qualname__ or f.__closure__):
         return make(f, {})
@@ -424,23 +433,35 @@ def made_alike(f: Any, watch: Watch, key: tuple[Hashable, ...], make: Make) -> M
 
 
 def _for_any_number(f: Any, look: _Look, key: Hashable, make: Make) -> _Kept | None:
-    """What is made of a function for any numbers that it captures, from the second ones on."""
-    found = _recalled(key)
+    """What is made of a function for any of the numbers that have differed so far."""
+    seen = _recalled(key) or _Seen(look.numbers, frozenset(), tuple(look.held))
+    pairs = enumerate(zip(seen.numbers, look.numbers))
+    varying = seen.varying | {k for k, (one, other) in pairs if one != other}
+    _remember(key, replace(seen, varying=varying))
+    if not varying:
+        return None
+    rest = tuple(n for k, n in enumerate(look.numbers) if k not in varying)
+    whole = key, varying, rest
+    found: _Kept | None = _recalled(whole)
     if found is None:
-        _remember(key, _Kept(None, {}, tuple(look.held)))
-    if found is None or found.made is not None or found.constant:
-        return found
-    kinds = {v.name: kind_of(v.value(), v.name) for v in look.lent}
+        lent = tuple(look.lent[k] for k in sorted(varying))
+        found = _made_for_any(f, look, lent, make) or _Kept(None, {}, tuple(look.held))
+        _remember(whole, found)
+    return found
+
+
+def _made_for_any(
+    f: Any, look: _Look, lent: tuple[Variable, ...], make: Make
+) -> _Kept | None:
+    """What is made of a function that is lent its variables; None where it has to know them."""
+    kinds = {v.name: kind_of(v.value(), v.name) for v in lent}
     try:
-        kept = look.emptied(make(WithFree(f, look.lent, lent=True), kinds))
-    except TransformError:  # which needs to know the number, or reads it in another way
-        kept = None
-    kept = kept or _Kept(None, {}, tuple(look.held), constant=True)
-    _remember(key, kept)
-    return kept
+        return look.emptied(make(WithFree(f, lent, lent=True), kinds))
+    except TransformError:  # a number has to be a constant, or is read in another way
+        return None
 
 
-def _recalled(key: Hashable) -> _Kept | None:
+def _recalled(key: Hashable) -> Any:
     """What is kept for a key."""
     with _lock:
         found = _kept.get(key)
@@ -449,7 +470,7 @@ def _recalled(key: Hashable) -> _Kept | None:
         return found
 
 
-def _remember(key: Hashable, kept: _Kept | None) -> None:
+def _remember(key: Hashable, kept: _Kept | _Seen | None) -> None:
     """Keep something for a key; of very many what was not asked for longest is forgotten."""
     if kept is not None:
         with _lock:
@@ -475,15 +496,17 @@ class _Look:
         self.places = {id(f): k for k, f in enumerate(self.parts)}
         self.held: list[Any] = []
         self.plain = not watch.members
-        self.lent = _variables_of(self.parts)
-        self.numbers = tuple((type(n), repr(n)) for n in (v.value() for v in self.lent))
-        lent = {id(v.place) for v in self.lent}
+        self.lent = _variables_of(self.parts, watch)
+        self.numbers = tuple(repr(v.value()) for v in self.lent)
+        lent = {(id(v.place), v.name) for v in self.lent}
+        cells = {id(v.place) for v in self.lent}
+        names = [one for one in watch.names if (id(one[0]), one[1]) not in lent]
         (_, rules), *reads = watch.reads
         self.key: tuple[Hashable, ...] = (
             self.same(rules),
             *map(self.function, tuple(self.parts)),
-            *(self.value(v) for read, v in reads if id(cell_of(read)) not in lent),
-            *((self.space(space), name, self.value(value)) for space, name, value in watch.names),
+            *(self.value(v) for read, v in reads if id(cell_of(read)) not in cells),
+            *((self.space(space), name, self.value(value)) for space, name, value in names),
             *((v.name, type(v.value())) for v in self.lent),
         )
         for variable in self.lent:
@@ -542,14 +565,29 @@ class _Look:
         return replace(made, emitted=replace(made.emitted, refs=refs))
 
 
-def _variables_of(functions: Iterable[Any]) -> tuple[Variable, ...]:
-    """The variables around functions that hold numbers, where a name means one of them."""
-    cells: dict[str, dict[int, Variable]] = {}
+def _variables_of(functions: Iterable[Any], watch: Watch) -> tuple[Variable, ...]:
+    """The variables outside of functions that hold numbers, where a name means one of them.
+
+    What is read as an attribute of a module as well stays a constant.
+    """
+    found: dict[str, dict[int, Variable]] = {}
+    spaces = set()
     for f in functions:
+        spaces.add(id(f.__globals__))
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
-            cells.setdefault(name, {})[id(cell)] = Variable(name, cell)
-    single = [v for found in cells.values() if len(found) == 1 for v in found.values()]
-    return tuple(v for v in single if not _is_empty(v.place) and _may_differ(v.value()))
+            found.setdefault(name, {})[id(cell)] = Variable(name, cell)
+    for space, name, _ in watch.names:
+        if id(space) in spaces:
+            found.setdefault(name, {})[id(space)] = Variable(name, space)
+    single = [v for places in found.values() if len(places) == 1 for v in places.values()]
+    open_ = [v for v in single if (id(v.place), v.name) not in watch.attributes]
+    return tuple(v for v in open_ if not _is_unset(v) and _may_differ(v.value()))
+
+
+def _is_unset(variable: Variable) -> bool:
+    """Whether a variable has no value: a builtin has the name."""
+    place = variable.place
+    return _is_empty(place) if isinstance(place, types.CellType) else variable.name not in place
 
 
 def _may_differ(value: Any) -> bool:

@@ -1,6 +1,8 @@
 """Closures that are made anew in each call: one text for all that are alike, never one too few."""
 
 import gc
+import sys
+import types
 import weakref
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 
 import srcdiff
 from srcdiff.driver import executable, pipeline
+from tests.support.differences import define
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -216,6 +219,53 @@ def gradient_of_axis(n):
         + X[0] * 2.0 * X * np.sum(X)
         + X[0] * np.sum(X**2)
     )
+
+
+SCRIPT = """
+T, N, AXIS = 1.0, 2, 0
+
+def scaled(x):
+    return x * T
+
+def made():
+    return lambda x: np.sum(scaled(x[N:]) ** 2) + np.sum(np.cumsum(x, axis=AXIS))
+"""
+
+
+def test_numbers_of_a_script(counted):
+    """Those that change alone are lent: another one may have to be known."""
+    space = {"np": np}
+    made = define(SCRIPT, "made", space)
+    for t, n in ((1.0, 1), (2.0, 1), (3.0, 1), (3.0, 2), (0.5, 0), (1.0, 1)):
+        space["T"], space["N"] = t, n
+        expected = np.arange(3.0, 0.0, -1.0) + 2.0 * t**2 * np.where(np.arange(3) < n, 0.0, X)
+        np.testing.assert_allclose(srcdiff.grad(made())(X), expected, rtol=1e-15)
+    assert len(counted) == 3  # a constant, for any T, and for any T and N
+
+
+MODULE = """
+axis = 0
+
+def chosen(x):
+    return x[axis]
+"""
+
+
+def test_a_number_that_is_read_of_a_module_as_well(counted, monkeypatch):
+    """What the compiler has to know of it is not what it was for another number."""
+    module = types.ModuleType("some_settings")
+    monkeypatch.setitem(sys.modules, "some_settings", module)
+    define(MODULE, "chosen", vars(module))
+    text = "def made():\n    return lambda x: np.sum(np.outer(x, x * x), axis=settings.axis)[0]"
+    made = define(f"{text} * settings.chosen(x)\n", "made", {"np": np, "settings": module})
+    for axis in (0, 1, 0, 1):
+        module.axis = axis
+        one, other = (X, X**2) if axis == 0 else (X**2, X)  # sum(one) * other[0] * x[axis]
+        slope = np.ones(3) if axis == 0 else 2.0 * X
+        first = np.eye(3)[0] * (2.0 * X[0] if axis == 0 else 1.0)
+        expected = (slope * other[0] + np.sum(one) * first) * X[axis]
+        expected += np.sum(one) * other[0] * np.eye(3)[axis]
+        np.testing.assert_allclose(srcdiff.grad(made())(X), expected, rtol=1e-14)
 
 
 def test_two_variables_of_one_name(counted):
