@@ -65,8 +65,8 @@ from srcdiff.errors import (
     is_whole,
     shortened,
 )
-from srcdiff.frontend.request import spelled
-from srcdiff.frontend.signatures import arguments, leaves_out, signature_of
+from srcdiff.frontend.request import items_of, spelled
+from srcdiff.frontend.signatures import Variable, WithFree, arguments, leaves_out, signature_of
 from srcdiff.ir import Call, Loc
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.lattice import key_of, kind_of
@@ -338,16 +338,18 @@ class Derivative(Transformed):
         from srcdiff.driver.pipeline import derive
         from srcdiff.driver.second_order import derived
 
-        compiler = functools.partial(derive, target=target, pair=pair)
-
-        def make(origin: Any, outside: ir.Kinds) -> Made:
-            return derived(compiler, origin, self.request, {**kinds, **outside})
+        def make(numbers: tuple[Variable, ...] = ()) -> Made:
+            known = {v.name: kind_of(v.value(), v.name) for v in numbers}
+            compiler = functools.partial(derive, target=target, pair=pair, numbers=numbers)
+            return derived(compiler, _over(self.origin, numbers), self.request, {**kinds, **known})
 
         try:
             alone = self.options.saves or target != ir.HOST
             if watch is None or alone or any(map(holds_function, kinds.values())):
-                return make(self.origin, {})
-            return made_alike(self.origin, watch, (pair, self.request, tuple(kinds.items())), make)
+                return make()
+            f, orders = _behind(self.origin)
+            asked = pair, self.request, orders, tuple(kinds.items())
+            return made_alike(f, watch, asked, make)
         except TransformError as error:
             add_caller(error, self.origin)
             raise
@@ -545,6 +547,30 @@ class Derivative(Transformed):
 def derivative_of(f: Any, options: Options) -> Derivative:
     """The derivative of a function for some options, made once as long as the function lives."""
     return made_once(f, ("derivative", repr(options)), lambda: Derivative(f, options))
+
+
+def _behind(origin: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The function that an origin is a derivative of, and what is asked of it at each order."""
+    orders: list[Any] = []
+    f = origin
+    while type(f) is Derivative and not f.receiver and not _counts_back(f._own.inputs):
+        orders.append((f.request, repr(f.options)))
+        f = f.origin
+    return f, tuple(orders)
+
+
+def _counts_back(inputs: Any) -> bool:
+    """Whether an input is given by its position from the end."""
+    return any(isinstance(item, int) and item < 0 for item in items_of(inputs)[1])
+
+
+def _over(origin: Any, numbers: tuple[Variable, ...]) -> Any:
+    """An origin in which variables of the function behind it are parameters."""
+    if not numbers:
+        return origin
+    if type(origin) is Derivative:
+        return Derivative(_over(origin.origin, numbers), origin._own)
+    return WithFree(origin, numbers)
 
 
 def _unsaid(reason: object) -> None:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.backends.loader import add_place, with_place
+from srcdiff.backends.loader import add_place, place_in, with_place
 from srcdiff.backends.target import accept_pair, loaded, meanings, released, seed_check
 from srcdiff.driver.arguments import LARGE, has_large
 from srcdiff.driver.guards import (
@@ -40,10 +40,10 @@ from srcdiff.driver.guards import (
 )
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.request import Request
-from srcdiff.frontend.signatures import Variable, WithFree
+from srcdiff.frontend.signatures import Variable
 from srcdiff.ir import Loc
 from srcdiff.ir.frozen import frozen, replace, state
-from srcdiff.kinds.lattice import key_of, kind_of
+from srcdiff.kinds.lattice import key_of
 from srcdiff.runtime.copies import PLAIN
 from srcdiff.runtime.service import compiler
 
@@ -378,8 +378,8 @@ def layout_of(value: Any) -> Any:
 
 _MOST_ALIKE = 64
 _lock = threading.Lock()
-Make = Callable[[Any, ir.Kinds], "Made"]
-"""What compiles a function that reads variables outside as parameters of some kinds."""
+Make = Callable[[tuple[Variable, ...]], "Made"]
+"""What compiles a function, of which variables outside are parameters until it is finished."""
 
 
 @frozen
@@ -416,23 +416,23 @@ def made_alike(f: Any, watch: Watch, key: tuple[Hashable, ...], make: Make) -> M
     with it.
     """
     if not isinstance(f, types.FunctionType) or not ("<" in f.__qualname__ or f.__closure__):
-        return make(f, {})
+        return make(())
     look = _Look(watch)
     if not look.plain:
-        return make(f, {})
+        return make(())
     alike = *key, *look.key
     same = alike, look.numbers
     found = _recalled(same)
     if found is None and look.lent:
-        found = _for_any_number(f, look, alike, make)
+        found = _for_any_number(look, alike, make)
     if found is not None and found.made is not None:
         return look.filled(found.made, found.places)
-    made = make(f, {})
+    made = make(())
     _remember(same, look.emptied(made))
     return made
 
 
-def _for_any_number(f: Any, look: _Look, key: Hashable, make: Make) -> _Kept | None:
+def _for_any_number(look: _Look, key: Hashable, make: Make) -> _Kept | None:
     """What is made of a function for any of the numbers that have differed so far."""
     seen = _recalled(key) or _Seen(look.numbers, frozenset(), tuple(look.held))
     pairs = enumerate(zip(seen.numbers, look.numbers))
@@ -445,18 +445,15 @@ def _for_any_number(f: Any, look: _Look, key: Hashable, make: Make) -> _Kept | N
     found: _Kept | None = _recalled(whole)
     if found is None:
         lent = tuple(look.lent[k] for k in sorted(varying))
-        found = _made_for_any(f, look, lent, make) or _Kept(None, {}, tuple(look.held))
+        found = _made_for_any(look, lent, make) or _Kept(None, {}, tuple(look.held))
         _remember(whole, found)
     return found
 
 
-def _made_for_any(
-    f: Any, look: _Look, lent: tuple[Variable, ...], make: Make
-) -> _Kept | None:
+def _made_for_any(look: _Look, lent: tuple[Variable, ...], make: Make) -> _Kept | None:
     """What is made of a function that is lent its variables; None where it has to know them."""
-    kinds = {v.name: kind_of(v.value(), v.name) for v in lent}
     try:
-        return look.emptied(make(WithFree(f, lent, lent=True), kinds))
+        return look.emptied(make(lent))
     except TransformError:  # a number has to be a constant, or is read in another way
         return None
 
@@ -556,13 +553,21 @@ class _Look:
         others = {n: v for n, v in refs.items() if n not in places}
         if not all(_is_number(v) or _is_fixed(v) for v in others.values()):
             return None
-        emitted = replace(made.emitted, refs=others)
-        return _Kept(replace(made, emitted=emitted, functions=()), places, tuple(self.held))
+        lines = {line: _of_user(loc) for line, loc in made.emitted.lines.items()}
+        emitted = replace(made.emitted, refs=others, lines=lines)
+        returns = tuple(map(_of_user, made.returns))
+        whole = replace(made, emitted=emitted, returns=returns, functions=())
+        return _Kept(whole, places, tuple(self.held))
 
     def filled(self, made: Made, places: Mapping[str, int]) -> Made:
         """What was made for a closure like this one, with what this one has."""
         refs = {**made.emitted.refs, **{name: self.parts[k] for name, k in places.items()}}
         return replace(made, emitted=replace(made.emitted, refs=refs))
+
+
+def _of_user(loc: Loc) -> Loc:
+    """The user's line for one of a text that may be forgotten before this one."""
+    return place_in(loc.file, loc.line) or loc
 
 
 def _variables_of(functions: Iterable[Any], watch: Watch) -> tuple[Variable, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ from srcdiff.codegen.naming import name, shorten
 from srcdiff.frontend.free_variables import check_reads
 from srcdiff.frontend.lowering import flows, lower
 from srcdiff.frontend.request import Request
-from srcdiff.frontend.signatures import WithFree, as_call, is_one_call
+from srcdiff.frontend.signatures import Variable, WithFree, as_call, is_one_call
 from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import frozen, replace
@@ -362,7 +362,8 @@ def lower_pass(state: State) -> State:
 
 def inline_pass(state: State) -> State:
     """Bodies for calls."""
-    function, params, outside = lent(state.function, state.params, state.origin)
+    function, params, outside = lent(state.function, state.params)
+    outside = {**state.outside, **outside}
     state = replace(state, function=function, params=params, outside=outside)
     given = state.params, state.origin, state.inputs, state.request.by_tangent
     typed = state.typed.then(with_bodies(state.function, *given), "with_bodies").by(seed_free)
@@ -625,10 +626,16 @@ def run(
     target: ir.Target,
     watch: Watch | None = None,
     pair: bool = False,
+    numbers: Sequence[Variable] = (),
 ) -> Iterator[tuple[str, State]]:
-    """The state after every pass; with `pair` the last makes a forward and a backward part."""
+    """The state after every pass; with `pair` the last makes a forward and a backward part.
+
+    `numbers` are variables that are parameters until the end, where they are read as they are.
+    """
     passes = FORWARD_PASSES if request.mode == "forward" else PAIR_PASSES if pair else PASSES
-    state = State(ir.Function("", (), (), target=target), request, params, origin)
+    outside = {v.name: ir.Ref(v.name, v) for v in numbers}
+    start = ir.Function("", (), (), target=target)
+    state = State(start, request, params, origin, outside=outside)
     for label, step in passes:
         if watch is None:
             state = step(state)
@@ -646,18 +653,28 @@ def analysed(origin: Any, request: Request, params: ir.Kinds, target: ir.Target)
 
 
 def finished(
-    origin: Any, request: Request, params: ir.Kinds, target: ir.Target, pair: bool = False
+    origin: Any,
+    request: Request,
+    params: ir.Kinds,
+    target: ir.Target,
+    pair: bool = False,
+    numbers: Sequence[Variable] = (),
 ) -> State:
     """The state after all passes; with `pair` its function is the forward part."""
-    *_, (_, last) = run(origin, request, params, target, pair=pair)
+    *_, (_, last) = run(origin, request, params, target, pair=pair, numbers=numbers)
     return last
 
 
 def derive(
-    origin: Any, request: Request, params: ir.Kinds, target: ir.Target, pair: bool = False
+    origin: Any,
+    request: Request,
+    params: ir.Kinds,
+    target: ir.Target,
+    pair: bool = False,
+    numbers: Sequence[Variable] = (),
 ) -> Made:
     """The text of a derivative, or of its two parts, with those of the functions that it calls."""
-    state = finished(origin, request, params, target, pair)
+    state = finished(origin, request, params, target, pair, numbers)
     extra, made = state.extra, [(state.function, state.params)]
     if pair:
         made.append((extra["backward"], extra["residuals"]))

@@ -363,16 +363,10 @@ class Variable:
 
 
 class WithFree:
-    """A function whose free variables are parameters, some of those that it and its helpers see.
+    """A function whose free variables are parameters, some of those that it and its helpers see."""
 
-    Those that are `lent` are such only until its derivative is finished, which reads them where
-    they are: a text that knows nothing of their values serves for all.
-    """
-
-    def __init__(
-        self, primal: Any, variables: tuple[Variable, ...], lent: bool = False
-    ) -> None:
-        self.primal, self.variables, self.lent = primal, variables, lent
+    def __init__(self, primal: Any, variables: tuple[Variable, ...]) -> None:
+        self.primal, self.variables = primal, variables
         names = [v.name for v in variables]
         self.__name__ = str(getattr(primal, "__name__", "function"))
         self.__qualname__ = str(getattr(primal, "__qualname__", self.__name__))

@@ -8,7 +8,8 @@ then, to which the rule of the primitive gives a derivative as to any other.
 Variables outside of a function that hold containers of objects are parameters of it for a while:
 what their methods do is found out from the kinds of parameters.  `lent` gives such variables to a
 lowered function as parameters; `returned` takes them back from a finished one, which reads the
-variables as the user's function does.  Numbers that differ from call to call are lent as well.
+variables as the user's function does.  Numbers that differ from call to call are parameters from
+the start (`pipeline.run`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from typing import Any
 from srcdiff import ir
 from srcdiff.frontend.closures import Closure, Lifted, lifted_closure
 from srcdiff.frontend.free_variables import Freed, with_keywords
-from srcdiff.frontend.signatures import WithFree
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.primitives.registry import Rule, lookup
@@ -139,15 +139,8 @@ def _with(rule: Rule, call: ir.Call, name: str, value: ir.Atom) -> ir.Call:
 Variables = Mapping[str, ir.Ref]
 
 
-def lent(
-    function: ir.Function, kinds: ir.Kinds, origin: object
-) -> tuple[ir.Function, ir.Kinds, Variables]:
-    """A lowered function with such variables as parameters, their kinds, and what they hold.
-
-    Those that the function it comes from was lent are parameters already.
-    """
-    given = origin.variables if isinstance(origin, WithFree) and origin.lent else ()
-    numbers = {v.name: ir.Ref(v.name, v) for v in given}
+def lent(function: ir.Function, kinds: ir.Kinds) -> tuple[ir.Function, ir.Kinds, Variables]:
+    """A lowered function with such variables as parameters, their kinds, and what they hold."""
     mine = ir.all_names(function) | {p.name for p in function.params}
     found = {
         r.text: r
@@ -156,12 +149,12 @@ def lent(
         if r.text.isidentifier() and r.text not in mine and _holds_objects(r.value)
     }
     if not found:
-        return function, kinds, numbers
+        return function, kinds, {}
     params = with_keywords(function.params, found)
     named = ir.replaced(function.body, lambda s: _by_name(s, found))
     body = Freed(frozenset(found)).block(named)
     known = {name: kind_of(ref.value, name) for name, ref in found.items()}
-    return replace(function, params=params, body=body), {**kinds, **known}, {**found, **numbers}
+    return replace(function, params=params, body=body), {**kinds, **known}, found
 
 
 def returned(function: ir.Function, variables: Variables) -> ir.Function:

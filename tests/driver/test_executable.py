@@ -154,7 +154,8 @@ LENT = (of_range, of_condition, of_helper, of_text, of_local, of_store, of_index
 
 def in_every_way(f):
     value, pull = srcdiff.vjp(f, X)
-    return [srcdiff.grad(f)(X), pull()[0], *srcdiff.jvp(f, (X,), (X,)), value]
+    second = srcdiff.hvp(f, (X,), X)
+    return [srcdiff.grad(f)(X), pull()[0], *srcdiff.jvp(f, (X,), (X,)), value, second]
 
 
 @pytest.mark.parametrize("number", [float, int, np.float32])
@@ -177,6 +178,30 @@ def test_numbers_of_many_calls(counted):
         found = srcdiff.grad(lambda x: np.sum(np.sin(t * x)))(X)
         np.testing.assert_array_equal(found, t * np.cos(t * X))
     assert len(counted) == 2
+
+
+def test_derivatives_of_derivatives(counted):
+    """Of any order; an error names the user's line, though the first text is gone."""
+    def of(t):
+        def f(x):
+            return np.sin(t * x) / (x - 1.0)
+
+        return f
+
+    def expected(t, x):
+        s, c, y = np.sin(t * x), np.cos(t * x), x - 1.0
+        return -t * t * s / y - 2.0 * t * c / y**2 + 2.0 * s / y**3
+
+    for t in (0.5, 1.5, -2.0):
+        found = srcdiff.grad(srcdiff.grad(of(t)))(0.25)
+        np.testing.assert_allclose(found, expected(t, 0.25), rtol=1e-13)
+    count = len(counted)
+    gc.collect()
+    g = srcdiff.grad(srcdiff.grad(of(3.0)))
+    with pytest.raises(RuntimeWarning, match="divide by zero") as raised:
+        g(1.0)
+    notes = getattr(raised.value, "__notes__", ["test_executable.py"])  # from Python 3.11 on
+    assert "test_executable.py" in notes[0] and len(counted) == count
 
 
 def test_a_variable_that_changes_under_a_derivative(counted):
