@@ -11,7 +11,7 @@ import inspect
 import sys
 import types
 import warnings
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Hashable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -48,7 +48,6 @@ from srcdiff.driver.executable import (
     Direct,
     Specialisations,
     compiled_if_taken,
-    holds_function,
     keep,
     key_of_call,
     layout_of,
@@ -66,7 +65,7 @@ from srcdiff.errors import (
     shortened,
 )
 from srcdiff.frontend.request import items_of, spelled
-from srcdiff.frontend.signatures import Variable, WithFree, arguments, leaves_out, signature_of
+from srcdiff.frontend.signatures import arguments, leaves_out, signature_of
 from srcdiff.ir import Call, Loc
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.lattice import key_of, kind_of
@@ -338,18 +337,11 @@ class Derivative(Transformed):
         from srcdiff.driver.pipeline import derive
         from srcdiff.driver.second_order import derived
 
-        def make(numbers: tuple[Variable, ...] = ()) -> Made:
-            known = {v.name: kind_of(v.value(), v.name) for v in numbers}
-            compiler = functools.partial(derive, target=target, pair=pair, numbers=numbers)
-            return derived(compiler, _over(self.origin, numbers), self.request, {**kinds, **known})
-
+        compiler = functools.partial(derive, target=target, pair=pair)
         try:
-            alone = self.options.saves or target != ir.HOST
-            if watch is None or alone or any(map(holds_function, kinds.values())):
-                return make()
-            f, orders = _behind(self.origin)
-            asked = pair, self.request, orders, tuple(kinds.items())
-            return made_alike(f, watch, asked, make)
+            if watch is None or self.options.saves or target != ir.HOST:
+                return derived(compiler, self.origin, self.request, kinds)
+            return made_alike(compiler, self.origin, self.request, kinds, watch)
         except TransformError as error:
             add_caller(error, self.origin)
             raise
@@ -378,6 +370,17 @@ class Derivative(Transformed):
         values = self._arguments(args, kwargs) if values is None else values
         check_memory(values, found.written, found.held, self.primal)
         check_put(values, found.put, self.primal)
+
+    @property
+    def asked(self) -> Hashable:
+        """What tells its text from others that are made of a function; None if that is not all."""
+        back = any(isinstance(i, int) and i < 0 for i in items_of(self._own.inputs)[1])
+        plain = type(self) is Derivative and not self.receiver and not back
+        return (self.request, repr(self._own)) if plain else None
+
+    def over(self, origin: Any) -> Derivative:
+        """The same derivative of another function, whose parameters begin with those of its own."""
+        return Derivative(origin, self._own)
 
     def in_order(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
         """The arguments by parameter, None unless each is given by its position."""
@@ -547,30 +550,6 @@ class Derivative(Transformed):
 def derivative_of(f: Any, options: Options) -> Derivative:
     """The derivative of a function for some options, made once as long as the function lives."""
     return made_once(f, ("derivative", repr(options)), lambda: Derivative(f, options))
-
-
-def _behind(origin: Any) -> tuple[Any, tuple[Any, ...]]:
-    """The function that an origin is a derivative of, and what is asked of it at each order."""
-    orders: list[Any] = []
-    f = origin
-    while type(f) is Derivative and not f.receiver and not _counts_back(f._own.inputs):
-        orders.append((f.request, repr(f.options)))
-        f = f.origin
-    return f, tuple(orders)
-
-
-def _counts_back(inputs: Any) -> bool:
-    """Whether an input is given by its position from the end."""
-    return any(isinstance(item, int) and item < 0 for item in items_of(inputs)[1])
-
-
-def _over(origin: Any, numbers: tuple[Variable, ...]) -> Any:
-    """An origin in which variables of the function behind it are parameters."""
-    if not numbers:
-        return origin
-    if type(origin) is Derivative:
-        return Derivative(_over(origin.origin, numbers), origin._own)
-    return WithFree(origin, numbers)
 
 
 def _unsaid(reason: object) -> None:

@@ -40,12 +40,12 @@ from srcdiff.driver.guards import (
 )
 from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.request import Request
-from srcdiff.frontend.signatures import Variable
+from srcdiff.frontend.signatures import Variable, WithFree
 from srcdiff.ir import Loc
 from srcdiff.ir.frozen import frozen, replace, state
-from srcdiff.kinds.lattice import key_of
+from srcdiff.kinds.lattice import key_of, kind_of
 from srcdiff.runtime.copies import PLAIN
-from srcdiff.runtime.service import compiler
+from srcdiff.runtime.service import compiler, is_derivative
 
 if TYPE_CHECKING:
     from srcdiff.codegen.emit import Made
@@ -214,9 +214,11 @@ def direct(args):
 
         reverse = self.request.mode == "reverse"
         derive = pipeline.derive_backward if reverse else pipeline.derive_forward
-        make = functools.partial(derive, target=self.of_batches, watch=watch)
-        made: Made = derived(make, self.origin, self.request, self.kinds)
-        return made
+        compile = functools.partial(derive, target=self.of_batches)
+        asked = self.origin, self.request, self.kinds
+        if watch is None and self.of_batches == ir.HOST:
+            return made_alike(compile, *asked, self.watch)
+        return derived(functools.partial(compile, watch=watch), *asked)
 
     def called_many(self, *args: Any, **kwargs: Any) -> Any:
         """What the function for a batch gives; errors name the user's line."""
@@ -380,6 +382,8 @@ _MOST_ALIKE = 64
 _lock = threading.Lock()
 Make = Callable[[tuple[Variable, ...]], "Made"]
 """What compiles a function, of which variables outside are parameters until it is finished."""
+Compile = Callable[..., "Made"]
+"""`compile(origin, request, kinds, numbers=...)`"""
 
 
 @frozen
@@ -408,19 +412,31 @@ class _Seen:
 _kept: OrderedDict[Hashable, Any] = OrderedDict()
 
 
-def made_alike(f: Any, watch: Watch, key: tuple[Hashable, ...], make: Make) -> Made:
-    """What `make` makes of a function, or what it made of one like it for the same key.
+def made_alike(
+    compile: Compile, origin: Any, request: Request, kinds: ir.Kinds, watch: Watch
+) -> Made:
+    """What is compiled of a function or a derivative, or was of one like it for the same request.
 
     A number that is read from outside is a constant; where another one comes the function is made
     once more, for any.  Of functions that calls make; those of a module are made once, and may go
     with it.
     """
-    if not isinstance(f, types.FunctionType) or not ("<" in f.__qualname__ or f.__closure__):
+    from srcdiff.driver.second_order import derived
+
+    def make(numbers: tuple[Variable, ...]) -> Made:
+        known = {v.name: kind_of(v.value(), v.name) for v in numbers}
+        own = functools.partial(compile, numbers=numbers)
+        return derived(own, _over(origin, numbers), request, {**kinds, **known})
+
+    f, orders = _behind(origin)
+    is_made = isinstance(f, types.FunctionType) and ("<" in f.__qualname__ or f.__closure__)
+    if not is_made or any(map(holds_function, kinds.values())):
         return make(())
     look = _Look(watch)
     if not look.plain:
         return make(())
-    alike = *key, *look.key
+    how = compile.func, repr(compile.keywords)  # type: ignore[attr-defined]
+    alike = how, request, orders, tuple(kinds.items()), look.key
     same = alike, look.numbers
     found = _recalled(same)
     if found is None and look.lent:
@@ -430,6 +446,24 @@ def made_alike(f: Any, watch: Watch, key: tuple[Hashable, ...], make: Make) -> M
     made = make(())
     _remember(same, look.emptied(made))
     return made
+
+
+def _behind(origin: Any) -> tuple[Any, tuple[Hashable, ...]]:
+    """The function that an origin is a derivative of, and what is asked of it at each order."""
+    orders: list[Hashable] = []
+    while is_derivative(origin) and origin.asked is not None:
+        orders.append(origin.asked)
+        origin = origin.origin
+    return origin, tuple(orders)
+
+
+def _over(origin: Any, numbers: tuple[Variable, ...]) -> Any:
+    """An origin in which variables of the function behind it are parameters."""
+    if not numbers:
+        return origin
+    if is_derivative(origin):
+        return origin.over(_over(origin.origin, numbers))
+    return WithFree(origin, numbers)
 
 
 def _for_any_number(look: _Look, key: Hashable, make: Make) -> _Kept | None:

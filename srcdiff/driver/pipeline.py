@@ -27,7 +27,7 @@ from srcdiff.autodiff.tape.split import Parts, split
 from srcdiff.backends.target import legalized
 from srcdiff.check import check_flow, check_source
 from srcdiff.check.objects import check_arrays
-from srcdiff.codegen.emit import Made
+from srcdiff.codegen.emit import Emitted, Made
 from srcdiff.codegen.link import alone, module_text
 from srcdiff.codegen.naming import name, shorten
 from srcdiff.frontend.free_variables import check_reads
@@ -678,10 +678,15 @@ def derive(
     extra, made = state.extra, [(state.function, state.params)]
     if pair:
         made.append((extra["backward"], extra["residuals"]))
-    primal = origin.primal if isinstance(origin, WithFree) else origin
-    text = module_text([function for function, _ in made], pair_of, primal, request)
+    text = _text([function for function, _ in made], origin, request)
     consumes = extra.get("consumes", False)
     return Made(text, extra["written"], state.function.returns, tuple(made), consumes, extra["put"])
+
+
+def _text(functions: list[ir.Function], origin: Any, request: Request) -> Emitted:
+    """Functions as one text, with the names that the user's function has for what is outside."""
+    primal = origin.primal if isinstance(origin, WithFree) else origin
+    return module_text(functions, pair_of, primal, request)
 
 
 def _given_back(forward: Typed, residuals: ir.Kinds) -> dict[str, ir.Kind]:
@@ -738,13 +743,18 @@ def pair_of(
 
 
 def derive_backward(
-    origin: Any, request: Request, params: ir.Kinds, target: ir.Target, watch: Watch | None = None
+    origin: Any,
+    request: Request,
+    params: ir.Kinds,
+    target: ir.Target,
+    watch: Watch | None = None,
+    numbers: Sequence[Variable] = (),
 ) -> Made:
     """The text of the forward part, and of the backward part for a batch, or a NoBatchError."""
     from srcdiff.autodiff.batch.transform import batch_backward, with_axis
     from srcdiff.specialize.objects.scalar_replacement import residual_kinds
 
-    state = finished(origin, request, params, target, pair=True)
+    state = finished(origin, request, params, target, True, numbers)
     one, two = state.extra["parts"]
     facts = _facts(state)
     known = {**infer(one, state.params), **facts.kinds}
@@ -760,7 +770,7 @@ def derive_backward(
     typed = Typed(plain, seeds, watch and functools.partial(watch, "batch"))
     typed = typed.by(batch_backward, infer(plain, seeds), shadows, classes, columns)
     many = typed.by(remove_dead).by(reused, seeds).by(name).function
-    return Made(module_text([state.function, many], pair_of, origin, request), (), (), ())
+    return Made(_text([state.function, many], origin, request), (), (), ())
 
 
 def _cotangent(one: ir.Function, two: ir.Function, kinds: ir.Kinds) -> ir.Kinds:
@@ -772,18 +782,24 @@ def _cotangent(one: ir.Function, two: ir.Function, kinds: ir.Kinds) -> ir.Kinds:
 
 
 def derive_forward(
-    origin: Any, request: Request, params: ir.Kinds, target: ir.Target, watch: Watch | None = None
+    origin: Any,
+    request: Request,
+    params: ir.Kinds,
+    target: ir.Target,
+    watch: Watch | None = None,
+    numbers: Sequence[Variable] = (),
 ) -> Made:
     """The text of a function of forward mode for a batch of directions, or a NoBatchError."""
     from srcdiff.autodiff.batch.transform import batch_forward
     from srcdiff.autodiff.forward import tangent_kinds
 
     plain = replace(target, workspace=False)
-    state = next(s for label, s in run(origin, request, params, plain) if label == "simplify")
+    states = run(origin, request, params, plain, numbers=numbers)
+    state = next(s for label, s in states if label == "simplify")
     tangents = frozenset(tangent_kinds(_facts(state), request))
     typed = Typed(state.function, state.params, watch and functools.partial(watch, "batch"))
     typed = typed.by(batch_forward, state.kinds, tangents).by(remove_dead)
     single = {n: k for n, k in state.params.items() if n not in tangents}
     many = reused(replace(typed.function, target=target), single)
     many = returned(name(many), state.outside)
-    return Made(module_text([many], pair_of, origin, request), (), (), ())
+    return Made(_text([many], origin, request), (), (), ())
