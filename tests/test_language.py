@@ -499,7 +499,7 @@ def test_elements_that_nothing_else_holds():
 
 
 def test_a_parameter_with_the_name_of_the_cotangent():
-    def f(x, grad_outputs):
+    def f(x, *, grad_outputs):
         return x * grad_outputs
 
     with pytest.raises(srcdiff.TransformError, match="`f` has a parameter called `grad_outputs`"):

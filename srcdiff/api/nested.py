@@ -23,6 +23,7 @@ from srcdiff.api.jvp import Jvp, Linearized, along_by, jvp, linearize
 from srcdiff.api.products import Product, ReverseProduct, hvp, vhp
 from srcdiff.api.vjp import Vjp, vjp
 from srcdiff.driver.derivative import Derivative
+from srcdiff.driver.executable import key_of_call
 from srcdiff.driver.options import Options, constants_apart, parameter_names
 from srcdiff.driver.pullback import recorded
 from srcdiff.driver.second_order import active_places
@@ -66,7 +67,7 @@ class Pulled(Derivative):
         """The generated function for arguments of these kinds."""
         options = self._asked
         if options.inputs is None:
-            names = parameter_names(self.primal)[self._start : self._stop]
+            names = parameter_names(self)[self._start : self._stop]
             found = [n for n in names if n in kinds and ir.is_active_kind(kinds[n])]
             options = replace(options, inputs=found[0] if len(found) == 1 else tuple(found))
         return Derivative(self.primal, replace(options, again=True)).for_kinds(kinds, arrays)
@@ -352,9 +353,11 @@ class _Compiler:
 
     def gradient(self, f: Any, inputs: Inputs, strong_zeros: bool = False) -> Derivative:
         """The gradient of a function by some arguments, zeros where one is not used."""
-        options = Options(inputs, unused="zeros", strong_zeros=strong_zeros)
-        key = "gradient by", inputs, strong_zeros
-        return made_once(f, key, lambda: Derivative(f, options))
+
+        def make() -> Derivative:
+            return Derivative(f, Options(inputs, unused="zeros", strong_zeros=strong_zeros))
+
+        return made_once(f, ("gradient by", inputs, strong_zeros), make)
 
     def pullback(
         self,
@@ -385,9 +388,18 @@ class _Compiler:
         """The names of the parameters that such a call writes into."""
         return tuple(self.gradient(f, inputs).pair(*args).written)
 
+    def draws(self, f: Any, args: tuple[Any, ...]) -> bool:
+        """Whether a call may do more than compute, such as draw random numbers."""
+        active = self.active(f, args)
+        return not active or self.gradient(f, active).pair(*args).has_effects
+
     def active(self, f: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
         """The positions of the arguments that can carry a derivative."""
-        return active_places([kind_of(arg, f"x{k}") for k, arg in enumerate(args)])
+
+        def find() -> tuple[int, ...]:
+            return active_places([kind_of(arg, f"x{k}") for k, arg in enumerate(args)])
+
+        return made_once(f, ("active", key_of_call(args, {})), find)
 
     def verify(self, made: Any, found: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         """Hold what was generated of a derivative against its function, at some arguments."""

@@ -163,13 +163,29 @@ def without_seed(f: Any, options: Options) -> tuple[Any, Options]:
     return function, replace(options, inputs=each_input(renamed, options.inputs))
 
 
+def without_seed_by_position(f: Any, options: Options) -> tuple[Any, Options]:
+    """The same where the cotangent is a keyword of each call.
+
+    Where an argument might be left out or given by that keyword, the function stays what it is,
+    and is refused: the keyword would mean one of two.
+    """
+    params = signature_of(f).parameters.values()
+    plain = all(p.default is p.empty and p.kind is not p.KEYWORD_ONLY for p in params)
+    return without_seed(f, options) if plain else (f, options)
+
+
+def signature_without_seed(f: Any) -> inspect.Signature:
+    """The signature of a function, with the new name where it has such a parameter."""
+    own = signature_of(f)
+    params = own.parameters.values()
+    return own.replace(parameters=[p.replace(name=NEW) if p.name == SEED else p for p in params])
+
+
 def _renamed(f: Any) -> Any:
     """A function that calls `f`, and has another name for that parameter."""
     own = signature_of(f)
-    params = [
-        p.replace(name=NEW if p.name == SEED else p.name, default=p.empty, annotation=p.empty)
-        for p in own.parameters.values()
-    ]
+    new = signature_without_seed(f).parameters.values()
+    params = [p.replace(default=p.empty, annotation=p.empty) for p in new]
     uses = [
         f"{old}={p.name}" if p.kind is p.KEYWORD_ONLY else str(p)
         for old, p in zip(own.parameters, params)
@@ -322,8 +338,11 @@ class Transformed:
         if not self._is_renamed:
             return args, kwargs
         bound = bound_to_call(self.primal, signature_of(self.primal), args, kwargs)
-        bound.apply_defaults()
-        return bound.args, {NEW if k == SEED else k: value for k, value in bound.kwargs.items()}
+        params = bound.signature.parameters.values()
+        left = [p for p in params if p.name not in bound.arguments and p.default is not p.empty]
+        found = {**kwargs, **{p.name: p.default for p in left if p.kind is not p.POSITIONAL_ONLY}}
+        args += tuple(p.default for p in left if p.kind is p.POSITIONAL_ONLY)
+        return args, {NEW if k == SEED else k: value for k, value in found.items()}
 
     @classmethod
     def of(cls, f: Any, *more: Any) -> Any:

@@ -11,7 +11,7 @@ import inspect
 import sys
 import types
 import warnings
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Hashable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -37,7 +37,9 @@ from srcdiff.driver.callables import (
     gradient_kind,
     offers,
     receiver_of,
+    signature_without_seed,
     with_keywords,
+    without_seed_by_position,
 )
 from srcdiff.driver.executable import (
     MISSED,
@@ -46,7 +48,6 @@ from srcdiff.driver.executable import (
     Direct,
     Specialisations,
     compiled_if_taken,
-    holds_function,
     keep,
     key_of_call,
     layout_of,
@@ -63,7 +64,7 @@ from srcdiff.errors import (
     is_whole,
     shortened,
 )
-from srcdiff.frontend.request import spelled
+from srcdiff.frontend.request import items_of, spelled
 from srcdiff.frontend.signatures import arguments, leaves_out, signature_of
 from srcdiff.ir import Call, Loc
 from srcdiff.ir.frozen import replace
@@ -98,8 +99,9 @@ class Derivative(Transformed):
     def __init__(self, primal: Any, options: Options) -> None:
         self.primal = primal
         self.options = options
-        self.origin, self.receiver = receiver_of(primal)
-        self._own = behind_receiver(options) if self.receiver else options
+        origin, self.receiver = receiver_of(primal)
+        own = behind_receiver(options) if self.receiver else options
+        self.origin, self._own = without_seed_by_position(origin, own)
         self.request = request_of(self.origin, self._own)
         self.target = target_of(self.origin, options)
         way = self.target, options.compile == "auto"
@@ -113,7 +115,7 @@ class Derivative(Transformed):
         what = "The value and the gradient" if options.value else "The gradient"
         by = ", ".join(f"`{spelled(i.param, i.path)}`" for i in self.request.inputs)
         self.__doc__ = documented(what, primal, f" with respect to {by}")
-        self.__signature__ = with_keywords(signature_of(primal), grad_outputs=None)
+        self.__signature__ = with_keywords(signature_without_seed(primal), grad_outputs=None)
 
     def __call__(self, *args: Any, grad_outputs: Any = None, **kwargs: Any) -> Any:
         """The gradients for these arguments."""
@@ -335,14 +337,11 @@ class Derivative(Transformed):
         from srcdiff.driver.pipeline import derive
         from srcdiff.driver.second_order import derived
 
-        asked = self.origin, self.request, kinds
         compiler = functools.partial(derive, target=target, pair=pair)
-        make = functools.partial(derived, compiler, *asked)
         try:
-            alone = self.options.saves or target != ir.HOST
-            if watch is None or alone or any(map(holds_function, kinds.values())):
-                return make()
-            return made_alike(self.origin, watch, (pair, self.request, tuple(kinds.items())), make)
+            if watch is None or self.options.saves or target != ir.HOST:
+                return derived(compiler, self.origin, self.request, kinds)
+            return made_alike(compiler, self.origin, self.request, kinds, watch)
         except TransformError as error:
             add_caller(error, self.origin)
             raise
@@ -371,6 +370,17 @@ class Derivative(Transformed):
         values = self._arguments(args, kwargs) if values is None else values
         check_memory(values, found.written, found.held, self.primal)
         check_put(values, found.put, self.primal)
+
+    @property
+    def asked(self) -> Hashable:
+        """What tells its text from others that are made of a function; None if that is not all."""
+        back = any(isinstance(i, int) and i < 0 for i in items_of(self._own.inputs)[1])
+        plain = type(self) is Derivative and not self.receiver and not back
+        return (self.request, repr(self._own)) if plain else None
+
+    def over(self, origin: Any) -> Derivative:
+        """The same derivative of another function, whose parameters begin with those of its own."""
+        return Derivative(origin, self._own)
 
     def in_order(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
         """The arguments by parameter, None unless each is given by its position."""
@@ -417,7 +427,7 @@ class Derivative(Transformed):
 
     def call_signature(self) -> inspect.Signature:
         """The parameters that a call in a differentiated function may give."""
-        return signature_of(self.primal)
+        return signature_of(self)
 
     def keywords(self, function: Any) -> Mapping[str | None, str]:
         """What those parameters are called in a generated function, where it differs."""

@@ -7,8 +7,8 @@ for a batch of cotangents or of directions are generated when first asked for.
 Functions that are made anew in each call: what was generated for one serves those like it.
 
 Two closures are alike if they have the same code, and if all that they can read from outside is
-the same but for arrays, which differ in what they hold alone.  Whatever else they capture than
-arrays, numbers, texts, modules and functions, they are generated for one by one.
+the same but for arrays and numbers, which differ in what they hold alone.  Whatever else they
+capture than arrays, numbers, texts, modules and functions, they are generated for one by one.
 """
 
 from __future__ import annotations
@@ -16,27 +16,36 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import itertools
 import threading
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.backends.loader import add_place, with_place
+from srcdiff.backends.loader import add_place, place_in, with_place
 from srcdiff.backends.target import accept_pair, loaded, meanings, released, seed_check
 from srcdiff.driver.arguments import LARGE, has_large
-from srcdiff.driver.guards import Names, Watch, conditions, conditions_of_key, unchanged
-from srcdiff.errors import UnsupportedError
+from srcdiff.driver.guards import (
+    Names,
+    Watch,
+    cell_of,
+    conditions,
+    conditions_of_key,
+    unchanged,
+)
+from srcdiff.errors import TransformError, UnsupportedError
 from srcdiff.frontend.request import Request
+from srcdiff.frontend.signatures import Variable, WithFree
 from srcdiff.ir import Loc
 from srcdiff.ir.frozen import frozen, replace, state
-from srcdiff.kinds.lattice import key_of
+from srcdiff.kinds.lattice import key_of, kind_of
 from srcdiff.runtime.copies import PLAIN
-from srcdiff.runtime.service import compiler
+from srcdiff.runtime.service import compiler, is_derivative
 
 if TYPE_CHECKING:
     from srcdiff.codegen.emit import Made
@@ -205,9 +214,11 @@ def direct(args):
 
         reverse = self.request.mode == "reverse"
         derive = pipeline.derive_backward if reverse else pipeline.derive_forward
-        make = functools.partial(derive, target=self.of_batches, watch=watch)
-        made: Made = derived(make, self.origin, self.request, self.kinds)
-        return made
+        compile = functools.partial(derive, target=self.of_batches)
+        asked = self.origin, self.request, self.kinds
+        if watch is None and self.of_batches == ir.HOST:
+            return made_alike(compile, *asked, self.watch)
+        return derived(functools.partial(compile, watch=watch), *asked)
 
     def called_many(self, *args: Any, **kwargs: Any) -> Any:
         """What the function for a batch gives; errors name the user's line."""
@@ -225,6 +236,13 @@ class CompiledPair(Compiled):
 
     backward: Any = None
     consumes: bool = False
+
+    @functools.cached_property
+    def has_effects(self) -> bool:
+        """Whether the forward part draws random numbers, prints, or counts."""
+        from srcdiff.driver.second_order import effects
+
+        return any(True for _ in effects(self.function))
 
     @functools.cached_property
     def outside(self) -> Outside:
@@ -362,49 +380,134 @@ def layout_of(value: Any) -> Any:
 
 _MOST_ALIKE = 64
 _lock = threading.Lock()
+Make = Callable[[tuple[Variable, ...]], "Made"]
+"""What compiles a function, of which variables outside are parameters until it is finished."""
+Compile = Callable[..., "Made"]
+"""`compile(origin, request, kinds, numbers=...)`"""
 
 
 @frozen
 class _Kept:
     """What was generated for a closure, without what it captured.
 
-    `places` say what the global names of the text are: an array or function of a closure, by its
-    number.  `held` are the objects whose identity the key names, so that they stay what they are.
+    `places` say what the global names of the text are: an array, number or function of a closure,
+    by its number.  `held` are the objects whose identity the key names, so that they stay what
+    they are.  Nothing is `made` where the numbers have to be constants.
     """
 
-    made: Made
+    made: Made | None
     places: Mapping[str, int]
     held: tuple[Any, ...]
 
 
-_kept: OrderedDict[Hashable, _Kept] = OrderedDict()
+@frozen
+class _Seen:
+    """The numbers of the first closure of its like, and which of them have differed since."""
+
+    numbers: tuple[Hashable, ...]
+    varying: frozenset[int]
+    held: tuple[Any, ...]
 
 
-def made_alike(f: Any, watch: Watch, key: tuple[Hashable, ...], make: Callable[[], Made]) -> Made:
-    """What `make` makes of a function, or what it made of one like it for the same key.
+_kept: OrderedDict[Hashable, Any] = OrderedDict()
 
-    Of functions that calls make; those of a module are made once, and may go with the module.
+
+def made_alike(
+    compile: Compile, origin: Any, request: Request, kinds: ir.Kinds, watch: Watch
+) -> Made:
+    """What is compiled of a function or a derivative, or was of one like it for the same request.
+
+    A number that is read from outside is a constant; where another one comes the function is made
+    once more, for any.  Of functions that calls make; those of a module are made once, and may go
+    with it.
     """
-    if not isinstance(f, types.FunctionType) or not ("<" in f.__qualname__ or f.__closure__):
-        return make()
+    from srcdiff.driver.second_order import derived
+
+    def make(numbers: tuple[Variable, ...]) -> Made:
+        known = {v.name: kind_of(v.value(), v.name) for v in numbers}
+        own = functools.partial(compile, numbers=numbers)
+        return derived(own, _over(origin, numbers), request, {**kinds, **known})
+
+    f, orders = _behind(origin)
+    is_made = isinstance(f, types.FunctionType) and ("<" in f.__qualname__ or f.__closure__)
+    if not is_made or any(map(holds_function, kinds.values())):
+        return make(())
     look = _Look(watch)
     if not look.plain:
-        return make()
-    whole = *key, *look.key
+        return make(())
+    how = compile.func, repr(compile.keywords)  # type: ignore[attr-defined]
+    alike = how, request, orders, tuple(kinds.items()), look.key
+    same = alike, look.numbers
+    found = _recalled(same)
+    if found is None and look.lent:
+        found = _for_any_number(look, alike, make)
+    if found is not None and found.made is not None:
+        return look.filled(found.made, found.places)
+    made = make(())
+    _remember(same, look.emptied(made))
+    return made
+
+
+def _behind(origin: Any) -> tuple[Any, tuple[Hashable, ...]]:
+    """The function that an origin is a derivative of, and what is asked of it at each order."""
+    orders: list[Hashable] = []
+    while is_derivative(origin) and origin.asked is not None:
+        orders.append(origin.asked)
+        origin = origin.origin
+    return origin, tuple(orders)
+
+
+def _over(origin: Any, numbers: tuple[Variable, ...]) -> Any:
+    """An origin in which variables of the function behind it are parameters."""
+    if not numbers:
+        return origin
+    if is_derivative(origin):
+        return origin.over(_over(origin.origin, numbers))
+    return WithFree(origin, numbers)
+
+
+def _for_any_number(look: _Look, key: Hashable, make: Make) -> _Kept | None:
+    """What is made of a function for any of the numbers that have differed so far."""
+    seen = _recalled(key) or _Seen(look.numbers, frozenset(), tuple(look.held))
+    pairs = enumerate(zip(seen.numbers, look.numbers))
+    varying = seen.varying | {k for k, (one, other) in pairs if one != other}
+    _remember(key, replace(seen, varying=varying))
+    if not varying:
+        return None
+    rest = tuple(n for k, n in enumerate(look.numbers) if k not in varying)
+    whole = key, varying, rest
+    found: _Kept | None = _recalled(whole)
+    if found is None:
+        lent = tuple(look.lent[k] for k in sorted(varying))
+        found = _made_for_any(look, lent, make) or _Kept(None, {}, tuple(look.held))
+        _remember(whole, found)
+    return found
+
+
+def _made_for_any(look: _Look, lent: tuple[Variable, ...], make: Make) -> _Kept | None:
+    """What is made of a function that is lent its variables; None where it has to know them."""
+    try:
+        return look.emptied(make(lent))
+    except TransformError:  # a number has to be a constant, or is read in another way
+        return None
+
+
+def _recalled(key: Hashable) -> Any:
+    """What is kept for a key."""
     with _lock:
-        found = _kept.get(whole)
+        found = _kept.get(key)
         if found is not None:
-            _kept.move_to_end(whole)
-    if found is not None:
-        return look.filled(found)
-    made = make()
-    kept = look.emptied(made)
+            _kept.move_to_end(key)
+        return found
+
+
+def _remember(key: Hashable, kept: _Kept | _Seen | None) -> None:
+    """Keep something for a key; of very many what was not asked for longest is forgotten."""
     if kept is not None:
         with _lock:
-            _kept[whole] = kept
+            _kept[key] = kept
             if len(_kept) > _MOST_ALIKE:
                 _kept.popitem(last=False)
-    return made
 
 
 def holds_function(kind: ir.Kind) -> bool:
@@ -413,20 +516,36 @@ def holds_function(kind: ir.Kind) -> bool:
 
 
 class _Look:
-    """What a function can read: the key that closures like it have in common, and its arrays."""
+    """What a function can read: the key that closures like it have in common, and what differs.
+
+    `parts` are its functions, arrays and numbers.  `lent` are the variables whose numbers may
+    differ, which `numbers` says all of; other numbers stand in the key.
+    """
 
     def __init__(self, watch: Watch) -> None:
-        self.parts: list[Any] = [f for f, *_ in watch.functions]  # and the arrays, as they are met
+        self.parts: list[Any] = [f for f, *_ in watch.functions]  # and the rest, as it is met
         self.places = {id(f): k for k, f in enumerate(self.parts)}
         self.held: list[Any] = []
         self.plain = not watch.members
+        self.lent = _variables_of(self.parts, watch)
+        self.numbers = tuple(repr(v.value()) for v in self.lent)
+        lent = {(id(v.place), v.name) for v in self.lent}
+        cells = {id(v.place) for v in self.lent}
+        names = [one for one in watch.names if (id(one[0]), one[1]) not in lent]
         (_, rules), *reads = watch.reads
         self.key: tuple[Hashable, ...] = (
             self.same(rules),
             *map(self.function, tuple(self.parts)),
-            *(self.value(value) for _, value in reads),
-            *((self.space(space), name, self.value(value)) for space, name, value in watch.names),
+            *(self.value(v) for read, v in reads if id(cell_of(read)) not in cells),
+            *((self.space(space), name, self.value(value)) for space, name, value in names),
+            *((v.name, type(v.value())) for v in self.lent),
         )
+        for variable in self.lent:
+            self.places[id(variable)] = len(self.parts)
+            self.parts.append(variable.value())
+        arrays = [value for value in self.parts if type(value) is np.ndarray]
+        pairs = itertools.combinations(arrays, 2) if any(a.base is not None for a in arrays) else ()
+        self.key += tuple(np.may_share_memory(one, two) for one, two in pairs)
         self.plain = self.plain and all(type(value) is np.ndarray for value, _ in watch.held)
 
     def function(self, f: types.FunctionType) -> Hashable:
@@ -454,7 +573,7 @@ class _Look:
             return type(value), repr(value)
         if id(value) in self.places:
             return "place", self.places[id(value)]
-        if type(value) is np.ndarray and value.base is None and not value.dtype.hasobject:
+        if type(value) is np.ndarray and not value.dtype.hasobject:
             self.places[id(value)] = len(self.parts)
             self.parts.append(value)
             return "array", value.dtype, value.shape, value.strides, value.flags.writeable
@@ -462,20 +581,57 @@ class _Look:
         return self.same(value)
 
     def emptied(self, made: Made) -> _Kept | None:
-        """What was made, without arrays and functions; None if it may hold them in other ways."""
+        """What was made, without what differs; None if it may hold that in other ways."""
         refs = made.emitted.refs
         places = {n: self.places[id(v)] for n, v in refs.items() if id(v) in self.places}
         others = {n: v for n, v in refs.items() if n not in places}
         if not all(_is_number(v) or _is_fixed(v) for v in others.values()):
             return None
-        emitted = replace(made.emitted, refs=others)
-        return _Kept(replace(made, emitted=emitted, functions=()), places, tuple(self.held))
+        lines = {line: _of_user(loc) for line, loc in made.emitted.lines.items()}
+        emitted = replace(made.emitted, refs=others, lines=lines)
+        returns = tuple(map(_of_user, made.returns))
+        whole = replace(made, emitted=emitted, returns=returns, functions=())
+        return _Kept(whole, places, tuple(self.held))
 
-    def filled(self, kept: _Kept) -> Made:
-        """What was made for a closure like this one, with the arrays and functions of this one."""
-        own = {name: self.parts[k] for name, k in kept.places.items()}
-        emitted = kept.made.emitted
-        return replace(kept.made, emitted=replace(emitted, refs={**emitted.refs, **own}))
+    def filled(self, made: Made, places: Mapping[str, int]) -> Made:
+        """What was made for a closure like this one, with what this one has."""
+        refs = {**made.emitted.refs, **{name: self.parts[k] for name, k in places.items()}}
+        return replace(made, emitted=replace(made.emitted, refs=refs))
+
+
+def _of_user(loc: Loc) -> Loc:
+    """The user's line for one of a text that may be forgotten before this one."""
+    return place_in(loc.file, loc.line) or loc
+
+
+def _variables_of(functions: Iterable[Any], watch: Watch) -> tuple[Variable, ...]:
+    """The variables outside of functions that hold numbers, where a name means one of them.
+
+    What is read as an attribute of a module as well stays a constant.
+    """
+    found: dict[str, dict[int, Variable]] = {}
+    spaces = set()
+    for f in functions:
+        spaces.add(id(f.__globals__))
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
+            found.setdefault(name, {})[id(cell)] = Variable(name, cell)
+    for space, name, _ in watch.names:
+        if id(space) in spaces:
+            found.setdefault(name, {})[id(space)] = Variable(name, space)
+    single = [v for places in found.values() if len(places) == 1 for v in places.values()]
+    open_ = [v for v in single if (id(v.place), v.name) not in watch.attributes]
+    return tuple(v for v in open_ if not _is_unset(v) and _may_differ(v.value()))
+
+
+def _is_unset(variable: Variable) -> bool:
+    """Whether a variable has no value: a builtin has the name."""
+    place = variable.place
+    return _is_empty(place) if isinstance(place, types.CellType) else variable.name not in place
+
+
+def _may_differ(value: Any) -> bool:
+    """Whether a value is a number that is computed with: neither a flag nor a text."""
+    return type(value) in (int, float, complex) or isinstance(value, np.number)
 
 
 def _is_number(value: Any) -> bool:

@@ -46,7 +46,8 @@ class Watch:
 
     `functions` are given with their code and defaults.  `names` are variables (a namespace, a
     name, its value or None), `reads` other places, `held` containers and arrays with the key of
-    their kind, `members` what classes have under a name.
+    their kind, `members` what classes have under a name, `attributes` which of the names are read
+    of a module.
     """
 
     functions: list[tuple[types.FunctionType, Any, Any, Any]] = field(default_factory=list)
@@ -54,6 +55,7 @@ class Watch:
     reads: list[tuple[Read, Any]] = field(default_factory=list)
     held: list[tuple[Any, Any]] = field(default_factory=list)
     members: list[tuple[type, str, Any]] = field(default_factory=list)
+    attributes: set[tuple[int, str]] = field(default_factory=set)
 
 
 def watched(f: Any, kinds: Mapping[str, ir.Kind]) -> Watch:
@@ -254,6 +256,7 @@ class _Walk:
         for name in names:
             if name in space and (id(module), name) not in self.asked:  # they may name each other
                 self.asked.add((id(module), name))
+                self.watch.attributes.add((id(space), name))
                 self.watch.names.append((space, name, space[name]))
                 if not installed:  # what others have written does not change while it runs
                     self.value(space[name], names)
@@ -333,14 +336,21 @@ def _is_filled(value: Any, name: str, codes: Codes) -> bool:
     return (type(value) is list or type(value) is dict) and is_only_filled(name, codes)
 
 
-def _cell_reader(cell: Any) -> Read:
-    def read() -> Any:
-        try:
-            return cell.cell_contents
-        except ValueError:
-            return None
+def _cell_reader(cell: types.CellType) -> Read:
+    return functools.partial(_content, cell)
 
-    return read
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def cell_of(read: Read) -> types.CellType | None:
+    """The closure variable that is read somewhere, None if it is something else."""
+    is_reader = type(read) is functools.partial and read.func is _content
+    return read.args[0] if is_reader else None  # type: ignore[attr-defined]
 
 
 # --- all that a derivative depends on, as a text that is the same in every process ---------------

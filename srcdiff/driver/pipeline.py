@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -27,13 +27,13 @@ from srcdiff.autodiff.tape.split import Parts, split
 from srcdiff.backends.target import legalized
 from srcdiff.check import check_flow, check_source
 from srcdiff.check.objects import check_arrays
-from srcdiff.codegen.emit import Made
+from srcdiff.codegen.emit import Emitted, Made
 from srcdiff.codegen.link import alone, module_text
 from srcdiff.codegen.naming import name, shorten
 from srcdiff.frontend.free_variables import check_reads
 from srcdiff.frontend.lowering import flows, lower
 from srcdiff.frontend.request import Request
-from srcdiff.frontend.signatures import as_call, is_one_call
+from srcdiff.frontend.signatures import Variable, WithFree, as_call, is_one_call
 from srcdiff.frontend.source.parse import parse
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import frozen, replace
@@ -364,6 +364,7 @@ def lower_pass(state: State) -> State:
 def inline_pass(state: State) -> State:
     """Bodies for calls."""
     function, params, outside = lent(state.function, state.params)
+    outside = {**state.outside, **outside}
     state = replace(state, function=function, params=params, outside=outside)
     given = state.params, state.origin, state.inputs, state.request.by_tangent
     typed = state.typed.then(with_bodies(state.function, *given), "with_bodies").by(seed_free)
@@ -626,10 +627,16 @@ def run(
     target: ir.Target,
     watch: Watch | None = None,
     pair: bool = False,
+    numbers: Sequence[Variable] = (),
 ) -> Iterator[tuple[str, State]]:
-    """The state after every pass; with `pair` the last makes a forward and a backward part."""
+    """The state after every pass; with `pair` the last makes a forward and a backward part.
+
+    `numbers` are variables that are parameters until the end, where they are read as they are.
+    """
     passes = FORWARD_PASSES if request.mode == "forward" else PAIR_PASSES if pair else PASSES
-    state = State(ir.Function("", (), (), target=target), request, params, origin)
+    outside = {v.name: ir.Ref(v.name, v) for v in numbers}
+    start = ir.Function("", (), (), target=target)
+    state = State(start, request, params, origin, outside=outside)
     for label, step in passes:
         if watch is None:
             state = step(state)
@@ -647,24 +654,40 @@ def analysed(origin: Any, request: Request, params: ir.Kinds, target: ir.Target)
 
 
 def finished(
-    origin: Any, request: Request, params: ir.Kinds, target: ir.Target, pair: bool = False
+    origin: Any,
+    request: Request,
+    params: ir.Kinds,
+    target: ir.Target,
+    pair: bool = False,
+    numbers: Sequence[Variable] = (),
 ) -> State:
     """The state after all passes; with `pair` its function is the forward part."""
-    *_, (_, last) = run(origin, request, params, target, pair=pair)
+    *_, (_, last) = run(origin, request, params, target, pair=pair, numbers=numbers)
     return last
 
 
 def derive(
-    origin: Any, request: Request, params: ir.Kinds, target: ir.Target, pair: bool = False
+    origin: Any,
+    request: Request,
+    params: ir.Kinds,
+    target: ir.Target,
+    pair: bool = False,
+    numbers: Sequence[Variable] = (),
 ) -> Made:
     """The text of a derivative, or of its two parts, with those of the functions that it calls."""
-    state = finished(origin, request, params, target, pair)
+    state = finished(origin, request, params, target, pair, numbers)
     extra, made = state.extra, [(state.function, state.params)]
     if pair:
         made.append((extra["backward"], extra["residuals"]))
-    text = module_text([function for function, _ in made], pair_of, origin, request)
+    text = _text([function for function, _ in made], origin, request)
     consumes = extra.get("consumes", False)
     return Made(text, extra["written"], state.function.returns, tuple(made), consumes, extra["put"])
+
+
+def _text(functions: list[ir.Function], origin: Any, request: Request) -> Emitted:
+    """Functions as one text, with the names that the user's function has for what is outside."""
+    primal = origin.primal if isinstance(origin, WithFree) else origin
+    return module_text(functions, pair_of, primal, request)
 
 
 def _given_back(forward: Typed, residuals: ir.Kinds) -> dict[str, ir.Kind]:
@@ -721,13 +744,18 @@ def pair_of(
 
 
 def derive_backward(
-    origin: Any, request: Request, params: ir.Kinds, target: ir.Target, watch: Watch | None = None
+    origin: Any,
+    request: Request,
+    params: ir.Kinds,
+    target: ir.Target,
+    watch: Watch | None = None,
+    numbers: Sequence[Variable] = (),
 ) -> Made:
     """The text of the forward part, and of the backward part for a batch, or a NoBatchError."""
     from srcdiff.autodiff.batch.transform import batch_backward, with_axis
     from srcdiff.specialize.objects.scalar_replacement import residual_kinds
 
-    state = finished(origin, request, params, target, pair=True)
+    state = finished(origin, request, params, target, True, numbers)
     one, two = state.extra["parts"]
     facts = _facts(state)
     known = {**infer(one, state.params), **facts.kinds}
@@ -743,7 +771,7 @@ def derive_backward(
     typed = Typed(plain, seeds, watch and functools.partial(watch, "batch"))
     typed = typed.by(batch_backward, infer(plain, seeds), shadows, classes, columns)
     many = typed.by(remove_dead).by(reused, seeds).by(name).function
-    return Made(module_text([state.function, many], pair_of, origin, request), (), (), ())
+    return Made(_text([state.function, many], origin, request), (), (), ())
 
 
 def _cotangent(one: ir.Function, two: ir.Function, kinds: ir.Kinds) -> ir.Kinds:
@@ -755,18 +783,24 @@ def _cotangent(one: ir.Function, two: ir.Function, kinds: ir.Kinds) -> ir.Kinds:
 
 
 def derive_forward(
-    origin: Any, request: Request, params: ir.Kinds, target: ir.Target, watch: Watch | None = None
+    origin: Any,
+    request: Request,
+    params: ir.Kinds,
+    target: ir.Target,
+    watch: Watch | None = None,
+    numbers: Sequence[Variable] = (),
 ) -> Made:
     """The text of a function of forward mode for a batch of directions, or a NoBatchError."""
     from srcdiff.autodiff.batch.transform import batch_forward
     from srcdiff.autodiff.forward import tangent_kinds
 
     plain = replace(target, workspace=False)
-    state = next(s for label, s in run(origin, request, params, plain) if label == "simplify")
+    states = run(origin, request, params, plain, numbers=numbers)
+    state = next(s for label, s in states if label == "simplify")
     tangents = frozenset(tangent_kinds(_facts(state), request))
     typed = Typed(state.function, state.params, watch and functools.partial(watch, "batch"))
     typed = typed.by(batch_forward, state.kinds, tangents).by(remove_dead)
     single = {n: k for n, k in state.params.items() if n not in tangents}
     many = reused(replace(typed.function, target=target), single)
     many = returned(name(many), state.outside)
-    return Made(module_text([many], pair_of, origin, request), (), (), ())
+    return Made(_text([many], origin, request), (), (), ())

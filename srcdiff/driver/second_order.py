@@ -126,7 +126,7 @@ def one_call(made: Any, call: ir.Call, kinds: ir.Kinds, arrays: str) -> OneCall 
     keywords = tuple(str(k) for k, _ in call.kwargs if k != SEED)
     atoms = (*call.args, *(v for k, v in call.kwargs if k != SEED))
     seed = dict(call.kwargs).get(SEED, ir.NONE)
-    params = list(signature_of(made.primal).parameters)
+    params = list(signature_of(made).parameters)
     order = (*params[: len(call.args)], *keywords)
     wanted = [i.param for i in made.request.inputs]
     if any(i.path or i.parts for i in made.request.inputs) or not {*wanted} <= {*order}:

@@ -363,11 +363,11 @@ class Variable:
 
 
 class WithFree:
-    """A function whose free variables of some names are parameters."""
+    """A function whose free variables are parameters, some of those that it and its helpers see."""
 
-    def __init__(self, primal: Any, names: tuple[str, ...]) -> None:
-        self.primal = primal
-        self.variables = tuple(_variable(primal, name) for name in names)
+    def __init__(self, primal: Any, variables: tuple[Variable, ...]) -> None:
+        self.primal, self.variables = primal, variables
+        names = [v.name for v in variables]
         self.__name__ = str(getattr(primal, "__name__", "function"))
         self.__qualname__ = str(getattr(primal, "__qualname__", self.__name__))
         self.__doc__ = primal.__doc__
@@ -392,6 +392,15 @@ class WithFree:
     def values(self) -> dict[str, Any]:
         """What the variables hold now."""
         return {v.name: v.value() for v in self.variables}
+
+
+def with_free(f: Any, names: Iterable[str]) -> WithFree:
+    """A function with free variables of its own as parameters, by their names.
+
+    Raises:
+        TransformError: it reads no variable of such a name.
+    """
+    return WithFree(f, tuple(_variable(f, name) for name in names))
 
 
 def _variable(f: Any, name: str) -> Variable:

@@ -518,15 +518,22 @@ def _map_call(fn: Callable[[Name], Atom], call: Call) -> Call:
 
 
 def map_opaque(fn: Callable[[Name], Atom], rhs: Opaque) -> Opaque:
-    """An opaque expression with its names replaced, by names only."""
+    """An opaque expression with its names replaced, by names and by what is outside."""
     new = {n.id: fn(n) for n in rhs.reads}
     if all(type(v) is Name and v.id == k for k, v in new.items()):
         return rhs
-    return replace(rhs, text=rename_text(rhs.text, new), reads=_only_names(new))
+    refs = (*rhs.refs, *_outside(new))
+    return replace(rhs, text=rename_text(rhs.text, new), reads=_only_names(new), refs=refs)
 
 
 def _only_names(new: Mapping[str, Atom]) -> tuple[Name, ...]:
     return tuple(v for v in new.values() if type(v) is Name)
+
+
+def _outside(new: Mapping[str, Atom]) -> tuple[tuple[str, Any], ...]:
+    """The global names that a text has where they replace others."""
+    found = (v for v in new.values() if type(v) is Ref and v.text.isidentifier())
+    return tuple((v.text, v.value) for v in found)
 
 
 def map_stmt(
@@ -548,7 +555,9 @@ def map_stmt(
         new: dict[str, Atom] = {n.id: read(n) for n in stmt.reads}
         bound_new = {n.id: write(n) for n in stmt.writes}
         text = rename_text(stmt.text, {**new, **bound_new})
-        return replace(stmt, text=text, reads=_only_names(new), writes=_only_names(bound_new))
+        reads, writes = _only_names(new), _only_names(bound_new)
+        refs = (*stmt.refs, *_outside(new))
+        return replace(stmt, text=text, reads=reads, writes=writes, refs=refs)
 
     def one(field: str, role: str, old: Any) -> Any:
         if role in ("bound", "absent"):

@@ -187,6 +187,12 @@ def _decorator(
         raise TypeError(f"write @{flavour}(f), with the functions that the template is the rule of")
 
     def make(written: Callable[..., Any]) -> Rule:
+        if not isinstance(written, FunctionType):  # `@rule` alone has become the function's name
+            name = _name_for(known) if known else "f"
+            raise TypeError(
+                f"@{flavour}({name}) stands above the template of a rule of `{name}`, given "
+                f"{type(written).__name__}: nothing stands above `{name}` itself"
+            )
         if written.__name__ == "<lambda>":
             raise TypeError("a template is written with `def`, and `scalar_rule` takes a lambda")
         calls = getattr(written, "__samples__", ())
@@ -566,6 +572,11 @@ def _extra_folders() -> Mapping[str, Path]:
     return MappingProxyType({f"{p.parent.name}.{p.name}": p for p in places})
 
 
+@functools.cache
+def _extra_packages() -> frozenset[str]:
+    return frozenset(module.partition(".")[0] for module in _extra_folders())
+
+
 def read_extras() -> bool:
     """Read the rules of the packages that the program has imported; whether there are new ones."""
     with _lock:
@@ -610,7 +621,7 @@ def _with_rules_of(function: Any) -> Registry:
         _reading(files_of(folder()))  # another version may have another name for it
         now = _so_far()
     if len(_extra) < len(_extra_folders()) and now.find(function) is None:
-        foreign = package == "srcdiff" or any(n.startswith(f"{package}.") for n in _extra_folders())
+        foreign = package == "srcdiff" or package in _extra_packages()
         if (foreign or isinstance(function, np.ufunc)) and read_extras():
             return _so_far()
     return now

@@ -93,9 +93,9 @@ class Before:
         finally:
             now.put_back(args)
 
-    def put_back(self, args: tuple[Any, ...]) -> None:
-        """Set the random generators."""
-        if self.globally is not None:
+    def put_back(self, args: tuple[Any, ...], globally: bool = True) -> None:
+        """Set the random generators, `numpy.random` among them."""
+        if globally and self.globally is not None:
             np.random.set_state(self.globally)
         for generator, state in zip(_generators(args), self.states, strict=True):
             generator.bit_generator.state = state
@@ -410,9 +410,17 @@ class Slots:
         self.states: dict[int, State] = {}
         self.last: State | None = None  # before the last step
         self.start: Before | None = None
+        self.draws = False  # whether a step has drawn from `numpy.random`
         self.ran = 0  # the steps before the one that stops
         self.result: Trace = ()
         self.again = self.most = 0
+
+    def now(self, rest: tuple[Any, ...]) -> Before:
+        """The random generators; `numpy.random` is as before the loop until a step draws."""
+        made = Before(self.draws, *rest)
+        if not self.draws and self.start is not None:
+            made.globally = self.start.globally
+        return made
 
     def keep(self, at: int, state: State) -> None:
         """Keep a state."""
@@ -444,11 +452,12 @@ def _run(
     stop: Any = getattr(canonical(step), "__srcdiff_stop__", ())
     places = Places(len(steps), held.slots, bool(stop))
     held.states.clear()
-    held.ran = 0
+    held.ran, held.draws = 0, False
     for at, i in enumerate(steps):
+        held.draws = held.draws or compiler().draws(step, (i, *state, *rest))
         leaving = places.leaving(at)
         if stop or leaving != at or at == len(steps) - 1:
-            before = copied(state), Before(True, *rest)
+            before = copied(state), held.now(rest)
         if leaving is not None:
             held.states.pop(leaving, None)
         if leaving != at:
@@ -457,7 +466,7 @@ def _run(
             state = step(i, *state, *rest)
         except stop:
             state = before[0]
-            before[1].put_back(rest)
+            before[1].put_back(rest, held.draws)
             break
         held.ran, held.last = at + 1, before
     held.result = trace(state)
@@ -650,16 +659,16 @@ class _Reversal:
         """The state `m` steps after one that is kept."""
         values, before = self.held.states[start]
         values = copied(values)
-        before.put_back(self.rest)
+        before.put_back(self.rest, self.held.draws)
         for at in range(start, start + m):
             values = self.step(self.held.steps[at], *values, *self.rest)
             self.held.again += 1
-        return values, Before(True, *self.rest)
+        return values, self.held.now(self.rest)
 
     def back(self, at: int, state: State) -> None:
         """Go back over one step."""
         values, before = state
-        before.put_back(self.rest)
+        before.put_back(self.rest, self.held.draws)
         args = (self.held.steps[at], *values, *self.rest)
         value, pull = pullback(self.step, args, writes=True)
         if at == self.held.ran - 1 and not alike(self.held.result, trace(value)):

@@ -84,6 +84,8 @@ def copied(value: Any, memo: Memo | None = None, words: Words = None) -> Any:
     """
     if type(value) in PLAIN:
         return value
+    if memo is None and _are_apart(value):
+        return tuple([v if type(v) in PLAIN else layout.laid_copy(v) for v in value])
     memo = {} if memo is None else memo
     if isinstance(value, tuple):
         return like_sequence(value, [copied(v, memo, words) for v in value])
@@ -93,6 +95,15 @@ def copied(value: Any, memo: Memo | None = None, words: Words = None) -> Any:
             return value
         put(value, memo, words)
     return memo[id(value)]
+
+
+def _are_apart(value: Any) -> bool:
+    """Whether a value is a tuple of numbers, and of arrays none of which shares memory."""
+    if type(value) is not tuple:
+        return False
+    arrays = [v for v in value if type(v) not in PLAIN]
+    own = all(type(v) is np.ndarray and v.base is None for v in arrays)
+    return own and len({*map(id, arrays)}) == len(arrays)
 
 
 def _putter(value: Any) -> Callable[[Any, Memo, Words], None] | None:

@@ -45,6 +45,9 @@ class Compiler(Protocol):
     def written(self, f: Any, inputs: tuple[int, ...], args: tuple[Any, ...]) -> tuple[str, ...]:
         """The names of the parameters that such a call writes into."""
 
+    def draws(self, f: Any, args: tuple[Any, ...]) -> bool:
+        """Whether a call may do more than compute, such as draw random numbers."""
+
     def active(self, f: Any, args: tuple[Any, ...]) -> tuple[int, ...]:
         """The positions of the arguments that can carry a derivative."""
 
@@ -60,7 +63,7 @@ _slot: list[Callable[[], Compiler]] = []
 
 def install(read: Callable[[], Compiler]) -> None:
     """Fill the slot with what gives the compiler, asked when it is first needed."""
-    _slot[:] = [read]
+    _slot[:] = [functools.cache(read)]
 
 
 def compiler() -> Compiler:

@@ -8,7 +8,8 @@ then, to which the rule of the primitive gives a derivative as to any other.
 Variables outside of a function that hold containers of objects are parameters of it for a while:
 what their methods do is found out from the kinds of parameters.  `lent` gives such variables to a
 lowered function as parameters; `returned` takes them back from a finished one, which reads the
-variables as the user's function does.
+variables as the user's function does.  Numbers that differ from call to call are parameters from
+the start (`pipeline.run`).
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ import contextlib
 import copy
 import dataclasses
 import inspect
+import linecache
 import pickle
 import sys
 import types
@@ -509,9 +510,58 @@ def test_a_parameter_may_be_called_as_the_cotangent_is():
     agree(srcdiff.vjp(keyword_seed)(X)[1](), 6.0 * X)
     agree(srcdiff.jacobian(keyword_seed)(X, grad_outputs=2.0), 4.0 * X)
     for make in (srcdiff.grad, srcdiff.value_and_grad, srcdiff.backward):
-        with pytest.raises(TransformError, match="has a parameter called `grad_outputs`") as info:
-            make(with_seed)
-        assert "srcdiff.vjp" in info.value.remedy
+        for f in (keyword_seed, with_seed):
+            with pytest.raises(TransformError, match="a parameter called `grad_outputs`") as info:
+                make(f)
+            assert "srcdiff.vjp" in info.value.remedy
+
+
+def plain_seed(x, grad_outputs):
+    return np.sum(x * x * grad_outputs["a"])
+
+
+def test_a_gradient_takes_such_a_parameter_by_its_position():
+    given, expected = {"a": Y}, 2.0 * X * Y
+    by = "x", "grad_outputs['a']"
+    g = srcdiff.grad(plain_seed, inputs=by)
+    agree(g(X, given, grad_outputs=2.0), (2.0 * expected, 2.0 * X * X))
+    agree(pickle.loads(pickle.dumps(g))(X, given), (expected, X * X))
+    agree(srcdiff.value_and_grad(plain_seed)(X, given), (plain_seed(X, given), expected))
+    agree(srcdiff.grad(srcdiff.grad(plain_seed))(X, given, grad_outputs=V), 2.0 * Y * V)
+    store = {}
+    srcdiff.backward(plain_seed)(X, given, into=store, grad_outputs=2.0)
+    agree(store, {"x": 2.0 * expected})
+    with pytest.raises(TypeError, match=r"plain_seed\(\): missing a required argument"):
+        g(X, grad_outputs=given)
+
+
+NAMES = (
+    "inputs", "outputs", "unused", "has_aux", "compile", "verify", "args", "v", "tangents",
+    "primals", "grad_outputs", "into", "f",
+)  # fmt: skip
+FORMS = (
+    "T.grad(g)(x, 2.0)", "T.value_and_grad(g, inputs=0)(x, 2.0)[1]", "T.vjp(g)(x, 2.0)[1]()[0]",
+    "T.vjp(g, inputs=0)(x, 2.0)[1](grad_outputs=1.0)", "T.jvp(g)(x, 2.0, tangents=(x, 1.0))[1]",
+    "T.linearize(g)(x, 2.0)[1](x, 1.0)", "T.hvp(g)(x, 2.0, v=x)", "T.vhp(g)(x, 2.0, v=x)",
+    "T.jacobian(g)(x, 2.0)", "T.hessian(g)(x, 2.0)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_of_any_name_in_the_curried_form(name):
+    """At the top, and inside of a function that is differentiated: as with a name of no meaning."""
+    found = []
+    for own in (name, "k"):
+        text = f"def g(x, {own}):\n    return np.sum(x**3) * {own}\n"
+        for k, form in enumerate(FORMS):
+            text += f"def h{k}(x):\n    return np.sum({form} * x)\n"
+        file = f"<options called {own}>"
+        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+        space = {"np": np, "T": srcdiff}
+        exec(compile(text, file, "exec"), space)
+        every = [space[f"h{k}"] for k in range(len(FORMS))]
+        found.append([(h(X), srcdiff.grad(h)(X)) for h in every])
+    agree(*found)
 
 
 def test_options_beside_any_keywords():

@@ -241,10 +241,10 @@ def f():
 srcdiff.grad(f)()
 """,
     "A parameter with the name of the cotangent": """
-def f(x, grad_outputs):
+def f(x, *, grad_outputs):
     return x * grad_outputs
 
-srcdiff.grad(f)(2.0, 3.0)
+srcdiff.grad(f)(2.0, grad_outputs=3.0)
 """,
     "An input at a position that is not there": """
 def f(x):

@@ -171,6 +171,15 @@ def test_a_template_needs_functions_and_lines():
         registry.rule(np.sin)(lambda x: x)
 
 
+def test_a_decorator_without_its_function_says_so_where_it_is_called():
+    @rules.rule
+    def scaled(x):
+        return 2.0 * x
+
+    with pytest.raises(TypeError, match=r"@rule\(scaled\) .* given float: nothing stands above"):
+        scaled(1.0)
+
+
 def test_rules_of_a_family_have_the_names_of_their_functions():
     found = (np.fft.ifft, np.add.accumulate, np.maximum.at, np.ndarray.flatten, np.minimum)
     names = [registry.lookup(f).name for f in found]
