@@ -172,6 +172,7 @@ def agree(found, expected):
 @pytest.fixture
 def targets(monkeypatch):
     """Where what is generated in a test runs, for functions of which nothing is generated yet."""
+    monkeypatch.setenv("SRCDIFF_CACHE_DIR", "")
     for f in (vector, number, with_aux, square, number_and_aux):
         copy = types.FunctionType(f.__code__, f.__globals__, f.__name__)
         monkeypatch.setitem(globals(), f.__name__, copy)
