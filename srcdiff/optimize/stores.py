@@ -212,8 +212,12 @@ _IN_PLACE = {Op.MUL: "*", Op.DIV: "/"}
 
 
 def with_first_stores(function: ir.Function, kinds: dict[str, ir.Kind]) -> ir.Function:
-    """The function, for NumPy, with stores for such sums; `kinds` gets those of new temporaries."""
-    if function.target.fused or function.target.kernels:
+    """The function with stores for such sums; `kinds` gets those of new temporaries.
+
+    Loops add to all parts of an array at once, but where signs of zeros have to be NumPy's.
+    """
+    target = function.target
+    if (target.fused or target.kernels) and not target.strict:
         return function
     return in_ours(function, _First(function, kinds).block)
 
