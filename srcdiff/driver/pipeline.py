@@ -141,7 +141,7 @@ def polished(
     typed = typed.by(unpacked)
     typed = (typed.by(items_in_reverse) if counts else typed).by(sink, kinds)
     typed = typed.by(read_at_once, kinds).by(returned_at_once, kinds)
-    typed = typed.by(with_first_names, kinds).by(with_first_stores, {**kinds})
+    typed = typed.by(with_first_names, kinds)
     typed = by_rare(typed, "with_fitting", params, facts.kinds)
     typed = typed.by(in_order, facts.adjoints.values()).by(shorten, facts.theirs)
     return by_rare(typed, "placed_calls", params).function
@@ -549,7 +549,8 @@ def simplify_pass(state: State) -> State:
 
 def name_pass(state: State) -> State:
     """With names that a person would have given."""
-    typed = state.typed.by(with_last_names, state.typed.kinds)
+    kinds = {**state.kinds}
+    typed = state.typed.by(with_first_stores, kinds).by(with_last_names, kinds)
     typed = typed.by(legalized, state.params, state.request)
     typed = typed.by(repeated, state.params).by(name)
     state = _typed(state, typed.by(returned, state.outside))
@@ -580,7 +581,8 @@ def pair_pass(state: State) -> State:
     forward = returned(typed.function, state.outside)
     if state.target.native:  # which has to know how much they hold
         residuals = _given_back(typed, residuals)
-    plain = with_last_names(plain, infer(plain, residuals))
+    kinds = infer(plain, residuals)
+    plain = with_last_names(with_first_stores(plain, kinds), kinds)
     plain = legalized(reused(plain, residuals), residuals, state.request, tuple(residuals))
     backward = name(repeated(plain, residuals))
     if state.request.alone:

@@ -12,7 +12,7 @@ import importlib.util
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from srcdiff.driver import pipeline
 from srcdiff.driver.pipeline import State
 from srcdiff.errors import UnsupportedError
 from srcdiff.frontend.request import Request
+from srcdiff.frontend.signatures import Variable
 from srcdiff.ir import HOST, Target
 from tests.programs import PROGRAMS, Program
 from tests.support import structures as st
@@ -69,9 +70,10 @@ def shared_passes() -> Iterator[None]:
         target: Target,
         watch: Any = None,
         pair: bool = False,
+        numbers: Sequence[Variable] = (),
     ) -> Iterator[tuple[str, State]]:
-        if pair:
-            yield from run(origin, request, params, target, watch, pair)
+        if pair or numbers:
+            yield from run(origin, request, params, target, watch, pair, numbers)
             return
         if known[:1] != [origin] or known[1:3] != [request, params]:
             states = run(origin, request, params, HOST)
