@@ -32,6 +32,15 @@ def f(x, law):
 
 srcdiff.aot.generate(f, example=(np.ones(3), scaled))
 """,
+    "A file for functions of a table that no module has": """
+class Laws:
+    table = [lambda x: 2.0 * x, lambda x: x * x]
+
+def f(x, k):
+    return np.sum(Laws.table[k](x))
+
+srcdiff.aot.generate(f, example=(np.ones(3), 1))
+""",
     "An object as an argument of what Numba compiles": """
 class Weights:
     def __init__(self, w):
