@@ -160,16 +160,22 @@ class Standalone:
 
     def _provide_itself(self, name: str, value: Any) -> None:
         """Spell a function that others are compared with, to which a copy would not be equal."""
-        found = None if self.inline else references.table_of(value, self.spaces)
-        key = None if found is None else self._key(found[2])
-        if found is None or key is None:
+        if not self._is_in_table(name, value):
             raise UnsupportedError(
                 "a function is told from others by what it is, and is in no module or table of one "
                 "by which a file could tell it from others",
                 self.place,
                 "Define it at the top of a module, or choose by `if` between calls.",
             )
+
+    def _is_in_table(self, name: str, value: Any) -> bool:
+        """Whether a table of a module holds something, from which it is taken then."""
+        found = None if self.inline else references.table_of(value, self.spaces)
+        key = None if found is None else self._key(found[2])
+        if found is None or key is None:
+            return False
         self.constants += wrap(f"{name} = ", f"{self.name_of(*found[:2])}[{key}]")
+        return True
 
     def _key(self, key: Any) -> str | None:
         """The text of a key of a table."""
@@ -188,6 +194,8 @@ class Standalone:
             self.constants += wrap(f"{name} = ", text)
             return
         found = references.object_import(value, name, self.spaces)
+        if found is None and self._is_in_table(name, value):
+            return
         inlined = self.inline and not isinstance(value, type)
         if found is None or (inlined and _is_users(found.module)):
             where = "in no module" if found is None else f"in `{found.module}`"

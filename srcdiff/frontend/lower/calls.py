@@ -1,7 +1,7 @@
 """Calls: of functions known by name, of methods, of nested functions (which are inlined).
 
-Some calls stand for others: `accumulate`, `max` and `min` with `key=`, `einsum` of lists, and
-`np.vectorize(f)`, which is a `functools.partial` of what calls `f` for every number.
+Some calls stand for others: `accumulate`, `max` and `min` with `key=`, `einsum` of lists,
+`np.ndarray(shape)`, and `np.vectorize(f)`, which is a `functools.partial` of what calls `f` for every number.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ _FRAME_READERS = (
 _EAGER = (
     sum, min, max, tuple, list, sorted, set, frozenset, dict, math.fsum, math.prod, np.fromiter,
 )  # fmt: skip
+_OF_EMPTY = {"shape", "dtype"}
+"""What `np.ndarray` and `np.empty` are given alike."""
 _FROM_KEYS = (dict.fromkeys, OrderedDict.fromkeys)
 
 
@@ -163,6 +165,8 @@ def _applied(b: Builder, node: Node, fn: Any) -> ir.Rhs | None:
         return loops.dict_comprehension(b, iterables.from_keys(b, node))
     if fn is np.einsum:
         return _einsum(b, node)
+    if fn is np.ndarray and len(node.args) <= 2 and {k.arg for k in node.keywords} <= _OF_EMPTY:
+        return ir.Call(np.empty, *arguments(b, (), node), "np.empty")
     if fn is np.vectorize:
         return _vectorize(b, node)
     if (fn is max or fn is min) and [k.arg for k in node.keywords] == ["key"] and node.args:
