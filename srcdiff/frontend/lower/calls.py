@@ -99,8 +99,11 @@ def _known_call(b: Builder, node: Node, known: ir.Ref) -> ir.Rhs:
 
 
 def _generator_call(b: Builder, node: Node, known: ir.Ref) -> ir.Rhs:
-    """`sum(f(x) for x in xs)`: the items are collected first; `any` and `all` stop early."""
+    """`sum(f(x) for x in xs)`: items are collected first; `any`, `all` and `next` stop early."""
     fn = known.value
+    if fn is next and len(node.args) <= 2:
+        lazy, *default = node.args
+        return loops.first(b, iterables.generator(b, lazy), b.atom(default[0]) if default else None)
     if (fn is any or fn is all) and len(node.args) == 1:
         return loops.search(b, iterables.generator(b, node.args[0]), fn is any)
     if fn is list and len(node.args) == 1 and not node.keywords:
