@@ -1,7 +1,8 @@
 """Calls: of functions known by name, of methods, of nested functions (which are inlined).
 
 Some calls stand for others: `accumulate`, `max` and `min` with `key=`, `einsum` of lists,
-`np.ndarray(shape)`, and `np.vectorize(f)`, which is a `functools.partial` of what calls `f` for every number.
+`np.ndarray(shape)`, and `np.vectorize(f)`, which is a `functools.partial` of what calls `f` for
+every number.
 """
 
 from __future__ import annotations
