@@ -87,6 +87,11 @@ unsupported(
 )
 unsupported("Use it in a `for`.", np.ndenumerate)
 unsupported(
+    "Take items by their positions, `xs[0]` and `xs[1:]`; the first that fits is "
+    "`next(x for x in xs if ...)`.",
+    next,
+)
+unsupported(
     "Call the function in a loop (`np.array([f(v) for v in x])`), or write it for arrays.",
     np.frompyfunc, np.vectorize,
 )

@@ -213,6 +213,16 @@ def test_a_path_not_taken_gives_zeros():
     close(out, np.zeros(3))
 
 
+def test_the_first_that_fits():
+    def first(x, least):
+        return next(v * v for v in x if v > least) * x[0]
+
+    x = np.array([0.5, 2.0, 3.0])
+    np.testing.assert_array_equal(srcdiff.grad(first)(x, 1.0), [4.0, 2.0, 0.0])
+    with pytest.raises(StopIteration):
+        srcdiff.grad(first)(x, 4.0)
+
+
 def test_linear_function_at_order_two():
     first = srcdiff.grad(models.linear)
     with pytest.raises(srcdiff.errors.UnusedInputError):

@@ -99,6 +99,13 @@ def words(text: str) -> frozenset[str]:
     return frozenset(found.union(s for s in strings if isinstance(s, str)))
 
 
+def compared(text: str) -> frozenset[str]:
+    """The names of what a text asks whether something is equal to it, or is it."""
+    nodes: list[Any] = list(ast.walk(ast.parse(text)))
+    sides = (side for n in nodes if isinstance(n, ast.Compare) for side in (n.left, *n.comparators))
+    return frozenset(side.id for side in sides if isinstance(side, ast.Name))
+
+
 def runs_when_loaded(text: str) -> bool:
     """Whether a definition uses other names when the file is loaded: decorators, and defaults."""
     (node,) = ast.parse(text).body

@@ -149,7 +149,7 @@ class Checks:
         elif isinstance(kind, ir.Dict):
             return self._attributes(place, kind, leaves, depth)
         elif isinstance(kind, ir.Object):
-            return self._object(place, kind.type, [], depth)
+            return self._object(guards.check_class, place, [kind.type], depth)
         return []
 
     def _items(
@@ -172,7 +172,7 @@ class Checks:
         assert kind.cls is not None
         own = [str(name) for name, _ in kind.items]
         cls = f"{kind.cls.__module__}.{kind.cls.__qualname__}"
-        out = self._object(place, cls, own, depth)
+        out = self._object(guards.check_object, place, [cls, *own], depth)
         for (_, item), name in zip(kind.items, own):
             # The class may hide what an object has itself.
             hidden = inspect.isdatadescriptor(found := getattr(kind.cls, name, None))
@@ -183,10 +183,12 @@ class Checks:
             out += self._of(Place(f"{place.said}.{name}", text), item, leaves, depth)
         return out
 
-    def _object(self, place: Place, cls: str, own: list[str], depth: int) -> list[str]:
-        """The call that checks an object."""
-        args = ", ".join([place.name(), place.text, *map(literal, [cls, *own])])
-        return wrap("", f"{self._helper(guards.check_object)}({args})", "", 4 * depth)
+    def _object(
+        self, check: _Function[..., None], place: Place, expected: list[str], depth: int
+    ) -> list[str]:
+        """The call that checks an object: its class, and what else is expected of it."""
+        args = ", ".join([place.name(), place.text, *map(literal, expected)])
+        return wrap("", f"{self._helper(check)}({args})", "", 4 * depth)
 
     def _body(self, place: Place, kind: ir.Kind, depth: int) -> list[str]:
         """The checks of each item of a value, as they stand in a loop, and its head."""

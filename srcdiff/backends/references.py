@@ -121,6 +121,21 @@ def object_import(value: Any, name: str, spaces: list[Mapping[str, Any]]) -> Imp
     return None
 
 
+def table_of(value: Any, spaces: list[Mapping[str, Any]]) -> tuple[Any, str, Any] | None:
+    """A list, tuple or dict of a module that holds something, its name there, and the key.
+
+    `spaces` are the namespaces of the modules that use it.
+    """
+    for space in spaces:
+        for name, held in space.items():
+            if type(held) in (list, tuple, dict):
+                pairs = held.items() if type(held) is dict else enumerate(held)
+                for key, item in pairs:
+                    if item is value:
+                        return held, name, key
+    return None
+
+
 def _places(value: Any, name: str, spaces: list[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """Where something may be found: as the user imports it, where it says, where it is used."""
     for space in spaces:

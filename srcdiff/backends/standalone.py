@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 import inspect
 import re
 import sys
@@ -72,8 +73,12 @@ class Standalone:
             self.reserve(name)
         refs = {n: self.short.get(n, self._form(v)) for n, v in refs.items()}
         self.names.update(refs)
+        compared = frozenset().union(*map(function_text.compared, emitted.functions.values()))
         for name, value in refs.items():
-            self._provide(name, value)
+            if name in compared and self._is_copied(value):
+                self._provide_itself(name, value)
+            else:
+                self._provide(name, value)
         modules = {n: v for n, v in refs.items() if isinstance(v, types.ModuleType)}
         if self.target.on_device and "np" not in refs:  # in annotations
             modules["np"] = sys.modules["numpy"]
@@ -153,6 +158,31 @@ class Standalone:
         else:
             self._value(name, value)
 
+    def _provide_itself(self, name: str, value: Any) -> None:
+        """Spell a function that others are compared with, to which a copy would not be equal."""
+        if not self._is_in_table(name, value):
+            raise UnsupportedError(
+                "a function is told from others by what it is, and is in no module or table of one "
+                "by which a file could tell it from others",
+                self.place,
+                "Define it at the top of a module, or choose by `if` between calls.",
+            )
+
+    def _is_in_table(self, name: str, value: Any) -> bool:
+        """Whether a table of a module holds something, from which it is taken then."""
+        found = None if self.inline else references.table_of(value, self.spaces)
+        key = None if found is None else self._key(found[2])
+        if found is None or key is None:
+            return False
+        self.constants += wrap(f"{name} = ", f"{self.name_of(*found[:2])}[{key}]")
+        return True
+
+    def _key(self, key: Any) -> str | None:
+        """The text of a key of a table."""
+        if isinstance(key, enum.Enum):
+            return f"{self.name_of(type(key), type(key).__name__)}.{key.name}"
+        return value_text(key, self.numpy)
+
     def _import(self, found: Import) -> None:
         """Add an import: of CuPy where the file is for its arrays."""
         self.imports.add(cupy.imported(found) if self.target.on_device else found)
@@ -164,6 +194,8 @@ class Standalone:
             self.constants += wrap(f"{name} = ", text)
             return
         found = references.object_import(value, name, self.spaces)
+        if found is None and self._is_in_table(name, value):
+            return
         inlined = self.inline and not isinstance(value, type)
         if found is None or (inlined and _is_users(found.module)):
             where = "in no module" if found is None else f"in `{found.module}`"

@@ -31,7 +31,7 @@ from srcdiff.primitives.operation import MUTATORS
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import find, lookup
 from srcdiff.runtime import records
-from srcdiff.specialize.inline import is_user_function
+from srcdiff.specialize.inline import is_user_function, is_written_out
 from srcdiff.specialize.resolve import is_declined, refuse_strange
 
 
@@ -130,6 +130,8 @@ def _is_strange(call: ir.Call, kinds: ir.Kinds) -> bool:
     container = kind is not None and ir.is_container(kind)
     if is_op(call, Op.LIST):
         return kind is not None and not isinstance(kind, (ir.Array, ir.Scalar)) and not container
+    if records.is_record(fn) and not is_written_out(call):
+        return True
     if is_pure(fn) or lookup(fn) is not None:
         return False
     return not container if isinstance(fn, ir.Method) else bool(mutated_args(call))

@@ -163,8 +163,7 @@ def emit(
     user does; `others` are the global names of the functions that stand beside this one.
     """
     scan, planned, body, gone = _structured(function)
-    device = function.target.on_device
-    build = Expressions(Globals(_locals(scan), namespace, others, device))
+    build = Expressions(Globals(_locals(scan), namespace, others, function.target))
     arguments = _arguments(function.params, build)
     writer = Statements(build, scan.uses.keys(), planned, gone, Comments(function))
     nodes = writer.block(body) or [gast.Pass()]

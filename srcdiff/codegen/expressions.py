@@ -40,8 +40,9 @@ class Globals:
     """The global names of a generated text and the objects that they stand for.
 
     `taken` are the local names, which no global may have; `namespace` tells what the user's own
-    names mean, `others` what the names mean that other functions of the text use.  `device`: arrays
-    live on a device, and NumPy's functions are spelled as CuPy's.
+    names mean, `others` what the names mean that other functions of the text use.  `target` has the
+    text run: for arrays on a device NumPy's functions are spelled as CuPy's, and Numba, which reads
+    no attributes of classes, is given the values of these by names of their own.
     """
 
     def __init__(
@@ -49,9 +50,10 @@ class Globals:
         taken: Iterable[str],
         namespace: Mapping[str, Any] | None = None,
         others: Mapping[str, Any] | None = None,
-        device: bool = False,
+        target: ir.Target = ir.HOST,
     ) -> None:
-        self.device = device
+        self.device = target.on_device
+        self.compiled = target.fused
         self.taken = frozenset(taken)
         self.namespace = namespace or {}
         self.others = others or {}
@@ -106,6 +108,8 @@ class Globals:
             return self.bind(root, value)
         for source in (self.namespace, _ROOTS, sys.modules):
             found = canonical(source.get(root, _MISSING))
+            if self.compiled and isinstance(found, type) and not callable(value):
+                continue
             if _same(reduce(_part, rest.split("."), found), value):
                 return f"{self.bind(root, found)}.{rest}"
         return None

@@ -93,10 +93,12 @@ _TAKEN = _words(
 ).union(_FUNCTIONS.values())
 """Names that elements may not have: words of C++, and what stands around a body."""
 
+_DEVICE = ir.Target(arrays="cupy")
+
 
 def kernel_text(name: str, kernel: ir.Kernel, others: Mapping[str, Any]) -> Emitted:
     """The statement that makes a kernel; `others` are the global names beside it."""
-    names = Globals((), None, others, device=True)
+    names = Globals((), None, others, _DEVICE)
     module = names.spell(np)
     body = Body(kernel)
     operands, results = map(body.parameters, (kernel.operands, kernel.results))

@@ -95,6 +95,8 @@ def to_list(args: Args, kwargs: Keywords) -> ir.List:
         return ir.List(None, base.items) if base.items is not None else ir.List(any_item(base))
     if type(base) is ir.Array:
         return ir.List(item_kind(base, ir.Scalar("int64")))
+    if type(base) is ir.Object and type(base.value) is ir.Tuple:
+        return ir.List(base.value)
     return ir.List(ir.Scalar("int64") if type(base) is ir.Range else ir.UNKNOWN)
 
 
@@ -111,6 +113,23 @@ def to_tuple(args: Args, kwargs: Keywords) -> ir.Kind | None:
 
 
 ENDLESS = ir.Object("itertools")
+
+
+def _chosen(args: Args, kwargs: Keywords) -> ir.Kind | None:
+    """`combinations(range(n), 2)`: an iterator of tuples of whole numbers; nothing of others."""
+    size = args[1] if len(args) == 2 and not kwargs else None
+    if type(args[0]) is not ir.Range or type(size) is not ir.Scalar or size.value is None:
+        return None
+    return ir.Object("itertools", ir.Tuple((ir.Scalar("int64", True),) * size.value))
+
+
+def _products(args: Args, kwargs: Keywords) -> ir.Kind | None:
+    """`product(range(n), range(m))`."""
+    repeat = kwargs.get("repeat", ir.Scalar("int64", True, 1))
+    if {ir.Range} != {*map(type, args)} or type(repeat) is not ir.Scalar or repeat.value is None:
+        return None
+    count = len(args) * repeat.value
+    return ir.Object("itertools", ir.Tuple((ir.Scalar("int64", True),) * count))
 
 
 def _hsplit(args: Args, kwargs: Keywords) -> ir.Kind | None:
@@ -224,6 +243,11 @@ FUNCTIONS: dict[Any, Rule] = {
     list: to_list,
     tuple: to_tuple,
     sorted: lambda args, kwargs: ir.List(any_item(to_list(args, {}))),  # in another order
+    **dict.fromkeys(
+        (itertools.combinations, itertools.combinations_with_replacement, itertools.permutations),
+        _chosen,
+    ),
+    itertools.product: _products,
     itertools.count: always(ENDLESS),
     itertools.cycle: always(ENDLESS),
     itertools.repeat: lambda args, kwargs: ENDLESS if len(args) + len(kwargs) == 1 else None,

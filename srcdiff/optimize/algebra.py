@@ -387,7 +387,10 @@ class Algebra:
             inner = self.signs.negated(stmt.value)
             if inner is not None and self.is_inexact_item(stmt):
                 return replace(stmt, op="-" if stmt.op == "+" else "+", value=inner)
-        return ir.rebuilt(stmt, value=self.unspread(stmt.value, stmt.base))
+        value = self.unspread(stmt.value, stmt.base)
+        if stmt.index is None:
+            value = self.of_fewer_axes(value, self.kind(stmt.base))
+        return ir.rebuilt(stmt, value=value)
 
     def effect(self, call: ir.Call) -> ir.Call:
         """`np.add.at(x, i, np.broadcast_to(v, shape))`."""
@@ -401,6 +404,12 @@ class Algebra:
         if type(into) is not ir.Name or not self.memory.is_array(into.id):
             return value
         small = shapes.spread(value, self.kind(into), self.kinds, self.available)
+        return value if small is None else small
+
+    def of_fewer_axes(self, value: ir.Atom, whole: ir.Kind) -> ir.Atom:
+        """What an array is added to, without leading axes of length one."""
+        rank = ir.rank_of(whole) if is_array(whole) else None
+        small = shapes.without_axes(value, rank, self.kinds, self.available)
         return value if small is None else small
 
 

@@ -26,7 +26,8 @@ def plain(call: ir.Call, kinds: ir.Kinds, available: Available) -> ir.Rhs | None
     if op is Op.UNBROADCAST:
         return _unbroadcast(call.args[0], call.args[1], kinds)
     if op in BINARY:
-        return _without_spreading(call, kinds, available)
+        spread_out = _without_spreading(call, kinds, available)
+        return spread_out or _without_leading_axes(call, kinds, available)
     return _summed(*call.args, kinds, available) if op is Op.RESHAPE else None
 
 
@@ -105,6 +106,28 @@ def _without_spreading(call: ir.Call, kinds: ir.Kinds, available: Available) -> 
         if small is not None:
             return replace(call, args=(other, small) if k else (small, other))
     return None
+
+
+def _without_leading_axes(call: ir.Call, kinds: ir.Kinds, available: Available) -> ir.Rhs | None:
+    """`d * y` for `np.expand_dims(d, 0) * y` where `y` has that many axes anyway."""
+    one, other = call.args
+    small = without_axes(one, ir.rank_of(atom_kind(other, kinds)), kinds, available)
+    if small is not None:
+        return replace(call, args=(small, other))
+    small = without_axes(other, ir.rank_of(atom_kind(one, kinds)), kinds, available)
+    return None if small is None else replace(call, args=(one, small))
+
+
+def without_axes(
+    atom: ir.Atom, rank: int | None, kinds: ir.Kinds, available: Available
+) -> ir.Atom | None:
+    """`d` for `np.expand_dims(d, 0)`, which broadcasts alike beside an array of this rank."""
+    value, own = available.value(atom), ir.rank_of(atom_kind(atom, kinds))
+    if not is_op(value, Op.EXPAND_DIMS) or len(value.args) != 2 or None in (rank, own):
+        return None
+    items = value.args[1].items if type(value.args[1]) is ir.Tup else value.args[1:]
+    leading = items == tuple(ir.Const(k) for k in range(len(items)))
+    return value.args[0] if leading and len(items) < own <= rank else None  # type: ignore[operator]
 
 
 def spread(atom: ir.Atom, beside: ir.Kind, kinds: ir.Kinds, available: Available) -> ir.Atom | None:

@@ -54,14 +54,20 @@ def is_tangent(t: Any, x: Any) -> bool:
     return isinstance(t, (float, np.floating)) or not isinstance(x, (float, np.floating))
 
 
+def check_class(name: str, x: Any, cls: str) -> None:
+    """Raise unless an object is of a class."""
+    found = f"{type(x).__module__}.{type(x).__qualname__}"
+    if found != cls:
+        raise TypeError(f"{name}: expected an object of {cls}, given one of {found}")
+
+
 def check_object(name: str, x: Any, cls: str, *attributes: str) -> None:
     """Raise unless an object is of a class, and has these attributes itself and no others.
 
     The function reads from the class what an object does not have itself.
     """
-    found, own = f"{type(x).__module__}.{type(x).__qualname__}", attributes_of(x)
-    if found != cls:
-        raise TypeError(f"{name}: expected an object of {cls}, given one of {found}")
+    check_class(name, x, cls)
+    own = attributes_of(x)
     for key in sorted({*own} ^ {*attributes}):
         where = "the class alone" if key in own else "the object itself"
         raise TypeError(f"{name}.{key}: expected an attribute of {where}")

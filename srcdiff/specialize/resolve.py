@@ -15,8 +15,6 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, NoReturn
 
-import numpy as np
-
 from srcdiff import ir
 from srcdiff.errors import InternalError, refused
 from srcdiff.frontend.closures import Closure, wanted
@@ -40,7 +38,7 @@ from srcdiff.specialize.defunctionalize import (
 )
 from srcdiff.specialize.inline import function_of, inline, is_user_function, is_written_out
 from srcdiff.specialize.objects.places import has_objects, mentions_objects, stores
-from srcdiff.specialize.unroll import fixed_dicts, only_looked_at
+from srcdiff.specialize.unroll import Known, fixed_dicts, only_looked_at
 
 
 def is_declined(call: ir.Call | None) -> bool:
@@ -178,17 +176,28 @@ class _Rounds:
         if not objects:
             return function
         hoped = infer(function, self.params, hope=True)
-        new = self.members(function, kinds, hoped)
+        new = self.answers(function, kinds, hoped)
+        if new == function:
+            new = self.members(function, kinds, hoped)
         return closures_as_data(function, hoped) if new == function else new
+
+    def answers(self, function: ir.Function, kinds: ir.Kinds, hoped: ir.Kinds) -> ir.Function:
+        """The function with what is hoped of the classes that it asks for."""
+        from srcdiff.specialize.objects.methods import Questions
+
+        return self.after(Questions(function, kinds, hoped, self.own, self.params))
 
     def members(self, function: ir.Function, kinds: ir.Kinds, hoped: ir.Kinds) -> ir.Function:
         """The function with what is known of the methods of its objects."""
         from srcdiff.specialize.objects.methods import Members
 
-        members = Members(function, kinds, hoped, self.own, self.params)
-        new = members.function(function)
-        self.taken |= members.taken
-        self.assumed.update(members.assumed)
+        return self.after(Members(function, kinds, hoped, self.own, self.params))
+
+    def after(self, step: Known) -> ir.Function:
+        """The function after a step, of which is kept what it read of classes and assumed."""
+        new = step.function(step.whole)
+        self.taken |= step.taken
+        self.assumed.update(step.assumed)
         return new
 
     def check_assumed(self, function: ir.Function) -> None:
@@ -296,9 +305,6 @@ def _count(kind: ir.Kind, call: ir.Call, fn: Any) -> int | None:
     dims = kind.dims if isinstance(kind, ir.Array) else None
     if dims and isinstance(dims[0], int):
         return dims[0]
-    # One item more would be what a ufunc writes into: only numbers are none.
-    if isinstance(fn, np.ufunc) and (dims is None or len(dims) != 1):
-        return None
     return wanted(call, fn)
 
 

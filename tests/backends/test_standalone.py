@@ -289,6 +289,19 @@ def test_functions_that_no_module_has(f):
     assert_same(found, srcdiff.grad(models.of_function, "x")(f, X), 1e-14)
 
 
+@pytest.mark.parametrize(
+    "f, choices",
+    [(models.of_laws, models.Law), (models.of_numbers, range(3))],
+    ids=["dict", "list"],
+)
+def test_functions_of_tables_are_themselves(f, choices):
+    """A copy of a function is not equal to what the table holds."""
+    text = srcdiff.aot.generate(f, inputs="x", example=(X, next(iter(choices))))
+    for choice in choices:
+        found = loaded(text)[f"{f.__name__}_grad"](X, choice)
+        np.testing.assert_allclose(found, srcdiff.grad(f)(X, choice), rtol=1e-14)
+
+
 def test_any_number_of_objects():
     first, second = models.Chain(), models.Chain()
     text = srcdiff.aot.generate(models.of_several, inputs="x", example=(X, first, second))

@@ -32,7 +32,8 @@ FOLLOWED = {
         "dual_numbers", "filled_matrix", "item_of_an_object_in_place", "iterated_object",
         "made_and_changed", "made_with_super",
         "made_without_init", "network_loss", "object_as_default", "object_from_outside",
-        "object_without_a_hash", "one_kick", "operators_of_constants", "property_in_place",
+        "object_without_a_hash", "one_kick", "operators_of_constants", "products_of_pairs",
+        "property_in_place",
         "property_that_is_a_number", "table_of_an_extended_list", "trained",
         "vector_algebra", "with_post_init",
     )

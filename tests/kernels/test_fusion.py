@@ -615,6 +615,17 @@ def test_a_product_is_in_the_loop_of_its_gradient():
     assert loops(text) == 1 and "np.dot" not in text and gap <= 1e-15
 
 
+class Settings:
+    scale = 2.0
+
+
+@pytest.mark.parametrize("compiled", ["loops", "numba"])
+def test_constants_of_classes_have_names_of_their_own(compiled):
+    """Numba reads no attributes of classes."""
+    text, gap = text_and_gap(lambda x: np.sum(np.sin(x)) * Settings.scale, X, compile=compiled)
+    assert "Settings_scale" in text and "Settings." not in text and gap < 1e-14
+
+
 def test_products_with_one_matrix_go_over_it_once():
     """That of rows, that of columns and the outer products; what is one number is read as that."""
     text, gap = text_and_gap(there_and_back, A, X[:5], inputs=(0, 1), compile="loops")

@@ -144,7 +144,7 @@ def f(x, w):
     y = np.sin(x * w)
     operands = [w, w]
     operands.append(w)
-    np.add(*operands)
+    np.dot(*operands)
     return y * w
 
 srcdiff.grad(f)(np.ones(3), np.ones(3))

@@ -32,6 +32,13 @@ def f(x, law):
 
 srcdiff.aot.generate(f, example=(np.ones(3), scaled))
 """,
+    "A file for functions of a table that no module has": """
+def f(x, laws, k):
+    return np.sum(laws[k](x))
+
+laws = lambda: [lambda x: 2.0 * x, lambda x: x * x]
+srcdiff.aot.generate(f, "x", example=(np.ones(3), laws(), 1), checks=False)
+""",
     "An object as an argument of what Numba compiles": """
 class Weights:
     def __init__(self, w):

@@ -382,8 +382,11 @@ class Line:
     def __init__(self, slope, shift=0.0):
         self.slope, self.shift = slope, shift
 
+    def at(self, t):
+        return self.slope * t + self.shift
+
 def f(x):
-    return Line(*x).slope
+    return Line(*x).at(2.0)
 
 srcdiff.grad(f)(np.ones(2))
 """,

@@ -347,6 +347,48 @@ def run_pairwise_passive(x):
 
 sample(run_pairwise_passive, three)
 
+class Mass:
+    def __init__(self, place, weight):
+        self.place, self.weight, self.force = place, weight, 0.0
+
+    def pull(self, force):
+        self.force = self.force + force
+
+
+def run_pairs_of_objects(x):
+    masses = [Mass(v, 1.0 + v * v) for v in x]
+    for one, other in itertools.combinations(masses, 2):
+        force = one.weight * other.weight / (1.0 + (one.place - other.place) ** 2)
+        one.pull(force * other.place)
+        other.pull(-force * one.place)
+    for one, other in itertools.product(masses, masses[1:]):
+        one.weight = one.weight * 0.9 + other.force * 0.1
+    return sum(m.force * m.weight for m in masses)
+
+
+sample(run_pairs_of_objects, three)
+
+def run_combinations_of_what_changes(x):
+    """The items are those at the beginning."""
+    xs, t = list(x), 0.0
+    for a, (b, c) in zip(x, itertools.combinations(xs, 2)):
+        xs[1] = xs[1] * xs[0]
+        t = t + a * b * c ** 2
+    return t + xs[1]
+
+
+sample(run_combinations_of_what_changes, three)
+
+def run_next(x):
+    t = x[1]
+    for limit in (-9.0, 0.1, 9.0):
+        t = t + limit * next((v * v for v in x if v > limit), x[2])
+        t = t + next(filter(lambda v, limit=limit: v < limit, x), 1.0)
+    return t * next(map(np.sin, x), 1.0)
+
+
+sample(run_next, three)
+
 def run_chain(x):
     t = 0.0
     for v in itertools.chain(x, [x[0] * x[1]]):

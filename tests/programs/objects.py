@@ -983,6 +983,33 @@ def one_of_two(stages, x):
     return np.sum(s.scale * s.w * x) * (1.0 if s.bias is None else s.bias)
 
 
+class Pair:
+    """What `*` gives depends on the class of what stands on its right."""
+
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __add__(self, other):
+        return Pair(self.x + other.x, self.y + other.y)
+
+    def __mul__(self, other):
+        if isinstance(other, Pair):
+            return self.x * other.x + self.y * other.y
+        return Pair(self.x * other, self.y * other)
+
+    __rmul__ = __mul__
+
+
+def products_of_pairs(x):
+    p, v = Pair(x[0], x[1]), Pair(x[1], x[2])
+    for _ in range(3):
+        p = p + 0.5 * v
+    return p * v + v * p
+
+
+sample(products_of_pairs, lambda r: (r.standard_normal(3),))
+
+
 class Unit:
     factor = 2.0
 

@@ -92,6 +92,12 @@ def rows_of_a_matrix(x):
     return np.sum(m[0] * m[1] * m[2])
 
 
+def rows_as_arguments_of_a_ufunc(x):
+    points = np.outer(np.arange(1.0, 5.0), x[:2])
+    angles = np.arctan2(*(points - x[2]).T[::-1])
+    return np.sum(np.hypot(*points.T) * angles)
+
+
 for _function in (
     the_one_item_of_a_list,
     the_one_row,
@@ -106,5 +112,6 @@ for _function in (
     a_list_that_a_function_returns,
     items_as_loop_targets,
     rows_of_a_matrix,
+    rows_as_arguments_of_a_ufunc,
 ):
     sample(_function, lambda r: (r.uniform(0.3, 1.2, 3),))

@@ -1,6 +1,7 @@
 """The functions of `test_standalone` and of the command line, as a user's module."""
 
 import collections
+import enum
 import functools
 from dataclasses import dataclass
 from typing import Any
@@ -282,3 +283,23 @@ def later(u0, alpha, steps):
 
 def stacked(x: float):
     return np.sum(np.array([x, 2.0 * x]))
+
+
+class Law(enum.Enum):
+    LINE = 1
+    SQUARE = 2
+    CUBE = 3
+
+
+BY_LAW = {Law.LINE: lambda x: 2.0 * x, Law.SQUARE: lambda x: x * x, Law.CUBE: lambda x: x**3}
+BY_NUMBER = [lambda x: 2.0 * x, np.sin, lambda x: x * x]
+
+
+def of_laws(x, law):
+    for other in (Law.LINE, law, Law.CUBE):
+        x = BY_LAW[other](x) + 0.1 * x
+    return np.sum(x)
+
+
+def of_numbers(x, k):
+    return np.sum(BY_NUMBER[k](x))

@@ -1,7 +1,8 @@
 """Calls: of functions known by name, of methods, of nested functions (which are inlined).
 
-Some calls stand for others: `accumulate`, `max` and `min` with `key=`, `einsum` of lists, and
-`np.vectorize(f)`, which is a `functools.partial` of what calls `f` for every number.
+Some calls stand for others: `accumulate`, `max` and `min` with `key=`, `einsum` of lists,
+`np.ndarray(shape)`, and `np.vectorize(f)`, which is a `functools.partial` of what calls `f` for
+every number.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ _FRAME_READERS = (
 _EAGER = (
     sum, min, max, tuple, list, sorted, set, frozenset, dict, math.fsum, math.prod, np.fromiter,
 )  # fmt: skip
+_OF_EMPTY = {"shape", "dtype"}
+"""What `np.ndarray` and `np.empty` are given alike."""
 _FROM_KEYS = (dict.fromkeys, OrderedDict.fromkeys)
 
 
@@ -97,8 +100,11 @@ def _known_call(b: Builder, node: Node, known: ir.Ref) -> ir.Rhs:
 
 
 def _generator_call(b: Builder, node: Node, known: ir.Ref) -> ir.Rhs:
-    """`sum(f(x) for x in xs)`: the items are collected first; `any` and `all` stop early."""
+    """`sum(f(x) for x in xs)`: items are collected first; `any`, `all` and `next` stop early."""
     fn = known.value
+    if fn is next and len(node.args) <= 2:
+        lazy, *default = node.args
+        return loops.first(b, iterables.generator(b, lazy), b.atom(default[0]) if default else None)
     if (fn is any or fn is all) and len(node.args) == 1:
         return loops.search(b, iterables.generator(b, node.args[0]), fn is any)
     if fn is list and len(node.args) == 1 and not node.keywords:
@@ -163,6 +169,8 @@ def _applied(b: Builder, node: Node, fn: Any) -> ir.Rhs | None:
         return loops.dict_comprehension(b, iterables.from_keys(b, node))
     if fn is np.einsum:
         return _einsum(b, node)
+    if fn is np.ndarray and len(node.args) <= 2 and {k.arg for k in node.keywords} <= _OF_EMPTY:
+        return ir.Call(np.empty, *arguments(b, (), node), "np.empty")
     if fn is np.vectorize:
         return _vectorize(b, node)
     if (fn is max or fn is min) and [k.arg for k in node.keywords] == ["key"] and node.args:

@@ -236,6 +236,24 @@ class Mapped(Items):
 
 
 @frozen
+class Chosen(Items):
+    """`combinations(xs, 2)` and the like: of lists made of what is given, items at `inner`."""
+
+    inner: Sequence
+    pools: tuple[Atom, ...]
+
+    def at(self, b: Builder, k: Atom, loc: Loc) -> Element:
+        places = b.temp(self.inner.at(b, k, loc), loc)
+        asks = Unpacks(len(self.pools))
+        numbers = [
+            b.temp(Call(operator.getitem, (places, Const(j)), role=asks), loc)
+            for j in range(len(self.pools))
+        ]
+        pairs = zip(self.pools, numbers, strict=True)
+        return tuple(Call(operator.getitem, pair, role=Role.LOOP) for pair in pairs)
+
+
+@frozen
 class Endless(Items):
     """`count(start, step)`, `cycle(xs)`, `repeat(v)`: only beside something that ends."""
 
@@ -326,6 +344,8 @@ def _known(b: Builder, node: Node, known: Ref, bound: frozenset[str], nested: bo
         return _elements(b, node, bound)
     if any(fn is f for f in _ENDLESS) and not keywords and len(args) <= (2 if fn is _COUNT else 1):
         return Endless(node, fn, tuple(b.held(a, bound, node) for a in b.operands(args)))
+    if any(fn is f for f in _CHOOSING) and not keywords and args:
+        return _chosen(b, node, known, bound)
     if fn in (map, itertools.starmap) and len(args) > 1 and not keywords:
         sources = sources_of(b, node)
         names, step = mapped_step(b, node, sources)
@@ -336,6 +356,43 @@ def _known(b: Builder, node: Node, known: Ref, bound: frozenset[str], nested: bo
 
 _COUNT = itertools.count
 _ENDLESS = (itertools.count, itertools.cycle, itertools.repeat)
+
+
+_CHOOSING = (
+    itertools.combinations, itertools.combinations_with_replacement, itertools.permutations,
+    itertools.product,
+)  # fmt: skip
+
+
+def _chosen(b: Builder, node: Node, known: Ref, bound: frozenset[str]) -> Items | None:
+    """`combinations(xs, 2)`, `product(xs, ys)`: by places, of lists made at the beginning."""
+    sources: list[Node] = node.args
+    size: tuple[Const, ...] = ()
+    times = 1
+    if known.value is not itertools.product:
+        count = getattr(node.args[-1], "value", None)
+        if len(node.args) != 2 or type(count) is not int or not 1 <= count <= _WRITTEN_OUT:
+            return None
+        sources, size, times = node.args[:1], (Const(count),), count
+    loc = b.loc(node)
+    given = tuple(b.held(a, bound, node) for a in b.operands(sources))
+    if all(type(a).__name__ == "Call" and b.means(a.func, range) for a in sources):
+        return Sequence(_places(b, known, (*given, *size), loc))
+    pools = tuple(b.temp(Call(list, (g,), text="list"), loc, "_pool") for g in given)
+    counts = [b.temp(Call(len, (p,), text="len"), loc, "_n") for p in pools]
+    ranges = tuple(b.temp(Call(range, (n,), text="range"), loc) for n in counts)
+    places = Sequence(_places(b, known, (*ranges, *size), loc))
+    return Chosen(places, pools * times)
+
+
+def _places(b: Builder, known: Ref, args: tuple[Atom, ...], loc: Loc) -> Name:
+    """The list of what one of `_CHOOSING` gives of ranges."""
+    chosen = b.temp(Call(known.value, args, text=known.text), loc)
+    return b.temp(Call(list, (chosen,), text="list"), loc)
+
+
+_WRITTEN_OUT = 8
+"""As many items of a combination have names of their own."""
 
 
 def _enumerated(b: Builder, node: Node, bound: frozenset[str]) -> Items:

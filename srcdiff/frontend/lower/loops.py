@@ -214,6 +214,22 @@ def search(b: Builder, node: Node, wanted: bool) -> ir.Rhs:
     return found if wanted else ir.Call(operator.not_, (found,))
 
 
+def first(b: Builder, node: Node, default: ir.Atom | None) -> ir.Rhs:
+    """`next(generator, default)`: the first item, by a loop that stops there."""
+    loc = b.loc(node)
+    result = b.fresh("_t") if default is None else b.temp(default, loc)
+    found = b.temp(ir.Const(False), loc, "_stop")
+
+    def take() -> None:
+        b.emit(ir.Assign(result, b.rhs(node.elt), loc))
+        b.emit(ir.Assign(found, ir.Const(True), loc))
+
+    _over(b, node, take, found)
+    if default is None:
+        b.emit(ir.If(found, (), (ir.Verbatim("raise StopIteration", raises=True, loc=loc),), loc))
+    return result
+
+
 def _over(b: Builder, node: Node, body: Callable[[], None], stop: ir.Name | None) -> None:
     """The loops of a comprehension around a body, in a scope of their own."""
     saved = b.scope

@@ -31,7 +31,7 @@ from srcdiff.runtime.records import MISSING
 from srcdiff.specialize.inline import lowered
 from srcdiff.specialize.objects import construct, reflection
 from srcdiff.specialize.objects.places import stores
-from srcdiff.specialize.unroll import Unroller
+from srcdiff.specialize.unroll import Known, Unroller
 
 
 def check_property(function: ir.Function, kinds: ir.Kinds, kind: ir.Kind, name: str) -> None:
@@ -180,6 +180,22 @@ _SWAPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "n
 
 _DOES_NOTHING = ("__init__", "__init_subclass__")
 """Methods of `object` that `super()` may lead to."""
+
+
+class Questions(Known):
+    """What is hoped of the classes of objects, asked before their methods are looked up.
+
+    Which class the result of a method has may depend on it: `a * b` of vectors is a number, where
+    `b` is one as well.
+    """
+
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        """One statement; what asks for the class of an object is the answer."""
+        call = ir.call_of(stmt)
+        if call is None or not is_op(call, Op.ISINSTANCE) or not isinstance(stmt, ir.Assign):
+            return self.inside(stmt)
+        answer = reflection.RULES[Op.ISINSTANCE](self, call)
+        return stmt if answer is None else ir.with_rhs(stmt, answer)
 
 
 class Members(InTurn):

@@ -39,9 +39,8 @@ def _isinstance(m: Known, call: ir.Call) -> ir.Rhs | None:
     classes = wanted.items if isinstance(wanted, ir.Tup) else (wanted,)
     if not all(isinstance(c, ir.Ref) and isinstance(c.value, type) for c in classes):
         return None
-    kind = m.kind(call.args[0])
+    kind, cls = m.kind(call.args[0]), m.cls(call.args[0])
     types_ = tuple(c.value for c in classes if isinstance(c, ir.Ref))
-    cls = ir.class_of(kind)
     check_own(cls, m.loc)
     if cls is not None:
         return ir.Const(issubclass(cls, types_))

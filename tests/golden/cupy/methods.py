@@ -6,6 +6,6 @@ def methods_grad(x, w, grad_outputs=1.0):
     # backward
     slope = divide_or_zero(cp.array(grad_outputs, cp.float64), t_1.std()) / h.size
     d_t_1 = slope * (t_1 - cp.mean(t_1))
-    d_h = d_t_1 + cp.expand_dims(-cp.sum(d_t_1, axis=0) / h.shape[0], 0)
+    d_h = d_t_1 - cp.sum(d_t_1, axis=0) / h.shape[0]
     d_w = x.T @ (d_h * ((0.0 <= t) & (t <= 6.0)))
     return d_w

@@ -7,7 +7,7 @@ def written_with_cp_grad(x, w, grad_outputs=1.0):
     t = h - cp.mean(h, axis=0)
     # backward
     d_t = divide_or_zero(cp.array(grad_outputs, cp.float64), cp.linalg.norm(t)) * t
-    d_h = d_t + cp.expand_dims(-cp.sum(d_t, axis=0) / h.shape[0], 0)
+    d_h = d_t - cp.sum(d_t, axis=0) / h.shape[0]
     d_t_1 = d_h * (1.0 - h * h)
     d_x = d_t_1 @ w.T
     d_w = x.T @ d_t_1

@@ -9,23 +9,13 @@ methods_grad_kernel = cp.ElementwiseKernel(
 
 
 methods_grad_kernel_1 = cp.ElementwiseKernel(
-    "float64 t, int64 t_1",
-    "float64 t_2",
-    """
-    t_2 = -t / t_1;
-    """,
-    "methods_grad_kernel_1",
-)
-
-
-methods_grad_kernel_2 = cp.ElementwiseKernel(
     "float64 d_t, float64 t, float64 t_1",
     "float64 d_t_1",
     """
-    const double d_h = d_t + t;
+    const double d_h = d_t - t;
     d_t_1 = d_h * (0.0 <= t_1 && t_1 <= 6.0);
     """,
-    "methods_grad_kernel_2",
+    "methods_grad_kernel_1",
 )
 
 
@@ -37,6 +27,6 @@ def methods_grad(x, w, grad_outputs=1.0):
     t_2 = divide_or_zero(cp.array(grad_outputs, cp.float64), t_1.std())
     # backward
     d_t_1 = methods_grad_kernel(t_1, cp.mean(t_1), t_2, h.size)
-    t_3 = cp.expand_dims(methods_grad_kernel_1(cp.sum(d_t_1, axis=0), x.shape[0]), 0)
-    d_w = x.T @ methods_grad_kernel_2(d_t_1, t_3, t)
+    d_t_3 = methods_grad_kernel_1(d_t_1, cp.sum(d_t_1, axis=0) / x.shape[0], t)
+    d_w = x.T @ d_t_3
     return d_w
