@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.analysis.effects import may_move
+from srcdiff.analysis.effects import Scan, may_move, slot_of, slots
 from srcdiff.analysis.liveness import first_uses
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.ir.builder import Rewriter
@@ -113,6 +113,7 @@ class Fusion(Rewriter):
         memory = PointsTo.of(whole, self.kinds)
         self.shared, self.written = memory.near, memory.written
         self.counts = _bindings(whole, self.kinds)
+        self.lists = slots(Scan(whole))
         self.views = views_in(whole, self.kinds, self.counts)
         self.shapes = _shapes(whole, self.counts)
         self.arrays: dict[str, str] = {}
@@ -225,6 +226,12 @@ class Fusion(Rewriter):
             else:
                 self.out.append(item)
 
+    def may_move(self, stmt: ir.Stmt) -> bool:
+        """Whether a statement only computes, or works on a list that nobody else sees."""
+        if slot_of(ir.call_of(stmt)) in self.lists:
+            return True
+        return type(stmt) is ir.Assign and may_move(stmt.rhs)
+
     def write(self, run: Run) -> None:
         """Write the call of a run, or its statements where that gains nothing."""
         self.loc = run.stmts[0].loc
@@ -307,7 +314,7 @@ class _Row:
 
     def take(self, stmt: ir.Stmt, elements: list[Element] | None) -> bool:
         """Put a statement into the row, unless it does more than compute."""
-        if elements is None and not (type(stmt) is ir.Assign and may_move(stmt.rhs)):
+        if elements is None and not self.fusion.may_move(stmt):
             return False
         uses = self.uses(stmt, elements)
         place = len(self.items)
@@ -377,6 +384,7 @@ class _Row:
             read = {self.fusion.arrays.get(n, n) for n in read}
         bound = {n for s in stmts for n in ir.writes(s)}
         stored = {s.base.id for s in stmts if isinstance(s, ir.Store)}
+        stored |= {n for s in stmts if (n := slot_of(ir.call_of(s))) is not None}
         looks = bound.isdisjoint(self.fusion.views)
         return _Uses(read, bound, read if looks else set(), stored)
 
