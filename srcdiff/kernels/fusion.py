@@ -68,7 +68,8 @@ class Form(Protocol):
 
 def fused(function: ir.Function, params: ir.Kinds, form: Form) -> ir.Function:
     """A function whose array statements are those of a form."""
-    function = _with_steady_arrays(function, {**params, **infer(function, params)})
+    function = with_steady_arrays(function, {**params, **infer(function, params)})
+    function = _OneSum(function, {**params, **infer(function, params)}).function(function)
     kinds = form.taken({**params, **infer(function, params)})
     function = remove_dead(with_known_shapes(function, kinds))
     expansion = Expansion(function, form.taken({**params, **infer(function, params)}))
@@ -80,7 +81,7 @@ def fused(function: ir.Function, params: ir.Kinds, form: Form) -> ir.Function:
     return done
 
 
-def _with_steady_arrays(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
+def with_steady_arrays(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """A function that binds the names of arrays and of counters once: others make no parts."""
     counters = {s.target.id for s in ir.walk(function.body) if type(s) is ir.For}
 
@@ -89,6 +90,57 @@ def _with_steady_arrays(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
         return not ours and bool(dims_in(kinds, name)) or name in counters
 
     return webs(function, is_steady)
+
+
+class _OneSum(Rewriter):
+    """Sums of integers that are the same under one name, by which parts of arrays are the same.
+
+    Those that stand elsewhere than in an index stay as they are.
+    """
+
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
+        super().__init__(ir.Fresh())
+        self.kinds, self.counts = kinds, _bindings(function, kinds)
+        others = (s for s in ir.walk(function.body) if not _is_part(s))
+        self.asked = {n for s in others for n in ir.itself_reads(s)}
+        self.known: dict[Any, str] = {}
+        self.same: dict[str, str] = {}
+
+    def function(self, function: ir.Function) -> ir.Function:
+        """The function without those that are there already."""
+        done = super().function(function)
+        return ir.rebuilt(done, body=ir.rename(done.body, self.same)) if self.same else function
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block, behind which nothing is known of what it computes."""
+        known = dict(self.known)
+        done = super().block(block)
+        self.known = known
+        return done
+
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        """A sum, if it is new."""
+        if type(stmt) is not ir.Assign or not is_op(stmt.rhs, Op.ADD, Op.SUB):
+            return self.inside(stmt)
+        names = (stmt.target.id, *ir.names(stmt.rhs))
+        whole = all(self.counts[n] == 1 and _is_integer(self.kinds.get(n)) for n in names)
+        if not whole or stmt.target.id in self.asked or not ir.is_temporary(stmt.target.id):
+            return stmt
+        args = ir.map_rhs(lambda n: ir.Name(self.same.get(n.id, n.id)), stmt.rhs)
+        first = self.known.setdefault((op_of(stmt.rhs.fn), args), stmt.target.id)
+        if first == stmt.target.id:
+            return stmt
+        self.same[stmt.target.id] = first
+        return ()
+
+
+def _is_part(stmt: ir.Stmt) -> bool:
+    """Whether a statement takes or writes a part of an array."""
+    return isinstance(stmt, ir.Store) or is_op(ir.call_of(stmt), Op.GETITEM)
+
+
+def _is_integer(kind: ir.Kind | None) -> bool:
+    return type(kind) is ir.Scalar and kind.dtype == "int64"
 
 
 class Fusion(Rewriter):

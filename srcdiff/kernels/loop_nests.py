@@ -415,11 +415,11 @@ class _Segment:
         """The element of an array: read once in the segment."""
         writer = self.writer
         if writer.is_row(found.own):
-            value = self.outside.item(array, self._index(found, self.outside))
+            value = self.outside.item(array, self._index(found.frame, found.starts, self.outside))
             writer.rows[place] = value
             return value
         if writer.rank - 1 not in found.frame:
-            value = self.line.item(array, self._index(found, self.line))
+            value = self.line.item(array, self._index(found.frame, found.starts, self.line))
             self.single[place] = value
             return value
         value = self.body.item(*self._spot(array, found))
@@ -428,28 +428,25 @@ class _Segment:
 
     def _spot(self, array: ir.Name, found: Access) -> tuple[ir.Name, ir.Atom]:
         """The line of an array along the innermost loop, and the place in it."""
-        last = self.writer.rank - 1
-        if not found.frame or found.frame[-1] != last:
-            return array, self._index(found, self.body)
-        if len(found.frame) == 1 and found.starts[-1] == ZERO:
-            return array, self.writer.loops[last]
-        key = array.id, found.frame, found.starts
+        *outer, last = found.frame or (None,)
+        if last != self.writer.rank - 1:
+            return array, self._index(found.frame, found.starts, self.body)
+        at = self._index((last,), found.starts[-1:], self.body)
+        if not outer:
+            return array, at
+        key = array.id, tuple(outer), found.starts[:-1]
         if key not in self.lines:
-            index = self._index(found, self.line, True)
+            index = self._index(key[1], key[2], self.line)
             self.lines[key] = self.line.temp(
                 ir.Call(operator.getitem, (array, index)), f"{array.id}_row"
             )
-        return self.lines[key], self.writer.loops[last]
+        return self.lines[key], at
 
-    def _index(self, found: Access, builder: Builder, line: bool = False) -> ir.Atom:
+    def _index(self, frame: Frame, starts: tuple[ir.Atom, ...], builder: Builder) -> ir.Atom:
         """The index of an element, or of the line through it."""
         items: list[ir.Atom] = []
-        starts = (self.writer.number(Operand(start)) for start in found.starts)
-        for k, (axis, start) in enumerate(zip(found.frame, starts)):
-            if line and k == len(found.frame) - 1:
-                if start != ZERO:
-                    items.append(ir.Slice(start, ir.NONE, ir.NONE))
-            elif axis is None or start == ZERO:
+        for axis, start in zip(frame, (self.writer.number(Operand(s)) for s in starts)):
+            if axis is None or start == ZERO:
                 items.append(start if axis is None else self.writer.loops[axis])
             else:
                 items.append(builder.apply(operator.add, self.writer.loops[axis], start))

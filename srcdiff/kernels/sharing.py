@@ -106,7 +106,7 @@ def _starts(loop: ir.Function) -> list[ir.Const]:
 def _mapped(loop: ir.Function, one: Callable[[int, ir.Const], ir.Atom]) -> ir.Block:
     """The body with other starts, of which `one` is given the number and the value."""
     body = loop.body
-    counters = {s.target.id for s in ir.walk(body) if type(s) is ir.For}
+    counters = {s.target.id for s in ir.walk(body) if type(s) is ir.For and _has_loops(s)}
     sums = {s.target.id: s.rhs for s in ir.assignments(body) if _counts(s.rhs, counters)}
     fresh, numbers = ir.Fresh(ir.all_names(loop)), count()
 
@@ -145,6 +145,11 @@ def _mapped(loop: ir.Function, one: Callable[[int, ir.Const], ir.Atom]) -> ir.Bl
         return one(next(numbers), start) if is_known and type(start) is ir.Const else start
 
     return ir.replaced(body, stmt)
+
+
+def _has_loops(loop: ir.For) -> bool:
+    """Whether a loop is no innermost one, in which LLVM has to see from where an index starts."""
+    return any(type(s) is ir.For for s in ir.walk(loop.body))
 
 
 def _counts(rhs: ir.Rhs, counters: set[str]) -> TypeGuard[ir.Call]:

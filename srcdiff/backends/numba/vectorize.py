@@ -19,8 +19,10 @@ from srcdiff.backends.numba.legalize import kinds_in_loops
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.kernels.elements import dims_in
+from srcdiff.kernels.fusion import with_steady_arrays
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
+from srcdiff.optimize.coalesce import with_first_names
 from srcdiff.optimize.dead_code import remove_dead
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import loops
@@ -113,6 +115,7 @@ def _power(call: ir.Call) -> Any:
 
 def with_array_math(function: ir.Function, params: ir.Kinds) -> ir.Function:
     """A function that calls `array_math` for arrays, where Numba would compile more than a loop."""
+    function = with_steady_arrays(function, {**params, **infer(function, params)})
     kinds = {**params, **infer(function, params)}
     function = remove_dead(_Shapes(function, kinds).function(function))
     made: dict[int, ir.Subroutine] = {}
@@ -129,7 +132,8 @@ def with_array_math(function: ir.Function, params: ir.Kinds) -> ir.Function:
         fn = _array_form(call, kinds)
         return s if fn is None else replace(s, rhs=replace(call, fn=fn, text=fn.__name__))
 
-    return ir.replaced_in(function, stmt)
+    done = ir.replaced_in(function, stmt)
+    return with_first_names(done, {**params, **infer(done, params)}, copies=False)
 
 
 class _Shapes(Rewriter):
