@@ -95,7 +95,7 @@ def to_list(args: Args, kwargs: Keywords) -> ir.List:
         return ir.List(None, base.items) if base.items is not None else ir.List(any_item(base))
     if type(base) is ir.Array:
         return ir.List(item_kind(base, ir.Scalar("int64")))
-    if type(base) is ir.Object and type(base.value) is ir.Tuple:
+    if isinstance(base, ir.Object) and type(base.value) is ir.Tuple:
         return ir.List(base.value)
     return ir.List(ir.Scalar("int64") if type(base) is ir.Range else ir.UNKNOWN)
 
