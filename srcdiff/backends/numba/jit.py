@@ -18,6 +18,7 @@ from srcdiff.backends.loader import Loaded, compile_module
 from srcdiff.backends.numba import cache
 from srcdiff.backends.numba.cache import REMEDY, Called, numba, retell
 from srcdiff.backends.numba.legalize import refuse, twin, with_seed
+from srcdiff.backends.references import Import
 from srcdiff.backends.standalone import Standalone, spaces_of
 from srcdiff.codegen.emit import Emitted, Made
 from srcdiff.errors import UnsupportedError
@@ -43,6 +44,8 @@ OF_LOOPS = {
 """Loops over elements: their indices lie in the arrays, and numbers are divided as NumPy does."""
 INSIDE = '@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)'
 """Loops that compiled functions alone call, and hold: nothing is made to call them from Python."""
+AS_PARTS = '@numba.njit(error_model="numpy", pipeline_class={})'
+"""The same where srcdiff is there, which has a way to compile them once."""
 
 _RANDOM = ("numpy.random", "random")
 _DTYPES = ("float64", "float32", "complex128", "int64", "bool")
@@ -169,11 +172,15 @@ def module_of_functions(
 ) -> tuple[str, Standalone]:
     """The text that Numba compiles for finished functions, and what its names stand for."""
     place, target = signatures.place_of(primal), made.functions[0][0].target
+    passes = ir.Fresh(refs)("Inside").id
     file = Standalone(
         spaces_of(primal), place, target, True,
-        decorator=decorator, for_loops=INSIDE,
+        decorator=decorator, for_loops=AS_PARTS.format(passes),
     )  # fmt: skip
+    file.reserve(passes)
     text = file.add(replace(made.emitted, refs=refs))
+    if any(n in made.emitted.loops for n in made.emitted.functions):
+        file.imports.add(Import(f"{__package__}.inside", "Inside", passes))
     return file.laid_out(file.import_lines(False)[1:], "", text), file
 
 
