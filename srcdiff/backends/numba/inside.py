@@ -2,24 +2,37 @@
 
 Takes a loop function; gives one that compiled functions alone call.  A function of Numba's is
 optimised and becomes machine code where it is defined, and once more in each caller, which holds a
-copy: of loops that only a caller runs the first half is for nothing.
+copy: of loops that only a caller runs the first half is for nothing.  For an element of an array
+Numba writes code for any index, of which LLVM throws most away again: here it is the address alone.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
+from llvmlite import ir
 from numba import _dynfunc
+from numba.core import cgutils as _cgutils
 from numba.core import codegen as _codegen
 from numba.core import compiler as _compiler
 from numba.core import compiler_machinery as _machinery
+from numba.core import ir as _nodes
+from numba.core import lowering as _lowering
 from numba.core import typed_passes as _passes
+from numba.core import types as _types
+from numba.np import arrayobj as _arrayobj
 
+arrayobj: Any = _arrayobj
+cgutils: Any = _cgutils
 codegen: Any = _codegen
 compiler: Any = _compiler
-passes: Any = _passes
+lowering: Any = _lowering
 machinery: Any = _machinery
 make_function: Any = _dynfunc.make_function
+nodes: Any = _nodes
+passes: Any = _passes
+types: Any = _types
 
 
 class Part(codegen.JITCodeLibrary):  # type: ignore[misc]
@@ -34,11 +47,127 @@ class Part(codegen.JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
 
+class Elements(lowering.Lower):  # type: ignore[misc]
+    """Code for a function, in which elements and rows of arrays are addresses.
+
+    What its caller holds is there for as long as it runs: references are counted where it makes
+    arrays of its own alone.
+    """
+
+    @functools.cached_property
+    def counts(self) -> bool:
+        """Whether references are counted."""
+        stmts = (s for b in self.blocks.values() for s in b.find_insts(nodes.Assign))
+        made = [self.typeof(s.target.name) for s in stmts if self.makes(s.value)]
+        models = (self.context.data_model_manager[t] for t in (self.fndesc.restype, *made))
+        return any(m.contains_nrt_meminfo() for m in models)
+
+    def makes(self, value: Any) -> bool:
+        """Whether an expression may make an array, or is code of Numba's that counts."""
+        if not isinstance(value, nodes.Expr) or value.op == "cast":
+            return False
+        index = {"getitem": "index", "static_getitem": "index_var"}.get(value.op)
+        at = index and getattr(value, index)
+        return not at or not self.has_address(value.value, at)
+
+    def incref(self, kind: Any, value: Any) -> None:
+        """Count a reference."""
+        if self.counts:
+            super().incref(kind, value)
+
+    def decref(self, kind: Any, value: Any) -> None:
+        """Count a reference less."""
+        if self.counts:
+            super().decref(kind, value)
+
+    def lower_getitem(self, kind: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        """An element is loaded, a row is an array at its address."""
+        places = self.places(value, index)
+        if places is None:
+            return super().lower_getitem(kind, expr, value, index, signature)
+        of, array = self.typeof(value.name), self.loadvar(value.name)
+        address = self.address(of, array, places)
+        if len(places) == of.ndim:
+            found = arrayobj.load_item(self.context, self.builder, of, address)
+        else:
+            found = self.row(signature.return_type, of, array, address)
+        return self.context.cast(self.builder, found, signature.return_type, kind)
+
+    def lower_setitem(self, target: Any, index: Any, value: Any, signature: Any) -> Any:
+        """A number is stored at the address of an element."""
+        places, given = self.places(target, index), self.typeof(value.name)
+        of = self.typeof(target.name)
+        if places is None or len(places) < of.ndim or not isinstance(given, _NUMBERS):
+            return super().lower_setitem(target, index, value, signature)
+        address = self.address(of, self.loadvar(target.name), places)
+        new = self.context.cast(self.builder, self.loadvar(value.name), given, of.dtype)
+        return arrayobj.store_item(self.context, self.builder, of, new, address)
+
+    def places(self, array: Any, index: Any) -> list[tuple[Any, Any]] | None:
+        """The integers of an index with their types; None: it is something else, or not of one."""
+        if not self.has_address(array, index):
+            return None
+        kind, value = self.typeof(index.name), self.loadvar(index.name)
+        if not isinstance(kind, types.BaseTuple):
+            return [(kind, value)]
+        return [(k, self.builder.extract_value(value, n)) for n, k in enumerate(kind)]
+
+    def has_address(self, array: Any, index: Any) -> bool:
+        """Whether integers mean a part of an array of numbers."""
+        of, kind = self.typeof(array.name), self.typeof(index.name)
+        kinds = tuple(kind) if isinstance(kind, types.BaseTuple) else (kind,)
+        if not isinstance(of, types.Array) or not isinstance(of.dtype, _NUMBERS):
+            return False
+        return bool(kinds) and all(isinstance(k, types.Integer) for k in kinds)
+
+    def part(self, of: Any, array: Any, name: str) -> Any:
+        """What an array holds: its memory, lengths, steps."""
+        return self.context.data_model_manager[of].get(self.builder, array, name)
+
+    def parts(self, of: Any, array: Any, name: str) -> list[Any]:
+        """The lengths or the steps one by one."""
+        return list(cgutils.unpack_tuple(self.builder, self.part(of, array, name)))
+
+    def address(self, of: Any, array: Any, places: list[tuple[Any, Any]]) -> Any:
+        """Where what an index means begins; negative integers count from the end."""
+        lengths = self.parts(of, array, "shape")
+        steps = [] if of.layout in "CF" else self.parts(of, array, "strides")
+        at = [
+            arrayobj.fix_integer_index(self.context, self.builder, kind, value, length)
+            for (kind, value), length in zip(places, lengths)
+        ]
+        memory = self.part(of, array, "data")
+        pointer = cgutils.get_item_pointer2
+        return pointer(self.context, self.builder, memory, lengths, steps, of.layout, at)
+
+    def row(self, kind: Any, of: Any, array: Any, address: Any) -> Any:
+        """The array of a type at an address, with the last axes of another one."""
+        lengths, steps = (self.parts(of, array, n)[-kind.ndim :] for n in ("shape", "strides"))
+        count = functools.reduce(self.builder.mul, lengths)
+        held = {n: self.part(of, array, n) for n in ("meminfo", "parent", "itemsize")}
+        shape, strides = (cgutils.pack_array(self.builder, v) for v in (lengths, steps))
+        held.update(data=address, nitems=count, shape=shape, strides=strides)
+        found = ir.Constant(self.context.get_value_type(kind), ir.Undefined)
+        model = self.context.data_model_manager[kind]
+        for name, value in held.items():
+            found = model.set(self.builder, found, value, name)
+        self.incref(kind, found)
+        return found
+
+
+_NUMBERS = (types.Number, types.Boolean)
+
+
 @machinery.register_pass(mutates_CFG=True, analysis_only=False)
 class Lowering(passes.NativeLowering):  # type: ignore[misc]
     """Lowering into a part, of which nothing is called from outside."""
 
     _name = "lowering_inside"
+
+    @property
+    def lowering_class(self) -> Any:
+        """What writes the code."""
+        return Elements
 
     def run_pass(self, state: Any) -> bool:
         """The loops as code that is linked, and a function that stands for it."""
