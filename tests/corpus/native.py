@@ -31,7 +31,7 @@ from tests.support import structures as st
 from tests.support.differences import Problem, assert_form, assert_unchanged, positional
 
 if importlib.util.find_spec("numba") is not None:  # the modules ask for Numba, replaced below
-    for module in ("array_math", "vector_math"):
+    for module in ("array_math", "inside", "vector_math"):
         importlib.import_module(f"srcdiff.backends.numba.{module}")
 
 

@@ -11,28 +11,34 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from llvmlite import binding as _llvm
 from llvmlite import ir
 from numba import _dynfunc
 from numba.core import cgutils as _cgutils
 from numba.core import codegen as _codegen
 from numba.core import compiler as _compiler
 from numba.core import compiler_machinery as _machinery
+from numba.core import config as _config
 from numba.core import ir as _nodes
 from numba.core import lowering as _lowering
 from numba.core import typed_passes as _passes
 from numba.core import types as _types
+from numba.core import untyped_passes as _untyped
 from numba.np import arrayobj as _arrayobj
 
 arrayobj: Any = _arrayobj
 cgutils: Any = _cgutils
 codegen: Any = _codegen
 compiler: Any = _compiler
+config: Any = _config
+llvm: Any = _llvm
 lowering: Any = _lowering
 machinery: Any = _machinery
 make_function: Any = _dynfunc.make_function
 nodes: Any = _nodes
 passes: Any = _passes
 types: Any = _types
+untyped: Any = _untyped
 
 
 class Part(codegen.JITCodeLibrary):  # type: ignore[misc]
@@ -45,6 +51,31 @@ class Part(codegen.JITCodeLibrary):  # type: ignore[misc]
             self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalized = True
+
+
+class Whole(codegen.JITCodeLibrary):  # type: ignore[misc]
+    """What calls loops, and them: optimised as Numba does, but for the unrolling of loops.
+
+    Vector loops gain nothing by it, and it makes half of their machine code.
+    """
+
+    def _optimize_final_module(self) -> None:
+        made = self._codegen
+        if not config.LLVM_REFPRUNE_PASS:
+            super()._optimize_final_module()
+            return
+        first, builder = made._module_pass_manager(
+            loop_vectorize=made._loopvect, slp_vectorize=False, opt=made._opt_level, cost="cheap"
+        )
+        first.run(self._final_module, builder)
+        options = llvm.create_pipeline_tuning_options(int(config.OPT))
+        options.loop_vectorization = bool(config.LOOP_VECTORIZE)
+        options.slp_vectorization = bool(config.SLP_VECTORIZE)
+        options.loop_unrolling = False
+        builder = llvm.create_pass_builder(made._tm, options)
+        second = builder.getModulePassManager()
+        second.add_refprune_pass(codegen._parse_refprune_flags())
+        second.run(self._final_module, builder)
 
 
 class Elements(lowering.Lower):  # type: ignore[misc]
@@ -182,13 +213,49 @@ class Lowering(passes.NativeLowering):  # type: ignore[misc]
         return True
 
 
-class Inside(compiler.CompilerBase):  # type: ignore[misc]
-    """Numba's passes for functions without Python objects, with a lowering of its own."""
+@machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class LoweringAround(passes.NativeLowering):  # type: ignore[misc]
+    """Lowering into a library that is optimised for loops."""
+
+    _name = "lowering_around"
+
+    def run_pass(self, state: Any) -> bool:
+        """The function as Numba makes it."""
+        state.library = Whole(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return bool(super().run_pass(state))
+
+
+def _with_lowering(state: Any, lowering: Any, without: tuple[Any, ...] = ()) -> list[Any]:
+    """The passes for functions without Python objects, with a lowering of their own."""
+    found = compiler.DefaultPassBuilder.define_nopython_pipeline(state)
+    kept = [p for p in found.passes if p[0] not in without]
+    found.passes = [(lowering, s) if p is passes.NativeLowering else (p, s) for p, s in kept]
+    found.finalize()
+    return [found]
+
+
+class Around(compiler.CompilerBase):  # type: ignore[misc]
+    """How a function is compiled that calls loops."""
 
     def define_pipelines(self) -> list[Any]:
         """The passes."""
-        found = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
-        at = next(k for k, (p, _) in enumerate(found.passes) if p is passes.NativeLowering)
-        found.passes[at] = Lowering, "loops as part of their callers"
-        found.finalize()
-        return [found]
+        return _with_lowering(self.state, LoweringAround)
+
+
+_FOR_OTHERS = (
+    untyped.InlineClosureLikes, untyped.MakeFunctionToJitFunction, untyped.InlineInlinables,
+    untyped.LiteralUnroll, untyped.FindLiterallyCalls,
+    passes.NopythonRewrites, passes.InlineOverloads,
+)  # fmt: skip
+
+
+class Inside(compiler.CompilerBase):  # type: ignore[misc]
+    """How loops are compiled that are part of a function.
+
+    They have neither closures nor expressions of arrays that passes would look for.
+    """
+
+    def define_pipelines(self) -> list[Any]:
+        """The passes."""
+        return _with_lowering(self.state, Lowering, _FOR_OTHERS)

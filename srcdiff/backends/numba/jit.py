@@ -45,7 +45,7 @@ OF_LOOPS = {
 INSIDE = '@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)'
 """Loops that compiled functions alone call, and hold: nothing is made to call them from Python."""
 AS_PARTS = '@numba.njit(error_model="numpy", pipeline_class={})'
-"""The same where srcdiff is there, which has a way to compile them once."""
+"""The same where srcdiff is there, which has a way to compile them once, in what calls them."""
 
 _RANDOM = ("numpy.random", "random")
 _DTYPES = ("float64", "float32", "complex128", "int64", "bool")
@@ -172,15 +172,17 @@ def module_of_functions(
 ) -> tuple[str, Standalone]:
     """The text that Numba compiles for finished functions, and what its names stand for."""
     place, target = signatures.place_of(primal), made.functions[0][0].target
-    passes = ir.Fresh(refs)("Inside").id
+    fresh, loops = ir.Fresh(set(refs)), any(n in made.emitted.loops for n in made.emitted.functions)
+    inside, around = fresh("Inside").id, fresh("Around").id
+    head = f"{decorator[:-1]}, pipeline_class={around})" if loops else decorator
     file = Standalone(
         spaces_of(primal), place, target, True,
-        decorator=decorator, for_loops=AS_PARTS.format(passes),
+        decorator=head, for_loops=AS_PARTS.format(inside),
     )  # fmt: skip
-    file.reserve(passes)
+    for name, passes in ((inside, "Inside"), (around, "Around")) if loops else ():
+        file.reserve(name)
+        file.imports.add(Import(f"{__package__}.inside", passes, name))
     text = file.add(replace(made.emitted, refs=refs))
-    if any(n in made.emitted.loops for n in made.emitted.functions):
-        file.imports.add(Import(f"{__package__}.inside", "Inside", passes))
     return file.laid_out(file.import_lines(False)[1:], "", text), file
 
 
