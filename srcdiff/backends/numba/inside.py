@@ -13,7 +13,7 @@ from typing import Any
 
 from llvmlite import binding as _llvm
 from llvmlite import ir
-from numba import _dynfunc
+from numba import _dynfunc  # type: ignore[attr-defined]
 from numba.core import cgutils as _cgutils
 from numba.core import codegen as _codegen
 from numba.core import compiler as _compiler
