@@ -9,6 +9,7 @@ Numba writes code for any index, of which LLVM throws most away again: here it i
 from __future__ import annotations
 
 import functools
+import operator
 from typing import Any
 
 from llvmlite import binding as _llvm
@@ -20,6 +21,7 @@ from numba.core import compiler as _compiler
 from numba.core import compiler_machinery as _machinery
 from numba.core import config as _config
 from numba.core import ir as _nodes
+from numba.core import ir_utils as _nodes_of
 from numba.core import lowering as _lowering
 from numba.core import typed_passes as _passes
 from numba.core import types as _types
@@ -36,6 +38,7 @@ lowering: Any = _lowering
 machinery: Any = _machinery
 make_function: Any = _dynfunc.make_function
 nodes: Any = _nodes
+nodes_of: Any = _nodes_of
 passes: Any = _passes
 types: Any = _types
 untyped: Any = _untyped
@@ -133,6 +136,23 @@ class Elements(lowering.Lower):  # type: ignore[misc]
         address = self.address(of, self.loadvar(target.name), places)
         new = self.context.cast(self.builder, self.loadvar(value.name), given, of.dtype)
         return arrayobj.store_item(self.context, self.builder, of, new, address)
+
+    def lower_binop(self, kind: Any, expr: Any, op: Any) -> Any:
+        """A power by a count is the products that it is, and no loop."""
+        of, count = self.typeof(expr.lhs.name), self.count(expr.rhs)
+        if op is not operator.pow or kind != of or not isinstance(of, types.Float) or count is None:
+            return super().lower_binop(kind, expr, op)
+        square, found = self.loadvar(expr.lhs.name), self.context.get_constant(kind, 1.0)
+        while count:
+            found = self.builder.fmul(found, square) if count & 1 else found
+            square, count = self.builder.fmul(square, square), count >> 1
+        return found
+
+    def count(self, name: Any) -> int | None:
+        """The integer from 0 to 64 that a name stands for, None if it is none."""
+        made = nodes_of.guard(nodes_of.get_definition, self.func_ir, name)
+        value = made.value if isinstance(made, (nodes.Const, nodes.Global, nodes.FreeVar)) else None
+        return value if type(value) is int and 0 <= value <= 64 else None
 
     def places(self, array: Any, index: Any) -> list[tuple[Any, Any]] | None:
         """The integers of an index with their types; None: it is something else, or not of one."""

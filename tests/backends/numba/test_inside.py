@@ -42,6 +42,17 @@ def truth(x, y):
         y[i] = x[i] > 0
 
 
+@part
+def powers(x, y):
+    for i in range(x.shape[0]):
+        y[i] = x[i] ** 0 + x[i] ** 1 + x[i] ** 2 - x[i] ** 7 + x[i] ** -2
+
+
+@whole
+def raised(x, y):
+    powers(x, y)
+
+
 @whole
 def called(x, y, k):
     rows(x, y, k)
@@ -78,6 +89,12 @@ def test_numbers_are_cast_as_they_are_stored(dtype):
     y = np.full(3, 7, dtype)
     compared(x, y)
     assert np.array_equal(y, np.array([1, 0, 0], dtype))
+
+
+def test_powers_are_products():
+    x, y = np.array([1.5, -2.25, 0.5]), np.empty(3)
+    raised(x, y)
+    np.testing.assert_allclose(y, 1 + x + x**2 - x**7 + x**-2.0, rtol=1e-15)
 
 
 def test_every_reference_is_given_back():
