@@ -4,6 +4,8 @@ Takes a loop function; gives one that compiled functions alone call.  A function
 optimised and becomes machine code where it is defined, and once more in each caller, which holds a
 copy: of loops that only a caller runs the first half is for nothing.  For an element of an array
 Numba writes code for any index, of which LLVM throws most away again: here it is the address alone.
+
+All of this is of one version of Numba's compiler, which has no interface for it (`jit.KNOWN`).
 """
 
 from __future__ import annotations

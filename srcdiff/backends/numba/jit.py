@@ -46,6 +46,8 @@ INSIDE = '@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wra
 """Loops that compiled functions alone call, and hold: nothing is made to call them from Python."""
 AS_PARTS = '@numba.njit(error_model="numpy", pipeline_class={})'
 """The same where srcdiff is there, which has a way to compile them once, in what calls them."""
+KNOWN = ("0.68.",)
+"""The versions of Numba for which `inside` is written: others compile the loops as they are."""
 
 _RANDOM = ("numpy.random", "random")
 _DTYPES = ("float64", "float32", "complex128", "int64", "bool")
@@ -172,16 +174,19 @@ def module_of_functions(
 ) -> tuple[str, Standalone]:
     """The text that Numba compiles for finished functions, and what its names stand for."""
     place, target = signatures.place_of(primal), made.functions[0][0].target
-    fresh, loops = ir.Fresh(set(refs)), any(n in made.emitted.loops for n in made.emitted.functions)
-    inside, around = fresh("Inside").id, fresh("Around").id
-    head = f"{decorator[:-1]}, pipeline_class={around})" if loops else decorator
+    has_loops = any(n in made.emitted.loops for n in made.emitted.functions)
+    fresh, inside = ir.Fresh(set(refs)), INSIDE
+    passes = ("Inside", "Around") if has_loops and numba().__version__.startswith(KNOWN) else ()
+    names = [fresh(name).id for name in passes]
+    if names:
+        inside = AS_PARTS.format(names[0])
+        decorator = f"{decorator[:-1]}, pipeline_class={names[1]})"
     file = Standalone(
-        spaces_of(primal), place, target, True,
-        decorator=head, for_loops=AS_PARTS.format(inside),
-    )  # fmt: skip
-    for name, passes in ((inside, "Inside"), (around, "Around")) if loops else ():
+        spaces_of(primal), place, target, True, decorator=decorator, for_loops=inside
+    )
+    for name, one in zip(names, passes):
         file.reserve(name)
-        file.imports.add(Import(f"{__package__}.inside", passes, name))
+        file.imports.add(Import(f"{__package__}.inside", one, name))
     text = file.add(replace(made.emitted, refs=refs))
     return file.laid_out(file.import_lines(False)[1:], "", text), file
 

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import sys
+import types
 
 import numpy as np
 import pytest
 
 numba = pytest.importorskip("numba", reason="it is for Numba")
+
+import srcdiff  # noqa: E402
+from srcdiff.backends.numba import jit  # noqa: E402
+
+if not numba.__version__.startswith(jit.KNOWN):
+    pytest.skip("it is for other versions of Numba", allow_module_level=True)
 
 from srcdiff.backends.numba.inside import Around, Inside  # noqa: E402  (needs Numba)
 
@@ -104,3 +111,23 @@ def test_every_reference_is_given_back():
     for _ in range(5):
         called(x, y, 1)
     assert (sys.getrefcount(x), sys.getrefcount(y)) == before
+
+
+def chain(x):
+    return np.sum(np.sin(x) * x)
+
+
+def test_other_versions_compile_loops_as_they_are(monkeypatch):
+    monkeypatch.setenv("SRCDIFF_CACHE_DIR", "")
+    x = np.linspace(0.0, 1.0, 7)
+    assert "pipeline_class" in text(x)
+    monkeypatch.setattr(jit, "KNOWN", ("0.0.",))
+    assert "pipeline_class" not in text(x)
+
+
+def text(x):
+    """What Numba is given for a function that is new, and right."""
+    f = types.FunctionType(chain.__code__, globals(), "chain")
+    g = srcdiff.grad(f, compile="numba")
+    np.testing.assert_allclose(g(x), np.sin(x) + x * np.cos(x), rtol=1e-14)
+    return g.source
