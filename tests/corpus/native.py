@@ -31,7 +31,7 @@ from tests.support import structures as st
 from tests.support.differences import Problem, assert_form, assert_unchanged, positional
 
 if importlib.util.find_spec("numba") is not None:  # the modules ask for Numba, replaced below
-    for module in ("array_math", "inside", "vector_math"):
+    for module in ("array_math", "vector_math"):
         importlib.import_module(f"srcdiff.backends.numba.{module}")
 
 
@@ -50,6 +50,7 @@ def interpreted() -> Iterator[None]:
     """Texts for Numba are run by Python, where Numba need not be installed."""
     stand_in: Any = types.ModuleType("numba")
     stand_in.njit = njit
+    stand_in.__version__ = ""
     stand_in.__spec__ = importlib.util.spec_from_loader("numba", None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "numba", stand_in)

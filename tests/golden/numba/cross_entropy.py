@@ -1,11 +1,10 @@
 import numba
 import numpy as np
 from srcdiff.backends.numba.array_math import check_shapes, empty, zeros
-from srcdiff.backends.numba.inside import Around, Inside
 from srcdiff.backends.numba.vector_math import add, exp, maximum, own_frame
 
 
-@numba.njit(error_model="numpy", pipeline_class=Inside)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def cross_entropy_grad_loop(t_2, b, t, t_1, d_logp):
     own_frame()
     n = t.shape[0]
@@ -30,7 +29,7 @@ def cross_entropy_grad_loop(t_2, b, t, t_1, d_logp):
         t_1[i, 0] = t_4
 
 
-@numba.njit(error_model="numpy", pipeline_class=Inside)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def cross_entropy_grad_loop_1(d_logp, t, t_1, d_shifted, d_b):
     n = d_shifted.shape[0]
     m = d_shifted.shape[1]
@@ -48,7 +47,7 @@ def cross_entropy_grad_loop_1(d_logp, t, t_1, d_shifted, d_b):
             d_b[j] += t_4
 
 
-@numba.njit(boundscheck=True, pipeline_class=Around)
+@numba.njit(boundscheck=True)
 def cross_entropy_grad(W, b, X, labels, grad_outputs=1.0):
     """Gradient of `cross_entropy` with respect to `W`, `b`.
 

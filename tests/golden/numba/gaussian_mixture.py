@@ -1,11 +1,10 @@
 import numba
 import numpy as np
 from srcdiff.backends.numba.array_math import check_shapes, empty, zeros
-from srcdiff.backends.numba.inside import Around, Inside
 from srcdiff.backends.numba.vector_math import add, exp, maximum, own_frame
 
 
-@numba.njit(error_model="numpy", pipeline_class=Inside)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def gaussian_mixture_grad_loop(x, means, t):
     n = t.shape[0]
     m = t.shape[1]
@@ -16,7 +15,7 @@ def gaussian_mixture_grad_loop(x, means, t):
             t_row[j] = t_1 - means[j]
 
 
-@numba.njit(error_model="numpy", pipeline_class=Inside)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def gaussian_mixture_grad_loop_1(log_scales, logits, t, t_1, d_logits, d_t):
     own_frame()
     n = t.shape[0]
@@ -36,7 +35,7 @@ def gaussian_mixture_grad_loop_1(log_scales, logits, t, t_1, d_logits, d_t):
         d_logits[i] = d_t_3 * t_2[i]
 
 
-@numba.njit(error_model="numpy", pipeline_class=Inside)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def gaussian_mixture_grad_loop_2(t_1, t_2, t_3, d_t, d_t_1, t, grad_outputs):
     own_frame()
     n = t_1.shape[0]
@@ -68,7 +67,7 @@ def gaussian_mixture_grad_loop_2(t_1, t_2, t_3, d_t, d_t_1, t, grad_outputs):
             t[j] += d_z * t_2[j]
 
 
-@numba.njit(error_model="numpy", pipeline_class=Inside)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def gaussian_mixture_grad_loop_3(d_logits, d_t, d_t_1, t, t_1, d_log_scales, d_means):
     n = d_log_scales.shape[0]
     for i in range(n):
@@ -78,7 +77,7 @@ def gaussian_mixture_grad_loop_3(d_logits, d_t, d_t_1, t, t_1, d_log_scales, d_m
         d_means[i] = -t_1[i]
 
 
-@numba.njit(boundscheck=True, pipeline_class=Around)
+@numba.njit(boundscheck=True)
 def gaussian_mixture_grad(logits, means, log_scales, x, grad_outputs=1.0):
     """Gradient of `gaussian_mixture` with respect to `logits`, `means`, `log_scales`.
 

@@ -1,11 +1,10 @@
 import numba
 import numpy as np
 from srcdiff.backends.numba.array_math import check_shapes, empty, zeros_like
-from srcdiff.backends.numba.inside import Around, Inside
 from srcdiff.backends.numba.vector_math import add
 
 
-@numba.njit(error_model="numpy", pipeline_class=Inside)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def heat_grad_loop(t_2, t_3, t_4, t_5, t, t_1, alpha):
     n = t.shape[0]
     for i in range(n):
@@ -14,14 +13,14 @@ def heat_grad_loop(t_2, t_3, t_4, t_5, t, t_1, alpha):
         t_1[i] = t_5[i] + alpha * t_6
 
 
-@numba.njit(error_model="numpy", pipeline_class=Inside)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def heat_grad_loop_1(t, new):
     n = t.shape[0]
     for i in range(n):
         new[i] = t[i]
 
 
-@numba.njit(error_model="numpy", pipeline_class=Inside)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def heat_grad_loop_2(d_u, d_t, t):
     n = d_u.shape[0]
     t_1 = 0.0
@@ -32,7 +31,7 @@ def heat_grad_loop_2(d_u, d_t, t):
     return t_1
 
 
-@numba.njit(error_model="numpy", pipeline_class=Inside)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def heat_grad_loop_3(d_t, d_u, d_u_1, d_u_2, alpha):
     n = d_t.shape[0]
     for i in range(n):
@@ -43,7 +42,7 @@ def heat_grad_loop_3(d_t, d_u, d_u_1, d_u_2, alpha):
         d_u_2[i] = d_u_2[i] - 2.0 * (alpha * d_t[i])
 
 
-@numba.njit(boundscheck=True, pipeline_class=Around)
+@numba.njit(boundscheck=True)
 def heat_grad(u0, alpha, steps, grad_outputs=None):
     """Gradient of `heat` with respect to `u0`, `alpha`.
 
@@ -91,7 +90,7 @@ def heat_grad(u0, alpha, steps, grad_outputs=None):
 # What these functions call:
 
 
-@numba.njit(boundscheck=True, pipeline_class=Around)
+@numba.njit(boundscheck=True)
 def cotangent(grad_outputs, output):
     """A copy of `grad_outputs`, which has the shape of the output; one where it is left out."""
     if grad_outputs is None:

@@ -1,10 +1,9 @@
 import numba
 from srcdiff.backends.numba.array_math import check_shapes, empty, zeros
-from srcdiff.backends.numba.inside import Around, Inside
 from srcdiff.backends.numba.vector_math import own_frame, tanh
 
 
-@numba.njit(error_model="numpy", pipeline_class=Inside)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def mlp_grad_loop(t_1, b1, h, t):
     own_frame()
     n = h.shape[0]
@@ -20,7 +19,7 @@ def mlp_grad_loop(t_1, b1, h, t):
             t_row[j] = 1.0 - t_2 * t_2
 
 
-@numba.njit(error_model="numpy", pipeline_class=Inside)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def mlp_grad_loop_1(t, b2, y, d_out, d_b2, t_1):
     n = d_out.shape[0]
     m = d_out.shape[1]
@@ -36,7 +35,7 @@ def mlp_grad_loop_1(t, b2, y, d_out, d_b2, t_1):
             d_b2[j] += t_2
 
 
-@numba.njit(error_model="numpy", pipeline_class=Inside)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def mlp_grad_loop_2(d_h, t, d_t, d_b1):
     n = d_t.shape[0]
     m = d_t.shape[1]
@@ -50,7 +49,7 @@ def mlp_grad_loop_2(d_h, t, d_t, d_b1):
             d_b1[j] += t_1
 
 
-@numba.njit(boundscheck=True, pipeline_class=Around)
+@numba.njit(boundscheck=True)
 def mlp_grad(w1, b1, w2, b2, x, y, grad_outputs=1.0):
     """Gradient of `mlp` with respect to `w1`, `b1`, `w2`, `b2`.
 

@@ -1,10 +1,9 @@
 import numba
 from srcdiff.backends.numba.array_math import check_shapes, empty, zeros
-from srcdiff.backends.numba.inside import Around, Inside
 from srcdiff.backends.numba.vector_math import add, exp, own_frame
 
 
-@numba.njit(error_model="numpy", pipeline_class=Inside)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def soft_kmeans_grad_loop(points, centres, t, d, w):
     own_frame()
     n = t.shape[0]
@@ -28,7 +27,7 @@ def soft_kmeans_grad_loop(points, centres, t, d, w):
     return t_1
 
 
-@numba.njit(error_model="numpy", pipeline_class=Inside)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def soft_kmeans_grad_loop_1(d, w, d_d, d_t, t):
     n = d_d.shape[0]
     m = d_d.shape[1]
@@ -51,7 +50,7 @@ def soft_kmeans_grad_loop_1(d, w, d_d, d_t, t):
             d_d_row_1[j] = d_d_row_1[j] - d_w * w_row_1[j]
 
 
-@numba.njit(error_model="numpy", pipeline_class=Inside)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def soft_kmeans_grad_loop_2(d_d, t_1, t):
     n = d_d.shape[0]
     m = t.shape[1]
@@ -65,7 +64,7 @@ def soft_kmeans_grad_loop_2(d_d, t_1, t):
                 t_row[k] += t_2 * t_1_row[k]
 
 
-@numba.njit(error_model="numpy", pipeline_class=Inside)
+@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def soft_kmeans_grad_loop_3(t, d_t):
     n = d_t.shape[0]
     m = d_t.shape[1]
@@ -78,7 +77,7 @@ def soft_kmeans_grad_loop_3(t, d_t):
                 d_t_row[k] = -2.0 * t_row[k]
 
 
-@numba.njit(boundscheck=True, pipeline_class=Around)
+@numba.njit(boundscheck=True)
 def soft_kmeans_grad(centres, points, grad_outputs=1.0):
     """Gradient of `soft_kmeans` with respect to `centres`.
 
