@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
@@ -151,3 +151,27 @@ class Rewriter(Builder):
     def inner(self, block: ir.Block) -> ir.Block:
         """A block inside a statement, written anew."""
         return self.block(block)
+
+
+class OneName(Rewriter):
+    """Leaves out what has a name already in its block.
+
+    A subclass notes in `known` the names of what was computed, and in `same` those to use instead.
+    """
+
+    def __init__(self, fresh: ir.Fresh) -> None:
+        super().__init__(fresh)
+        self.known: dict[Any, str] = {}
+        self.same: dict[str, str] = {}
+
+    def function(self, function: ir.Function) -> ir.Function:
+        """A function in which all of it has one name."""
+        done = super().function(function)
+        return ir.rebuilt(done, body=ir.rename(done.body, self.same)) if self.same else done
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block, behind which nothing is known of what it computes."""
+        known = dict(self.known)
+        done = super().block(block)
+        self.known = known
+        return done

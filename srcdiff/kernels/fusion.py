@@ -20,7 +20,7 @@ from srcdiff import ir
 from srcdiff.analysis.effects import Scan, may_move, slot_of, slots
 from srcdiff.analysis.liveness import first_uses
 from srcdiff.analysis.points_to import PointsTo
-from srcdiff.ir.builder import Rewriter
+from srcdiff.ir.builder import OneName, Rewriter
 from srcdiff.ir.frozen import replace, state
 from srcdiff.kernels.elements import Element, Map, Reduce, dims_in, element_of, is_exact
 from srcdiff.kernels.expand import Expansion, added_to, with_known_shapes
@@ -92,7 +92,7 @@ def with_steady_arrays(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     return webs(function, is_steady)
 
 
-class _OneSum(Rewriter):
+class _OneSum(OneName):
     """Sums of integers that are the same under one name, by which parts of arrays are the same.
 
     Those that stand elsewhere than in an index stay as they are.
@@ -103,20 +103,6 @@ class _OneSum(Rewriter):
         self.kinds, self.counts = kinds, _bindings(function, kinds)
         others = (s for s in ir.walk(function.body) if not _is_part(s))
         self.asked = {n for s in others for n in ir.itself_reads(s)}
-        self.known: dict[Any, str] = {}
-        self.same: dict[str, str] = {}
-
-    def function(self, function: ir.Function) -> ir.Function:
-        """The function without those that are there already."""
-        done = super().function(function)
-        return ir.rebuilt(done, body=ir.rename(done.body, self.same)) if self.same else function
-
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block, behind which nothing is known of what it computes."""
-        known = dict(self.known)
-        done = super().block(block)
-        self.known = known
-        return done
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A sum, if it is new."""

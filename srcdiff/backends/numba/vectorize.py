@@ -16,7 +16,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.backends.numba.cache import numba
 from srcdiff.backends.numba.legalize import kinds_in_loops
-from srcdiff.ir.builder import Rewriter
+from srcdiff.ir.builder import OneName
 from srcdiff.ir.frozen import replace
 from srcdiff.kernels.elements import dims_in
 from srcdiff.kernels.fusion import with_steady_arrays
@@ -136,7 +136,7 @@ def with_array_math(function: ir.Function, params: ir.Kinds) -> ir.Function:
     return with_first_names(done, {**params, **infer(done, params)}, copies=False)
 
 
-class _Shapes(Rewriter):
+class _Shapes(OneName):
     """Shapes of parts that nothing else is asked of: they are computed, and the parts not made."""
 
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
@@ -144,20 +144,6 @@ class _Shapes(Rewriter):
         self.kinds = kinds
         self.counts = ir.binding_counts(function, function.params)
         self.made = {s.target.id: s.rhs for s in ir.assignments(function.body)}
-        self.known: dict[str, str] = {}
-        self.same: dict[str, str] = {}
-
-    def function(self, function: ir.Function) -> ir.Function:
-        """The function, in which a shape has one name."""
-        done = super().function(function)
-        return ir.rebuilt(done, body=ir.rename(done.body, self.same))
-
-    def block(self, block: ir.Block) -> ir.Block:
-        """A block, behind which nothing is known of what it asks."""
-        known = dict(self.known)
-        done = super().block(block)
-        self.known = known
-        return done
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A shape as that of the array, cut."""
