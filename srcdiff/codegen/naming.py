@@ -9,10 +9,12 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 from srcdiff import ir
 from srcdiff.codegen.emit import renamed, shown
+from srcdiff.codegen.tapes import joined
+from srcdiff.normalize.displays import item_read
 from srcdiff.optimize.coalesce import shared
 from srcdiff.primitives.ops import Op, calling, is_op
 
@@ -29,7 +31,7 @@ def name(function: ir.Function) -> ir.Function:
 
     Temporaries that are nested into expressions, and flags that are printed as jumps, keep theirs.
     """
-    function, visible, unread = _counters(function)
+    function, visible, unread = _counters(joined(function))
     known = ir.all_names(function)
     given, taken_back = _by_list(function, Op.APPEND), _by_list(function, Op.POP)
     saved = {n for n in visible if ir.is_unnamed(n)} | _appended(given, known)
@@ -37,9 +39,13 @@ def name(function: ir.Function) -> ir.Function:
     seen = {n: called.get(n) or _temporary(n, saved) for n in visible}
     words = known | global_words(function)
     spans = _spans(function) if given and taken_back else {}
-    tapes = _tapes(given, taken_back, spans, {n for n in visible if ir.is_unnamed(n)}, known)
+    unnamed = {n for n in visible if ir.is_unnamed(n)}
+    tapes = _tapes(given, taken_back, spans, unnamed, known)
     seen.update((slot, f"{value}_saved") for slot, value, _ in tapes)
     again = {taken: value for _, value, taken in tapes if taken}
+    for value, taken in _by_part(function):
+        if value not in again.values() and _may_share(value, taken, spans, unnamed):
+            again[taken] = value
     named = again.keys() | unread
     new = new_names({n: t for n, t in seen.items() if t and n not in named}, words)
     new.update((n, new.get(value, value)) for n, value in again.items())
@@ -114,10 +120,31 @@ def _tapes(
         if named is None or named[1] in known or more or value not in seen or value in found:
             continue
         takes = taken.get(slot, [])
-        same = len(takes) == 1 and takes[0] in seen and value in spans and takes[0] in spans
-        same = same and spans[value][1] < spans[takes[0]][0]
+        same = len(takes) == 1 and _may_share(value, takes[0], spans, seen)
         found[value] = slot, value, takes[0] if same else ""
     return list(found.values())
+
+
+def _may_share(
+    value: str, taken: str, spans: Mapping[str, tuple[int, int]], seen: set[str]
+) -> bool:
+    """Whether what is saved and what is taken back, both temporaries, may have one name."""
+    known = {value, taken} <= seen and value in spans and taken in spans
+    return known and spans[value][1] < spans[taken][0]
+
+
+def _by_part(function: ir.Function) -> Iterator[tuple[str, str]]:
+    """What is saved as a part of a tuple, and what it is called where it is taken back."""
+    pushes = [c.args for _, c in calling(function, Op.APPEND)]
+    pushed = {base: item.items for base, *_, item in pushes if type(item) is ir.Tup}
+    pops = calling(function, Op.POP) if pushed else []
+    made = {n: pushed.get(c.args[0], ()) for s, c in pops for n in ir.writes(s)}
+    for stmt in ir.walk(function) if made else ():
+        read = item_read(stmt)
+        items = made.get(read.base, ()) if read is not None else ()
+        value = items[read.index] if read is not None and -1 < read.index < len(items) else None
+        if read is not None and type(value) is ir.Name:
+            yield value.id, read.stmt.target.id
 
 
 def _by_list(function: ir.Function, op: Op) -> dict[str, list[str]]:

@@ -53,6 +53,7 @@ from srcdiff.normalize.in_place import inplace, prepare, with_foreign_methods
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.normalize.options import without_idle_outs
 from srcdiff.normalize.outputs import returned_kinds, select, selected_names, with_written
+from srcdiff.normalize.stacks import unzipped
 from srcdiff.normalize.summaries.induction import computes_complex
 from srcdiff.normalize.unpacking import unpacked
 from srcdiff.optimize.coalesce import coalesce, with_first_names, with_last_names
@@ -394,7 +395,7 @@ def select_pass(state: State) -> State:
 
 def webs_pass(state: State) -> State:
     """Names of their own for independent values."""
-    return _typed(state, state.typed.by(coalesce).by(webs).by(apart).by(steady_params))
+    return _typed(state, state.typed.by(unzipped).by(coalesce).by(webs).by(apart).by(steady_params))
 
 
 def compose_pass(state: State) -> State:

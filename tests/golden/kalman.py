@@ -6,20 +6,16 @@ def kalman_grad(a, q, r, z, grad_outputs=1.0):
     m = 0.0
     p = 1.0
     n = len(z)
-    m_saved = []
-    p_saved = []
-    p_1_saved = []
+    saved = []
     for t in range(n):
         m_1 = a * m
         p_1 = a * a * p + q
         s = p_1 + r
         e = z[t] - m_1
         k = p_1 / s
-        m_saved.append(m)
+        saved.append((m, p, p_1))
         m = m_1 + k * e
-        p_saved.append(p)
         p = (1.0 - k) * p_1
-        p_1_saved.append(p_1)
     # backward
     d_a = 0.0
     d_q = 0.0
@@ -27,13 +23,11 @@ def kalman_grad(a, q, r, z, grad_outputs=1.0):
     d_m = 0.0
     d_p = 0.0
     for t in range(n - 1, -1, -1):
-        p_1 = p_1_saved.pop()
+        m, p, p_1 = saved.pop()
         s = p_1 + r
         k = p_1 / s
         d_p_1 = d_p * (1.0 - k)
-        p = p_saved.pop()
         d_k = -(d_p * p_1)
-        m = m_saved.pop()
         m_1 = a * m
         e = z[t] - m_1
         d_k += d_m * e

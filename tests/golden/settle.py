@@ -5,24 +5,21 @@ def settle_grad(x, rate, grad_outputs=1.0):
     """
     n = 0
     steps = 0
-    x_saved = []
-    t_saved = []
+    saved = []
     while n < 100:
         steps += 1
         t = np.sin(x)
         step = rate * t
-        x_saved.append(x)
+        saved.append((x, t))
         x = x - step
         n += 1
-        t_saved.append(t)
         if abs(step) < 0.05:
             break
     # backward
     d_x = grad_outputs
     d_rate = 0.0
     for _ in range(steps):
-        t = t_saved.pop()
-        x = x_saved.pop()
+        x, t = saved.pop()
         d_rate -= d_x * t
         d_x -= d_x * rate * np.cos(x)
     return float(d_x), float(d_rate)

@@ -1,0 +1,151 @@
+"""One list for what is saved together, where each value stays the one that was saved."""
+
+import numpy as np
+import pytest
+
+import srcdiff
+from srcdiff import ir
+from srcdiff.codegen.tapes import joined
+from srcdiff.frontend.lowering import lower
+from srcdiff.frontend.source.parse import parse
+from srcdiff.ir.interpreter import run
+from tests.support.differences import check_gradient
+
+
+def lists(function):
+    """How many lists a function makes."""
+    made = (s.rhs for s in ir.assignments(function))
+    return sum(rhs == ir.Call(ir.make_list) for rhs in made)
+
+
+def at_the_end(x, n):
+    a_saved = []
+    b_saved = []
+    for k in range(n):
+        a = x + k
+        a_saved.append(a)
+        b = a * a
+        b_saved.append(b)
+    total = 0.0
+    for _ in range(n):
+        b = b_saved.pop()
+        total = total - b
+        a = a_saved.pop()
+        total = total * a
+    return total
+
+
+def before_it_is_bound_again(x, n):
+    a_saved = []
+    b_saved = []
+    a = x
+    b = x * x
+    for _ in range(n):
+        a_saved.append(a)
+        a = a + b
+        b_saved.append(b)
+        b = b * a
+    for _ in range(n):
+        b = b_saved.pop()
+        a = a_saved.pop() + b
+    return a * b
+
+
+def never_both(x, n):
+    a_saved = []
+    b_saved = []
+    a = x
+    for _ in range(n):
+        a_saved.append(a)
+        a = a + x
+        b = a * x
+        a *= 2.0
+        b_saved.append(b)
+    for _ in range(n):
+        b = b_saved.pop()
+        a = a_saved.pop() + b
+    return a * b
+
+
+def number_that_is_added_to(x, n):
+    a_saved = []
+    b_saved = []
+    a = x
+    for _ in range(n):
+        b = a * x
+        a_saved.append(a)
+        a += b
+        b = a * b
+        b_saved.append(b)
+    for _ in range(n):
+        b = b_saved.pop()
+        a = a_saved.pop() + b
+    return a * b
+
+
+def read_before_it_is_taken_back(x, n):
+    a_saved = []
+    b_saved = []
+    for k in range(n):
+        a = x + k
+        b = a * x
+        a_saved.append(a)
+        b_saved.append(b)
+    total = a
+    for _ in range(n):
+        b = b_saved.pop()
+        total = total + a * b
+        a = a_saved.pop()
+    return total
+
+
+def in_two_places(x, n):
+    a_saved = []
+    b_saved = []
+    for k in range(n):
+        a_saved.append(x + k)
+        if k % 2 == 0:
+            b_saved.append(x * k)
+    total = 0.0
+    for k in range(n):
+        if k % 2 == 1:
+            b = b_saved.pop()
+            total = total + b
+        a = a_saved.pop()
+        total = total * a
+    return total
+
+
+@pytest.mark.parametrize(
+    ("function", "count"),
+    [
+        (at_the_end, 1),
+        (before_it_is_bound_again, 1),
+        (never_both, 2),
+        (number_that_is_added_to, 2),
+        (read_before_it_is_taken_back, 2),
+        (in_two_places, 2),
+    ],
+)
+def test_values_stay_what_they_were(function, count):
+    new = joined(lower(parse(function)))
+    assert lists(new) == count
+    assert run(new, 0.7, 4) == function(0.7, 4)
+
+
+def recurrence(x, w, n):
+    for k in range(n):
+        a = np.sin(x * w)
+        b = np.exp(-a) + k
+        x = a * b
+    return np.sum(x)
+
+
+def test_a_derivative_of_a_derivative_has_one_list_for_each_loop():
+    def slope(x, w, n):
+        return np.sum(srcdiff.grad(recurrence, "w")(x, w, n) ** 2)
+
+    arguments = np.array([0.3, 0.8]), np.array([0.5, 1.1]), 3
+    check_gradient(recurrence, arguments, "w")
+    check_gradient(slope, arguments, ("x", "w"))
+    assert srcdiff.source(recurrence, inputs="w", example=arguments).count(" = []") == 1
