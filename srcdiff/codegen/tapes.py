@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from srcdiff import ir
 from srcdiff.ir.frozen import frozen
-from srcdiff.normalize.displays import changed
 from srcdiff.primitives.ops import Op, is_op
 
 _TAPE = re.compile(r"\w*saved(_\d+)?\Z")
@@ -96,9 +95,9 @@ def _tape(name: str, does: Mapping[Op, tuple[ir.Block, int, ir.Stmt]]) -> _Tape:
     assert type(push) is ir.Effect and type(push.rhs) is ir.Call and type(pop) is ir.Assign
     value = push.rhs.args[1]
     names = {*ir.names(value)}
-    first = next((k + 1 for k in range(at - 1, -1, -1) if names & changed(block[k])), 0)
+    first = next((k + 1 for k in range(at - 1, -1, -1) if names & ir.rebound((block[k],))), 0)
     rest = range(at + 1, len(block))
-    last = next((k for k in rest if names & changed(block[k])), len(block))
+    last = next((k for k in rest if names & ir.rebound((block[k],))), len(block))
     if last < len(block) and _does(block[last])[0]:
         last = max(at + 1, _upwards(block, last))  # which may move as well
     taken = _Place(id(other), end, _upwards(other, end), end)

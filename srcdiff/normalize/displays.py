@@ -117,7 +117,7 @@ def _with_displays(
 
 def _still(known: Mapping[str, ir.Tup], stmt: ir.Stmt) -> dict[str, ir.Tup]:
     """The displays that a statement leaves as they are; a number in `s += x` is another one."""
-    after = changed(stmt)
+    after = ir.rebound((stmt,))
     return {n: t for n, t in known.items() if not after & {n, *ir.names(t)}}
 
 
@@ -306,14 +306,8 @@ def _with_items(block: ir.Block, made: Tuples, known: Tuples, lost: set[str]) ->
             stmt = replace(read.stmt, rhs=known[read.base].items[read.index])
         elif read is not None and read.base in made:
             lost.add(read.base)
-        after = changed(stmt)
+        after = ir.rebound((stmt,))
         known = {n: t for n, t in known.items() if not after & set(ir.names(t))}
         inside = functools.partial(_with_items, made=made, known=known, lost=lost)
         out.append(ir.map_blocks(stmt, inside))
     return tuple(out)
-
-
-def changed(stmt: ir.Stmt) -> set[str]:
-    """The names that a statement may bind, also those of numbers that it adds to."""
-    stores = (s for s in ir.walk((stmt,)) if type(s) is ir.AugAssign and s.index is None)
-    return {*ir.bound((stmt,)), *(s.base.id for s in stores)}

@@ -86,7 +86,8 @@ def _renamed(
         copies = type(stmt) is ir.Assign and type(stmt.rhs) is ir.Name
         second, first = "".join(ir.writes(stmt)[:1]), _first(stmt)
         meant = copies and is_second(stmt)
-        start = _made_at(out, k, mentions, first, second) if meant else None
+        end = _end_of(out, k, first, second) if meant else None
+        start = None if end is None else _made_at(out, k, end, mentions, first, second)
         if start is None:
             k += 1
             continue
@@ -96,7 +97,7 @@ def _renamed(
             out[k + 1 :] = ir.rename(tuple(out[k + 1 :]), {second: first})
             first, second = second, first
         else:
-            out[start:k] = ir.rename(tuple(out[start:k]), {first: second})
+            out[start:end] = ir.rename(tuple(out[start:end]), {first: second})
         mentions[second] += mentions.pop(first) - 2
         del out[k]
     return tuple(out)
@@ -105,15 +106,24 @@ def _renamed(
 _UNNAMED = re.compile(r"(d_)+_t[_\d]*\Z")
 
 
+def _end_of(block: list[ir.Stmt], at: int, first: str, second: str) -> int | None:
+    """Where the last mention of the first name ends, if both are one value from `at` to there."""
+    later = [k for k in range(at + 1, len(block)) if first in ir.mentions(block[k])]
+    if later and not ir.is_unnamed(first) and not _are_of_one(first, second):
+        return None
+    end = later[-1] + 1 if later else at
+    return end if ir.rebound(tuple(block[at + 1 : end])).isdisjoint((first, second)) else None
+
+
 def _made_at(
-    block: list[ir.Stmt], end: int, mentions: Counter[str], first: str, second: str
+    block: list[ir.Stmt], at: int, end: int, mentions: Counter[str], first: str, second: str
 ) -> int | None:
-    """Where the first name that is read at `end` is made, if all mentions of it stand between.
+    """Where the first name that is read at a place is made, if all mentions stand before `end`.
 
     The second one, which is bound there, is not mentioned between.
     """
-    left = mentions[first] - 1
-    for k in range(end - 1, -1, -1):
+    left = mentions[first] - 1 - ir.mention_counts(tuple(block[at + 1 : end]))[first]
+    for k in range(at - 1, -1, -1):
         stmt = block[k]
         if first in ir.mentions(stmt):
             left -= 1
@@ -160,7 +170,7 @@ def _in_its_place(block: list[ir.Stmt], at: int, first: str, mentions: Counter[s
     unnamed = ir.is_unnamed(first), ir.is_unnamed(second)
     if mentions[first] == 2 or mentions[second] == 2 and unnamed[1]:
         return
-    start = _made_at(block, at, mentions, first, second)
+    start = _made_at(block, at, at, mentions, first, second)
     if start is None or not _serves_itself(block[start:at], first, mentions):
         return
     name, other = second, first
@@ -238,11 +248,15 @@ def _former(stmt: ir.Stmt) -> str:
     return next((n for n in found if n != stmt.target.id), "")
 
 
+def _are_of_one(first: str, second: str) -> bool:
+    """Whether two names are those of values of one variable."""
+    return _NUMBER.sub("", first) == _NUMBER.sub("", second)
+
+
 def _may_stand(first: str, body: ir.Block, at: int, kinds: ir.Kinds) -> bool:
     """Whether a name may stand for what its second name is bound to from here on."""
     (second,), before, rest = ir.writes(body[at]), body[:at], body[at + 1 :]
-    one_variable = _NUMBER.sub("", first) == _NUMBER.sub("", second)
-    if _is_ours(first) or not one_variable:
+    if _is_ours(first) or not _are_of_one(first, second):
         return False
     if first in ir.bound(rest) or second in ir.bound(before):
         return False
