@@ -16,6 +16,9 @@ from srcdiff import ir
 from srcdiff.ir.frozen import frozen
 from srcdiff.primitives.ops import Op, is_op
 
+_TAKES = (
+    Op.COPY, Op.COPY_METHOD, Op.DICT, Op.GETITEM, Op.KEPT, Op.LAID_COPY, Op.LIST
+)  # fmt: skip
 _TAPE = re.compile(r"\w*saved(_\d+)?\Z")
 
 
@@ -63,7 +66,7 @@ def _tapes(function: ir.Function) -> list[_Tape]:
     for block in ir.walk_blocks(function.body):
         for k, stmt in enumerate(block):
             name, op = _does(stmt)
-            if mentions[name] == 3:
+            if mentions[name] == 3 and not _is_old(block, k, mentions):
                 found.setdefault(name, {})[op] = block, k, stmt
     return [_tape(name, does) for name, does in found.items() if len(does) == 3]
 
@@ -73,7 +76,7 @@ def _does(stmt: ir.Stmt) -> tuple[str, Op]:
     call = ir.call_of(stmt)
     if type(stmt) is ir.Assign and stmt.rhs == ir.Call(ir.make_list):
         name, op = stmt.target.id, Op.MAKE_LIST
-    elif type(stmt) is ir.Effect and is_op(call, Op.APPEND) and not _is_old(call.args[1:]):
+    elif type(stmt) is ir.Effect and is_op(call, Op.APPEND) and type(call.args[-1]) is ir.Name:
         name, op = "".join(ir.names(call.args[0])), Op.APPEND
     elif type(stmt) is ir.Assign and is_op(call, Op.POP) and len(call.args) == 1:
         name, op = "".join(ir.names(call.args[0])), Op.POP
@@ -82,9 +85,20 @@ def _does(stmt: ir.Stmt) -> tuple[str, Op]:
     return (name if _TAPE.match(name) else ""), op
 
 
-def _is_old(saved: tuple[ir.Atom, ...]) -> bool:
-    """Whether what is saved is what a store overwrites: it stands where that is put back."""
-    return any(n.startswith("_old") for a in saved for n in ir.names(a))
+def _is_old(block: ir.Block, at: int, mentions: Mapping[str, int]) -> bool:
+    """Whether a statement saves what is taken for it out of memory that is written into behind it.
+
+    That reads best where it stands.
+    """
+    source = {*ir.reads(block[at])}
+    for stmt in reversed(block[:at]):
+        (taken,) = ir.writes(stmt) if type(stmt) is ir.Assign else ("",)
+        if taken not in source or mentions[taken] != 2 or not is_op(ir.call_of(stmt), *_TAKES):
+            break
+        source.update(ir.reads(stmt))
+    stores = (s for s in block[at + 1 :] if isinstance(s, (ir.Store, ir.Effect)))
+    written = {n for s in stores if not _does(s)[0] for n in ir.reads(s)[:1]}
+    return len(source) > 2 and not written.isdisjoint(source)
 
 
 def _tape(name: str, does: Mapping[Op, tuple[ir.Block, int, ir.Stmt]]) -> _Tape:

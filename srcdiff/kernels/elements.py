@@ -30,6 +30,8 @@ class Map:
     `compute` None: the only operand itself.  `target`: the name of a new array; else the elements
     of `base`, or of its part `index`, are written.  `like`: the array whose shape the result has,
     where the operands do not say it.  `fits`: operands have its lengths, or 1 where that is known.
+    `indices`: arrays of integers that say which elements along the first axes of `base` are taken,
+    or added to where there is no `target`.
     """
 
     stmt: ir.Stmt
@@ -41,6 +43,12 @@ class Map:
     index: ir.Atom | None = None
     like: ir.Name | None = None
     fits: bool = False
+    indices: tuple[ir.Name, ...] = ()
+
+    @property
+    def adds_at(self) -> bool:
+        """Whether it adds to elements of which nobody knows whether they are met again."""
+        return bool(self.indices) and self.target is None
 
     @property
     def is_number(self) -> bool:
@@ -157,6 +165,30 @@ def element_of(stmt: ir.Stmt, kinds: ir.Kinds, shapes: Shapes) -> Element | None
     if fits or len(arrays) == 1:  # the name may be another array elsewhere
         dims = max((dims_in(kinds, n) or () for n in arrays), key=_rank_and_size)
     return Map(stmt, form, stmt.rhs.args, dims, stmt.target.id, fits=fits)
+
+
+def indexed_of(stmt: ir.Stmt, kinds: ir.Kinds) -> Map | None:
+    """What a statement takes from, or adds to, elements that arrays of integers choose."""
+    call, takes = ir.call_of(stmt), type(stmt) is ir.Assign
+    fits = is_op(call, Op.GETITEM if takes else Op.ADD_AT_UFUNC)
+    if call is None or not fits or len(call.args) != (2 if takes else 3):
+        return None
+    base, index, *values = call.args
+    indices = index.items if type(index) is ir.Tup else (index,)
+    own = dims_in(kinds, base.id) if type(base) is ir.Name else None
+    if not own or type(base) is not ir.Name or ir.dtype_of(kinds[base.id]) not in FLOATS:
+        return None
+    places = [dims_in(kinds, i.id) if type(i) is ir.Name else None for i in indices]
+    if not all(places) or len({len(p or ()) for p in places}) > 1 or len(places) > len(own):
+        return None
+    if any(dtype_of(i, kinds) != "int64" for i in indices):
+        return None
+    if any(dtype_of(v, kinds) != ir.dtype_of(kinds[base.id]) for v in values):
+        return None
+    dims = (*(places[0] or ()), *own[len(places) :])
+    names = tuple(i for i in indices if type(i) is ir.Name)
+    target, fn = (stmt.target.id, call.fn) if type(stmt) is ir.Assign else (None, operator.add)
+    return Map(stmt, fn, tuple(values), dims, target, base.id, indices=names)
 
 
 def _rank_and_size(dims: Dims) -> tuple[int, int]:

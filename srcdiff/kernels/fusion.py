@@ -22,11 +22,19 @@ from srcdiff.analysis.liveness import first_uses
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.ir.builder import OneName, Rewriter
 from srcdiff.ir.frozen import replace, state
-from srcdiff.kernels.elements import Element, Map, Reduce, dims_in, element_of, is_exact
+from srcdiff.kernels.elements import (
+    Element,
+    Map,
+    Reduce,
+    dims_in,
+    element_of,
+    indexed_of,
+    is_exact,
+)
 from srcdiff.kernels.expand import Expansion, added_to, with_known_shapes
 from srcdiff.kernels.groups import Group, needed_outside, orders_of, used_steps
 from srcdiff.kernels.loop_nests import Output, Writer, dtype_atoms
-from srcdiff.kernels.places import Frame, Place, View, views_in
+from srcdiff.kernels.places import CHOSEN, Frame, Place, View, views_in
 from srcdiff.kernels.segments import segments_of
 from srcdiff.kernels.sharing import with_shared_loops
 from srcdiff.kinds.interpreter import infer
@@ -34,9 +42,9 @@ from srcdiff.normalize.live_ranges import webs
 from srcdiff.optimize.coalesce import with_first_names
 from srcdiff.optimize.dead_code import remove_dead
 from srcdiff.primitives.operation import Meaning, op_of
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, calling, is_op
 from srcdiff.primitives.views import asks_order
-from srcdiff.runtime.loops import check_shapes, empty_like
+from srcdiff.runtime.loops import check_indices, check_shapes, empty_like
 
 
 class Form(Protocol):
@@ -164,6 +172,9 @@ class Fusion(Rewriter):
         self.numbers: dict[str, Map] = {}
         stores = (s for s in ir.walk(whole.body) if isinstance(s, ir.Store))
         self.parts = {s.base.id for s in stores if s.index is not None}
+        at = (c.args[0] for _, c in calling(whole, Op.ADD_AT_UFUNC))
+        self.parts.update(n for base in at for n in ir.names(base))
+        self.checked: set[tuple[str, ir.Dim]] = set()
         self.laid = _laid(whole, self.kinds)
         self.added = added_to(function)
         made = ir.assignments(whole.body)
@@ -192,6 +203,11 @@ class Fusion(Rewriter):
         number = all(dims_in(self.kinds, n) == () for n in value)
         return once and number and not any(self.shared.share(fill.target, w) for w in self.written)
 
+    def is_fixed(self, name: str) -> bool:
+        """Whether an array has the same elements all the time."""
+        written = any(self.shared.share(name, w) for w in self.written)
+        return self.counts.get(name, 0) == 1 and not written
+
     def is_product(self, stmt: ir.Stmt) -> bool:
         """Whether a statement by itself is better left to the routine that it calls."""
         call = ir.call_of(stmt)
@@ -213,7 +229,7 @@ class Fusion(Rewriter):
     def block(self, block: ir.Block) -> ir.Block:
         """A block with its groups as calls."""
         around, alike, self.out = self.out, dict(self.alike), []
-        numbers = dict(self.numbers)
+        numbers, checked = dict(self.numbers), set(self.checked)
         row = _Row(self)
         for stmt in block:
             if type(stmt) is ir.Backward and row.items:
@@ -224,7 +240,7 @@ class Fusion(Rewriter):
                 self.out.append(self.inside(stmt))
         self.flush(row)
         done, self.out, self.alike = tuple(self.out), around, alike
-        self.numbers = numbers
+        self.numbers, self.checked = numbers, checked
         return done
 
     def take(self, row: _Row, stmt: ir.Stmt) -> bool:
@@ -423,6 +439,7 @@ class _Row:
         bound = {n for s in stmts for n in ir.writes(s)}
         stored = {s.base.id for s in stmts if isinstance(s, ir.Store)}
         stored |= {n for s in stmts if (n := slot_of(ir.call_of(s))) is not None}
+        stored |= {e.base for e in elements or () if isinstance(e, Map) and e.adds_at}
         looks = bound.isdisjoint(self.fusion.views)
         return _Uses(read, bound, read if looks else set(), stored)
 
@@ -506,6 +523,8 @@ class Loops:
     def element(self, fusion: Fusion, stmt: ir.Stmt) -> Element | None:
         """Whatever loops over scalars compute."""
         found = element_of(stmt, fusion.kinds, fusion.shapes)
+        if found is None and not fusion.strict:
+            return indexed_of(stmt, fusion.kinds)
         if type(found) is not Map or found.target is not None:
             return found
         if id(stmt) in fusion.added or not fusion.spread.isdisjoint(ir.names(found.operands[0])):
@@ -541,8 +560,10 @@ class Loops:
 
         Of such a store Numba compiles more than of a loop.
         """
-        if isinstance(element, Reduce) or element.compute is not None:
+        if isinstance(element, Reduce) or element.adds_at:
             return True
+        if element.compute is not None:
+            return not element.indices
         copied = any(dims_in(fusion.kinds, n) for n in ir.names(element.operands[0]))
         return fusion.native and element.target is None and copied
 
@@ -566,7 +587,9 @@ class _Call:
         for place, access in run.group.loads.items():  # what only results need that nobody reads
             if place not in found:
                 shaped.append((fusion.name_of(place, run), access.own))
-        self.shaped = list(dict.fromkeys(shaped))
+        known = dict.fromkeys(shaped)
+        self.shaped = [s for s in known if CHOSEN not in s[1]]
+        self.bases = [s for s in known if CHOSEN in s[1]]
 
     # --- shapes -----------------------------------------------------------------------------------
 
@@ -579,7 +602,7 @@ class _Call:
         like = self.like()
         if like is not None:
             return like, self.whole
-        return next((s for s in self.shaped if axis in s[1]), None)
+        return next((s for s in (*self.shaped, *self.bases) if axis in s[1]), None)
 
     def length(self, axis: int) -> ir.Atom:
         """The length of an axis."""
@@ -611,9 +634,30 @@ class _Call:
                 asked.setdefault(own, []).append(fusion.attribute(name, "shape"))
                 if own == self.whole and like is not None:
                     fusion.alike_from_now(name, like)
+        for name, own in self.bases:
+            behind = tuple(axis for axis in own if axis != CHOSEN)
+            told = [None if axis is None else self.source(axis) for axis in behind]
+            if any(found != (name, own) for found in told):
+                rest = ir.Slice(ir.Const(len(own) - len(behind)), ir.NONE, ir.NONE)
+                shape = fusion.item(fusion.attribute(name, "shape"), rest)
+                asked.setdefault(behind, []).append(shape)
         for own, shapes in asked.items():
             call = ir.Call(check_shapes, (self.shape(own), *shapes), text="check_shapes")
             fusion.out.append(ir.Effect(call, fusion.loc))
+
+    def check_places(self) -> None:
+        """Check the integers that choose elements, unless that has been done."""
+        fusion = self.fusion
+        for element in (s.element for s in self.run.group.steps):
+            if not isinstance(element, Map) or not element.indices:
+                continue
+            lengths = dims_in(fusion.kinds, element.base) or ()
+            keys = {(i.id, d) for i, d in zip(element.indices, lengths)}
+            if not keys <= fusion.checked:
+                shape = fusion.attribute(ir.Name(element.base), "shape")
+                call = ir.Call(check_indices, (shape, *element.indices), text="check_indices")
+                fusion.out.append(ir.Effect(call, fusion.loc))
+            fusion.checked.update(k for k in keys if k[1] is not None and fusion.is_fixed(k[0]))
 
     # --- the call ---------------------------------------------------------------------------------
 
@@ -621,6 +665,7 @@ class _Call:
         """Write it all."""
         fusion, writer = self.fusion, self.writer
         self.check()
+        self.check_places()
         new = {p: self.allocate(p, o) for p, o in writer.outputs.items()}
         arrays = [self.names[p] if p in self.names else ir.Name(p.root) for p in writer.arrays]
         numbers = [ir.Name(n) for n in writer.numbers]

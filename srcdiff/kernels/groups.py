@@ -14,9 +14,9 @@ from itertools import chain
 
 from srcdiff import ir
 from srcdiff.analysis.links import Groups
-from srcdiff.ir.frozen import frozen, state
+from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.kernels.elements import Dims, Element, Map, Reduce, dims_in
-from srcdiff.kernels.places import Access, Frame, Place, Views, access
+from srcdiff.kernels.places import CHOSEN, Access, Frame, Place, Views, access
 
 
 @frozen
@@ -33,6 +33,7 @@ class Step:
     """An element in a loop nest: what it reads, and at which place it leaves its result.
 
     `frame` is that of the result; of a reduction `over` are the axes of the index space that go.
+    `base` is what arrays of integers choose elements of, which stand last among the operands.
     """
 
     element: Element
@@ -41,6 +42,7 @@ class Step:
     frame: Frame
     access: Access | None = None
     over: tuple[int, ...] = ()
+    base: Access | None = None
 
 
 @state
@@ -126,12 +128,16 @@ class Group:
 
     def _step(self, element: Element) -> Step | None:
         if isinstance(element, Reduce):
-            return self._reduction(element)
+            return None if self._adds_at() else self._reduction(element)
+        if self.steps and element.adds_at != self._adds_at():
+            return None  # what is computed beside it would be computed one by one
         if not self.dims:
             self.dims = element.dims
         frame = self._frame(element) if element.dims else self._number(element)
         if frame is None:
             return None
+        if element.indices:
+            return self._indexed(element, frame)
         operands = [self._operand(a, element, frame) for a in element.operands]
         if None in operands:
             return None
@@ -153,6 +159,38 @@ class Group:
         if element.like is not None and not self._has_shape(element):
             return None
         return Step(element, tuple(o for o in operands if o is not None), place, frame, own)
+
+    def _adds_at(self) -> bool:
+        """Whether the steps add to elements that arrays of integers choose."""
+        first = self.steps[0].element if self.steps else None
+        return isinstance(first, Map) and first.adds_at
+
+    def _indexed(self, element: Map, frame: Frame) -> Step | None:
+        """A step that takes elements, or adds to them, which arrays of integers choose.
+
+        The integers are there before the loops, so that they can be checked.
+        """
+        places = dims_in(self.kinds, element.indices[0].id) or ()
+        own = (CHOSEN,) * len(element.indices) + frame[len(places) :]
+        base = Place(element.base, None, own)
+        part = replace(element, dims=element.dims[: len(places)])
+        chosen = [self._operand(i, part, frame[: len(places)]) for i in element.indices]
+        operands = [*(self._operand(v, element, frame) for v in element.operands), *chosen]
+        if any(o is None or o.access is None for o in chosen) or None in operands:
+            return None
+        read = [o.place.root for o in operands if o is not None and o.place is not None]
+        alone = not any(self._may_share(root, element.base) for root in read)
+        place = base if element.target is None else Place(element.target)
+        if not alone or element.base in self.views or self._is_seen_otherwise(place, True):
+            return None
+        if element.target is not None:
+            if self._is_seen_otherwise(base, False):
+                return None
+            self.loads[base] = Access(base, own, base, own, ())
+        return Step(
+            element, tuple(o for o in operands if o is not None), place, frame,
+            base=Access(base, own, base, own, ()),
+        )  # fmt: skip
 
     def _stored(self, element: Map) -> Place | None:
         """The place that a statement writes into, unless its array is made in the group."""

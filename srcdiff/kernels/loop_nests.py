@@ -190,7 +190,7 @@ class Writer:
         """How the loops address what they are given."""
         found: dict[Place, Access] = {}
         for step in self.group.steps:
-            for access in (*(o.access for o in step.operands), step.access):
+            for access in (*(o.access for o in step.operands), step.access, step.base):
                 if access is not None:
                     found.setdefault(access.place, access)
         return list(found.values())
@@ -304,7 +304,13 @@ class _Segment:
         values = [self._read(o) for o in step.operands]
         writer, place = self.writer, step.place
         value: ir.Atom
-        if step.element.compute is None:
+        if step.base is not None:
+            base, key = self._chosen(step, step.base, step.element)
+            if step.element.target is None:
+                self.body.add(base, key, values[0])
+                return
+            value = self.body.temp(ir.Call(operator.getitem, (base, key)), place.root)
+        elif step.element.compute is None:
             value = values[0]
         else:
             named = place.root if step.element.target is not None else "_t"
@@ -315,6 +321,21 @@ class _Segment:
         later = [k for k in mine if k > number and self.group.steps[k].place == place]
         if not later:
             self._store(step, value)
+
+    def _chosen(self, step: Step, base: Access, element: Map) -> tuple[ir.Name, ir.Atom]:
+        """What is addressed by integers out of arrays, or a row of it, and the place in it."""
+        writer, array = self.writer, self.writer.arrays[base.array]
+        count = len(element.indices)
+        places = [self._read(o) for o in step.operands[-count:]]
+        inner: list[ir.Atom] = [ZERO if k is None else writer.loops[k] for k in base.own[count:]]
+        last = writer.rank - 1
+        once = not any(last in o.access.own for o in step.operands[-count:] if o.access is not None)
+        if inner and once and base.own[-1] == last:
+            row = ir.Tup((*places, *inner[:-1])) if len(base.own) > 2 else places[0]
+            array = self.line.temp(ir.Call(operator.getitem, (array, row)), f"{array.id}_row")
+            return array, inner[-1]
+        key = (*places, *inner)
+        return array, key[0] if len(key) == 1 else ir.Tup(key)
 
     def _store(self, step: Step, value: ir.Atom) -> None:
         writer, place = self.writer, step.place

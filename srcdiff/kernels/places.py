@@ -17,6 +17,8 @@ from srcdiff.primitives.ops import Op, is_op
 
 Frame = tuple[int | None, ...]
 """The axis of the index space for each axis of an array; None: its length is 1."""
+CHOSEN = -1
+"""The axis of an array along which arrays of integers choose elements."""
 
 
 @frozen

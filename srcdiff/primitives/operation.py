@@ -514,7 +514,7 @@ _PURE_HELPERS = _HELPERS | _words("""
     workspace checkpoint second_order contexts implicit scipy.integrals scipy.roots
 """)
 """Helpers that are given functions, which are not run while compiling."""
-_CHECKS = frozenset(("check_adjoint", "check_shapes", "cotangent", "cotangents"))
+_CHECKS = _words("check_adjoint check_indices check_shapes cotangent cotangents")
 """Helpers whose errors are the point: they are not left out, but may be moved."""
 _ACTING = _words("""
     Mode no_grad enable_grad set_grad_enabled

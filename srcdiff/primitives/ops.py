@@ -300,6 +300,7 @@ class Op(Choice):
     CALL_VJP = "srcdiff.runtime.trees.call_vjp"
     CHECKPOINTED = "srcdiff.runtime.checkpoint.checkpointed"
     CHECK_ADJOINT = "srcdiff.runtime.trees.check_adjoint"
+    CHECK_INDICES = "srcdiff.runtime.loops.check_indices"
     CHECK_SHAPES = "srcdiff.runtime.loops.check_shapes"
     COFACTOR = "srcdiff.runtime.arrays.cofactor"
     COPY_TREE = "srcdiff.runtime.trees.copy_tree"

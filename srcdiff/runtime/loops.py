@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["add", "check_shapes", "empty_like", "part_shape"]
+__all__ = ["add", "check_indices", "check_shapes", "empty_like", "part_shape"]
 
 
 def add(total: Any, x: Any) -> Any:
@@ -31,6 +31,19 @@ def check_shapes(shape: Any, *others: Any) -> None:
     for other in others:
         if other != shape:
             raise ValueError("operands could not be broadcast together")
+
+
+def check_indices(shape: Any, *indices: Any) -> None:
+    """Refuse arrays of integers that say places which an array of some shape does not have.
+
+    Raises:
+        IndexError: a place is out of bounds along its axis.
+    """
+    for axis, (length, places) in enumerate(zip(shape, indices)):
+        if not places.size or -length <= places.min() and places.max() < length:
+            continue
+        first = places[(places < -length) | (places >= length)][0]
+        raise IndexError(f"index {first} is out of bounds for axis {axis} with size {length}")
 
 
 def part_shape(shape: Any, *items: Any) -> Any:

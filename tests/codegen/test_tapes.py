@@ -149,3 +149,9 @@ def test_a_derivative_of_a_derivative_has_one_list_for_each_loop():
     check_gradient(recurrence, arguments, "w")
     check_gradient(slope, arguments, ("x", "w"))
     assert srcdiff.source(recurrence, inputs="w", example=arguments).count(" = []") == 1
+
+
+@pytest.mark.parametrize("function", [at_the_end, before_it_is_bound_again, never_both])
+def test_what_is_one_list_stays_one(function):
+    once = joined(lower(parse(function)))
+    assert joined(once) is once

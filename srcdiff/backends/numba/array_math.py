@@ -94,6 +94,37 @@ def check_shapes(shape: Any, *others: Any) -> None:
     loops.check_shapes(shape, *others)
 
 
+def _places_type(shape: Any, *places: Any) -> Any:
+    """The type of nothing, of arrays of places in what has a shape."""
+    arrays_of_places = all(isinstance(p, types.Array) for p in places)
+    if not isinstance(shape, types.BaseTuple) or not arrays_of_places:
+        raise TypingError(f"no places in {shape} by {places}")
+    return types.void
+
+
+def _check_places(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+    """The places along each axis compared with its length."""
+    shape, *kinds = sig.args
+    lengths = _lengths(context, builder, values[0], shape)
+    for length, places, kind in zip(lengths, values[1:], kinds):
+        one = templates.signature(types.void, types.intp, kind)
+        context.compile_internal(builder, _check_along, one, (length, places))
+    return context.get_dummy_value()
+
+
+def _check_along(length: Any, places: Any) -> None:
+    """Refuse places that an axis of some length does not have."""
+    for place in places.flat:
+        if place < -length or place >= length:
+            raise IndexError("index is out of bounds")
+
+
+@_compiled_as(loops.check_indices, _places_type, _check_places)
+def check_indices(shape: Any, *indices: Any) -> None:
+    """Refuse arrays of integers that say places which an array of some shape does not have."""
+    loops.check_indices(shape, *indices)
+
+
 def _broadcast(context: Any, builder: Any, sig: Any, values: Any) -> Any:
     """The lengths, of 1 and another one the other; that they fit is asked where they are used."""
     found = [context.get_constant(types.intp, 1)] * sig.return_type.count

@@ -202,8 +202,8 @@ def _array_form(call: ir.Call, kinds: ir.Kinds) -> Any:
 
 def _form_name(call: ir.Call, kinds: ir.Kinds) -> str | None:
     """The name of what computes the same as a call, None if there is nothing."""
-    if is_op(call, Op.CHECK_SHAPES, Op.PART_SHAPE):
-        return "check_shapes" if is_op(call, Op.CHECK_SHAPES) else "part_shape"
+    if is_op(call, Op.CHECK_INDICES, Op.CHECK_SHAPES, Op.PART_SHAPE):
+        return str(getattr(call.fn, "__name__", ""))
     told = len(call.args) > 2  # in which order it lies
     if is_op(call, Op.EMPTY, Op.ZEROS) and not told and _is_shape(call.args[0], kinds):
         return "empty" if is_op(call, Op.EMPTY) else "zeros"
