@@ -42,7 +42,7 @@ from srcdiff.normalize.live_ranges import webs
 from srcdiff.optimize.coalesce import with_first_names
 from srcdiff.optimize.dead_code import remove_dead
 from srcdiff.primitives.operation import Meaning, op_of
-from srcdiff.primitives.ops import Op, calling, is_op
+from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import asks_order
 from srcdiff.runtime.loops import check_indices, check_shapes, empty_like
 
@@ -172,8 +172,6 @@ class Fusion(Rewriter):
         self.numbers: dict[str, Map] = {}
         stores = (s for s in ir.walk(whole.body) if isinstance(s, ir.Store))
         self.parts = {s.base.id for s in stores if s.index is not None}
-        at = (c.args[0] for _, c in calling(whole, Op.ADD_AT_UFUNC))
-        self.parts.update(n for base in at for n in ir.names(base))
         self.checked: set[tuple[str, ir.Dim]] = set()
         self.laid = _laid(whole, self.kinds)
         self.added = added_to(function)

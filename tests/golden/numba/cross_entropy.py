@@ -1,20 +1,23 @@
 import numba
 import numpy as np
-from srcdiff.backends.numba.array_math import check_indices, check_shapes, empty, zeros, zeros_like
-from srcdiff.backends.numba.vector_math import add, exp, log, maximum, own_frame
+from srcdiff.backends.numba.array_math import check_indices, check_shapes, empty, zeros
+from srcdiff.backends.numba.vector_math import add, exp, maximum, own_frame
 
 
 @numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def cross_entropy_grad_loop(t_2, b, t, t_1, logp):
+def cross_entropy_grad_loop(t_2, b, t, t_1, d_logp):
     own_frame()
     n = t.shape[0]
     m = t.shape[1]
     for i in range(n):
         t_2_row = t_2[i]
         t_3 = -np.inf
+        d_logp_row = d_logp[i]
         for j in range(m):
             logits = t_2_row[j] + b[j]
             t_3 = maximum(t_3, logits)
+            # backward
+            d_logp_row[j] = 0.0
         t_row = t[i]
         t_4 = 0.0
         for j in range(m):
@@ -24,12 +27,6 @@ def cross_entropy_grad_loop(t_2, b, t, t_1, logp):
             t_row[j] = t_5
             t_4 = add(t_4, t_5)
         t_1[i, 0] = t_4
-        t_6 = log(t_4)
-        logp_row = logp[i]
-        for j in range(m):
-            logits_2 = t_2_row[j] + b[j]
-            shifted_1 = logits_2 - t_3
-            logp_row[j] = shifted_1 - t_6
 
 
 @numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -69,15 +66,13 @@ def cross_entropy_grad(W, b, X, labels, grad_outputs=1.0):
     check_shapes((t.shape[1],), b.shape)
     t_3 = empty(t.shape)
     t_4 = empty((t.shape[0], 1))
-    logp = empty(t.shape)
-    cross_entropy_grad_loop(t, b, t_3, t_4, logp)
-    d_logp = zeros_like(logp)
+    d_logp = empty(t.shape)
+    cross_entropy_grad_loop(t, b, t_3, t_4, d_logp)
     # backward
     check_shapes(t_1.shape, labels.shape)
     check_indices(d_logp.shape, t_1, labels)
     cross_entropy_grad_loop_1(t_1, labels, d_logp, t_2)
     check_shapes((d_logp.shape[0], 1), t_4.shape)
-    check_shapes(d_logp.shape, t_3.shape)
     d_shifted = empty(d_logp.shape)
     d_b = zeros((d_logp.shape[1],))
     cross_entropy_grad_loop_2(d_logp, t_4, t_3, d_shifted, d_b)
