@@ -170,8 +170,8 @@ def element_of(stmt: ir.Stmt, kinds: ir.Kinds, shapes: Shapes) -> Element | None
 def indexed_of(stmt: ir.Stmt, kinds: ir.Kinds) -> Map | None:
     """What a statement takes from, or adds to, elements that arrays of integers choose."""
     call, takes = ir.call_of(stmt), type(stmt) is ir.Assign
-    fits = is_op(call, Op.GETITEM if takes else Op.ADD_AT_UFUNC)
-    if call is None or not fits or len(call.args) != (2 if takes else 3):
+    ops = (Op.GETITEM,) if takes else (Op.ADD_AT_UFUNC, Op.SUBTRACT_AT_UFUNC)
+    if call is None or not is_op(call, *ops) or len(call.args) != (2 if takes else 3):
         return None
     base, index, *values = call.args
     indices = index.items if type(index) is ir.Tup else (index,)
@@ -187,8 +187,8 @@ def indexed_of(stmt: ir.Stmt, kinds: ir.Kinds) -> Map | None:
         return None
     dims = (*(places[0] or ()), *own[len(places) :])
     names = tuple(i for i in indices if type(i) is ir.Name)
-    target, fn = (stmt.target.id, call.fn) if type(stmt) is ir.Assign else (None, operator.add)
-    return Map(stmt, fn, tuple(values), dims, target, base.id, indices=names)
+    target = stmt.target.id if type(stmt) is ir.Assign else None
+    return Map(stmt, call.fn, tuple(values), dims, target, base.id, indices=names)
 
 
 def _rank_and_size(dims: Dims) -> tuple[int, int]:

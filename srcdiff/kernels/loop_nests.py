@@ -307,7 +307,8 @@ class _Segment:
         if step.base is not None:
             base, key = self._chosen(step, step.base, step.element)
             if step.element.target is None:
-                self.body.add(base, key, values[0])
+                op = "+" if op_named(step.element.compute) is Op.ADD_AT_UFUNC else "-"
+                self.body.out.append(ir.AugAssign(base, key, values[0], op, loc=self.body.loc))
                 return
             value = self.body.temp(ir.Call(operator.getitem, (base, key)), place.root)
         elif step.element.compute is None:

@@ -49,7 +49,7 @@ def stepped(x, i, j):
     for _ in range(3):
         f = np.zeros_like(x)
         d = x[i] - x[j]
-        np.add.at(f, i, -d)
+        np.subtract.at(f, i, d)
         np.add.at(f, j, d)
         v = v + 0.1 * f
         x = x + 0.1 * v
@@ -103,7 +103,7 @@ def test_loops_choose_the_elements(program):
     check_gradient(f, tuple(args), inputs)
     text, gap = text_and_gap(f, *args, compile="loops", inputs=inputs)
     assert gap <= 1e-12
-    assert "np.add.at" not in text and "check_indices" in text
+    assert ".at(" not in text and "check_indices" in text
 
 
 def test_what_adds_up_in_two_places_is_one_loop():
