@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 from srcdiff import ir
 from srcdiff.ir.frozen import frozen
@@ -108,20 +108,24 @@ def _tape(name: str, does: Mapping[Op, tuple[ir.Block, int, ir.Stmt]]) -> _Tape:
     )
     assert type(push) is ir.Effect and type(push.rhs) is ir.Call and type(pop) is ir.Assign
     value = push.rhs.args[1]
-    names = {*ir.names(value)}
-    first = next((k + 1 for k in range(at - 1, -1, -1) if names & ir.rebound((block[k],))), 0)
-    rest = range(at + 1, len(block))
-    last = next((k for k in rest if names & ir.rebound((block[k],))), len(block))
+    stays = [k for k, s in enumerate(block) if k != at and _stops(s, name, {*ir.names(value)})]
+    first = max((k + 1 for k in stays if k < at), default=0)
+    last = min((k for k in stays if k > at), default=len(block))
     if last < len(block) and _does(block[last])[0]:
         last = max(at + 1, _upwards(block, last))  # which may move as well
     taken = _Place(id(other), end, _upwards(other, end), end)
     return _Tape(name, id(made), value, pop.target, _Place(id(block), at, first, last), taken)
 
 
+def _stops(stmt: ir.Stmt, name: str, saved: Set[str]) -> bool:
+    """Whether values are saved in a list on the one side of a statement alone."""
+    return name in ir.mentions(stmt) or not saved.isdisjoint(ir.rebound((stmt,)))
+
+
 def _upwards(block: ir.Block, at: int) -> int:
     """How far up a statement may move that binds a name to what is taken from a list."""
-    (name,) = ir.writes(block[at])
-    return next((k + 1 for k in range(at - 1, -1, -1) if name in ir.mentions(block[k])), 0)
+    own = ir.itself_mentions(block[at])
+    return next((k + 1 for k in range(at - 1, -1, -1) if own & ir.mentions(block[k])), 0)
 
 
 def _groups(tapes: list[_Tape]) -> list[list[_Tape]]:
@@ -155,9 +159,10 @@ class _Join:
     def block(self, block: ir.Block) -> ir.Block:
         """A block anew."""
         more: dict[int, list[ir.Stmt]] = {}
-        for name, group in self.groups:
-            for at, stmts in self.written(block, name, group):
-                more.setdefault(at, []).extend(stmts)
+        each = (w for name, group in self.groups for w in self.written(block, name, group))
+        # At one place a value is saved before its name is bound to what is taken from a list.
+        for at, stmts in sorted(each, key=lambda w: type(w[1][0]) is not ir.Effect):
+            more.setdefault(at, []).extend(stmts)
         out: list[ir.Stmt] = []
         for k, stmt in enumerate(block):
             out += more.get(k, ())

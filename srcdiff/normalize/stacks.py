@@ -22,8 +22,11 @@ _TAPE = re.compile(r"saved(_\d+)?\Z")
 
 def unzipped(function: ir.Function) -> ir.Function:
     """The function with a list for each item of the tuples that a list is filled with."""
-    found = _Stacks(function).found() if any(map(_pushed, ir.walk(function))) else {}
-    return _Unzip(function, found).function(function) if found else function
+    if not any(map(_pushed, ir.walk(function))):
+        return function
+    stacks = _Stacks(function)
+    found = stacks.found()
+    return _Unzip(function, found, stacks.tuples).function(function) if found else function
 
 
 def _pushed(stmt: ir.Stmt) -> ir.Tup | None:
@@ -103,10 +106,20 @@ class _Stacks:
 class _Unzip(Rewriter):
     """Writes each statement for each of the lists."""
 
-    def __init__(self, function: ir.Function, found: Mapping[str, tuple[ir.Tup, ...]]) -> None:
+    def __init__(
+        self,
+        function: ir.Function,
+        found: Mapping[str, tuple[ir.Tup, ...]],
+        tuples: Mapping[str, str],
+    ) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
-        self.lists = {n: self.named(n, tuples[0]) for n, tuples in found.items()}
-        self.items: dict[str, list[ir.Name]] = {}
+        self.lists = {n: self.named(n, pushed[0]) for n, pushed in found.items()}
+        # A turn of a loop may read what the one before has taken: the names are known at once.
+        self.items = {
+            each: [self.fresh() for _ in self.lists[base]]
+            for each, base in tuples.items()
+            if base in self.lists
+        }
 
     def named(self, name: str, like: ir.Tup) -> list[ir.Name]:
         """The names of the lists, after what they are filled with first."""
@@ -122,9 +135,10 @@ class _Unzip(Rewriter):
                 self.out.append(replace(stmt, rhs=replace(stmt.rhs, args=(one, item))))
             return () if _base(stmt) in self.lists else stmt
         if type(stmt) is ir.Assign and popped in self.lists:
-            pop = ir.Method("pop")
-            self.items[stmt.target.id] = [self.apply(pop, one) for one in self.lists[popped]]
-            return ()
+            items = zip(self.items[stmt.target.id], self.lists[popped])
+            return tuple(
+                ir.Assign(item, ir.Call(ir.Method("pop"), (one,)), stmt.loc) for item, one in items
+            )
         if read is not None and read.base in self.items:
             return replace(read.stmt, rhs=self.items[read.base][read.index])
         if type(stmt) is ir.Assign and stmt.target.id in self.lists:

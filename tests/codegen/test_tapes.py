@@ -116,6 +116,56 @@ def in_two_places(x, n):
     return total
 
 
+def emptied_between(x, n):
+    a_saved = []
+    b_saved = []
+    for k in range(n):
+        a_saved.append(k)
+        if k > 0:
+            a = a_saved.pop()
+            b = b_saved.pop()
+            x = x * a + b
+        c = k * 3
+        b_saved.append(c)
+    return x
+
+
+def one_after_the_other(x, n):
+    a_saved = []
+    b_saved = []
+    a_saved.append(n)
+    x = x * n
+    a = a_saved.pop()
+    c = a * 2
+    b_saved.append(c)
+    x = x * c
+    b = b_saved.pop()
+    return x + a * b
+
+
+def saved_where_it_is_taken_back(x, n):
+    a_saved = []
+    c_saved = []
+    b_saved = []
+    d_saved = []
+    for k in range(n):
+        a_saved.append(k)
+        c_saved.append(k + 3)
+    a = 1
+    c = 2
+    for _ in range(n):
+        b_saved.append(a)
+        d = c_saved.pop()
+        d_saved.append(c)
+        a = a_saved.pop()
+        c = d + a
+    for _ in range(n):
+        b = b_saved.pop()
+        d = d_saved.pop()
+        x = x * b + d
+    return x
+
+
 @pytest.mark.parametrize(
     ("function", "count"),
     [
@@ -125,6 +175,9 @@ def in_two_places(x, n):
         (number_that_is_added_to, 2),
         (read_before_it_is_taken_back, 2),
         (in_two_places, 2),
+        (emptied_between, 2),
+        (one_after_the_other, 2),
+        (saved_where_it_is_taken_back, 2),
     ],
 )
 def test_values_stay_what_they_were(function, count):

@@ -23,6 +23,18 @@ def filled_and_emptied(x, n):
     return total
 
 
+def read_in_the_next_turn(x, n):
+    stack = []
+    for k in range(n):
+        stack.append((x * k, np.sin(x)))
+    total = 0.0
+    for k in range(n):
+        if k > 0:
+            total = total * last[0] + last[1]  # noqa: F821
+        last = stack.pop()
+    return total - last[0]
+
+
 def read_in_the_next_step(x, n):
     stack = []
     last = (0.0, 1.0)
@@ -84,7 +96,7 @@ def of_another_list(x, n):
     return y * k
 
 
-@pytest.mark.parametrize("function", [filled_and_emptied])
+@pytest.mark.parametrize("function", [filled_and_emptied, read_in_the_next_turn])
 def test_each_item_has_a_list(function):
     new = unzipped(lower(parse(function)))
     assert not any(isinstance(a, ir.Tup) for call in ir.calls(new) for a in call.args)

@@ -226,9 +226,56 @@ def rotated_places_of_a_product(x, v):
     return np.sum(x)
 
 
+def tuple_read_before_the_next_is_taken(x):
+    stack = []
+    for k in range(4):
+        stack.append((x * k, np.sin(x)))
+    total = np.zeros_like(x)
+    for k in range(4):
+        if k > 0:
+            total = total * last[0] + last[1]  # noqa: F821
+        last = stack.pop()
+    return np.sum(total - last[1])
+
+
+def list_emptied_between(x):
+    a_saved = []
+    b_saved = []
+    for k in range(4):
+        a_saved.append(k)
+        if k > 0:
+            a = a_saved.pop()
+            b = b_saved.pop()
+            x = x * x * a + b
+        c = k * 3
+        b_saved.append(c)
+    return np.sum(x)
+
+
+def saved_where_the_next_is_taken(x):
+    firsts = [1.0, 2.0, 3.0]
+    a_saved, c_saved, b_saved, d_saved = [], [], [], []
+    for k, first in enumerate(firsts):
+        a_saved.append(k)
+        c_saved.append(first)
+    a, c = 1, 2.0
+    for _ in firsts:
+        b_saved.append(a)
+        d = c_saved.pop()
+        d_saved.append(c)
+        a = a_saved.pop()
+        c = d + a
+    for _ in firsts:
+        b = b_saved.pop()
+        d = d_saved.pop()
+        x = x * x * b + d
+    return np.sum(x)
+
+
 for _function in (
     selection_written_when_taken_again, places_rotated_when_taken_again,
     places_shortened_when_taken_again, values_written_when_taken_again,
+    tuple_read_before_the_next_is_taken, list_emptied_between, saved_where_the_next_is_taken,
 ):  # fmt: skip
     sample(_function, lambda r: (r.standard_normal(4),))
 sample(rotated_places_of_a_product, lambda r: (r.standard_normal(4), np.array([1.3])), (0, 1))
