@@ -3,7 +3,7 @@
 import copy
 
 from srcdiff.rules import *
-from srcdiff.runtime import sequences, trees
+from srcdiff.runtime import arrays, sequences, trees
 from srcdiff.runtime.copies import kept_together
 from srcdiff.runtime.layout import laid_copy, laid_like, view_like
 
@@ -71,6 +71,12 @@ def as_items_(y, x):
 def add_tree_(x, y):
     d[x] += d[z]
     d[y] += d[z]
+
+
+@linear(arrays.of_item, constant="x")
+@samples("A(3), A(3)", "A(2, 3), A(3)", "A(3), A()")
+def of_item_(g, x):
+    d[g] += trees.add_tree(trees.zero_tree(g), d[z])
 
 
 @linear(trees.add_at, mutates="x")

@@ -306,11 +306,20 @@ def store_adjoint(stmt: ir.Store, b: Lines) -> None:
         raise _unsupported("a store into a slice of a dict", stmt.loc)
     d_base = b.demand(stmt.base)
     like = piece = b.item(d_base, stmt.index)
+    if not b.facts.is_container(stmt.base):
+        like = piece = b.apply(arrays.of_item, piece, stmt.value)
     if not keeps_shape(stmt, b.facts.kinds) or _may_become_complex(stmt, b.facts):
         b.out.append(ir.Undo(stmt.loc))
         like = b.temp(_old_item(stmt, b.facts))
     b.store(d_base, stmt.index, b.apply(zero_tree, like))
     b.take(piece, stmt.value)
+
+
+def may_store_tree(stmt: ir.Store, facts: Facts) -> bool:
+    """Whether for all that is known a container may be stored, as one item of another one."""
+    known = {atom_kind(stmt.base, facts.kinds), atom_kind(stmt.value, facts.kinds)}
+    one = type(stmt.index) is ir.Const and type(stmt.index.value) in (int, str)
+    return type(stmt) is ir.SetItem and one and known == {ir.UNKNOWN}
 
 
 def check_items(stmt: ir.Store, facts: Facts) -> None:

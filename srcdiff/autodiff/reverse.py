@@ -22,6 +22,7 @@ from srcdiff.autodiff.containers import (
     concatenation_adjoint,
     displayed,
     element_adjoint,
+    may_store_tree,
     permuted,
     pop_adjoint,
     store_adjoint,
@@ -196,6 +197,10 @@ def _set_item(stmt: ir.Store, b: Lines) -> None:
     if stmt.base.id not in facts.active:
         return
     if facts.is_container(stmt.base):
+        store_adjoint(stmt, b)
+        return
+    if may_store_tree(stmt, facts):
+        clear_cut(stmt.base, stmt.index, ir.names(stmt.value), b)
         store_adjoint(stmt, b)
         return
     check_items(stmt, facts)

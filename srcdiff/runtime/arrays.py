@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.runtime.trees import add_at
+from srcdiff.runtime.trees import add_at, copy_tree
 
 # --- shapes ------------------------------------------------------------------------------------
 
@@ -29,6 +29,12 @@ def unbroadcast(d: Any, x: Any) -> Any:
         return np.broadcast_to(d, shape)
     axes = (*range(extra), *(extra + k for k, n in enumerate(shape) if n == 1))
     return np.reshape(np.sum(d, axis=axes), shape)[()]
+
+
+def of_item(d: Any, x: Any) -> Any:
+    """The adjoint of `x`, in new memory, from that of the place where it was stored."""
+    inner = d is None or isinstance(d, (list, tuple, dict))
+    return copy_tree(d) if inner else unbroadcast(np.copy(d), x)
 
 
 def real_like(d: Any, x: Any) -> Any:

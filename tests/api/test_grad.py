@@ -14,7 +14,7 @@ from srcdiff.driver import pipeline
 from srcdiff.errors import CotangentError
 from tests.support import models
 from tests.support import structures as st
-from tests.support.differences import close, define
+from tests.support.differences import check_gradient, close, define
 
 X = np.array([0.5, -1.0, 2.0])
 Y = np.array([2.0, 3.0, 4.0])
@@ -517,6 +517,25 @@ def test_second_order():
 
 def test_third_order():
     close(srcdiff.grad(srcdiff.grad(srcdiff.grad(models.scalar)))(2.0), 6.0)
+
+
+def falling(x, n):
+    if n == 0:
+        return x
+    return x * falling(np.sin(x), n - 1)
+
+
+def with_a_list(x, n):
+    parts = [x, x * x]
+    parts[1] = parts[0] * parts[1]
+    if n == 0:
+        return parts[1]
+    return np.cos(with_a_list(parts[1], n - 1)) * with_a_list(x + 0.5, n - 1)
+
+
+@pytest.mark.parametrize("function", [falling, with_a_list])
+def test_third_order_of_a_recursive_function(function):
+    check_gradient(srcdiff.grad(srcdiff.grad(function)), (0.4, 2), "x")
 
 
 def test_gradient_does_not_alias():
