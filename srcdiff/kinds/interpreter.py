@@ -103,7 +103,7 @@ class _Inference:
             return None if name in self.bound else ir.UNKNOWN
         old = self.seen.get(name)
         if old is not kind:  # the result describes this kind as well
-            self.seen[name] = kind if old is None else self.heap.join(old, kind)
+            self.seen[name] = kind if old is None else self.joined(name, old, kind)
         return kind
 
     def bind(self, name: str, kind: ir.Kind, env: Env) -> None:
@@ -116,6 +116,33 @@ class _Inference:
             kind = old
         env[name] = kind
         self.read(name, env)
+
+    def joined(self, name: str, a: ir.Kind, b: ir.Kind) -> ir.Kind:
+        """The kind of a name where two meet.
+
+        Nobody writes into a list through a name that is only tested (`xs and xs[-1] > y`).
+        """
+        lists = isinstance(a, (ir.List, ir.Dict)) or isinstance(b, (ir.List, ir.Dict))
+        if lists and name in self.tested:
+            return a if a == b else ir.UNKNOWN
+        return self.heap.join(a, b)
+
+    @cached_property
+    def tested(self) -> frozenset[str]:
+        """The names that nothing but conditions read, also by way of other such names."""
+        copied: dict[str, set[str]] = {}
+        read = set[str]()
+        for stmt in ir.walk(self.function):
+            if type(stmt) is ir.Assign and type(stmt.rhs) is ir.Name:
+                copied.setdefault(stmt.target.id, set()).add(stmt.rhs.id)
+            elif type(stmt) not in (ir.If, ir.While) and not _is_truth(stmt):
+                read.update(ir.itself_reads(stmt))
+        todo = list(read)
+        while todo:
+            more = copied.pop(todo.pop(), set()) - read
+            read |= more
+            todo += more
+        return frozenset(self.bound - read)
 
     # --- expressions ---
 
@@ -351,7 +378,7 @@ class _Inference:
             if old is None and kind is not None:
                 one[name] = kind
             elif kind is not None and old is not None and old is not kind and old != kind:
-                one[name] = self.heap.join(old, kind)
+                one[name] = self.joined(name, old, kind)
         return one
 
     def _loop(self, stmt: ir.For | ir.While, env: Env) -> Env:
@@ -377,7 +404,7 @@ class _Inference:
         again = [n for n in self._changed(stmt) if n in found]
         if not all(n not in before or _is_wider(env.get(n), before[n]) for n in again):
             return env
-        new = {n: self.heap.join(env[n], found[n]) if n in env else found[n] for n in again}
+        new = {n: self.joined(n, env[n], found[n]) if n in env else found[n] for n in again}
         return {**env, **new}
 
     def _moved(self, changed: tuple[str, ...], head: Env, end: Env, level: int) -> Env:
@@ -387,7 +414,7 @@ class _Inference:
             old, kind = head.get(name), end.get(name)
             if kind is not None and old is not kind:
                 lasting = localless(kind, level)
-                new = lasting if old is None else self.heap.join(old, lasting)
+                new = lasting if old is None else self.joined(name, old, lasting)
                 if new is not old and (old is None or new != old):
                     moved[name] = new
         return moved
@@ -423,6 +450,11 @@ class _Inference:
 def _is_wider(kind: ir.Kind | None, other: ir.Kind) -> bool:
     """Whether a kind describes all that another one does."""
     return kind is not None and (kind is other or kind == other or join(kind, other) == kind)
+
+
+def _is_truth(stmt: ir.Stmt) -> bool:
+    """Whether a statement only asks whether something is true."""
+    return is_op(ir.call_of(stmt), Op.NOT, Op.TRUTH, Op.BOOL)
 
 
 def _holds_nothing(rhs: ir.Rhs, reads: tuple[ir.Kind, ...]) -> bool:

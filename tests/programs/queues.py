@@ -272,10 +272,49 @@ def saved_where_the_next_is_taken(x):
     return np.sum(x)
 
 
+def pools_of_violators(x):
+    blocks = []
+    for v in x:
+        mean, weight = v, 1.0
+        while blocks and blocks[-1][0] > mean:
+            last, number = blocks.pop()
+            mean = (mean * weight + last * number) / (weight + number)
+            weight += number
+        blocks.append((mean, weight))
+    return sum(weight * mean * mean * np.cos(mean) for mean, weight in blocks)
+
+
+def rectangles_under(x):
+    open_ones = []
+    total = 0.0
+    for k in range(len(x)):
+        start = k
+        while open_ones and open_ones[-1][1] > x[k]:
+            start, height = open_ones.pop()
+            total += np.log1p(height * height * (k - start))
+        open_ones.append((start, x[k]))
+    return total
+
+
+def emptied_on_several_conditions(x):
+    waiting = []
+    total = 0.0
+    for k, v in enumerate(x):
+        if not waiting or waiting[-1][0] < v:
+            waiting.append((v, v * v))
+        elif waiting and k > 1:
+            a, b = waiting.pop()
+            total += a * b
+        if (waiting or k > 3) and v > -0.5:
+            total = total * 0.9 + v
+    return total + sum(b for _, b in waiting)
+
+
 for _function in (
     selection_written_when_taken_again, places_rotated_when_taken_again,
     places_shortened_when_taken_again, values_written_when_taken_again,
     tuple_read_before_the_next_is_taken, list_emptied_between, saved_where_the_next_is_taken,
+    pools_of_violators, rectangles_under, emptied_on_several_conditions,
 ):  # fmt: skip
     sample(_function, lambda r: (r.standard_normal(4),))
 sample(rotated_places_of_a_product, lambda r: (r.standard_normal(4), np.array([1.3])), (0, 1))
