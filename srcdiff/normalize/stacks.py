@@ -1,9 +1,10 @@
-"""Lists of tuples that are only filled and emptied, as one list for each of the items.
+"""The lists that a derivative saves tuples in, as one list for each of the items.
 
-`unzipped` takes a function and returns it with `xs.append(x); ys.append(y)` for
-`stack.append((x, y))`, and with `x = xs.pop(); y = ys.pop()` for `x, y = stack.pop()`, so that
-each item has a kind and an adjoint of its own.  A derivative saves its values in such lists
-(`codegen/tapes.py`).  The invariant: nothing has the list, or one of its tuples, as a whole.
+`unzipped` takes a function and returns it with `x_saved.append(x); y_saved.append(y)` for
+`saved.append((x, y))`, and with `x = x_saved.pop(); y = y_saved.pop()` for `x, y = saved.pop()`, so
+that each item has a kind and an adjoint of its own where a derivative (`codegen/tapes.py`) is
+differentiated.  What the user calls otherwise stays as it is written: both compute the same.  The
+invariant: nothing has the list, or one of its tuples, as a whole.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from srcdiff.ir.frozen import replace
 from srcdiff.normalize.displays import item_read
 from srcdiff.primitives.ops import Op, is_op
 
-_TAPE = re.compile(r"saved(_\d+)?\Z")
+_TAPE = re.compile(r"saved(_\d+)*\Z")
 
 
 def unzipped(function: ir.Function) -> ir.Function:
@@ -87,7 +88,8 @@ class _Stacks:
 
     def found(self) -> dict[str, tuple[ir.Tup, ...]]:
         """The tuples that each list is filled with which nothing has as a whole."""
-        return {n: tuple(t) for n, t in self.items.items() if self.is_stack(n, t)}
+        named = ((n, t) for n, t in self.items.items() if _TAPE.match(n))
+        return {n: tuple(t) for n, t in named if self.is_stack(n, t)}
 
     def is_stack(self, name: str, pushed: list[ir.Tup]) -> bool:
         """Whether a list starts empty, and holds tuples of one length that are taken apart."""
@@ -113,7 +115,7 @@ class _Unzip(Rewriter):
         tuples: Mapping[str, str],
     ) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
-        self.lists = {n: self.named(n, pushed[0]) for n, pushed in found.items()}
+        self.lists = {n: self.named(pushed[0]) for n, pushed in found.items()}
         # A turn of a loop may read what the one before has taken: the names are known at once.
         self.items = {
             each: [self.fresh() for _ in self.lists[base]]
@@ -121,11 +123,10 @@ class _Unzip(Rewriter):
             if base in self.lists
         }
 
-    def named(self, name: str, like: ir.Tup) -> list[ir.Name]:
+    def named(self, like: ir.Tup) -> list[ir.Name]:
         """The names of the lists, after what they are filled with first."""
-        end = "saved" if _TAPE.match(name) else name
         said = (i.id if type(i) is ir.Name else "_t" for i in like.items)
-        return [self.fresh(f"{n.lstrip('_')}_{end}") for n in said]
+        return [self.fresh(f"{n.lstrip('_')}_saved") for n in said]
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement."""

@@ -12,87 +12,87 @@ from tests.support.differences import check_gradient
 
 
 def filled_and_emptied(x, n):
-    stack = []
+    saved = []
     for k in range(n):
-        stack.append((x, k))
+        saved.append((x, k))
         x = np.sin(x) + k
     total = 0.0
-    while len(stack) > 0:
-        y, k = stack.pop()
+    while len(saved) > 0:
+        y, k = saved.pop()
         total = total * y + k
     return total
 
 
 def read_in_the_next_turn(x, n):
-    stack = []
+    saved = []
     for k in range(n):
-        stack.append((x * k, np.sin(x)))
+        saved.append((x * k, np.sin(x)))
     total = 0.0
     for k in range(n):
         if k > 0:
             total = total * last[0] + last[1]  # noqa: F821
-        last = stack.pop()
+        last = saved.pop()
     return total - last[0]
 
 
 def read_in_the_next_step(x, n):
-    stack = []
+    saved = []
     last = (0.0, 1.0)
     for k in range(n):
-        stack.append((x * k, x + k))
+        saved.append((x * k, x + k))
     total = 0.0
     for _ in range(n):
-        last = stack.pop()
+        last = saved.pop()
         total = total * last[0] + last[1]
     return total
 
 
 def returned(x, n):
-    stack = []
+    saved = []
     for k in range(n):
-        stack.append((x, k))
-    return stack
+        saved.append((x, k))
+    return saved
 
 
 def whole_tuple(x, n):
-    stack = []
+    saved = []
     for k in range(n):
-        stack.append((x * k, k))
-    last = stack.pop()
+        saved.append((x * k, k))
+    last = saved.pop()
     return last
 
 
 def counted_tuple(x, n):
-    stack = []
+    saved = []
     for k in range(n):
-        stack.append((x, k))
-    last = stack.pop()
+        saved.append((x, k))
+    last = saved.pop()
     return len(last) * last[0]
 
 
 def two_lengths(x, n):
-    stack = []
+    saved = []
     for k in range(n):
-        stack.append((x, k))
-        stack.append((k, x, k))
-    y, k, z = stack.pop()
+        saved.append((x, k))
+        saved.append((k, x, k))
+    y, k, z = saved.pop()
     return y + x * k + z
 
 
 def by_index(x, n):
-    stack = []
+    saved = []
     for k in range(n):
-        stack.append((x * k, k))
-    first = stack[0]
-    y, k = stack.pop()
+        saved.append((x * k, k))
+    first = saved[0]
+    y, k = saved.pop()
     return first[0] + y * k
 
 
 def of_another_list(x, n):
-    stack = [(x, 1.0)]
+    saved = [(x, 1.0)]
     for k in range(n):
-        stack.append((x * k, k))
-    y, k = stack.pop()
+        saved.append((x * k, k))
+    y, k = saved.pop()
     return y * k
 
 
@@ -115,3 +115,15 @@ def test_what_is_seen_as_a_whole_stays(function):
     old = lower(parse(function))
     assert unzipped(old) is old
     assert run(old, 0.7, 4) == function(0.7, 4)
+
+
+def test_a_list_of_the_user_stays_as_it_is_written():
+    def f(x, n):
+        todo = []
+        for k in range(n):
+            todo.append((x, k))
+        y, k = todo.pop()
+        return y * k
+
+    old = lower(parse(f))
+    assert unzipped(old) is old
