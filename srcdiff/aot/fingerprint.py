@@ -26,8 +26,7 @@ import numpy as np
 from srcdiff.backends.references import value_text
 from srcdiff.codegen.expression_text import literal
 from srcdiff.errors import TransformError
-from srcdiff.frontend.source.code_objects import all_codes
-from srcdiff.frontend.source.locate import definition, lines_of
+from srcdiff.frontend.source.locate import all_codes, definition, lines_of
 from srcdiff.ir import GENERATED
 from srcdiff.runtime.records import attributes, is_foreign, is_record
 from srcdiff.runtime.service import is_derivative

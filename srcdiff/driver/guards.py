@@ -27,7 +27,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.frontend.request import Request
 from srcdiff.frontend.signatures import Variable, WithFree
-from srcdiff.frontend.source.code_objects import all_codes, is_only_filled
+from srcdiff.frontend.source.locate import all_codes, is_only_filled
 from srcdiff.ir import kinds as kind_types
 from srcdiff.ir.frozen import state
 from srcdiff.kinds.lattice import LARGE, key_of

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from srcdiff.frontend.source.code_objects import all_codes
+from srcdiff.frontend.source.locate import all_codes
 from srcdiff.runtime import records
 from srcdiff.runtime.copies import PLAIN, Memo, Words, attributes, copied, is_open
 from srcdiff.runtime.devices import is_any_array, is_device_array

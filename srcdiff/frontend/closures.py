@@ -285,12 +285,7 @@ def anonymous(b: Builder, node: Node) -> ir.Opaque:
         text = b.opaque(node)
     except UnsupportedError:  # its text would not do: it must be inlined
         return _closure(b, local_functions.local_function(b, node, "lambda"), node, None)
-    mark = len(b.out)
-    try:
-        return _closure(b, local_functions.local_function(b, node, "lambda"), node, text)
-    except UnsupportedError:
-        del b.out[mark:]
-        return text
+    return _closure(b, local_functions.local_function(b, node, "lambda"), node, text)
 
 
 def named(b: Builder, fn: LocalFunction, node: Node) -> ir.Opaque:
@@ -315,10 +310,7 @@ def decorated(b: Builder, fn: LocalFunction, node: Node) -> ir.Rhs:
 def _closure(b: Builder, fn: LocalFunction, node: Node, text: ir.Opaque | None) -> Closure:
     """The value of a local function; `text` makes it too."""
     top = head(b, fn)
-    if is_recursive(fn):
-        function = _calling(b, fn, top, node)
-    else:
-        function = lifted_function(b, fn, top)
+    function = lifted_function(b, fn, top)
     before = text.reads if text is not None else ()
     reads = tuple(dict.fromkeys((*before, *map(ir.Name, free(function)))))
     return Closure(
@@ -327,14 +319,6 @@ def _closure(b: Builder, fn: LocalFunction, node: Node, text: ir.Opaque | None) 
         keywords=top.keywords, whole=text is not None, loc=b.loc(node), is_lambda=text is not None,
         held=frozenset(a.id for a in fn.defaults.values() if isinstance(a, ir.Name)),
     )  # fmt: skip
-
-
-def _calling(b: Builder, fn: LocalFunction, top: Head, node: Node) -> ir.Function:
-    """A function that calls a recursive one."""
-    loc = b.loc(node)
-    given = ir.Call(fn.name, *local_functions.passed_on(top.params, top.keywords))  # type: ignore[arg-type]
-    body, result = b.collected(lambda: b.temp(call(b, fn, given, loc), loc))
-    return ir.Function(fn.name, top.params, (*body, ir.Return(result, loc)), loc=loc)
 
 
 # --- how many arguments a function takes: what `*xs` in a call of it must stand for --------------

@@ -20,7 +20,7 @@ from srcdiff.errors import TransformError
 from srcdiff.frontend.lower import jumps
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Meaning, Node, Spread
 from srcdiff.frontend.scopes import Scan, declared, has_star, scan_function
-from srcdiff.frontend.signatures import bind, dict_display, flat
+from srcdiff.frontend.signatures import bind, dict_display, spliced
 from srcdiff.ir.frozen import replace
 
 MARK = "~"
@@ -170,7 +170,7 @@ def arguments(
     atoms = b.operands(nodes)
     count = len(nodes) - len(keywords)
     kwargs = [(k.arg, a) for k, a in zip(keywords, atoms[count:], strict=True)]
-    return (*flat(atoms[:count]), *spread.args), (*kwargs, *spread.kwargs)
+    return (*spliced(atoms[:count]), *spread.args), (*kwargs, *spread.kwargs)
 
 
 def local_function(b: Builder, node: Node, name: str) -> LocalFunction:

@@ -86,7 +86,7 @@ from srcdiff.analysis.links import takes_keys
 from srcdiff.errors import MissingRuleError, UnsupportedError
 from srcdiff.frontend import local_functions
 from srcdiff.frontend.desugar.flatten import flattened
-from srcdiff.frontend.desugar.stdlib import plain_collections, plain_lookups
+from srcdiff.frontend.desugar.stdlib import answered, plain_collections
 from srcdiff.frontend.lower import calls, expressions, jumps, loops, statements, targets
 from srcdiff.frontend.lower.builder import Adjoint, Builder, Node, Table
 from srcdiff.frontend.scopes import declared, expression, scan_function
@@ -115,8 +115,8 @@ def builder(
                 source.tree, f"`{name}`, the object of this method, is assigned in it",
                 "Use another name.",
             )  # fmt: skip
-    b.once = frozenset(n for n, count in scan.bound.items() if count == 1 and n not in scan.rebound)
-    b.imports = frozenset(n for n in scan.imports if n in b.once)
+    once = (n for n, count in scan.bound.items() if count == 1 and n not in scan.rebound)
+    b.imports = frozenset(once) & scan.imports.keys()
     jumps.declare_functions(b, scan)
     if source.wrapped is not None:
         local_functions.declare(b, scan, params(source))
@@ -126,7 +126,7 @@ def builder(
 def lower(source: Source) -> ir.Function:
     """The IR of a function."""
     with shallow(source.function):
-        return _lower(flattened(plain_collections(plain_lookups(source))))
+        return _lower(flattened(plain_collections(answered(source))))
 
 
 def _lower(source: Source) -> ir.Function:

@@ -15,7 +15,7 @@ from typing import Any
 
 import gast
 
-from srcdiff.frontend.source.code_objects import nodes_of
+from srcdiff.frontend.source.locate import nodes_of
 from srcdiff.frontend.source.parse import EmptyCellError, Source
 from srcdiff.ir.frozen import state
 from srcdiff.runtime import records
@@ -260,22 +260,6 @@ _SPECIAL = {
 }
 
 
-def bound_names(tree: Node) -> set[str]:
-    """The names that are bound in a tree, functions inside it included."""
-    return {n for node in gast.walk(tree) for n in _bound(node)}
-
-
-def _bound(node: Node) -> Iterator[str]:
-    """The name that a node binds, in this function or one inside it."""
-    kind = type(node).__name__
-    if kind == "Name" and type(node.ctx).__name__ != "Load":
-        yield node.id
-    elif kind == "alias":
-        yield (node.asname or node.name).partition(".")[0]
-    elif isinstance(getattr(node, "name", None), str):  # of a definition, a handler, a pattern
-        yield node.name
-
-
 def has_star(nodes: Iterable[Node]) -> bool:
     """Whether there is a `*xs` among some arguments or items."""
     return any(type(n).__name__ == "Starred" for n in nodes)
@@ -358,6 +342,12 @@ def replaced_all(
 
 
 # --- what the names of a function that come from outside stand for -------------------------------
+
+
+def local_names(code: types.CodeType) -> set[str]:
+    """The names that a function and those inside it bind."""
+    inner = (c for c in code.co_consts if isinstance(c, types.CodeType))
+    return {*code.co_varnames, *code.co_cellvars}.union(*map(local_names, inner))
 
 
 def outside_names(code: types.CodeType) -> set[str]:

@@ -48,7 +48,7 @@ def bind(callee: ir.Function, call: ir.Call, loc: ir.Loc) -> dict[str, ir.Atom]:
 def bind_displays(callee: ir.Function, call: ir.Call, loc: ir.Loc) -> dict[str, ir.Atom | ir.Call]:
     """Parameter -> atom, or a dict display for a parameter `**kwargs`."""
     bound: dict[str, ir.Atom | ir.Call] = {}
-    positional = list(flat(call.args))
+    positional = list(spliced(call.args))
     keywords = dict(call.kwargs)
     if None in keywords:
         raise no_keywords(callee.name, loc)
@@ -84,11 +84,11 @@ def dict_display(keywords: Iterable[tuple[str | None, ir.Atom]]) -> ir.Call:
     return ir.Call(ir.make_dict, tuple(a for k, v in keywords for a in (ir.Const(k), v)))
 
 
-def flat(args: Iterable[ir.Atom]) -> Iterator[ir.Atom]:
-    """Positional arguments, those of a tuple that is written out by themselves."""
+def spliced(args: Iterable[ir.Atom]) -> Iterator[ir.Atom]:
+    """Positional arguments with `*(a, b)` written out."""
     for arg in args:
-        if isinstance(arg, ir.Star) and isinstance(arg.value, ir.Tup):
-            yield from flat(arg.value.items)
+        if type(arg) is ir.Star and type(arg.value) is ir.Tup:
+            yield from spliced(arg.value.items)
         else:
             yield arg
 

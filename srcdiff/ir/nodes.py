@@ -367,7 +367,6 @@ class Assign(Statement):
     target: Name
     rhs: Rhs
     loc: Loc = _loc()
-    _kind: Any = remembered()  # of the target, for the kinds of what is read, and where
 
 
 @frozen(slots=True)

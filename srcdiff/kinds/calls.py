@@ -476,11 +476,11 @@ def atom_kind(atom: ir.Atom, kinds: Mapping[str, ir.Kind]) -> ir.Kind:
     if type(atom) is ir.Ref:
         return kind_of(atom.value, atom.text)
     if type(atom) is ir.Tup:
-        if any(type(i) is ir.Star for i in atom.items):
+        if ir.Star in map(type, atom.items):
             return ir.Tuple(None)
-        return ir.Tuple(tuple(atom_kind(i, kinds) for i in atom.items))
+        return ir.Tuple(tuple([atom_kind(i, kinds) for i in atom.items]))
     if type(atom) is ir.Slice:
-        return ir.SliceKind(*(atom_kind(p, kinds) for p in (atom.lower, atom.upper, atom.step)))
+        return ir.SliceKind(*[atom_kind(p, kinds) for p in (atom.lower, atom.upper, atom.step)])
     return ir.UNKNOWN
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from srcdiff import ir
 from srcdiff.ir.frozen import frozen, remember
-from srcdiff.kinds.calls import atom_kind, call_kind, fails, float_like, surely
+from srcdiff.kinds.calls import atom_kind, call_kind, constant_kind, fails, float_like, surely
 from srcdiff.kinds.heap import Heap, has_no_item, localless, widened
 from srcdiff.kinds.lattice import join
 from srcdiff.kinds.lengths import Equal, Labels
@@ -31,10 +31,6 @@ from srcdiff.primitives.views import is_array
 from srcdiff.runtime import records
 
 Env = dict[str, ir.Kind]
-Known = tuple[tuple[ir.Kind, ...], int, bool, str, ir.Kind]
-"""The kind of a target, for what is read, in loops of a depth, on the device or not, by its label.
-"""
-
 ROUNDS = 12
 _TAKES = (Op.GETITEM, Op.POP)
 _ADDERS = (Op.ADD_INTO, Op.ADD_NUMBERS, Op.ADD_TO_PART, Op.PUT_BACK)
@@ -69,7 +65,6 @@ class _Inference:
         self.labels = Labels(p.name for p in function.params)
         self.heads: dict[int, tuple[Env, Env]] = {}
         self.rebound: dict[int, tuple[str, ...]] = {}
-        self.known: dict[int, Known] = {}  # of each statement that was come by
 
     def run(self) -> dict[str, ir.Kind]:
         """Evaluate the body until the contents of lists and dicts are stable."""
@@ -151,7 +146,7 @@ class _Inference:
         if type(atom) is ir.Name:
             return self.read(atom.id, env)
         if type(atom) is ir.Const:
-            return atom_kind(atom, env)
+            return constant_kind(atom.value)
         for name in ir.names(atom):
             if self.read(name, env) is None:
                 return None
@@ -270,62 +265,12 @@ class _Inference:
         return env
 
     def _assign(self, stmt: ir.Assign, env: Env) -> None:
-        """A name takes the kind of a right-hand side, as before where that reads the same."""
-        rhs, target = stmt.rhs, stmt.target.id
-        reads = self._reads(rhs, env)
-        if reads is None:
-            return
-        known = self.known.get(id(stmt)) or self._from_before(stmt, reads, env)
-        if known is not None and known[0] == reads:
-            self.bind(target, known[-1], env)
-            return
-        kind = self.rhs(rhs, env)
-        if kind is None:
-            return
-        label = self.labels.label(target, stmt)
-        kind = self.heap.intern(self.labels.named(kind, label), label)
-        self.bind(target, kind, env)
-        if _holds_nothing(rhs, reads):
-            self.known[id(stmt)] = known = reads, self.labels.depth, self.device, label, kind
-            if _is_simple(kind):  # in the heap of another inference as well
-                remember(stmt, "_kind", known)
-
-    def _reads(self, rhs: ir.Rhs, env: Env) -> tuple[ir.Kind, ...] | None:
-        """The kinds of the names that are read; None while nothing has reached this place."""
-        found, missing = [], False
-        for name in rhs._occurrences or ir.occurrences(rhs):
-            kind = env.get(name)
-            if kind is None or self.seen.get(name) is not kind:
-                kind = self.read(name, env)
-            if kind is None:
-                missing = not isinstance(rhs, ir.Opaque)
-            else:
-                found.append(kind)
-        return None if missing else tuple(found)
-
-    def _from_before(
-        self, stmt: ir.Assign, reads: tuple[ir.Kind, ...], env: Env
-    ) -> Known | None:
-        """What another inference has found of a statement, if this one would find the same."""
-        known: Known | None = None if self.hope else stmt._kind
-        if known is None:
-            return None
-        before, depth, here, label, _ = known
-        if depth != self.labels.depth or before != reads or here is not self.device:
-            return None
-        if label != self.labels.label(stmt.target.id, stmt):  # asked last: who asks is numbered
-            return None
-        self.known[id(stmt)] = known
-        self._learn_again(stmt.rhs, reads, env)
-        return known
-
-    def _learn_again(self, rhs: ir.Rhs, reads: tuple[ir.Kind, ...], env: Env) -> None:
-        """What lengths are equal because a call succeeds whose kind is known."""
-        if self.labels.depth or self.branches or _NUMBERS.issuperset(map(type, reads)):
-            return
-        if type(rhs) is ir.Call:
-            held = (*rhs.args, *[v for _, v in rhs.kwargs])
-            self.equal.learn(rhs.fn, tuple([atom_kind(a, env) for a in held]))
+        """A name takes the kind of a right-hand side."""
+        kind = self.rhs(stmt.rhs, env)
+        if kind is not None:
+            label = self.labels.label(stmt.target.id, stmt)
+            kind = self.heap.intern(self.labels.named(kind, label), label)
+            self.bind(stmt.target.id, kind, env)
 
     def _other(self, stmt: ir.Stmt, env: Env) -> None:
         """Statements that compute nothing."""
@@ -457,27 +402,8 @@ def _is_truth(stmt: ir.Stmt) -> bool:
     return is_op(ir.call_of(stmt), Op.NOT, Op.TRUTH, Op.BOOL)
 
 
-def _holds_nothing(rhs: ir.Rhs, reads: tuple[ir.Kind, ...]) -> bool:
-    """Whether a right-hand side is a call in which no list has a part: on numbers, arrays, say."""
-    if type(rhs) is not ir.Call or type(rhs.fn) is ir.Name:
-        return False
-    flat = _FLAT.issuperset(map(type, ir.parts(rhs)))
-    plain = flat or _PLAIN.issuperset(map(type, ir.atoms(rhs)))
-    return plain and _SIMPLE.issuperset(map(type, reads))
-
-
-_FLAT = frozenset((ir.Name, ir.Const))
-_PLAIN = frozenset((*_FLAT, ir.Tup, ir.Slice))
 _SIMPLE = frozenset((ir.Scalar, ir.Array, ir.Unknown))
 """The kinds of what holds nothing that somebody may write into."""
-_NUMBERS = frozenset((ir.Scalar,))
-
-
-def _is_simple(kind: ir.Kind) -> bool:
-    """Whether a value holds nothing that somebody may write into, or is a tuple of such."""
-    if type(kind) is ir.Tuple and kind.items:
-        return _SIMPLE.issuperset(map(type, kind.items))
-    return type(kind) in _SIMPLE
 
 
 def _is_open(call: ir.Call, held: list[ir.Kind]) -> bool:

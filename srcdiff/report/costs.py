@@ -179,18 +179,8 @@ class Costs:
 
     def _trips(self, stmt: ir.For | ir.While) -> Count:
         """How often a loop runs."""
-        if isinstance(stmt, ir.While):
-            return Counter({(UNKNOWN,): 1})
-        if isinstance(stmt.iter, ir.Call):
-            known = is_op(stmt.iter, Op.RANGE)
-            return self._range(stmt.iter) if known else Counter({(UNKNOWN,): 1})
-        kind = self._kind(stmt.iter)
-        if isinstance(kind, ir.Range):
-            return length(kind.length, self.known)
-        if isinstance(kind, ir.Array) and kind.dims:
-            return length(kind.dims[0], self.known)
-        if isinstance(kind, (ir.List, ir.Tuple)) and kind.items is not None:
-            return constant(len(kind.items))
+        if isinstance(stmt, ir.For) and is_op(stmt.iter, Op.RANGE):
+            return self._range(stmt.iter)
         return Counter({(UNKNOWN,): 1})
 
     def _range(self, call: ir.Call) -> Count:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from srcdiff import ir
+from srcdiff.frontend.signatures import spliced
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.complexes import is_complex_kind
 from srcdiff.kinds.indexing import item_kind
@@ -332,7 +333,7 @@ class Folder:
 
     def call(self, call: ir.Call) -> ir.Rhs:
         """A call as an atom where it is known now, else in its plainest form."""
-        args = spliced(call.args)
+        args = tuple(spliced(call.args))
         call = ir.Call(call.fn, args, call.kwargs, call.text, call.role)
         if notation.asks(call.fn):
             return ir.Const(ANSWERS[call.fn](self, *args))
@@ -472,17 +473,6 @@ def _short(value: float) -> float:
     """A difference of decimal numbers as it would be written (1.2 - 1 is 0.2)."""
     rounded = round(value, 12)
     return rounded if abs(rounded - value) < 1e-15 else value
-
-
-def spliced(args: tuple[ir.Atom, ...]) -> tuple[ir.Atom, ...]:
-    """Arguments with `*(a, b)` written out."""
-    out: list[ir.Atom] = []
-    for arg in args:
-        if type(arg) is ir.Star and type(arg.value) is ir.Tup:
-            out += arg.value.items
-        else:
-            out.append(arg)
-    return tuple(out)
 
 
 def _sum_plan(x: ir.Kind, z: ir.Kind) -> tuple[tuple[str, ir.Atom], ...] | None:

@@ -171,13 +171,7 @@ def _outside(stmt: ir.Stmt) -> Iterator[ir.Ref]:
         yield from ir.refs(operand)
     call = ir.call_of(stmt)
     if call is not None and callable(call.fn):
-        owner = _owner(call.fn)
-        yield ir.Ref((call.text or type(owner).__name__.lower()).split(".")[0], owner)
-
-
-def _owner(fn: Any) -> Any:
-    """The object whose method a callee is; of anything else the callee itself."""
-    return getattr(fn, "__self__", fn)
+        yield ir.Ref((call.text or type(call.fn).__name__.lower()).split(".")[0], call.fn)
 
 
 def _holds_objects(value: Any) -> bool:
@@ -188,23 +182,10 @@ def _holds_objects(value: Any) -> bool:
 
 
 def _by_name(stmt: ir.Stmt, variables: Variables) -> ir.Stmt:
-    """A statement that calls the objects and their methods by the names of the variables."""
+    """A statement that calls the objects by the names of the variables."""
     call = ir.call_of(stmt)
     if call is None or not isinstance(stmt, (ir.Assign, ir.Effect)):
         return stmt
-    fn, owner = call.fn, _owner(call.fn)
-    for name in (ir.Name(n) for n, ref in variables.items() if ref.value is owner):
-        if fn is owner:
-            return replace(stmt, rhs=replace(call, fn=name))
-        method = ir.Method(_name_of_method(fn))
-        return replace(stmt, rhs=replace(call, fn=method, args=(name, *call.args)))
-    return stmt
-
-
-def _name_of_method(fn: Any) -> str:
-    """The name by which the class of an object has one of its methods."""
-    own: str = fn.__name__
-    made, cls = getattr(fn, "__func__", None), type(fn.__self__)
-    if made is None or getattr(cls, own, None) is made:
-        return own
-    return next(n for n in dir(cls) if getattr(cls, n, None) is made)
+    named = (ir.Name(n) for n, ref in variables.items() if ref.value is call.fn)
+    name = next(named, None)
+    return stmt if name is None else replace(stmt, rhs=replace(call, fn=name))

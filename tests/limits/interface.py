@@ -556,13 +556,6 @@ import cmath
 
 srcdiff.grad(cmath.isclose)(1.0, 2.0)
 """,
-    "Lambdas on one line": """
-pair = (lambda x: x * 2.0), (lambda x: x * (1.0 + 1.0))
-f = pair[0]
-f.__code__ = f.__code__.replace(co_linetable=b"")
-
-srcdiff.grad(f)(2.0)
-""",
     "Code that is nested too deeply": """
 text = "def f(x):\\n    return " + "-" * 900 + "x\\n"
 

@@ -260,21 +260,6 @@ def made_anew(x):
     return total
 
 
-def made_anew_plainly(x):
-    total = 0.0
-    for _ in range(3):
-        for _ in range(2):
-            y = np.sin(x)
-            x = y * 0.5
-        y = x * 3.0
-        total = total + np.sum(y)
-    return total
-
-
-def test_a_variable_of_the_body_alone():
-    close(srcdiff.grad(made_anew)(X), srcdiff.grad(made_anew_plainly)(X))
-
-
 LATE = "`y` has no value"
 
 
@@ -282,6 +267,7 @@ LATE = "`y` has no value"
     ("f", "what"),
     [
         (appends, "call"), (assigns_late, LATE), (leaves_between, LATE),
+        (made_anew, LATE),
         (always_leaves, "no step comes"),
     ],  # fmt: skip
 )

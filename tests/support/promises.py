@@ -58,7 +58,7 @@ INTERFACE = {
     "checkpoint, checkpointed":
     "runtime/checkpoint:a_checkpointed_call_has_the_same_gradient "
     "runtime/checkpoint:the_steps_that_run_again_are_the_fewest "
-    "frontend/desugar/checkpoint_loops:ten_thousand_steps_through_grad",
+    "frontend/desugar/flatten:ten_thousand_steps_through_grad",
     "saved_hooks":
     "autodiff/saved_hooks:what_is_saved_goes_through_the_hooks "
     "autodiff/saved_hooks:the_innermost_context_holds autodiff/saved_hooks:hooks_of_torch",

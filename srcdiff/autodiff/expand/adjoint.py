@@ -19,6 +19,7 @@ from srcdiff.analysis.facts import Facts
 from srcdiff.autodiff.containers import Lines, add_item, numbered
 from srcdiff.errors import InternalError, MissingRuleError, TransformError, refused
 from srcdiff.frontend.lowering import adjoint_of, mentioned, template_of
+from srcdiff.frontend.signatures import spliced
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.calls import surely
 from srcdiff.kinds.complexes import is_complex_kind
@@ -27,7 +28,7 @@ from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.primitives.registry import Bound
 from srcdiff.runtime import arrays, trees
-from srcdiff.specialize.fold import UNSET, Folder, part_of, spliced
+from srcdiff.specialize.fold import UNSET, Folder, part_of
 
 Statement = Union[ir.Assign, ir.Effect, ir.Store]
 
@@ -319,7 +320,7 @@ class Expander(Writer):
             new = ir.map_atom(self._name, atom)
         if type(new) is ir.Slice and type(atom) is ir.Slice:
             return part_of(new.lower, new.upper, new.step)
-        return ir.Tup(spliced(new.items)) if type(new) is ir.Tup else new
+        return ir.Tup(tuple(spliced(new.items))) if type(new) is ir.Tup else new
 
     def _name(self, name: ir.Name) -> ir.Atom:
         primal = adjoint_of(name.id)
@@ -384,7 +385,7 @@ class Expander(Writer):
 
     def applied(self, fn: ir.Atom, args: tuple[ir.Atom, ...]) -> ir.Call:
         """A call of a function that is an argument."""
-        args = spliced(args)
+        args = tuple(spliced(args))
         if type(fn) is ir.Ref:
             self.called.add(fn.value)
             return ir.Call(fn.value, args, text=fn.text)

@@ -2,14 +2,10 @@
 
 Takes the tree of a function and returns it:
 
-`deque`, `defaultdict` and `Counter` as lists and dicts, where nobody can tell: with `q = []` for `q
+`deque` and `defaultdict` as lists and dicts, where nobody can tell: with `q = []` for `q
 = deque()` and `q.pop(0)` for `q.popleft()`, with `d = {}` for `d = defaultdict(list)` and
 `d.setdefault(k, [])` for `d[k]`.  The invariant: such a name is bound to nothing else, and occurs
 only where a list or dict does the same; any other name stays as it is.
-
-`itemgetter(1)`, `attrgetter("y")` and `methodcaller("sum")` as the lambdas that do the same: with
-`lambda item: item[1]` for a call that makes such a getter of constants, and for a name from outside
-that stands for one.
 
 `hasattr(np, "trapezoid")` as what it is here: with `True` or `False` for questions whether a module
 has an attribute, and with the branch that is taken for conditions that ask nothing else.  The
@@ -22,9 +18,8 @@ import builtins
 import copy
 import functools
 import types
-from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence, Set
-from operator import attrgetter, itemgetter, methodcaller
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 import gast
@@ -32,12 +27,12 @@ import numpy as np
 
 from srcdiff.frontend.scopes import (
     at,
-    bound_names,
     children,
     expression,
     found,
     has_star,
     instead,
+    local_names,
     meaning,
     outside_names,
     replaced,
@@ -62,7 +57,7 @@ _DICT_METHODS = frozenset((
 ))  # fmt: skip
 _READERS = (len, list, tuple, sum, min, max, sorted, enumerate, zip, reversed, any, all)
 _CLOSED = ("FunctionDef", "AsyncFunctionDef", "Lambda", "ClassDef", "JoinedStr")
-_MADE = (deque, defaultdict, Counter)
+_MADE = (deque, defaultdict)
 
 
 def plain_collections(source: Source) -> Source:
@@ -74,7 +69,7 @@ def plain_collections(source: Source) -> Source:
     if not any(n == made.__name__ or found(source, n) is made for n in names for made in _MADE):
         return source
     tree = copy.deepcopy(source.tree)
-    look = _Look(source, bound_names(tree))
+    look = _Look(source, local_names(source.function.__code__))
     for scope in [n for n in gast.walk(tree) if n is tree or type(n).__name__ == "FunctionDef"]:
         _PlainContainers(_collections(scope, look)).visit(scope)
     return replace(source, tree=tree)
@@ -89,7 +84,6 @@ class _Kind:
 
     most: str = ""
     item: str = ""
-    counts: bool = False  # what is only read is not made
 
 
 def _collections(tree: Node, look: _Look) -> dict[str, _Kind]:
@@ -160,8 +154,6 @@ class _Look:
         if fn is defaultdict and not value.keywords and self.is_filled(value.args[1:]):
             item = self.item(value.args[0]) if count else ""
             return _Kind(item=item) if item else None
-        if fn is Counter and not value.keywords and not count:
-            return _Kind(item="0", counts=True)
         return None
 
     def is_filled(self, given: list[Node]) -> bool:
@@ -225,8 +217,7 @@ def _fits_method(kind: _Kind, attribute: Node, call: Node, stmt: Node) -> bool:
     called = type(call).__name__ == "Call" and call.func is attribute
     name = attribute.attr
     if kind.item:
-        known = name in _DICT_METHODS and not (kind.counts and name == "update")  # which adds
-        return name == "get" or (called and known)
+        return name == "get" or (called and name in _DICT_METHODS)
     if not kind.most:
         return called and name in _QUEUE_METHODS | _UNBOUNDED_METHODS
     alone = name not in ("append", "appendleft") or type(stmt).__name__ == "Expr"
@@ -306,8 +297,7 @@ class _PlainContainers(gast.NodeTransformer):  # type: ignore[misc]
         self.generic_visit(node)
         if kind is None or not kind.item or type(node.ctx).__name__ != "Load":
             return node
-        method = "get" if kind.counts else "setdefault"
-        return self.item(method, kind, node, node)
+        return self.item(kind, node, node)
 
     def visit_AugAssign(self, node: Node) -> Any:
         """`d[k] += v`."""
@@ -316,12 +306,12 @@ class _PlainContainers(gast.NodeTransformer):  # type: ignore[misc]
         self.generic_visit(node)
         if type(target).__name__ != "Subscript" or kind is None or not kind.item:
             return node
-        return [at(gast.Expr(self.item("setdefault", kind, target, node)), node), node]
+        return [at(gast.Expr(self.item(kind, target, node)), node), node]
 
-    def item(self, method: str, kind: _Kind, place: Node, node: Node) -> Node:
-        """`d.setdefault(k, [])` or the like for `d[k]`."""
+    def item(self, kind: _Kind, place: Node, node: Node) -> Node:
+        """`d.setdefault(k, [])` for `d[k]`."""
         parts = {"d": place.value.id, "k": place.slice, "made": expression(kind.item, node)}
-        return expression(f"d.{method}(k, made)", node, **parts)
+        return expression("d.setdefault(k, made)", node, **parts)
 
 
 def _made(kind: _Kind, call: Node) -> Node:
@@ -337,59 +327,33 @@ def _made(kind: _Kind, call: Node) -> Node:
     return expression("[*given][-most:]", call, given=given[0], most=expression(kind.most, call))
 
 
-# --- `itemgetter`, `attrgetter` and `methodcaller` as lambdas, `hasattr` as what it is here ------
+# --- `hasattr` of a module as what it is here ----------------------------------------------------
 
 
-_MAKERS = (itemgetter, attrgetter, methodcaller)
-_CONSTANTS = (int, float, complex, str, type(None))
-
-
-def plain_lookups(source: Source) -> Source:
-    """A function with lambdas for getters, and without questions what a module has."""
-    names = outside_names(source.function.__code__)
-    if "hasattr" not in names and not any(_is_meant(source, n) for n in names):
+def answered(source: Source) -> Source:
+    """A function without questions what a module has."""
+    if "hasattr" not in outside_names(source.function.__code__):
         return source
-    tree = copy.deepcopy(source.tree)
-    return replace(source, tree=_PlainLookups(source, bound_names(tree)).visit(tree))
+    answers = _Answers(source, local_names(source.function.__code__))
+    return replace(source, tree=answers.visit(copy.deepcopy(source.tree)))
 
 
-def _is_meant(source: Source, name: str) -> bool:
-    """Whether a name, or an attribute by that name, is a getter or makes one."""
-    value = found(source, name)
-    made = type(value) in _MAKERS or any(value is m for m in _MAKERS)
-    return made or name in ("itemgetter", "attrgetter", "methodcaller")
-
-
-class _PlainLookups(gast.NodeTransformer):  # type: ignore[misc]
-    """Writes the lambdas, and what is known for the questions."""
+class _Answers(gast.NodeTransformer):  # type: ignore[misc]
+    """Writes what is known for the questions."""
 
     def __init__(self, source: Source, bound: Set[str]) -> None:
         self.meaning = functools.partial(meaning, source, bound)
 
     def visit_Call(self, node: Node) -> Node:
-        """`itemgetter(1)`, `hasattr(module, "name")`."""
+        """`hasattr(module, "name")`."""
         self.generic_visit(node)
-        fn = self.meaning(node.func)
-        if not node.args or node.keywords:
+        if self.meaning(node.func) is not builtins.hasattr or len(node.args) != 2:
             return node
-        if fn is builtins.hasattr and len(node.args) == 2:
-            module, name = self.meaning(node.args[0]), getattr(node.args[1], "value", None)
-            if not isinstance(module, types.ModuleType) or not isinstance(name, str):
-                return node
-            there = records.looked_up(module, name) is not records.MISSING
-            return instead(gast.Constant(there, None), node)
-        try:
-            return _getter(fn, [gast.literal_eval(a) for a in node.args], node)
-        except ValueError:
+        module, name = self.meaning(node.args[0]), getattr(node.args[1], "value", None)
+        if not isinstance(module, types.ModuleType) or not isinstance(name, str):
             return node
-
-    def visit_Name(self, node: Node) -> Node:
-        """A name from outside."""
-        value = self.meaning(node)
-        if type(value) not in _MAKERS:
-            return node
-        maker, args = value.__reduce__()
-        return _getter(maker, args, node)
+        there = records.looked_up(module, name) is not records.MISSING
+        return instead(gast.Constant(there, None), node)
 
     def visit_UnaryOp(self, node: Node) -> Node:
         """`not hasattr(module, "name")`."""
@@ -419,17 +383,6 @@ class _PlainLookups(gast.NodeTransformer):  # type: ignore[misc]
         node.test = self.visit(node.test)
         known = _known(node.test) if asked else None
         return None if known is None else node.body if known else node.orelse
-
-
-def _getter(maker: Any, args: Sequence[Any], node: Node) -> Node:
-    """The lambda of a getter of constants, in the place of a node; itself for anything else."""
-    if not any(maker is m for m in _MAKERS) or not all(isinstance(a, _CONSTANTS) for a in args):
-        return node
-    if maker is methodcaller:
-        items = [f"item.{args[0]}({', '.join(map(repr, args[1:]))})"]
-    else:
-        items = [f"item[{a!r}]" if maker is itemgetter else f"item.{a}" for a in args]
-    return instead(expression(f"lambda item: ({', '.join(items)})", node), node)
 
 
 def _known(node: Node) -> bool | None:

@@ -1,9 +1,8 @@
 """The state of one lowering: the block being written, the names in scope, the errors.
 
-A name that an import inside of the function binds stands for what is imported.  So does a name for
-a module: `xp = np`, `xp = cp.get_array_module(x)`.  `module_of` takes the value of an assignment;
-it returns the module that it is, NumPy for either of the modules of arrays: which of them it is
-when the function runs is that of the arrays it is called with.
+A name that an import inside of the function binds stands for what is imported.  What asks for the
+module of some arrays is given NumPy, for either of the modules of arrays: which of them it is when
+the function runs is that of the arrays it is called with.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ T = TypeVar("T")
 
 @frozen
 class Static:
-    """A name bound inside the function, by an import or to a module: its object is known."""
+    """A name that an import inside the function binds: its object is known."""
 
     value: Any
 
@@ -126,7 +125,6 @@ class Builder:
         self.inlining: tuple[Node, ...] = ()
         self.lifted: list[tuple[LocalFunction, Any, Any]] = []  # the recursive ones so far
         self.imports: frozenset[str] = frozenset()
-        self.once: frozenset[str] = frozenset()  # names that one statement binds
 
     # --- writing ---
 
@@ -431,21 +429,10 @@ def check_imported(b: Builder, name: str, node: Node) -> None:
         )  # fmt: skip
 
 
-# --- names of a function for a module: `xp = np`, `xp = cp.get_array_module(x)` ------------------
+# --- modules of arrays: `xp = cp.get_array_module(x)` --------------------------------------------
 
 
-def module_of(b: Builder, value: Node) -> types.ModuleType | None:
-    """The module that an expression gives, None where it gives anything else."""
-    kind = type(value).__name__
-    if kind == "Call":
-        return np if _asks_for_module(b, value.func) else None
-    if kind not in ("Name", "Attribute"):
-        return None
-    found = b.static(value)
-    return found.value if found is not None and isinstance(found.value, types.ModuleType) else None
-
-
-def _asks_for_module(b: Builder, function: Node) -> bool:
+def asks_for_module(b: Builder, function: Node) -> bool:
     """Whether a function answers with the module of its arguments."""
     kind = type(function).__name__
     if kind == "Attribute" and function.attr == "__array_namespace__":

@@ -1,7 +1,7 @@
 """Calls: of functions known by name, of methods, of nested functions (which are inlined).
 
-Some calls stand for others: `accumulate`, `max` and `min` with `key=`, `einsum` of lists,
-`np.ndarray(shape)`, and `np.vectorize(f)`, which is a `functools.partial` of what calls `f` for
+Some calls stand for others: `accumulate`, `max` and `min` with `key=`, `np.ndarray(shape)`,
+and `np.vectorize(f)`, which is a `functools.partial` of what calls `f` for
 every number.
 """
 
@@ -12,7 +12,6 @@ import functools
 import itertools
 import math
 import operator
-import string
 from collections import OrderedDict
 from types import BuiltinMethodType
 from typing import Any
@@ -23,7 +22,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.frontend import closures, local_functions
 from srcdiff.frontend.local_functions import arguments
-from srcdiff.frontend.lower import expressions, iterables, loops
+from srcdiff.frontend.lower import builder, expressions, iterables, loops
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node, Pending, Table
 from srcdiff.frontend.lower.iterables import Element, Sequence, element_rhs
 from srcdiff.frontend.scopes import at, has_star
@@ -55,6 +54,8 @@ def call(b: Builder, node: Node) -> ir.Rhs:
             return _local_call(b, node, meaning)
     if type(func).__name__ == "Lambda":
         return _lambda_call(b, node)
+    if builder.asks_for_module(b, func):
+        return ir.Ref("np", np)
     known = b.static(func)
     if known is not None:
         return _known_call(b, node, known)
@@ -151,7 +152,7 @@ def _local_call(b: Builder, node: Node, meaning: LocalFunction | Pending) -> ir.
     return local_functions.inline(b, node, meaning)
 
 
-# --- calls that stand for others: `accumulate`, `max` and `min` with `key=`, `einsum` of lists ---
+# --- calls that stand for others -----------------------------------------------------------------
 
 
 def _applied(b: Builder, node: Node, fn: Any) -> ir.Rhs | None:
@@ -167,8 +168,6 @@ def _applied(b: Builder, node: Node, fn: Any) -> ir.Rhs | None:
     from_keys = isinstance(fn, BuiltinMethodType) and fn in _FROM_KEYS
     if plain and from_keys and len(node.args) in (1, 2):
         return loops.dict_comprehension(b, iterables.from_keys(b, node))
-    if fn is np.einsum:
-        return _einsum(b, node)
     if fn is np.ndarray and len(node.args) <= 2 and {k.arg for k in node.keywords} <= _OF_EMPTY:
         return ir.Call(np.empty, *arguments(b, (), node), "np.empty")
     if fn is np.vectorize:
@@ -216,19 +215,6 @@ def _with_places(b: Builder, items: Node, node: Node) -> ir.Name:
     return b.temp(ir.Call(list, (b.name(items),), (), "list"), b.loc(node))
 
 
-def _einsum(b: Builder, node: Node) -> ir.Rhs | None:
-    """`np.einsum(x, [0, 1], y, [1, 2], [0, 2])` as `np.einsum("ab,bc->ac", x, y)`."""
-    pairs, out = node.args[: len(node.args) // 2 * 2], node.args[len(node.args) // 2 * 2 :]
-    labels = [_labels(n) for n in (*pairs[1::2], *out)]
-    if not pairs or None in labels:
-        return None
-    count = len(pairs) // 2
-    text = ",".join(map(str, labels[:count])) + "".join(f"->{after}" for after in labels[count:])
-    operands = b.operands(pairs[::2])
-    kwargs = tuple((k.arg, b.atom(k.value)) for k in node.keywords)
-    return ir.Call(np.einsum, (ir.Const(text), *operands), kwargs, "np.einsum")
-
-
 def _vectorize(b: Builder, node: Node) -> ir.Rhs | None:
     """`np.vectorize(f, otypes=[dtype])`."""
     keywords = {k.arg: k.value for k in node.keywords}
@@ -251,16 +237,6 @@ def _only(node: Node) -> tuple[Node] | None:
         return (node.elts[0],)
     value = getattr(node, "value", None)
     return (node,) if isinstance(value, str) and len(value) == 1 else None
-
-
-def _labels(node: Node) -> str | None:
-    """A written list of axes as the letters of subscripts, None for anything else."""
-    if type(node).__name__ not in ("List", "Tuple"):
-        return None
-    values: list[Any] = [getattr(e, "value", None) for e in node.elts]
-    if any(v is not ... and (type(v) is not int or not 0 <= v < 26) for v in values):
-        return None
-    return "".join("..." if v is ... else string.ascii_lowercase[v] for v in values)
 
 
 TABLE: Table = {"Call": call}

@@ -11,7 +11,7 @@ from srcdiff.frontend import closures, local_functions
 from srcdiff.frontend.lower import builder, expressions, jumps, targets
 from srcdiff.frontend.lower.builder import Builder, Node, Pending, Table
 from srcdiff.frontend.scopes import at, imported
-from srcdiff.ir import Assign, Call, Effect, If, Name, Opaque, Ref, Verbatim
+from srcdiff.ir import Assign, Call, Effect, If, Name, Opaque, Verbatim
 from srcdiff.runtime.trees import hook
 
 
@@ -24,13 +24,7 @@ def assign(b: Builder, node: Node) -> None:
         if isinstance(meaning, Pending) and meaning.node is value:
             b.scope[target.id] = local_functions.local_function(b, value, target.id)
             return
-    name = node.targets[0].id if type(node.targets[0]).__name__ == "Name" else ""
-    module = builder.module_of(b, value) if name in b.once and len(node.targets) == 1 else None
-    if module is None:
-        targets.assign(b, node.targets, value, b.loc(node))
-        return
-    b.emit(Assign(b.target(name), Ref(name, module), b.loc(node)))
-    b.scope[name] = builder.Static(module)  # from here on
+    targets.assign(b, node.targets, value, b.loc(node))
 
 
 def augmented(b: Builder, node: Node) -> None:

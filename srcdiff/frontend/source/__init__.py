@@ -2,7 +2,6 @@
 
 Takes a function; gives its tree, its comments and the objects that its names mean (`Source`).
 
-parse         the tree of a function, from the text that is found
-locate        the lines of a function in its file or at the prompt, and its `def` or `lambda`
-code_objects  what a text compiles to, and whether two functions compute the same
+parse   the tree of a function, from the text that is found
+locate  the lines of a function in its file or at the prompt, and its `def` or `lambda`
 """

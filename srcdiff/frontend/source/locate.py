@@ -1,29 +1,25 @@
 """Finds where a function stands: the lines of its file, and its `def` or `lambda` in them.
 
+A definition counts only if it compiles to the code that the function has: code objects are compared
+by what they compute.
 What was typed at a prompt is in no file: before Python 3.13 only the history of `readline` has it.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
+import dis
 import functools
 import inspect
 import linecache
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from srcdiff import texts
 from srcdiff.errors import TransformError
-from srcdiff.frontend.source.code_objects import (
-    alike,
-    all_codes,
-    compiled,
-    future_flags,
-    nodes_of,
-    same_code,
-)
 from srcdiff.ir import Loc
 
 _PROMPTS = ("<stdin>", "<console>")
@@ -136,7 +132,7 @@ def definition(function: types.FunctionType, lines: tuple[str, ...]) -> Node:
         nodes = _index(text).get(code.co_firstlineno, ())
         known = compiled(text, future_flags(code))
     except SyntaxError:
-        return _one(function, _in_block(lines, code), text)
+        raise _stale(function) from None
     if not any(c.co_firstlineno == code.co_firstlineno for c in alike(code, known)):
         nodes = tuple(n for c in alike(code, known) for n in _index(text)[c.co_firstlineno])
     return _one(function, nodes, text)
@@ -204,29 +200,14 @@ def _end(lines: tuple[str, ...], first: int) -> int:
 
 
 def _one(function: types.FunctionType, nodes: tuple[Node, ...], text: str) -> Node:
-    """The node among some that a function was compiled from."""
-    same = [n for n in nodes if _fits(n, function.__code__)]
+    """The node among some that a function was compiled from: of several lambdas one of its code."""
+    code = function.__code__
+    same = [n for n in nodes if _fits(n, code)]
+    if len(same) > 1:
+        same = [n for n in same if any(same_code(c, code) for c in _codes(n, text))]
     if not same:
         raise _stale(function)
-    return same[0] if len(same) == 1 else _told_apart(function, same, text)
-
-
-def _in_block(lines: tuple[str, ...], code: types.CodeType) -> tuple[Node, ...]:
-    """The functions on a line of a file that as a whole is no Python (notebook magics)."""
-    first = code.co_firstlineno
-    block = inspect.getblock(list(lines[first - 1 :]))
-    indent = len(block[0]) - len(block[0].lstrip()) if block else 0
-    text = ("if 1:\n" if indent else "") + "".join(block)
-    try:
-        tree = ast.parse(text)
-        known = compiled(text, future_flags(code))
-    except SyntaxError:
-        return ()
-    if not code.co_freevars and not alike(code, known):
-        return ()
-    ast.increment_lineno(tree, first - 1 - (1 if indent else 0))
-    found = [n for n in ast.walk(tree) if isinstance(n, _MADE)]
-    return tuple(n for n in found if _first_line(n) == first)
+    return same[0]
 
 
 def _fits(node: Node, code: types.CodeType) -> bool:
@@ -238,49 +219,6 @@ def _fits(node: Node, code: types.CodeType) -> bool:
         return False
     lines = [line for *_, line in code.co_lines() if line]
     return bool(max(lines, default=0) - code.co_firstlineno <= node.end_lineno - _first_line(node))
-
-
-# --- several lambdas on one line ---------------------------------------------------------------
-
-
-def _told_apart(function: types.FunctionType, nodes: list[Node], text: str) -> Node:
-    """The lambda of a line that a function is: by its columns, else by its code."""
-    code = function.__code__
-    same = [n for n in nodes if any(same_code(c, code) for c in _codes(n, text))]
-    if len({ast.dump(n) for n in same}) == 1:
-        return same[0]
-    by_column = _by_columns(code, same)
-    if by_column is not None:
-        return by_column
-    raise TransformError(
-        "there are several lambdas on this line, and nothing tells which one is meant",
-        Loc(code.co_filename, code.co_firstlineno, nodes[0].col_offset + 1),
-        "Put each lambda on a line of its own, or write a `def`.",
-    )
-
-
-def _by_columns(code: types.CodeType, nodes: list[Node]) -> Node | None:
-    """The innermost lambda whose body holds every column that the code names (Python 3.11)."""
-    positions = getattr(code, "co_positions", None)
-    if positions is None:
-        return None
-    spans = [p for p in positions() if None not in p and p[2] != p[3]]
-    if not spans:
-        return None
-    inside = [n for n in nodes if all(_within(p, n.body) for p in spans)]
-    return min(inside, key=_size, default=None)
-
-
-def _within(span: tuple[int, int, int, int], node: Node) -> bool:
-    """Whether a position (line, end line, column, end column) lies in a node."""
-    start, end = (span[0], span[2]), (span[1], span[3])
-    first, last = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
-    return first <= start and end <= last
-
-
-def _size(node: Node) -> tuple[int, int]:
-    """An order of nested nodes, inner ones first."""
-    return node.end_lineno - node.lineno, node.end_col_offset - node.col_offset
 
 
 _MARK = 1_000_000
@@ -298,3 +236,117 @@ def _codes(node: Node, text: str) -> list[types.CodeType]:
 
 def _place(node: Node) -> tuple[int, int]:
     return node.lineno, node.col_offset
+
+
+# --- code objects: those that a text compiles to, and whether two of them compute the same -------
+
+
+_FLAGS = [getattr(__future__, name).compiler_flag for name in __future__.all_feature_names]
+
+
+def future_flags(code: types.CodeType) -> int:
+    """The `from __future__ import` features that a code object was compiled with."""
+    return sum(flag for flag in _FLAGS if code.co_flags & flag)
+
+
+@functools.lru_cache(maxsize=16)
+def compiled(text: str, flags: int) -> tuple[types.CodeType, ...]:
+    """Every code object of a text, which may be a notebook cell that awaits something.
+
+    Raises:
+        SyntaxError: the text is no Python.
+    """
+    flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    return tuple(all_codes(compile(text, "<text>", "exec", flags, dont_inherit=True)))
+
+
+def nodes_of(tree: Any) -> list[Any]:
+    """Every node of a tree, outer ones first, as `ast.walk` gives them in a third of the time."""
+    found = [tree]
+    for node in found:
+        for value in node.__dict__.values():
+            if type(value) not in _LEAVES:
+                inside = value if type(value) is list else (value,)
+                found += [n for n in inside if isinstance(n, ast.AST)]
+    return found
+
+
+_LEAVES = frozenset((int, str, type(None)))
+
+
+def all_codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """A code object and all that it holds."""
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            yield from all_codes(const)
+
+
+def alike(code: types.CodeType, known: Iterable[types.CodeType]) -> list[types.CodeType]:
+    """Those of some code objects that compute the same under the same name."""
+    same = [c for c in known if c.co_name == code.co_name]
+    rewritten = any(name.startswith("@") for name in code.co_names)
+    return [c for c in same if (_is_part(c, code) if rewritten else same_code(c, code))]
+
+
+def _is_part(code: types.CodeType, whole: types.CodeType) -> bool:
+    """Whether a code object may have become another one by what pytest does to `assert`."""
+    return set(code.co_names) <= set(whole.co_names) and code.co_firstlineno == whole.co_firstlineno
+
+
+def same_code(a: types.CodeType, b: types.CodeType) -> bool:
+    """Whether two code objects compute the same, wherever they stand.
+
+    Instructions are compared by what they do: how `np.sin(x)` is called depends on whether `np` is
+    imported in the same text, of which a front end may have compiled only a part.
+    """
+    if a == b:
+        return True
+    names = ("co_varnames", "co_freevars", "co_cellvars", "co_argcount", "co_kwonlyargcount")
+    if any(getattr(a, n) != getattr(b, n) for n in names):
+        return False
+    one, two = _steps(a), _steps(b)
+    return len(one) == len(two) and all(
+        a[0] == b[0] and _same(a[1], b[1]) for a, b in zip(one, two)
+    )
+
+
+_JUMPS = frozenset((*dis.hasjrel, *dis.hasjabs))
+_QUIET = frozenset({"CACHE", "EXTENDED_ARG", "NOP", "PRECALL", "PUSH_NULL", "RESUME"})
+_ALIKE = {"LOAD_METHOD": "LOAD_ATTR", "CALL_METHOD": "CALL_FUNCTION"}
+
+
+def _steps(code: types.CodeType) -> list[tuple[str, Any]]:
+    """The instructions of a code object with their operands; where jumps lead is left out."""
+    return [
+        (_ALIKE.get(i.opname, i.opname), None if i.opcode in _JUMPS else i.argval)
+        for i in dis.get_instructions(code)
+        if i.opname not in _QUIET
+    ]
+
+
+def is_only_filled(name: str, codes: Iterable[types.CodeType]) -> bool:
+    """Whether code does nothing with a variable but append to it, or to what it has at a key."""
+    found = [_is_filled(steps, k) for c in codes for steps in [_steps(c)]
+             for k, (op, value) in enumerate(steps) if value == name and op in _READS]  # fmt: skip
+    return bool(found) and all(found)
+
+
+def _is_filled(steps: list[tuple[str, Any]], k: int) -> bool:
+    """Whether what an instruction loads is only appended to."""
+    k += 1
+    while [op for op, _ in steps[k : k + 2]] == ["LOAD_CONST", "BINARY_SUBSCR"]:
+        k += 2
+    return steps[k : k + 1] in ([("LOAD_ATTR", "append")], [("LOAD_ATTR", "extend")])
+
+
+_READS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"})
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two operands are the same (1 and 1.0, 0.0 and -0.0 are not)."""
+    if isinstance(a, types.CodeType) and isinstance(b, types.CodeType):
+        return same_code(a, b)
+    if isinstance(a, frozenset) and isinstance(b, frozenset):
+        return sorted(map(repr, a)) == sorted(map(repr, b))
+    return type(a) is type(b) and repr(a) == repr(b)

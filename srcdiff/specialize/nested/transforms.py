@@ -123,20 +123,7 @@ def with_copies_of_now(function: ir.Function, params: Mapping[str, ir.Kind]) -> 
         plain = isinstance(kind, ir.Array) and not kind.maybe_scalar
         return ir.Call(ir.Method("copy") if plain else trees.kept, (name,))
 
-    return _each(_without_aliases(function, copy), copy)
-
-
-def _without_aliases(function: ir.Function, change: Callable[[ir.Atom], ir.Rhs]) -> ir.Function:
-    """The function without names for what stays as it is, where both names are bound once."""
-    count = ir.binding_counts(function, function.params, True)
-    same: dict[str, str] = {}
-    for stmt in ir.assignments(function):
-        if is_op(stmt.rhs, Op.AS_NOW):
-            rhs = change(stmt.rhs.args[0])
-            if isinstance(rhs, ir.Name) and count[stmt.target.id] == count.get(rhs.id) == 1:
-                same[stmt.target.id] = same.get(rhs.id, rhs.id)
-    body = ir.rename(ir.without(function.body, same.keys()), same)
-    return ir.rebuilt(function, body=body)
+    return _each(function, copy)
 
 
 def _each(function: ir.Function, change: Callable[[ir.Atom], ir.Rhs]) -> ir.Function:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 
 from srcdiff import ir
 from srcdiff.errors import TransformError, refused
+from srcdiff.frontend.signatures import dict_display
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.primitives.operation import op_of
@@ -210,12 +211,7 @@ class _Pending:
 
     def stmt(self) -> ir.Stmt:
         """The statement that makes it."""
-        return replace(self.made, rhs=_dict(self.values.items()))
-
-
-def _dict(values: Iterable[tuple[str, ir.Atom]]) -> ir.Call:
-    """A display of names and values."""
-    return ir.Call(ir.make_dict, tuple(a for k, v in values for a in (ir.Const(k), v)))
+        return replace(self.made, rhs=dict_display(self.values.items()))
 
 
 def _with_fields(stmt: ir.Stmt, names: Container[str]) -> ir.Stmt:
@@ -226,4 +222,4 @@ def _with_fields(stmt: ir.Stmt, names: Container[str]) -> ir.Stmt:
         return stmt
     if stmt.target.id not in names:
         return stmt
-    return replace(stmt, rhs=_dict(zip(fields, call.args, strict=True)))
+    return replace(stmt, rhs=dict_display(zip(fields, call.args, strict=True)))

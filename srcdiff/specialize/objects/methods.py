@@ -14,11 +14,9 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Set
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analysis.links import groups
 from srcdiff.analysis.liveness import Order
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.errors import refused
@@ -41,16 +39,15 @@ def check_property(function: ir.Function, kinds: ir.Kinds, kind: ir.Kind, name: 
     """
     mine = {None, *ir.classes_in(kind)}
     memory = PointsTo.of(function, kinds)
-    same = groups(k for k in (*memory.links, *memory.marks) if not _is_of_object(k.stmt, kinds))
-    stmts, whole = ir.walk(function), {n for n in kinds if ir.class_of(kinds[n]) is not None}
-    changed = memory.written.union(k.source for k in memory.marks)
-    stored = {same.of(n) for n in changed if n not in whole}
+    written = memory.written.union(k.source for k in memory.marks)
+    changed = {memory.near.of(n) for n in written if ir.class_of(kinds.get(n)) is None}
+    order, stmts = Order(function), ir.walk(function)
     for stmt in stmts:
         base, attr = _attribute(stmt)
-        read = ir.writes(stmt) if attr and ir.class_of(kinds.get(base)) in mine else ()
-        if any(same.of(n) in stored for n in (*read, *_given(stmt, mine, kinds))):
-            _refuse(name, "or something that its object has, is written into", stmt)
-    order, reads = Order(function), [s for s in stmts if _attribute(s)[1] == name]
+        if attr and ir.class_of(kinds.get(base)) in mine:
+            if any(memory.near.of(n) in changed for n in (base, *ir.writes(stmt))):
+                _refuse(name, "or something that its object has, is written into", stmt)
+    reads = [s for s in stmts if _attribute(s)[1] == name]
     for stmt, atom, _ in stores(function.body):
         if ir.class_of(atom_kind(atom, kinds)) in mine:
             if any(_may_change(stmt, atom, read, order) for read in reads):
@@ -68,26 +65,6 @@ def _may_change(store: ir.Stmt, base: ir.Atom, read: ir.Stmt, order: Order) -> b
 
 def _refuse(name: str, what: str, stmt: ir.Stmt) -> None:
     raise refused("objects.cached_property", stmt.loc, name=name, what=what)
-
-
-def _is_of_object(stmt: ir.Stmt, kinds: ir.Kinds) -> bool:
-    """Whether a statement links an object and what its attributes are."""
-    call = ir.call_of(stmt)
-    if call is None or not call.args:
-        return False
-    base = call.args[0]
-    known = isinstance(base, ir.Name) and ir.class_of(kinds.get(base.id)) is not None
-    return is_op(call, Op.SET_ATTR) or isinstance(call.fn, type) or known
-
-
-def _given(stmt: ir.Stmt, mine: Set[type | None], kinds: ir.Kinds) -> tuple[str, ...]:
-    """The names of what a statement puts into an object of some classes."""
-    call = ir.call_of(stmt)
-    if is_op(call, Op.SET_ATTR):
-        known = ir.class_of(atom_kind(call.args[0], kinds)) in mine
-        return ir.names(call.args[1]) if known else ()
-    made = ir.callee_of(stmt)
-    return ir.names(call) if made is not None and any(made is cls for cls in mine) else ()
 
 
 def _attribute(stmt: ir.Stmt) -> tuple[str, str]:

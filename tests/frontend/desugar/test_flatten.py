@@ -345,7 +345,7 @@ def test_ten_thousand_steps_through_grad(monkeypatch, rate):
             super().__init__(*args)
             made.append(self)
 
-    monkeypatch.setattr("srcdiff.frontend.desugar.checkpoint_loops.Slots", Counted)
+    monkeypatch.setattr("srcdiff.frontend.desugar.flatten.Slots", Counted)
     n = 10_000
     found = srcdiff.grad(lambda x: decay(x, rate, n))(1.0)
     (held,) = made
