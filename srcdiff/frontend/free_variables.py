@@ -20,8 +20,6 @@ from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import replace
 from srcdiff.runtime.service import is_derivative
 
-# --- in lowered functions ------------------------------------------------------------------------
-
 
 def with_parameters(function: ir.Function, origin: WithFree) -> ir.Function:
     """A lowered function with the variables as parameters."""

@@ -111,9 +111,6 @@ def is_host_call(fn: Any, args: Args, result: ir.Kind) -> bool:
     return not any(map(may_be_device, args)) and not may_be_device(result)
 
 
-# --- the kind of a call's result: containers and helpers here, shapes beside, all others probed --
-
-
 _ANY_INT = (Op.ALLCLOSE, Op.LINALG_MATRIX_POWER, Op.PAD, Op.POLYVAL, Op.ROLL)
 """The value of an integer operand has no part in the rank of the result."""
 _LOOK_INTO = (Op.ENUMERATE, Op.GETITEM, Op.LEN, Op.RANGE, Op.REVERSED, Op.SETITEM)

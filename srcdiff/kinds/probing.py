@@ -107,9 +107,6 @@ def _filled(kind: ir.Array, path: tuple[int, ...], lengths: Lengths, fill: float
     return result
 
 
-# --- the kind of a result, found by calling the function on tiny stand-ins for its operands ------
-
-
 FIRST = (5, 7, 11, 13, 17, 19, 23, 29)
 SECOND = (23, 21, 18, 16, 14, 12, 9, 6)  # in falling order: a length may be the least of two
 

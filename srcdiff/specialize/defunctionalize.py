@@ -8,7 +8,6 @@ they are in generated code.  The invariant: nothing unknown may call a function 
 
 from __future__ import annotations
 
-import itertools
 import operator
 import types
 from collections.abc import Container, Iterator, Mapping
@@ -19,7 +18,6 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.errors import refused
 from srcdiff.frontend.closures import Closure, free
-from srcdiff.ir.disjoint import Disjoint
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.operation import op_of
@@ -30,9 +28,9 @@ _PLAIN = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type)
 """The types of functions that are equal to themselves alone."""
 
 
-def plain(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
+def plain(function: ir.Function) -> ir.Function:
     """The function with strings and tuples for the functions that it makes."""
-    layout = _Layout(function, kinds)
+    layout = _Layout(function)
 
     def one(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         call = ir.call_of(stmt)
@@ -47,47 +45,30 @@ def plain(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
 
 
 class _Layout:
-    """How the functions of each site are written as data: alike where they may meet."""
+    """How the functions of the sites of a function are written as data: all of them alike.
 
-    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
+    Where none captures anything the name is enough; it is needed where there are several.
+    """
+
+    def __init__(self, function: ir.Function) -> None:
         self.device = function.target.on_device
         self.fresh = ir.Fresh(ir.all_names(function))
-        made = map(site_of, ir.assignments(function))
-        sites, met = {id(s): s for s in made if s is not None}, Disjoint[int]()
-        for meeting in (m for kind in kinds.values() for m in _meetings(kind)):
-            for one, other in itertools.pairwise(id(f) for f in meeting if id(f) in sites):
-                met.join(one, other)
-        self.group = {
-            key: [s for k, s in sites.items() if met.find(k) == met.find(key)] for key in sites
-        }
-        self.tags: dict[int, str] = {}  # a name for each that no other has which it may meet
-        for key, site in sites.items():
-            taken = {self.tags.get(id(s)) for s in self.group[key]}
-            names = (f"{site.name}_{k}" if k else site.name for k in itertools.count())
-            self.tags[key] = next(n for n in names if n not in taken)
-
-    def bare(self, site: ir.Site) -> bool:
-        """Whether nothing is captured in the group of a site: then the name is enough."""
-        return not any(s.values for s in self.group[id(site)])
-
-    def tagged(self, site: ir.Site) -> bool:
-        """Whether the name is needed."""
-        return self.bare(site) or len(self.group[id(site)]) > 1
+        sites = [s for s in map(site_of, ir.assignments(function)) if s is not None]
+        self.bare = not any(s.values for s in sites)
+        name = ir.Fresh()
+        self.tags = {key: name(s.name).id for key, s in {id(s): s for s in sites}.items()}
+        self.tagged = self.bare or len(self.tags) > 1
 
     def made(self, call: ir.Call) -> ir.Rhs:
         """A function as data."""
-        site = _value(call.args[0])
-        tag = ir.Const(self.tags[id(site)])
-        if self.bare(site):
-            return tag
-        return ir.Tup(((tag,) if self.tagged(site) else ()) + call.args[1:])
+        tag = ir.Const(self.tags[id(_value(call.args[0]))])
+        return tag if self.bare else ir.Tup((tag,) * self.tagged + call.args[1:])
 
     def item(self, call: ir.Call) -> ir.Call:
         """What a function captures."""
-        fn, site, k = call.args
+        fn, _, k = call.args
         assert isinstance(k, ir.Const)
-        place = k.value + (1 if self.tagged(_value(site)) else 0)
-        return ir.Call(operator.getitem, (fn, ir.Const(place)))
+        return ir.Call(operator.getitem, (fn, ir.Const(k.value + self.tagged)))
 
     def test(self, stmt: ir.Assign, call: ir.Call) -> ir.Block:
         """Whether a function is a known one."""
@@ -100,7 +81,7 @@ class _Layout:
             same = operator.eq if by_value else operator.is_
             return (replace(stmt, rhs=ir.Call(same, (fn, other))),)
         tag = ir.Const(self.tags[id(site)])
-        if self.bare(site):
+        if self.bare:
             return (replace(stmt, rhs=ir.Call(operator.eq, (fn, tag))),)
         first = self.fresh()
         return (
@@ -287,6 +268,8 @@ def _choice(stmt: ir.Stmt, kinds: ir.Kinds, fresh: ir.Fresh) -> ir.Stmt | ir.Blo
         choices = known_choices(kinds.get(call.fn.id))
         data = all(not isinstance(f, ir.Site) or f.values is not None for f in choices)
         if choices and data and all(k is not None for k, _ in call.kwargs):
+            # What is behind the others is data: only that is looked into.
+            choices = tuple(sorted(choices, key=lambda f: isinstance(f, ir.Site)))
             return _tested(stmt, call, call.fn, choices, fresh)
     return stmt
 

@@ -142,9 +142,6 @@ def _written(stmt: ir.Stmt) -> tuple[str, ...]:
     return written_into(stmt)
 
 
-# --- replace calls of Python functions by their bodies -------------------------------------------
-
-
 _T = TypeVar("_T")
 _DEEP = 60
 """How many calls may be inlined into each other."""

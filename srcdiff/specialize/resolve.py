@@ -87,9 +87,6 @@ def refuse_strange(call: ir.Call, loc: ir.Loc, function: ir.Function, kinds: ir.
     raise InternalError("a call with a rule counts as one of which nothing is known", call)
 
 
-# --- callees that the source does not name: parameters, elements of tables, functions made here --
-
-
 Attributes = frozenset[tuple[type, str]]
 Step = Function[[ir.Function], ir.Function]
 
@@ -154,7 +151,7 @@ class _Rounds:
             kinds = infer(function, self.params)
             _refuse_open(function, kinds)
             check_data(function, kinds)
-            function = plain(function, kinds)
+            function = plain(function)
         self.check_assumed(function)
         _refuse_closures(function)
         return function

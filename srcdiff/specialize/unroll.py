@@ -189,9 +189,6 @@ class Names:
         return None if found is None else len(found)
 
 
-# --- what is known of the values of a function, and loops over objects of several kinds ----------
-
-
 _NOTHING: ir.Kinds = {}
 
 

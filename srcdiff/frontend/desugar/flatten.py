@@ -163,9 +163,6 @@ def _with_plain_arguments(call: Node, work: _Flatten) -> tuple[list[Node], Node]
     return before, new
 
 
-# --- statements that are others in disguise: `with np.errstate(...)`, `match`, `try` -------------
-
-
 _BLOCKS = ("body", "orelse")
 _DISGUISED = frozenset(("With", "Match", "Try"))
 _JUMPS = ("Return", "Break", "Continue")

@@ -52,9 +52,6 @@ def _first_parameter(b: Builder) -> Node | None:
     return gast.Name(names[0], gast.Load(), None, None) if names else None
 
 
-# --- expressions: names, literals, operators, attributes, subscripts, displays -------------------
-
-
 BINARY = {
     "Add": "+", "Sub": "-", "Mult": "*", "MatMult": "@", "Div": "/", "Mod": "%", "Pow": "**",
     "LShift": "<<", "RShift": ">>", "BitOr": "|", "BitXor": "^", "BitAnd": "&", "FloorDiv": "//",

@@ -91,9 +91,6 @@ def _is_ready(b: Builder, function: Node) -> bool:
     return kind in ("Name", "Attribute") and b.static(function) is not None
 
 
-# --- what can be iterated: `range`, sequences, `zip`, `enumerate`, `reversed`, dicts -------------
-
-
 _ONE, _ZERO, _BACK = Const(1), Const(0), Const(-1)
 
 # An item: how to compute it, or a tuple of such.

@@ -20,15 +20,18 @@ from srcdiff.frontend.lower.iterables import (
     Element,
     Enumerated,
     Items,
+    Mapped,
     Range,
     Reverse,
     Sequence,
+    Zipped,
     element_rhs,
     header,
     loop_items,
 )
 from srcdiff.frontend.lower.targets import refuse_target, store
 from srcdiff.frontend.scopes import has_star, scan_nodes
+from srcdiff.ir.frozen import replace
 
 _GROWS = frozenset(
     ("append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort")
@@ -311,8 +314,7 @@ def folded(
         step = iterables.call_of(b, function, names, node)
     over = iterables.items_of(b, items, frozenset(), nested=start is None)
     if start is None:
-        if not isinstance(over, Sequence):  # taking an item that there is not is an error
-            over = Sequence(listed(b, over, lambda e: element_rhs(b, e, node), node))
+        over = _indexed(b, over, loc)
         b.emit(ir.Assign(total, element_rhs(b, over.at(b, ir.Const(0), loc), node), loc))
     else:
         b.emit(ir.Assign(total, b.rhs(start), loc))
@@ -329,6 +331,22 @@ def folded(
 
     loop_through(b, over, body, loc, start=int(start is None))
     return values
+
+
+def _indexed(b: Builder, over: Items, loc: ir.Loc) -> Items:
+    """The same items, where taking one that there is not is an error, in ranges as well."""
+    if isinstance(over, Range):
+        return Sequence(b.temp(ir.Call(range, over.args, text="range"), loc))
+    if isinstance(over, Reverse):
+        whole = _indexed(b, over.inner, loc)
+        assert isinstance(whole, Sequence)
+        backwards = ir.Slice(ir.NONE, ir.NONE, ir.Const(-1))
+        return Sequence(b.temp(ir.Call(operator.getitem, (whole.base, backwards)), loc))
+    if isinstance(over, Zipped):
+        return replace(over, parts=tuple(_indexed(b, p, loc) for p in over.parts))
+    if isinstance(over, (Enumerated, Mapped)):
+        return replace(over, inner=_indexed(b, over.inner, loc))  # type: ignore[arg-type]
+    return over
 
 
 def listed(b: Builder, items: Items, value: Callable[[Element], ir.Rhs], node: Node) -> ir.Name:

@@ -39,9 +39,6 @@ def rest_of(b: Builder, base: ir.Atom, ends: tuple[int, int], loc: ir.Loc) -> ir
     return ir.Call(list, (between,), text="list")
 
 
-# --- what can stand left of `=`: names, subscripts, tuples of those ------------------------------
-
-
 def assign(b: Builder, targets: Sequence[Node], value: Node, loc: ir.Loc) -> None:
     """`a = b = value`."""
     if len(targets) == 1:

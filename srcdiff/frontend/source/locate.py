@@ -48,9 +48,6 @@ def _makes(text: str, code: types.CodeType) -> bool:
         return False
 
 
-# --- finds where a function stands: the lines of its file, and its `def` or `lambda` in them -----
-
-
 Node = Any
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -139,9 +139,6 @@ class InTurn(Unroller):
         return None
 
 
-# --- methods, properties, operators and constructors of objects, as calls of plain functions -----
-
-
 _COMPARE = (Op.LT, Op.LE, Op.GT, Op.GE, Op.EQ, Op.NE)
 _BINARY = (
     Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MATMUL, Op.POW, Op.MOD, Op.FLOORDIV, Op.AND, Op.OR, Op.XOR,

@@ -85,9 +85,6 @@ def _repeated(stmt: ir.Stmt, defined: Counter[str]) -> str | None:
     return stmt.rhs.id if once else None
 
 
-# --- objects taken apart: every attribute that a function reads or stores is a variable ----------
-
-
 @frozen
 class Fields:
     """What became of the parameters: the old ones, and where each new one leads.
