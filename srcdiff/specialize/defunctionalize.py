@@ -45,24 +45,24 @@ def plain(function: ir.Function) -> ir.Function:
 
 
 class _Layout:
-    """How the functions of the sites of a function are written as data: all of them alike.
+    """How the functions of the sites of a function are written as data.
 
-    Where none captures anything the name is enough; it is needed where there are several.
+    The name is enough for one that captures nothing; others need it where there are several.
     """
 
     def __init__(self, function: ir.Function) -> None:
         self.device = function.target.on_device
-        self.fresh = ir.Fresh(ir.all_names(function))
-        sites = [s for s in map(site_of, ir.assignments(function)) if s is not None]
-        self.bare = not any(s.values for s in sites)
-        name = ir.Fresh()
-        self.tags = {key: name(s.name).id for key, s in {id(s): s for s in sites}.items()}
-        self.tagged = self.bare or len(self.tags) > 1
+        self.fresh, name = ir.Fresh(ir.all_names(function)), ir.Fresh()
+        made = (s for s in map(site_of, ir.assignments(function)) if s is not None)
+        sites = {id(s): s for s in made}
+        self.tags = {key: ir.Const(name(s.name).id) for key, s in sites.items()}
+        self.tagged = sum(bool(s.values) for s in sites.values()) > 1
 
     def made(self, call: ir.Call) -> ir.Rhs:
         """A function as data."""
-        tag = ir.Const(self.tags[id(_value(call.args[0]))])
-        return tag if self.bare else ir.Tup((tag,) * self.tagged + call.args[1:])
+        site = _value(call.args[0])
+        tag = self.tags[id(site)]
+        return ir.Tup((tag,) * self.tagged + call.args[1:]) if site.values else tag
 
     def item(self, call: ir.Call) -> ir.Call:
         """What a function captures."""
@@ -80,8 +80,8 @@ class _Layout:
             by_value = type(site) in _PLAIN and not self.device
             same = operator.eq if by_value else operator.is_
             return (replace(stmt, rhs=ir.Call(same, (fn, other))),)
-        tag = ir.Const(self.tags[id(site)])
-        if self.bare:
+        tag = self.tags[id(site)]
+        if not site.values:
             return (replace(stmt, rhs=ir.Call(operator.eq, (fn, tag))),)
         first = self.fresh()
         return (
@@ -268,10 +268,15 @@ def _choice(stmt: ir.Stmt, kinds: ir.Kinds, fresh: ir.Fresh) -> ir.Stmt | ir.Blo
         choices = known_choices(kinds.get(call.fn.id))
         data = all(not isinstance(f, ir.Site) or f.values is not None for f in choices)
         if choices and data and all(k is not None for k, _ in call.kwargs):
-            # What is behind the others is data: only that is looked into.
-            choices = tuple(sorted(choices, key=lambda f: isinstance(f, ir.Site)))
+            # Those that capture something come last: no other data can be looked into.
+            choices = tuple(sorted(choices, key=_captures))
             return _tested(stmt, call, call.fn, choices, fresh)
     return stmt
+
+
+def _captures(value: Any) -> bool:
+    """Whether a function is made by the program, with values that it captures."""
+    return isinstance(value, ir.Site) and bool(value.values)
 
 
 def _tested(

@@ -93,16 +93,10 @@ def _stale(function: types.FunctionType) -> TransformError:
 
 
 @functools.lru_cache(maxsize=16)
-def _file_tree(text: str) -> ast.Module:
-    """The syntax tree of a file (never changed by us, so it can be kept)."""
-    return ast.parse(text)
-
-
-@functools.lru_cache(maxsize=16)
 def _index(text: str) -> Mapping[int, tuple[Node, ...]]:
     """The functions and lambdas of a file by their first line, decorators included."""
     found: dict[int, list[Node]] = {}
-    for node in nodes_of(_file_tree(text)):
+    for node in nodes_of(ast.parse(text)):
         if isinstance(node, _MADE):
             found.setdefault(_first_line(node), []).append(node)
     return {line: tuple(nodes) for line, nodes in found.items()}

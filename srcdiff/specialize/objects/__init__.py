@@ -10,6 +10,5 @@ construct: what a call of a class makes: `__init__`, `replace`, copies, named tu
 reflection: `isinstance`, `getattr`, `hasattr`, answered by the kinds; `vars` refused.
 places: which variables name an object, and who else holds it when something is stored.
 scalar_replacement: attributes become variables; what must stay whole is found by attempts.
-variables: the names of these variables, and objects made where they are used as a whole.
 boxes: objects out of containers that are stored into, as dicts.
 """
