@@ -452,13 +452,3 @@ def _outer(b: Builder, node: Node) -> object:
         return None
     b.resolve(node.id, node)
     return b.source.namespace.resolve(node.id)
-
-
-def check_compared(b: Builder, operands: tuple[ir.Atom, ...], node: Node) -> None:
-    """Refuse a comparison with NumPy or CuPy, which are one to the compiler."""
-    known = any(isinstance(a, ir.Ref) and a.value is np for a in operands)
-    if known and ir.Const(None) not in operands:
-        b.refuse(
-            node, "the module of arrays is compared: NumPy and CuPy are one here",
-            "Decide outside of the function, and pass it as an argument.",
-        )  # fmt: skip

@@ -6,11 +6,8 @@ computes.
 
 from __future__ import annotations
 
-import itertools
 import operator
 from collections.abc import Callable
-
-import gast
 
 from srcdiff import ir
 from srcdiff.frontend.local_functions import settled
@@ -33,10 +30,6 @@ from srcdiff.frontend.lower.targets import refuse_target, store
 from srcdiff.frontend.scopes import has_star, scan_nodes
 from srcdiff.ir.frozen import replace
 
-_GROWS = frozenset(
-    ("append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort")
-)  # fmt: skip
-
 
 def for_(b: Builder, node: Node) -> ir.Name | None:
     """A `for` statement without its `else`; gives the flag that its `break` sets."""
@@ -44,7 +37,6 @@ def for_(b: Builder, node: Node) -> ir.Name | None:
     # A nested function that is called in the body may bind some by `nonlocal`.
     own = {*scan_nodes([node.target, *node.body]).bound, *b.rebinding}
     bound = frozenset(map(b.ir_name, own))
-    _refuse_growth(b, node)
     items = loop_items(b, node.target, node.iter, bound)
     frame = _enter(b, node)
     loop_over(b, node.target, items, lambda: _body(b, node.body, frame), frame.stop, loc)
@@ -153,20 +145,6 @@ def bind(b: Builder, target: Node, element: Element, loc: ir.Loc) -> None:
     if kind == "Attribute":
         refuse_target(b, target)
     store(b, target, element_rhs(b, element, target), loc)
-
-
-def _refuse_growth(b: Builder, node: Node) -> None:
-    """Refuse a loop over a list that its body changes in length."""
-    if type(node.iter).__name__ != "Name":
-        return
-    for found in itertools.chain.from_iterable(map(gast.walk, node.body)):
-        func: Node = getattr(found, "func", None)
-        grows = getattr(func, "attr", None) in _GROWS
-        if grows and getattr(func.value, "id", None) == node.iter.id:
-            b.refuse(
-                found, f"`{node.iter.id}` is changed while a loop runs over it",
-                "Loop over a copy, or by index.",
-            )  # fmt: skip
 
 
 TABLE: Table = {"For": for_, "While": while_}

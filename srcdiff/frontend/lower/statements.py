@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import gast
 
 from srcdiff.frontend import closures, local_functions
-from srcdiff.frontend.lower import builder, expressions, jumps, targets
+from srcdiff.frontend.lower import builder, expressions, jumps, purity, targets
 from srcdiff.frontend.lower.builder import Builder, Node, Pending, Table
 from srcdiff.frontend.scopes import at, imported
 from srcdiff.ir import Assign, Call, Effect, If, Name, Opaque, Verbatim
@@ -65,8 +65,6 @@ def pass_(b: Builder, node: Node) -> None:
 
 def assertion(b: Builder, node: Node) -> None:
     """`assert test, message`: kept as text."""
-    from srcdiff.frontend.lower import purity
-
     test = purity.held(b, node.test)
     if test is not node.test:
         node = b.new(at(gast.Assert(test, node.msg), node))
