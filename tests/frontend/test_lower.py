@@ -45,7 +45,6 @@ STATEMENTS = {
     "generator keyword": ("y = sorted(xs, key=(v for v in xs))", 1, 20, "generator"),
     "generator loop": ("for v in (w for w in xs):\n    pass", 1, 10, "generator"),
     "generator kept": ("y = (v for v in xs)\nfor v in y:\n    pass", 1, 5, "generator"),
-    "grown list": ("for v in xs:\n    if v:\n        xs.append(v)", 3, 9, "`xs` is changed"),
     "zip strict": ("for v, w in zip(xs, xs, strict=x):\n    pass", 1, 13, "strict"),
     "reversed zip": ("for v in reversed(zip(xs)):\n    pass", 1, 19, "`reversed`"),
     "function early": ("y = g(x)\ndef g(v):\n    return v", 1, 5, "before its definition"),

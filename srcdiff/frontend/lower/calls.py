@@ -23,10 +23,9 @@ from srcdiff import ir
 from srcdiff.frontend import closures, local_functions
 from srcdiff.frontend.local_functions import arguments
 from srcdiff.frontend.lower import builder, expressions, iterables, loops
-from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node, Pending, Table
+from srcdiff.frontend.lower.builder import Builder, LocalFunction, Node, Table
 from srcdiff.frontend.lower.iterables import Element, Sequence, element_rhs
 from srcdiff.frontend.scopes import at, has_star
-from srcdiff.ir.frozen import replace
 from srcdiff.runtime import sequences
 
 # These read the frame that they are called in, or run text.
@@ -50,7 +49,7 @@ def call(b: Builder, node: Node) -> ir.Rhs:
         node = b.new(at(gast.Call(func, node.args, node.keywords), node))
     if type(func).__name__ == "Name":
         meaning = b.scope.get(func.id)
-        if isinstance(meaning, (LocalFunction, Pending)):
+        if isinstance(meaning, LocalFunction):
             return _local_call(b, node, meaning)
     if type(func).__name__ == "Lambda":
         return _lambda_call(b, node)
@@ -128,19 +127,12 @@ def _unknown_call(b: Builder, node: Node) -> ir.Rhs:
     """A call of a local value."""
     args, kwargs = arguments(b, (node.func,), node)
     fn, rest = args[0], args[1:]
-    if isinstance(fn, ir.Ref):
-        return ir.called(replace(fn, text=""), ir.Call(fn.value, rest, kwargs))
     text = fn.id if isinstance(fn, ir.Name) else None
     return ir.Call(b.as_name(fn, node.func), rest, kwargs, text)
 
 
-def _local_call(b: Builder, node: Node, meaning: LocalFunction | Pending) -> ir.Rhs:
+def _local_call(b: Builder, node: Node, meaning: LocalFunction) -> ir.Rhs:
     """A call of a nested function by its name."""
-    if isinstance(meaning, Pending):
-        b.refuse(
-            node, f"the nested function `{node.func.id}` is called before its definition",
-            "Define it first, or move it out of the function.",
-        )  # fmt: skip
     loc = b.loc(node)
     if closures.is_recursive(meaning):
         given = ir.Call(meaning.name, *arguments(b, (), node))  # type: ignore[arg-type]
