@@ -12,7 +12,7 @@ what it was given: `args` and `kwargs` stand for the parameters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from srcdiff import ir
@@ -113,15 +113,13 @@ def _declare(b: Builder, scan: Scan, node: Node, spread: Spread) -> None:
 
 
 def passed_on(
-    params: tuple[ir.Param, ...], names: Mapping[str, str] | None = None
+    params: tuple[ir.Param, ...],
 ) -> tuple[tuple[ir.Atom, ...], tuple[tuple[str | None, ir.Atom], ...]]:
-    """The arguments of a call that passes on parameters, whose keys may be other `names`."""
-    keys: dict[str, str | None] = {new: name for name, new in (names or {}).items()}
-    keys |= {p.name: None for p in params if p.style == "**"}
+    """The arguments of a call that passes on parameters."""
     values = [(p, ir.Name(p.name)) for p in params]
     args = [ir.Star(v) if p.style == "*" else v for p, v in values if p.style in _PLACED]
-    kwargs = [(keys.get(p.name, p.name), v) for p, v in values if p.style not in _PLACED]
-    return tuple(args), tuple(kwargs)
+    named = [(p, v) for p, v in values if p.style not in _PLACED]
+    return tuple(args), tuple((None if p.style == "**" else p.name, v) for p, v in named)
 
 
 def value(b: Builder, node: Node, spread: Spread) -> ir.Rhs:

@@ -55,12 +55,12 @@ def deep_copy_of_numbers(k):
 
 
 def counter(x):
-    c = {}
+    c = Counter()
     for i, k in enumerate("abcab"):
-        c[k] = c.get(k, 0) + x[i] * x[0]
+        c[k] += x[i] * x[0]
     if "z" in c:
         return x[0]
-    t = c.get("z", 0) + c["a"]
+    t = c["z"] + c["a"]
     return t * c["b"] * len(c) + sum(c.values())
 
 

@@ -4,5 +4,5 @@ Takes the tree of a function and gives one that computes the same; what cannot b
 simply stays as it is, and is refused where it is lowered.
 
 flatten  `with np.errstate(...)`, `match`, `try` and checkpointed loops as plain statements
-stdlib   `deque` and `defaultdict` as lists and dicts, `hasattr` as what it is
+stdlib   `deque`, `defaultdict`, `Counter` as lists and dicts, `hasattr` as what it is
 """

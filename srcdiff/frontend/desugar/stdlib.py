@@ -2,7 +2,7 @@
 
 Takes the tree of a function and returns it:
 
-`deque` and `defaultdict` as lists and dicts, where nobody can tell: with `q = []` for `q
+`deque`, `defaultdict` and `Counter` as lists and dicts, where nobody can tell: with `q = []` for `q
 = deque()` and `q.pop(0)` for `q.popleft()`, with `d = {}` for `d = defaultdict(list)` and
 `d.setdefault(k, [])` for `d[k]`.  The invariant: such a name is bound to nothing else, and occurs
 only where a list or dict does the same; any other name stays as it is.
@@ -18,7 +18,7 @@ import builtins
 import copy
 import functools
 import types
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
@@ -57,7 +57,7 @@ _DICT_METHODS = frozenset((
 ))  # fmt: skip
 _READERS = (len, list, tuple, sum, min, max, sorted, enumerate, zip, reversed, any, all)
 _CLOSED = ("FunctionDef", "AsyncFunctionDef", "Lambda", "ClassDef", "JoinedStr")
-_MADE = (deque, defaultdict)
+_MADE = (deque, defaultdict, Counter)
 
 
 def plain_collections(source: Source) -> Source:
@@ -84,6 +84,7 @@ class _Kind:
 
     most: str = ""
     item: str = ""
+    counts: bool = False  # what is only read is not made
 
 
 def _collections(tree: Node, look: _Look) -> dict[str, _Kind]:
@@ -154,6 +155,8 @@ class _Look:
         if fn is defaultdict and not value.keywords and self.is_filled(value.args[1:]):
             item = self.item(value.args[0]) if count else ""
             return _Kind(item=item) if item else None
+        if fn is Counter and not value.keywords and not count:
+            return _Kind(item="0", counts=True)
         return None
 
     def is_filled(self, given: list[Node]) -> bool:
@@ -217,7 +220,8 @@ def _fits_method(kind: _Kind, attribute: Node, call: Node, stmt: Node) -> bool:
     called = type(call).__name__ == "Call" and call.func is attribute
     name = attribute.attr
     if kind.item:
-        return name == "get" or (called and name in _DICT_METHODS)
+        known = name in _DICT_METHODS and not (kind.counts and name == "update")  # which adds
+        return name == "get" or (called and known)
     if not kind.most:
         return called and name in _QUEUE_METHODS | _UNBOUNDED_METHODS
     alone = name not in ("append", "appendleft") or type(stmt).__name__ == "Expr"
@@ -297,7 +301,8 @@ class _PlainContainers(gast.NodeTransformer):  # type: ignore[misc]
         self.generic_visit(node)
         if kind is None or not kind.item or type(node.ctx).__name__ != "Load":
             return node
-        return self.item(kind, node, node)
+        method = "get" if kind.counts else "setdefault"
+        return self.item(method, kind, node, node)
 
     def visit_AugAssign(self, node: Node) -> Any:
         """`d[k] += v`."""
@@ -306,12 +311,12 @@ class _PlainContainers(gast.NodeTransformer):  # type: ignore[misc]
         self.generic_visit(node)
         if type(target).__name__ != "Subscript" or kind is None or not kind.item:
             return node
-        return [at(gast.Expr(self.item(kind, target, node)), node), node]
+        return [at(gast.Expr(self.item("setdefault", kind, target, node)), node), node]
 
-    def item(self, kind: _Kind, place: Node, node: Node) -> Node:
-        """`d.setdefault(k, [])` for `d[k]`."""
+    def item(self, method: str, kind: _Kind, place: Node, node: Node) -> Node:
+        """`d.setdefault(k, [])` or the like for `d[k]`."""
         parts = {"d": place.value.id, "k": place.slice, "made": expression(kind.item, node)}
-        return expression("d.setdefault(k, made)", node, **parts)
+        return expression(f"d.{method}(k, made)", node, **parts)
 
 
 def _made(kind: _Kind, call: Node) -> Node:

@@ -123,7 +123,7 @@ def definition(function: types.FunctionType, lines: tuple[str, ...]) -> Node:
         nodes = _index(text).get(code.co_firstlineno, ())
         known = compiled(text, future_flags(code))
     except SyntaxError:
-        raise _stale(function) from None
+        nodes, known = (), ()
     if not any(c.co_firstlineno == code.co_firstlineno for c in alike(code, known)):
         nodes = tuple(n for c in alike(code, known) for n in _index(text)[c.co_firstlineno])
     return _one(function, nodes, text)
