@@ -551,7 +551,8 @@ class Loops:
         needed = fusion.needed(run)
         if run.group.steps:
             writer = Writer(run.group, segments_of(run.group), needed)
-            _Call(fusion, run, writer).write(ir.Subroutine(writer.function()))
+            nest = ir.Subroutine(writer.function(), writer.thread_rows())
+            _Call(fusion, run, writer).write(nest)
 
     def gains(self, fusion: Fusion, element: Element) -> bool:
         """Whether a loop is better than the statement: it computes, or Numba would copy an array.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -215,6 +216,58 @@ class Writer:
         return [axis for axis in range(self.rank) if self.length_of(axis) is None]
 
 
+    # --- rows that threads share ------------------------------------------------------------------
+
+    def thread_rows(self) -> ir.Rows | None:
+        """How the outermost loop is shared out, if each row may be computed by another thread.
+
+        It may not where loops stand one after the other, or something behind the loops.
+        """
+        in_a_row = [*(s.frame for s in self.group.steps if is_once_a_row(self.group, s)),
+                    *(o.frame for o in self.outputs.values() if self.is_row(o.frame))]  # fmt: skip
+        if not self.split and (self.segments.count > 1 or in_a_row):
+            return None
+        ways = [*map(self._way, self.arrays), *(_way(o.frame) for o in self.outputs.values())]
+        ways += ["whole"] * len(self.numbers)
+        ways += ["whole" if axis else "length" for axis in self.free_axes]
+        params = [*self.arrays.values(), *self.params.values()]
+        length = self.length_of(0)
+        told = length is None or (ways[params.index(length[0])], length[1]) == ("rows", 0)
+        totals = [self._together(name) for name in self.results]
+        if not told or "" in ways or None in totals:
+            return None
+        return ir.Rows(tuple(ways), tuple(totals), len(totals) > 1)
+
+    def _way(self, array: Place) -> str:
+        """How an array is given to a thread, as `ir.Rows` says it; empty if it may not be."""
+        found = [a for a in self.accesses() if a.array == array]
+        ways = {"whole" if 0 not in a.frame else _way(a.frame, a.starts[0]) for a in found}
+        if len(ways) > 1:
+            return "from" if ways == {"rows", "from"} else ""
+        return ways.pop()
+
+    def _together(self, name: str) -> Any:
+        """What puts two totals together; None of what is no total of all rows."""
+        step = next(s for s in reversed(self.group.steps) if s.place.root == name)
+        of = step.element
+        if not isinstance(of, Reduce) or self.is_complex(of):
+            return None
+        return operator.add if of.extreme is None else of.extreme
+
+    def is_complex(self, element: Reduce) -> bool:
+        """Whether what is put together are complex numbers."""
+        return ir.dtype_of(self.group.kinds[element.operand.id]) == "complex128"
+
+
+def _way(frame: Frame, start: ir.Atom = ZERO) -> str:
+    """How an array is given to a thread whose axes have a frame, from a start on."""
+    if 0 not in frame:
+        return "totals"
+    if frame[0] != 0 or frame.count(0) > 1:
+        return ""
+    return "rows" if start == ZERO else "from"
+
+
 class _Segment:
     """One inner loop, and what stands before and behind it.
 
@@ -373,7 +426,7 @@ class _Segment:
         """What adds up in `body`, from a neutral value on."""
         writer, extreme = self.writer, element.extreme
         total = writer.fresh(step.place.root)
-        is_complex = ir.dtype_of(self.group.kinds[element.operand.id]) == "complex128"
+        is_complex = writer.is_complex(element)
         first = 0.0 if extreme is None else -np.inf if extreme is np.maximum else np.inf
         start.assign(total, ir.Const(0j if is_complex else float(first)))
         fn, text = (add, "add") if extreme is None else (extreme, None)

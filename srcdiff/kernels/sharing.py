@@ -14,7 +14,6 @@ from typing import TypeGuard
 
 from srcdiff import ir
 from srcdiff.ir.frozen import replace, state
-from srcdiff.kernels.rows import rows_of
 from srcdiff.primitives.ops import Op, is_op
 
 Starts = tuple[int, ...]
@@ -26,6 +25,7 @@ class _Form:
 
     first: ir.Function
     starts: list[Starts] = field(default_factory=list)
+    rows: list[ir.Rows | None] = field(default_factory=list)
 
     def differing(self) -> list[int]:
         """The places of the starts that are not the same in all."""
@@ -43,6 +43,7 @@ def with_shared_loops(function: ir.Function) -> ir.Function:
             starts = tuple(s.value for s in _starts(loop))
             form = forms.setdefault(form_of(loop), _Form(loop))
             form.starts.append(starts)
+            form.rows.append(call.fn.rows)
             of[id(call.fn)] = form, starts
     threads = function.target.threads > 1
     made = {id(f): _numbered(f, function.name, k, threads) for k, f in enumerate(forms.values())}
@@ -64,7 +65,17 @@ def _numbered(form: _Form, base: str, number: int, threads: bool) -> ir.Subrouti
     """The function of a form, called after what calls it; `threads` may share it."""
     name = f"{base}_loop_{number}" if number else f"{base}_loop"
     nest = replace(_with_parameters(form), name=name)
-    return ir.Subroutine(nest, rows_of(nest) if threads else None)
+    return ir.Subroutine(nest, _joined(form) if threads else None)
+
+
+def _joined(form: _Form) -> ir.Rows | None:
+    """How threads share the loops of a form, of which some may start at other rows."""
+    known = [rows for rows in form.rows if rows is not None]
+    if len(known) < len(form.rows):
+        return None
+    ways = ("from" if "from" in each else each[0] for each in zip(*(r.given for r in known)))
+    starts = ("whole",) * len(form.differing())
+    return replace(known[0], given=(*ways, *starts))
 
 
 def _with_parameters(form: _Form) -> ir.Function:

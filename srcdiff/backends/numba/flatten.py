@@ -10,7 +10,7 @@ a container holds, the function is refused.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from srcdiff import ir
@@ -550,12 +550,10 @@ class _Flatten(Boxes):
     # --- loops that are written out ---------------------------------------------------------------
 
     def for_(self, stmt: ir.For) -> None:
-        """A loop: written out if it is over a container, or over the places of one."""
-        items = self.iterated(stmt.iter)
-        if items is None and self.is_over_places(stmt):
-            items = self.counted(stmt.iter)
-        if items is not None:
-            self.unrolled(stmt, items)
+        """A loop: written out if it is over the places of a container."""
+        places = self.counted(stmt.iter) if self.is_over_places(stmt) else None
+        if places is not None:
+            self.unrolled(stmt, places)
             return
         self.check_plain(ir.names(stmt.iter))
         self.made_by_numba((stmt,))
@@ -564,49 +562,15 @@ class _Flatten(Boxes):
         self.left(own, body, after)
         self.out.append(replace(stmt, body=tuple(body)))
 
-    def unrolled(self, stmt: ir.For, items: list[Callable[[], Value]]) -> None:
+    def unrolled(self, stmt: ir.For, places: range) -> None:
         """The iterations of a loop one after another."""
         if stmt.stop is not None:
             self.refuse("a loop over a container is left before its end", "Write it without break")
-        if len(items) > MOST:
+        if len(places) > MOST:
             self.refuse(f"a loop over a container of more than {MOST} items")
-        for item in items:
-            value = item()
-            if type(value) is Box:
-                self.env[stmt.target.id] = value
-            else:
-                self.assignment(ir.Assign(stmt.target, value, stmt.loc))
+        for place in places:
+            self.assignment(ir.Assign(stmt.target, ir.Const(place), stmt.loc))
             self.block(stmt.body)
-
-    def iterated(self, over: ir.Atom | ir.Call) -> list[Callable[[], Value]] | None:
-        """What gives the items that a loop goes over, when it comes to them; None of others."""
-        if type(over) is not ir.Call:
-            held = self.part(over)
-            return list(_each(held)) if type(held) is Box else None
-        if not self.holds(over) or over.kwargs:
-            return None
-        inner = [found for a in over.args if (found := self.iterated(a)) is not None]
-        if not inner or len(inner) < len(over.args):
-            return None
-        if is_op(over, Op.ZIP):
-            return [self.joined(*row) for row in zip(*inner)]
-        if is_op(over, Op.ENUMERATE) and len(inner) == 1:
-            return [self.joined(_constant(k), v) for k, v in enumerate(inner[0])]
-        if is_op(over, Op.REVERSED):
-            return inner[0][::-1]
-        box = self.of(over.args[0])
-        return None if box is None or box.cls is not dict else self.of_dict(box, over)
-
-    def of_dict(self, box: Box, over: ir.Call) -> list[Callable[[], Value]] | None:
-        """What gives the keys of a dict, or its values, or both."""
-        keys, values = list(_each(box)), [_item(box, k) for k in box.items]
-        if is_op(over, Op.ITEMS):
-            return [self.joined(*row) for row in zip(keys, values)]
-        return values if is_op(over, Op.VALUES) else keys if is_op(over, Op.KEYS) else None
-
-    def joined(self, *items: Callable[[], Value]) -> Callable[[], Value]:
-        """What gives a tuple of what others give."""
-        return lambda: self.box(tuple, enumerate(item() for item in items), "_t")
 
     def is_over_places(self, stmt: ir.For) -> bool:
         """Whether a loop uses items of containers at places that only running tells."""
@@ -622,12 +586,10 @@ class _Flatten(Boxes):
         over = self.of(base) is not None
         return over and type(index) is ir.Name
 
-    def counted(self, over: ir.Atom | ir.Call) -> list[Callable[[], Value]] | None:
-        """What gives the integers of a range that is known."""
+    def counted(self, over: ir.Atom | ir.Call) -> range | None:
+        """The integers of a range that is known."""
         bounds = [self.known(a) for a in over.args] if is_op(over, Op.RANGE) else [LOST]
-        if any(type(b) is not int for b in bounds):
-            return None
-        return [_constant(k) for k in range(*bounds)]
+        return None if any(type(b) is not int for b in bounds) else range(*bounds)
 
     # --- loops that stay --------------------------------------------------------------------------
 
@@ -701,24 +663,8 @@ _NUMBERS = (int, float, complex)
 _KNOWN = (int, bool, str, type(None))
 _FOLDED = (
     Op.ADD, Op.SUB, Op.MUL, Op.NEG, Op.FLOORDIV, Op.MOD, Op.LT, Op.LE, Op.GT, Op.GE, Op.EQ, Op.NE,
-    Op.NOT,
+    Op.NOT, Op.MIN, Op.MAX,
 )  # fmt: skip
-
-
-def _each(box: Box) -> Iterator[Callable[[], Value]]:
-    """What gives the items of a box, of a dict its keys."""
-    for key in box.items:
-        yield _constant(key) if box.cls is dict else _item(box, key)
-
-
-def _constant(value: Any) -> Callable[[], Value]:
-    """What gives a constant."""
-    return lambda: ir.Const(value)
-
-
-def _item(box: Box, key: Any) -> Callable[[], Value]:
-    """What gives the item that a box has by then."""
-    return lambda: box.items[key]
 
 
 def _bound(block: ir.Block) -> set[str]:

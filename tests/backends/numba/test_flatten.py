@@ -32,6 +32,12 @@ def network(layers, x, y):
     return np.sum((outputs - y) ** 2)
 
 
+def zipped(ws, bs, x):
+    for w, b in zip(ws, bs):
+        x = np.tanh(w * x + b)
+    return np.sum(x)
+
+
 def by_places(layers, x, y):
     for k in range(len(layers)):
         x = x @ layers[k][0] + layers[k][1]
@@ -109,7 +115,8 @@ def weights(p):
 
 CASES = {
     "a dict": (dense, (DICT, X, Y)), "layers": (network, (LAYERS, X, Y)),
-    "by places": (by_places, (LAYERS, X, Y)), "nested": (nested, (NESTED, X)),
+    "by places": (by_places, (LAYERS, X, Y)), "zipped": (zipped, ([U, V], [V, U], U)),
+    "nested": (nested, (NESTED, X)),
     "by names": (by_names, (DICT,)), "swapped": (swapped, (STATE,)),
     "two names": (under_two_names, (STATE,)), "read before": (read_before_a_store, (STATE,)),
     "a branch": (on_a_branch, (STATE,)), "written into": (written_into, (STATE,)),
