@@ -7,11 +7,12 @@ the caller keeps: all of them, or none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
-from srcdiff.driver.callables import Transformed, offers, signature_with, transform
+from srcdiff.driver.callables import Transformed, offers, transform
 from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import OfAll, Options, parameter_names, resolved
 from srcdiff.errors import CotangentError, CotangentTypeError, entry
@@ -124,10 +125,11 @@ class Backward(Transformed, Generic[R]):
     """Runs `primal`, and adds its gradients in place into the buffers of a store."""
 
     what = "The value, with its gradients added into buffers,"
+    more = MappingProxyType({"into": ..., "grad_outputs": None})
+
     def __init__(self, primal: Any, options: Options) -> None:
         self.made = Derivative(primal, options)
-        signature = signature_with(primal, into=..., grad_outputs=None)
-        super().__init__(primal, options, signature)
+        super().__init__(primal, options)
         inputs, names = self.made.request.inputs, parameter_names(primal)
         self.keys = [store_key(item.param, item.path, names) for item in inputs]
 

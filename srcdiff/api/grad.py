@@ -15,7 +15,7 @@ from srcdiff.driver.derivative import Derivative
 from srcdiff.driver.options import OfGradients, Options, each_input, resolved
 from srcdiff.errors import entry
 from srcdiff.frontend.request import items_of
-from srcdiff.frontend.signatures import PREFIX, WithFree, signature_of, with_free
+from srcdiff.frontend.signatures import PREFIX, WithFree, with_free
 from srcdiff.ir.frozen import replace
 
 P = ParamSpec("P")
@@ -59,7 +59,7 @@ class FreeDerivative(Transformed):
     described = "a gradient by a variable (`global:`)"
 
     def __init__(self, f: Any, options: Options) -> None:
-        super().__init__(f, options, signature_of(f))
+        super().__init__(f, options)
         free = isinstance(f, FreeDerivative)
         self.variables: WithFree = f.variables if free else with_free(f, free_names(options.inputs))
         inner: Any = f.made if free else self.variables

@@ -18,7 +18,7 @@ from srcdiff.api.matrices import Sparse, by_columns, by_rows, count, real
 from srcdiff.api.point import Point
 from srcdiff.driver.callables import Transformed, offers, transform
 from srcdiff.driver.derivative import Derivative, derivative_of
-from srcdiff.driver.options import OfAll, Options, resolved, target_of, where_of
+from srcdiff.driver.options import OfAll, Options, resolved, where_of
 from srcdiff.errors import entry
 from srcdiff.frontend.request import parse_path
 from srcdiff.frontend.signatures import signature_of
@@ -86,8 +86,7 @@ class Jacobian(Transformed, Generic[P]):
     def __init__(
         self, primal: Any, options: Options, mode: str | None, sparsity: Any = None
     ) -> None:
-        super().__init__(primal, options, signature_of(primal))
-        target_of(primal, options)  # what is refused is said at once
+        super().__init__(primal, options)
         self.mode, self.sparsity = mode, sparsity
         self._sparse = None if sparsity is None else Sparse(sparsity, mode)
 

@@ -9,14 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeVar, ove
 from srcdiff import ir
 from srcdiff.api.forward import Forward, forward_of, tangent_like
 from srcdiff.api.point import Point
-from srcdiff.driver.callables import Transformed, listed, offers, signature_with
-from srcdiff.driver.options import (
-    Options,
-    parameter_names,
-    request_of,
-    star_of,
-    target_of,
-)
+from srcdiff.driver.callables import Transformed, listed, offers
+from srcdiff.driver.options import Options, parameter_names, request_of, star_of
 from srcdiff.driver.structures import tangent_of
 from srcdiff.errors import CotangentError, CotangentTypeError, TransformError, entry, refused
 from srcdiff.frontend.request import items_of
@@ -144,11 +138,6 @@ class Jvp(Transformed, Generic[P, R]):
 
     what = "The value, and the derivative along a direction,"
     more: Mapping[str, Any] = MappingProxyType({"tangents": ...})
-    """What a call takes beside the arguments of the function."""
-
-    def __init__(self, primal: Any, options: Options) -> None:
-        super().__init__(primal, options, signature_with(primal, **self.more))
-        target_of(primal, options)  # what is refused is said at once
 
     @entry
     def __call__(self, /, *args: Any, tangents: Any, **kwargs: Any) -> Any:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, overload
 
 from srcdiff.api.jacobian import of_gradient, without_unused
 from srcdiff.api.matrices import count, units
 from srcdiff.api.point import Point, check_form
-from srcdiff.driver.callables import Transformed, listed, offers, signature_with
+from srcdiff.driver.callables import Transformed, listed, offers
 from srcdiff.driver.derivative import Derivative
-from srcdiff.driver.options import Options, target_of
+from srcdiff.driver.options import Options
 from srcdiff.errors import CotangentError, entry
 
 if TYPE_CHECKING:
@@ -26,11 +27,11 @@ class Product(Transformed, Generic[P]):
     """The function that computes the product of the Hessian of `primal` with a vector."""
 
     what = "The product of a vector with the Hessian"
+    more = MappingProxyType({"v": None})
     made: Derivative
 
     def __init__(self, primal: Any, options: Options) -> None:
-        super().__init__(primal, options, signature_with(primal, v=None))
-        target_of(primal, options)  # what is refused is said at once
+        super().__init__(primal, options)
         self.made, self._how = of_gradient(self._function, self._asked)
 
     @entry

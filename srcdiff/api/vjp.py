@@ -10,10 +10,9 @@ from srcdiff import ir
 from srcdiff.driver.arguments import check_plain
 from srcdiff.driver.callables import Transformed, offers
 from srcdiff.driver.derivative import Derivative, derivative_of
-from srcdiff.driver.options import Options, parameter_names, target_of
+from srcdiff.driver.options import parameter_names
 from srcdiff.driver.pullback import Pullback
 from srcdiff.errors import entry
-from srcdiff.frontend.signatures import signature_of
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.lattice import kind_of
 
@@ -31,9 +30,6 @@ class Vjp(Transformed, Generic[P, R]):
     """The function that computes the value of `primal`, and its pullback there."""
 
     what = "The value and the pullback"
-    def __init__(self, primal: Any, options: Options) -> None:
-        super().__init__(primal, options, signature_of(primal))
-        target_of(primal, options)  # what is refused is said at once
 
     @entry
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> Any:

@@ -273,10 +273,8 @@ class Checks:
 
     def seed(self, name: str) -> Leaf:
         """The test of the cotangent of one real number."""
-        return Place(name, name), self._real()
-
-    def _real(self) -> Test:
-        return Test(f"not \1isinstance(\0, (\1float, {self._numpy()}.floating))", "a float")
+        wrong = f"not \1isinstance(\0, (\1float, {self._numpy()}.floating))"
+        return Place(name, name), Test(wrong, "a float")
 
     def tangent(self, name: str, text: str, kind: ir.Kind) -> Leaf:
         """The test of the tangent of an input, which stands as a text, of some kind."""

@@ -241,7 +241,8 @@ class Standalone:
         value = getattr(value, "__wrapped__", value)
         at = len(self.helpers)
         text = _class_text(value) if isinstance(value, type) else function_text.text_of(value, name)
-        space = dict(_module_space(value))
+        found = getattr(value, "__globals__", None)
+        space = dict(vars(sys.modules[value.__module__]) if found is None else found)
         cells = getattr(value, "__closure__", None) or ()
         names = getattr(getattr(value, "__code__", None), "co_freevars", ())
         space.update((n, c.cell_contents) for n, c in zip(names, cells))
@@ -398,12 +399,6 @@ def _is_users(module: str) -> bool:
 def _is_constant(space: Mapping[str, Any]) -> bool:
     """Whether names are those of one of srcdiff's modules."""
     return str(space.get("__name__", "")).split(".")[0] == "srcdiff"
-
-
-def _module_space(value: Any) -> Mapping[str, Any]:
-    """The global names of a function or class."""
-    found = getattr(value, "__globals__", None)
-    return vars(sys.modules[value.__module__]) if found is None else found
 
 
 def _definition(name: str, space: Mapping[str, Any]) -> tuple[str, ast.stmt]:

@@ -15,6 +15,7 @@ import os
 import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeVar, overload
 
 from srcdiff import ir, texts
@@ -27,6 +28,7 @@ from srcdiff.driver.options import (
     of_all,
     options_of,
     parameter_names,
+    target_of,
 )
 from srcdiff.errors import CotangentTypeError, TransformError, UnsupportedError, entry, refused
 from srcdiff.frontend.request import parse_path
@@ -323,13 +325,16 @@ class Transformed:
     source = property(_source)
     what = "The gradient"
     """What a call gives, in a few words."""
+    more: Mapping[str, Any] = MappingProxyType({})
+    """What a call takes beside the arguments of the function."""
 
-    def __init__(self, primal: Any, options: Any, signature: inspect.Signature) -> None:
+    def __init__(self, primal: Any, options: Any) -> None:
         self.primal, self.options = primal, options
         functools.update_wrapper(self, primal, updated=())
         del self.__dict__["__wrapped__"]
         self.__doc__ = documented(self.what, primal)
-        self.__signature__ = signature
+        self.__signature__ = signature_with(primal, **self.more)
+        target_of(primal, options)  # what is refused is said at once
         self._function, self._asked = without_seed(primal, options)
         self._is_renamed = self._function is not primal
 

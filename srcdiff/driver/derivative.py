@@ -283,29 +283,21 @@ class Derivative(Transformed):
         if target.native and not pair:
             return self._for_numba(kinds, target, watch)
         made = self._derived(kinds, target, watch, pair)
-        found = self._loaded(made, target)
-        known = self._known(made, found, kinds, target, watch)
-        if not pair:
-            return self._whole(found, known)
-        name = self.request.name
-        forward, backward = found.functions[f"{name}_forward"], found.functions[f"{name}_backward"]
-        known |= {"backward": backward, "consumes": made.consumes}
-        return CompiledPair(forward, found.text, _is_scalar(backward), **known)
+        return self._compiled(made, self._loaded(made, target), kinds, target, watch, pair)
 
-    def _for_numba(self, kinds: ir.Kinds, target: ir.Target, watch: Watch) -> Compiled:
+    def _for_numba(self, kinds: ir.Kinds, target: ir.Target, watch: Watch) -> Any:
         """What an earlier process has made of the same, or what is made now for later ones."""
         from srcdiff.backends.numba import cache
 
         key = said_by(self.origin, self.request, kinds, target, watch)
         kept = None if key is None else cache.found(key, self.request.name)
         if kept is not None:
-            return self._whole(kept.loaded, self._known(kept, kept.loaded, kinds, target, watch))
+            return self._compiled(kept, kept.loaded, kinds, target, watch)
         made = self._derived(kinds, target, watch)
         found = self._loaded(made, target)
-        known = self._known(made, found, kinds, target, watch)
         if key is not None and not made.put and not found.held:
             cache.keep(key, self.request.name, found, made)
-        return self._whole(found, known)
+        return self._compiled(made, found, kinds, target, watch)
 
     def _loaded(self, made: Made, target: ir.Target) -> Loaded:
         """The functions of a text, with the arrays outside that they may read."""
@@ -314,21 +306,25 @@ class Derivative(Transformed):
         found = loaded(made, refs, self.request.name, self.primal, target)
         return replace(found, held=arrays_of(refs)) if made.written else found
 
-    def _known(
-        self, made: Any, found: Loaded, kinds: ir.Kinds, target: ir.Target, watch: Watch
-    ) -> dict[str, Any]:
-        """What is known of a specialisation."""
-        return {
-            "primal": self.primal, "origin": self.origin, "request": self.request, "kinds": kinds,
-            "watch": _with_constants(watch, found), "written": made.written,
-            "returns": made.returns, "put": made.put, "target": target, "held": found.held,
+    def _compiled(
+        self, made: Any, found: Loaded, kinds: ir.Kinds, target: ir.Target, watch: Watch,
+        pair: bool = False,
+    ) -> Any:  # fmt: skip
+        """The specialisation of loaded functions, of what was made or kept."""
+        known = {
+            "text": found.text, "primal": self.primal, "origin": self.origin,
+            "request": self.request, "kinds": kinds, "watch": _with_constants(watch, found),
+            "written": made.written, "held": found.held, "returns": made.returns, "put": made.put,
+            "target": target,
         }  # fmt: skip
-
-    def _whole(self, found: Loaded, known: Mapping[str, Any]) -> Compiled:
-        """The specialisation that is one function."""
-        function = found.functions[self.request.name]
-        function.__srcdiff_copies__ = known["written"]  # for derivatives of it
-        return Compiled(function, found.text, _is_scalar(function), **known)
+        name, functions = self.request.name, found.functions
+        if pair:
+            back = functions[f"{name}_backward"]
+            parts = {"function": functions[f"{name}_forward"], "backward": back}
+            return CompiledPair(**known, **parts, scalar=_is_scalar(back), consumes=made.consumes)
+        function = functions[name]
+        function.__srcdiff_copies__ = made.written  # for derivatives of it
+        return Compiled(**known, function=function, scalar=_is_scalar(function))
 
     def _derived(
         self, kinds: ir.Kinds, target: ir.Target, watch: Watch | None, pair: bool = False

@@ -620,18 +620,17 @@ def _variables_of(functions: Iterable[Any], watch: Watch) -> tuple[Variable, ...
             found.setdefault(name, {})[id(space)] = Variable(name, space)
     single = [v for places in found.values() if len(places) == 1 for v in places.values()]
     open_ = [v for v in single if (id(v.place), v.name) not in watch.attributes]
-    return tuple(v for v in open_ if not _is_unset(v) and _may_differ(v.value()))
+    numbers = (int, float, complex)  # neither a flag nor a text
+    return tuple(
+        v for v in open_
+        if not _is_unset(v) and (type(n := v.value()) in numbers or isinstance(n, np.number))
+    )  # fmt: skip
 
 
 def _is_unset(variable: Variable) -> bool:
     """Whether a variable has no value: a builtin has the name."""
     place = variable.place
     return _is_empty(place) if isinstance(place, types.CellType) else variable.name not in place
-
-
-def _may_differ(value: Any) -> bool:
-    """Whether a value is a number that is computed with: neither a flag nor a text."""
-    return type(value) in (int, float, complex) or isinstance(value, np.number)
 
 
 def _is_number(value: Any) -> bool:

@@ -198,7 +198,7 @@ class _Walk:
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
             if any(cell is v.place for v in self.free):
                 continue
-            read = _cell_reader(cell)
+            read = functools.partial(_content, cell)
             self.watch.reads.append((read, read()))
             if not _is_filled(read(), name, codes):
                 self.value(read(), words)
@@ -334,10 +334,6 @@ def _is_python_callable(value: Any) -> bool:
 def _is_filled(value: Any, name: str, codes: Codes) -> bool:
     """Whether code only appends to a list, or to one in a dict: what it holds does not matter."""
     return (type(value) is list or type(value) is dict) and is_only_filled(name, codes)
-
-
-def _cell_reader(cell: types.CellType) -> Read:
-    return functools.partial(_content, cell)
 
 
 def _content(cell: types.CellType) -> Any:

@@ -134,7 +134,8 @@ def polished(
     typed = typed.by(simplify, params, kinds, (facts.seed,), seen)
     kinds = infer(typed.function, params)
     typed = typed.by(finish, kinds)
-    ours = frozenset(filter(_is_of_derivative, ir.bound(typed.function)))
+    theirs = ir.VariableRole.ADJOINT, ir.VariableRole.STEPS  # those of a derivative
+    ours = frozenset(n for n in ir.bound(typed.function) if ir.role_of(n) in theirs)
     ours -= recursive_results(typed.function)
     # Before items of unpackings stand for the check of their number: those may be dead.
     typed = typed.by(spell, kinds, ours)
@@ -146,11 +147,6 @@ def polished(
     typed = by_rare(typed, "with_fitting", params, facts.kinds)
     typed = typed.by(in_order, facts.adjoints.values()).by(shorten, facts.theirs)
     return by_rare(typed, "placed_calls", params).function
-
-
-def _is_of_derivative(name: str) -> bool:
-    """Whether a variable is an adjoint, or counts how often a loop has run."""
-    return ir.role_of(name) in (ir.VariableRole.ADJOINT, ir.VariableRole.STEPS)
 
 
 def _counts(function: ir.Function, kinds: ir.Kinds) -> bool:
@@ -244,21 +240,11 @@ def _holds_more(typed: Typed, *_: Any) -> bool:
     return not plain or not all(isinstance(s, (ir.Assign, ir.Store)) for s in stmts)
 
 
-def _has_modes(typed: Typed, *_: Any) -> bool:
-    """Whether a function has regions with or without derivatives."""
-    return bool(calling(typed.function, *MODES))
-
-
 def _writes_as_it_reads(typed: Typed, *_: Any) -> bool:
     """Whether a function stores, or calls what may write before it has read all its operands."""
     stores = any(isinstance(s, ir.Store) for s in ir.walk(typed.function))
     calls = ir.calls(typed.function)
     return stores or any(op_of(c.fn).writing is not Writing.AT_ONCE for c in calls)
-
-
-def _takes_roots(typed: Typed, *_: Any) -> bool:
-    """Whether a function calls what may give the root of a sum of squares."""
-    return any(op_of(call.fn).root for call in ir.calls(typed.function))
 
 
 def _has_several_axes(typed: Typed, _: ir.Kinds, primal: ir.Kinds) -> bool:
@@ -269,7 +255,7 @@ def _has_several_axes(typed: Typed, _: ir.Kinds, primal: ir.Kinds) -> bool:
     return not all(map(ir.is_numeric, found)) or len(axes) > 1 or known
 
 
-_RARE: Mapping[str, tuple[str, Callable[..., bool]]] = {
+_RARE: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "entrywise": ("normalize.sparse", lambda *_: "scipy.sparse" in sys.modules),
     "fetched": ("backends.cupy.transfers", lambda typed, *_: typed.function.target.on_device),
     "iterated": ("normalize.iteration", _holds_more),
@@ -277,8 +263,11 @@ _RARE: Mapping[str, tuple[str, Callable[..., bool]]] = {
     "plain_containers": ("normalize.containers.methods", _holds_more),
     "restored": ("specialize.objects.scalar_replacement", lambda _, fields: fields is not None),
     "with_fitting": ("autodiff.argument_shapes", _has_several_axes),
-    "with_squares": ("optimize.squares", _takes_roots),
-    "without_modes": ("normalize.no_grad", _has_modes),
+    "with_squares": (
+        "optimize.squares",
+        lambda typed, *_: any(op_of(call.fn).root for call in ir.calls(typed.function)),
+    ),
+    "without_modes": ("normalize.no_grad", lambda typed, *_: calling(typed.function, *MODES)),
     "without_overlaps": ("normalize.overlaps", _writes_as_it_reads),
 }
 """The modules of such passes, and whether a function has what they are for."""

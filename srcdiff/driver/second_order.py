@@ -52,16 +52,12 @@ def _calls(generated: Any, seen: set[Any]) -> Iterator[ir.Call]:
     """All calls in a generated function, and in those that it calls."""
     seen.add(generated)
     for call in ir.calls(lower(parse(generated)).body):
-        called = call.fn
-        if not _is_generated(called):
+        fn = call.fn
+        code = fn.__code__ if isinstance(fn, types.FunctionType) else None
+        if code is None or not code.co_filename.startswith(ir.GENERATED):
             yield call
-        elif called not in seen:
-            yield from _calls(called, seen)
-
-
-def _is_generated(fn: Any) -> bool:
-    """Whether a callee is a part of a recursive function that was generated."""
-    return isinstance(fn, types.FunctionType) and fn.__code__.co_filename.startswith(ir.GENERATED)
+        elif fn not in seen:  # a part of a recursive function
+            yield from _calls(fn, seen)
 
 
 _CHECKPOINTS = ("srcdiff.runtime.checkpoint.Before", "srcdiff.runtime.checkpoint.run_again")

@@ -7,8 +7,7 @@ one.
 
 `elements`: which statements work element by element, and how one element is computed.
 `places`: where the elements lie that a statement reads and writes.
-`groups`: which statements may be one loop nest.
-`segments`: in which inner loop of the nest each one stands.
+`groups`: which statements may be one loop nest, and in which inner loop of it each one stands.
 `loop_nests`: the nest as a function; `fusion`: its call.
 `sharing`: one function for loops that are the same.
 `launches`: groups as kernels for CuPy.

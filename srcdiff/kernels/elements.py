@@ -163,7 +163,8 @@ def element_of(stmt: ir.Stmt, kinds: ir.Kinds, shapes: Shapes) -> Element | None
     arrays = {n for n in ir.names(stmt.rhs) if dims_in(kinds, n)}
     fits = stmt.rhs.role is ir.Role.FITTING
     if fits or len(arrays) == 1:  # the name may be another array elsewhere
-        dims = max((dims_in(kinds, n) or () for n in arrays), key=_rank_and_size)
+        own = [dims_in(kinds, n) or () for n in arrays]
+        dims = max(own, key=lambda d: (len(d), sum(length != 1 for length in d)))
     return Map(stmt, form, stmt.rhs.args, dims, stmt.target.id, fits=fits)
 
 
@@ -189,11 +190,6 @@ def indexed_of(stmt: ir.Stmt, kinds: ir.Kinds) -> Map | None:
     names = tuple(i for i in indices if type(i) is ir.Name)
     target = stmt.target.id if type(stmt) is ir.Assign else None
     return Map(stmt, call.fn, tuple(values), dims, target, base.id, indices=names)
-
-
-def _rank_and_size(dims: Dims) -> tuple[int, int]:
-    """The number of axes, and of those that are not known to have the length 1."""
-    return len(dims), sum(d != 1 for d in dims)
 
 
 def is_exact(element: Element | None, kinds: ir.Kinds) -> TypeGuard[Map]:

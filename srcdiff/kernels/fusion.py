@@ -32,11 +32,10 @@ from srcdiff.kernels.elements import (
     is_exact,
 )
 from srcdiff.kernels.expand import Expansion, added_to, with_known_shapes
-from srcdiff.kernels.groups import Group, needed_outside, orders_of, used_steps
+from srcdiff.kernels.groups import Group, needed_outside, orders_of, segments_of, used_steps
 from srcdiff.kernels.loop_nests import Output, Writer, dtype_atoms
 from srcdiff.kernels.places import CHOSEN, Frame, Place, View, views_in
-from srcdiff.kernels.segments import segments_of
-from srcdiff.kernels.sharing import with_shared_loops
+from srcdiff.kernels.sharing import Nest, with_shared_loops
 from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.optimize.coalesce import with_first_names
@@ -380,15 +379,11 @@ class _Row:
         else:
             place = 0
         if elements is None or elements[0].is_number:
-            while place < len(self.items) and not self.is_mark(self.items[place]):
+            while place < len(self.items) and not isinstance(self.items[place], (Run, ir.Backward)):
                 place += 1  # statements of this kind stay in order
             self.items.insert(place, stmt)
             return True
         return self.starts(stmt, elements, uses)
-
-    def is_mark(self, item: Run | ir.Stmt) -> bool:
-        """Whether it makes a difference on which side of it a statement stands."""
-        return isinstance(item, Run) or type(item) is ir.Backward
 
     def starts(self, stmt: ir.Stmt, elements: list[Element], uses: _Uses) -> bool:
         """Begin a run with a statement."""
@@ -510,6 +505,7 @@ class Loops:
 
     def __init__(self, target: ir.Target) -> None:
         self.loose = sys.maxsize if target.strict else int(target.threads > 1)
+        self.nests: dict[int, Nest] = {}
 
     def taken(self, kinds: ir.Kinds) -> ir.Kinds:
         """The kinds as they are."""
@@ -550,8 +546,11 @@ class Loops:
             return
         needed = fusion.needed(run)
         if run.group.steps:
-            writer = Writer(run.group, segments_of(run.group), needed)
+            of = run.group, segments_of(run.group), needed
+            writer = Writer(*of)
             nest = ir.Subroutine(writer.function(), writer.thread_rows())
+            again = lambda starts: Writer(*of, starts).function()  # noqa: E731
+            self.nests[id(nest)] = Nest(nest, again, tuple(writer.starts))
             _Call(fusion, run, writer).write(nest)
 
     def gains(self, fusion: Fusion, element: Element) -> bool:
@@ -568,7 +567,7 @@ class Loops:
 
     def finished(self, function: ir.Function) -> ir.Function:
         """One function for loops that are the same."""
-        return with_shared_loops(function)
+        return with_shared_loops(function, self.nests)
 
 
 class _Call:

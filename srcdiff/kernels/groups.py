@@ -4,6 +4,11 @@ Takes the statements of a block one by one (`Group.add`); says whether each may 
 loops as those before it.  The invariant: in every iteration each statement reads what it would have
 read if the statements had run one after the other.  So what is written in the loops is read there
 at the same elements alone, and a sum over all iterations is read behind the loops.
+
+`segments_of` numbers the inner loops: what goes over a row is in the loop of its number, what is
+one value a row stands before it.  What a step reads is complete where it stands, and what is
+written anew is so behind all that read what was there.  Two parts of one array are added to in
+segments of their own.
 """
 
 from __future__ import annotations
@@ -533,3 +538,70 @@ def used_steps(group: Group, needed: set[str]) -> list[Step]:
             found.append(step)
             read.update(o.place for o in step.operands if o.place is not None)
     return found[::-1]
+
+
+# --- in which inner loop of a nest each step stands -----------------------------------------------
+
+
+@state
+class Segments:
+    """The segment of every step (`of`), and the places whose elements another one reads."""
+
+    of: list[int]
+    crossing: set[Place]
+
+    @property
+    def count(self) -> int:
+        """How many inner loops there are, one at least."""
+        return 1 + max(self.of, default=0)
+
+
+def segments_of(group: Group) -> Segments:
+    """The segments of the steps of a group."""
+    found = Segments([], set())
+    ready: dict[Place, int] = {}  # the first segment in which the value is complete
+    made: dict[Place, int] = {}  # the segment in which elements were computed
+    used: dict[Place, int] = {}  # the last segment that reads or writes
+    free: dict[Place, int] = {}  # the first segment behind all inner loops that do so
+    added: dict[Place, int] = {}  # the segment in which elements are added to a part of an array
+    for step in group.steps:
+        before = is_once_a_row(group, step)  # the inner loop
+        read = [o.place for o in step.operands if o.place is not None]
+        behind = (free if before else used).get(step.place, 0)
+        at = max([behind, *(ready.get(place, 0) for place in read)])
+        if step.place in group.added:
+            others = [k for p, k in added.items() if p != step.place and p.root == step.place.root]
+            if at > added.get(step.place, -1):
+                at = max([at, *(k + 1 for k in others)])
+            added[step.place] = max(at, added.get(step.place, 0))
+        found.of.append(at)
+        for place in (*read, step.place):
+            used[place] = max(used.get(place, 0), at)
+            free[place] = max(free.get(place, 0), at if before else at + 1)
+        for place in read:
+            if made.get(place, at) != at and not is_row(group, place_frame(group, place)):
+                found.crossing.add(place)
+        made[step.place] = at
+        ready[step.place] = at + 1 if step.over else at
+    return found
+
+
+def place_frame(group: Group, place: Place) -> tuple[int | None, ...]:
+    """The frame of what is at a place in the group, or of how it is loaded."""
+    value = group.values.get(place)
+    return value.frame if value is not None else group.loads[place].own
+
+
+def is_once_a_row(group: Group, step: Step) -> bool:
+    """Whether a step stands outside of the inner loops."""
+    if not step.over:
+        return is_row(group, step.frame)
+    places = (o.place for o in step.operands if o.place is not None)
+    return all(is_row(group, place_frame(group, p)) for p in places)
+
+
+def is_row(group: Group, frame: tuple[int | None, ...]) -> bool:
+    """Whether a value with a frame is the same for all elements of a row."""
+    split = group.rank if group.split is None else group.split
+    inner = [k for k in frame if k is not None and k >= split]
+    return not inner and group.split is not None

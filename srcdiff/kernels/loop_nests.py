@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,8 @@ from srcdiff import ir
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen
 from srcdiff.kernels.elements import Map, Reduce, is_cheap
-from srcdiff.kernels.groups import Group, Operand, Step
+from srcdiff.kernels.groups import Group, Operand, Segments, Step, is_once_a_row, is_row
 from srcdiff.kernels.places import Access, Frame, Place
-from srcdiff.kernels.segments import Segments, is_once_a_row, is_row
 from srcdiff.primitives.ops import Op, op_named
 from srcdiff.runtime.loops import add
 
@@ -46,11 +46,16 @@ class Writer:
     """Writes the function of one group.
 
     `arrays` are the parameters that are arrays, by what the loops address; `numbers` those that
-    are the same in all iterations; `results` the sums over all of them.
+    are the same in all iterations; `results` the sums over all of them.  `starts` are those of
+    indices along outer axes, in the order in which they are come by; `others` stand for some.
     """
 
-    def __init__(self, group: Group, segments: Segments, needed: set[str]) -> None:
+    def __init__(
+        self, group: Group, segments: Segments, needed: set[str],
+        others: Mapping[int, ir.Atom] = MappingProxyType({}),
+    ) -> None:  # fmt: skip
         self.group, self.segments, self.needed = group, segments, needed
+        self.starts, self.others = list[ir.Atom](), others
         self.rank = group.rank
         self.split = 0 if group.split is None else group.split
         self.fresh = ir.Fresh()
@@ -137,6 +142,14 @@ class Writer:
         """Whether a value with a frame is one a row."""
         return is_row(self.group, frame)
 
+    def start(self, axis: int | None, atom: ir.Atom) -> ir.Atom:
+        """Where the index of an array begins along an axis of the index space, or stays."""
+        known = type(atom) is ir.Const and type(atom.value) is int
+        if axis is None or axis == self.rank - 1 or not known:
+            return self.number(Operand(atom))
+        self.starts.append(atom)
+        return self.others.get(len(self.starts) - 1, atom)
+
     # --- the function -----------------------------------------------------------------------------
 
     def function(self) -> ir.Function:
@@ -154,9 +167,10 @@ class Writer:
         values = tuple(self.results.values())
         result: ir.Atom = values[0] if len(values) == 1 else ir.Tup(values) if values else ir.NONE
         params = [*self.arrays.values(), *self.params.values(), *self.numbers.values()]
+        params += [self.lengths[axis] for axis in self.free_axes]
         return ir.Function(
             "loop",
-            tuple(ir.Param(p.id) for p in (*params, *self._free_lengths())),
+            tuple(ir.Param(p.id) for p in params),
             (*self._known_lengths(), *self.top.out, *totals.out, *body, ir.Return(result)),
             target=_COMPILED,
         )
@@ -206,13 +220,9 @@ class Writer:
                 builder.assign(name, ir.Call(operator.getitem, (shape, ir.Const(found[1]))))
         return builder.out
 
-    def _free_lengths(self) -> list[ir.Name]:
-        """Lengths that no array tells that the loops are given."""
-        return [n for axis, n in enumerate(self.lengths) if self.length_of(axis) is None]
-
     @property
     def free_axes(self) -> list[int]:
-        """Their axes."""
+        """The axes whose lengths no array tells that the loops are given."""
         return [axis for axis in range(self.rank) if self.length_of(axis) is None]
 
 
@@ -520,7 +530,7 @@ class _Segment:
     def _index(self, frame: Frame, starts: tuple[ir.Atom, ...], builder: Builder) -> ir.Atom:
         """The index of an element, or of the line through it."""
         items: list[ir.Atom] = []
-        for axis, start in zip(frame, (self.writer.number(Operand(s)) for s in starts)):
+        for axis, start in zip(frame, map(self.writer.start, frame, starts)):
             if axis is None or start == ZERO:
                 items.append(start if axis is None else self.writer.loops[axis])
             else:

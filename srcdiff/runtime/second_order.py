@@ -31,14 +31,11 @@ def gradients_at_back(
 
     None where an argument carries no derivative.
     """
-    along = {k: _direction(d[k], args[k]) for k in inputs}
+    # That of what nothing depends on is zero.
+    pairs = ((k, d[k], args[k]) for k in inputs)
+    along = {k: zeros_like(x) if is_nothing(t) else like_tree(t, x) for k, t, x in pairs}
     moved, *found = back_by(f, inputs, args)(along, g, *args)
     return (differentiable_part(moved, moved), *found)
-
-
-def _direction(d: Any, x: Any) -> Any:
-    """An adjoint as a direction of an argument; that of what nothing depends on is zero."""
-    return zeros_like(x) if is_nothing(d) else like_tree(d, x)
 
 
 def back_by(f: Any, inputs: tuple[int, ...], args: tuple[Any, ...]) -> Any:

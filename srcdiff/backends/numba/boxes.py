@@ -270,13 +270,14 @@ class Boxes(Builder):
             return self.box(first.cls, enumerate(both), name)  # type: ignore[union-attr]
         return None
 
-    def mapped(self, one: Callable[[ir.Atom, str], Value], x: Value, name: str) -> Value:
+    def mapped(
+        self, one: Callable[[ir.Atom, str], Value], x: Value, name: str, tuples: type = list
+    ) -> Value:
         """`one` of each number and array; a tuple becomes a list, as adjoints have it."""
         if type(x) is not Box:
             return one(x, name)
-        cls = list if x.cls is tuple else x.cls
-        items = {k: self.mapped(one, v, f"{name}_{k}") for k, v in x.items.items()}
-        return Box(cls, items, self.depth, name)
+        items = {k: self.mapped(one, v, f"{name}_{k}", tuples) for k, v in x.items.items()}
+        return Box(tuples if x.cls is tuple else x.cls, items, self.depth, name)
 
     def zeros(self, x: Value, name: str) -> Value:
         """`zero_tree(x)`."""

@@ -149,7 +149,8 @@ class _Flatten(Boxes):
             body=(*self.out, ir.Return(value, last.loc)),
             doc=f"`{whole.name}` of what its arguments hold.",
         )
-        self.check_seeds(inner)
+        if not ir.used(inner.body).isdisjoint(self.seeds):
+            self.refuse("the cotangent is used as a whole", "Select one output (outputs=0)")
         kinds = {n: k for n, k in self.kinds.items() if n in names}
         known = {n: p for n, p in self.given.items() if n in names}
         single = frozenset(n.id for n in results if _holds_single(self.kind(n)))
@@ -165,11 +166,6 @@ class _Flatten(Boxes):
         value = self.part(atom) if known is LOST else ir.Const(known)
         plain = type(value) is Box or type(value) is ir.Name or type(value) is ir.Const
         return value if plain else self.temp(value)  # type: ignore[arg-type]
-
-    def check_seeds(self, inner: ir.Function) -> None:
-        """Refuse a cotangent that is used otherwise than part by part."""
-        if not ir.used(inner.body).isdisjoint(self.seeds):
-            self.refuse("the cotangent is used as a whole", "Select one output (outputs=0)")
 
     def leaves_given_back(self, value: Value) -> list[ir.Name]:
         """The names in a result that Numba gives back, each once; not those of the caller's."""
@@ -377,7 +373,7 @@ class _Flatten(Boxes):
             return self.part(rhs)
         if is_op(rhs, Op.MAKE_DICT):
             return self.display(rhs, name)
-        if is_op(rhs, Op.MAKE_LIST) and self.is_listed(rhs):
+        if is_op(rhs, Op.MAKE_LIST) and ir.Star not in map(type, rhs.args):
             return self.box(list, enumerate(map(self.part, rhs.args)), name)
         if is_op(rhs, Op.COTANGENT) and (out := self.output(rhs)) is not None:
             return self.cotangent(rhs, out, name)
@@ -387,10 +383,6 @@ class _Flatten(Boxes):
             made = self.of_leaves(rhs, name)
             return self.folded(rhs) if made is None else made
         return self.of_boxes(rhs, name)
-
-    def is_listed(self, call: ir.Call) -> bool:
-        """Whether all items of a list display are known."""
-        return not any(type(a) is ir.Star for a in call.args)
 
     def folded(self, call: ir.Call) -> ir.Rhs:
         """The number that a call of known integers gives."""
@@ -551,7 +543,8 @@ class _Flatten(Boxes):
 
     def for_(self, stmt: ir.For) -> None:
         """A loop: written out if it is over the places of a container."""
-        places = self.counted(stmt.iter) if self.is_over_places(stmt) else None
+        over_places = any(map(self.is_at_place, ir.walk(stmt.body)))
+        places = self.counted(stmt.iter) if over_places else None
         if places is not None:
             self.unrolled(stmt, places)
             return
@@ -572,12 +565,8 @@ class _Flatten(Boxes):
             self.assignment(ir.Assign(stmt.target, ir.Const(place), stmt.loc))
             self.block(stmt.body)
 
-    def is_over_places(self, stmt: ir.For) -> bool:
-        """Whether a loop uses items of containers at places that only running tells."""
-        return any(map(self.is_at_place, ir.walk(stmt.body)))
-
     def is_at_place(self, stmt: ir.Stmt) -> bool:
-        """Whether a statement uses an item at such a place."""
+        """Whether a statement uses an item of a container at a place that only running tells."""
         base: Any = stmt.base if isinstance(stmt, ir.Store) else None
         index: Any = stmt.index if isinstance(stmt, ir.Store) else None
         call = ir.call_of(stmt)
@@ -633,18 +622,11 @@ class _Flatten(Boxes):
         self.depth -= 1  # as nothing of the loop is
         steady = self.is_held(box, name, self.env)
         self.depth += 1
-        return self.renewed(box, name, steady)
-
-    def renewed(self, box: Box, name: str, steady: bool) -> Box:
-        """A box of the same structure with new variables."""
-        items: dict[Any, Value] = {}
-        for key, value in box.items.items():
-            called = f"{name}_{key}"
-            if type(value) is Box:
-                items[key] = self.renewed(value, called, steady)
-            else:
-                items[key] = self.made(value, called, self.kind(value))
-        return Box(box.cls, items, self.depth, name, (), steady)
+        new = self.mapped(lambda v, n: self.made(v, n, self.kind(v)), box, name, tuple)
+        assert type(new) is Box
+        for one in all_boxes(new):
+            one.steady = steady
+        return new
 
     def back(self, found: Any, own: Box) -> None:
         """What a turn leaves for the next one: all of it is read before any is bound."""

@@ -77,7 +77,8 @@ def check(made: Made) -> None:
         for stmt in ir.walk(function):
             call = ir.call_of(stmt)
             loc = stmt.loc if stmt.loc.line else function.loc
-            if call is not None and (_is_of_trees(call) or _is_beyond_form(call)):
+            of_trees = call is not None and module_of(call.fn) == trees.__name__
+            if call is not None and (of_trees or _is_beyond_form(call)):
                 _check_helper(call, kinds, loc)
             if call is not None and module_of(call.fn) in _RANDOM:
                 what = "Numba draws random numbers from a state of its own, not from NumPy's"
@@ -94,11 +95,6 @@ def _compiled(function: ir.Function, params: ir.Kinds) -> tuple[ir.Function, ir.
     """What Numba is given of a function: all of it, or what it calls for numbers and arrays."""
     found = ir.compiled_in(function)
     return (function, params) if found is None else (found.function, found.kinds or {})
-
-
-def _is_of_trees(call: ir.Call) -> bool:
-    """Whether a helper for containers is called."""
-    return module_of(call.fn) == trees.__name__
 
 
 def _is_beyond_form(call: ir.Call) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -251,18 +251,27 @@ def with_exact_dtypes(function: ir.Function, params: ir.Kinds) -> ir.Function:
     if not any(ir.dtype_of(kind) == _SINGLE for kind in kinds.values()):
         return function
     inside = kinds_in_loops(function, kinds)
+    return with_loops(
+        _Exact(function, kinds).function(function),
+        lambda loop: _Exact(loop.function, inside[id(loop)]).function(loop.function),
+    )
+
+
+def with_loops(
+    function: ir.Function, changed: Callable[[ir.Subroutine], ir.Function]
+) -> ir.Function:
+    """A function that calls other loops: what each becomes is asked once."""
     made: dict[int, ir.Subroutine] = {}
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         call = ir.call_of(s)
         if call is None or type(call.fn) is not ir.Subroutine:
             return s
-        key, loop = id(call.fn), call.fn.function
-        if key not in made:
-            made[key] = replace(call.fn, function=_Exact(loop, inside[key]).function(loop))
-        return replace(s, rhs=replace(call, fn=made[key]))  # type: ignore[arg-type]
+        if id(call.fn) not in made:
+            made[id(call.fn)] = replace(call.fn, function=changed(call.fn))
+        return replace(s, rhs=replace(call, fn=made[id(call.fn)]))  # type: ignore[arg-type]
 
-    return ir.replaced_in(_Exact(function, kinds).function(function), stmt)
+    return ir.replaced_in(function, stmt)
 
 
 def kinds_in_loops(function: ir.Function, kinds: ir.Kinds) -> dict[int, ir.Kinds]:
@@ -306,8 +315,10 @@ class _Exact(Rewriter):
         """`x = f(..)`, of the dtype that NumPy gives it."""
         by_element = op_of(call.fn).is_elementwise or is_op(call, Op.WHERE)
         if by_element and self.is_of_single(call.args):
-            kept = 1 if is_op(call, *_POWERS) and self.is_count(call.args[1]) else len(call.args)
-            call = replace(call, args=(*map(self.cast, call.args[:kept]), *call.args[kept:]))
+            count = len(call.args)
+            if is_op(call, *_POWERS) and type(call.args[1]) is ir.Const:
+                count -= type(call.args[1].value) is int  # with it float32 stays what it is
+            call = replace(call, args=(*map(self.cast, call.args[:count]), *call.args[count:]))
             self.becomes_single(stmt.target)
             return replace(stmt, rhs=call)
         kind = self.kinds.get(stmt.target.id, ir.UNKNOWN)
@@ -337,10 +348,6 @@ class _Exact(Rewriter):
     def is_single(self, atom: ir.Atom) -> bool:
         """Whether an operand is certainly float32."""
         return ir.dtype_of(atom_kind(atom, self.kinds)) == _SINGLE
-
-    def is_count(self, atom: ir.Atom) -> bool:
-        """Whether an operand is a literal integer: with it as exponent float32 stays what it is."""
-        return type(atom) is ir.Const and type(atom.value) is int
 
     def is_weak(self, atom: ir.Atom) -> bool:
         """Whether an operand is a number of Python, which takes the dtype of what it meets."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.backends.numba.cache import numba
-from srcdiff.backends.numba.legalize import kinds_in_loops
+from srcdiff.backends.numba.legalize import kinds_in_loops, with_loops
 from srcdiff.ir.builder import OneName
 from srcdiff.ir.frozen import replace
 from srcdiff.kernels.elements import dims_in
@@ -53,19 +53,7 @@ def vectorized(function: ir.Function, params: ir.Kinds) -> ir.Function:
     kinds = {**params, **infer(function, params)}
     mixed = any(ir.dtype_of(kind) == "complex128" for kind in kinds.values())
     inside = kinds_in_loops(function, kinds) if mixed else {}
-    made: dict[int, ir.Subroutine] = {}
-
-    def stmt(s: ir.Stmt) -> ir.Stmt:
-        call = ir.call_of(s)
-        if call is None or type(call.fn) is not ir.Subroutine:
-            return s
-        loop = made.get(id(call.fn))
-        if loop is None:
-            new = _vectorized(call.fn.function, inside.get(id(call.fn)))
-            loop = made[id(call.fn)] = replace(call.fn, function=new)
-        return replace(s, rhs=replace(call, fn=loop))  # type: ignore[arg-type]
-
-    return ir.replaced_in(function, stmt)
+    return with_loops(function, lambda loop: _vectorized(loop.function, inside.get(id(loop))))
 
 
 def _vectorized(loop: ir.Function, kinds: ir.Kinds | None) -> ir.Function:
@@ -118,21 +106,17 @@ def with_array_math(function: ir.Function, params: ir.Kinds) -> ir.Function:
     function = with_steady_arrays(function, {**params, **infer(function, params)})
     kinds = {**params, **infer(function, params)}
     function = remove_dead(_Shapes(function, kinds).function(function))
-    made: dict[int, ir.Subroutine] = {}
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         call = ir.call_of(s)
-        if call is None or not isinstance(s, (ir.Assign, ir.Effect)):
+        fn = None if call is None else _array_form(call, kinds)
+        if call is None or fn is None:
             return s
-        if type(call.fn) is ir.Subroutine:
-            if id(call.fn) not in made:
-                inside = ir.replaced_in(call.fn.function, stmt)
-                made[id(call.fn)] = replace(call.fn, function=inside)
-            return replace(s, rhs=replace(call, fn=made[id(call.fn)]))
-        fn = _array_form(call, kinds)
-        return s if fn is None else replace(s, rhs=replace(call, fn=fn, text=fn.__name__))
+        return replace(s, rhs=replace(call, fn=fn, text=fn.__name__))  # type: ignore[arg-type]
 
-    done = ir.replaced_in(function, stmt)
+    done = with_loops(
+        ir.replaced_in(function, stmt), lambda loop: ir.replaced_in(loop.function, stmt)
+    )
     return with_first_names(done, {**params, **infer(done, params)}, copies=False)
 
 

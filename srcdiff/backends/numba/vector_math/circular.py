@@ -30,21 +30,18 @@ HAS_STRUCTS = llvm.llvm_version_info >= (21, 0, 0)
 """Whether LLVM vectorises calls that give several values."""
 
 
-def sincos(builder: Any, x: Any) -> Any:
-    """A call of the function on an LLVM scalar: a struct of sine and cosine."""
-    vectors = [_function(builder.module, lanes) for lanes in lane_counts()]
-    return libmvec.vectorised_call(builder, _function(builder.module, 1), [x], vectors)
-
-
 def value_of(name: str) -> Callable[[Any, Any], Any]:
-    """What calls the function and takes its sine or cosine."""
+    """What calls the function on an LLVM scalar, and takes its sine or cosine."""
     at = ("sin", "cos").index(name)
-    return lambda builder, x: builder.extract_value(sincos(builder, x), at)
+    counts = sorted(libmvec.widths(64)) or [2]  # how many float64 a register of this CPU holds
 
+    def call(builder: Any, x: Any) -> Any:
+        module = builder.module
+        vectors = [_function(module, lanes) for lanes in counts]
+        both = libmvec.vectorised_call(builder, _function(module, 1), [x], vectors)
+        return builder.extract_value(both, at)
 
-def lane_counts() -> list[int]:
-    """The numbers of float64 that a register of this CPU holds."""
-    return sorted(libmvec.widths(64)) or [2]
+    return call
 
 
 def _function(module: Any, lanes: int) -> Any:
