@@ -13,7 +13,6 @@ import importlib
 import inspect
 import json
 import os
-import platform
 import re
 import sys
 import tempfile
@@ -61,8 +60,7 @@ def file_of(title: str, text: str) -> Path | None:
 
 def versions() -> tuple[str, ...]:
     """The versions of what a module is made by and for."""
-    libc = " ".join(platform.libc_ver())  # whose vector functions compiled code names
-    return VERSION, numba().__version__, np.__version__, sys.version, libc
+    return VERSION, numba().__version__, np.__version__, sys.version
 
 
 def entry_of(title: str, key: str) -> Path | None:
