@@ -485,7 +485,11 @@ def _for_any_number(look: _Look, key: Hashable, make: Make) -> _Kept | None:
 
 
 def _made_for_any(look: _Look, lent: tuple[Variable, ...], make: Make) -> _Kept | None:
-    """What is made of a function that is lent its variables; None where it has to know them."""
+    """What is made of a function that is lent its variables; None where it has to know them.
+
+    Whether a pass has to know a number (an axis, a shape, how often a loop is written out) that
+    pass alone can tell: compiling it is the question, which is asked once, as the answer is kept.
+    """
     try:
         return look.emptied(make(lent))
     except TransformError:  # a number has to be a constant, or is read in another way

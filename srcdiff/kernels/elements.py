@@ -245,11 +245,10 @@ def _is_scalar_form(call: ir.Call, kinds: ir.Kinds) -> bool:
     if call.kwargs or None in dtypes:
         return False
     name = op_of(call.fn).name
-    if "complex128" in dtypes:
-        return _is_complex_form(call, name, dtypes)
     if is_op(call, Op.WHERE):
-        chosen = set(dtypes[1:])
-        return len(dtypes) == 3 and dtypes[0] == "bool" and "bool" not in chosen
+        return len(dtypes) == 3 and dtypes[0] == "bool" and "bool" not in dtypes[1:]
+    if "complex128" in dtypes:
+        return "bool" not in dtypes and name in (_ARITHMETIC | _OF_COMPLEX)
     if name in _ARITHMETIC:
         return any(d != "bool" for d in dtypes)
     if name in _OF_TRUTHS:
@@ -258,13 +257,6 @@ def _is_scalar_form(call: ir.Call, kinds: ir.Kinds) -> bool:
         return True
     floats = not set(FLOATS).isdisjoint(dtypes)
     return floats and "bool" not in dtypes and name in (_POWERS | _OF_FLOATS)
-
-
-def _is_complex_form(call: ir.Call, name: str, dtypes: Sequence[str | None]) -> bool:
-    """Whether a call of complex numbers gives the element that the call of arrays does."""
-    if is_op(call, Op.WHERE):
-        return len(dtypes) == 3 and dtypes[0] == "bool" and "bool" not in dtypes[1:]
-    return "bool" not in dtypes and name in (_ARITHMETIC | _OF_COMPLEX)
 
 
 def _scalar_form(call: ir.Call, kinds: ir.Kinds) -> Any:

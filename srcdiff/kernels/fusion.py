@@ -308,6 +308,12 @@ class Fusion(Rewriter):
                 taken = ir.Call(operator.getitem, (found, ir.Const(k)), role=ir.Unpacks(len(names)))
                 self.assign(ir.Name(name), value(name, taken))
 
+    def allocated(self, root: str, shape: ir.Atom, dtype: str, fn: Any = np.empty) -> ir.Name:
+        """A new array for a result, which has another name where the root is bound again."""
+        name = self.fresh("_out") if self.counts[root] > 1 else ir.Name(root)
+        self.assign(name, ir.Call(fn, (shape, *dtype_atoms(dtype))))
+        return name
+
     def name_of(self, place: Place, run: Run) -> ir.Name:
         """A name that stands for a place of a run in the function."""
         if place.index is None:
@@ -676,18 +682,15 @@ class _Call:
 
     def allocate(self, place: Place, output: Output) -> ir.Name:
         """A new array for a result."""
-        fusion = self.fusion
-        again = fusion.counts[output.name] > 1
-        name = fusion.fresh("_out") if again else ir.Name(output.name)
-        fn: Any = np.zeros if output.zeroed else np.empty
+        fusion, fn = self.fusion, np.zeros if output.zeroed else np.empty
         order = self.orders.get(place, ())
         if order:
+            name = fusion.fresh("_out") if fusion.counts[output.name] > 1 else ir.Name(output.name)
             dtype = ir.Ref(f"np.{output.dtype}", getattr(np, output.dtype))
             arrays = (fusion.name_of(p, self.run) for p in order)
             fusion.assign(name, ir.Call(empty_like, (dtype, *arrays), text="empty_like"))
         else:
-            shape = self.shape(output.frame)
-            fusion.assign(name, ir.Call(fn, (shape, *dtype_atoms(output.dtype))))
+            name = fusion.allocated(output.name, self.shape(output.frame), output.dtype, fn)
         like = self.like()
         if output.frame == self.whole and like is not None:
             fusion.alike_from_now(name, like)

@@ -153,7 +153,7 @@ class Group:
                 return None
             place = stored
             if place.root not in self.bound:
-                own = self.loads.get(place) or self._access(place, frame)
+                own = self.loads.get(place) or access(place, frame, self.kinds)
             if element.compute is not None:
                 given = None if place in self.values else own
                 operands.insert(0, Operand(ir.Name(element.base), place, given))
@@ -242,10 +242,6 @@ class Group:
         load = self.loads.get(place)
         return load is None or load.own == frame
 
-    def _access(self, place: Place, frame: Frame) -> Access:
-        """How loops address a place."""
-        return access(place, frame, self.kinds)
-
     def _has_shape(self, element: Map) -> bool:
         """Whether the array whose shape a result has is there before the loops, or in them."""
         assert element.like is not None
@@ -287,7 +283,7 @@ class Group:
         if value is None:
             if not self._runs(place, mine):
                 place = Place(place.root, place.index, mine)
-            found = self.loads.setdefault(place, self._access(place, mine))
+            found = self.loads.setdefault(place, access(place, mine, self.kinds))
             return Operand(atom, place, found)
         if value.sealed and not self._unsealed(place):
             return None
@@ -309,7 +305,7 @@ class Group:
         whole = tuple(range(self.rank))
         if not isinstance(element, Map):
             return False
-        if len(element.dims) == self.rank and any(_goes(a, whole) for a in self.loads.values()):
+        if len(element.dims) == self.rank and any(a.own == whole for a in self.loads.values()):
             return True
         others = [a.id for a in element.operands if type(a) is ir.Name and a != atom]
         dims = [dims_in(self.kinds, n) or () for n in others if n not in self.fills]
@@ -388,7 +384,7 @@ class Group:
                 continue
             place, own = self.place_of(atom.id), dims_in(self.kinds, atom.id)
             value, load = self.values.get(place), self.loads.get(place)
-            through = value.frame == whole if value else load is not None and _goes(load, whole)
+            through = value.frame == whole if value else load is not None and load.own == whole
             if through and own and aligned(own, element.dims, whole, element.fits) == whole:
                 return True
         return False
@@ -408,7 +404,8 @@ class Group:
         if not same and not self._goes_through(element.operand):
             return None
         operand = self._operand(element.operand, element, whole, dims)
-        if operand is None or (operand.place in self.values and not self._is_whole(operand)):
+        value = None if operand is None else self.values.get(operand.place)  # type: ignore[arg-type]
+        if operand is None or (value is not None and value.frame != whole):
             return None
         over, all_axes = element.axes, len(element.axes) == self.rank
         kept = tuple(k for k in whole if k not in over)
@@ -443,16 +440,12 @@ class Group:
         operand = Operand(element.operand, self.place_of(element.operand.id))
         return Step(element, (operand,), place, (), None, element.axes)
 
-    def _is_whole(self, operand: Operand) -> bool:
-        assert operand.place is not None
-        return self.values[operand.place].frame == tuple(range(self.rank))
-
     def _goes_through(self, name: ir.Name) -> bool:
         """Whether an array goes through the whole index space, as the group knows."""
         place, whole = self.place_of(name.id), tuple(range(self.rank))
         if place in self.values:
             return self.values[place].frame == whole
-        return place in self.loads and _goes(self.loads[place], whole)
+        return place in self.loads and self.loads[place].own == whole
 
 
 def _leads(place: Place, count: int) -> tuple[ir.Atom, ...]:
@@ -461,11 +454,6 @@ def _leads(place: Place, count: int) -> tuple[ir.Atom, ...]:
     slices = [k for k, item in enumerate(items) if type(item) is ir.Slice]
     ends = [0, *(k + 1 for k in slices)]
     return items[: ends[count]] if count < len(ends) else items
-
-
-def _goes(found: Access, whole: Frame) -> bool:
-    """Whether an access goes through the whole index space."""
-    return found.own == whole
 
 
 def aligned(own: Dims, dims: Dims, frame: Frame, fits: bool = False) -> Frame | None:

@@ -20,7 +20,7 @@ from srcdiff.ir.frozen import replace, state
 from srcdiff.kernels.elements import FLOATS, Element, Map, dims_in, element_of, is_cheap
 from srcdiff.kernels.fusion import Fusion, Run
 from srcdiff.kernels.groups import Group, Operand, Step
-from srcdiff.kernels.loop_nests import dtype_atoms, shown
+from srcdiff.kernels.loop_nests import shown
 from srcdiff.kernels.places import Place
 from srcdiff.kernels.sharing import form_of
 from srcdiff.kinds.interpreter import infer
@@ -365,7 +365,7 @@ class _Launch:
             fusion.unpacked(call, [p.root for p in body.made], lambda name, result: result)
             return
         views = [fusion.name_of(p, self.run) for p in body.stored]
-        new = [self.allocated(p, views[0]) for p in body.made]
+        new = [self.allocated(p.root, views[0]) for p in body.made]
         call = ir.Call(kernel, (*args, *views, *new), text=kernel.__name__)
         fusion.out.append(ir.Effect(call, fusion.loc))
         for place, name in zip(body.made, new):
@@ -378,12 +378,7 @@ class _Launch:
         part = place is not None and place.index is not None and atom == ir.Name(place.root)
         return self.fusion.name_of(place, self.run) if part and place is not None else atom
 
-    def allocated(self, place: Place, like: ir.Name) -> ir.Name:
+    def allocated(self, root: str, like: ir.Name) -> ir.Name:
         """A new array for a result."""
-        fusion = self.fusion
-        again = fusion.counts[place.root] > 1
-        name = fusion.fresh("_out") if again else ir.Name(place.root)
-        dtype = ir.dtype_of(fusion.given[place.root]) or "float64"
-        shape = fusion.attribute(like, "shape")
-        fusion.assign(name, ir.Call(np.empty, (shape, *dtype_atoms(dtype))))
-        return name
+        dtype = ir.dtype_of(self.fusion.given[root]) or "float64"
+        return self.fusion.allocated(root, self.fusion.attribute(like, "shape"), dtype)
