@@ -252,6 +252,11 @@ class Writer:
         """How an array is given to a thread, as `ir.Rows` says it; empty if it may not be."""
         found = [a for a in self.accesses() if a.array == array]
         ways = {"whole" if 0 not in a.frame else _way(a.frame, a.starts[0]) for a in found}
+        at = [s.element for s in self.group.steps if s.base is not None and s.base.array == array]
+        added = [e.compute for e in at if isinstance(e, Map) and e.adds_at]
+        if added and ways == {"whole"}:
+            sums = all(op_named(fn) is Op.ADD_AT_UFUNC for fn in added)
+            return "totals" if sums else ""
         if len(ways) > 1:
             return "from" if ways == {"rows", "from"} else ""
         return ways.pop()
