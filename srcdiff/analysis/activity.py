@@ -6,21 +6,20 @@ differentiably on an input (varied) and influence an output (useful).  Flow-inse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Union
 
 from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases
-from srcdiff.analysis.invariance import cancelled
+from srcdiff.analysis.invariance import Flows, cancelled
 from srcdiff.analysis.links import reached
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.primitives.effects import written_into
 
 Edges = list[tuple[str, str, Union[ir.Stmt, None]]]
-Flows = Callable[[ir.Call, Mapping[str, ir.Kind]], tuple[ir.Atom, ...]]
 
 
-def edges(block: ir.Block, kinds: Mapping[str, ir.Kind], aliases: Aliases, flows: Flows) -> Edges:
+def edges(block: ir.Block, kinds: ir.Kinds, aliases: Aliases, flows: Flows) -> Edges:
     """(source, target, statement) wherever a derivative may flow from source to target.
 
     The statement is None between names that share memory.  By a maximum that cancels out there is
@@ -38,12 +37,12 @@ def edges(block: ir.Block, kinds: Mapping[str, ir.Kind], aliases: Aliases, flows
     return found
 
 
-def edges_of(function: ir.Function, kinds: Mapping[str, ir.Kind], flows: Flows) -> Edges:
+def edges_of(function: ir.Function, kinds: ir.Kinds, flows: Flows) -> Edges:
     """The same of a function whose aliases are not known yet: whatever may share memory does."""
     return edges(function.body, kinds, Aliases(PointsTo.of(function, kinds).seen), flows)
 
 
-def _flows(stmt: ir.Stmt, kinds: Mapping[str, ir.Kind], flows: Flows) -> Iterator[tuple[str, str]]:
+def _flows(stmt: ir.Stmt, kinds: ir.Kinds, flows: Flows) -> Iterator[tuple[str, str]]:
     """The (source, target) names of one statement."""
     if isinstance(stmt, (ir.Assign, ir.Effect)):
         targets = [*ir.writes(stmt), *written_into(stmt, kinds)]
@@ -54,7 +53,7 @@ def _flows(stmt: ir.Stmt, kinds: Mapping[str, ir.Kind], flows: Flows) -> Iterato
         yield from ((s, stmt.base.id) for s in ir.names(stmt.value))
 
 
-def _sources(rhs: ir.Rhs, kinds: Mapping[str, ir.Kind], flows: Flows) -> tuple[str, ...]:
+def _sources(rhs: ir.Rhs, kinds: ir.Kinds, flows: Flows) -> tuple[str, ...]:
     """The names that a right-hand side depends on differentiably."""
     if isinstance(rhs, ir.Opaque) and rhs.harmless:
         return ()

@@ -17,7 +17,7 @@ from srcdiff.primitives.arguments import argument
 from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, calling, which_op
 
-Flows = Callable[[ir.Call, Mapping[str, ir.Kind]], tuple[ir.Atom, ...]]
+Flows = Callable[[ir.Call, ir.Kinds], tuple[ir.Atom, ...]]
 Axes = tuple[int | None, ...]
 
 _WHOLE = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
@@ -46,8 +46,7 @@ def cancelled(
         return frozenset()
     bound = ir.binding_counts(block)
     stmts = ir.walk(block)
-    bases = [n for s in stmts for n in (*_stored(s), *written_into(s, kinds))]
-    written = {classes.get(n, n) for n in bases}
+    written = {classes.get(n, n) for s in stmts for n in written_into(s, kinds)}
     steady = frozenset(n for n, k in bound.items() if k == 1 and classes.get(n, n) not in written)
     given = kinds, flows, steady
     return frozenset(s.target.id for s, first in started if _Walk(s, first, *given).cancels(block))
@@ -60,11 +59,6 @@ def _first(stmt: ir.Assign, kinds: Mapping[str, ir.Kind]) -> Moves | None:
     x = call.args[0] if call.args else None
     rank = ir.rank_of(kinds.get(x.id, ir.UNKNOWN)) if type(x) is ir.Name else None
     return None if rank is None else _reduced(call, Moves(1.0, tuple(range(rank))), is_first=True)
-
-
-def _stored(stmt: ir.Stmt) -> tuple[str, ...]:
-    """The name that a statement stores into."""
-    return (stmt.base.id,) if isinstance(stmt, ir.Store) else ()
 
 
 class _Walk:

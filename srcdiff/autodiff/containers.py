@@ -279,8 +279,7 @@ def _count(atom: ir.Atom, facts: Facts) -> int | None:
     """The number of items of an operand of a concatenation, None if unknown."""
     if isinstance(atom, ir.Tup):
         return len(atom.items)
-    kind = facts.kind(atom)
-    items = kind.items if isinstance(kind, (ir.List, ir.Tuple)) else None
+    items = ir.known_items(facts.kind(atom))
     return None if items is None else len(items)
 
 

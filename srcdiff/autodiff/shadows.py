@@ -45,7 +45,7 @@ def copied_numbers(stmt: ir.Assign, facts: Facts) -> ir.Block:
     call = stmt.rhs
     if not isinstance(call, ir.Call) or not call.args or not _is_copy(stmt, call, facts):
         return ()
-    if not any(map(_may_be_number, _items(facts.kinds[stmt.target.id]))):
+    if not any(map(_may_be_number, ir.items_of(facts.kinds[stmt.target.id]))):
         return ()
     if facts.target.on_device:  # there they have arrays as adjoints
         raise refused("memory.copy_of_numbers", stmt.loc)
@@ -72,7 +72,7 @@ def check_part(stmt: ir.Store, facts: Facts) -> None:
     kind = facts.kinds.get(stmt.base.id)
     if not isinstance(stmt.index, ir.Slice) or is_array_if_any(kind):
         return
-    if any(map(_may_be_number, _items(kind or ir.UNKNOWN))):
+    if any(map(_may_be_number, ir.items_of(kind))):
         raise refused("memory.slice_of_numbers", stmt.loc)
 
 
@@ -83,13 +83,6 @@ def _is_copy(stmt: ir.Assign, call: ir.Call, facts: Facts) -> bool:
     if is_op(call, Op.GETITEM):
         return isinstance(call.args[1], ir.Slice)
     return is_op(call, *COPIES, Op.ADD)
-
-
-def _items(kind: ir.Kind) -> tuple[ir.Kind, ...]:
-    """The kinds of the items of a container."""
-    if isinstance(kind, (ir.List, ir.Dict)):
-        return ir.contents(kind)
-    return (getattr(kind, "items", None) or ()) or (getattr(kind, "item", None) or ir.UNKNOWN,)
 
 
 def _may_be_number(kind: ir.Kind) -> bool:

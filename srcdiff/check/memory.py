@@ -63,18 +63,12 @@ def _spread(call: ir.Call, kinds: ir.Kinds) -> tuple[str, ...]:
     """The names of what is given as `*args` and may hold what is written into."""
     stars = [a for a in call.args if isinstance(a, ir.Star)]
     names = [n for a in stars for n in ir.names(a)]
-    counts = [_count(kinds.get(n)) for n in names]
-    given = len(call.args) - len(stars) + sum(c for c in counts if c is not None)
-    known = None not in counts and len(counts) == len(stars)
+    items = [ir.known_items(kinds.get(n)) for n in names]
+    given = len(call.args) - len(stars) + sum(len(i) for i in items if i is not None)
+    known = None not in items and len(items) == len(stars)
     if not stars or (known and given <= _place(call.fn)):
         return ()
     return tuple(n for n in names if _may_hold_arrays(kinds.get(n)))
-
-
-def _count(kind: ir.Kind | None) -> int | None:
-    """How many items a list or a tuple has, if known."""
-    items = kind.items if isinstance(kind, (ir.List, ir.Tuple)) else None
-    return None if items is None else len(items)
 
 
 def _place(fn: ir.Callee) -> int:

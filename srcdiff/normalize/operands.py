@@ -16,7 +16,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges_of
-from srcdiff.analysis.links import is_marked
+from srcdiff.analysis.links import is_marked, reached
 from srcdiff.frontend.lowering import flows
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
@@ -88,9 +88,7 @@ def _at_times(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     device = function.target.on_device
     listed = (ir.List, ir.Tuple)
     found = {n for n, rhs in bound if isinstance(rhs_kind(rhs, kinds, device), listed)}
-    while more := {n for n, rhs in bound if type(rhs) is ir.Name and rhs.id in found} - found:
-        found |= more
-    return frozenset(found)
+    return reached(found, ((rhs.id, n) for n, rhs in bound if type(rhs) is ir.Name))
 
 
 def _listed(

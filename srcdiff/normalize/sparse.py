@@ -12,6 +12,7 @@ know: what it knows is where arrays are written that a matrix was made of before
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Mapping
 
@@ -19,12 +20,13 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.activity import Edges, edges_of, reachable
-from srcdiff.analysis.links import Groups, marked_names
+from srcdiff.analysis.links import marked_names, reached
+from srcdiff.analysis.liveness import Order
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.errors import TransformError, refused
 from srcdiff.frontend.lowering import flows
 from srcdiff.ir.builder import Rewriter
-from srcdiff.ir.frozen import frozen, replace
+from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.matrices import FORMATS, class_made, format_of, holds_sparse, is_matrix
 from srcdiff.primitives.effects import module_of, mutated_args, shares_entries, written_into
@@ -338,51 +340,38 @@ def _is_dense(kind: ir.Kind, most: int = 2) -> bool:
 # --- arrays that constant matrices keep, and that are written into afterwards ---------------------
 
 
-@frozen
-class _Event:
-    """A statement, when it comes, and the loops around it."""
-
-    stmt: ir.Stmt
-    order: int
-    loops: tuple[ir.Stmt, ...]
-
-
 def _check_kept(function: ir.Function, kinds: ir.Kinds, apart: frozenset[str]) -> None:
     """Refuse writes into what matrices keep; the entries of those in `apart` stand beside them.
 
     Raises:
         UnsupportedError: an array is written into after a matrix has been made of it.
     """
-    every = enumerate(ir.walk_in_loops(function.body))
-    events = [_Event(stmt, order, loops) for order, (stmt, loops) in every]
-    made = [e for e in events if class_made(ir.callee_of(e.stmt))]
+    made = [s for s in ir.walk(function) if class_made(ir.callee_of(s))]
     if not made:
         return
     plain = _used_plainly(function, kinds) - apart
-    made = [e for e in made if plain & {*ir.writes(e.stmt)}]
-    same = PointsTo.of(function, kinds).groups
-    written = [(same.of(n), e) for e in events for n in _written(e.stmt, kinds)]
-    for event in made:
-        kept = {same.of(n) for n in (*ir.reads(event.stmt), *ir.writes(event.stmt))}
-        for group, write in written:
-            if group in kept and _may_follow(write, event, group, same, events):
-                raise refused("memory.sparse_kept", event.stmt.loc)
+    same, order = PointsTo.of(function, kinds).groups, Order(function)
+    written = [(n, s) for s in ir.walk(function) for n in _written(s, kinds)]
+    for stmt in (s for s in made if plain & {*ir.writes(s)}):
+        kept = {same.of(n) for n in (*ir.reads(stmt), *ir.writes(stmt))}
+        for name, write in written:
+            later = (order.may_follow(write, stmt, n) for n in same.with_all(name))
+            if same.of(name) in kept and any(later):
+                raise refused("memory.sparse_kept", stmt.loc)
 
 
 def _used_plainly(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     """The matrices of which not only the places of the entries are used."""
     read: set[str] = set()
-    derived: list[tuple[str, tuple[str, ...]]] = []
+    derived: list[tuple[str, str]] = []
     for stmt in ir.walk(function):
         found = tuple(n for n in ir.reads(stmt) if holds_sparse(kinds.get(n, ir.UNKNOWN)))
         targets = [*ir.writes(stmt), *(found if isinstance(stmt, ir.Effect) else ())]
         targets = [n for n in targets if holds_sparse(kinds.get(n, ir.UNKNOWN))]
-        derived += [(target, found) for target in targets]
+        derived += itertools.product(targets, found)
         if not targets and not _takes_entries(ir.call_of(stmt)):
             read |= {*found}
-    for _ in derived:
-        read |= {n for target, found in derived if target in read for n in found}
-    return frozenset(read)
+    return reached(read, derived)
 
 
 def _takes_entries(call: ir.Call | None) -> bool:
@@ -395,19 +384,3 @@ def _written(stmt: ir.Stmt, kinds: ir.Kinds) -> tuple[str, ...]:
     found = marked_names(stmt) if isinstance(stmt, ir.Assign) else written_into(stmt, kinds)
     known = ((n, kinds.get(n, ir.UNKNOWN)) for n in found)
     return tuple(n for n, kind in known if not ir.is_container(kind) and not ir.is_scalar(kind))
-
-
-def _may_follow(
-    write: _Event, made: _Event, group: str, same: Groups, events: list[_Event]
-) -> bool:
-    """Whether a write may come after a matrix was made, of an array that is not made anew."""
-    if write.order > made.order:
-        return True
-    around = [loop for loop in made.loops if any(loop is other for other in write.loops)]
-    if not around:
-        return False
-    anew = [
-        e for e in events
-        if any(same.of(n) == group for n in ir.writes(e.stmt)) and e.order < write.order
-    ]  # fmt: skip
-    return not all(any(loop is around[-1] for loop in e.loops) for e in anew) or not anew

@@ -165,7 +165,7 @@ def _attribute(call: ir.Call, kinds: ir.Kinds) -> ir.Call | None:
     """`x.name` of an object that came out of a container; None for other calls."""
     if not is_op(call, Op.GETITEM) or type(call.args[1]) is not ir.Const:
         return None
-    name, is_object = call.args[1].value, ir.class_of(_kind(call.args[0], kinds)) is not None
+    name, is_object = call.args[1].value, ir.class_of(atom_kind(call.args[0], kinds)) is not None
     named = isinstance(name, str) if is_object else call.role is ir.Role.ATTRIBUTE
     return ir.Call(ir.Attr(name), call.args[:1]) if named else None
 
@@ -204,10 +204,6 @@ def _finished(stmt: ir.Stmt, kinds: ir.Kinds) -> ir.Rhs | None:
         return None
     have, want = (atom_kind(a, kinds) for a in call.args)
     return _plain(call.args[0], have, want)
-
-
-def _kind(atom: ir.Atom, kinds: ir.Kinds) -> ir.Kind | None:
-    return kinds.get(atom.id) if type(atom) is ir.Name else None
 
 
 def _plain(grad: ir.Atom, have: ir.Kind, want: ir.Kind) -> ir.Rhs | None:

@@ -41,7 +41,8 @@ from dataclasses import field
 from typing import Any
 
 from srcdiff import ir
-from srcdiff.analysis.links import Groups, joined, links_of, reached
+from srcdiff.analysis.links import Groups, joined, reached
+from srcdiff.analysis.points_to import PointsTo
 from srcdiff.analysis.shadows import laid_classes
 from srcdiff.autodiff.batch.forms import ALL, Context, NoBatchError
 from srcdiff.autodiff.batch.statements import block
@@ -93,7 +94,7 @@ def sharing(
 
 def _links(function: ir.Function, kinds: ir.Kinds) -> Iterator[tuple[str, str]]:
     """Names that may share memory with others, or hold them, with those."""
-    return ((k.target, k.source) for k in links_of(function.body, kinds, function.target.on_device))
+    return ((k.target, k.source) for k in PointsTo.of(function, kinds).links)
 
 
 def renamed(function: ir.Function) -> frozenset[str]:
