@@ -125,25 +125,15 @@ def _reached(link: Link, links: list[Link], kinds: ir.Kinds) -> Set[str]:
     return reached((link.target,), ((k.source, k.target) for k in shown))
 
 
-def _later(link: Link, function: ir.Function) -> ir.Block:
-    """The statements that may run after that of a link."""
-    tops = [ir.walk((stmt,)) for stmt in function.body]
-    at = next(k for k, top in enumerate(tops) if any(s is link.stmt for s in top))
-    if link.inside:
-        return function.body[at:]
-    before = next(k for k, s in enumerate(tops[at]) if s is link.stmt)
-    return (*tops[at][before + 1 :], *function.body[at + 1 :])
-
-
 def _changes(link: Link, scene: PointsTo) -> Iterator[ir.Stmt]:
-    """The statements that may run after that of a link and change what it names, or holds."""
+    """The statements that change what a link names, or what that holds."""
     slots = scene.slots
     nodes = set[str]()
     node = slots.node(link.target)
     while node not in nodes:
         nodes.add(node)
         node = slots.node(slots.inner.get(node, node))
-    for name, stmt in changes(_later(link, scene.function), scene.kinds):
+    for name, stmt in changes(scene.function.body, scene.kinds):
         if named_container(name, scene.kinds) and slots.node(name) in nodes:
             yield stmt
 

@@ -171,8 +171,6 @@ class _Walk:
 
 def _of_one(call: ir.Call, op: Op | None, x: Moves) -> Moves | None:
     """How the result of an operation on one value moves."""
-    if op in _COPIES:
-        return x
     if op in _NEGATIVE:
         return x if x.scaled else replace(x, by=-x.by)
     if op is (Op.LOG if x.scaled else Op.EXP):
@@ -246,4 +244,3 @@ _PRODUCTS = (Op.MUL, Op.MULTIPLY, Op.DIV, Op.DIVIDE)
 _OF_TWO = (*_TAKEN, Op.ADD, Op.NP_ADD, Op.MUL, Op.MULTIPLY)
 _REDUCTIONS = (Op.NP_SUM, Op.MEAN, *_EXTREMES)
 _NEGATIVE = (Op.NEG, Op.NEGATIVE)
-_COPIES = (Op.COPY, Op.COPY_METHOD)

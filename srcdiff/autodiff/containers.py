@@ -30,7 +30,7 @@ from srcdiff.ir.builder import Builder, place_of
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.indexing import item_kind
-from srcdiff.primitives.effects import makes_object, object_parts
+from srcdiff.primitives.effects import Shown, numbered
 from srcdiff.primitives.ops import Op, calling, is_op, which_op
 from srcdiff.primitives.views import is_array
 from srcdiff.runtime import arrays
@@ -69,9 +69,6 @@ def permuted(stmt: ir.Permute, mine: Container[str], facts: Facts) -> ir.Block:
 
 # --- what is written at one place -----------------------------------------------------------------
 
-
-Shown = Iterable[tuple[ir.Atom, ir.Atom]]
-"""The keys and items of a display."""
 
 Pairs = tuple[ir.Pair, ...]
 """What a statement becomes: itself with its adjoint, and what stands before and behind it."""
@@ -118,27 +115,6 @@ class Lines(Builder):
         """`t = (a, b)`: each item takes the adjoint of its place."""
         for key, item in shown:
             self.take(source, item, key, only_numbers=only_numbers)
-
-
-def displayed(rhs: ir.Rhs) -> Shown | None:
-    """What is in a display of a tuple, list, dict or object; None of anything else."""
-    if isinstance(rhs, ir.Tup):
-        return numbered(rhs.items)
-    if not isinstance(rhs, ir.Call):
-        return None
-    if is_op(rhs, Op.MAKE_LIST):
-        return numbered(rhs.args)
-    if is_op(rhs, Op.MAKE_DICT):
-        return zip(rhs.args[::2], rhs.args[1::2])
-    if makes_object(rhs.fn):
-        names, values = object_parts(rhs)
-        return zip(map(ir.Const, names), values)
-    return None
-
-
-def numbered(items: Iterable[ir.Atom], first: int = 0) -> Shown:
-    """Items with their places, from the place `first` on."""
-    return ((ir.Const(k), item) for k, item in enumerate(items, first))
 
 
 def add_item(b: Builder, base: ir.Name, key: ir.Atom, value: ir.Atom, plain: bool) -> None:

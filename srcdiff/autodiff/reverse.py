@@ -20,7 +20,6 @@ from srcdiff.autodiff.containers import (
     check_sum,
     clear_cut,
     concatenation_adjoint,
-    displayed,
     element_adjoint,
     may_store_tree,
     permuted,
@@ -32,7 +31,7 @@ from srcdiff.ir.frozen import replace
 from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.summaries.induction import is_at_run_time
 from srcdiff.normalize.unpacking import Unpacking, counts, unpacking
-from srcdiff.primitives.effects import written_into
+from srcdiff.primitives.effects import displayed, written_into
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import Store, find
 

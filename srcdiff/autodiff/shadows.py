@@ -24,17 +24,14 @@ from srcdiff.autodiff.containers import (
     CHANGES,
     Lines,
     Pairs,
-    Shown,
-    displayed,
     joined_adjoint,
-    numbered,
     on_companions,
     permuted,
 )
 from srcdiff.errors import InternalError, refused
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.containers import tree_kind
-from srcdiff.primitives.effects import makes_object, object_parts, returns_view
+from srcdiff.primitives.effects import Shown, displayed, makes_object, numbered, returns_view
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array, is_array_if_any
 from srcdiff.runtime import layout, sequences, trees
@@ -239,8 +236,7 @@ class _Mirror(Lines):
         if is_op(rhs, Op.TUPLE):
             rhs = replace(rhs, fn=list, text=None)
         if makes_object(rhs.fn):
-            parts = zip(*object_parts(rhs))
-            items = (a for name, value in parts for a in (ir.Const(name), self.of(value)))
+            items = (a for key, value in displayed(rhs) or () for a in (key, self.of(value)))
             return ir.Call(ir.make_dict, tuple(items))
         made = on_companions(rhs, self.of)
         if is_op(rhs, Op.ADD) and any(map(self.facts.is_container, rhs.args)):

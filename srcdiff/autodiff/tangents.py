@@ -26,7 +26,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
 from srcdiff.analysis.links import JOINS
-from srcdiff.autodiff.containers import Lines, may_join, numbered
+from srcdiff.autodiff.containers import Lines, may_join
 from srcdiff.autodiff.expand.adjoint import expand
 from srcdiff.autodiff.expand.tangent import Along, Tangent
 from srcdiff.errors import InternalError, MissingRuleError, TransformError, refused
@@ -36,7 +36,7 @@ from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.normalize.decompose import in_full, inferred
 from srcdiff.primitives.arguments import ALIASES, spelling
-from srcdiff.primitives.effects import returns_view
+from srcdiff.primitives.effects import numbered, returns_view
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import Bound, Rule, find
 from srcdiff.runtime import trees

@@ -18,6 +18,7 @@ from srcdiff.ir.frozen import replace, state
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.normalize.live_ranges import webs
+from srcdiff.primitives.effects import displayed
 from srcdiff.primitives.ops import Op, is_op
 
 
@@ -132,32 +133,20 @@ def _written_out(function: ir.Function) -> dict[str, dict[Any, ir.Atom]]:
     for stmt in function.body:
         if isinstance(stmt, ir.Assign) and count[stmt.target.id] == 1:
             immutable = isinstance(stmt.rhs, ir.Tup)
-            items = _items(stmt.rhs) if immutable or used[stmt.target.id] == 1 else None
+            items = _items(stmt.rhs) if immutable or used[stmt.target.id] == 1 else {}
             if items and all(count[n] == 1 for i in items.values() for n in ir.names(i)):
                 found[stmt.target.id] = items
     return found
 
 
-def _items(rhs: ir.Rhs) -> dict[Any, ir.Atom] | None:
-    """The items of a tuple, list or dict by position or key; None of anything else."""
-    if isinstance(rhs, ir.Tup):
-        return _by_position(rhs.items)
-    if not isinstance(rhs, ir.Call) or rhs.kwargs:
-        return None
-    if is_op(rhs, Op.MAKE_LIST):
-        return _by_position(rhs.args)
-    keys, values = rhs.args[::2], rhs.args[1::2]
-    if not is_op(rhs, Op.MAKE_DICT) or not all(isinstance(k, ir.Const) for k in keys):
-        return None
-    return {k.value: v for k, v in zip(keys, values) if isinstance(k, ir.Const)}
-
-
-def _by_position(items: tuple[ir.Atom, ...]) -> dict[Any, ir.Atom] | None:
-    """Items by their positions, from the front and from behind."""
-    if any(isinstance(i, ir.Star) for i in items):
-        return None
-    count = len(items)
-    return {k: items[k] for k in range(-count, count)}
+def _items(rhs: ir.Rhs) -> dict[Any, ir.Atom]:
+    """The items of a tuple, list or dict by key, or by position from either end."""
+    shown = list(displayed(rhs) or ())
+    if not all(isinstance(k, ir.Const) and not isinstance(v, ir.Star) for k, v in shown):
+        return {}
+    items = {k.value: v for k, v in shown if isinstance(k, ir.Const)}
+    placed = isinstance(rhs, ir.Tup) or is_op(rhs, Op.MAKE_LIST)
+    return {**items, **({k - len(items): v for k, v in items.items()} if placed else {})}
 
 
 def _known(kind: ir.Kind) -> tuple[Any, ...] | None:

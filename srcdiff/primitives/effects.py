@@ -15,6 +15,7 @@ effect alone: they write into an operand, and return None.
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
@@ -167,6 +168,29 @@ def object_parts(call: ir.Call) -> tuple[tuple[str, ...], tuple[ir.Atom, ...]]:
     if fields is not None:
         return fields, call.args
     return tuple(str(k) for k, _ in call.kwargs), tuple(v for _, v in call.kwargs)
+
+
+Shown = Iterable[tuple[ir.Atom, ir.Atom]]
+"""The keys and items of a display."""
+
+
+def displayed(rhs: ir.Rhs | None) -> Shown | None:
+    """What is in a display of a tuple, list, dict or object; None of anything else."""
+    if type(rhs) is ir.Tup:
+        return numbered(rhs.items)
+    if is_op(rhs, Op.MAKE_LIST):
+        return numbered(rhs.args)
+    if is_op(rhs, Op.MAKE_DICT):
+        return zip(rhs.args[::2], rhs.args[1::2])
+    if type(rhs) is ir.Call and makes_object(rhs.fn):
+        names, values = object_parts(rhs)
+        return zip(map(ir.Const, names), values)
+    return None
+
+
+def numbered(items: Iterable[ir.Atom], first: int = 0) -> Shown:
+    """Items with their places, from the place `first` on."""
+    return ((ir.Const(k), item) for k, item in enumerate(items, first))
 
 
 def makes_whole(call: ir.Call) -> bool:

@@ -33,10 +33,6 @@ ALL = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
 class NoBatchError(Exception):
     """A statement cannot be written for a batch; with the reason."""
 
-    def __init__(self, reason: str, loc: ir.Loc) -> None:
-        super().__init__(reason)
-        self.reason, self.loc = reason, loc
-
 
 @state
 class Context(Builder):
@@ -54,12 +50,6 @@ class Context(Builder):
     loc: ir.Loc = ir.NOWHERE
     out: list[ir.Stmt] = field(default_factory=list)
     transposed: dict[str, ir.Name] = field(default_factory=dict)  # of which matrix, here
-
-    def named(self, name: ir.Name, kind: ir.Kind) -> ir.Name:
-        """A new name of something with the axis, of a kind for a single item."""
-        self.kinds[name.id] = kind
-        self.names |= {name.id}
-        return name
 
     def has(self, node: ir.Rhs | None) -> bool:
         """Whether an atom or call reads a name with a batch axis."""
@@ -109,8 +99,7 @@ class Context(Builder):
             return atom
         written = isinstance(atom, ir.Name) and atom.id in self.written and self.is_array(atom)
         if written and not self.has(atom):
-            reason = "an array that is written into becomes part of what has the axis"
-            raise NoBatchError(reason, self.loc)
+            raise NoBatchError("an array that is written into becomes part of what has the axis")
         return self.repeated(atom)
 
     def repeated(self, atom: ir.Atom) -> ir.Atom:
@@ -199,25 +188,12 @@ def stored(b: Context, base: ir.Name, index: ir.Atom, value: ir.Atom) -> ir.Atom
     if not b.has(value):
         return value
     if isinstance(value, ir.Tup):
-        value = _row(b, value)
+        raise NoBatchError("numbers are stored together")
     rank, given = ir.rank_of(region(b, base, index)), b.rank(value)
     if rank is None or given is None:
         order = (index, ir.Const(0)) if b.is_container(base) else (ir.Const(0), index)
         return b.apply(batched.beside, value, b.item(b.item(base, order[0]), order[1]))
     return b.widened(value, rank - given)
-
-
-def _row(b: Context, items: ir.Tup) -> ir.Name:
-    """Numbers that are stored together.
-
-    Raises:
-        NoBatchError: some are no numbers.
-    """
-    if not all(map(b.is_number, items.items)):
-        raise NoBatchError("arrays are stored together", b.loc)
-    full = ir.Tup(tuple(map(b.repeated, items.items)))
-    row = b.temp(ir.Call(np.stack, (full,), (("axis", ir.Const(1)),)))
-    return b.named(row, ir.Array(None, (len(items.items),)))
 
 
 # --- the forms that follow from what an operation does with axes ---------------------------------
@@ -243,7 +219,7 @@ def _asked(b: Context, call: ir.Call, axes: Axes) -> ir.Rhs | None:
     if is_op(call, Op.MAY_SHARE_MEMORY) or (is_op(call, Op.LEN) and held):
         return call
     if held:
-        raise NoBatchError("a container of adjoints is asked for its shape", b.loc)
+        raise NoBatchError("a container of adjoints is asked for its shape")
     return replace(call, args=tuple(map(b.one, call.args)))
 
 

@@ -13,7 +13,6 @@ from srcdiff.autodiff.batch.forms import (
     NoBatchError,
     for_batch,
     index_behind,
-    shape_behind,
     stored,
 )
 from srcdiff.autodiff.containers import on_companions
@@ -64,7 +63,7 @@ def statement(b: Context, stmt: ir.Stmt) -> ir.Block:
     if isinstance(stmt, ir.Permute):
         return (stmt,)
     if b.names.intersection((*ir.reads(stmt), *ir.writes(stmt))):
-        raise NoBatchError("a statement that is kept as text reads an adjoint", stmt.loc)
+        raise NoBatchError("a statement that is kept as text reads an adjoint")
     return (stmt,)
 
 
@@ -73,7 +72,7 @@ def _nested(b: Context, stmt: ir.If | ir.For | ir.While) -> ir.Block:
     asked = stmt.iter if isinstance(stmt, ir.For) else stmt.test
     stop = None if isinstance(stmt, ir.If) else stmt.stop
     if b.has(asked) or b.has(stop):
-        raise NoBatchError("control flow depends on an adjoint", stmt.loc)
+        raise NoBatchError("control flow depends on an adjoint")
     b.transposed.clear()
     return (ir.map_blocks(stmt, lambda inner: block(b, inner)),)
 
@@ -87,11 +86,11 @@ def _assign(b: Context, stmt: ir.Assign) -> ir.Rhs:
     if not b.has(rhs):
         return _lifted(b, rhs, target) if target.id in b.names else rhs
     if isinstance(rhs, ir.Opaque):
-        raise NoBatchError("an expression that is kept as text reads an adjoint", stmt.loc)
+        raise NoBatchError("an expression that is kept as text reads an adjoint")
     if not isinstance(rhs, ir.Call):
         return b.completed(rhs)
     if target.id not in b.names and not op_of(rhs.fn).is_asked:
-        raise NoBatchError("a value without adjoint depends on one", stmt.loc)
+        raise NoBatchError("a value without adjoint depends on one")
     made = _on_container(b, rhs)
     if made is not None:
         return made
@@ -102,7 +101,7 @@ def _assign(b: Context, stmt: ir.Assign) -> ir.Rhs:
         return new
     viewed = {n for a in returns_view(rhs, b.kinds) for n in ir.names(a)}
     if {target.id, *viewed} & b.written & b.names and viewed & b.names:
-        raise NoBatchError("a view that is written into, or of what is", stmt.loc)
+        raise NoBatchError("a view that is written into, or of what is")
     return _each(b, rhs)
 
 
@@ -116,9 +115,9 @@ def _lifted(b: Context, rhs: ir.Rhs, target: ir.Name) -> ir.Rhs:
         if made is not None:
             return made
     if isinstance(rhs, ir.Opaque):
-        raise NoBatchError("an adjoint is kept as text", b.loc)
+        raise NoBatchError("an adjoint is kept as text")
     if isinstance(rhs, ir.Name) and target.id in b.written and rhs.id in b.written:
-        raise NoBatchError("an adjoint is a view of a value without one", b.loc)
+        raise NoBatchError("an adjoint is a view of a value without one")
     if rhs == ir.NONE:
         return rhs
     return ir.Call(batched.repeated, (b.temp(rhs), b.size))
@@ -134,9 +133,6 @@ def _made(b: Context, call: ir.Call) -> ir.Call | None:
         shape = ir.Star(b.attribute(like, "shape"))
         dtype = () if kind.dtype == "float64" else (b.attribute(like, "dtype"),)
         return ir.Call(np.zeros, (ir.Tup((b.size, shape)), *dtype))
-    if is_op(call, Op.ZEROS) and call.args and not any(k == "shape" for k, _ in call.kwargs):
-        shape_ = shape_behind(b, call.args[0])
-        return None if shape_ is None else replace(call, args=(shape_, *call.args[1:]))
     return None
 
 
@@ -155,9 +151,9 @@ def _returned(b: Context, value: ir.Atom) -> ir.Atom:
 def _each(b: Context, call: ir.Call) -> ir.Rhs:
     """A call that is made for each item of the batch, in a loop."""
     if isinstance(call.fn, ir.Derived) or not is_pure(call.fn) or mutated_args(call, b.kinds):
-        raise NoBatchError("a call has to be made once for all adjoints", b.loc)
+        raise NoBatchError("a call has to be made once for all adjoints")
     if any(b.is_container(ir.Name(n)) for n in ir.names(call) if n in b.names):
-        raise NoBatchError("a call takes adjoints in a container", b.loc)
+        raise NoBatchError("a call takes adjoints in a container")
     items, result = b.apply(ir.make_list), b.fresh()
     append = ir.Effect(ir.Call(ir.Method("append"), (items, result)), b.loc)
     b.out.append(_for_each(b, (ir.Assign(result, call, b.loc), append)))
@@ -168,7 +164,7 @@ def _each_store(b: Context, stmt: ir.Store | ir.Effect) -> ir.Block:
     """A statement that writes into arrays, for each item of the batch."""
     names = (ir.Name(n) for n in ir.reads(stmt) if n in b.names)
     if not all(b.is_array(n) or b.is_number(n) for n in names):
-        raise NoBatchError("a store into adjoints of unknown kind", stmt.loc)
+        raise NoBatchError("a store into adjoints of unknown kind")
     return (_for_each(b, (stmt,)),)
 
 
@@ -195,17 +191,17 @@ def _set_item(b: Context, stmt: ir.Store) -> ir.Block:
     base, value = stmt.base, stmt.value
     if base.id not in b.names:
         if b.has(value) or b.has(stmt.index):
-            raise NoBatchError("an adjoint is stored into a value without one", stmt.loc)
+            raise NoBatchError("an adjoint is stored into a value without one")
         return (stmt,)
     if b.has(stmt.index):
-        raise NoBatchError("a store at a place that depends on an adjoint", stmt.loc)
+        raise NoBatchError("a store at a place that depends on an adjoint")
     if stmt.index is None:
         assert isinstance(stmt, ir.AugAssign)
         return _whole(b, stmt)
     if b.is_container(base):
         return _into_container(b, stmt)
     if not b.is_array(base):
-        raise NoBatchError("a store into an adjoint of unknown kind", stmt.loc)
+        raise NoBatchError("a store into an adjoint of unknown kind")
     index = index_behind(b, stmt.index)
     if index is None:
         return _each_store(b, stmt)
@@ -216,17 +212,17 @@ def _whole(b: Context, stmt: ir.AugAssign) -> ir.Block:
     """`d += t`: in place for arrays; a number takes a new value, which its other names have not."""
     base = stmt.base
     if b.is_container(base):
-        raise NoBatchError("an operator in place on a container of adjoints", stmt.loc)
+        raise NoBatchError("an operator in place on a container of adjoints")
     value = b.beside(stmt.value, (base,)) if b.has(stmt.value) else stmt.value
     if b.is_array(base) and b.rank(base) is not None:
         return (replace(stmt, value=value),)
     if not b.is_number(base) and not b.owned:
-        raise NoBatchError("an operator in place on a tangent of unknown kind", stmt.loc)
+        raise NoBatchError("an operator in place on a tangent of unknown kind")
     alone = base.id not in b.numbers and base.id not in b.renamed
     if not b.is_number(base) and alone:
         return (replace(stmt, value=value),)
     if not b.is_number(base) and base.id in b.shadows:
-        raise NoBatchError("an operator in place on a shadow of unknown kind", stmt.loc)
+        raise NoBatchError("an operator in place on a shadow of unknown kind")
     call = ir.Call(ir.OPERATORS[stmt.op], b.aligned((base, stmt.value)))
     return (ir.Assign(base, call, stmt.loc),)
 
@@ -240,7 +236,7 @@ def _into_container(b: Context, stmt: ir.Store) -> ir.Block:
     if isinstance(found, ir.Array) and not found.maybe_scalar:
         return (replace(stmt, value=stored(b, stmt.base, stmt.index, stmt.value)),)
     if not isinstance(found, ir.Scalar):
-        raise NoBatchError("an operator in place on an adjoint of unknown kind", stmt.loc)
+        raise NoBatchError("an operator in place on an adjoint of unknown kind")
     new = b.apply(ir.OPERATORS[stmt.op], b.item(stmt.base, stmt.index), stmt.value)
     return (ir.SetItem(stmt.base, stmt.index, new, loc=stmt.loc),)
 
@@ -269,7 +265,7 @@ def _effect(b: Context, stmt: ir.Effect) -> ir.Block:
     if not b.has(call):
         return (stmt,)
     if isinstance(call, ir.Opaque):
-        raise NoBatchError("an expression that is kept as text reads an adjoint", stmt.loc)
+        raise NoBatchError("an expression that is kept as text reads an adjoint")
     method = _on_container(b, call)
     if method is not None:
         return (replace(stmt, rhs=method),)
@@ -277,14 +273,14 @@ def _effect(b: Context, stmt: ir.Effect) -> ir.Block:
         return (stmt,)
     if ufunc_method(call.fn) == "at" or (is_op(call, Op.ADD_AT) and b.is_array(call.args[0])):
         return _added_at(b, stmt, call)
-    raise NoBatchError("a call is made for its effect on adjoints", stmt.loc)
+    raise NoBatchError("a call is made for its effect on adjoints")
 
 
 def _added_at(b: Context, stmt: ir.Effect, call: ir.Call) -> ir.Block:
     """`np.add.at(d, i, v)`, in which `i` may have the same place twice."""
     base, index, *values = call.args
     if b.has(index) or not isinstance(base, ir.Name) or base.id not in b.names:
-        raise NoBatchError("an adjoint is added to a value without one", stmt.loc)
+        raise NoBatchError("an adjoint is added to a value without one")
     behind = index_behind(b, index) if b.is_array(base) else None
     if behind is None:
         return _each_store(b, stmt)

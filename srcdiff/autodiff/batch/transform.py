@@ -444,9 +444,9 @@ def _context(
     fresh.taken.add(size.id)
     names = with_axis(rest, kinds, start, shared)
     if theirs & names:
-        raise NoBatchError("a derivative is written into a value without one", function.loc)
+        raise NoBatchError("a derivative is written into a value without one")
     if names & laid_classes(rest, kinds):
-        raise NoBatchError("the order in memory decides what is written into", function.loc)
+        raise NoBatchError("the order in memory decides what is written into")
     written = all_written(rest, kinds, shared)
     return Context(dict(kinds), names, written, numbers(rest), size, fresh)
 

@@ -16,14 +16,14 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.facts import Facts
-from srcdiff.autodiff.containers import Lines, add_item, numbered
+from srcdiff.autodiff.containers import Lines, add_item
 from srcdiff.errors import InternalError, MissingRuleError, TransformError, refused
 from srcdiff.frontend.lowering import adjoint_of, mentioned, template_of
 from srcdiff.frontend.signatures import spliced
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.calls import surely
 from srcdiff.kinds.complexes import is_complex_kind
-from srcdiff.primitives.effects import is_pure
+from srcdiff.primitives.effects import is_pure, numbered
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.primitives.registry import Bound
@@ -437,11 +437,8 @@ class Expander(Writer):
     def assignment(self, stmt: ir.Assign) -> None:
         """`name = value`: known values and other names need no statement."""
         name = stmt.target.id
-        primal = adjoint_of(name)
-        if primal is not None:
-            store = ir.SetItem(stmt.target, ir.Const(...), self.value(stmt.rhs))
-            self.store_adjoint(primal, store)
-            return
+        if adjoint_of(name) is not None:
+            raise self.misused("binds an adjoint", self.line)
         rhs = self.rhs(stmt.rhs)
         if name in self.fixed:
             self.out.append(ir.Assign(self.fixed[name], rhs, self.loc))
@@ -450,11 +447,6 @@ class Expander(Writer):
             self.env[name] = self.temp(rhs, "_t" if ir.is_temporary(name) else f"_{name}")
         else:
             self.env[name] = rhs  # type: ignore[assignment]
-
-    def value(self, rhs: ir.Rhs) -> ir.Atom:
-        """A right-hand side of the template as an atom."""
-        found = self.rhs(rhs)
-        return self.temp(found) if type(found) is ir.Call else found  # type: ignore[return-value]
 
     def if_(self, stmt: ir.If) -> None:
         """An `if`: the branch that is taken, where that is known."""
