@@ -240,11 +240,6 @@ def _parts(links: list[Link], classes: Mapping[str, str], scene: PointsTo) -> di
     }
 
 
-def _is_held_twice(link: Link) -> bool:
-    """Whether a statement puts what it names into two places: neither is the only one."""
-    return ir.reads_of(link.stmt).count(link.source) > 1
-
-
 class _Resolved:
     """The classes of what is written, the views in them, and the links that are unclear."""
 
@@ -287,7 +282,8 @@ class _Resolved:
         if link.how == "permute":
             return True
         if link.how in ("alias", "stored"):
-            return scene.dead_after(link) and not _is_held_twice(link)
+            # What a statement puts into two places nobody has alone.
+            return scene.dead_after(link) and ir.reads_of(link.stmt).count(link.source) == 1
         if link.how == "view":
             if scene.is_array_view(link):
                 return False

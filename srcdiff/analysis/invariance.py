@@ -10,9 +10,10 @@ too, is zero, and a person who knows that leaves it out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
 
 from srcdiff import ir
-from srcdiff.ir.frozen import frozen, replace
+from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.primitives.arguments import argument
 from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, calling, which_op
@@ -48,8 +49,8 @@ def cancelled(
     stmts = ir.walk(block)
     written = {classes.get(n, n) for s in stmts for n in written_into(s, kinds)}
     steady = frozenset(n for n, k in bound.items() if k == 1 and classes.get(n, n) not in written)
-    given = kinds, flows, steady
-    return frozenset(s.target.id for s, first in started if _Walk(s, first, *given).cancels(block))
+    walks = (_Walk(s, {s.target.id: first}, kinds, flows, steady) for s, first in started)
+    return frozenset(w.start.target.id for w in walks if w.cancels(block))
 
 
 def _first(stmt: ir.Assign, kinds: Mapping[str, ir.Kind]) -> Moves | None:
@@ -61,24 +62,18 @@ def _first(stmt: ir.Assign, kinds: Mapping[str, ir.Kind]) -> Moves | None:
     return None if rank is None else _reduced(call, Moves(1.0, tuple(range(rank))), is_first=True)
 
 
+@state
 class _Walk:
     """The way of one extreme value through a block; `moves` has the names that move with it."""
 
-    def __init__(
-        self,
-        stmt: ir.Assign,
-        first: Moves,
-        kinds: Mapping[str, ir.Kind],
-        flows: Flows,
-        steady: frozenset[str],
-    ) -> None:
-        assert type(stmt.rhs) is ir.Call
-        self.start, self.source = stmt, stmt.rhs.args[0]
-        self.kinds, self.flows, self.steady = kinds, flows, steady
-        self.moves = {stmt.target.id: first}
-        self.met = False  # whether it is taken off what it is the maximum of
-        self.read = set[str]()  # what is read before the present statement
-        self.closed = set[str]()  # what moves, but may be of an earlier turn where it is read
+    start: ir.Assign
+    moves: dict[str, Moves]
+    kinds: ir.Kinds
+    flows: Flows
+    steady: frozenset[str]
+    met: bool = False  # whether it is taken off what it is the maximum of
+    read: set[str] = field(default_factory=set)  # before the present statement
+    closed: set[str] = field(default_factory=set)  # what moves, but may be of an earlier turn
 
     def cancels(self, block: ir.Block) -> bool:
         """Whether no value that leaves the block moves."""
@@ -112,12 +107,8 @@ class _Walk:
     def assign(self, stmt: ir.Assign) -> bool:
         """Whether it is known how the value of an assignment moves."""
         rhs, target = stmt.rhs, stmt.target.id
-        atoms: tuple[ir.Atom, ...] = ir.parts(rhs)
-        if type(rhs) is ir.Call:
-            atoms = self.flows(rhs, self.kinds)
-        elif type(rhs) is ir.Name:
-            atoms = (rhs,)
-        names = {n for a in atoms for n in ir.names(a)}
+        read = self.flows(rhs, self.kinds) if type(rhs) is ir.Call else None
+        names = {*ir.names(rhs)} if read is None else {n for a in read for n in ir.names(a)}
         if not self.moving(names):
             return True
         found = self.moves.get(rhs.id) if type(rhs) is ir.Name else None
@@ -163,7 +154,7 @@ class _Walk:
         scaled, sign = whole[0].scaled, -1.0 if op in _TAKEN else 1.0
         by, other = one.by if one else 0.0, sign * two.by if two else 0.0
         if scaled is (op in _PRODUCTS):
-            self.met |= not scaled and call.args[0] == self.source
+            self.met |= not scaled and call.args[0] == ir.parts(self.start.rhs)[0]
             return Moves(by + other, axes, scaled)
         same = scaled and len(whole) == 2 and whole[0].by == whole[1].by
         return replace(whole[0], axes=axes) if same else None

@@ -87,13 +87,14 @@ class Slots:
     def link(self, link: Link) -> None:
         """Join what one statement lets be one container, or be held by one."""
         target, source = link.target, link.source
+        call = link.stmt.rhs if isinstance(link.stmt, ir.Effect) else None  # of what it stores
         if is_copy(link.stmt):
             self.join(self.held(target), self.held(source))
         elif link.how in ("alias", "permute"):
             self.join(target, source)
-        elif link.how == "stored" and _stores_itself(link.stmt):
+        elif link.how == "stored" and (call is None or is_op(call, *_PUTS)):
             self.join(self.held(target), source)
-        elif link.how == "element" and _names_item(link.stmt):
+        elif link.how == "element" and is_op(ir.call_of(link.stmt), *_TAKES):
             self.join(target, self.held(source))
         else:  # a part, or items of items
             self.join(target, source)
@@ -115,16 +116,6 @@ class Slots:
         inner = self.inner.pop(two, None)
         if inner is not None:
             self.join(self.inner.setdefault(one, inner), inner)
-
-
-def _stores_itself(stmt: ir.Stmt) -> bool:
-    """Whether a statement puts what it names into a container, and not what that holds."""
-    return not isinstance(stmt, ir.Effect) or is_op(stmt.rhs, *_PUTS)
-
-
-def _names_item(stmt: ir.Stmt) -> bool:
-    """Whether a statement gives a name to one item of a container."""
-    return isinstance(stmt, ir.Assign) and is_op(stmt.rhs, *_TAKES)
 
 
 def changes(block: ir.Block, kinds: ir.Kinds) -> Iterator[tuple[str, ir.Stmt]]:

@@ -229,13 +229,10 @@ class _Accumulate:
         """Zeros for the adjoints that a plain statement reads and that are absent."""
         out: list[ir.Stmt] = []
         for name in ir.reads(stmt):
-            if name in self.like and name not in now and not self.is_elsewhere(name):
+            made = name not in self.like or self.like[name].id in self.facts.shadowed
+            if not made and name not in now and not self.is_view(name):
                 out += self.demand(ir.Name(name), self.like[name], now, ir.NOWHERE)
         return out
-
-    def is_elsewhere(self, adjoint: str) -> bool:
-        """Whether an adjoint is a view, or a shadow that the forward part makes."""
-        return self.is_view(adjoint) or self.like[adjoint].id in self.facts.shadowed
 
     def is_view(self, adjoint: str) -> bool:
         """Whether an adjoint is a view of another one, made where it is used."""

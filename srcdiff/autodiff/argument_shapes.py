@@ -33,7 +33,10 @@ def with_fitting(
     """The function with checks of the lengths that the primal needs to be equal."""
     given = _arrays(function, params)
     needed = {place: a for place, a in _arrays(function, primal).items() if place in given}
-    wanted = [pair for pair in _equal(needed) if not _are_equal(given, *pair)]
+    wanted = [
+        (one, two) for one, two in _equal(needed)
+        if not ir.same_dim(_dim(given, one), _dim(given, two))
+    ]  # fmt: skip
     if not wanted:
         return function
     kinds = infer(function, params)
@@ -96,11 +99,6 @@ def _dim(arrays: Mapping[Place, ir.Array], axis: Axis | int) -> ir.Dim:
     return array.dims[axis[1]] if array is not None and array.dims is not None else None
 
 
-def _are_equal(arrays: Mapping[Place, ir.Array], one: Axis, other: Axis | int) -> bool:
-    """Whether two lengths are known to be equal."""
-    return ir.same_dim(_dim(arrays, one), _dim(arrays, other))
-
-
 @state
 class _Known:
     """Which lengths are equal wherever the derivative comes to its end."""
@@ -123,12 +121,9 @@ class _Known:
         if not isinstance(other, int) and self._broadcast(one, other):
             self.equal.learn(operator.add, (self.arrays[one[0]], self.arrays[other[0]]))
             return [one[0], other[0]]
-        self.equal.learn(operator.add, tuple(map(self._alone, (one, other))))
+        alone = (ir.Array(None, (_dim(self.arrays, axis),)) for axis in (one, other))
+        self.equal.learn(operator.add, tuple(alone))
         return [one, other]
-
-    def _alone(self, axis: Axis | int) -> ir.Kind:
-        """An array with this axis alone."""
-        return ir.Array(None, (_dim(self.arrays, axis),))
 
     def _broadcast(self, one: Axis, other: Axis) -> bool:
         """Whether two arrays need to fit each other, and these axes meet then."""

@@ -28,7 +28,7 @@ from srcdiff.frontend.closures import Closure, Lifted
 from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.signatures import bind
 from srcdiff.ir.builder import Builder, Rewriter
-from srcdiff.ir.frozen import frozen, replace, state
+from srcdiff.ir.frozen import replace, state
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import Typed
 from srcdiff.normalize.summaries.effects import (
@@ -356,13 +356,6 @@ def _mark(fn: Any, given: tuple[tuple[str, ir.Kind], ...], found: Summary) -> ir
 # --- calls of functions that only the running program knows: `y, pull = call_vjp(f, (0,), x)` ----
 
 
-@frozen
-class Nothing:
-    """What is known of such a function."""
-
-    result: ir.Kind = ir.UNKNOWN
-
-
 def at_run_time(function: ir.Function, kinds: ir.Kinds, inputs: Iterable[str]) -> ir.Function:
     """The function with calls marked whose callee is found when they run.
 
@@ -384,7 +377,7 @@ def at_run_time(function: ir.Function, kinds: ir.Kinds, inputs: Iterable[str]) -
         active = {n for a in call.args for n in ir.names(a) if ir.carries(n, kinds)} & varied
         if not active or call.fn.id in unfit:
             return call
-        fn = ir.Derived(call.fn.id, AT_RUN_TIME, Nothing())
+        fn = ir.Derived(call.fn.id, AT_RUN_TIME, Summary(ir.UNKNOWN))
         return replace(call, fn=fn, args=(call.fn, *call.args))
 
     return ir.with_values(function, value)

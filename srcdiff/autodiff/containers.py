@@ -137,12 +137,8 @@ def element_adjoint(stmt: ir.Assign, call: ir.Call, b: Lines) -> None:
     """`x = c[k]`: the place in the container's adjoint takes the adjoint of the element."""
     (base, key), facts = call.args, b.facts
     d_target = facts.adjoint(stmt.target.id)
-    if isinstance(base, ir.Tup):
-        if not isinstance(key, ir.Const):
-            raise InternalError("a display that is indexed by a variable has no name", stmt)
-        b.take(d_target, base.items[key.value])
-        return
-    assert isinstance(base, ir.Name)
+    if not isinstance(base, ir.Name):
+        raise InternalError("a display that is indexed has no name", stmt)
     d_base = b.demand(base)
     if isinstance(key, ir.Slice):
         _add_part(base, key, d_target, b)

@@ -339,11 +339,9 @@ def _call(stmt: ir.Assign, call: ir.Call, scribe: Scribe) -> ir.Rhs | None:
     if is_op(call, Op.POP):
         return _on_container(call, scribe)
     if is_op(call, Op.GETITEM):
-        base, key = call.args
+        base = call.args[0]
         if ir.is_scalar(facts.kind(base)):
             return scribe.tangent(base)
-        if isinstance(base, ir.Tup) and isinstance(key, ir.Const):
-            return scribe.tangent(base.items[key.value])
         if not ir.is_numeric(facts.kind(base)):
             return on_companions(call, scribe.tangent)
     return call_tangent(stmt, call, scribe, stmt.target.id in facts.aliases.classes)

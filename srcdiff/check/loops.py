@@ -13,6 +13,7 @@ from srcdiff.analysis.links import is_copy
 from srcdiff.analysis.liveness import live_before
 from srcdiff.analysis.points_to import PointsTo, Slots
 from srcdiff.errors import refused
+from srcdiff.ir.frozen import state
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.ops import Op, is_op
 
@@ -59,16 +60,16 @@ def _looped_over(loop: ir.For) -> set[str]:
     return names & live_before(loop.body, frozenset())
 
 
+@state
 class _Changes:
     """The statements of a loop that may change the length of one list.
 
     `young` are the names of lists made after the list was bound: they are other lists.
     """
 
-    def __init__(self, base: str, slots: Slots, kinds: ir.Kinds) -> None:
-        self.base = base
-        self.slots = slots
-        self.kinds = kinds
+    base: str
+    slots: Slots
+    kinds: ir.Kinds
 
     def of(self, block: ir.Block, loop: ir.For) -> Iterator[ir.Stmt]:
         """The changes in a loop of a block."""

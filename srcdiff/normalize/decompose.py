@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
+from dataclasses import field
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from srcdiff.frontend.lowering import flows
 from srcdiff.frontend.request import Request
 from srcdiff.ir import kinds as kind_types
 from srcdiff.ir.builder import Builder
-from srcdiff.ir.frozen import replace
+from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.complexes import has_complex, is_complex_kind
 from srcdiff.kinds.interpreter import Typed, infer
@@ -52,23 +53,17 @@ def inferred(block: ir.Block, kinds: ir.Kinds, target: ir.Target) -> ir.Kinds:
     return infer(whole, known)
 
 
+@state
 class Specialiser(Builder):
     """Decides what is known of a definition at one call."""
 
-    def __init__(
-        self,
-        kinds: ir.Kinds,
-        fresh: ir.Fresh,
-        name: str,
-        loc: ir.Loc,
-        target: ir.Target,
-        mixed: bool = False,
-    ) -> None:
-        super().__init__(fresh, loc)  # writes what has to run before the statement at hand
-        self.kinds = kinds
-        self.target = target
-        self.mixed = mixed  # what has no known dtype may be complex
-        self.name = name
+    kinds: ir.Kinds
+    fresh: ir.Fresh
+    name: str
+    loc: ir.Loc
+    target: ir.Target
+    mixed: bool = False  # what has no known dtype may be complex
+    out: list[ir.Stmt] = field(default_factory=list)  # what has to run before the statement at hand
 
     def settled(self, block: ir.Block) -> ir.Block:
         """The block with what is known decided, until nothing changes."""
@@ -269,7 +264,7 @@ def early(function: ir.Function, inputs: tuple[str, ...]) -> ir.Function:
         return function
     from srcdiff.specialize.early_activity import met_calls
 
-    made = {n for s in ir.walk(function) if _makes_function(s) for n in ir.writes(s)}
+    made = {s.target.id for s in ir.assignments(function) if isinstance(s.rhs, Closure)}
     shown = displays(function, made)
     met = met_calls(shown, inputs, _is_early)
     if not met:
@@ -286,10 +281,6 @@ def early(function: ir.Function, inputs: tuple[str, ...]) -> ir.Function:
 def _is_early(call: ir.Call | None) -> bool:
     rule = None if call is None else lookup(call.fn)
     return rule is not None and rule.early
-
-
-def _makes_function(stmt: ir.Stmt) -> bool:
-    return isinstance(stmt, ir.Assign) and isinstance(stmt.rhs, Closure)
 
 
 def in_full(block: ir.Block, kinds: ir.Kinds, fresh: ir.Fresh, target: ir.Target) -> ir.Block:
@@ -359,24 +350,16 @@ def _definition(call: ir.Call) -> object | None:
     return None if rule is None else rule.definition
 
 
+@frozen
 class _Writer:
     """The pass over one function; `wanted` says, of a call and its results, what is written out."""
 
-    def __init__(
-        self,
-        kinds: ir.Kinds,
-        fresh: ir.Fresh,
-        wanted: Callable[[ir.Call, tuple[str, ...]], bool],
-        mixed: bool,
-        target: ir.Target,
-        laid: frozenset[str] = frozenset(),
-    ) -> None:
-        self.kinds = kinds
-        self.target = target
-        self.fresh = fresh
-        self.wanted = wanted
-        self.mixed = mixed  # complex numbers may occur
-        self.laid = laid  # the names of which it matters how they lie in memory
+    kinds: ir.Kinds
+    fresh: ir.Fresh
+    wanted: Callable[[ir.Call, tuple[str, ...]], bool]
+    mixed: bool  # complex numbers may occur
+    target: ir.Target
+    laid: frozenset[str] = frozenset()  # the names of which it matters how they lie in memory
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement with its call written out."""

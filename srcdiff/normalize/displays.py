@@ -63,7 +63,7 @@ def _copies(block: ir.Block) -> frozenset[str]:
 
 
 def with_names(function: ir.Function) -> ir.Function:
-    """The function with a name for every display that is indexed by a variable."""
+    """The function with a name for every display that is indexed."""
     fresh = ir.Fresh(ir.all_names(function))
 
     def one(stmt: ir.Stmt) -> ir.Stmt | ir.Block:
@@ -71,8 +71,6 @@ def with_names(function: ir.Function) -> ir.Function:
         if not is_op(call, Op.GETITEM) or type(call.args[0]) is not ir.Tup:
             return stmt
         display, index = call.args
-        if type(index) is ir.Const:
-            return stmt
         held = fresh()
         named = ir.rebuilt(stmt, rhs=replace(call, args=(held, index)))
         return (ir.Assign(held, display, stmt.loc), named)

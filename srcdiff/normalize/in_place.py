@@ -263,7 +263,8 @@ def _one_name(function: ir.Function, pairs: frozenset[tuple[str, str]]) -> ir.Fu
     if not new:
         return function
     renamed = ir.rename(function.body, {n: first(n) for n in new})
-    return ir.rebuilt(function, body=_without_copies(renamed))
+    left = ir.replaced(renamed, lambda s: () if type(s) is ir.Assign and s.rhs == s.target else s)
+    return ir.rebuilt(function, body=left)
 
 
 def _in_the_way(names: frozenset[str], function: ir.Function) -> bool:
@@ -276,11 +277,6 @@ def _in_the_way(names: frozenset[str], function: ir.Function) -> bool:
             if live_after(function, stmt) & (names - bound).difference(same):
                 return True
     return False
-
-
-def _without_copies(block: ir.Block) -> ir.Block:
-    """A block without `x = x`."""
-    return ir.replaced(block, lambda s: () if type(s) is ir.Assign and s.rhs == s.target else s)
 
 
 def reshaped_names(function: ir.Function) -> frozenset[str]:
@@ -330,7 +326,7 @@ class _InPlace(Rewriter):
         )
         alone = base.id not in self.shared and not reshaped
         # On a device what is computed of an array without axes is one.
-        alone = alone and (self.device or not _may_be_zero_dimensional(kind))
+        alone = alone and (self.device or not is_array(kind) or bool(kind.dims))
         alone = alone and (known or not is_array(kind))
         if alone or (kind is not None and ir.is_scalar(kind)):
             return self.rebound(stmt, call, kind)
@@ -383,11 +379,6 @@ def _is_counter(kind: ir.Kind | None) -> bool:
 
 _STORED = ("+", "-", "*", "/")
 """The operators of stores that have rules."""
-
-
-def _may_be_zero_dimensional(kind: ir.Kind | None) -> bool:
-    """Whether `y op x` may be a number where y is an array without axes."""
-    return type(kind) is ir.Array and not kind.maybe_scalar and not kind.dims
 
 
 def _changes_dtype(atom: ir.Atom, kind: ir.Array, kinds: ir.Kinds) -> bool:

@@ -274,7 +274,11 @@ class _Listed(_Pass):
             if self.needs_list(base):
                 self.check_unchanged(base, stmt)
                 keys = self.counted(base)
-                stmt = replace(stmt, body=_instead(stmt.body, base, keys))
+                body = (
+                    _with_base(s, keys) if _is_taking(s) and base_of(s) == base else s
+                    for s in stmt.body
+                )
+                stmt = replace(stmt, body=tuple(body))
         return stmt
 
     def check_unchanged(self, base: ir.Atom, loop: ir.For) -> None:
@@ -335,13 +339,6 @@ def _written(stmt: ir.Stmt, kinds: ir.Kinds) -> frozenset[str]:
 def endless(loc: ir.Loc) -> TransformError:
     """The refusal of what has no last item."""
     return refused("loops.endless", loc)
-
-
-def _instead(body: ir.Block, base: ir.Atom, keys: ir.Name) -> ir.Block:
-    """The body of a loop that takes its items from the list of the keys."""
-    return tuple(
-        _with_base(s, keys) if mark(s) is ir.Role.LOOP and base_of(s) == base else s for s in body
-    )
 
 
 # --- how many items there are -------------------------------------------------------------------

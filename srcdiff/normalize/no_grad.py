@@ -7,6 +7,7 @@ have been replaced by bodies, the `if` goes: what is computed inside is a consta
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import field
 
 from srcdiff import ir
 from srcdiff.analysis.activity import edges_of, reachable
@@ -14,7 +15,7 @@ from srcdiff.analysis.links import is_marked, stored_names
 from srcdiff.errors import TransformError, refused
 from srcdiff.frontend.lowering import flows
 from srcdiff.ir.builder import Builder
-from srcdiff.ir.frozen import replace
+from srcdiff.ir.frozen import replace, state
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import makes_object, mutated_args
@@ -56,24 +57,17 @@ def _check_used(block: ir.Block, tests: Mapping[str, ir.Rhs]) -> None:
             raise refused("loops.modes", getattr(stmt, "loc", ir.NOWHERE))
 
 
+@state
 class _Regions:
     """The walk; `on` says whether derivatives are recorded where it is."""
 
-    def __init__(
-        self,
-        tests: Mapping[str, ir.Rhs],
-        kinds: ir.Kinds,
-        varied: frozenset[str],
-        stored: frozenset[str],
-        fresh: ir.Fresh,
-    ) -> None:
-        self.tests = tests
-        self.kinds = kinds
-        self.varied = varied
-        self.stored = stored
-        self.fresh = fresh
-        self.written: list[tuple[str, ir.Loc]] = []
-        self.inner: frozenset[str] = frozenset()  # parts of expressions whose value is a constant
+    tests: Mapping[str, ir.Rhs]
+    kinds: ir.Kinds
+    varied: frozenset[str]
+    stored: frozenset[str]
+    fresh: ir.Fresh
+    written: list[tuple[str, ir.Loc]] = field(default_factory=list)
+    inner: frozenset[str] = frozenset()  # parts of expressions whose value is a constant
 
     def block(self, block: ir.Block, on: bool) -> ir.Block:
         """A block without modes."""

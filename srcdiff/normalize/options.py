@@ -11,13 +11,14 @@ call writes into is known only when it runs.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.errors import MissingRuleError, TransformError, refused
 from srcdiff.ir.builder import Builder
-from srcdiff.ir.frozen import frozen, replace
+from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.primitives.arguments import argument as given_as
 from srcdiff.primitives.arguments import as_atom, bind, named, parameters, spelling, takes_out
@@ -97,16 +98,16 @@ def _outs(given: ir.Atom) -> tuple[ir.Atom, ...]:
     return () if all(a == ir.NONE for a in found) else found
 
 
+@state
 class Plain(Builder):
     """The statements for one call with options."""
 
-    def __init__(
-        self, found: Options, fresh: ir.Fresh, loc: ir.Loc, kinds: ir.Kinds, device: bool
-    ) -> None:
-        super().__init__(fresh, loc)
-        self.found = found
-        self.device = device  # whether arrays live on one
-        self.kinds = kinds
+    found: Options
+    fresh: ir.Fresh
+    loc: ir.Loc
+    kinds: ir.Kinds
+    device: bool  # whether arrays live on one
+    out: list[ir.Stmt] = field(default_factory=list)
 
     def statements(self, target: ir.Name | None) -> ir.Block:
         """The statements that the call stands for, its value in `target`."""

@@ -516,11 +516,6 @@ def _with_size(fn: Any) -> Form:
     return lambda b, call: ir.Call(fn, (*call.args, b.size), call.kwargs)
 
 
-def _add_tree(b: Context, call: ir.Call) -> ir.Rhs | None:
-    """The sum of two adjoints, both with the axis."""
-    return ir.Call(batched.add_each, tuple(map(b.repeated, call.args)))
-
-
 _OWN: Mapping[Op, Form] = {
     Op.GETITEM: getitem,
     Op.BROADCAST_TO: _broadcast_to,
@@ -530,7 +525,7 @@ _OWN: Mapping[Op, Form] = {
     Op.UNBROADCAST: _helper(batched.unbroadcast_each),
     Op.SPREAD: _helper(batched.spread_each),
     Op.SCATTER: _helper(batched.scatter_each),
-    Op.ADD_TREE: _add_tree,
+    Op.ADD_TREE: lambda b, call: ir.Call(batched.add_each, tuple(map(b.repeated, call.args))),
     Op.LIKE_TREE: _with_size(batched.like_each),
     Op.COTANGENT: _with_size(batched.cotangents),
 }

@@ -95,11 +95,6 @@ def _together(items: tuple[ir.Atom, ...]) -> ir.Atom:
     return ir.Tup(tuple(ir.Const(0.0) if i is NOTHING else i for i in items))
 
 
-def _is_nothing_many_times(atom: ir.Atom) -> bool:
-    """Whether an item is `*nothing`."""
-    return isinstance(atom, ir.Star) and atom.value is NOTHING
-
-
 def _starred(atom: ir.Atom) -> str | None:
     """The `x` of an item `*d[x]`."""
     if isinstance(atom, ir.Star) and isinstance(atom.value, ir.Name):
@@ -147,7 +142,7 @@ class Tangent(Gathered):
         new = super().atom(self._counted(atom))
         if not isinstance(new, ir.Tup):
             return new
-        items = tuple(a for a in new.items if not _is_nothing_many_times(a))
+        items = tuple(a for a in new.items if a != ir.Star(NOTHING))
         if items == new.items and not any(a is NOTHING for a in items):
             return new
         return _together(items)
