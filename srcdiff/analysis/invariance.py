@@ -140,7 +140,7 @@ class _Walk:
             return _indexed(x, call.args[1])
         if op is Op.EXPAND_DIMS:
             return _expanded(x, argument(call, "axis"), rank)
-        return _of_one(call, op, x) if len(call.args) == 1 and not call.kwargs else None
+        return _of_one(op, x) if len(call.args) == 1 and not call.kwargs else None
 
     def of_two(self, call: ir.Call, op: Op | None, rank: int) -> Moves | None:
         """How a sum, a difference, a product or a quotient moves."""
@@ -160,7 +160,7 @@ class _Walk:
         return replace(whole[0], axes=axes) if same else None
 
 
-def _of_one(call: ir.Call, op: Op | None, x: Moves) -> Moves | None:
+def _of_one(op: Op | None, x: Moves) -> Moves | None:
     """How the result of an operation on one value moves."""
     if op in _NEGATIVE:
         return x if x.scaled else replace(x, by=-x.by)

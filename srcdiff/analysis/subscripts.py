@@ -24,11 +24,11 @@ Loops = tuple[tuple[Path, ir.For | ir.While], ...]  # with where they stand, out
 
 @frozen
 class Comparison:
-    """That is known: `less + gap <= more`; of a `gap` None that the two are unequal."""
+    """That is known: `less + gap <= more`."""
 
     less: ir.Atom
     more: ir.Atom
-    gap: int | None
+    gap: int
 
 
 @frozen
@@ -38,11 +38,6 @@ class Where:
     path: Path = ()
     loops: Loops = ()
     tests: tuple[Comparison, ...] = ()
-
-    @property
-    def unequal(self) -> frozenset[frozenset[ir.Atom]]:
-        """Names that are unequal here."""
-        return frozenset(frozenset((t.less, t.more)) for t in self.tests if t.gap != 0)
 
     def is_behind(self, path: Path) -> bool:
         """Whether what stands at a path has run before this place, in the same iterations."""
@@ -106,13 +101,15 @@ class Subscripts:
     def tested(self, stmt: ir.If, branch: int, where: Where) -> tuple[Comparison, ...]:
         """What the test of a branch says of two numbers that it does not bind."""
         call = self.definition(stmt.test.id, where) if type(stmt.test) is ir.Name else None
-        said = next((o for o in _SAID if is_op(call, o)), None)
+        said = next((o for o in _OTHERWISE if is_op(call, o)), None)
         if said is None or type(call) is not ir.Call:
             return ()
         inside = ir.rebound(ir.blocks(stmt)[branch])
         if not all(self.is_integer(a) for a in call.args) or inside & {*ir.names(call)}:
             return ()
         said = said if branch == 0 else _OTHERWISE[said]
+        if said is Op.NE:
+            return ()
         swapped, gap = _SAID[said]
         less, more = call.args[::-1] if swapped else call.args
         test = Comparison(less, more, gap)
@@ -160,8 +157,8 @@ class Subscripts:
             return False
         if then.where.path < first.where.path:
             return True
-        comparable = self.is_one_array(first, then)
-        return comparable and self.are_never_same(first, then, _shared(first.where, then.where))
+        variables = self.variables(_shared(first.where, then.where))
+        return self.is_one_array(first, then) and self.are_apart(first, then, variables)
 
     def is_apart_later(self, first: Access, then: Access) -> bool:
         """Whether later iterations of the other access touch nothing that the first one does."""
@@ -195,17 +192,6 @@ class Subscripts:
         if step > 0:
             return any(e.is_less(f, var, 1) for e, f in pairs)
         return any(f.is_less(e, var, 1) for e, f in pairs)
-
-    def are_never_same(self, first: Access, then: Access, shared: Loops) -> bool:
-        """Whether both are at different places in one iteration of the loops around both."""
-        around = Where(first.where.path, shared)
-        for e, f in self.axes(first, then):
-            names = {*ir.names(e.atom), *ir.names(f.atom)}
-            pair = frozenset((e.atom, f.atom))
-            if pair in first.where.unequal & then.where.unequal:
-                if all(self.is_settled(n, around) for n in names):
-                    return True
-        return self.are_apart(first, then, self.variables(shared))
 
     def variables(self, loops: Loops) -> list[str]:
         """The targets of loops that have one value in each iteration."""
@@ -285,7 +271,7 @@ class _Subscript:
             other = self.of_target(var, name.id, -side)
             yield None if other is None else -other
         for test in where.tests if self.depth < 3 else ():
-            if test.gap is not None and (test.less, test.more)[side == -1] == name:
+            if (test.less, test.more)[side == -1] == name:
                 other = self.at(test.more if side == 1 else test.less).bound(var, side)
                 yield None if other is None else other - side * test.gap
         yield self.of_target(name.id, var, side)
@@ -339,7 +325,7 @@ class _Subscript:
 
 _SAID = {
     Op.LT: (False, 1), Op.LE: (False, 0), Op.GT: (True, 1), Op.GE: (True, 0),
-    Op.EQ: (False, 0), Op.NE: (False, None),
+    Op.EQ: (False, 0),
 }  # fmt: skip
 """Of a comparison: whether the greater one stands first, and by how much it is greater."""
 _OTHERWISE = {

@@ -316,8 +316,7 @@ class _Accumulate:
     def is_zero_dimensional(self, like: ir.Name) -> bool:
         """Whether a primal is an array without axes: sums of its adjoint would be numbers."""
         kind = self.facts.kinds.get(like.id)
-        array = type(kind) is ir.Array and not kind.maybe_scalar and kind.dims == ()
-        return array and not self.facts.target.on_device
+        return is_array(kind) and kind.dims == () and not self.facts.target.on_device
 
     def state_of(self, value: ir.Atom, now: States) -> State:
         """Who owns the memory of a contribution that is the first one."""

@@ -18,9 +18,6 @@ from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import trees
 from srcdiff.texts import line_of
 
-# --- checks for nan and infinity in the backward part of a derivative, on request ----------------
-
-
 Counters = tuple[ir.Name, ...]
 
 

@@ -14,7 +14,7 @@ from srcdiff.analysis.facts import Facts
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
 from srcdiff.primitives.effects import written_into
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, calling, is_op
 from srcdiff.runtime.contexts import packed, unpacked
 from srcdiff.specialize.objects.scalar_replacement import unpack_count
 
@@ -40,14 +40,9 @@ def with_hooks(
 def used_residuals(two: ir.Function) -> frozenset[int]:
     """The places of the residuals that a finished backward part needs."""
     needed, own = ir.used(two.body), ir.Name(two.params[0].name)
-    found: set[int] = set()
-    for stmt in ir.walk(two.body):
-        call = ir.call_of(stmt)
-        if is_op(call, Op.GETITEM) and call.args[0] == own:
-            place = call.args[1]
-            if isinstance(place, ir.Const) and needed.intersection(ir.writes(stmt)):
-                found.add(place.value)
-    return frozenset(found)
+    taken = [(s, c.args[1]) for s, c in calling(two, Op.GETITEM) if c.args[0] == own]
+    used = [place for s, place in taken if needed.intersection(ir.writes(s))]
+    return frozenset(place.value for place in used if isinstance(place, ir.Const))
 
 
 def _pushed(block: ir.Block, tapes: frozenset[str]) -> Iterator[tuple[str, str]]:

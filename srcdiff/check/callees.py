@@ -28,7 +28,7 @@ from srcdiff.normalize.summaries.induction import is_at_run_time
 from srcdiff.primitives.arguments import spelling
 from srcdiff.primitives.effects import is_pure, module_of, mutated_args, written_into
 from srcdiff.primitives.operation import MUTATORS
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, calling, is_op
 from srcdiff.primitives.registry import find, lookup
 from srcdiff.runtime import records
 from srcdiff.specialize.inline import is_user_function, is_written_out
@@ -184,9 +184,8 @@ def check_texts(function: ir.Function, active: Set[str]) -> None:
 
 def check_first_order(function: ir.Function) -> None:
     """Refuse the derivative of a text that calls functions found when it runs."""
-    for stmt in ir.assignments(function):
-        if is_op(stmt.rhs, Op.CALL_VJP, Op.PULL_BACK):
-            raise refused("inputs.second_order", stmt.loc)
+    for stmt, _ in calling(function, Op.CALL_VJP, Op.PULL_BACK):
+        raise refused("inputs.second_order", stmt.loc)
 
 
 # --- methods and lambdas as values, that change something ----------------------------------------
@@ -201,20 +200,15 @@ def check_changes(function: ir.Function, kinds: ir.Kinds) -> None:
     for stmt in ir.walk(function):
         rhs = stmt.rhs if isinstance(stmt, ir.Assign) else None
         if isinstance(rhs, ir.Call) and isinstance(rhs.fn, ir.Attr) and rhs.fn.name in _CHANGES:
-            _check_method(rhs, rhs.fn.name, kinds, stmt.loc)
+            for base in (n for n in ir.names(rhs) if _matters(kinds.get(n))):
+                fields = {"name": rhs.fn.name, "base": ir.said(base), "plain": base}
+                raise refused("callees.method", stmt.loc, **fields)
         if isinstance(stmt, ir.Assign) and isinstance(rhs, Closure):
             made.update((stmt.target.id, n) for n in _changed(rhs) if _matters(kinds.get(n)))
         call = ir.call_of(stmt)
         if made and call is not None and (is_user_call(call) or is_user_function(call.fn)):
             for name in made.keys() & set(ir.names(call)):
                 raise refused("callees.changing", stmt.loc, name=ir.said(made[name]))
-
-
-def _check_method(call: ir.Call, name: str, kinds: ir.Kinds, loc: ir.Loc) -> None:
-    """Refuse a method that changes its object, as a value."""
-    for base in ir.names(call):
-        if _matters(kinds.get(base)):
-            raise refused("callees.method", loc, name=name, base=ir.said(base), plain=base)
 
 
 def _matters(kind: ir.Kind | None) -> bool:
@@ -260,15 +254,11 @@ def check_returned(function: ir.Function, kinds: ir.Kinds) -> None:
         if target is None or is_value(kinds.get(target, ir.UNKNOWN)):
             continue
         for param in _returned(stmt, kinds):
-            later = (ns for j, around, ns in changed if j > k or _in_one_loop(loops, around))
-            if any(group.share(target, n) for ns in later for n in ns):
+            # In one loop either of two statements may run after the other.
+            other = (ns for j, around, ns in changed if j > k or loops and loops[:1] == around[:1])
+            if any(group.share(target, n) for ns in other for n in ns):
                 name = ir.callee_of(stmt).name  # type: ignore[union-attr]
                 raise refused("callees.recursive_container", stmt.loc, name=name, param=param)
-
-
-def _in_one_loop(one: tuple[ir.Stmt, ...], other: tuple[ir.Stmt, ...]) -> bool:
-    """Whether of two statements with these loops around them either may run after the other."""
-    return bool(one) and bool(other) and one[0] is other[0]
 
 
 def _changed_here(stmt: ir.Stmt, kinds: ir.Kinds) -> list[str]:

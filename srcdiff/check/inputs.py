@@ -85,11 +85,9 @@ def check_strong(
     """
     if not request.strong_zeros:
         return
-    for stmt in ir.walk(function):
-        call = ir.call_of(stmt)
-        if call is None or isinstance(call.fn, ir.Derived) or is_op(call, Op.HOOK):
-            continue
-        if not active.isdisjoint(ir.writes(stmt)) and _is_given_one(call, kinds):
+    for stmt, call in ir.callers(function):
+        known = isinstance(call.fn, ir.Derived) or is_op(call, Op.HOOK)
+        if not known and not active.isdisjoint(ir.writes(stmt)) and _is_given_one(call, kinds):
             raise refused("inputs.strong_zeros", stmt.loc, callee=ir.said(call.text or ""))
 
 

@@ -40,9 +40,8 @@ def check_loops(function: ir.Function, kinds: ir.Kinds) -> None:
 
 def _check_counts(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse bounds of loops that are no numbers as Python counts: `uint8(0) - 1` is 255."""
-    for stmt in ir.walk(function):
-        call = ir.call_of(stmt)
-        if call is not None and call.role is ir.Role.COUNT:
+    for stmt, call in ir.callers(function):
+        if call.role is ir.Role.COUNT:
             dtypes = [getattr(atom_kind(a, kinds), "dtype", None) for a in call.args]
             narrow = next((d for d in dtypes if d in _NARROW), None)
             if narrow is not None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -46,17 +46,10 @@ from srcdiff.runtime.records import attributes, is_record
 
 def check_written(function: ir.Function, kinds: ir.Kinds) -> None:
     """Refuse calls of which it is not known whether they are given an `out`."""
-    for stmt in ir.walk(function):
-        call = ir.call_of(stmt)
-        if call is None or not _has_out(call.fn):
-            continue
-        for name in (*_spread(call, kinds), *_options(call, kinds)):
+    for stmt, call in ir.callers(function):
+        out = isinstance(call.fn, np.ufunc) or not {*KEYS}.isdisjoint(parameters(call.fn))
+        for name in (*_spread(call, kinds), *_options(call, kinds)) if out else ():
             raise refused("memory.out_unknown", stmt.loc, callee=spelling(call), name=ir.said(name))
-
-
-def _has_out(fn: ir.Callee) -> bool:
-    """Whether a function may be given an array that it writes into."""
-    return isinstance(fn, np.ufunc) or not {*KEYS}.isdisjoint(parameters(fn))
 
 
 def _spread(call: ir.Call, kinds: ir.Kinds) -> tuple[str, ...]:
@@ -79,8 +72,10 @@ def _place(fn: ir.Callee) -> int:
     return next(k for k, n in enumerate(names) if n in KEYS)
 
 
-def _may_hold_arrays(kind: ir.Kind | None) -> bool:
-    """Whether there may be an array among the items of what has this kind."""
+def _may_hold_arrays(kind: ir.Kind | None, keys: Collection[str] = ()) -> bool:
+    """Whether there may be an array among the items of what has this kind, under some keys."""
+    if keys and isinstance(kind, ir.Dict) and kind.items and kind.item is None:
+        return any(k in keys and ir.is_mutable(inner) for k, inner in kind.items)
     if isinstance(kind, (ir.List, ir.Tuple, ir.Dict)):
         return any(map(ir.is_mutable, ir.inside(kind)))
     return kind is None or ir.is_mutable(kind)
@@ -89,13 +84,7 @@ def _may_hold_arrays(kind: ir.Kind | None) -> bool:
 def _options(call: ir.Call, kinds: ir.Kinds) -> tuple[str, ...]:
     """The names of what is given as `**options` and may have an `out`."""
     given = (n for key, value in call.kwargs if key is None for n in ir.names(value))
-    return tuple(n for n in given if _may_have_out(kinds.get(n)))
-
-
-def _may_have_out(kind: ir.Kind | None) -> bool:
-    if isinstance(kind, ir.Dict) and kind.items and kind.item is None:
-        return any(k in KEYS and ir.is_mutable(inner) for k, inner in kind.items)
-    return _may_hold_arrays(kind)
+    return tuple(n for n in given if _may_hold_arrays(kinds.get(n), KEYS))
 
 
 # --- views that no rule describes ----------------------------------------------------------------

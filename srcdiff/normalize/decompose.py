@@ -197,8 +197,7 @@ _LEVELS = 8
 def compose(typed: Typed, request: Request) -> Typed:
     """The function with all active calls of composed functions written out."""
     inputs, forward = tuple(i.param for i in request.inputs), request.mode == "forward"
-    calls = (c.fn for c in map(ir.call_of, ir.walk(typed.function)) if c is not None)
-    if any(op_of(fn).writing is not Writing.AT_ONCE for fn in calls):
+    if any(op_of(c.fn).writing is not Writing.AT_ONCE for c in ir.calls(typed.function)):
         from srcdiff.normalize.overlaps import check_outs
 
         check_outs(typed.function, typed.kinds)
@@ -265,7 +264,7 @@ def early(function: ir.Function, inputs: tuple[str, ...]) -> ir.Function:
     from srcdiff.specialize.early_activity import met_calls
 
     made = {s.target.id for s in ir.assignments(function) if isinstance(s.rhs, Closure)}
-    shown = displays(function, made)
+    shown = displays(function)
     met = met_calls(shown, inputs, _is_early)
     if not met:
         return function

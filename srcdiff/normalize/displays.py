@@ -13,7 +13,7 @@ none of its items is bound again.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from typing import TypeVar
 
 from srcdiff import ir
@@ -26,13 +26,9 @@ from srcdiff.primitives.registry import lookup
 _Rhs = TypeVar("_Rhs", ir.Tup, ir.Call)
 
 
-def displays(function: ir.Function, functions: Set[str] = frozenset()) -> ir.Function:
-    """The function with list displays put into the calls that read them.
-
-    Those that the user has given a name stay, but for those of `functions` and others.
-    """
-    uses = ir.use_counts(function)
-    return ir.rebuilt(function, body=_with_displays(function.body, uses, functions))
+def displays(function: ir.Function) -> ir.Function:
+    """The function with list displays put into the calls that read them."""
+    return ir.rebuilt(function, body=_with_displays(function.body, ir.use_counts(function)))
 
 
 def returned(function: ir.Function) -> ir.Function:
@@ -78,9 +74,7 @@ def with_names(function: ir.Function) -> ir.Function:
     return ir.replaced_in(function, one)
 
 
-def _with_displays(
-    block: ir.Block, uses: Mapping[str, int], functions: Set[str]
-) -> ir.Block:
+def _with_displays(block: ir.Block, uses: Mapping[str, int]) -> ir.Block:
     """A block with its displays put where they are read."""
     known: dict[str, ir.Tup] = {}  # displays of which no item has been bound again
     tuples: dict[str, ir.Tup] = {}
@@ -88,7 +82,7 @@ def _with_displays(
     gone: set[str] = set()
     out: list[ir.Stmt] = []
     for stmt in block:
-        new = ir.map_blocks(stmt, lambda b: _with_displays(b, uses, functions))
+        new = ir.map_blocks(stmt, lambda b: _with_displays(b, uses))
         if type(new) is ir.Assign:
             new = _with_tuples(new, tuples)
         call = ir.call_of(new)
@@ -101,9 +95,7 @@ def _with_displays(
             tuples[name] = tuple_
             if uses[name] == 1:
                 known[name], parts[name] = tuple_, []
-        if type(new) is ir.Assign and call is not None and _is_display(
-            new.target, call, uses, functions
-        ):
+        if type(new) is ir.Assign and call is not None and _is_display(new.target, call, uses):
             args = call.args
             parts[new.target.id] = [n for n in ir.names(ir.Tup(args)) if n in known]
             known[new.target.id] = replace(_put(known, ir.Tup(args)), listed=True)
@@ -156,22 +148,13 @@ def _of_kind(
     return {name: display for name, display in known.items() if not parts.get(name)}
 
 
-def _is_display(
-    target: ir.Name, call: ir.Call, uses: Mapping[str, int], functions: Set[str]
-) -> bool:
-    """Whether an assignment is a list display of variables that is read once."""
+def _is_display(target: ir.Name, call: ir.Call, uses: Mapping[str, int]) -> bool:
+    """Whether an assignment is a list display of variables and functions that is read once."""
     if not is_op(call, Op.MAKE_LIST) or uses[target.id] != 1 or target.id in ir.names(call):
         return False
     if any(type(a) is ir.Star for a in call.args):
         return False
-    return any(ir.names(a) or _is_function(a, functions) for a in call.args)
-
-
-def _is_function(atom: ir.Atom, functions: Set[str]) -> bool:
-    """Whether an item of a display is a function."""
-    if type(atom) is ir.Name:
-        return atom.id in functions
-    return type(atom) is ir.Ref and callable(atom.value)
+    return any(ir.names(a) or (type(a) is ir.Ref and callable(a.value)) for a in call.args)
 
 
 def _put(known: Mapping[str, ir.Tup], rhs: _Rhs) -> _Rhs:

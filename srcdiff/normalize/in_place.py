@@ -148,40 +148,16 @@ def _prepared(stmt: ir.Stmt, fresh: ir.Fresh, mentioned: Counter[str]) -> ir.Stm
         return _apart(stmt, fresh) if stmt.target.id in ir.bound(stmt.body) else stmt
     if type(stmt) is ir.While:
         return _rotated(stmt, fresh, mentioned)
-    spelled = _spelled_out(stmt)
-    if spelled is not None:
-        return ir.replaced(spelled, lambda s: _prepared(s, fresh, mentioned))
+    made = ir.call_of(stmt)
+    if is_op(made, Op.SETITEM) and len(made.args) == 3 and type(made.args[0]) is ir.Name:
+        store = ir.SetItem(*made.args, loc=stmt.loc)  # type: ignore[arg-type]
+        return (store, *(ir.Assign(ir.Name(n), ir.NONE, stmt.loc) for n in ir.writes(stmt)))
     if type(stmt) is ir.AugAssign and stmt.index is None:
         call = ir.Call(ir.OPERATORS[stmt.op], (stmt.base, stmt.value), role=ir.Role.IN_PLACE)
         return ir.Assign(stmt.base, call, stmt.loc)
     if type(stmt) is ir.Effect and is_op(stmt.rhs, Op.POP):
         return ir.Assign(fresh("_gone"), stmt.rhs, stmt.loc)
     return stmt
-
-
-_OPERATORS = {f"__i{fn.__name__.strip('_')}__": op for op, fn in ir.OPERATORS.items()}
-"""Methods that stand for an operator in place."""
-
-
-def _spelled_out(stmt: ir.Stmt) -> ir.Block | None:
-    """The statements that a call such as `operator.setitem(xs, i, v)` stands for."""
-    call = ir.call_of(stmt)
-    if call is None or call.kwargs or not call.args or type(call.args[0]) is not ir.Name:
-        return None
-    name = call.fn.name if type(call.fn) is ir.Method else ""
-    base, rest = call.args[0], call.args[1:]
-    gives: ir.Atom = ir.NONE
-    if (is_op(call, Op.SETITEM) or name == "__setitem__") and len(rest) == 2:
-        done: ir.Stmt = ir.SetItem(base, rest[0], rest[1], loc=stmt.loc)
-    elif name == "__delitem__" and len(rest) == 1:
-        done = ir.Effect(ir.Call(operator.delitem, call.args), stmt.loc)
-    elif name in _OPERATORS and len(rest) == 1:
-        done, gives = ir.AugAssign(base, None, rest[0], _OPERATORS[name], loc=stmt.loc), base
-    else:
-        return None
-    if type(stmt) is not ir.Assign:
-        return (done,)
-    return (done, ir.Assign(stmt.target, gives, stmt.loc))
 
 
 def _apart(stmt: ir.For, fresh: ir.Fresh) -> ir.For:

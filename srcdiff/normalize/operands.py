@@ -107,7 +107,7 @@ def _listed(
         call.fn, (ir.Attr, ir.Method, ir.Name, ir.Derived)
     ):
         return ()
-    drawn = _is_distribution(call.fn)
+    drawn = module_of(call.fn).startswith("scipy.stats.") and hasattr(call.fn, "__self__")
     # Every list stands for an array, whatever it holds.
     whole = op_of(call.fn).is_elementwise or is_op(call, Op.INTERP) or drawn
     taken = call.args if whole else flows(call, kinds)
@@ -120,11 +120,6 @@ def _listed(
     if (loose and is_op(call, Op.MATMUL)) or is_op(call, *_SEQUENCES):
         unsure = []
     return (*lists, *unsure) if _computes(call) else (*unsure,)
-
-
-def _is_distribution(fn: Any) -> bool:
-    """Whether a function is a method of a distribution of SciPy."""
-    return module_of(fn).startswith("scipy.stats.") and hasattr(fn, "__self__")
 
 
 def _is_list(atom: ir.Atom, kinds: ir.Kinds, whole: bool = False) -> bool:

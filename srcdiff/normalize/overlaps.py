@@ -177,14 +177,11 @@ class _Part:
         """The part of it that an index of some items takes."""
         rest, axes, fixed = list(self.axes), list[_Axis](), dict(self.fixed)
         for k, item in enumerate(items):
-            if item == ir.NONE:
-                axes.append(_Axis(-1))
-            elif item == ir.Const(...):
-                later = sum(i != ir.NONE for i in items[k + 1 :])
-                axes += [rest.pop(0) for _ in range(len(rest) - later)]
+            if item == ir.Const(...):
+                axes += [rest.pop(0) for _ in range(len(rest) - len(items[k + 1 :]))]
             elif type(item) is ir.Slice and type(item.step) is ir.Const and rest:
                 axes.append(_sliced(rest.pop(0), item, item.step.value, said))
-            elif type(item) is not ir.Slice and rest:
+            elif type(item) is not ir.Slice and item != ir.NONE and rest:
                 axis = rest.pop(0)
                 fixed[axis.number] = said(item) if axis == _Axis(axis.number) else None
             else:
@@ -217,8 +214,6 @@ def _sliced(
     return _Axis(axis.number, axis.step * abs(step or 1), start)
 
 
-_WHOLE = (Op.ASANYARRAY, Op.ASARRAY, Op.REAL, Op.REAL_PART, Op.VIEW)
-"""What gives the array that it is given, or a view of all of that in the same order."""
 _ONE = frozenset((ir.NONE, ir.Const(1), ir.Const(-1)))
 
 
@@ -262,20 +257,9 @@ class _Steps:
             return self.whole(ir.names(rhs.args[0])[0], owner)
         if type(rhs) is ir.Name:
             return self.whole(rhs.id, owner)
-        base = _viewed(rhs)
-        if is_op(rhs, Op.GETITEM) and is_array(self.kinds.get(base)):
-            return self.part(base, rhs.args[1], owner, ir.is_temporary(name))
-        made = self.bound(base) if is_op(rhs, Op.GETITEM) else rhs  # `np.split(y, 2)[0]`
-        if type(made) is not ir.Call or not op_of(made.fn).gives_array:
+        if not is_op(rhs, Op.GETITEM) or type(rhs.args[0]) is not ir.Name:
             return None
-        found = self.whole(_viewed(made), owner)
-        if is_op(rhs, *_WHOLE) and len(rhs.args) == 1 and not rhs.kwargs:
-            return found
-        if is_op(rhs, Op.T):
-            return found and replace(found, axes=found.axes[::-1])
-        if found is None or not rank == len(found.axes) == 1:
-            return None
-        return replace(found, axes=(replace(found.axes[0], start=None),))  # a line has its steps
+        return self.part(rhs.args[0].id, rhs.args[1], owner, ir.is_temporary(name))
 
     def part(
         self, name: str, index: ir.Atom, owner: str = "", now: bool = True
@@ -291,12 +275,6 @@ class _Steps:
         if type(rhs) is ir.Call and is_op(rhs, Op.ADD, Op.SUB):
             return rhs.fn, *map(self.said, rhs.args)
         return atom.value if type(atom) is ir.Const else atom
-
-
-def _viewed(rhs: ir.Rhs | None) -> str:
-    """The name of what a call shows: that of its first argument."""
-    first = rhs.args[0] if type(rhs) is ir.Call and rhs.args else None
-    return first.id if type(first) is ir.Name else ""
 
 
 def _if_constant(atom: ir.Atom) -> object:

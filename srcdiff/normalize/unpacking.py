@@ -21,8 +21,6 @@ from srcdiff.normalize.displays import Read, item_read
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.registry import lookup
 
-# --- checks of the number of items, `_, _ = xs`, and unpackings -----------------------------------
-
 
 def mark(stmt: ir.Stmt) -> ir.Role | ir.Unpacks | None:
     """The role of a statement that takes an item, None if it has none."""

@@ -38,7 +38,6 @@ class Algebra:
         self.steady = tuple(sorted(steady))
         self.is_loose: Callable[[str], bool] = ir.is_temporary
         self.products: Products | None = None  # where numbers are gathered
-        self.others = 0  # the steps but for those that gather numbers
 
     def plain(self, target: str, rhs: ir.Rhs) -> ir.Rhs:
         """The plainest form found of what `target` is bound to."""
@@ -50,7 +49,6 @@ class Algebra:
             if new is None:
                 del self.signs.pending[done:]  # made on a way that led nowhere
                 return rhs
-            self.others += 1
             rhs = new
         return rhs
 
@@ -81,7 +79,6 @@ class Algebra:
         if self.products is None or which_op(call) not in CHAIN:
             return None
         new = self.products.gathered(call)
-        self.others -= new is not None
         return new if new is None or type(new) is ir.Call else self.itself(target, new)
 
     def summed(self, target: str, call: ir.Call) -> ir.Rhs | None:

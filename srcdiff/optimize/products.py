@@ -158,7 +158,6 @@ class Products:
         self.signs = signs
         self.adjoints = adjoints
         self.available = signs.available
-        self.shut = set[str]()  # not looked into, for they have several readers
 
     def gathered(self, call: ir.Call) -> ir.Call | ir.Atom | None:
         """A product with its numbers in front, None if it has none or they are there."""
@@ -193,10 +192,8 @@ class Products:
 
     def opened(self, atom: ir.Atom, depth: int) -> Expr:
         """An operand, as the product that it is if it serves nothing else."""
-        if type(atom) is not ir.Name or not ir.is_unnamed(atom.id):
-            return atom
-        if self.signs.uses.get(atom.id) != 1:
-            self.shut.add(atom.id)
+        once = type(atom) is ir.Name and ir.is_unnamed(atom.id) and self.signs.is_read_once(atom)
+        if not once:
             return atom
         call = self.available.value(atom)
         if not is_op(call, *CHAIN) or call.kwargs or not depth:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 
 from srcdiff import ir
 from srcdiff.analysis.shadows import laid_origins
-from srcdiff.ir.frozen import frozen
 from srcdiff.normalize.copy_in import lent_names
 from srcdiff.optimize.algebra import Algebra
 from srcdiff.optimize.displays import NEAR, makes_zeros, with_item
@@ -57,36 +56,17 @@ def _makes_zeros(stmt: ir.Stmt) -> bool:
 # --- the walk ------------------------------------------------------------------------------------
 
 
-@frozen
-class Rewritten:
-    """A function in plainer form, and what tells whether it is the plainest."""
-
-    function: ir.Function
-    settled: bool  # nothing was done but to gather numbers
-    shut: frozenset[str]  # products that were not looked into, for they have several readers
-
-    def is_plainest(self, left: ir.Function) -> bool:
-        """Whether another walk over what is left of the function would find nothing."""
-        if not self.settled:
-            return False
-        readers = ir.use_counts(left.body) if self.shut else {}
-        return all(readers.get(name) != 1 for name in self.shut)
-
-
 def rewrite(
     function: ir.Function, kinds: dict[str, ir.Kind], adjoints: frozenset[str] = frozenset()
-) -> Rewritten:
+) -> ir.Function:
     """The function with plainer statements; what has become dead is still there.
 
     `kinds` gets those of new temporaries.  In products with `adjoints` numbers are
     multiplied first.
     """
     rewriter = Rewriter(function, kinds)
-    products = Products(rewriter.signs, adjoints) if adjoints else None
-    rewriter.products = products
-    new = ir.rebuilt(function, body=rewriter.block(function.body))
-    settled = rewriter.settled and not rewriter.algebra.others
-    return Rewritten(new, settled, frozenset(products.shut if products else ()))
+    rewriter.products = Products(rewriter.signs, adjoints) if adjoints else None
+    return ir.rebuilt(function, body=rewriter.block(function.body))
 
 
 def mark_in(body: ir.Block) -> int | None:
@@ -123,7 +103,6 @@ class Rewriter:
         fused = function.target.fused and not function.target.strict  # which adds up as NumPy
         self.algebra = Algebra(self.signs, steady, fused)
         self.products: Products | None = None
-        self.settled = True
         self.blocks = 0
         self.rest: tuple[ir.Block, int] = (), 0  # the present block, and where it goes on
         self.before: ir.Block = ()  # what both branches of the present statement start with
@@ -136,7 +115,6 @@ class Rewriter:
         for k, stmt in enumerate(block):
             self.rest = block, k + 1
             new = self.stmt(stmt, here)
-            self.settled &= new is stmt or self.is_same(stmt, new)
             if self.signs.pending or self.before:
                 out += (*self.signs.pending, *self.before)
                 self.signs.pending, self.before = [], ()
@@ -149,16 +127,9 @@ class Rewriter:
         new = with_item(before, stmt, self.kinds) if self.ours else None
         if new is None:
             return stmt
-        self.settled = False
         self.available.bind(new.target.id)
         self.available.learn(new.target.id, new.rhs, here)
         return new
-
-    def is_same(self, stmt: ir.Stmt, new: ir.Stmt | None) -> bool:
-        """Whether a statement itself stayed as it was; `plain` asks that of an assignment."""
-        if new is None or self.before:
-            return False
-        return type(new) is ir.Assign or ir.operands(stmt) == ir.operands(new)
 
     def read(self, name: ir.Name) -> ir.Atom:
         """What is read instead of a name: what it is a copy of."""
@@ -199,7 +170,6 @@ class Rewriter:
         """`target = rhs`."""
         target = stmt.target.id
         rhs = self.rhs(stmt.rhs)
-        self.settled &= rhs is stmt.rhs
         ours = self.ours or stmt.loc.file.startswith(ir.GENERATED)
         if ours:
             rhs = self.plain(stmt, rhs, here)
@@ -228,24 +198,11 @@ class Rewriter:
         done = len(self.signs.pending)
         rhs = self.algebra.plain(stmt.target.id, rhs)
         for made in self.signs.pending[done:]:
-            self.settled = self.settled and self.is_plain(made, here)
             self.available.learn(made.target.id, made.rhs, here)
             self.note(stmt.rhs, made.rhs)
         known = self.known(stmt.target.id, rhs, here)
-        self.settled &= known is rhs
         self.note(stmt.rhs, known)
         return known
-
-    def is_plain(self, made: ir.Assign, here: int) -> bool:
-        """Whether nothing is to be done about a temporary that has just been made."""
-        if self.available.same_value(made.rhs, here) is not None:
-            return False
-        done = len(self.signs.pending)
-        plain = type(made.rhs) is not ir.Call or (
-            self.algebra.step(made.target.id, made.rhs) is None
-        )
-        del self.signs.pending[done:]
-        return plain
 
     def note(self, old: ir.Rhs, new: ir.Rhs) -> None:
         """A right-hand side reads other names than before."""

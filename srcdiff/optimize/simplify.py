@@ -164,18 +164,12 @@ def simplify(
         function = typed.function
         # What is computed twice is found first: then products are taken apart.
         adjoints = derived(function, seeds) if k and seeds else frozenset[str]()
-        made = rewrite(function, kinds, adjoints)
-        typed = typed.then(made.function, "rewrite").by(merge_stores, kinds)
-        typed = typed.by(without_copies, kinds)
-        left = (typed := typed.by(remove_dead, kinds)).function
-        typed = typed.by(without_clearing, kinds)
+        typed = typed.then(rewrite(function, kinds, adjoints), "rewrite").by(merge_stores, kinds)
+        typed = typed.by(without_copies, kinds).by(remove_dead, kinds).by(without_clearing, kinds)
         plain = (typed := typed.by(without_outputs, kinds)).function
         typed = typed.by(coalesce).by(with_one_name)
         new = (typed := typed.by(reorder, kinds)).function
         # What rewriting has made plain it leaves as it is, but for products.
         if (k or not seeds) and (new == function or (new == plain and not adjoints)):
-            return new
-        # Copies are dropped where what has died was their last reader but one.
-        if k and new == left and made.is_plainest(new) and without_copies(new, kinds) is new:
             return new
     return typed.function

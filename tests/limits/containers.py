@@ -23,6 +23,14 @@ def f(x):
 
 srcdiff.grad(f)(2.0)
 """,
+    "A list that a method changes by its special name": """
+def f(x):
+    xs = [x, x * x]
+    xs.__setitem__(0, 2.0 * x)
+    return xs[0]
+
+srcdiff.grad(f)(2.0)
+""",
     "`*=` of a list": """
 def f(x):
     xs = [x]

@@ -77,7 +77,6 @@ def a_result_in_a_text(x):
 def a_method_by_its_name(x):
     y = x * 1.0
     getattr(y, "fill")(2.0)  # noqa: B009
-    getattr(y, "__setitem__")(0, x[1])  # noqa: B009
     return np.sum(y * x)
 
 

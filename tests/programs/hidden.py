@@ -146,14 +146,10 @@ def items_by_functions(x):
     xs = [x[0], x[0] * x[1], x[2]]
     first = xs[0]
     operator.setitem(xs, 0, x[1])
-    xs.__setitem__(1, first)
     partial(operator.setitem, xs)(-1, x[0])
-    xs.__delitem__(1)
-    kept = xs.__iadd__([x[2], first])
     y = x * first
-    y.__setitem__(slice(0, 1), 2.0)
-    y.__imul__(x)
-    return sum(kept) * y * xs[0]
+    operator.setitem(y, slice(0, 1), 2.0)
+    return sum(xs) * y * xs[0]
 
 
 sample(items_by_functions, lambda r: (r.random(3),))

@@ -51,7 +51,7 @@ from srcdiff.ir.frozen import frozen, replace, state
 from srcdiff.kinds.calls import kind_of_call
 from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.operation import Meaning, op_of
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, calling, is_op
 from srcdiff.runtime import batched
 
 # --- which names have the axis -------------------------------------------------------------------
@@ -97,18 +97,6 @@ def _links(function: ir.Function, kinds: ir.Kinds) -> Iterator[tuple[str, str]]:
     return ((k.target, k.source) for k in PointsTo.of(function, kinds).links)
 
 
-def renamed(function: ir.Function) -> frozenset[str]:
-    """The names that are bound to what another name stands for, and those others."""
-    bound = ir.assignments(function)
-    return frozenset(n.id for s in bound if isinstance(s.rhs, ir.Name) for n in (s.target, s.rhs))
-
-
-def numbers(function: ir.Function) -> frozenset[str]:
-    """The names that are bound to a literal somewhere."""
-    bound = ir.assignments(function)
-    return frozenset(s.target.id for s in bound if isinstance(s.rhs, ir.Const))
-
-
 def _values(stmt: ir.Stmt) -> tuple[str, ...]:
     """The names whose values what a statement writes depends on."""
     call = ir.call_of(stmt)
@@ -117,13 +105,6 @@ def _values(stmt: ir.Stmt) -> tuple[str, ...]:
     if isinstance(stmt, ir.Store):
         return ir.names(stmt.value)
     return () if isinstance(stmt, (ir.If, ir.While)) else ir.reads(stmt)
-
-
-def is_unpacking(stmt: ir.Stmt, residuals: str) -> bool:
-    """Whether a statement takes a residual out of the tuple of them."""
-    call = ir.call_of(stmt)
-    taken = is_op(call, Op.GETITEM)
-    return taken and call.args[0] == ir.Name(residuals)  # type: ignore[union-attr]
 
 
 # --- factors without the axis, together ----------------------------------------------------------
@@ -393,7 +374,8 @@ def batch_backward(
         NoBatchError: there is none.
     """
     residuals, seed = (p.name for p in function.params)
-    unpacked = [s for s in function.body if is_unpacking(s, residuals)]
+    items = calling(function.body, Op.GETITEM)
+    unpacked: list[ir.Stmt] = [s for s, call in items if call.args[0] == ir.Name(residuals)]
     rest = ir.rebuilt(function, body=tuple(s for s in function.body if s not in unpacked))
     ours = {n for s in unpacked for n in ir.writes(s) if _place(s) in shadows}
     theirs = {n for s in unpacked for n in ir.writes(s)} - ours
@@ -401,7 +383,9 @@ def batch_backward(
     names = with_axis(rest, kinds, frozenset({seed}) | ours, shared)
     rest, kinds = gathered(rest, names, kinds, unpacked, shared)
     b = _context(function, rest, kinds, frozenset({seed}) | ours, theirs, shared)
-    b = replace(b, renamed=renamed(rest), shadows=sharing(rest, kinds, ours, shared))
+    copies = ((s.target, s.rhs) for s in ir.assignments(rest) if isinstance(s.rhs, ir.Name))
+    renamed = frozenset(n.id for both in copies for n in both)
+    b = replace(b, renamed=renamed, shadows=sharing(rest, kinds, ours, shared))
     body = (*_with_shadows(unpacked, ours, b), *block(b, rest.body))
     params = (*function.params[:1], ir.Param(seed), ir.Param(b.size.id))
     made = replace(function, params=params, body=body)
@@ -448,7 +432,8 @@ def _context(
     if names & laid_classes(rest, kinds):
         raise NoBatchError("the order in memory decides what is written into")
     written = all_written(rest, kinds, shared)
-    return Context(dict(kinds), names, written, numbers(rest), size, fresh)
+    literals = (s.target.id for s in ir.assignments(rest) if isinstance(s.rhs, ir.Const))
+    return Context(dict(kinds), names, written, frozenset(literals), size, fresh)
 
 
 def _finished(function: ir.Function, what: str) -> ir.Function:

@@ -215,7 +215,7 @@ def _reached(function: ir.Function) -> Iterator[ir.Function]:
     found, seen = [function], list[Any]()
     for one in found:  # it grows
         yield one
-        for callee in map(ir.callee_of, ir.walk(one.body)):
+        for callee in (call.fn for call in ir.calls(one)):
             primal = isinstance(callee, ir.Derived) and callee.part == "primal"
             fn: Any = callee.key.function if primal else callee  # type: ignore[union-attr]
             if is_user_function(fn) and fn not in seen and lowered(fn) is not None:
@@ -226,15 +226,13 @@ def _reached(function: ir.Function) -> Iterator[ir.Function]:
 def reshapes(fn: Any) -> bool:
     """Whether a function does what is a view or a copy by the layout of the memory."""
     reached = _reached(inline(function_of(fn), fn))
-    calls = filter(None, (ir.call_of(s) for one in reached for s in ir.walk(one.body)))
-    return any(map(may_copy, calls))
+    return any(may_copy(call) for one in reached for call in ir.calls(one))
 
 
 def computes_complex(function: ir.Function, kinds: ir.Kinds) -> bool:
     """Whether complex numbers may occur in a function, or in those whose calls stay calls."""
     for one in _reached(function):
-        callees = map(ir.callee_of, ir.walk(one.body))
-        unseen = any(isinstance(c, ir.Derived) and c.part == AT_RUN_TIME for c in callees)
+        unseen = any(map(is_at_run_time, ir.calls(one)))
         if unseen or has_complex(one, kinds if one is function else {}):
             return True
     return False
@@ -330,7 +328,7 @@ def _assumed(
     function: ir.Function, kinds: ir.Kinds, known: _Induction, first: Mapping[Any, Summary]
 ) -> Typed:
     """A function with the kinds of its names, each call doing what it does for its arguments."""
-    calls = [c for c in map(ir.call_of, ir.walk(function)) if c and is_user_function(c.fn)]
+    calls = [c for c in ir.calls(function) if is_user_function(c.fn)]
 
     def make(does: Does) -> tuple[Typed, ir.Kinds]:
         typed = _typed(function, kinds, does)
@@ -357,7 +355,7 @@ def _typed(function: ir.Function, kinds: ir.Kinds, does: Does) -> Typed:
 def refined_kinds(typed: Typed) -> ir.Kinds:
     """The kinds of names if calls do to lists what their summaries say, and not anything."""
     function, kinds = typed.function, typed.kinds
-    calls = [c for c in map(ir.call_of, ir.walk(function)) if c and _is_readable(c.fn)]
+    calls = [c for c in ir.calls(function) if _is_readable(c.fn)]
     if not any(isinstance(kinds.get(n), ir.List) for call in calls for n in ir.names(call)):
         return kinds
     readable = {id(call) for call in calls}
