@@ -20,7 +20,7 @@ from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.containers import ENDLESS
 from srcdiff.normalize.decompose import Specialiser
 from srcdiff.normalize.iteration import endless
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.ops import Op, calling, is_op
 from srcdiff.primitives.registry import execute, folder
 from srcdiff.primitives.views import is_array
 from srcdiff.specialize.fold import Folder
@@ -83,8 +83,7 @@ class Definitions:
                 bound[param.name] = ir.Tup(tuple(found)) if param.style == "*" else found[0]
         body = written_out(callee, bound, target, lines.loc, self.fresh)
         body = self.decided(body, target, given)
-        calls = map(ir.call_of, ir.walk(body))
-        for reason in (call.args[0] for call in calls if is_op(call, Op.REFUSE)):
+        for reason in (call.args[0] for _, call in calling(body, Op.REFUSE)):
             if reason == ir.Const(""):
                 return False
             what, remedy = reason.value.split("\n")  # type: ignore[union-attr]
@@ -108,7 +107,7 @@ class Definitions:
     def decided(
         self, body: ir.Block, target: ir.Name | None, given: tuple[str, ...]
     ) -> ir.Block:
-        """A body for what is known of its arguments, without what it is written with."""
+        """A body for what is known of its arguments."""
         known = {n: _of_any_length(self.kinds[n]) for n in given if n in self.kinds}
         where = self.whole.target
         writer = Specialiser(known, self.fresh, "", ir.NOWHERE, where)
@@ -117,8 +116,13 @@ class Definitions:
             folder = Folder(known, writer.temp, where.on_device)
             before, body = body, writer.block(body, folder, {})
             body = _with_displays(body)
-        own = ir.bound(body) - {*given} - ({target.id} if target is not None else set())
-        return _plain(body, target, own, self.fresh)
+        own = ir.bound(body).difference(given, () if target is None else (target.id,))
+        body = _without_copies(body, own)
+        # What has a name in the definition is a temporary here.
+        counters = {s.target.id for s in ir.walk(body) if isinstance(s, ir.For)}
+        named = {n: "_" + n.rstrip("_0123456789") for n in own if not ir.is_temporary(n)}
+        bases = sorted({**named, **dict.fromkeys(counters, "_k")}.items())
+        return ir.rename(body, {n: self.fresh(base).id for n, base in bases})
 
 
 def _of_any_length(kind: ir.Kind) -> ir.Kind:
@@ -160,8 +164,8 @@ def _with_displays(block: ir.Block) -> ir.Block:
     return (*out, *made.values())
 
 
-def _plain(body: ir.Block, target: ir.Name | None, own: Set[str], fresh: ir.Fresh) -> ir.Block:
-    """A body without copies and unused displays, in which what has a name is a temporary."""
+def _without_copies(body: ir.Block, own: Set[str]) -> ir.Block:
+    """A body without copies of what is bound once."""
     count = ir.binding_counts(body)
     copies = {
         s.target.id: s.rhs.id
@@ -172,26 +176,4 @@ def _plain(body: ir.Block, target: ir.Name | None, own: Set[str], fresh: ir.Fres
     for name in copies:
         while copies[name] in copies:
             copies[name] = copies[copies[name]]
-    body = ir.rename(ir.without(body, copies.keys()), copies)
-    while (result := _copied_last(body)) is not None and result in own - _displays(body):
-        body = ir.rename(body[:-1], {result: ir.writes(body[-1])[0]})
-    counters = {s.target.id: "_k" for s in ir.walk(body) if isinstance(s, ir.For)}
-    named = {n: "_" + n.rstrip("_0123456789") for n in own if not ir.is_temporary(n)}
-    again = sorted({**named, **counters}.items())
-    body = ir.rename(body, {n: fresh(base).id for n, base in again})
-    return ir.without(body, _displays(body) - ir.used(body) - {target.id if target else ""})
-
-
-def _copied_last(body: ir.Block) -> str | None:
-    """The name that a body ends in copying to one that it does not look at."""
-    last = body[-1] if body else None
-    if not isinstance(last, ir.Assign) or not isinstance(last.rhs, ir.Name):
-        return None
-    return None if last.target.id in ir.used(body) | ir.bound(body[:-1]) else last.rhs.id
-
-
-def _displays(body: ir.Block) -> frozenset[str]:
-    """The names that are bound to displays and constants."""
-    found = ((s.target.id, s.rhs) for s in ir.walk(body) if isinstance(s, ir.Assign))
-    constant = (ir.Const, ir.Tup)
-    return frozenset(n for n, r in found if isinstance(r, constant) or is_op(r, Op.MAKE_LIST))
+    return ir.rename(ir.without(body, copies.keys()), copies)
