@@ -437,8 +437,7 @@ class Expander(Writer):
     def assignment(self, stmt: ir.Assign) -> None:
         """`name = value`: known values and other names need no statement."""
         name = stmt.target.id
-        if adjoint_of(name) is not None:
-            raise self.misused("binds an adjoint", self.line)
+        assert adjoint_of(name) is None, "an adjoint is added to, or stored into"
         rhs = self.rhs(stmt.rhs)
         if name in self.fixed:
             self.out.append(ir.Assign(self.fixed[name], rhs, self.loc))
