@@ -86,7 +86,7 @@ from srcdiff.analysis.links import takes_keys
 from srcdiff.errors import MissingRuleError, UnsupportedError
 from srcdiff.frontend import local_functions
 from srcdiff.frontend.desugar.flatten import flattened
-from srcdiff.frontend.desugar.stdlib import answered, plain_collections
+from srcdiff.frontend.desugar.stdlib import plain_collections, plain_lookups
 from srcdiff.frontend.lower import calls, expressions, jumps, loops, statements, targets
 from srcdiff.frontend.lower.builder import Adjoint, Builder, Node, Table
 from srcdiff.frontend.scopes import declared, expression, scan_function
@@ -126,7 +126,7 @@ def builder(
 def lower(source: Source) -> ir.Function:
     """The IR of a function."""
     with shallow(source.function):
-        return _lower(flattened(plain_collections(answered(source))))
+        return _lower(flattened(plain_collections(plain_lookups(source))))
 
 
 def _lower(source: Source) -> ir.Function:

@@ -1,12 +1,11 @@
-"""Functions that take an item or an attribute: as keys, in `map` and by themselves."""
+"""`itemgetter`, `attrgetter` and `methodcaller`, as keys, in `map` and by themselves."""
 
-from operator import itemgetter
+import operator
+from operator import attrgetter, itemgetter, methodcaller
 
 from .registry import sample
 
-
-def second(item):
-    return item[1]
+second = itemgetter(1)
 
 
 class Holder:
@@ -19,35 +18,35 @@ def _pairs(x):
 
 
 def keys_of_a_sort(x):
-    pairs = sorted(_pairs(x), key=lambda item: item[-1])
+    pairs = sorted(_pairs(x), key=operator.itemgetter(-1))
     pairs.sort(key=second, reverse=True)
     return pairs[0][0] * pairs[1][1] ** 2
 
 
 def key_of_two_items(x):
-    return max(_pairs(x), key=lambda item: (item[0], item[1]))[0] * second(_pairs(x)[2])
+    return max(_pairs(x), key=itemgetter(0, 1))[0] * second(_pairs(x)[2])
 
 
 def attributes_of_objects(x):
     held = [Holder(v * x[0]) for v in x]
-    return sum(map(lambda item: item.y, held)) * max(held, key=lambda item: item.y).y
+    return sum(map(attrgetter("y"), held)) * max(held, key=attrgetter("y")).y
 
 
 def two_items(x):
-    both = lambda item: (item[1], item[2])  # noqa: E731
+    both = itemgetter(1, 2)
     a, b = both(x)
-    return a * b**2 + second([x[0], x[1] ** 2])
+    return a * b**2 + itemgetter(1)([x[0], x[1] ** 2])
 
 
 def mapped(x):
-    sums = sum(map(lambda item: item.sum(), [x, x * x]))
-    return sums * sum(map(lambda item: item[0], _pairs(x)))
+    sums = sum(map(methodcaller("sum"), [x, x * x]))
+    return sums * sum(map(itemgetter(0), _pairs(x)))
 
 
 def asked_about(x):
-    assert second(x) > 0, f"{itemgetter(0)(x)}"
+    assert second(x) > 0, f"{operator.itemgetter(0)(x)}"
     if x[0] > 100.0:
-        raise ValueError(second(x))
+        raise ValueError(itemgetter(1)(x))
     return second(x) * x[0]
 
 

@@ -7,6 +7,10 @@ Takes the tree of a function and returns it:
 `d.setdefault(k, [])` for `d[k]`.  The invariant: such a name is bound to nothing else, and occurs
 only where a list or dict does the same; any other name stays as it is.
 
+`itemgetter(1)`, `attrgetter("y")` and `methodcaller("sum")` as the lambdas that do the same: with
+`lambda item: item[1]` for a call that makes such a getter of constants, and for a name from outside
+that stands for one.
+
 `hasattr(np, "trapezoid")` as what it is here: with `True` or `False` for questions whether a module
 has an attribute, and with the branch that is taken for conditions that ask nothing else.  The
 invariant: a module is asked by a name that the function does not bind, and by no other expression.
@@ -19,7 +23,8 @@ import copy
 import functools
 import types
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from operator import attrgetter, itemgetter, methodcaller
 from typing import Any
 
 import gast
@@ -332,33 +337,57 @@ def _made(kind: _Kind, call: Node) -> Node:
     return expression("[*given][-most:]", call, given=given[0], most=expression(kind.most, call))
 
 
-# --- `hasattr` of a module as what it is here ----------------------------------------------------
+# --- `itemgetter`, `attrgetter` and `methodcaller` as lambdas, `hasattr` as what it is here ------
 
 
-def answered(source: Source) -> Source:
-    """A function without questions what a module has."""
-    if "hasattr" not in outside_names(source.function.__code__):
+_MAKERS = (itemgetter, attrgetter, methodcaller)
+_CONSTANTS = (int, float, complex, str, type(None))
+
+
+def plain_lookups(source: Source) -> Source:
+    """A function with lambdas for getters, and without questions what a module has."""
+    names = outside_names(source.function.__code__)
+    if "hasattr" not in names and not any(_is_meant(source, n) for n in names):
         return source
-    answers = _Answers(source, local_names(source.function.__code__))
-    return replace(source, tree=answers.visit(copy.deepcopy(source.tree)))
+    lookups = _PlainLookups(source, local_names(source.function.__code__))
+    return replace(source, tree=lookups.visit(copy.deepcopy(source.tree)))
 
 
-class _Answers(gast.NodeTransformer):  # type: ignore[misc]
-    """Writes what is known for the questions."""
+def _is_meant(source: Source, name: str) -> bool:
+    """Whether a name, or an attribute by that name, is a getter or makes one."""
+    value = found(source, name)
+    made = type(value) in _MAKERS or any(value is m for m in _MAKERS)
+    return made or name in ("itemgetter", "attrgetter", "methodcaller")
+
+
+class _PlainLookups(gast.NodeTransformer):  # type: ignore[misc]
+    """Writes the lambdas, and what is known for the questions."""
 
     def __init__(self, source: Source, bound: Set[str]) -> None:
         self.meaning = functools.partial(meaning, source, bound)
 
     def visit_Call(self, node: Node) -> Node:
-        """`hasattr(module, "name")`."""
+        """`itemgetter(1)`, `hasattr(module, "name")`."""
         self.generic_visit(node)
-        if self.meaning(node.func) is not builtins.hasattr or len(node.args) != 2:
+        fn = self.meaning(node.func)
+        if not node.args or node.keywords:
             return node
-        module, name = self.meaning(node.args[0]), getattr(node.args[1], "value", None)
-        if not isinstance(module, types.ModuleType) or not isinstance(name, str):
+        if fn is builtins.hasattr and len(node.args) == 2:
+            module, name = self.meaning(node.args[0]), getattr(node.args[1], "value", None)
+            if not isinstance(module, types.ModuleType) or not isinstance(name, str):
+                return node
+            there = records.looked_up(module, name) is not records.MISSING
+            return instead(gast.Constant(there, None), node)
+        values = [getattr(a, "value", ...) for a in node.args]
+        return _getter(fn, values, node)
+
+    def visit_Name(self, node: Node) -> Node:
+        """A name from outside."""
+        value = self.meaning(node)
+        if type(value) not in _MAKERS:
             return node
-        there = records.looked_up(module, name) is not records.MISSING
-        return instead(gast.Constant(there, None), node)
+        maker, args = value.__reduce__()
+        return _getter(maker, args, node)
 
     def visit_UnaryOp(self, node: Node) -> Node:
         """`not hasattr(module, "name")`."""
@@ -388,6 +417,17 @@ class _Answers(gast.NodeTransformer):  # type: ignore[misc]
         node.test = self.visit(node.test)
         known = _known(node.test) if asked else None
         return None if known is None else node.body if known else node.orelse
+
+
+def _getter(maker: Any, args: Sequence[Any], node: Node) -> Node:
+    """The lambda of a getter of constants, in the place of a node; itself for anything else."""
+    if not any(maker is m for m in _MAKERS) or not all(isinstance(a, _CONSTANTS) for a in args):
+        return node
+    if maker is methodcaller:
+        items = [f"item.{args[0]}({', '.join(map(repr, args[1:]))})"]
+    else:
+        items = [f"item[{a!r}]" if maker is itemgetter else f"item.{a}" for a in args]
+    return instead(expression(f"lambda item: ({', '.join(items)})", node), node)
 
 
 def _known(node: Node) -> bool | None:
