@@ -284,7 +284,7 @@ PLACES = {
 def _called(line):
     """What stands in the text of a line that is kept."""
     head = line.partition("(")[0].partition("[\"")[0]
-    return head.partition(" = ")[2] or head
+    return "touch(" if "methodcaller" in head else head.partition(" = ")[2] or head
 
 
 WRITTEN_OUT = {"touch", "[touch", "max", "list", "np.vectorize", "functools.reduce",

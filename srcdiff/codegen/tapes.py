@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 
 from srcdiff import ir
 from srcdiff.ir.frozen import frozen
@@ -40,11 +40,11 @@ class _Place:
     first: int
     last: int
 
-    def meets(self, others: Iterable[_Place]) -> bool:
-        """Whether a statement may stand where each of some others may."""
-        places = (self, *others)
-        one = len({p.block for p in places}) == 1
-        return one and max(p.first for p in places) <= min(p.last for p in places)
+    def common(self, other: _Place) -> _Place | None:
+        """Where both of two statements may stand."""
+        first, last = max(self.first, other.first), min(self.last, other.last)
+        one = self.block == other.block and first <= last
+        return _Place(self.block, self.at, first, last) if one else None
 
 
 @frozen
@@ -59,15 +59,63 @@ class _Tape:
     taken: _Place
 
 
+class _Block:
+    """Where in a block names are mentioned, bound anew, and stand for what is written into."""
+
+    def __init__(self, block: ir.Block) -> None:
+        self.block = block
+        self.mentioned: dict[str, list[int]] = {}
+        self.rebound: dict[str, list[int]] = {}
+        self.written: dict[str, int] = {}  # the last place
+        for k, stmt in enumerate(block):
+            for name in ir.mentions(stmt):
+                self.mentioned.setdefault(name, []).append(k)
+            for name in ir.rebound((stmt,)):
+                self.rebound.setdefault(name, []).append(k)
+            if isinstance(stmt, (ir.Store, ir.Effect)) and not _does(stmt)[0]:
+                self.written.update(dict.fromkeys(ir.reads(stmt)[:1], k))
+
+    def saves(self, name: str, at: int) -> _Place:
+        """Where values may be saved in a list: neither bound before nor behind, nor it emptied."""
+        values = ir.reads(self.block[at])
+        stops = [k for n in values for k in self.rebound.get(n, ()) if k != at]
+        stops += [k for k in self.mentioned[name] if k != at]
+        first = max((k + 1 for k in stops if k < at), default=0)
+        last = min((k for k in stops if k > at), default=len(self.block))
+        if last < len(self.block) and _does(self.block[last])[0]:
+            last = max(at + 1, self.takes(last).first)  # which may move as well
+        return _Place(id(self.block), at, first, last)
+
+    def takes(self, at: int) -> _Place:
+        """Where a name may be bound to what is taken from a list: not behind what mentions it."""
+        own = ir.itself_mentions(self.block[at])
+        first = max((k + 1 for n in own for k in self.mentioned[n] if k < at), default=0)
+        return _Place(id(self.block), at, first, at)
+
+    def is_old(self, at: int, mentions: Mapping[str, int]) -> bool:
+        """Whether a statement saves what is taken for it out of memory that is written into later.
+
+        That reads best where it stands.
+        """
+        source = {*ir.reads(self.block[at])}
+        for k in range(at - 1, -1, -1):
+            stmt = self.block[k]
+            (taken,) = ir.writes(stmt) if type(stmt) is ir.Assign else ("",)
+            if taken not in source or mentions[taken] != 2 or not is_op(ir.call_of(stmt), *_TAKES):
+                break
+            source.update(ir.reads(stmt))
+        return len(source) > 2 and any(self.written.get(n, -1) > at for n in source)
+
+
 def _tapes(function: ir.Function) -> list[_Tape]:
     """The lists that are made, filled and emptied by one statement each, and not mentioned else."""
     mentions = ir.mention_counts(function)
-    found: dict[str, dict[Op, tuple[ir.Block, int, ir.Stmt]]] = {}
-    for block in ir.walk_blocks(function.body):
-        for k, stmt in enumerate(block):
+    found: dict[str, dict[Op, tuple[_Block, int]]] = {}
+    for block in map(_Block, ir.walk_blocks(function.body)):
+        for k, stmt in enumerate(block.block):
             name, op = _does(stmt)
-            if mentions[name] == 3 and not _is_old(block, k, mentions):
-                found.setdefault(name, {})[op] = block, k, stmt
+            if mentions[name] == 3 and not block.is_old(k, mentions):
+                found.setdefault(name, {})[op] = block, k
     return [_tape(name, does) for name, does in found.items() if len(does) == 3]
 
 
@@ -85,61 +133,32 @@ def _does(stmt: ir.Stmt) -> tuple[str, Op]:
     return (name if _TAPE.match(name) else ""), op
 
 
-def _is_old(block: ir.Block, at: int, mentions: Mapping[str, int]) -> bool:
-    """Whether a statement saves what is taken for it out of memory that is written into behind it.
-
-    That reads best where it stands.
-    """
-    source = {*ir.reads(block[at])}
-    for stmt in reversed(block[:at]):
-        (taken,) = ir.writes(stmt) if type(stmt) is ir.Assign else ("",)
-        if taken not in source or mentions[taken] != 2 or not is_op(ir.call_of(stmt), *_TAKES):
-            break
-        source.update(ir.reads(stmt))
-    stores = (s for s in block[at + 1 :] if isinstance(s, (ir.Store, ir.Effect)))
-    written = {n for s in stores if not _does(s)[0] for n in ir.reads(s)[:1]}
-    return len(source) > 2 and not written.isdisjoint(source)
-
-
-def _tape(name: str, does: Mapping[Op, tuple[ir.Block, int, ir.Stmt]]) -> _Tape:
+def _tape(name: str, does: Mapping[Op, tuple[_Block, int]]) -> _Tape:
     """A list by its three statements."""
-    (made, *_), (block, at, push), (other, end, pop) = (
+    (made, _), (block, at), (other, end) = (
         does[op] for op in (Op.MAKE_LIST, Op.APPEND, Op.POP)
     )
+    push, pop = block.block[at], other.block[end]
     assert type(push) is ir.Effect and type(push.rhs) is ir.Call and type(pop) is ir.Assign
-    value = push.rhs.args[1]
-    stays = [k for k, s in enumerate(block) if k != at and _stops(s, name, {*ir.names(value)})]
-    first = max((k + 1 for k in stays if k < at), default=0)
-    last = min((k for k in stays if k > at), default=len(block))
-    if last < len(block) and _does(block[last])[0]:
-        last = max(at + 1, _upwards(block, last))  # which may move as well
-    taken = _Place(id(other), end, _upwards(other, end), end)
-    return _Tape(name, id(made), value, pop.target, _Place(id(block), at, first, last), taken)
-
-
-def _stops(stmt: ir.Stmt, name: str, saved: Set[str]) -> bool:
-    """Whether values are saved in a list on the one side of a statement alone."""
-    return name in ir.mentions(stmt) or not saved.isdisjoint(ir.rebound((stmt,)))
-
-
-def _upwards(block: ir.Block, at: int) -> int:
-    """How far up a statement may move that binds a name to what is taken from a list."""
-    own = ir.itself_mentions(block[at])
-    return next((k + 1 for k in range(at - 1, -1, -1) if own & ir.mentions(block[k])), 0)
+    places = block.saves(name, at), other.takes(end)
+    return _Tape(name, id(made.block), push.rhs.args[1], pop.target, *places)
 
 
 def _groups(tapes: list[_Tape]) -> list[list[_Tape]]:
     """The lists that may be one, each with at least another one."""
     groups: list[list[_Tape]] = []
+    places: list[tuple[_Place, _Place]] = []
     for tape in tapes:
-        for group in groups:
+        for k, (group, (saved, taken)) in enumerate(zip(groups, places)):
+            both = saved.common(tape.saved), taken.common(tape.taken)
             alike = tape.made == group[0].made and tape.target not in [t.target for t in group]
-            if alike and tape.saved.meets(t.saved for t in group):
-                if tape.taken.meets(t.taken for t in group):
-                    group.append(tape)
-                    break
+            if both[0] is not None and both[1] is not None and alike:
+                group.append(tape)
+                places[k] = both[0], both[1]
+                break
         else:
             groups.append([tape])
+            places.append((tape.saved, tape.taken))
     return [g for g in groups if len(g) > 1]
 
 

@@ -441,8 +441,9 @@ def asks_for_module(b: Builder, function: Node) -> bool:
     if kind == "Attribute" and function.attr == "get_array_module":
         return cupy is not None and _outer(b, function.value) is cupy
     outer = _outer(b, function) if kind == "Name" else None
-    if getattr(outer, "__name__", "") == "array_namespace":  # of SciPy, and where that has it from
-        return str(getattr(outer, "__module__", "")).startswith(("scipy.", "array_api_compat"))
+    if type(outer) is types.FunctionType and outer.__name__ == "array_namespace":
+        # Of SciPy, and where that has it from.
+        return outer.__module__.startswith(("scipy.", "array_api_compat"))
     return outer is not None and outer is getattr(cupy, "get_array_module", None)
 
 
