@@ -11,6 +11,7 @@ global names stand for.  The text computes what the function says.  Its rooms:
 `expressions`       right-hand sides as gast expressions, and how objects from outside are spelled
 `printer`           a gast tree as text, its long lines split as black does
 `expression_text`   expressions and literals as text
+`tapes`             one list for what is saved together
 `naming`            readable names for the variables that remain
 `loops`             plainer loops and whole numbers
 `link`              functions put together as one text

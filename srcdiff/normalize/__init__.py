@@ -6,6 +6,7 @@ with stores into memory that is the function's.
 Rooms, in reading order:
 in_place: operators in place, and loops whose targets only they bind.
 live_ranges: a name for every independent value of a variable.
+stacks: lists that a derivative saves tuples in, as one list for each of the items.
 containers: methods, iterators and displays of lists, tuples and dicts, as the few with adjoints.
 iteration: loops and unpackings by index, with Python's check of the length where it is needed.
 no_grad: regions without derivatives.

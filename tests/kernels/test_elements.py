@@ -113,7 +113,7 @@ def test_what_adds_up_in_two_places_is_one_loop():
 
 @pytest.mark.parametrize("f", [springs, by_two, counted])
 def test_numba_compiles_them(f):
-    pytest.importorskip("numba")
+    pytest.importorskip("numba", reason="Numba compiles them")
     args = {springs: (X, I, J, W), by_two: (X, I, J, W), counted: (W, J)}[f]
     expected = srcdiff.value_and_grad(f)(*args)
     for found in (srcdiff.value_and_grad(f, compile=c)(*args) for c in ("numba", "loops")):
@@ -121,10 +121,22 @@ def test_numba_compiles_them(f):
         np.testing.assert_allclose(found[1], expected[1], rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_add_to_copies(threads):
+    pytest.importorskip("numba", reason="Numba compiles them")
+    rng = np.random.default_rng(6)
+    many = 66_000 * threads  # of fewer each a thread does not take a part
+    i, j = rng.integers(-N, N, many), rng.integers(0, N, many)
+    args = X, i, j, rng.random(many) + 0.5
+    expected = srcdiff.grad(springs)(*args)
+    found = srcdiff.grad(springs, compile="loops", threads=threads)(*args)
+    np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
 @pytest.mark.parametrize("wrong", [N, -N - 1])
 @pytest.mark.parametrize("compile", ["numba", "loops"])
 def test_a_place_that_is_not_there_is_an_error(wrong, compile):
-    pytest.importorskip("numba")
+    pytest.importorskip("numba", reason="Numba compiles them")
 
     def f(x, at):
         return np.sum(np.sin(x[at]) * x[at])
