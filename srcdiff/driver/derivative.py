@@ -53,7 +53,7 @@ from srcdiff.driver.executable import (
     layout_of,
     made_alike,
 )
-from srcdiff.driver.guards import Watch, said_by, unchanged, watched
+from srcdiff.driver.guards import Watch, conditions_of_lengths, said_by, unchanged, watched
 from srcdiff.driver.options import Options, request_of, target_of, uncompiled, with_arrays
 from srcdiff.driver.structures import given_at, names_parameter, part_of, selected
 from srcdiff.errors import (
@@ -68,7 +68,15 @@ from srcdiff.frontend.request import items_of, spelled
 from srcdiff.frontend.signatures import arguments, leaves_out, signature_of
 from srcdiff.ir import Call, Loc
 from srcdiff.ir.frozen import replace
-from srcdiff.kinds.lattice import key_of, kind_of
+from srcdiff.kinds.lattice import (
+    Relation,
+    are_related,
+    key_of,
+    kind_of,
+    lengths_in,
+    related,
+    relations_of,
+)
 from srcdiff.runtime import records
 from srcdiff.runtime.contexts import Holding
 from srcdiff.runtime.service import compiler, made_once
@@ -79,6 +87,10 @@ if TYPE_CHECKING:
     from srcdiff.driver.pullback import Pullback
 
 C = TypeVar("C", bound=Compiled)
+
+
+_MOST_RELATED = 8
+"""For how many ways in which lengths are related one kind of call is compiled."""
 
 
 @offers("primal", "source", release_workspace=lambda made: made.target.workspace)
@@ -108,7 +120,7 @@ class Derivative(Transformed):
         made = made_once(self.origin, (self.request, *way), Specialisations)
         self._lock, self._cache = made.lock, made.by_key
         self._by_kinds, self._pairs = made.by_kinds, made.pairs
-        self._checked = made.checked
+        self._checked, self._related = made.checked, made.related
         self._latest: Compiled | None = None
         self._direct: Direct | None = None  # the call of the latest one, once there was a second
         functools.update_wrapper(self, primal, updated=())
@@ -145,7 +157,8 @@ class Derivative(Transformed):
             self._latest, self._direct = found, None
         elif self._direct is None and not (kwargs or self.receiver or found.written or found.put):
             large = has_large(args) if self.options.compile == "auto" else None
-            self._direct = found.direct(args, large)
+            lengths = conditions_of_lengths(self._relied_on(args), self._positional, args)
+            self._direct = None if lengths is None else found.direct(args, large, lengths)
         if found.written or found.put:
             self._check_memory(found, args, kwargs)
         return found
@@ -153,9 +166,33 @@ class Derivative(Transformed):
     def _key(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """What calls have in common that run the same specialisation."""
         key = key_of_call(args, kwargs)
-        if self.options.compile != "auto":
+        if not self.options.compile:
             return key
-        return key, has_large(args) or has_large(tuple(kwargs.values()))
+        related = self._relations(key, args, kwargs)
+        if self.options.compile != "auto":
+            return key, related
+        return key, related, has_large(args) or has_large(tuple(kwargs.values()))
+
+    def _relied_on(self, args: tuple[Any, ...]) -> tuple[Relation, ...]:
+        """What loops rely on of the lengths of arguments given by position."""
+        return self._relations(key_of_call(args, {}), args, {}) if self.options.compile else ()
+
+    def _relations(
+        self, key: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> tuple[Relation, ...]:
+        """What the lengths of arguments have in common, which loops rely on.
+
+        What was generated for less in common serves as well; of too many ways nothing is relied on.
+        """
+        values = self._arguments(args, kwargs)
+        lengths = dict(n for name, value in values.items() for n in lengths_in(value, name))
+        with self._lock:
+            known = self._related.get(key, ())
+            found = next((r for r in known if are_related(lengths, r)), None)
+            if found is None and len(known) < _MOST_RELATED:
+                found = relations_of(lengths)
+                keep(self._related, key, (*known, found))
+        return found or ()
 
     def _as_now(self) -> Derivative:
         """This derivative, or inside of `detect_anomaly` or `saved_hooks` the one for that."""
@@ -203,6 +240,9 @@ class Derivative(Transformed):
             if self.request.validate:
                 self.validate(args, kwargs, pair)
             kinds = self.kinds(args, kwargs)
+            if self.options.compile:
+                relations = self._relations(key_of_call(args, kwargs), args, kwargs)
+                kinds = {n: related(k, relations) for n, k in kinds.items()}
             if self.options.compile == "auto":
                 said = _unsaid if self.options.strict else self._say
                 made = self._compiled_if_taken(kinds, arrays, said, pair, args, kwargs)

@@ -20,7 +20,7 @@ import itertools
 import threading
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +43,7 @@ from srcdiff.frontend.request import Request
 from srcdiff.frontend.signatures import Variable, WithFree
 from srcdiff.ir import Loc
 from srcdiff.ir.frozen import frozen, replace, state
-from srcdiff.kinds.lattice import key_of, kind_of
+from srcdiff.kinds.lattice import Relation, key_of, kind_of
 from srcdiff.runtime.copies import PLAIN
 from srcdiff.runtime.service import compiler, is_derivative
 
@@ -98,23 +98,25 @@ class Compiled:
             add_place(error, self.returns)
             raise
 
-    def direct(self, args: tuple[Any, ...], large: bool | None) -> Direct:
+    def direct(self, args: tuple[Any, ...], large: bool | None, lengths: Sequence[str]) -> Direct:
         """The direct call for arguments like these, which is made once."""
         if not self.calls:
-            self.calls.append(self._direct(args, large))
+            self.calls.append(self._direct(args, large, lengths))
         return self.calls[0]
 
-    def _direct(self, args: tuple[Any, ...], large: bool | None) -> Direct:
+    def _direct(self, args: tuple[Any, ...], large: bool | None, lengths: Sequence[str]) -> Direct:
         """What `called` does for arguments like these, given by position; `MISSED` for others.
 
         Nothing is asked but whether they are, and whether anything has changed outside: this takes
         microseconds less, which is most of what the derivative of a number costs.  `large`: whether
-        there have to be large arrays, None: no matter.
+        there have to be large arrays, None: no matter; `lengths` is
+        what is relied on of theirs.
         """
         name = Names()
         params = [f"x{k}" for k in range(len(args))]
         function = self.function
         asked = [c for x, value in zip(params, args) for c in conditions_of_key(value, x, name)]
+        asked += lengths
         if large is not None:
             arrays = [x for x, value in zip(params, args) if type(value) is np.ndarray]
             others = any(isinstance(a, (list, tuple, dict)) for a in args)
@@ -347,6 +349,7 @@ class Specialisations:
     by_kinds: dict[Any, Compiled] = field(default_factory=dict)
     pairs: dict[Any, CompiledPair] = field(default_factory=dict)
     checked: dict[Any, bool] = field(default_factory=dict)
+    related: dict[Any, tuple[tuple[Relation, ...], ...]] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
 

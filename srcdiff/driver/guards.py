@@ -17,7 +17,7 @@ import inspect
 import linecache
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from srcdiff.frontend.signatures import Variable, WithFree
 from srcdiff.frontend.source.locate import all_codes, is_only_filled
 from srcdiff.ir import kinds as kind_types
 from srcdiff.ir.frozen import state
-from srcdiff.kinds.lattice import LARGE, key_of
+from srcdiff.kinds.lattice import LARGE, Relation, key_of
 from srcdiff.primitives.registry import folder, is_users, user_rules
 from srcdiff.runtime import records
 from srcdiff.runtime.copies import PLAIN
@@ -122,18 +122,43 @@ def conditions(watch: Watch, name: Names) -> Iterator[str]:
 
 
 def conditions_of_key(value: Any, x: str, name: Names) -> Iterator[str]:
-    """Whether what is called `x` has the key that a value has, as expressions."""
+    """Whether what is called `x` has the key that a value has, as expressions.
+
+    The shape of an array is called `x_shape` then.
+    """
     key, cls = key_of(value), type(value)
     if isinstance(value, (float, int, complex, np.number)) and key is cls:
         yield f"type({x}) is {name(cls)}"
     elif cls is np.ndarray and value.dtype.isbuiltin == 1:
         yield f"type({x}) is {name(cls)} and {x}.dtype is {name(value.dtype)}"
-        yield f"len(s := {x}.shape) == {value.ndim}"
+        yield f"len({x}_shape := {x}.shape) == {value.ndim}"
         for k, n in enumerate(key[1]):
-            most = {2: f"1 < s[{k}] < {LARGE}", LARGE: f"s[{k}] >= {LARGE}"}
-            yield most.get(n, f"s[{k}] == {n}")
+            length = f"{x}_shape[{k}]"
+            most = {2: f"1 < {length} < {LARGE}", LARGE: f"{length} >= {LARGE}"}
+            yield most.get(n, f"{length} == {n}")
     else:
         yield f"{name(key_of)}({x}) == {name(key)}"
+
+
+def conditions_of_lengths(
+    relations: Iterable[Relation], names: Sequence[str], args: Sequence[Any]
+) -> list[str] | None:
+    """Whether the lengths of arguments `x0`, `x1` and so on are related, as expressions.
+
+    Behind `conditions_of_key` of all; None where a length is not that of one of these arrays.
+    """
+    called = {
+        f"{name}.{axis}": f"x{k}_shape[{axis}]"
+        for k, (name, value) in enumerate(zip(names, args))
+        if type(value) is np.ndarray and value.dtype.isbuiltin == 1
+        for axis in range(value.ndim)
+    }
+    if not all(one in called and other in called for one, other, _ in relations):
+        return None
+    return [
+        f"{called[one]} == {called[other]}" + (f" + {more}" if more else "")
+        for one, other, more in relations
+    ]
 
 
 def _passed(kinds: Iterable[ir.Kind]) -> Iterator[Any]:

@@ -279,9 +279,15 @@ class Fusion(Rewriter):
 
     def may_move(self, stmt: ir.Stmt) -> bool:
         """Whether a statement only computes, or works on a list that nobody else sees."""
-        if slot_of(ir.call_of(stmt)) in self.lists:
+        if slot_of(ir.call_of(stmt)) in self.lists or self.counts_up(stmt):
             return True
         return type(stmt) is ir.Assign and may_move(stmt.rhs)
+
+    def counts_up(self, stmt: ir.Stmt) -> bool:
+        """Whether a statement is an operator in place on a number, which binds its name."""
+        if type(stmt) is not ir.AugAssign or stmt.index is not None:
+            return False
+        return dims_in(self.kinds, stmt.base.id) == ()
 
     def write(self, run: Run) -> None:
         """Write the call of a run, or its statements where that gains nothing."""
@@ -416,7 +422,7 @@ class _Row:
     def keeps_apart(self, item: Run | ir.Stmt, uses: _Uses) -> bool:
         """Whether something has to run before what uses some names."""
         if type(item) is ir.Backward:
-            return False
+            return not self.before
         other = item.uses if isinstance(item, Run) else self.uses(item, None)
         named = uses.bound & (other.read | other.bound) or uses.read & other.bound
         in_memory = self.meet(uses.stored, other.looked | other.stored)
@@ -428,7 +434,10 @@ class _Row:
         return any(a == b or share(a, b) for a in one for b in two)
 
     def uses(self, stmt: ir.Stmt, elements: list[Element] | None) -> _Uses:
-        """What a statement, or its steps, use; a view is made without a look at the memory."""
+        """What a statement, or its steps, use; a view is made without a look at the memory.
+
+        A list that only it is appended to and popped from is bound by that: its items stay.
+        """
         stmts = [e.stmt for e in elements] if elements else [stmt]
         read = {n for s in stmts for n in ir.reads(s)}
         if elements:
@@ -437,10 +446,11 @@ class _Row:
             read = {self.fusion.arrays.get(n, n) for n in read}
         bound = {n for s in stmts for n in ir.writes(s)}
         stored = {s.base.id for s in stmts if isinstance(s, ir.Store)}
-        stored |= {n for s in stmts if (n := slot_of(ir.call_of(s))) is not None}
         stored |= {e.base for e in elements or () if isinstance(e, Map) and e.adds_at}
-        looks = bound.isdisjoint(self.fusion.views)
-        return _Uses(read, bound, read if looks else set(), stored)
+        looked = read if bound.isdisjoint(self.fusion.views) else set()
+        slot = slot_of(ir.call_of(stmt))
+        bound |= {slot} if slot is not None else stored if self.fusion.counts_up(stmt) else set()
+        return _Uses(read, bound, looked - {slot}, stored)
 
 
 def _shapes(function: ir.Function, counts: Mapping[str, int]) -> dict[str, ir.Name]:

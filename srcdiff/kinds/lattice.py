@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable as Function
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.ir import Site
+from srcdiff.ir.frozen import replace
 from srcdiff.ir.kinds import maybe
 from srcdiff.runtime import records
 from srcdiff.runtime.devices import canonical, is_device_array
@@ -294,6 +295,59 @@ def _array(value: np.ndarray[Any, Any], name: str) -> ir.Kind:
         for axis, n in enumerate(value.shape)
     ]
     return ir.Array(value.dtype.name, tuple(dims))
+
+
+# --- lengths that arguments have in common -------------------------------------------------------
+
+
+Relation = tuple[str, str, int]
+"""A length by its name, another one, and how many the first one is longer."""
+
+NEAR = 4
+"""How many one length may be longer than another to be said by that: a border, or differences."""
+
+
+def lengths_in(value: Any, name: str) -> Iterator[tuple[str, int]]:
+    """The lengths in an argument, by their names in its kind, from `LARGE` on."""
+    cls = type(value)
+    if cls is np.ndarray or is_device_array(value):
+        yield from ((f"{name}.{k}", n) for k, n in enumerate(value.shape) if n >= LARGE)
+    elif cls is tuple or cls is list:
+        for k, item in enumerate(value):
+            yield from lengths_in(item, f"{name}[{k}]")
+    elif cls is dict:
+        for key, item in value.items():
+            yield from lengths_in(item, f"{name}[{key!r}]") if _is_key(key) else ()
+
+
+def relations_of(lengths: Mapping[str, int]) -> tuple[Relation, ...]:
+    """What lengths have in common: those that are about as long as a shorter one are said by it."""
+    found: list[Relation] = []
+    shortest = ""
+    for name, n in sorted(lengths.items(), key=lambda item: item[1]):
+        if shortest and n - lengths[shortest] <= NEAR:
+            found.append((name, shortest, n - lengths[shortest]))
+        else:
+            shortest = name
+    return tuple(found)
+
+
+def are_related(lengths: Mapping[str, int], relations: Iterable[Relation]) -> bool:
+    """Whether lengths have that in common."""
+    return all(lengths[name] == lengths[other] + more for name, other, more in relations)
+
+
+def related(kind: ir.Kind, relations: Iterable[Relation]) -> ir.Kind:
+    """A kind whose lengths are said by others that they have something in common with."""
+    said = {name: ir.Sym(other, more, True, LARGE) for name, other, more in relations}
+
+    def by_others(kind: ir.Kind) -> ir.Kind:
+        if type(kind) is not ir.Array or not kind.dims:
+            return ir.mapped(by_others, kind)
+        dims = (said.get(d.name, d) if isinstance(d, ir.Sym) else d for d in kind.dims)
+        return replace(kind, dims=tuple(dims))
+
+    return by_others(kind) if said else kind
 
 
 def _number(value: np.number[Any], name: str) -> ir.Kind:

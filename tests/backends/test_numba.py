@@ -482,6 +482,25 @@ class TestNative:
         assert said[0] == said[1] != ""
         assert seen[0] and seen[0] == seen[1]
 
+    def test_what_two_processes_have_kept_stays_apart(self, tmp_path):
+        """Functions of one name: Numba tells them apart by what each process counts for itself."""
+        for module, aux in {"one": "x * k", "two": "x > k"}.items():
+            text = f"import numpy as np\ndef f(x, k):\n    return np.sum(x * x), {aux}\n"
+            (tmp_path / f"{module}.py").write_text(text)
+        program = "import sys, numpy as np, srcdiff\nfor module in sys.argv[1:]:\n"
+        program += "    g = srcdiff.grad(__import__(module).f, compile='numba', has_aux=True)\n"
+        program += "    print(*g(np.array([0.25, 1.0]), 0.5))\n"
+        where = {**os.environ, "SRCDIFF_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": str(ROOT)}
+
+        def said(*modules: str) -> str:
+            command = [sys.executable, "-c", program, *modules]
+            return subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True,
+                                  env=where).stdout  # fmt: skip
+
+        apart = said("one") + said("two")
+        assert apart == "[0.5 2. ] [0.125 0.5  ]\n[0.5 2. ] [False  True]\n"
+        assert said("one", "two") == apart
+
     def test_what_is_kept_serves_functions_of_no_module(self, tmp_path):
         """Numba imports the module that a function stood in when it was compiled."""
         program = (

@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import re
 import sys
 
 import numpy as np
@@ -727,3 +728,71 @@ def test_parts_of_one_array_are_added_to_in_their_order():
         assert_same_bits(found[0], expected[0])
         more = [v[1](x[:1] * np.ones(1002)) if callable(v[1]) else v[1] for v in (found, expected)]
         assert_same_bits(*more)
+
+
+def paths(s, v, z, w, k, xi):
+    """The loops of a simulation of many paths at once: numbers are added to in each iteration."""
+    for t in range(z.shape[0]):
+        root = np.sqrt(np.maximum(v, 0.0) + 0.01)
+        s = s + root * (0.3 * z[t] + 0.7 * w[t])
+        v = v + k * (0.04 - v) + xi * root * z[t]
+    return np.sum(np.exp(s) * v)
+
+
+def test_iterations_are_one_loop_each_way():
+    rng = np.random.default_rng(4)
+    s, v, z, w = rng.random(9), rng.random(9), rng.random((5, 9)), rng.random((5, 9))
+
+    def f(k, xi, s, v, z, w):
+        return paths(s, v, z, w, k, xi)
+
+    expected = srcdiff.value_and_grad(f, (0, 1, 2, 3))(0.5, 0.2, s, v, z, w)
+    with interpreted():
+        g = srcdiff.value_and_grad(f, (0, 1, 2, 3), compile="loops")
+        found = g(0.5, 0.2, s, v, z, w)
+    for one, two in zip(_leaves(found), _leaves(expected), strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-13)
+    run = g.source.rpartition("\ndef ")[2]
+    for loop in re.findall(r"\n    for .*:\n((?:        .*\n)+)", run):
+        assert len(re.findall(r"_loop(?:_\d+)?\(", loop)) == 1, loop
+
+
+def product(x, y):
+    t = x * 2.0
+    u = np.tanh(y)
+    return np.sum(t * u)
+
+
+def test_what_lengths_have_in_common_is_relied_on_while_it_holds():
+    """Lengths that are equal by chance may differ in the next call, and one of them may be 1."""
+    one, two = np.linspace(0.1, 0.9, 6), np.linspace(0.2, 1.4, 7)
+
+    def f(x, y, a):
+        return product(x, y) + np.sum(np.sin(a) * 3.0) * np.sum(x)
+
+    plain = srcdiff.value_and_grad(f, (0, 1, 2))
+    with interpreted():
+        g = srcdiff.value_and_grad(f, (0, 1, 2), compile="loops")
+        for x, y, a in ((one, one, one), (one, one, two), (two, two, one), (one, one[:1], two)):
+            for _ in range(3):  # the third call goes through guards alone
+                found, expected = g(x, y, a), plain(x, y, a)
+                for left, right in zip(_leaves(found), _leaves(expected), strict=True):
+                    np.testing.assert_allclose(left, right, rtol=1e-14)
+        for _ in range(3):
+            with pytest.raises(ValueError, match="broadcast"):
+                g(one, two, one)
+
+
+def test_lengths_are_related_in_a_few_ways_only():
+    def f(x, y, z):
+        return np.sum(np.sin(x)) * np.sum(np.cos(y)) * np.sum(np.tanh(z))
+
+    plain, x = srcdiff.grad(f, (0, 1, 2)), np.linspace(0.1, 0.7, 5)
+    with interpreted():
+        g = srcdiff.grad(f, (0, 1, 2), compile="loops")
+        for n in range(5, 10):
+            for m in range(5, 10):
+                args = x, np.linspace(0.2, 0.4, n), np.linspace(0.3, 0.5, m)
+                for one, two in zip(g(*args), plain(*args), strict=True):
+                    np.testing.assert_allclose(one, two, rtol=1e-14)
+    assert 1 < len(g._cache) <= 9

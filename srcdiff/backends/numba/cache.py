@@ -22,6 +22,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from inspect import getattr_static
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,9 +59,13 @@ def file_of(title: str, text: str) -> Path | None:
     return path if path.exists() or written(path, text) else None
 
 
+_FORM = "functions called by files"
+"""How modules are loaded, which what Numba keeps beside them depends on."""
+
+
 def versions() -> tuple[str, ...]:
     """The versions of what a module is made by and for."""
-    return VERSION, numba().__version__, np.__version__, sys.version
+    return VERSION, _FORM, numba().__version__, np.__version__, sys.version
 
 
 def entry_of(title: str, key: str) -> Path | None:
@@ -111,6 +116,22 @@ def _say(error: Exception) -> None:
         RuntimeWarning,
         stacklevel=2,
     )
+
+
+def space_of(
+    text: str, title: str, file: Path, places: Mapping[int, Loc] | None = None
+) -> dict[str, Any]:
+    """The namespace of a module in a file.
+
+    Functions are called by the file as well: by their names Numba tells what several processes have
+    kept from each other, and gives one the constants of another one that is called the same.
+    """
+    space = compile_module(text, {}, title, __name__, places, file)
+    for name, value in space.items():
+        plain = getattr(value, "py_func", value)
+        if isinstance(plain, FunctionType) and plain.__code__.co_filename == str(file):
+            plain.__qualname__ = f"{file.stem}.{name}"
+    return space
 
 
 # --- the functions of a module, and Numba's errors ------------------------------------------------
@@ -247,7 +268,7 @@ def found(key: str, title: str) -> Found | None:
         return None
     text = file.read_text("utf-8")
     places = {int(line): Loc(*place) for line, place in kept["places"].items()}
-    space = compile_module(text, {}, title, __name__, places, file)
+    space = space_of(text, title, file, places)
     functions = {name: Called(space[name], places, {}) for name in kept["functions"]}
     loaded = Loaded(functions, text, file=file)
     return Found(loaded, tuple(kept["written"]), tuple(Loc(*place) for place in kept["returns"]))

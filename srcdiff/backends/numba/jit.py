@@ -200,9 +200,10 @@ def loaded(made: Made, refs: Mapping[str, Any], title: str, primal: Any) -> Load
     if kept is None:
         text, file = module_of_functions(made, refs, primal, IN_MEMORY)
     places = places_in(text, made.emitted)
-    # Numba imports the module of what it kept, which the function may have left since.
-    module = signatures.module_of(primal) if kept is None else cache.__name__
-    space = compile_module(text, {}, title, module, places, kept)
+    if kept is None:
+        space = compile_module(text, {}, title, signatures.module_of(primal), places)
+    else:  # Numba imports the module of what it kept, which the function may have left since
+        space = cache.space_of(text, title, kept, places)
     constants = copied(outside)
     space.update((n, v) for n, v in constants.items() if n in space)
     functions = {n: Called(space[n], places, {}) for n in made.emitted.functions}
@@ -247,7 +248,7 @@ def _kept_loops(
     kept = cache.file_of(title, text)
     if kept is None:
         return {}
-    space = compile_module(text, {}, title, cache.__name__, None, kept)
+    space = cache.space_of(text, title, kept)
     return {n: space[n] for n in loops}
 
 

@@ -21,25 +21,19 @@ def heat_grad_loop_1(t, new):
 
 
 @numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def heat_grad_loop_2(d_u, d_t, t):
+def heat_grad_loop_2(d_u, d_t, t, d_u_1, d_u_2, alpha):
     n = d_u.shape[0]
     t_1 = 0.0
     for i in range(n):
         t_2 = d_t[i]
-        d_u[i] = d_u[i] + t_2
+        t_3 = d_u[i] + t_2
         t_1 = add(t_1, t_2 * t[i])
-    return t_1
-
-
-@numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def heat_grad_loop_3(d_t, d_u, d_u_1, d_u_2, alpha):
-    n = d_t.shape[0]
-    for i in range(n):
-        d_u[i] = d_u[i] + alpha * d_t[i]
+        d_u[i] = t_3 - 2.0 * (alpha * t_2)
     for i in range(n):
         d_u_1[i] = d_u_1[i] + alpha * d_t[i]
     for i in range(n):
-        d_u_2[i] = d_u_2[i] - 2.0 * (alpha * d_t[i])
+        d_u_2[i] = d_u_2[i] + alpha * d_t[i]
+    return t_1
 
 
 @numba.njit(boundscheck=True)
@@ -75,13 +69,10 @@ def heat_grad(u0, alpha, steps, grad_outputs=None):
         d_t_5 = np.copy(d_new[1:-1])
         d_new[1:-1] = 0.0
         t_7 = d_u[1:-1]
-        check_shapes(t_7.shape, d_t_5.shape, t_4.shape)
-        d_alpha += heat_grad_loop_2(t_7, d_t_5, t_4)
         t_8 = d_u[:-2]
         t_9 = d_u[2:]
-        t_10 = d_u[1:-1]
-        check_shapes(d_t_5.shape, t_8.shape, t_9.shape, t_10.shape)
-        heat_grad_loop_3(d_t_5, t_8, t_9, t_10, alpha)
+        check_shapes(t_7.shape, d_t_5.shape, t_4.shape, t_8.shape, t_9.shape)
+        d_alpha += heat_grad_loop_2(t_7, d_t_5, t_4, t_8, t_9, alpha)
     d_u0 = d_new
     d_u0 += np.copy(d_u)
     return d_u0, float(d_alpha)
