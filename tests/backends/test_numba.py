@@ -501,6 +501,27 @@ class TestNative:
         assert apart == "[0.5 2. ] [0.125 0.5  ]\n[0.5 2. ] [False  True]\n"
         assert said("one", "two") == apart
 
+    @pytest.mark.skipif(sys.platform != "linux", reason="of the allocator of glibc")
+    @pytest.mark.parametrize("told", [{}, {"MALLOC_TRIM_THRESHOLD_": "131072"}])
+    def test_memory_is_kept_from_call_to_call_unless_somebody_has_said_so(self, told, tmp_path):
+        text = "def f(x):\n    s = np.zeros(x.shape[1])\n    for t in range(x.shape[0]):\n"
+        text += "        s = np.sin(s + x[t])\n    return np.sum(s)\n"
+        (tmp_path / "paths.py").write_text(f"import numpy as np\n{text}")
+        program = (
+            "import resource, numpy as np, srcdiff, paths\n"
+            "g, x = srcdiff.grad(paths.f, compile='numba'), np.ones((20, 20_000))\n"
+            "for _ in range(3):\n"
+            "    g(x)\n"
+            "before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt\n"
+            "g(x)\n"
+            "print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)\n"
+        )
+        where = {**os.environ, "SRCDIFF_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT), **told}
+        done = subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path,
+                              capture_output=True, text=True, env=where)  # fmt: skip
+        pages = 20 * 20_000 * 8 // 4096  # of what is saved
+        assert int(done.stdout) < pages // 8 if not told else int(done.stdout) > pages
+
     def test_what_is_kept_serves_functions_of_no_module(self, tmp_path):
         """Numba imports the module that a function stood in when it was compiled."""
         program = (

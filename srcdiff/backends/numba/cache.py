@@ -8,6 +8,7 @@ has its name, so what Numba keeps beside it stays true; several processes may wr
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import importlib
 import inspect
@@ -142,17 +143,39 @@ _NOISE = ("Failed in ", "During: ", "File ", "There are ", "Of which ", "Overloa
 
 
 def numba() -> Any:
-    """Numba.
+    """Numba, for whose functions freed memory is kept.
 
     Raises:
         ExtraError: it is not installed.
     """
     try:
-        return importlib.import_module("numba")
+        found = importlib.import_module("numba")
     except ImportError as error:
         raise ExtraError(
             f"compile='numba' needs Numba ({error}): pip install 'srcdiff[numba]'"
         ) from None
+    keep_freed_memory()
+    return found
+
+
+FREED = 1 << 28
+"""The bytes of freed memory that a process keeps."""
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of `mallopt`, in malloc.h
+_LARGEST_IN_HEAP = 1 << 25
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let the allocator keep what is freed for the next call; what a user has set stays.
+
+    That of glibc gives it back to the system, which hands out the same pages one by one in the next
+    call: that takes several times as long as to compute with them.
+    """
+    told = any(name.startswith(("MALLOC_", "GLIBC_TUNABLES")) for name in os.environ)
+    set_option = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if set_option is not None and not told:
+        set_option(_MMAP_THRESHOLD, _LARGEST_IN_HEAP)
+        set_option(_TRIM_THRESHOLD, FREED)
 
 
 class Called:
