@@ -278,8 +278,10 @@ class Fusion(Rewriter):
                 self.out.append(item)
 
     def may_move(self, stmt: ir.Stmt) -> bool:
-        """Whether a statement only computes, or works on a list that nobody else sees."""
-        if slot_of(ir.call_of(stmt)) in self.lists or self.counts_up(stmt):
+        """Whether a statement only computes, stores, or works on a list that nobody else sees."""
+        if isinstance(stmt, ir.Store):
+            return dims_in(self.kinds, stmt.base.id) is not None
+        if slot_of(ir.call_of(stmt)) in self.lists:
             return True
         return type(stmt) is ir.Assign and may_move(stmt.rhs)
 

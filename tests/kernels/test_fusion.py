@@ -98,7 +98,7 @@ def lengths(a):
     [
         (chain, (X, X + 1.0), 1), (softmax, (A,), 1), (normalised, (X,), 1),
         (biased, (A, X[:5]), 1), (centred, (A,), 1), (flux, (X,), 1), (inner, (A,), 1),
-        (by_rows_without_their_axis, (A,), 1), (deviations, (A,), 2), (pairs, (X,), 3),
+        (by_rows_without_their_axis, (A,), 1), (deviations, (A,), 2), (pairs, (X,), 2),
         (of_vectors, (X, X + 1.0), 1), (lengths, (A,), 1),
     ],
     ids=lambda v: getattr(v, "__name__", ""),
