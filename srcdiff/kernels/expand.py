@@ -245,6 +245,8 @@ class _Lengths(Rewriter):
         dims = self.dims(atom)
         if not -len(dims) <= axis < len(dims):
             return None
+        if type(atom) is ir.Name and atom.id in self.given:
+            return None  # it is asked already
         for name in self.given:
             for k, length in enumerate(dims_in(self.kinds, name) or ()):
                 if ir.same_dim(length, dims[axis]):
