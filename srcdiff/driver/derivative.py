@@ -157,7 +157,7 @@ class Derivative(Transformed):
             self._latest, self._direct = found, None
         elif self._direct is None and not (kwargs or self.receiver or found.written or found.put):
             large = has_large(args) if self.options.compile == "auto" else None
-            lengths = conditions_of_lengths(self._relied_on(args), self._positional, args)
+            lengths = conditions_of_lengths(self._relied_on(args), self._by_position or (), args)
             self._direct = None if lengths is None else found.direct(args, large, lengths)
         if found.written or found.put:
             self._check_memory(found, args, kwargs)
@@ -182,10 +182,13 @@ class Derivative(Transformed):
     ) -> tuple[Relation, ...]:
         """What the lengths of arguments have in common, which loops rely on.
 
-        What was generated for less in common serves as well; of too many ways nothing is relied on.
+        What was generated for less in common serves as well; of too many ways nothing is relied on,
+        nor of functions that take any number of arguments.
         """
-        values = self._arguments(args, kwargs)
-        lengths = dict(n for name, value in values.items() for n in lengths_in(value, name))
+        if self._by_position is None:
+            return ()
+        values = (*zip(self._by_position, args), *kwargs.items())
+        lengths = dict(n for name, value in values for n in lengths_in(value, name))
         with self._lock:
             known = self._related.get(key, ())
             found = next((r for r in known if are_related(lengths, r)), None)
@@ -423,6 +426,14 @@ class Derivative(Transformed):
         if kwargs or len(args) != len(self._positional):
             return None
         return dict(zip(self._positional, args))
+
+    @functools.cached_property
+    def _by_position(self) -> tuple[str, ...] | None:
+        """The names of the parameters by position; None where there may be any number of them."""
+        params = signature_of(self.origin).parameters.values()
+        if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in params):
+            return None
+        return tuple(p.name for p in params if p.kind is not p.KEYWORD_ONLY)
 
     @functools.cached_property
     def _positional(self) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from srcdiff.frontend.signatures import Variable, WithFree
 from srcdiff.frontend.source.locate import all_codes, is_only_filled
 from srcdiff.ir import kinds as kind_types
 from srcdiff.ir.frozen import state
-from srcdiff.kinds.lattice import LARGE, Relation, key_of
+from srcdiff.kinds.lattice import LARGE, Relation, key_of, lengths_in
 from srcdiff.primitives.registry import folder, is_users, user_rules
 from srcdiff.runtime import records
 from srcdiff.runtime.copies import PLAIN
@@ -145,14 +145,15 @@ def conditions_of_lengths(
 ) -> list[str] | None:
     """Whether the lengths of arguments `x0`, `x1` and so on are related, as expressions.
 
-    Behind `conditions_of_key` of all; None where a length is not that of one of these arrays.
+    Behind `conditions_of_key` of all; None where a length is not one of these arguments.
     """
-    called = {
-        f"{name}.{axis}": f"x{k}_shape[{axis}]"
-        for k, (name, value) in enumerate(zip(names, args))
-        if type(value) is np.ndarray and value.dtype.isbuiltin == 1
-        for axis in range(value.ndim)
-    }
+    called = {}
+    for k, (name, value) in enumerate(zip(names, args)):
+        for length, _ in lengths_in(value, name):
+            path, _, axis = length.rpartition(".")
+            shape = f"x{k}{path.removeprefix(name)}.shape"
+            named = type(value) is np.ndarray and value.dtype.isbuiltin == 1
+            called[length] = f"x{k}_shape[{axis}]" if named else f"{shape}[{axis}]"
     if not all(one in called and other in called for one, other, _ in relations):
         return None
     return [

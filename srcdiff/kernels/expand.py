@@ -57,6 +57,7 @@ class Expansion(Rewriter):
         made = {
             "srcdiff.runtime.arrays.divide_or_zero": self.quotient,
             "srcdiff.runtime.arrays.log_or_zero": self.logarithm,
+            "srcdiff.runtime.arrays.power_slope": self.slope_of_power,
             "numpy.mean": self.mean, "mean": self.mean,
             "numpy.var": self.variance, "var": self.variance,
             "numpy.std": self.deviation, "std": self.deviation,
@@ -93,6 +94,16 @@ class Expansion(Rewriter):
         test = self.apply(operator.ne, y, ir.Const(0.0))
         found = self.apply(operator.truediv, x, y)
         return ir.Call(np.where, (test, found, ir.Const(0.0)))
+
+    def slope_of_power(self, call: ir.Call) -> ir.Call | None:
+        """`y * x ** (y - 1)`, zero where `y` is."""
+        if len(call.args) != 2 or call.kwargs:
+            return None
+        x, y = call.args
+        less = self.apply(operator.sub, y, ir.Const(1))
+        exponent = self.apply(operator.mul, less, self.apply(operator.ne, y, ir.Const(0)))
+        raised = self.apply(operator.pow, x, exponent)
+        return ir.Call(operator.mul, (y, raised))
 
     def logarithm(self, call: ir.Call) -> ir.Call:
         """The logarithm, and zero where `x` is zero."""

@@ -323,6 +323,7 @@ class Op(Choice):
     NO_GRAD = "srcdiff.runtime.contexts.no_grad"
     OTHERS = "srcdiff.runtime.arrays.others"
     PART_SHAPE = "srcdiff.runtime.loops.part_shape"
+    POWER_SLOPE = "srcdiff.runtime.arrays.power_slope"
     PULL_BACK = "srcdiff.runtime.trees.pull_back"
     PUT_BACK = "srcdiff.runtime.trees.put_back"
     SCATTER = "srcdiff.runtime.arrays.scatter"

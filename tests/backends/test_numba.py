@@ -106,6 +106,42 @@ def test_arrays_outside_are_read_at_every_call(f, array):
     same(g(X), plain(X))
 
 
+def by_keyword(x, *, k, power=2):
+    return np.sum(k * np.sin(power * x))
+
+
+def behind_any_number(x, *more, k=0.5):
+    return np.sum(x * more[0] * k)
+
+
+@pytest.mark.parametrize("compile", ["numba", "loops", "auto"])
+def test_arguments_that_are_given_by_keyword(compile):
+    """Numba knows no parameters that can be given by keyword only, the cotangent's included."""
+    pytest.importorskip("numba")
+    for f, args, kwargs in (
+        (by_keyword, (X,), {"k": X + 1.0}),
+        (by_keyword, (X,), {"power": 3, "k": 1.5}),
+        (behind_any_number, (X, X), {"k": 2.0}),
+        (behind_any_number, (X, X + 1.0), {}),
+        (recurrence, (X,), {"k": 0.5}),
+    ):
+        g, plain = (srcdiff.value_and_grad(f, compile=how) for how in (compile, None))
+        for _ in range(2):
+            same(g(*args, **kwargs), plain(*args, **kwargs))
+            same(g(*args, grad_outputs=2.0, **kwargs), plain(*args, grad_outputs=2.0, **kwargs))
+
+
+def weighted_powers(x, w, n):
+    return np.sum(w * x**n)
+
+
+def powers_one_by_one(x, n):
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] ** n
+    return total
+
+
 def recurrence(x, k):
     h = 0.0
     for i in range(len(x)):
@@ -352,6 +388,17 @@ class TestNative:
         v = np.ones_like(f(TIES)) * 1.5
         expected = srcdiff.grad(f)(TIES, grad_outputs=v)
         same(srcdiff.grad(f, compile="numba")(TIES, grad_outputs=v), expected)
+
+    @pytest.mark.parametrize("compile", ["numba", "loops"])
+    @pytest.mark.parametrize("n", [3, 0, -2, 2.5, np.arange(-1, 3), np.arange(4.0)], ids=str)
+    def test_powers_by_what_is_an_argument(self, n, compile):
+        g, plain = (srcdiff.grad(weighted_powers, compile=how) for how in (compile, None))
+        same(g(X * X + 0.1, X, n), plain(X * X + 0.1, X, n))
+        single = X.astype(np.float32)
+        assert g(single * single, single, 3).dtype == np.float32
+        if np.ndim(n) == 0:
+            g, plain = (srcdiff.grad(powers_one_by_one, compile=how) for how in (compile, None))
+            same(g(X * X + 0.1, n), plain(X * X + 0.1, n))
 
     @pytest.mark.parametrize("given, shape", SHAPES)
     def test_sums_over_broadcast_axes(self, given, shape):

@@ -781,6 +781,10 @@ def test_what_lengths_have_in_common_is_relied_on_while_it_holds():
         for _ in range(3):
             with pytest.raises(ValueError, match="broadcast"):
                 g(one, two, one)
+        for a in (one, two):  # by keyword, in another order
+            found, expected = g(a=a, y=one, x=one), plain(a=a, y=one, x=one)
+            for left, right in zip(_leaves(found), _leaves(expected), strict=True):
+                np.testing.assert_allclose(left, right, rtol=1e-14)
 
 
 def test_lengths_are_related_in_a_few_ways_only():

@@ -80,7 +80,12 @@ def _size(kind: ir.Kind) -> int:
 
 
 def _is_asked(function: ir.Function, params: ir.Kinds, kinds: ir.Kinds) -> bool:
-    """Whether a function has containers that Numba does not take, or not as they are used."""
+    """Whether a function has containers that Numba does not take, or not as they are used.
+
+    Or parameters that can be given by keyword only, which Numba does not know.
+    """
+    if any(param.style == "kw" for param in function.params):
+        return True
     returned = ir.names(function.body[-1].value) if type(function.body[-1]) is ir.Return else ()
     if any(map(has_lists, params.values())):
         return True

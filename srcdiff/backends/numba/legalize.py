@@ -591,10 +591,15 @@ def cofactor(a: Any) -> Any:
     return sign * np.conj((u * others(s)) @ vt)
 
 
+def power_slope(x: Any, y: Any) -> Any:
+    """`y * x ** (y - 1)`, zero where `y` is."""
+    return y * x ** ((y - 1) * (y != 0))
+
+
 _FORMS: Mapping[Op | None, Any] = {
     Op.COTANGENT: cotangent, Op.LIKE_TREE: like_tree, Op.UNBROADCAST: unbroadcast,
     Op.AXIS_SIZE: axis_size, Op.WINNERS: winners, Op.SCATTER: scatter, Op.UNDIFF: undiff,
-    Op.OTHERS: others, Op.COFACTOR: cofactor,
+    Op.OTHERS: others, Op.COFACTOR: cofactor, Op.POWER_SLOPE: power_slope,
 }  # fmt: skip
 
 
