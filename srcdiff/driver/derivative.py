@@ -157,7 +157,8 @@ class Derivative(Transformed):
             self._latest, self._direct = found, None
         elif self._direct is None and not (kwargs or self.receiver or found.written or found.put):
             large = has_large(args) if self.options.compile == "auto" else None
-            lengths = conditions_of_lengths(self._relied_on(args), self._by_position or (), args)
+            relations = self._relations(key_of_call(args, kwargs), args, kwargs)
+            lengths = conditions_of_lengths(relations, self._by_position or (), args)
             self._direct = None if lengths is None else found.direct(args, large, lengths)
         if found.written or found.put:
             self._check_memory(found, args, kwargs)
@@ -173,19 +174,15 @@ class Derivative(Transformed):
             return key, related
         return key, related, has_large(args) or has_large(tuple(kwargs.values()))
 
-    def _relied_on(self, args: tuple[Any, ...]) -> tuple[Relation, ...]:
-        """What loops rely on of the lengths of arguments given by position."""
-        return self._relations(key_of_call(args, {}), args, {}) if self.options.compile else ()
-
     def _relations(
         self, key: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[Relation, ...]:
         """What the lengths of arguments have in common, which loops rely on.
 
         What was generated for less in common serves as well; of too many ways nothing is relied on,
-        nor of functions that take any number of arguments.
+        nor of functions that take any number of arguments, nor where another order of a sum counts.
         """
-        if self._by_position is None:
+        if not self.options.compile or self.options.strict or self._by_position is None:
             return ()
         values = (*zip(self._by_position, args), *kwargs.items())
         lengths = dict(n for name, value in values for n in lengths_in(value, name))
@@ -243,9 +240,8 @@ class Derivative(Transformed):
             if self.request.validate:
                 self.validate(args, kwargs, pair)
             kinds = self.kinds(args, kwargs)
-            if self.options.compile:
-                relations = self._relations(key_of_call(args, kwargs), args, kwargs)
-                kinds = {n: related(k, relations) for n, k in kinds.items()}
+            relations = self._relations(key_of_call(args, kwargs), args, kwargs)
+            kinds = {n: related(k, relations) for n, k in kinds.items()}
             if self.options.compile == "auto":
                 said = _unsaid if self.options.strict else self._say
                 made = self._compiled_if_taken(kinds, arrays, said, pair, args, kwargs)
