@@ -89,7 +89,7 @@ if TYPE_CHECKING:
 C = TypeVar("C", bound=Compiled)
 
 
-_MOST_RELATED = 8
+_MOST_RELATED = 4
 """For how many ways in which lengths are related one kind of call is compiled."""
 
 
