@@ -296,12 +296,14 @@ class _Accumulate:
             now[target] = self.state_of(value, now)
             return [ir.Assign(stmt.target, value, stmt.loc)]
         kind = self.facts.kind(stmt.like)
-        numeric, owned = ir.is_numeric(kind), state == State.OWNED
+        # What may be a whole number may have been given None by the container that it was in.
+        numeric = ir.is_numeric(kind) and ir.dtype_of(kind) is not None
+        owned = state == State.OWNED
         # Where there are views of it, they show what is added.
         stays = owned and stmt.like.id in self.viewed
         if stays and not numeric:
             return [self.added_into(stmt)]
-        if stays or (owned and is_array(kind)):
+        if stays or (owned and numeric and is_array(kind)):
             return [ir.AugAssign(stmt.target, None, value, "+", loc=stmt.loc)]
         now[target] = State.OWNED
         total = ir.Call(operator.add if numeric else trees.add_tree, (stmt.target, value))

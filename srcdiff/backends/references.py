@@ -115,10 +115,14 @@ def object_import(value: Any, name: str, spaces: list[Mapping[str, Any]]) -> Imp
 
     `spaces` are the namespaces of the modules that use it.
     """
+    return next(object_imports(value, name, spaces), None)
+
+
+def object_imports(value: Any, name: str, spaces: list[Mapping[str, Any]]) -> Iterator[Import]:
+    """The ways in which something else is imported, as the user does it first."""
     for module, attr in _places(value, name, spaces):
         if attr and attr.isidentifier() and _held(module, attr) is value:
-            return Import(module, attr, name)
-    return None
+            yield Import(module, attr, name)
 
 
 def table_of(value: Any, spaces: list[Mapping[str, Any]]) -> tuple[Any, str, Any] | None:

@@ -193,14 +193,15 @@ class Standalone:
         if text is not None:
             self.constants += wrap(f"{name} = ", text)
             return
-        found = references.object_import(value, name, self.spaces)
-        if found is None and self._is_in_table(name, value):
+        found = list(references.object_imports(value, name, self.spaces))
+        if not found and self._is_in_table(name, value):
             return
         inlined = self.inline and not isinstance(value, type)
-        if found is None or (inlined and _is_users(found.module)):
-            where = "in no module" if found is None else f"in `{found.module}`"
+        usable = [place for place in found if not (inlined and _is_users(place.module))]
+        if not usable:
+            where = f"in `{found[0].module}`" if found else "in no module"
             raise self._refusal(name, f"is of type {type(value).__name__}, {where}")
-        self._import(found)
+        self._import(usable[0])
 
     def _is_copied(self, value: Any) -> bool:
         """Whether a function of the user's is copied: it is asked for, or there is no other way.

@@ -25,6 +25,7 @@ from tests.programs import GOLDEN
 from tests.support import standalone as models
 from tests.support import structures as st
 from tests.support.differences import Problem, positional
+from tests.support.standalone import root
 
 ROOT = Path(__file__).parents[2]
 X = np.array([0.3, 0.5, 0.2, 0.9, 0.4])
@@ -219,6 +220,17 @@ def test_functions_are_imported_or_copied():
     assert not any("standalone" in line for line in imports(text))
     assert "def order(x):" in text and "def descending(x):" in text
     np.testing.assert_array_equal(loaded(text)["chosen_grad"](X), expected)
+
+
+def norm(x):
+    return models.root(x @ x) + root(x[0])
+
+
+def test_a_library_is_imported_as_it_is_where_a_module_of_the_users_hands_it_on():
+    assert "from tests.support.standalone import root" in srcdiff.aot.generate(norm, example=(X,))
+    text = srcdiff.aot.generate(norm, example=(X,), inline=True)
+    assert imports(text) == {"import numpy as np", "from numpy import sqrt as root"}
+    np.testing.assert_array_equal(loaded(text)["norm_grad"](X), srcdiff.grad(norm)(X))
 
 
 def test_scipy_is_imported_where_it_is_used():

@@ -115,3 +115,23 @@ for _function in (
     rows_as_arguments_of_a_ufunc,
 ):
     sample(_function, lambda r: (r.uniform(0.3, 1.2, 3),))
+
+
+def an_array_and_a_flag_made_arrays(x, flag):
+    x, flag = _as_arrays((x, flag))
+    return np.sum(_raised(x, flag) * _raised(2.0 * x, flag))
+
+
+def _as_arrays(values):
+    made = []
+    for value in values:
+        made.append(np.asarray(value))
+    return made
+
+
+def _raised(x, flag):
+    x, flag = _as_arrays((x, flag))
+    return x * x if flag else 3.0 * x
+
+
+sample(an_array_and_a_flag_made_arrays, lambda r: (r.standard_normal(3), True))
