@@ -503,9 +503,11 @@ class Derivative(Transformed):
         except TypeError:  # the call itself will say so
             return ir.UNKNOWN
         found = tuple(gradient_kind(bound.get(i.param), i.path) for i in self.request.inputs)
-        more = self.request.value or self.request.has_aux
+        more = self.request.value or self.request.has_aux or self.options.is_grads_batched
         if more or self.options.mode != "reverse":
             return ir.UNKNOWN
+        if self.options.unused == "none":
+            found = tuple(map(ir.maybe, found))
         if self.request.form == "bare":
             return found[0]
         return ir.Tuple(found) if self.request.form == "tuple" else ir.UNKNOWN

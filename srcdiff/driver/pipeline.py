@@ -81,6 +81,7 @@ from srcdiff.specialize.nested.derivatives import (
 from srcdiff.specialize.nested.transforms import with_columns, with_copies_of_now
 from srcdiff.specialize.objects.places import has_objects, mentions_objects, read_apart
 from srcdiff.specialize.resolve import resolved
+from srcdiff.specialize.unroll import decided
 
 if TYPE_CHECKING:
     from srcdiff.specialize.objects.scalar_replacement import Fields
@@ -110,7 +111,7 @@ def _once(
     while (written := with_columns(function, inputs)) != function:
         function = inline(written, origin)
     function = without_functionals(function, origin, inputs)
-    function = resolved(function, params, origin)
+    function = decided(resolved(function, params, origin), params)
     check_reads(function, origin)
     return function
 
@@ -174,7 +175,7 @@ def primal_part(
 ) -> ir.Function:
     """A function as it is, in the form of generated ones."""
     function = replace(function_of(origin), target=target)
-    function = resolved(inline(function, origin), params, origin)
+    function = decided(resolved(inline(function, origin), params, origin), params)
     function = steady_params(webs(prepare(function)))
     typed = Typed(function, params)
     typed = by_rare(typed, "iterated", typed.kinds, params)

@@ -34,7 +34,7 @@ __all__ = [
     "broadcast_dims", "broadcasts_to_itself", "carries", "class_if_any", "class_of", "classes_in",
     "contents", "dims_of", "dtype_of", "dtypes_in", "holds_memory", "indexes_as_array", "inside",
     "is_active_kind", "is_basic", "is_big", "is_container", "is_filled", "is_float",
-    "is_inexact_dtype", "is_mutable", "is_none", "is_numeric", "is_real", "is_scalar", "items_of",
+    "is_inexact_dtype", "is_mutable", "is_none", "is_numeric", "is_real", "is_scalar", "known_truth", "items_of",
     "join_callables", "join_dim", "known_items", "mapped", "maybe", "only", "rank_of", "same_dim",
     "same_shape", "sure",
 ]  # fmt: skip
@@ -458,10 +458,20 @@ def class_if_any(kind: Kind | None) -> type | None:
     return None if kind is None else class_of(sure(kind))
 
 
+def known_truth(kind: Kind | None) -> bool | None:
+    """The value of a condition, None if it is not known."""
+    if type(kind) is not Scalar or kind.dtype != "bool" or kind.value is None:
+        return None
+    return bool(kind.value)
+
+
 def is_none(kind: Kind) -> bool | None:
     """Whether a value is None; None where its kind does not tell."""
-    open_ = isinstance(kind, (Unknown, Object)) or (type(kind) is Array and kind.maybe_scalar)
-    return None if open_ else type(kind) is NoneKind
+    if isinstance(kind, Callable):
+        found = {value is None for value, _ in kind.choices}
+        return found.pop() if len(found) == 1 else None
+    open_ = isinstance(kind, (Unknown, Object, Maybe))
+    return None if open_ or (type(kind) is Array and kind.maybe_scalar) else type(kind) is NoneKind
 
 
 def contents(kind: Tuple | List | Dict) -> tuple[Kind, ...]:

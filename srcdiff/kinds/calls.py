@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import logging
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable as Function
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
@@ -31,6 +32,7 @@ from srcdiff.kinds.lattice import (
     Rule,
     always,
     binary,
+    classes_of,
     join_all,
     kind_of,
     like,
@@ -53,6 +55,8 @@ _STAY = (
     Op.SHARES_MEMORY,
 )  # fmt: skip
 """What makes no number, or one of the host."""
+_CLASSES = (Op.ISINSTANCE, Op.HASATTR, Op.ISSCALAR)
+"""What asks for the class of a value: arrays of the device are of another one."""
 _TRANSFERS = (
     Op.BOOL, Op.COMPLEX, Op.CONTAINS, Op.FLOAT, Op.GET, Op.INT, Op.ITEM, Op.NOT, Op.ROUND,
     Op.TOLIST, Op.TRUTH,
@@ -73,6 +77,8 @@ def may_be_device(kind: ir.Kind) -> bool:
 def placed(kind: ir.Kind, fn: Any, args: Args) -> ir.Kind:
     """The kind of a call's result, numbers that are computed on the device as arrays."""
     op = op_named(fn)
+    if op in _CLASSES and may_be_device(args[0]):
+        return ir.Scalar("bool")
     if isinstance(fn, (ir.Derived, ir.Name)) or op in _STAY or records.is_record(fn):
         return kind
     if op is Op.SUM and type(kind) is ir.Scalar and any(map(may_be_device, args)):
@@ -402,7 +408,95 @@ def _open_mesh(args: Args, kwargs: Keywords) -> ir.Kind | None:
     )
 
 
+# --- questions that kinds answer -----------------------------------------------------------------
+
+
+def _answer(found: Iterable[bool | None] = ()) -> ir.Scalar:
+    """A bool, known where the answer is the same for all classes that a value may be of."""
+    answers = set(found)
+    known = len(answers) == 1 and None not in answers
+    return ir.Scalar("bool", value=int(bool(answers.pop())) if known else None)
+
+
+def _isinstance(args: Args, kwargs: Keywords) -> ir.Kind | None:
+    """`isinstance(x, np.ndarray)`, `isinstance(x, (int, float))`."""
+    if len(args) != 2:
+        return _answer()
+    kinds = ir.known_items(args[1]) or (args[1],)
+    wanted = tuple(k.value for k in kinds if isinstance(k, ir.Callable) and _is_plain(k.value))
+    if len(wanted) < len(kinds):
+        return _answer()
+    exact = type(args[0]) is ir.Scalar
+    return _answer(_is_one_of(cls, wanted, exact) for cls in classes_of(args[0]))
+
+
+def _is_plain(cls: Any) -> bool:
+    """Whether a class does not say itself what its objects are."""
+    return type(cls) is type or getattr(cls, "__module__", "") in ("numbers", "collections.abc")
+
+
+def _is_one_of(cls: type, wanted: tuple[Any, ...], exact: bool) -> bool | None:
+    """Whether values of a class, or if not `exact` of a derived one, are of one of others."""
+    if issubclass(cls, wanted):
+        return True
+    return None if not exact and any(issubclass(w, cls) for w in wanted) else False
+
+
+def _hasattr(args: Args, kwargs: Keywords) -> ir.Kind | None:
+    """`hasattr(x, "shape")` of numbers and arrays."""
+    if len(args) != 2 or not ir.is_numeric(args[0]) or getattr(args[1], "value", None) is None:
+        return _answer()
+    return _answer(hasattr(cls, str(args[1].value)) for cls in classes_of(args[0]))
+
+
+def _isscalar(kind: ir.Kind) -> ir.Kind:
+    """`np.isscalar(x)`."""
+    numbers = (int, float, complex, np.generic, str)
+    return _answer(issubclass(cls, numbers) for cls in classes_of(kind))
+
+
+def _compared(compare: Function[[int, int], bool]) -> Rule:
+    """The rule for a comparison of whole numbers that are known (`x.ndim == 1`)."""
+
+    def rule(args: Args, kwargs: Keywords) -> ir.Kind | None:
+        known = [k.value for k in args if type(k) is ir.Scalar and k.value is not None]
+        return _answer([bool(compare(*known))]) if len(known) == 2 else None
+
+    return rule
+
+
+def _truth(wanted: bool) -> Rule:
+    """The rule for a flag, or for its opposite."""
+
+    def rule(args: Args, kwargs: Keywords) -> ir.Kind | None:
+        known = [k.value for k in args if type(k) is ir.Scalar and k.value is not None]
+        return _answer(bool(value) == wanted for value in known)
+
+    return rule
+
+
+def _is_none(wanted: bool) -> Rule:
+    """The rule for `x is None`, or for its opposite."""
+
+    def rule(args: Args, kwargs: Keywords) -> ir.Kind | None:
+        none = ir.is_none(args[0]) if type(args[1]) is ir.NoneKind else None
+        return _answer([] if none is None else [none == wanted])
+
+    return rule
+
+
 _SPECIAL: dict[Any, Rule] = {
+    isinstance: _isinstance,
+    hasattr: _hasattr,
+    np.isscalar: like(0, _isscalar),
+    operator.is_: _is_none(True),
+    operator.is_not: _is_none(False),
+    operator.truth: _truth(True),
+    operator.not_: _truth(False),
+    **{
+        compare: _compared(compare)
+        for compare in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+    },
     ir.make_function: _make_function,
     ir.captured: _captured,
     operator.getitem: binary(_item),
@@ -419,8 +513,7 @@ _SPECIAL: dict[Any, Rule] = {
     np.random.RandomState: always(ir.Object("numpy.random.RandomState")),
     **dict.fromkeys((str, repr, format), always(ir.Text())),
     **dict.fromkeys(
-        (isinstance, hasattr, callable, issubclass, operator.not_, operator.is_, operator.is_not,
-         operator.contains, operator.truth, ir.is_function),
+        (callable, issubclass, operator.contains, ir.is_function),
         always(ir.Scalar("bool")),
     ),
     arrays.unbroadcast: lambda args, kwargs: _shaped_like(*args),

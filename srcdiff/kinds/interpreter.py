@@ -245,7 +245,9 @@ class _Inference:
         if type(stmt) is ir.Assign:
             self._assign(stmt, env)
         elif type(stmt) is ir.If:
-            self.atom(stmt.test, env)
+            known = ir.known_truth(self.atom(stmt.test, env))
+            if known is not None and not self.hope:  # nothing reaches the other block
+                return self.block(stmt.body if known else stmt.orelse, env)
             self.branches += 1
             one, other = self.block(stmt.body, dict(env)), self.block(stmt.orelse, dict(env))
             self.branches -= 1

@@ -182,6 +182,24 @@ def is_function(value: Any) -> bool:
     return isinstance(value, _FUNCTIONS) or hasattr(type(value), "__srcdiff_function__")
 
 
+def classes_of(kind: ir.Kind) -> tuple[type, ...]:
+    """The classes of the values of a kind, of containers perhaps derived ones; () if unknown."""
+    if type(kind) is ir.Scalar and kind.dtype is not None:
+        python = (_PYTHON[kind.dtype],) if kind.dtype in _PYTHON else ()
+        numpy = (np.dtype(kind.dtype).type,)
+        return (*python * (kind.python is not False), *numpy * (kind.python is not True))
+    if type(kind) is ir.Array:
+        return () if kind.maybe_scalar else (np.ndarray, np.memmap)
+    return _CLASSES.get(type(kind), ()) if ir.class_of(kind) is None else ()
+
+
+_PYTHON: dict[str, type] = {"bool": bool, "int64": int, "float64": float, "complex128": complex}
+_CLASSES: dict[type, tuple[type, ...]] = {
+    ir.Tuple: (tuple,), ir.List: (list,), ir.Dict: (dict,), ir.Text: (str,),
+    ir.NoneKind: (type(None),), ir.SliceKind: (slice,), ir.Range: (range,),
+}  # fmt: skip
+
+
 LARGE = 4
 """Lengths from here on have kinds of their own: one or two elements less is still not 1."""
 

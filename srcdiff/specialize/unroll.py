@@ -16,6 +16,7 @@ from srcdiff import ir
 from srcdiff.analysis.liveness import live_after, live_before
 from srcdiff.ir.builder import Rewriter
 from srcdiff.kinds.calls import atom_kind
+from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.operation import Which, op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
@@ -190,6 +191,29 @@ class Names:
 
 
 _NOTHING: ir.Kinds = {}
+
+
+class _Decided(Rewriter):
+    """Takes the place of conditions that the kinds of the arguments decide."""
+
+    def __init__(self, kinds: ir.Kinds) -> None:
+        super().__init__(ir.Fresh(()))
+        self.kinds = kinds
+
+    def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        """One statement; of a condition that is known only what is taken."""
+        test = stmt.test if type(stmt) is ir.If else None
+        known = ir.known_truth(self.kinds.get(test.id)) if type(test) is ir.Name else None
+        if type(stmt) is not ir.If or known is None:
+            return self.inside(stmt)
+        return self.block(stmt.body if known else stmt.orelse)
+
+
+def decided(function: ir.Function, params: ir.Kinds) -> ir.Function:
+    """The function without the branches that arguments of these kinds do not take."""
+    if not any(type(s) is ir.If for s in ir.walk(function)):
+        return function
+    return _Decided(infer(function, params)).function(function)
 
 
 class Known(Rewriter):

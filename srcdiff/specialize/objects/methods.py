@@ -218,7 +218,7 @@ class Members(InTurn):
         test = stmt.test
         if self.cls(test) is not None:
             test = self.truth(test)
-        known = reflection.known_condition(self.kind(test))
+        known = ir.known_truth(self.kind(test))
         if known is not None:
             return self.block(stmt.body if known else stmt.orelse)
         return self.inside(ir.rebuilt(stmt, test=test))

@@ -24,13 +24,6 @@ from srcdiff.specialize.unroll import Known
 Rule = Callable[[Any, ir.Call], Union[ir.Rhs, None]]
 
 
-def known_condition(kind: ir.Kind) -> bool | None:
-    """The value of a condition, None if it is not known."""
-    if not isinstance(kind, ir.Scalar) or kind.dtype != "bool" or kind.value is None:
-        return None
-    return bool(kind.value)
-
-
 def _isinstance(m: Known, call: ir.Call) -> ir.Rhs | None:
     """`isinstance(x, Model)`."""
     if len(call.args) != 2:
@@ -78,7 +71,7 @@ def _not(m: Known, call: ir.Call) -> ir.Rhs | None:
     if m.cls(atom) is not None:
         atom = m.truth(atom)
         return ir.Const(not atom.value) if isinstance(atom, ir.Const) else ir.Call(call.fn, (atom,))
-    found = known_condition(m.kind(atom))
+    found = ir.known_truth(m.kind(atom))
     return None if found is None else ir.Const(not found)
 
 
