@@ -27,7 +27,8 @@ OTHERWISE = words(
 COVERING = words(
     """
     arrays_inplace-histogram_weights arrays_inplace-sort_in_place broadcasts-one_point
-    calls-numbers_behind_others calls-numbers_of_a_vector_as_arguments control-branch_on_array
+    calls-numbers_behind_others calls-numbers_of_a_vector_as_arguments
+    calls-options_by_their_names control-branch_on_array
     control-collatz control-optional_argument dicts-dict_set_build dicts-dict_sets
     dicts-dict_star effects_in_texts-a_method_by_its_name elementary-complex_after_real
     elementary-complex_from_real elementary-more_math elementary-more_ufuncs
@@ -45,6 +46,7 @@ COVERING = words(
     shapes-reshapes slots-parameter_with_the_name_of_a_local statements-state_aug_int
     statements-state_continue statements-state_early_while statements-state_raise
     statements-state_string_ops stats-garch stats-monte_carlo unpacked-the_one_row
+    unpacked-variances_from_a_tuple
     views-transposed_before_a_whole_update
     """
 )

@@ -533,3 +533,10 @@ for _function in (
     quartiles_apart, numbers_of_a_vector_as_arguments, numbers_behind_others, rows_as_arguments,
 ):  # fmt: skip
     sample(_function, lambda r: (r.permutation(5) * 0.3 + r.uniform(0.3, 0.5, 5),))
+
+
+def options_by_their_names(x, shift=0.2, *, decay=0.6, scale=1.5):
+    return scale * np.sum(np.exp(-x / decay)) + shift * x[0]
+
+
+sample(options_by_their_names, lambda r: (r.uniform(0.3, 1.0, 4), 0.7), (0, 1))

@@ -135,3 +135,19 @@ def _raised(x, flag):
 
 
 sample(an_array_and_a_flag_made_arrays, lambda r: (r.standard_normal(3), True))
+
+
+def variances_from_a_tuple(parameters, x):
+    (level, (memory, shocks)) = parameters
+    variance = np.empty(len(x))
+    variance[0] = level / (1.0 - memory)
+    for i in range(1, len(x)):
+        variance[i] = level + memory * variance[i - 1] + shocks[i % 2] * x[i - 1] ** 2
+    return np.sum(np.log(variance) + x**2 / variance)
+
+
+sample(
+    variances_from_a_tuple,
+    lambda r: ((0.4, (0.3, r.uniform(0.1, 0.3, 2))), r.standard_normal(5)),
+    (0, 1),
+)

@@ -95,8 +95,12 @@ def _is_asked(function: ir.Function, params: ir.Kinds, kinds: ir.Kinds) -> bool:
     stores = (s for s in ir.walk(function) if isinstance(s, ir.Store))
     if any(_is_mixed(kinds.get(s.base.id)) for s in stores):
         return True
-    helpers = (c for c in ir.calls(function) if module_of(c.fn) == trees.__name__)
-    return any(not _is_of_array(call, kinds) for call in helpers)
+    return any(not _is_of_array(call, kinds) for call in _helpers(function))
+
+
+def _helpers(function: ir.Function) -> Iterator[ir.Call]:
+    """The calls of helpers for containers."""
+    return (c for c in ir.calls(function) if module_of(c.fn) == trees.__name__)
 
 
 def _holds_single(kind: ir.Kind) -> bool:
@@ -130,9 +134,12 @@ class _Flatten(Boxes):
     def function(self, used_up: Sequence[str]) -> tuple[ir.Function, Border]:
         """The function for Numba, and the way to it."""
         whole, self.used_up = self.whole, used_up
+        helpers = (c for c in _helpers(whole) if not is_op(c, Op.COTANGENT))
+        helped = {n for call in helpers for n in ir.names(call)}
         for param in whole.params:
             kind = self.params.get(param.name, ir.UNKNOWN)
-            if has_lists(kind):
+            # A tuple that is not taken apart may be indexed by what only running tells.
+            if has_lists(kind) or (param.name in helped and ir.known_items(kind) is not None):
                 box = self.boxed(kind, (param.name,), param.name)
                 self.env[param.name] = box
                 for part in all_boxes(box) if param.name in used_up and type(box) is Box else ():

@@ -109,6 +109,11 @@ def written_into(s):
     return np.sum(s["v"])
 
 
+def curve(p, x):
+    level, (slope, bend) = p
+    return np.sum(level + slope * x + bend * x * x)
+
+
 def weights(p):
     return [w * w for w in p]
 
@@ -122,6 +127,7 @@ CASES = {
     "a branch": (on_a_branch, (STATE,)), "written into": (written_into, (STATE,)),
     "several outputs": (pair, (U, V)), "inner outputs": (inner_pair, (U, V)),
     "a state": (rotated, (STATE,)), "a list": (weights, ([U, V],)),
+    "a tuple": (curve, ((0.3, (U, 0.2)), V)), "numbers": (curve, ((0.3, (0.1, 0.2)), V)),
 }  # fmt: skip
 
 
