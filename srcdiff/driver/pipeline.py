@@ -367,7 +367,8 @@ def inline_pass(state: State) -> State:
         return state
     from srcdiff.specialize.objects.scalar_replacement import take_apart
 
-    done = take_apart(steady_params(state.function), state.params, state.request)
+    function = steady_params(webs(state.function))
+    done = take_apart(function, state.params, state.request)
     return replace(
         state, function=done.function, params=done.params, request=done.request,
         fields=done.fields, theirs=state.theirs | set(done.fields.places),

@@ -34,9 +34,9 @@ __all__ = [
     "broadcast_dims", "broadcasts_to_itself", "carries", "class_if_any", "class_of", "classes_in",
     "contents", "dims_of", "dtype_of", "dtypes_in", "holds_memory", "indexes_as_array", "inside",
     "is_active_kind", "is_basic", "is_big", "is_container", "is_filled", "is_float",
-    "is_inexact_dtype", "is_mutable", "is_none", "is_numeric", "is_real", "is_scalar", "known_truth", "items_of",
-    "join_callables", "join_dim", "known_items", "mapped", "maybe", "only", "rank_of", "same_dim",
-    "same_shape", "sure",
+    "is_inexact_dtype", "is_mutable", "is_none", "is_numeric", "is_real", "is_scalar", "items_of",
+    "join_callables", "join_dim", "known_items", "known_truth", "mapped", "maybe", "only",
+    "rank_of", "same_dim", "same_shape", "sure",
 ]  # fmt: skip
 
 

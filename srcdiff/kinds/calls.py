@@ -408,6 +408,15 @@ def _open_mesh(args: Args, kwargs: Keywords) -> ir.Kind | None:
     )
 
 
+def _limits(kind: ir.Kind) -> ir.Kind:
+    """`np.finfo(x.dtype)`, of which the kind knows all that it says."""
+    dtype: Any = ir.dtype_of(kind)
+    if isinstance(kind, (ir.Callable, ir.Text, ir.Object)):
+        dtype = kind.value
+    floats = dtype in (float, np.float32, np.float64, "float32", "float64")
+    return ir.Object("numpy.finfo", np.finfo(dtype)) if floats else ir.UNKNOWN
+
+
 # --- questions that kinds answer -----------------------------------------------------------------
 
 
@@ -444,9 +453,10 @@ def _is_one_of(cls: type, wanted: tuple[Any, ...], exact: bool) -> bool | None:
 
 def _hasattr(args: Args, kwargs: Keywords) -> ir.Kind | None:
     """`hasattr(x, "shape")` of numbers and arrays."""
-    if len(args) != 2 or not ir.is_numeric(args[0]) or getattr(args[1], "value", None) is None:
+    name = args[1].value if len(args) == 2 and type(args[1]) is ir.Text else None
+    if name is None or not ir.is_numeric(args[0]):
         return _answer()
-    return _answer(hasattr(cls, str(args[1].value)) for cls in classes_of(args[0]))
+    return _answer(hasattr(cls, name) for cls in classes_of(args[0]))
 
 
 def _isscalar(kind: ir.Kind) -> ir.Kind:
@@ -455,12 +465,14 @@ def _isscalar(kind: ir.Kind) -> ir.Kind:
     return _answer(issubclass(cls, numbers) for cls in classes_of(kind))
 
 
-def _compared(compare: Function[[int, int], bool]) -> Rule:
-    """The rule for a comparison of whole numbers that are known (`x.ndim == 1`)."""
+def _compared(compare: Function[[Any, Any], bool]) -> Rule:
+    """The rule for a comparison of whole numbers, or strings, that are known (`x.ndim == 1`)."""
 
     def rule(args: Args, kwargs: Keywords) -> ir.Kind | None:
-        known = [k.value for k in args if type(k) is ir.Scalar and k.value is not None]
-        return _answer([bool(compare(*known))]) if len(known) == 2 else None
+        known = [k.value for k in args if isinstance(k, (ir.Scalar, ir.Text))]
+        if len(known) < 2 or None in known or type(args[0]) is not type(args[1]):
+            return None
+        return _answer([bool(compare(*known))])
 
     return rule
 
@@ -489,13 +501,14 @@ _SPECIAL: dict[Any, Rule] = {
     isinstance: _isinstance,
     hasattr: _hasattr,
     np.isscalar: like(0, _isscalar),
+    np.finfo: like(0, _limits),
     operator.is_: _is_none(True),
     operator.is_not: _is_none(False),
     operator.truth: _truth(True),
     operator.not_: _truth(False),
     **{
-        compare: _compared(compare)
-        for compare in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+        fn: _compared(fn)
+        for fn in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
     },
     ir.make_function: _make_function,
     ir.captured: _captured,

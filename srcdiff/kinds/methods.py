@@ -15,7 +15,17 @@ from srcdiff import ir
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.elementwise import elementwise_kind
 from srcdiff.kinds.indexing import item_kind, product, shape_dims, size_dim, size_scalar
-from srcdiff.kinds.lattice import Args, Keywords, Kwargs, Rule, argument, binary, join_all, like
+from srcdiff.kinds.lattice import (
+    Args,
+    Keywords,
+    Kwargs,
+    Rule,
+    argument,
+    binary,
+    join_all,
+    kind_of,
+    like,
+)
 from srcdiff.kinds.probing import probe
 from srcdiff.primitives.operation import PURE_METHODS
 
@@ -76,6 +86,8 @@ def attribute_kind(base: ir.Kind, name: str) -> ir.Kind:
         return known.get(name, ir.UNKNOWN) if base.item is None else ir.UNKNOWN
     if isinstance(base, ir.Range) and name in ("start", "stop", "step"):
         return ir.Scalar("int64")
+    if isinstance(base, ir.Object) and isinstance(base.value, np.finfo):
+        return kind_of(getattr(base.value, name, None), name)
     if not ir.is_numeric(base):
         return ir.UNKNOWN
     dims = ir.dims_of(base)

@@ -17,6 +17,7 @@ from srcdiff.analysis.liveness import live_after, live_before
 from srcdiff.ir.builder import Rewriter
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
+from srcdiff.primitives.effects import is_pure
 from srcdiff.primitives.operation import Which, op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
@@ -197,21 +198,31 @@ class _Decided(Rewriter):
     """Takes the place of conditions that the kinds of the arguments decide."""
 
     def __init__(self, kinds: ir.Kinds) -> None:
-        super().__init__(ir.Fresh(()))
+        super().__init__(ir.Fresh(frozenset()))
         self.kinds = kinds
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """One statement; of a condition that is known only what is taken."""
-        test = stmt.test if type(stmt) is ir.If else None
-        known = ir.known_truth(self.kinds.get(test.id)) if type(test) is ir.Name else None
-        if type(stmt) is not ir.If or known is None:
-            return self.inside(stmt)
-        return self.block(stmt.body if known else stmt.orelse)
+        if type(stmt) is ir.If and (known := self.truth(stmt.test)) is not None:
+            return self.block(stmt.body if known else stmt.orelse)
+        if type(stmt) is ir.Assign and type(stmt.rhs) is ir.Call and is_pure(stmt.rhs.fn):
+            known = self.truth(stmt.target)
+            return stmt if known is None else ir.with_rhs(stmt, ir.Const(known))
+        return self.inside(stmt)
+
+    def truth(self, test: ir.Atom) -> bool | None:
+        """The value of a condition, None if it is not known."""
+        return ir.known_truth(self.kinds.get(test.id)) if type(test) is ir.Name else None
+
+
+_ASKS = (Op.IS, Op.IS_NOT, Op.ISINSTANCE, Op.HASATTR)
+"""What may ask for the class of a name that stands for something else afterwards."""
 
 
 def decided(function: ir.Function, params: ir.Kinds) -> ir.Function:
     """The function without the branches that arguments of these kinds do not take."""
-    if not any(type(s) is ir.If for s in ir.walk(function)):
+    asks = (s for s in ir.walk(function) if type(s) is ir.If or is_op(ir.call_of(s), *_ASKS))
+    if not any(True for _ in asks):
         return function
     return _Decided(infer(function, params)).function(function)
 

@@ -1,9 +1,15 @@
 """What is inferred of names is what they are."""
 
+import collections
+import collections.abc
+import decimal
+import numbers
+import operator
 
 import numpy as np
 import pytest
 
+import srcdiff
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.source.parse import parse
 from srcdiff.ir.kinds import (
@@ -12,7 +18,9 @@ from srcdiff.ir.kinds import (
     List,
     Scalar,
     Sym,
+    Text,
     Tuple,
+    known_truth,
     same_shape,
 )
 from srcdiff.kinds.calls import call_kind
@@ -247,3 +255,87 @@ def test_nothing_with_an_effect_is_called():
 
     assert infer_for(program, x=np.ones(3))["y"] == UNKNOWN
     assert calls == []
+
+
+class OwnFloat(float):
+    pass
+
+
+class OwnArray(np.ndarray):
+    pass
+
+
+class OwnTuple(tuple):
+    pass
+
+
+class SaysYes(type):
+    def __instancecheck__(cls, other):
+        return True
+
+
+class Anything(metaclass=SaysYes):
+    pass
+
+
+Pair = collections.namedtuple("Pair", "a b")
+VALUES = (
+    1.5, 2, True, 1j, np.float64(1.5), np.float32(1.5), np.int64(3), np.int8(3), np.bool_(True),
+    np.complex64(1j), np.ones(2), np.array(2.0), np.ones((2, 0), np.float32), "text", None, [1.0],
+    (1.0, 2), {"a": 1.0}, range(3), slice(2), OwnFloat(2.0), np.ones(2).view(OwnArray),
+    OwnTuple((1.0,)), Pair(1.0, 2.0), collections.OrderedDict(a=1.0),
+    collections.defaultdict(float, a=1.0), np.sin, Anything(),
+)  # fmt: skip
+CLASSES = (
+    int, float, complex, bool, str, list, tuple, dict, object, type(None), range, np.ndarray,
+    np.memmap, np.generic, np.number, np.floating, np.integer, np.float64, np.float32, np.int8,
+    numbers.Number, numbers.Real, numbers.Integral, collections.abc.Sequence, Anything,
+    collections.abc.Iterable, collections.OrderedDict, decimal.Decimal, OwnFloat, OwnArray,
+    OwnTuple, Pair, (int, float), (list, np.ndarray), (float, np.floating), (OwnFloat, int),
+)  # fmt: skip
+KNOWN = ((1.5, float), (1.5, np.ndarray), (2, (int, float)), (np.ones(2), np.ndarray),
+         (np.ones(2), (int, float)), (np.ones(2), list), ([1.0], list), ([1.0], np.ndarray),
+         (np.float64(1.5), float), (True, int), ("text", str), (None, np.ndarray))  # fmt: skip
+
+
+def answered(question, *args):
+    """What is known of the answer to a question about values; None if nothing is."""
+    return known_truth(call_kind(question, tuple(kind_of(a, "x") for a in args), (), False))
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_what_kinds_answer_is_true(value):
+    for cls in CLASSES:
+        assert answered(isinstance, value, cls) in (None, isinstance(value, cls)), cls
+    assert answered(np.isscalar, value) in (None, np.isscalar(value))
+    assert answered(operator.is_, value, None) in (None, value is None)
+    for name in ("shape", "__len__", "filename", "tolist", "a", "is_integer", "fields"):
+        found = call_kind(hasattr, (kind_of(value, "x"), Text(name)), (), False)
+        assert known_truth(found) in (None, hasattr(value, name)), name
+
+
+def test_kinds_answer_what_is_asked_most():
+    for value, cls in KNOWN:
+        assert answered(isinstance, value, cls) is isinstance(value, cls), (value, cls)
+    assert answered(np.isscalar, 1.5) and answered(np.isscalar, np.ones(2)) is False
+    assert answered(isinstance, np.ones(2), Anything) is None
+    array = kind_of(np.ones(2), "x"), kind_of(np.ndarray, "c")
+    assert known_truth(call_kind(isinstance, array, (), True)) is None  # it may be one of CuPy
+
+
+def rank_decides(x):
+    y = x
+    for _ in range(3):
+        if y.ndim == 1 and isinstance(y, np.ndarray):
+            y = y[None, :]
+        elif y.ndim > 2:
+            y = "never"
+    return np.sum(y) if hasattr(y, "shape") else y
+
+
+def test_what_no_argument_reaches_counts_for_nothing():
+    x = kind_of(np.ones((2, 3)), "x")
+    assert infer(lower(parse(rank_decides)), {"x": x})["y"] == x
+    text = srcdiff.source(rank_decides, example=(np.ones((2, 3)),))
+    assert "if y" not in text and "never" not in text and "np.full(y.shape, grad_outputs)" in text
+    assert "never" in srcdiff.source(rank_decides, example=(np.ones(3),))

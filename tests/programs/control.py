@@ -238,3 +238,50 @@ def collatz(x, n):
 
 
 sample(collatz, lambda r: (0.8, 6))
+
+
+def _per_unit(x, a):
+    """Numbers, lists and arrays, as the callers of a library have them."""
+    if isinstance(x, (list, tuple)):
+        x = np.array(x)
+    if isinstance(a, (int, float)) and not isinstance(a, bool):
+        a = np.full(len(x), a) if np.ndim(x) else a
+    elif not hasattr(a, "shape"):
+        a = np.asarray(a)
+    return x / a if np.isscalar(x) else x * a
+
+
+def arguments_of_any_class(x, a):
+    if x.ndim == 1:
+        x = x[None, :]
+    if len(x.shape) > 2 or isinstance(x, float):
+        return x
+    parts = _per_unit(x[0], a), _per_unit([x[0, 0], a], x[0, :2]), _per_unit(a, 2)
+    return parts[0] @ x[-1] + np.sum(parts[1] ** 2) + parts[2]
+
+
+sample(arguments_of_any_class, lambda r: (r.uniform(0.5, 1.5, 3), 0.7), (0, 1))
+sample(arguments_of_any_class, lambda r: (r.uniform(0.5, 1.5, (2, 3)), 1.3), (0, 1))
+
+
+def number_or_array(x, n):
+    total = 0.0
+    for k in range(n):
+        if isinstance(x, float):
+            x = np.array([x, x * k])
+        total = total + np.sum(x**2) * (2.0 if np.isscalar(total) else 3.0)
+        if isinstance(total, np.ndarray):
+            total = total[0]
+    return total
+
+
+sample(number_or_array, lambda r: (0.8, 3))
+sample(number_or_array, lambda r: (r.standard_normal(2), 3))
+
+
+def above_the_precision(x):
+    eps = np.finfo(x.dtype).eps
+    return np.sum(np.log(np.clip(x, eps, 1 - np.finfo(float).eps)) * np.finfo("float64").resolution)
+
+
+sample(above_the_precision, lambda r: (r.uniform(0.2, 0.8, 3),), tolerance=1e-5)

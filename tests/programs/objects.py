@@ -1079,3 +1079,35 @@ for _args in stages((), ("bias",), ()), stages(("bias", "scale"), (), ("bias",))
         sample(_function, _args, "x")
 sample(texts_and_lists_by_default, stages((), ("kind", "taps"), ("taps",)), "stages")
 sample(texts_and_lists_by_default, stages(("kind",), ("taps",), ()), "x")
+
+
+class PowerLaw:
+    def __init__(self, by, power):
+        self.by = by
+        self.power = power
+
+    @classmethod
+    def usual(cls):
+        return cls(2.0, 3)
+
+
+def default_object(x, scale=None):
+    if scale is None:
+        scale = PowerLaw.usual()
+    return np.sum(scale.by * x**scale.power)
+
+
+sample(default_object, lambda r: (r.standard_normal(3),))
+sample(default_object, lambda r: (r.standard_normal(3), PowerLaw(0.4, 2)), ("x", "scale.by"))
+
+
+def object_in_the_place_of_an_argument(x, scale=None):
+    by = scale
+    scale = PowerLaw(x[0], 2)
+    if by is not None:
+        scale.by = scale.by * by
+    return np.sum(scale.by * x**scale.power)
+
+
+sample(object_in_the_place_of_an_argument, lambda r: (r.standard_normal(3),))
+sample(object_in_the_place_of_an_argument, lambda r: (r.standard_normal(3), 0.7), (0, 1))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy import sqrt as root  # as other modules import it
+from numpy import sqrt as root  # noqa: F401  # it is handed on
 
 X = np.array([0.3, 0.5, 0.2, 0.9, 0.4])
 WEIGHTS = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
