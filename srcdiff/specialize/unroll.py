@@ -1,8 +1,9 @@
 """What is known of the values of a function, and loops over objects of several kinds.
 
 Takes a function and the kinds of its names; gives the keys of dicts that nobody writes into, the
-lists of names that are made of them, the values that conditions have, and the function with loops
-over objects and functions that have nothing in common written out.
+lists of names that are made of them, the function without the branches that conditions of known
+values do not take, and with loops over objects and functions that have nothing in common written
+out.
 """
 
 from __future__ import annotations
