@@ -224,10 +224,8 @@ def with_params(
 
 def _result(request: Request, facts: Facts, b: Builder) -> ir.Atom:
     """The gradients in the form that was asked for."""
-    grads: list[ir.Atom] = []
-    for k, item in enumerate(request.inputs):
-        again = any(other.param == item.param for other in request.inputs[:k])
-        grads.append(_gradient(item, request, facts, b, again))
+    given = set[str]()
+    grads = [_gradient(item, request, facts, b, given) for item in request.inputs]
     if request.form == "bare":
         return grads[0]
     if request.form == "tuple":
@@ -236,11 +234,13 @@ def _result(request: Request, facts: Facts, b: Builder) -> ir.Atom:
     return b.temp(ir.Call(ir.make_dict, tuple(items)), "_grads")
 
 
-def _gradient(item: Input, request: Request, facts: Facts, b: Builder, again: bool) -> ir.Atom:
-    """One gradient, in the structure of its input; a copy if it was asked for before."""
+def _gradient(item: Input, request: Request, facts: Facts, b: Builder, given: set[str]) -> ir.Atom:
+    """One gradient, in the structure of its input; a copy of what is `given` by now."""
     param = ir.Name(item.param)
     if item.parts:
-        return _object_gradient(item, request, facts, b)
+        return _object_gradient(item, request, facts, b, given)
+    again = item.param in given
+    given.add(item.param)
     if item.param not in facts.adjoints:
         if not request.materialize:
             return ir.NONE
@@ -258,10 +258,12 @@ def _gradient(item: Input, request: Request, facts: Facts, b: Builder, again: bo
     return b.temp(_again(grad, facts.kind(ir.Name(item.param))), "_grad") if again else grad
 
 
-def _object_gradient(item: Input, request: Request, facts: Facts, b: Builder) -> ir.Atom:
+def _object_gradient(
+    item: Input, request: Request, facts: Facts, b: Builder, given: set[str]
+) -> ir.Atom:
     """The gradient of an object: one like it, with the gradients that there are."""
     wanted = replace(request, materialize=False)
-    found = {p: _gradient(part, wanted, facts, b, False) for p, part in item.parts}
+    found = {p: _gradient(part, wanted, facts, b, given) for p, part in item.parts}
     kind = facts.kinds[item.param]
     found = {p: grad for p, grad in found.items() if grad != ir.NONE and _is_own(kind, p)}
     return _like(ir.Name(item.param), kind, found, b)

@@ -97,6 +97,15 @@ def test_same_input_twice_shares_no_memory(value):
         assert not np.shares_memory(*arrays)
 
 
+@pytest.mark.parametrize("inputs", [("x", "x['a']"), ("x['a']", "x")], ids=["whole", "part"])
+def test_an_input_beside_a_part_of_it_shares_no_memory(inputs):
+    pair = srcdiff.grad(lambda x: np.sum(x["a"] ** 2), inputs)({"a": X})
+    a, b = (found["a"] if isinstance(found, dict) else found for found in pair)
+    close(a, 2.0 * X)
+    close(b, 2.0 * X)
+    assert not np.shares_memory(a, b)
+
+
 def test_structure_of_an_input_is_kept():
     layers = [(np.ones((3, 2)), np.zeros(2)), (np.ones((2, 1)), np.zeros(1))]
     result = srcdiff.grad(models.mlp)(layers, X)
