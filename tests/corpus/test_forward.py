@@ -42,15 +42,16 @@ FOLLOWED = {
 OF_CLASSES = {
     f"objects-{name}"
     for name in (
-        "defaults_in_turn", "none_by_default", "none_by_getattr", "one_of_two",
-        "texts_and_lists_by_default",
+        "default_object", "defaults_in_turn", "none_by_default", "none_by_getattr",
+        "object_in_the_place_of_an_argument", "one_of_two", "texts_and_lists_by_default",
     )
 }  # fmt: skip
 
 
 def is_followed(program):
     """Whether forward mode follows a program although it has objects."""
-    return program.name in FOLLOWED or (program.name in OF_CLASSES and program.inputs == "x")
+    by_class = program.name in OF_CLASSES and program.inputs in (0, "x", (0, 1))
+    return program.name in FOLLOWED or by_class
 
 
 REFUSED = [
@@ -70,7 +71,6 @@ REFUSED = [
 OTHERWISE = {
     "flat-taken_and_stored_together": "may be a view of `y`, and its memory is written in place",
     "numpy_options-norm_of_an_order1": "`np.linalg.vector_norm` has no tangent",
-    "published_small-summed_or_none": "writes into `total` if it is an array, which another name",
 }
 FORWARD = [p for p in PROGRAMS if p not in REFUSED and p.name not in OTHERWISE]
 
