@@ -62,6 +62,7 @@ from srcdiff.optimize.dead_code import remove_dead
 from srcdiff.optimize.finish import finish, repeated, reused, spell
 from srcdiff.optimize.finish import returned as recursive_results
 from srcdiff.optimize.memory import Memory
+from srcdiff.optimize.rewrite import numbered
 from srcdiff.optimize.schedule import in_order, sink
 from srcdiff.optimize.simplify import simplify, simplify_pairs
 from srcdiff.optimize.stores import with_first_stores
@@ -437,7 +438,8 @@ def analyse_pass(state: State) -> State:
     assert state.source is not None
     outside = state.outside, state.stored
     put = check_source(state.source, state.typed, state.request, *outside)
-    state = _typed(state, state.typed, source=None, extra={**state.extra, "put": put})
+    typed = state.typed.by(numbered, state.kinds)
+    state = _typed(state, typed, source=None, extra={**state.extra, "put": put})
     state = _tangents(state) if state.request.mode == "forward" else _adjoints(state)
     check_flow(state.typed, _facts(state), state.request)
     return state

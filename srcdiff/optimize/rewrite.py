@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from srcdiff import ir
 from srcdiff.analysis.shadows import laid_origins
 from srcdiff.normalize.copy_in import lent_names
+from srcdiff.optimize import shapes
 from srcdiff.optimize.algebra import Algebra
 from srcdiff.optimize.displays import NEAR, makes_zeros, with_item
 from srcdiff.optimize.memory import Available, Memory, is_view
@@ -170,7 +171,7 @@ class Rewriter:
         """`target = rhs`."""
         target = stmt.target.id
         rhs = self.rhs(stmt.rhs)
-        ours = self.ours or stmt.loc.file.startswith(ir.GENERATED)
+        ours = self.is_ours(stmt)
         if ours:
             rhs = self.plain(stmt, rhs, here)
         elif ir.is_temporary(target) and target not in self.laid:
@@ -182,6 +183,10 @@ class Rewriter:
         self.available.change(new)
         self.learn(target, rhs, here, ours or ir.is_temporary(target))
         return new
+
+    def is_ours(self, stmt: ir.Assign) -> bool:
+        """Whether a statement is a generated one."""
+        return self.ours or stmt.loc.file.startswith(ir.GENERATED)
 
     def is_still(self, target: ir.Name, rhs: ir.Rhs) -> bool:
         """Whether a name is bound to the view that it stands for already."""
@@ -305,3 +310,79 @@ class Rewriter:
         new = ir.rebuilt(stmt, **fields, body=self.block(stmt.body))
         self.available.forget((stmt,))
         return new
+
+
+# --- before a function is differentiated ---------------------------------------------------------
+
+
+def numbered(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
+    """The user's function with equal values of temporaries computed once: they have one adjoint."""
+    calls = [s.rhs for s in ir.assignments(function.body) if type(s.rhs) is ir.Call]
+    if len({*calls}) == len(calls):
+        return function
+    body = _Numbering(function, {**kinds}).block(function.body)
+    unread = ir.use_counts(body)
+    dead = [s for s in ir.assignments(body) if type(s.rhs) is ir.Name and not unread[s.target.id]]
+    gone = {id(s) for s in dead if ir.is_temporary(s.target.id)}
+    new = ir.rebuilt(function, body=body)
+    return ir.replaced_in(new, lambda s: () if id(s) in gone else s) if gone else new
+
+
+class _Numbering(Rewriter):
+    """The walk over a function of which nothing is generated.
+
+    What equals another value and is not worth a name (an element, say) is known by that for what
+    is computed from it.
+    """
+
+    def __init__(self, function: ir.Function, kinds: dict[str, ir.Kind]) -> None:
+        super().__init__(function, kinds)
+        self.ours = False
+        self.firsts: dict[str, str] = {}
+        self.found: ir.Rhs | None = None  # the last value that had a name already
+
+    def is_ours(self, stmt: ir.Assign) -> bool:
+        """No statement is: helpers of the compiler are read as those of the user."""
+        return False
+
+    def known(self, target: str, rhs: ir.Rhs, here: int) -> ir.Rhs:
+        """A name that has the value of a right-hand side already."""
+        new = super().known(target, self.numbered(rhs), here)
+        if type(rhs) is not ir.Call or type(new) is not ir.Name:
+            return rhs
+        self.found = new
+        return new
+
+    def is_worth_keeping(self, target: str, name: str, call: ir.Call) -> bool:
+        """Whether a value is more than a constant, a look, and arithmetic with a number written out."""
+        if not is_pure(call.fn) or mutated_args(call, self.kinds) or not ir.names(call):
+            return False
+        kind, plain = self.kinds.get(target, ir.UNKNOWN), is_op(call, *shapes.BINARY)
+        slight = plain and (type(kind) is ir.Scalar or ir.Const in map(type, call.args))
+        if slight or is_op(call, Op.GETITEM, Op.NEG, Op.POW) or not ir.is_float(kind):
+            return False
+        return not returns_view(call, self.kinds)
+
+    def learn(self, target: str, rhs: ir.Rhs, here: int, ours: bool) -> None:
+        """What follows from an assignment, and which name had the value first."""
+        self.firsts.pop(target, None)
+        value = self.numbered(rhs)
+        if type(value) is ir.Call:
+            first = self.available.same_value(value, here)
+            if first is not None and first != target:
+                self.firsts[target] = self.firsts.get(first, first)
+            self.available.learn(target, value, here)
+        elif rhs is self.found:  # what the user says is a copy is left as it is
+            self.available.learn(target, rhs, here)
+
+    def numbered(self, rhs: ir.Rhs) -> ir.Rhs:
+        """A right-hand side by the names that had the values of its operands first."""
+        if self.firsts.keys().isdisjoint(ir.occurrences(rhs)) or isinstance(rhs, ir.Opaque):
+            return rhs
+        return ir.map_rhs(self.first, rhs)
+
+    def first(self, name: ir.Name) -> ir.Name:
+        """The name that had a value first, while both have it."""
+        first = ir.Name(self.firsts.get(name.id, name.id))
+        value = self.available.value(name)
+        return first if value is not None and value == self.available.value(first) else name
