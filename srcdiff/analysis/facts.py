@@ -1,12 +1,13 @@
 """What the passes after the analyses know of a function.
 
 `Facts` are the kinds, aliases and active names of one function, and the names of its adjoints.
+`Shapes` are what statements say of shapes that the kinds do not know.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import field
 from functools import cached_property
 
@@ -14,6 +15,7 @@ from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import is_container
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 
 COPIES = (Op.LIST, Op.TUPLE, Op.DICT, Op.COPY_METHOD)
@@ -40,6 +42,7 @@ class Facts:
     laid: frozenset[str] = frozenset()  # whose tangents lie in memory as they do
     target: ir.Target = ir.HOST
     unused: frozenset[str] = frozenset()  # inputs with a tangent that no output depends on
+    alike: frozenset[int] = frozenset()  # identities of statements on operands of one shape
 
     @cached_property
     def shadowed(self) -> frozenset[str]:
@@ -114,3 +117,85 @@ def adjoint_names(
     for stmt in ir.walk(function):
         order += [*ir.writes(stmt), *ir.reads(stmt)]
     return {n: fresh(f"{prefix}{n}").id for n in dict.fromkeys(order) if n in active}
+
+
+# --- values of one shape, whatever it is ----------------------------------------------------------
+
+
+class Shapes:
+    """Which values have one shape: `x`, `-x`, `2.0 * x`, `2.0 * x + np.exp(x)`.
+
+    `alike` are the identities of the statements that work by element on numbers and on values of
+    one shape, which the result has as well.
+    """
+
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
+        self.kinds = kinds
+        self.now: dict[str, int] = {}  # by what names stand for at the present point
+        self.found = 0
+        self.alike: set[int] = set()
+        if any(type(k) is ir.Array and _is_open(k) for k in kinds.values()):
+            self.block(function.body)
+
+    def block(self, block: ir.Block) -> None:
+        """The statements of a block, in order."""
+        for stmt in block:
+            if type(stmt) is ir.Assign:
+                self.assign(stmt)
+            elif type(stmt) not in ir.PLAIN:
+                self.nest(stmt)
+            elif not isinstance(stmt, ir.Store):
+                call = ir.call_of(stmt)
+                if call is not None and type(call.fn) is ir.Method:
+                    self.forget(ir.names(call))  # which it may reshape
+                self.forget(ir.writes(stmt))
+            elif stmt.index is None:  # of a number, which may become an array
+                self.forget(ir.names(stmt.base))
+
+    def nest(self, stmt: ir.Stmt) -> None:
+        """A statement with blocks inside, of which any may run, and how often is not known."""
+        bound = ir.bound_in(stmt)
+        self.forget(bound)
+        before = dict(self.now)
+        for inner in ir.blocks(stmt):
+            self.now = dict(before)
+            self.block(inner)
+        self.now = before
+        self.forget(bound)
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Names stand for something else from here on."""
+        for name in names:
+            self.now.pop(name, None)
+
+    def assign(self, stmt: ir.Assign) -> None:
+        """`z = f(x, y)`."""
+        rhs, target = stmt.rhs, stmt.target.id
+        shape = self.shape(rhs) if type(rhs) is ir.Name else None
+        if type(rhs) is ir.Call and not rhs.kwargs and op_of(rhs.fn).is_elementwise:
+            shapes = {self.shape(a) for a in rhs.args} - {()}
+            if len(shapes) == 1 and ir.is_numeric(self.kinds.get(target, ir.UNKNOWN)):
+                (shape,) = shapes
+        if shape is not None and type(rhs) is ir.Call:
+            self.alike.add(id(stmt))
+        self.now.pop(target, None)
+        if isinstance(shape, int):
+            self.now[target] = shape
+
+    def shape(self, atom: ir.Atom) -> Hashable:
+        """What stands for the shape of a value, None if that may have none."""
+        if type(atom) is ir.Const:
+            return () if isinstance(atom.value, (int, float, complex)) else None
+        kind = self.kinds.get(atom.id, ir.UNKNOWN) if type(atom) is ir.Name else ir.UNKNOWN
+        if not isinstance(kind, (ir.Array, ir.Scalar)):
+            return None
+        if type(kind) is ir.Array and _is_open(kind):
+            self.found += 1
+            return self.now.setdefault(atom.id, self.found)  # type: ignore[union-attr]
+        return tuple(d if isinstance(d, int) else (d.name, d.offset) for d in ir.dims_of(kind))
+
+
+def _is_open(kind: ir.Array) -> bool:
+    """Whether the shape of an array is not known."""
+    dims = ir.dims_of(kind)
+    return dims is None or any(d is None or d == ir.BIG for d in dims)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges
 from srcdiff.analysis.aliases import aliases
-from srcdiff.analysis.facts import Facts, adjoint_names, sampled
+from srcdiff.analysis.facts import Facts, Shapes, adjoint_names, sampled
 from srcdiff.autodiff.accumulate import accumulate
 from srcdiff.autodiff.assemble import assemble, assemble_pair, consumes, seeds
 from srcdiff.autodiff.calls import at_run_time, unmarked, user_calls
@@ -462,9 +462,11 @@ def _adjoints(state: State) -> State:
     names = adjoint_names(function, active, fresh)
     mixed = state.request.mixed or computes_complex(function, kinds)
     how = mixed, sampled(function, kinds), state.request.strong_zeros
+    alike = frozenset(Shapes(function, kinds).alike)
     facts = Facts(
-        kinds, shared, active, names, fresh, seed, state.theirs, *how, target=state.target
-    )
+        kinds, shared, active, names, fresh, seed, state.theirs, *how, target=state.target,
+        alike=alike,
+    )  # fmt: skip
     if shared.shadows:
         from srcdiff.autodiff.shadows import with_shadows
 
@@ -510,7 +512,7 @@ def accumulate_pass(state: State) -> State:
     wanted = {facts.adjoints[p]: ir.Name(p) for p in state.inputs if p in facts.adjoints}
     function, final = accumulate(state.function, facts, wanted)
     typed = state.typed.then(function, "accumulate")
-    typed = typed.by(simplify_pairs, facts.kinds, facts.adjoints, wanted, facts.fresh)
+    typed = typed.by(simplify_pairs, facts.kinds, facts.adjoints, wanted, facts.fresh, facts.alike)
     return _typed(state, typed, extra={**state.extra, "final": final})
 
 

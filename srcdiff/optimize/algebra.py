@@ -6,7 +6,7 @@ Products of matrices and vectors among them: fewer transposes, outer products by
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ class Algebra:
         self.is_real, self.is_inexact = signs.is_real, signs.is_inexact
         self.steady = tuple(sorted(steady))
         self.is_loose: Callable[[str], bool] = ir.is_temporary
+        self.near: Callable[[str], Iterable[str]] = lambda name: ()
         self.products: Products | None = None  # where numbers are gathered
 
     def plain(self, target: str, rhs: ir.Rhs) -> ir.Rhs:
@@ -56,7 +57,7 @@ class Algebra:
         """One step, None if there is nothing to do."""
         op = which_op(call)
         if op not in shapes.BINARY:
-            given = self.kinds, self.available, self.steady, self.is_loose
+            given = self.kinds, self.available, self.steady, self.is_loose, self.near
             other: ir.Rhs | None = shapes.from_another(call, *given)
             if other is None and op is Op.NP_SUM and is_linear(call):
                 other = self.total(call) or self.linear(target, call)
