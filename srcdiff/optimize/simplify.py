@@ -32,7 +32,6 @@ from srcdiff.optimize.schedule import reorder
 from srcdiff.optimize.stores import merge_stores
 from srcdiff.primitives.effects import asked, only_computes
 from srcdiff.primitives.operation import op_of
-from srcdiff.primitives.views import is_array
 
 
 def simplify_pairs(
@@ -123,10 +122,11 @@ class _Backward(Rewriter):
             return
         args = stmt.rhs.args
         for k, arg in enumerate(args):
-            if type(arg) is ir.Name and arg.id in self.made and is_array(self.kinds.get(arg.id)):
+            if type(arg) is ir.Name and arg.id in self.made:
                 others = [atom_kind(a, self.kinds) for a in (*args[:k], *args[k + 1 :])]
-                kind = self.kinds.get(arg.id, ir.UNKNOWN), self.kinds.get(name, ir.UNKNOWN)
-                if id(stmt) in self.alike or ir.broadcasts_to_itself(*kind, others):
+                kind, of_result = (self.kinds.get(n, ir.UNKNOWN) for n in (arg.id, name))
+                same = id(stmt) in self.alike or ir.broadcasts_to_itself(kind, of_result, others)
+                if same and type(kind) is ir.Array:
                     yield arg.id
 
     def back(self, block: ir.Block) -> ir.Block:
