@@ -391,10 +391,14 @@ class Algebra:
         return ir.rebuilt(stmt, value=value)
 
     def effect(self, call: ir.Call) -> ir.Call:
-        """`np.add.at(x, i, np.broadcast_to(v, shape))`."""
+        """`np.add.at(x, i, -v)`, and `np.add.at(x, i, np.broadcast_to(v, shape))`."""
         if not is_op(call, Op.ADD_AT_UFUNC) or len(call.args) != 3:
             return call
         x, i, value = call.args
+        # Loops in threads have sums of their own for what is added.
+        inner = None if self.fused or not self.is_inexact(x) else self.signs.negated(value)
+        if inner is not None:
+            call, value = ir.Call(np.subtract.at, call.args, text="np.subtract.at"), inner
         return replace(call, args=(x, i, self.unspread(value, x)))
 
     def unspread(self, value: ir.Atom, into: ir.Atom) -> ir.Atom:

@@ -146,7 +146,9 @@ class Rewriter:
             rhs = self.rhs(stmt.rhs)
             assert isinstance(rhs, (ir.Call, ir.Opaque))
             if self.ours and type(rhs) is ir.Call:
+                self.signs.loc = stmt.loc
                 rhs = self.algebra.effect(rhs)
+                self.note(stmt.rhs, rhs)
             new = ir.rebuilt(stmt, rhs=rhs)
             self.available.change(new)
             return new
