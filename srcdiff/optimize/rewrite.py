@@ -251,7 +251,7 @@ class Rewriter:
         number = kind is None or not ir.is_float(kind)
         if self.count[target] > 1 and self.count[name] > 1:
             return not (number and is_op(call, Op.ADD, Op.SUB))  # which stand where they are read
-        if is_op(call, Op.GETITEM) or number or not (self.ours or type(kind) is ir.Array):
+        if is_op(call, Op.GETITEM) or number or not (self.ours or _is_work(kind, call)):
             return False
         return not returns_view(call, self.kinds)
 
@@ -331,16 +331,11 @@ def numbered(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
 
 
 class _Numbering(Rewriter):
-    """The walk over a function of which nothing is generated.
-
-    What equals another value and is not worth a name (an element, say) is known by that for what
-    is computed from it.
-    """
+    """The walk over a function of which nothing is generated."""
 
     def __init__(self, function: ir.Function, kinds: dict[str, ir.Kind]) -> None:
         super().__init__(function, kinds)
         self.ours = False
-        self.firsts: dict[str, str] = {}
         self.found: ir.Rhs | None = None  # the last value that had a name already
 
     def is_ours(self, stmt: ir.Assign) -> bool:
@@ -349,42 +344,26 @@ class _Numbering(Rewriter):
 
     def known(self, target: str, rhs: ir.Rhs, here: int) -> ir.Rhs:
         """A name that has the value of a right-hand side already."""
-        new = super().known(target, self.numbered(rhs), here)
-        if type(rhs) is not ir.Call or type(new) is not ir.Name:
-            return rhs
-        self.found = new
+        new = super().known(target, rhs, here)
+        self.found = new if new is not rhs else None
         return new
 
     def is_worth_keeping(self, target: str, name: str, call: ir.Call) -> bool:
-        """Whether a value is more than a constant, a look, and arithmetic with a number written out."""
-        if not is_pure(call.fn) or mutated_args(call, self.kinds) or not ir.names(call):
+        """Whether two such calls are better one, which will have one adjoint."""
+        if not is_pure(call.fn) or mutated_args(call, self.kinds):
             return False
-        kind, plain = self.kinds.get(target, ir.UNKNOWN), is_op(call, *shapes.BINARY)
-        slight = plain and (type(kind) is ir.Scalar or ir.Const in map(type, call.args))
-        if slight or is_op(call, Op.GETITEM, Op.NEG, Op.POW) or not ir.is_float(kind):
-            return False
-        return not returns_view(call, self.kinds)
+        kind = self.kinds.get(target, ir.UNKNOWN)
+        return ir.is_float(kind) and _is_work(kind, call) and not returns_view(call, self.kinds)
 
     def learn(self, target: str, rhs: ir.Rhs, here: int, ours: bool) -> None:
-        """What follows from an assignment, and which name had the value first."""
-        self.firsts.pop(target, None)
-        value = self.numbered(rhs)
-        if type(value) is ir.Call:
-            first = self.available.same_value(value, here)
-            if first is not None and first != target:
-                self.firsts[target] = self.firsts.get(first, first)
-            self.available.learn(target, value, here)
-        elif rhs is self.found:  # what the user says is a copy is left as it is
+        """What follows from an assignment: what the user says is a copy is left as it is."""
+        if type(rhs) is ir.Call or rhs is self.found:
             self.available.learn(target, rhs, here)
 
-    def numbered(self, rhs: ir.Rhs) -> ir.Rhs:
-        """A right-hand side by the names that had the values of its operands first."""
-        if self.firsts.keys().isdisjoint(ir.occurrences(rhs)) or isinstance(rhs, ir.Opaque):
-            return rhs
-        return ir.map_rhs(self.first, rhs)
 
-    def first(self, name: ir.Name) -> ir.Name:
-        """The name that had a value first, while both have it."""
-        first = ir.Name(self.firsts.get(name.id, name.id))
-        value = self.available.value(name)
-        return first if value is not None and value == self.available.value(first) else name
+def _is_work(kind: ir.Kind | None, call: ir.Call) -> bool:
+    """Whether a value is more than a constant, an element, and arithmetic with a number."""
+    if not ir.names(call) or is_op(call, Op.GETITEM, Op.NEG, Op.POW):
+        return False
+    slight = type(kind) is ir.Scalar or ir.Const in map(type, call.args)
+    return not (slight and is_op(call, *shapes.BINARY))
