@@ -301,6 +301,7 @@ class Available:
         self.values: dict[ir.Rhs, str] = {}
         # By names that another one had the value of first; and what is computed from such, by them.
         self.firsts: dict[str, str] = {}
+        self.seconds = self.firsts.keys()
         self.numbers: dict[str, Fact] = {}
         self.now = self.changed = 0  # and when memory was written into at last
         self.bound: dict[str, int] = {}  # when each name was bound
@@ -334,9 +335,10 @@ class Available:
         if isinstance(rhs, ir.Opaque) or name in ir.occurrences(rhs):
             return
         self.facts[name] = Fact(rhs, self.now, block)
-        if self.firsts:
-            self.firsts.pop(name, None)
-            self.numbers.pop(name, None)
+        if name in self.firsts:
+            del self.firsts[name]
+        if name in self.numbers:
+            del self.numbers[name]
         if type(rhs) is ir.Call:
             self._number(name, rhs, block)
             self.copies.discard(name)
@@ -371,7 +373,7 @@ class Available:
 
     def _by_firsts(self, rhs: ir.Rhs) -> ir.Rhs:
         """A right-hand side by the names that had the values of its operands first."""
-        if self.firsts.keys().isdisjoint(ir.occurrences(rhs)):
+        if self.seconds.isdisjoint(ir.occurrences(rhs)):
             return rhs
         return ir.map_rhs(self._first, rhs)
 

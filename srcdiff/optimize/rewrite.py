@@ -95,6 +95,7 @@ class Rewriter:
         self.memory = Memory(function, kinds, leaving) if leaving else Memory.of(function, kinds)
         self.laid = laid_origins(function, kinds, lent_names(function))
         self.ours = mark_in(function.body) is None
+        self.theirs = False  # all of it, helpers of the compiler as well
         self.available = Available(self.memory)
         fresh = ir.Fresh(ir.all_names(function) | set(kinds)) if fresh is None else fresh
         self.count, self.bound = ir.use_counts(function), ir.binding_counts(function)
@@ -173,7 +174,7 @@ class Rewriter:
         """`target = rhs`."""
         target = stmt.target.id
         rhs = self.rhs(stmt.rhs)
-        ours = self.is_ours(stmt)
+        ours = self.ours or (not self.theirs and stmt.loc.file.startswith(ir.GENERATED))
         if ours:
             rhs = self.plain(stmt, rhs, here)
         elif ir.is_temporary(target) and target not in self.laid:
@@ -185,10 +186,6 @@ class Rewriter:
         self.available.change(new)
         self.learn(target, rhs, here, ours or ir.is_temporary(target))
         return new
-
-    def is_ours(self, stmt: ir.Assign) -> bool:
-        """Whether a statement is a generated one."""
-        return self.ours or stmt.loc.file.startswith(ir.GENERATED)
 
     def is_still(self, target: ir.Name, rhs: ir.Rhs) -> bool:
         """Whether a name is bound to the view that it stands for already."""
@@ -319,8 +316,7 @@ class Rewriter:
 
 def numbered(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     """The user's function with equal values of temporaries computed once: they have one adjoint."""
-    calls = [s.rhs for s in ir.assignments(function.body) if type(s.rhs) is ir.Call]
-    if len({*calls}) == len(calls):
+    if not _repeats_work(function, kinds):
         return function
     body = _Numbering(function, {**kinds}).block(function.body)
     unread = ir.use_counts(body)
@@ -330,17 +326,33 @@ def numbered(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     return ir.replaced_in(new, lambda s: () if id(s) in gone else s) if gone else new
 
 
+def _repeats_work(function: ir.Function, kinds: ir.Kinds) -> bool:
+    """Whether a function may compute a value twice that is not computed at once."""
+    firsts: dict[str, ir.Name] = {}
+    found: dict[ir.Rhs, ir.Name] = {}
+    for stmt in ir.assignments(function.body):
+        rhs, target = stmt.rhs, stmt.target
+        if type(rhs) is not ir.Call:
+            continue
+        if firsts and not firsts.keys().isdisjoint(ir.occurrences(rhs)):
+            rhs = ir.map_rhs(lambda n: firsts.get(n.id, n), rhs)
+        first = found.setdefault(rhs, target)
+        if first is target:
+            continue
+        kind = kinds.get(target.id, ir.UNKNOWN)
+        if ir.is_temporary(target.id) and ir.is_float(kind) and _is_work(kind, rhs):
+            return True
+        firsts[target.id] = first
+    return False
+
+
 class _Numbering(Rewriter):
     """The walk over a function of which nothing is generated."""
 
     def __init__(self, function: ir.Function, kinds: dict[str, ir.Kind]) -> None:
         super().__init__(function, kinds)
-        self.ours = False
+        self.ours, self.theirs = False, True
         self.found: ir.Rhs | None = None  # the last value that had a name already
-
-    def is_ours(self, stmt: ir.Assign) -> bool:
-        """No statement is: helpers of the compiler are read as those of the user."""
-        return False
 
     def known(self, target: str, rhs: ir.Rhs, here: int) -> ir.Rhs:
         """A name that has the value of a right-hand side already."""
