@@ -192,7 +192,8 @@ class Shapes:
         if type(kind) is ir.Array and _is_open(kind):
             self.found += 1
             return self.now.setdefault(atom.id, self.found)  # type: ignore[union-attr]
-        return tuple(d if isinstance(d, int) else (d.name, d.offset) for d in ir.dims_of(kind))
+        dims = ir.dims_of(kind) or ()
+        return tuple((d.name, d.offset) if isinstance(d, ir.Sym) else d for d in dims)
 
 
 def _is_open(kind: ir.Array) -> bool:

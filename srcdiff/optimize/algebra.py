@@ -38,6 +38,7 @@ class Algebra:
         self.steady = tuple(sorted(steady))
         self.is_loose: Callable[[str], bool] = ir.is_temporary
         self.near: Callable[[str], Iterable[str]] = lambda name: ()
+        self.emptied: Callable[[], frozenset[str]] = frozenset
         self.products: Products | None = None  # where numbers are gathered
 
     def plain(self, target: str, rhs: ir.Rhs) -> ir.Rhs:
@@ -370,7 +371,9 @@ class Algebra:
         return items[i.value] if -len(items) <= i.value < len(items) else None
 
     def zeros(self, target: str, like: ir.Atom) -> ir.Rhs | None:
-        """`zero_tree(xs)` of a list of a few numbers."""
+        """`zero_tree(xs)` of a list that is empty, or of a few numbers."""
+        if type(like) is ir.Name and like.id in self.emptied():
+            return ir.Call(ir.make_list)
         return few_zeros(self.kind(like), self.signs.device)
 
     def tuple(self, target: str, items: ir.Atom) -> ir.Rhs | None:

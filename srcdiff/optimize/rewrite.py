@@ -6,13 +6,14 @@ What both branches of an `if` do stands before it, once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from srcdiff import ir
 from srcdiff.analysis.shadows import laid_origins
 from srcdiff.normalize.copy_in import lent_names
 from srcdiff.optimize import shapes
 from srcdiff.optimize.algebra import Algebra
-from srcdiff.optimize.displays import NEAR, makes_zeros, with_item
+from srcdiff.optimize.displays import NEAR, emptied, makes_zeros, with_item
 from srcdiff.optimize.memory import Available, Memory, is_view
 from srcdiff.optimize.products import Products, Signs
 from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
@@ -104,6 +105,7 @@ class Rewriter:
         steady = frozenset(p.name for p in function.params) - ir.bound(function)
         fused = function.target.fused and not function.target.strict  # which adds up as NumPy
         self.algebra = Algebra(self.signs, steady, fused)
+        self.algebra.emptied = partial(emptied, function)
         self.products: Products | None = None
         self.blocks = 0
         self.rest: tuple[ir.Block, int] = (), 0  # the present block, and where it goes on
@@ -331,16 +333,16 @@ def _repeats_work(function: ir.Function, kinds: ir.Kinds) -> bool:
     firsts: dict[str, ir.Name] = {}
     found: dict[ir.Rhs, ir.Name] = {}
     for stmt in ir.assignments(function.body):
-        rhs, target = stmt.rhs, stmt.target
-        if type(rhs) is not ir.Call:
+        call, target = stmt.rhs, stmt.target
+        if type(call) is not ir.Call:
             continue
-        if firsts and not firsts.keys().isdisjoint(ir.occurrences(rhs)):
-            rhs = ir.map_rhs(lambda n: firsts.get(n.id, n), rhs)
-        first = found.setdefault(rhs, target)
+        met = not firsts.keys().isdisjoint(ir.occurrences(call))
+        value = ir.map_rhs(lambda n: firsts.get(n.id, n), call) if met else call
+        first = found.setdefault(value, target)
         if first is target:
             continue
         kind = kinds.get(target.id, ir.UNKNOWN)
-        if ir.is_temporary(target.id) and ir.is_float(kind) and _is_work(kind, rhs):
+        if ir.is_temporary(target.id) and ir.is_float(kind) and _is_work(kind, call):
             return True
         firsts[target.id] = first
     return False
