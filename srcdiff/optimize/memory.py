@@ -382,8 +382,9 @@ class Available:
         first = self.firsts.get(name.id)
         if first is None:
             return name
-        one, two = (self.numbers.get(n, self.facts[n]) for n in (name.id, first))
-        same = one.rhs == two.rhs and self._holds(name.id, one) and self._holds(first, two)
+        both = {n: self.numbers.get(n, self.facts[n]) for n in (name.id, first)}
+        same = both[name.id].rhs == both[first].rhs
+        same = same and all(self._holds(n, fact, True) for n, fact in both.items())
         return ir.Name(first) if same else name
 
     def same_value(self, rhs: ir.Rhs, block: int) -> str | None:
@@ -393,13 +394,19 @@ class Available:
     def _valued(self, value: ir.Rhs, block: int) -> str | None:
         """The last name that had a value in this block, and has it still."""
         name = self.values.get(value)
-        fact = None if name is None else self.numbers.get(name) or self.facts.get(name)
-        if name is None or fact is None or fact.block != block or fact.rhs != value:
+        if name is None:
             return None
-        return name if self._holds(name, fact) else None
+        number = self.numbers.get(name)
+        fact = self.facts.get(name) if number is None else number
+        if fact is None or fact.block != block or fact.rhs != value:
+            return None
+        return name if self._holds(name, fact, number is not None) else None
 
-    def _holds(self, name: str, fact: Fact) -> bool:
-        """Whether a name still equals what it did: nothing that has part in that was changed."""
+    def _holds(self, name: str, fact: Fact, apart: bool = False) -> bool:
+        """Whether a name still equals what it did: nothing that has part in that was changed.
+
+        `apart`: what it is said to be computed from may be an equal value in other memory.
+        """
         bound, since = self.bound, fact.since
         if since == self.now:
             return True
@@ -411,7 +418,7 @@ class Available:
             return True
         # A copy is the same object: what is written into one is written into the other.
         # So is a view: its elements change, it stays the view that it is.
-        return type(fact.rhs) is ir.Name or is_view(fact.rhs)
+        return not apart and (type(fact.rhs) is ir.Name or is_view(fact.rhs))
 
     def _is_written(self, names: Iterable[str], since: int) -> bool:
         """Whether something was written since some time into what one of some names stands for."""

@@ -90,15 +90,45 @@ class _Backward(Rewriter):
         self.primal: ir.Block = ()
         single = _bound_once(function)
         self.algebra.is_loose = lambda name: name not in single
-        self.algebra.near = self.near
-        self.function = function
-        self.alike = alike
+        self.algebra.near = _AtHand(function, kinds, alike).near
+
+    def back(self, block: ir.Block) -> ir.Block:
+        """A block of the tree, its last statement first; nothing of it is known after it."""
+        new = tuple(reversed([self.pair(s) for s in reversed(block)]))
+        self.available.forget(block)
+        return new
+
+    def pair(self, stmt: ir.Stmt) -> ir.Stmt:
+        """A statement of the tree: the adjoints in it, which run before what precedes it."""
+        if type(stmt) is ir.Pair:
+            self.primal = () if stmt.primal is None else (stmt.primal,)
+            adjoint = self.block(stmt.adjoint)
+            self.available.forget(self.primal)
+            return ir.rebuilt(stmt, adjoint=adjoint)
+        if type(stmt) is not ir.If:
+            self.available.forget((stmt,))
+        return ir.map_blocks(stmt, self.back)
+
+    def stmt(self, stmt: ir.Stmt, here: int) -> ir.Stmt | None:
+        """An adjoint statement; from `Undo` on the primal is as it was before its statement."""
+        if type(stmt) is ir.Undo:
+            self.available.forget(self.primal)
+            return stmt
+        return super().stmt(stmt, here)
+
+
+class _AtHand:
+    """What adjoints have at hand; `alike`: statements whose operands and results have one shape."""
+
+    def __init__(self, function: ir.Function, kinds: ir.Kinds, alike: frozenset[int]) -> None:
+        self.function, self.kinds, self.alike = function, kinds, alike
 
     @cached_property
     def made(self) -> dict[str, ir.Assign]:
         """Where the primal binds what has one value."""
         found = ir.assignments(ir.primal_only(self.function.body))
-        return {s.target.id: s for s in found if self.bound[s.target.id] == 1}
+        counts = ir.binding_counts(self.function)
+        return {s.target.id: s for s in found if counts[s.target.id] == 1}
 
     @cached_property
     def needed(self) -> frozenset[str]:
@@ -128,30 +158,6 @@ class _Backward(Rewriter):
                 same = id(stmt) in self.alike or ir.broadcasts_to_itself(kind, of_result, others)
                 if same and type(kind) is ir.Array:
                     yield arg.id
-
-    def back(self, block: ir.Block) -> ir.Block:
-        """A block of the tree, its last statement first; nothing of it is known after it."""
-        new = tuple(reversed([self.pair(s) for s in reversed(block)]))
-        self.available.forget(block)
-        return new
-
-    def pair(self, stmt: ir.Stmt) -> ir.Stmt:
-        """A statement of the tree: the adjoints in it, which run before what precedes it."""
-        if type(stmt) is ir.Pair:
-            self.primal = () if stmt.primal is None else (stmt.primal,)
-            adjoint = self.block(stmt.adjoint)
-            self.available.forget(self.primal)
-            return ir.rebuilt(stmt, adjoint=adjoint)
-        if type(stmt) is not ir.If:
-            self.available.forget((stmt,))
-        return ir.map_blocks(stmt, self.back)
-
-    def stmt(self, stmt: ir.Stmt, here: int) -> ir.Stmt | None:
-        """An adjoint statement; from `Undo` on the primal is as it was before its statement."""
-        if type(stmt) is ir.Undo:
-            self.available.forget(self.primal)
-            return stmt
-        return super().stmt(stmt, here)
 
 
 def _bound_once(function: ir.Function) -> frozenset[str]:
