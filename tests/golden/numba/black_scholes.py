@@ -22,24 +22,25 @@ def black_scholes_grad(spot, strike, rate, vol, time, grad_outputs=1.0):
     t_9 = np.exp(-1.5976 * d2 - 0.07056 * d2**3)
     t_10 = 1.0 + t_9
     t_11 = 1.0 / t_10
-    # backward
-    d_t_13 = grad_outputs * (strike * t_8) / t_10 * t_11 * t_9
-    d_d2 = -0.21168 * d2**2 * d_t_13 - 1.5976 * d_t_13
-    d_t_14 = -grad_outputs * t_11 * strike * t_8
-    d_time = d_t_14 * t_7
+    d_t_12 = grad_outputs * (strike * t_8) / t_10 * t_11 * t_9
+    d_d2 = -0.21168 * d2**2 * d_t_12 - 1.5976 * d_t_12
+    d_t_13 = -grad_outputs * t_11 * strike * t_8
+    d_time = d_t_13 * t_7
     d_spot = grad_outputs * t_6
-    d_t_15 = -(grad_outputs * spot / t_5) * t_6 * t_4
-    d_d1 = -0.21168 * d1**2 * d_t_15 - 1.5976 * d_t_15 + d_d2
-    d_vol = -d_d2 * t_2
-    t_12 = 2.0 * t_2
-    d_time -= d_d2 * vol / t_12
+    d_t_14 = -(grad_outputs * spot / t_5) * t_6 * t_4
+    d_d1 = -0.21168 * d1**2 * d_t_14 - 1.5976 * d_t_14 + d_d2
+    d_t_15 = -d_d2
+    d_vol = d_t_15 * t_2
+    d_t_2 = d_t_15 * vol
     d_t_16 = d_d1 / t_3
     d_t_3 = -d_t_16 * d1
+    # backward
     d_vol += d_t_3 * t_2
-    d_time += d_t_3 * vol / t_12
+    d_t_2 += d_t_3 * vol
+    d_time += d_t_2 / (2.0 * t_2)
     d_t_1 = d_t_16 * time
     d_time += d_t_16 * t_1
-    d_rate = d_t_1 - d_t_14 * time
+    d_rate = d_t_1 - d_t_13 * time
     d_vol += vol * d_t_1
     d_spot += d_t_16 / np.float64(t) / strike
     return float(d_spot), float(d_rate), float(d_vol), float(d_time)
