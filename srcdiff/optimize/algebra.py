@@ -203,7 +203,9 @@ class Algebra:
     # --- rules ---
 
     def transposed(self, target: str, x: ir.Atom) -> ir.Rhs | None:
-        """`x.T.T`, and `(a.T @ b).T` as `b.T @ a` where the product is used nowhere else."""
+        """`x.T.T`, `v.T`, and `(a.T @ b).T` as `b.T @ a` where the product is used nowhere else."""
+        if self.rank(x) == 1:
+            return self.itself(target, x)
         value = self.available.value(x)
         if is_op(value, Op.T):
             base = value.args[0]
