@@ -22,6 +22,7 @@ def black_scholes_grad(spot, strike, rate, vol, time, grad_outputs=1.0):
     t_9 = np.exp(-1.5976 * d2 - 0.07056 * d2**3)
     t_10 = 1.0 + t_9
     t_11 = 1.0 / t_10
+    # backward
     d_t_12 = grad_outputs * (strike * t_8) / t_10 * t_11 * t_9
     d_d2 = -0.21168 * d2**2 * d_t_12 - 1.5976 * d_t_12
     d_t_13 = -grad_outputs * t_11 * strike * t_8
@@ -34,7 +35,6 @@ def black_scholes_grad(spot, strike, rate, vol, time, grad_outputs=1.0):
     d_t_2 = d_t_15 * vol
     d_t_16 = d_d1 / t_3
     d_t_3 = -d_t_16 * d1
-    # backward
     d_vol += d_t_3 * t_2
     d_t_2 += d_t_3 * vol
     d_time += d_t_2 / (2.0 * t_2)
