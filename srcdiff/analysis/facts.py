@@ -15,6 +15,7 @@ from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import is_container
+from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 
@@ -42,7 +43,7 @@ class Facts:
     laid: frozenset[str] = frozenset()  # whose tangents lie in memory as they do
     target: ir.Target = ir.HOST
     unused: frozenset[str] = frozenset()  # inputs with a tangent that no output depends on
-    alike: frozenset[int] = frozenset()  # identities of statements on operands of one shape
+    alike: Mapping[int, ir.Stmt] = field(default_factory=dict)  # of `Shapes`
 
     @cached_property
     def shadowed(self) -> frozenset[str]:
@@ -125,15 +126,15 @@ def adjoint_names(
 class Shapes:
     """Which values have one shape: `x`, `-x`, `2.0 * x`, `2.0 * x + np.exp(x)`.
 
-    `alike` are the identities of the statements that work by element on numbers and on values of
-    one shape, which the result has as well.
+    `alike` are the statements that work by element on numbers and on values of one shape, which
+    the result has as well, by their identities: no other one gets that of one that is kept here.
     """
 
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         self.kinds = kinds
         self.now: dict[str, int] = {}  # by what names stand for at the present point
         self.found = 0
-        self.alike: set[int] = set()
+        self.alike: dict[int, ir.Stmt] = {}
         if any(type(k) is ir.Array and _is_open(k) for k in kinds.values()):
             self.block(function.body)
 
@@ -144,24 +145,24 @@ class Shapes:
                 self.assign(stmt)
             elif type(stmt) not in ir.PLAIN:
                 self.nest(stmt)
-            elif not isinstance(stmt, ir.Store):
-                call = ir.call_of(stmt)
-                if call is not None and type(call.fn) is ir.Method:
-                    self.forget(ir.names(call))  # which it may reshape
-                self.forget(ir.writes(stmt))
-            elif stmt.index is None:  # of a number, which may become an array
-                self.forget(ir.names(stmt.base))
+            else:
+                self.forget(self.changed(stmt))
+
+    def changed(self, stmt: ir.Stmt) -> Iterable[str]:
+        """The names that may stand for something of another shape behind a plain statement."""
+        if isinstance(stmt, ir.Store):  # all of a number may become an array
+            return ir.names(stmt.base) if stmt.index is None else ()
+        return (*written_into(stmt, self.kinds), *ir.writes(stmt))
 
     def nest(self, stmt: ir.Stmt) -> None:
         """A statement with blocks inside, of which any may run, and how often is not known."""
-        bound = ir.bound_in(stmt)
-        self.forget(bound)
+        changed = {n for s in ir.walk((stmt,)) for n in self.changed(s)}
+        self.forget(changed)
         before = dict(self.now)
         for inner in ir.blocks(stmt):
             self.now = dict(before)
             self.block(inner)
         self.now = before
-        self.forget(bound)
 
     def forget(self, names: Iterable[str]) -> None:
         """Names stand for something else from here on."""
@@ -172,12 +173,14 @@ class Shapes:
         """`z = f(x, y)`."""
         rhs, target = stmt.rhs, stmt.target.id
         shape = self.shape(rhs) if type(rhs) is ir.Name else None
-        if type(rhs) is ir.Call and not rhs.kwargs and op_of(rhs.fn).is_elementwise:
+        if type(rhs) is ir.Call and not op_of(rhs.fn).is_elementwise:
+            self.forget(self.changed(stmt))
+        elif type(rhs) is ir.Call and not rhs.kwargs:
             shapes = {self.shape(a) for a in rhs.args} - {()}
             if len(shapes) == 1 and ir.is_numeric(self.kinds.get(target, ir.UNKNOWN)):
                 (shape,) = shapes
         if shape is not None and type(rhs) is ir.Call:
-            self.alike.add(id(stmt))
+            self.alike[id(stmt)] = stmt
         self.now.pop(target, None)
         if isinstance(shape, int):
             self.now[target] = shape

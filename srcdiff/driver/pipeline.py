@@ -462,7 +462,7 @@ def _adjoints(state: State) -> State:
     names = adjoint_names(function, active, fresh)
     mixed = state.request.mixed or computes_complex(function, kinds)
     how = mixed, sampled(function, kinds), state.request.strong_zeros
-    alike = frozenset(Shapes(function, kinds).alike)
+    alike = Shapes(function, kinds).alike
     facts = Facts(
         kinds, shared, active, names, fresh, seed, state.theirs, *how, target=state.target,
         alike=alike,

@@ -40,12 +40,12 @@ def simplify_pairs(
     adjoints: Mapping[str, str],
     keep: Iterable[str],
     fresh: ir.Fresh | None = None,
-    alike: frozenset[int] = frozenset(),
+    alike: Mapping[int, ir.Stmt] | None = None,
 ) -> ir.Function:
     """The paired function with plainer adjoints; `keep` are the adjoints that are read later.
 
     `fresh` makes the names of new temporaries: it goes on to make those of the function.  `alike`
-    are the identities of primal statements whose operands and results have one shape.
+    are primal statements whose operands and results have one shape, by their identities.
     """
     device = function.target.on_device
     own = {adjoints[n]: float_like(k, device) for n, k in kinds.items() if n in adjoints}
@@ -53,7 +53,7 @@ def simplify_pairs(
     given, kept = frozenset(known), frozenset(keep)
     for stmt in _adjoints(function):
         _infer(stmt, known, given, device)
-    rewriter = _Backward(function, known, kept, fresh, alike)
+    rewriter = _Backward(function, known, kept, fresh, alike or {})
     return _without_dead(ir.rebuilt(function, body=rewriter.back(function.body)), kept)
 
 
@@ -83,7 +83,7 @@ class _Backward(Rewriter):
         kinds: dict[str, ir.Kind],
         keep: frozenset[str],
         fresh: ir.Fresh | None,
-        alike: frozenset[int],
+        alike: Mapping[int, ir.Stmt],
     ) -> None:
         super().__init__(function, kinds, keep, fresh)
         self.ours = True
@@ -120,7 +120,9 @@ class _Backward(Rewriter):
 class _AtHand:
     """What adjoints have at hand; `alike`: statements whose operands and results have one shape."""
 
-    def __init__(self, function: ir.Function, kinds: ir.Kinds, alike: frozenset[int]) -> None:
+    def __init__(
+        self, function: ir.Function, kinds: ir.Kinds, alike: Mapping[int, ir.Stmt]
+    ) -> None:
         self.function, self.kinds, self.alike = function, kinds, alike
 
     @cached_property

@@ -147,3 +147,18 @@ def test_a_number_that_becomes_an_array_has_one_shape_at_a_time():
     text = srcdiff.source(_grown, ("s", "v"), example=args)
     assert "unbroadcast(d_t, v)" not in text and "t_saved" not in text
     check_gradient(_grown, args, ("s", "v"))
+
+
+def _widened(v, w):
+    total = 0.0
+    for k in range(len(w)):
+        p = np.maximum(v, 0.0)
+        for _ in range(2):
+            v += w[k]
+        total = total + np.sum(p * (v + 1.0))
+        v = v * p
+    return total
+
+
+def test_what_is_added_to_in_a_loop_inside_has_another_shape():
+    check_gradient(_widened, (0.4, np.cos(np.arange(8.0)).reshape(2, 4)), ("v", "w"))
