@@ -1,12 +1,13 @@
 """What the passes after the analyses know of a function.
 
 `Facts` are the kinds, aliases and active names of one function, and the names of its adjoints.
+`Shapes` are what statements say of shapes that the kinds do not know.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import field
 from functools import cached_property
 
@@ -14,6 +15,8 @@ from srcdiff import ir
 from srcdiff.analysis.aliases import Aliases
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.kinds import is_container
+from srcdiff.primitives.effects import written_into
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 
 COPIES = (Op.LIST, Op.TUPLE, Op.DICT, Op.COPY_METHOD)
@@ -40,6 +43,7 @@ class Facts:
     laid: frozenset[str] = frozenset()  # whose tangents lie in memory as they do
     target: ir.Target = ir.HOST
     unused: frozenset[str] = frozenset()  # inputs with a tangent that no output depends on
+    alike: Mapping[int, ir.Stmt] = field(default_factory=dict)  # of `Shapes`
 
     @cached_property
     def shadowed(self) -> frozenset[str]:
@@ -114,3 +118,88 @@ def adjoint_names(
     for stmt in ir.walk(function):
         order += [*ir.writes(stmt), *ir.reads(stmt)]
     return {n: fresh(f"{prefix}{n}").id for n in dict.fromkeys(order) if n in active}
+
+
+# --- values of one shape, whatever it is ----------------------------------------------------------
+
+
+class Shapes:
+    """Which values have one shape: `x`, `-x`, `2.0 * x`, `2.0 * x + np.exp(x)`.
+
+    `alike` are the statements that work by element on numbers and on values of one shape, which
+    the result has as well, by their identities: no other one gets that of one that is kept here.
+    """
+
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
+        self.kinds = kinds
+        self.now: dict[str, int] = {}  # by what names stand for at the present point
+        self.found = 0
+        self.alike: dict[int, ir.Stmt] = {}
+        if any(type(k) is ir.Array and _is_open(k) for k in kinds.values()):
+            self.block(function.body)
+
+    def block(self, block: ir.Block) -> None:
+        """The statements of a block, in order."""
+        for stmt in block:
+            if type(stmt) is ir.Assign:
+                self.assign(stmt)
+            elif type(stmt) not in ir.PLAIN:
+                self.nest(stmt)
+            else:
+                self.forget(self.changed(stmt))
+
+    def changed(self, stmt: ir.Stmt) -> Iterable[str]:
+        """The names that may stand for something of another shape behind a plain statement."""
+        if isinstance(stmt, ir.Store):  # all of a number may become an array
+            return ir.names(stmt.base) if stmt.index is None else ()
+        return (*written_into(stmt, self.kinds), *ir.writes(stmt))
+
+    def nest(self, stmt: ir.Stmt) -> None:
+        """A statement with blocks inside, of which any may run, and how often is not known."""
+        changed = {n for s in ir.walk((stmt,)) for n in self.changed(s)}
+        self.forget(changed)
+        before = dict(self.now)
+        for inner in ir.blocks(stmt):
+            self.now = dict(before)
+            self.block(inner)
+        self.now = before
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Names stand for something else from here on."""
+        for name in names:
+            self.now.pop(name, None)
+
+    def assign(self, stmt: ir.Assign) -> None:
+        """`z = f(x, y)`."""
+        rhs, target = stmt.rhs, stmt.target.id
+        shape = self.shape(rhs) if type(rhs) is ir.Name else None
+        if type(rhs) is ir.Call and not op_of(rhs.fn).is_elementwise:
+            self.forget(self.changed(stmt))
+        elif type(rhs) is ir.Call and not rhs.kwargs:
+            shapes = {self.shape(a) for a in rhs.args} - {()}
+            if len(shapes) == 1 and ir.is_numeric(self.kinds.get(target, ir.UNKNOWN)):
+                (shape,) = shapes
+        if shape is not None and type(rhs) is ir.Call:
+            self.alike[id(stmt)] = stmt
+        self.now.pop(target, None)
+        if isinstance(shape, int):
+            self.now[target] = shape
+
+    def shape(self, atom: ir.Atom) -> Hashable:
+        """What stands for the shape of a value, None if that may have none."""
+        if type(atom) is ir.Const:
+            return () if isinstance(atom.value, (int, float, complex)) else None
+        kind = self.kinds.get(atom.id, ir.UNKNOWN) if type(atom) is ir.Name else ir.UNKNOWN
+        if not isinstance(kind, (ir.Array, ir.Scalar)):
+            return None
+        if type(kind) is ir.Array and _is_open(kind):
+            self.found += 1
+            return self.now.setdefault(atom.id, self.found)  # type: ignore[union-attr]
+        dims = ir.dims_of(kind) or ()
+        return tuple((d.name, d.offset) if isinstance(d, ir.Sym) else d for d in dims)
+
+
+def _is_open(kind: ir.Array) -> bool:
+    """Whether the shape of an array is not known."""
+    dims = ir.dims_of(kind)
+    return dims is None or any(d is None or d == ir.BIG for d in dims)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges
 from srcdiff.analysis.aliases import aliases
-from srcdiff.analysis.facts import Facts, adjoint_names, sampled
+from srcdiff.analysis.facts import Facts, Shapes, adjoint_names, sampled
 from srcdiff.autodiff.accumulate import accumulate
 from srcdiff.autodiff.assemble import assemble, assemble_pair, consumes, seeds
 from srcdiff.autodiff.calls import at_run_time, unmarked, user_calls
@@ -62,6 +62,7 @@ from srcdiff.optimize.dead_code import remove_dead
 from srcdiff.optimize.finish import finish, repeated, reused, spell
 from srcdiff.optimize.finish import returned as recursive_results
 from srcdiff.optimize.memory import Memory
+from srcdiff.optimize.rewrite import numbered
 from srcdiff.optimize.schedule import in_order, sink
 from srcdiff.optimize.simplify import simplify, simplify_pairs
 from srcdiff.optimize.stores import with_first_stores
@@ -439,7 +440,8 @@ def analyse_pass(state: State) -> State:
     assert state.source is not None
     outside = state.outside, state.stored
     put = check_source(state.source, state.typed, state.request, *outside)
-    state = _typed(state, state.typed, source=None, extra={**state.extra, "put": put})
+    typed = state.typed.by(numbered, state.kinds)
+    state = _typed(state, typed, source=None, extra={**state.extra, "put": put})
     state = _tangents(state) if state.request.mode == "forward" else _adjoints(state)
     check_flow(state.typed, _facts(state), state.request)
     return state
@@ -462,9 +464,11 @@ def _adjoints(state: State) -> State:
     names = adjoint_names(function, active, fresh)
     mixed = state.request.mixed or computes_complex(function, kinds)
     how = mixed, sampled(function, kinds), state.request.strong_zeros
+    alike = Shapes(function, kinds).alike
     facts = Facts(
-        kinds, shared, active, names, fresh, seed, state.theirs, *how, target=state.target
-    )
+        kinds, shared, active, names, fresh, seed, state.theirs, *how, target=state.target,
+        alike=alike,
+    )  # fmt: skip
     if shared.shadows:
         from srcdiff.autodiff.shadows import with_shadows
 
@@ -510,7 +514,7 @@ def accumulate_pass(state: State) -> State:
     wanted = {facts.adjoints[p]: ir.Name(p) for p in state.inputs if p in facts.adjoints}
     function, final = accumulate(state.function, facts, wanted)
     typed = state.typed.then(function, "accumulate")
-    typed = typed.by(simplify_pairs, facts.kinds, facts.adjoints, wanted, facts.fresh)
+    typed = typed.by(simplify_pairs, facts.kinds, facts.adjoints, wanted, facts.fresh, facts.alike)
     return _typed(state, typed, extra={**state.extra, "final": final})
 
 

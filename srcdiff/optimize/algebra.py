@@ -6,7 +6,7 @@ Products of matrices and vectors among them: fewer transposes, outer products by
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ class Algebra:
         self.is_real, self.is_inexact = signs.is_real, signs.is_inexact
         self.steady = tuple(sorted(steady))
         self.is_loose: Callable[[str], bool] = ir.is_temporary
+        self.near: Callable[[str], Iterable[str]] = lambda name: ()
+        self.emptied: Callable[[], frozenset[str]] = frozenset
         self.products: Products | None = None  # where numbers are gathered
 
     def plain(self, target: str, rhs: ir.Rhs) -> ir.Rhs:
@@ -56,7 +58,7 @@ class Algebra:
         """One step, None if there is nothing to do."""
         op = which_op(call)
         if op not in shapes.BINARY:
-            given = self.kinds, self.available, self.steady, self.is_loose
+            given = self.kinds, self.available, self.steady, self.is_loose, self.near
             other: ir.Rhs | None = shapes.from_another(call, *given)
             if other is None and op is Op.NP_SUM and is_linear(call):
                 other = self.total(call) or self.linear(target, call)
@@ -201,7 +203,9 @@ class Algebra:
     # --- rules ---
 
     def transposed(self, target: str, x: ir.Atom) -> ir.Rhs | None:
-        """`x.T.T`, and `(a.T @ b).T` as `b.T @ a` where the product is used nowhere else."""
+        """`x.T.T`, `v.T`, and `(a.T @ b).T` as `b.T @ a` where the product is used nowhere else."""
+        if self.rank(x) == 1:
+            return self.itself(target, x)
         value = self.available.value(x)
         if is_op(value, Op.T):
             base = value.args[0]
@@ -369,7 +373,9 @@ class Algebra:
         return items[i.value] if -len(items) <= i.value < len(items) else None
 
     def zeros(self, target: str, like: ir.Atom) -> ir.Rhs | None:
-        """`zero_tree(xs)` of a list of a few numbers."""
+        """`zero_tree(xs)` of a list that is empty, or of a few numbers."""
+        if type(like) is ir.Name and like.id in self.emptied():
+            return ir.Call(ir.make_list)
         return few_zeros(self.kind(like), self.signs.device)
 
     def tuple(self, target: str, items: ir.Atom) -> ir.Rhs | None:
@@ -390,10 +396,14 @@ class Algebra:
         return ir.rebuilt(stmt, value=value)
 
     def effect(self, call: ir.Call) -> ir.Call:
-        """`np.add.at(x, i, np.broadcast_to(v, shape))`."""
+        """`np.add.at(x, i, -v)`, and `np.add.at(x, i, np.broadcast_to(v, shape))`."""
         if not is_op(call, Op.ADD_AT_UFUNC) or len(call.args) != 3:
             return call
         x, i, value = call.args
+        # Loops in threads have sums of their own for what is added.
+        inner = None if self.fused or not self.is_inexact(x) else self.signs.negated(value)
+        if inner is not None:
+            call, value = ir.Call(np.subtract.at, call.args, text="np.subtract.at"), inner
         return replace(call, args=(x, i, self.unspread(value, x)))
 
     def unspread(self, value: ir.Atom, into: ir.Atom) -> ir.Atom:

@@ -299,6 +299,10 @@ class Available:
         self.facts: dict[str, Fact] = {}
         self.copies: set[str] = set()  # the names whose facts are that they are copies
         self.values: dict[ir.Rhs, str] = {}
+        # By names that another one had the value of first; and what is computed from such, by them.
+        self.firsts: dict[str, str] = {}
+        self.seconds = self.firsts.keys()
+        self.numbers: dict[str, Fact] = {}
         self.now = self.changed = 0  # and when memory was written into at last
         self.bound: dict[str, int] = {}  # when each name was bound
         self.written: dict[str, int] = {}  # when each class of memory was written into
@@ -331,8 +335,12 @@ class Available:
         if isinstance(rhs, ir.Opaque) or name in ir.occurrences(rhs):
             return
         self.facts[name] = Fact(rhs, self.now, block)
+        if name in self.firsts:
+            del self.firsts[name]
+        if name in self.numbers:
+            del self.numbers[name]
         if type(rhs) is ir.Call:
-            self.values[rhs] = name
+            self._number(name, rhs, block)
             self.copies.discard(name)
         elif type(rhs) in _COPIED:
             self.copies.add(name)
@@ -353,16 +361,52 @@ class Available:
             return name
         return fact.rhs if self._holds(name.id, fact) else name
 
+    def _number(self, name: str, rhs: ir.Rhs, block: int) -> None:
+        """From here on a name has the value of a call, which another one may have had before."""
+        value = self._by_firsts(rhs) if self.firsts else rhs
+        if value is not rhs:
+            self.numbers[name] = Fact(value, self.now, block)
+        first = self._valued(value, block) if value in self.values else None
+        if first is not None and first != name:
+            self.firsts[name] = self.firsts.get(first, first)
+        self.values[value] = name
+
+    def _by_firsts(self, rhs: ir.Rhs) -> ir.Rhs:
+        """A right-hand side by the names that had the values of its operands first."""
+        if self.seconds.isdisjoint(ir.occurrences(rhs)):
+            return rhs
+        return ir.map_rhs(self._first, rhs)
+
+    def _first(self, name: ir.Name) -> ir.Name:
+        """The name that had a value first, while both have it."""
+        first = self.firsts.get(name.id)
+        if first is None:
+            return name
+        both = {n: self.numbers.get(n, self.facts[n]) for n in (name.id, first)}
+        same = both[name.id].rhs == both[first].rhs
+        same = same and all(self._holds(n, fact, True) for n, fact in both.items())
+        return ir.Name(first) if same else name
+
     def same_value(self, rhs: ir.Rhs, block: int) -> str | None:
         """A name, bound in this block, that equals a right-hand side."""
-        name = self.values.get(rhs)
-        fact = None if name is None else self.facts.get(name)
-        if name is None or fact is None or fact.block != block or fact.rhs != rhs:
-            return None
-        return name if self._holds(name, fact) else None
+        return self._valued(self._by_firsts(rhs) if self.firsts else rhs, block)
 
-    def _holds(self, name: str, fact: Fact) -> bool:
-        """Whether a name still equals what it did: nothing that has part in that was changed."""
+    def _valued(self, value: ir.Rhs, block: int) -> str | None:
+        """The last name that had a value in this block, and has it still."""
+        name = self.values.get(value)
+        if name is None:
+            return None
+        number = self.numbers.get(name)
+        fact = self.facts.get(name) if number is None else number
+        if fact is None or fact.block != block or fact.rhs != value:
+            return None
+        return name if self._holds(name, fact, number is not None) else None
+
+    def _holds(self, name: str, fact: Fact, apart: bool = False) -> bool:
+        """Whether a name still equals what it did: nothing that has part in that was changed.
+
+        `apart`: what it is said to be computed from may be an equal value in other memory.
+        """
         bound, since = self.bound, fact.since
         if since == self.now:
             return True
@@ -374,7 +418,7 @@ class Available:
             return True
         # A copy is the same object: what is written into one is written into the other.
         # So is a view: its elements change, it stays the view that it is.
-        return type(fact.rhs) is ir.Name or is_view(fact.rhs)
+        return not apart and (type(fact.rhs) is ir.Name or is_view(fact.rhs))
 
     def _is_written(self, names: Iterable[str], since: int) -> bool:
         """Whether something was written since some time into what one of some names stands for."""

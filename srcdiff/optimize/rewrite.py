@@ -6,12 +6,14 @@ What both branches of an `if` do stands before it, once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from srcdiff import ir
 from srcdiff.analysis.shadows import laid_origins
 from srcdiff.normalize.copy_in import lent_names
+from srcdiff.optimize import shapes
 from srcdiff.optimize.algebra import Algebra
-from srcdiff.optimize.displays import NEAR, makes_zeros, with_item
+from srcdiff.optimize.displays import NEAR, emptied, makes_zeros, with_item
 from srcdiff.optimize.memory import Available, Memory, is_view
 from srcdiff.optimize.products import Products, Signs
 from srcdiff.primitives.effects import is_pure, mutated_args, returns_view
@@ -94,6 +96,7 @@ class Rewriter:
         self.memory = Memory(function, kinds, leaving) if leaving else Memory.of(function, kinds)
         self.laid = laid_origins(function, kinds, lent_names(function))
         self.ours = mark_in(function.body) is None
+        self.theirs = False  # all of it, helpers of the compiler as well
         self.available = Available(self.memory)
         fresh = ir.Fresh(ir.all_names(function) | set(kinds)) if fresh is None else fresh
         self.count, self.bound = ir.use_counts(function), ir.binding_counts(function)
@@ -102,6 +105,7 @@ class Rewriter:
         steady = frozenset(p.name for p in function.params) - ir.bound(function)
         fused = function.target.fused and not function.target.strict  # which adds up as NumPy
         self.algebra = Algebra(self.signs, steady, fused)
+        self.algebra.emptied = partial(emptied, function)
         self.products: Products | None = None
         self.blocks = 0
         self.rest: tuple[ir.Block, int] = (), 0  # the present block, and where it goes on
@@ -145,7 +149,9 @@ class Rewriter:
             rhs = self.rhs(stmt.rhs)
             assert isinstance(rhs, (ir.Call, ir.Opaque))
             if self.ours and type(rhs) is ir.Call:
+                self.signs.loc = stmt.loc
                 rhs = self.algebra.effect(rhs)
+                self.note(stmt.rhs, rhs)
             new = ir.rebuilt(stmt, rhs=rhs)
             self.available.change(new)
             return new
@@ -170,7 +176,7 @@ class Rewriter:
         """`target = rhs`."""
         target = stmt.target.id
         rhs = self.rhs(stmt.rhs)
-        ours = self.ours or stmt.loc.file.startswith(ir.GENERATED)
+        ours = self.ours or (not self.theirs and stmt.loc.file.startswith(ir.GENERATED))
         if ours:
             rhs = self.plain(stmt, rhs, here)
         elif ir.is_temporary(target) and target not in self.laid:
@@ -244,7 +250,7 @@ class Rewriter:
         number = kind is None or not ir.is_float(kind)
         if self.count[target] > 1 and self.count[name] > 1:
             return not (number and is_op(call, Op.ADD, Op.SUB))  # which stand where they are read
-        if is_op(call, Op.GETITEM) or number or not (self.ours or type(kind) is ir.Array):
+        if is_op(call, Op.GETITEM) or number or not (self.ours or _is_work(kind, call)):
             return False
         return not returns_view(call, self.kinds)
 
@@ -305,3 +311,73 @@ class Rewriter:
         new = ir.rebuilt(stmt, **fields, body=self.block(stmt.body))
         self.available.forget((stmt,))
         return new
+
+
+# --- before a function is differentiated ---------------------------------------------------------
+
+
+def numbered(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
+    """The user's function with equal values of temporaries computed once: they have one adjoint."""
+    if not _repeats_work(function, kinds):
+        return function
+    body = _Numbering(function, {**kinds}).block(function.body)
+    unread = ir.use_counts(body)
+    dead = [s for s in ir.assignments(body) if type(s.rhs) is ir.Name and not unread[s.target.id]]
+    gone = {id(s) for s in dead if ir.is_temporary(s.target.id)}
+    new = ir.rebuilt(function, body=body)
+    return ir.replaced_in(new, lambda s: () if id(s) in gone else s) if gone else new
+
+
+def _repeats_work(function: ir.Function, kinds: ir.Kinds) -> bool:
+    """Whether a function may compute a value twice that is not computed at once."""
+    firsts: dict[str, ir.Name] = {}
+    found: dict[ir.Rhs, ir.Name] = {}
+    for stmt in ir.assignments(function.body):
+        call, target = stmt.rhs, stmt.target
+        if type(call) is not ir.Call:
+            continue
+        met = not firsts.keys().isdisjoint(ir.occurrences(call))
+        value = ir.map_rhs(lambda n: firsts.get(n.id, n), call) if met else call
+        first = found.setdefault(value, target)
+        if first is target:
+            continue
+        kind = kinds.get(target.id, ir.UNKNOWN)
+        if ir.is_temporary(target.id) and ir.is_float(kind) and _is_work(kind, call):
+            return True
+        firsts[target.id] = first
+    return False
+
+
+class _Numbering(Rewriter):
+    """The walk over a function of which nothing is generated."""
+
+    def __init__(self, function: ir.Function, kinds: dict[str, ir.Kind]) -> None:
+        super().__init__(function, kinds)
+        self.ours, self.theirs = False, True
+        self.found: ir.Rhs | None = None  # the last value that had a name already
+
+    def known(self, target: str, rhs: ir.Rhs, here: int) -> ir.Rhs:
+        """A name that has the value of a right-hand side already."""
+        new = super().known(target, rhs, here)
+        self.found = new if new is not rhs else None
+        return new
+
+    def is_worth_keeping(self, target: str, name: str, call: ir.Call) -> bool:
+        """Whether two such calls are better one, which will have one adjoint."""
+        if not is_pure(call.fn) or mutated_args(call, self.kinds):
+            return False
+        kind = self.kinds.get(target, ir.UNKNOWN)
+        return ir.is_float(kind) and _is_work(kind, call) and not returns_view(call, self.kinds)
+
+    def learn(self, target: str, rhs: ir.Rhs, here: int, ours: bool) -> None:
+        """What follows from an assignment: what the user says is a copy is left as it is."""
+        if type(rhs) is ir.Call or rhs is self.found:
+            self.available.learn(target, rhs, here)
+
+
+def _is_work(kind: ir.Kind | None, call: ir.Call) -> bool:
+    """Whether a value is more than a constant, an element, and arithmetic with a number."""
+    if not ir.names(call) or is_op(call, Op.GETITEM, Op.NEG, Op.POW):
+        return False
+    slight = type(kind) is ir.Scalar or ir.Const in map(type, call.args)
+    return not (slight and is_op(call, *shapes.BINARY))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -151,8 +151,12 @@ def from_another(
     available: Available,
     steady: tuple[str, ...],
     loose: Callable[[str], bool],
+    near: Callable[[str], Iterable[str]],
 ) -> ir.Call | None:
-    """A question about the shape of a loose name, asked of something of the same shape."""
+    """A question about the shape of a loose name, asked of something of the same shape.
+
+    `near` gives what is at hand and has the shape of a name for another reason than its kind.
+    """
     place = asks_form(call)
     if place is None or len(call.args) <= place:
         return None
@@ -162,6 +166,7 @@ def from_another(
     other = _copied(atom, kinds, available)
     if loose(atom.id) and not is_op(call, Op.LEN, Op.COTANGENT):
         other = _of_same_shape(atom, kinds, available, steady)
+        other = next(map(ir.Name, near(atom.id)), other)
     if other is None:
         return None
     if asks_dtype(call) and not same_dtype(atom_kind(atom, kinds), atom_kind(other, kinds)):

@@ -15,20 +15,23 @@ read.  The primal statements stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
 
 from srcdiff import ir
-from srcdiff.kinds.calls import float_like, rhs_kind
+from srcdiff.kinds.calls import atom_kind, float_like, rhs_kind
 from srcdiff.kinds.interpreter import Seen, Typed, infer
 from srcdiff.optimize.clearing import without_clearing
 from srcdiff.optimize.coalesce import coalesce, with_one_name
 from srcdiff.optimize.copies import without_copies
 from srcdiff.optimize.dead_code import remove_dead, without_outputs
+from srcdiff.optimize.memory import is_view
 from srcdiff.optimize.products import derived
 from srcdiff.optimize.rewrite import Rewriter, rewrite
 from srcdiff.optimize.schedule import reorder
 from srcdiff.optimize.stores import merge_stores
-from srcdiff.primitives.effects import only_computes
+from srcdiff.primitives.effects import asked, only_computes
+from srcdiff.primitives.operation import op_of
 
 
 def simplify_pairs(
@@ -37,10 +40,12 @@ def simplify_pairs(
     adjoints: Mapping[str, str],
     keep: Iterable[str],
     fresh: ir.Fresh | None = None,
+    alike: Mapping[int, ir.Stmt] | None = None,
 ) -> ir.Function:
     """The paired function with plainer adjoints; `keep` are the adjoints that are read later.
 
-    `fresh` makes the names of new temporaries: it goes on to make those of the function.
+    `fresh` makes the names of new temporaries: it goes on to make those of the function.  `alike`
+    are primal statements whose operands and results have one shape, by their identities.
     """
     device = function.target.on_device
     own = {adjoints[n]: float_like(k, device) for n, k in kinds.items() if n in adjoints}
@@ -48,7 +53,7 @@ def simplify_pairs(
     given, kept = frozenset(known), frozenset(keep)
     for stmt in _adjoints(function):
         _infer(stmt, known, given, device)
-    rewriter = _Backward(function, known, kept, fresh)
+    rewriter = _Backward(function, known, kept, fresh, alike or {})
     return _without_dead(ir.rebuilt(function, body=rewriter.back(function.body)), kept)
 
 
@@ -78,12 +83,14 @@ class _Backward(Rewriter):
         kinds: dict[str, ir.Kind],
         keep: frozenset[str],
         fresh: ir.Fresh | None,
+        alike: Mapping[int, ir.Stmt],
     ) -> None:
         super().__init__(function, kinds, keep, fresh)
         self.ours = True
         self.primal: ir.Block = ()
         single = _bound_once(function)
         self.algebra.is_loose = lambda name: name not in single
+        self.algebra.near = _AtHand(function, kinds, alike).near
 
     def back(self, block: ir.Block) -> ir.Block:
         """A block of the tree, its last statement first; nothing of it is known after it."""
@@ -108,6 +115,51 @@ class _Backward(Rewriter):
             self.available.forget(self.primal)
             return stmt
         return super().stmt(stmt, here)
+
+
+class _AtHand:
+    """What adjoints have at hand; `alike`: statements whose operands and results have one shape."""
+
+    def __init__(
+        self, function: ir.Function, kinds: ir.Kinds, alike: Mapping[int, ir.Stmt]
+    ) -> None:
+        self.function, self.kinds, self.alike = function, kinds, alike
+
+    @cached_property
+    def made(self) -> dict[str, ir.Assign]:
+        """Where the primal binds what has one value."""
+        found = ir.assignments(ir.primal_only(self.function.body))
+        counts = ir.binding_counts(self.function)
+        return {s.target.id: s for s in found if counts[s.target.id] == 1}
+
+    @cached_property
+    def needed(self) -> frozenset[str]:
+        """The names at whose values the adjoints look."""
+        stmts = _adjoints(self.function)
+        return frozenset(n for s in stmts for n in {*ir.reads(s)} - asked(ir.call_of(s)))
+
+    def near(self, name: str) -> Iterator[str]:
+        """What is there anyway, or is a part of what is, that has the shape of what is not."""
+        waiting = [] if name in self.needed else [name]
+        for one in waiting:
+            for other in self.of_its_shape(one):
+                if other in self.needed or is_view(self.made[other].rhs):
+                    yield other
+                waiting.append(other)
+
+    def of_its_shape(self, name: str) -> Iterator[str]:
+        """The operands of what works by element that surely have the shape of its result."""
+        stmt = self.made.get(name)
+        if stmt is None or type(stmt.rhs) is not ir.Call or not op_of(stmt.rhs.fn).is_elementwise:
+            return
+        args = stmt.rhs.args
+        for k, arg in enumerate(args):
+            if type(arg) is ir.Name and arg.id in self.made:
+                others = [atom_kind(a, self.kinds) for a in (*args[:k], *args[k + 1 :])]
+                kind, of_result = (self.kinds.get(n, ir.UNKNOWN) for n in (arg.id, name))
+                same = id(stmt) in self.alike or ir.broadcasts_to_itself(kind, of_result, others)
+                if same and type(kind) is ir.Array:
+                    yield arg.id
 
 
 def _bound_once(function: ir.Function) -> frozenset[str]:

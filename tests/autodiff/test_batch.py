@@ -160,7 +160,7 @@ FORMS = {
     "squeezed": lambda x, y: np.squeeze(x[None, :, None], axis=(0, 2)) * y,
     "joined": lambda x, y: np.concatenate((x, np.ones(2), y * x)) * np.stack((x, y))[0, 1],
     "columns": lambda x, y: np.concatenate((A * x, A), axis=1).T * y[0],
-    "flipped": lambda x, y: np.flip(A * x) + np.flip(A * y, 1) + np.flipud(A * x),
+    "flipped": lambda x, y: np.flip(A * x) + np.flip(A * y, 1) + np.flipud(x * A),
     "rolled": lambda x, y: np.roll(x, 1) * y + np.roll(A * x, 1, axis=0)[1],
     "running": lambda x, y: np.cumsum(x) * y + np.cumsum(A * y, axis=0)[2],
     "triangles": lambda x, y: np.tril(A * x) + np.triu(A * y, 1) + np.diag(x * y),

@@ -117,7 +117,7 @@ CASES = {
     "softmax": (softmax, (A,), 3, (16, 8)),
     "biased": (biased, (A, X[:5]), 1, (14, 4)),
     "scaled": (scaled, (X, 0.7), 1, (19, 6)),
-    "chosen": (chosen, (X, X[::-1].copy()), 1, (32, 3)),
+    "chosen": (chosen, (X, X[::-1].copy()), 1, (30, 3)),
     "flux": (flux, (X,), 2, (15, 5)),
     "in_place": (in_place, (X,), 3, (21, 9)),
     "outer": (outer, (X, X[:5]), 2, (17, 8)),

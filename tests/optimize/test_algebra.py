@@ -129,3 +129,14 @@ def test_a_product_with_one_number_everywhere_is_a_sum():
 def test_a_gradient_that_is_one_number_can_be_written_into():
     for gradient in srcdiff.grad(lambda x, y: np.sum(3.0 * x - y), (0, 1))(V, V):
         gradient += 1.0
+
+
+def subtracted_at(x, i, j):
+    return np.sum((x[i] - x[j]) ** 3)
+
+
+def test_what_is_subtracted_at_places():
+    i, j = np.array([0, 1, 1]), np.array([2, 2, 0])
+    text = srcdiff.source(subtracted_at, "x", example=(V, i, j))
+    assert "np.subtract.at(d_x, j, d_t" in text and ", -d_t" not in text
+    check_gradient(subtracted_at, (V, i, j), "x")

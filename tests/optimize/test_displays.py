@@ -5,6 +5,7 @@ import pytest
 
 import srcdiff
 from tests.optimize.test_simplify import simplified
+from tests.support.differences import check_gradient
 
 X = np.ones(3)
 
@@ -71,3 +72,38 @@ def test_the_adjoint_of_a_list_of_numbers_is_a_display():
     h = 1e-6
     slope = (oscillator(0.5 + h, 3) - oscillator(0.5 - h, 3)) / (2 * h)
     assert g(0.5, 3) == pytest.approx(slope, rel=1e-8)
+
+
+# --- lists that are empty again -----------------------------------------------------------------
+
+
+def emptied(x, n):
+    held = []
+    for k in range(n):
+        held.append(x * (k + 1.0))
+    total = 0.0
+    for _ in range(n - 1, -1, -1):
+        total = total + np.sum(np.sin(held.pop()))
+    return total
+
+
+def half_emptied(x, n):
+    held = []
+    for k in range(n):
+        held.append(x * (k + 1.0))
+    total = 0.0
+    for _ in range(n - 1):
+        total = total + np.sum(np.sin(held.pop()))
+    return total + np.sum(held[0])
+
+
+def slopes(x):
+    return np.sum(x * srcdiff.grad(emptied, "x")(x, 3))
+
+
+def test_the_adjoint_of_what_is_empty():
+    assert "zero_tree(held)" not in srcdiff.source(emptied, example=(X, 3))
+    assert "zero_tree(held)" in srcdiff.source(half_emptied, example=(X, 3))
+    check_gradient(emptied, (X, 3))
+    check_gradient(half_emptied, (X, 3))
+    check_gradient(slopes, (X,))

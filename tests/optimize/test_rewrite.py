@@ -104,3 +104,52 @@ def test_what_is_not_one_value_is_not_made_one():
     check_gradient(both_written, (X,))
     check_gradient(read_between, (X,))
     check_gradient(lambda x: drawn(x, [1.0, 2.0, 3.0, 4.0]), (X,))
+
+
+# --- what the user computes twice, before it is differentiated ------------------------------------
+
+
+def volatile(s, v, z, xi):
+    for k in range(z.shape[0]):
+        vp = np.maximum(v, 0.0)
+        s = s + np.sqrt(vp * xi + 0.1) * z[k]
+        v = v + xi * np.sqrt(vp * xi + 0.1) * z[k]
+    return np.sum(s * v)
+
+
+def of_elements(x, rows):
+    return np.sum(np.exp(rows[0] * x) * x + np.exp(rows[0] * x))
+
+
+def written_between(x):
+    a = x * 1.0
+    one = np.exp(a[1:] * x[1:])
+    a[1] = np.sin(x[0])
+    return np.sum(one * np.exp(a[1:] * x[1:]))
+
+
+def equal_in_other_memory(x):
+    a, b = np.outer(x, x)[1:], np.outer(x, x)[1:]
+    one = np.sin(a * x)
+    a[0] *= x
+    return np.sum(one * np.sin(b * x) * np.sin(a * x))
+
+
+def test_what_is_written_twice_is_saved_once():
+    args = X, X + 1.0, np.cos(np.arange(12.0)).reshape(4, 3), 0.3
+    text = srcdiff.source(volatile, ("s", "v", "xi"), example=args)
+    forward, _, backward = text.partition("# backward")
+    assert forward.count("np.sqrt") == 1 and "sqrt" not in backward
+    assert backward.count("2.0 * t_1") == 1
+    check_gradient(volatile, args, ("s", "v", "xi"))
+
+
+def test_elements_are_computed_with_as_if_they_had_a_name():
+    text = srcdiff.source(of_elements, ("x", "rows"), example=(X, [X, X]))
+    assert text.count("np.exp") == 1
+    check_gradient(of_elements, (X, [X, 2.0 * X]), ("x", "rows"))
+
+
+def test_equal_values_are_two_after_a_store_into_one():
+    check_gradient(written_between, (X,))
+    check_gradient(equal_in_other_memory, (X,))

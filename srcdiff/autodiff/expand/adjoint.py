@@ -104,6 +104,8 @@ class Writer(Lines):
             if self.facts.strong and self._reads_primal(value):
                 args = (self.facts.adjoint(self.result.id), value)
                 value = self.temp(ir.Call(trees.where_nonzero, args))
+            if id(self.stmt) in self.facts.alike and ir.dims_of(self.folder.kind(target)) != ():
+                return self.real_part(value, self.folder.kind(target), lambda: target)
             others = [a for a in self.bound.args.values() if a not in (target, ir.NONE)]
             kinds = [self.folder.kind(a) for a in others]
             value = self.folder.unbroadcast(value, target, kind, kinds)

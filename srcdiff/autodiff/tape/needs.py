@@ -11,6 +11,7 @@ from srcdiff.kinds.calls import atom_kind, is_transfer
 from srcdiff.primitives.effects import asks_form, is_pure, returns_view, written_into
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.views import is_array
 
 
 @frozen
@@ -45,11 +46,23 @@ def primal_reads(
     local |= ir.bound(block)
     found: set[Item] = {n for n in ir.used(block) - local if n not in adjoint_names}
     for stmt in ir.walk(block):
+        viewed = _viewed(stmt, parts, facts)
         for operand in ir.operands(stmt):
             for name in contents_read(operand, facts):
-                if name not in local and (name in parts or name not in adjoint_names):
+                theirs = name not in local and name not in adjoint_names
+                if name != viewed and (theirs or name in parts):
                     found |= contents_of(name, facts)
     return frozenset(found)
+
+
+def _viewed(stmt: ir.Stmt, parts: frozenset[str], facts: Facts) -> str | None:
+    """The array of which a part is made again: who reads the part looks into it."""
+    target = stmt.target.id if type(stmt) is ir.Assign else ""
+    view = facts.aliases.views.get(target) if target in parts else None
+    if view is None or not is_array(facts.kinds.get(target)):  # an element is what it holds
+        return None
+    same = contents_of(view.base, facts) <= contents_of(target, facts)
+    return view.base if same and is_array(facts.kinds.get(view.base)) else None
 
 
 def contents_read(rhs: ir.Rhs, facts: Facts) -> tuple[str, ...]:

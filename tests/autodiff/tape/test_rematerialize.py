@@ -8,6 +8,7 @@ import pytest
 
 import srcdiff
 from srcdiff.autodiff.tape.rematerialize import SAVE, Choice, Value, fewest
+from tests.support.differences import check_gradient
 
 
 def cost(values, choice):
@@ -101,3 +102,63 @@ def test_zeros_that_are_written_into_are_saved():
     x = np.array([0.5, 1.5, 2.5])
     g = srcdiff.grad(steps)(x)
     assert np.allclose(g, 4.0 * x**3, rtol=1e-14)
+
+
+# --- what is asked for its shape alone ------------------------------------------------------------
+
+
+def _field(e, h, steps):
+    e, h = e.copy(), h.copy()
+    for _ in range(steps):
+        e[:, 1:] -= 0.5 * (h[:, 1:] - h[:, :-1])
+        h[:-1, :] -= 0.7 * e[1:, :] + 0.1
+    return np.sum(e * h)
+
+
+def _window(x):
+    y = x.copy()
+    for i in range(1, len(x) - 1):
+        w = y[i - 1 : i + 2]
+        t = 0.5 * w[1]
+        w[1] = 0.25 * w[0] + t * w[1] + 0.25 * w[2]
+    return np.sum(y * y)
+
+
+def _grown(s, v, w):
+    for k in range(len(w)):
+        p = np.maximum(v, 0.0)
+        t = v + 0.3 * (1.0 - p) * s
+        v = t + np.sqrt(p + 0.1) * w[k]
+    return np.sum(v)
+
+
+def test_nothing_is_saved_for_a_shape():
+    e, h = np.cos(np.arange(12.0)).reshape(3, 4), np.sin(np.arange(12.0)).reshape(3, 4)
+    assert "saved" not in srcdiff.source(_field, ("e", "h"), example=(e, h, 2))
+    check_gradient(_field, (e, h, 2), ("e", "h"))
+
+
+def test_an_element_of_a_part_is_more_than_a_shape():
+    check_gradient(_window, (np.cos(np.arange(6.0)),))
+
+
+def test_a_number_that_becomes_an_array_has_one_shape_at_a_time():
+    args = 0.2, 0.4, np.cos(np.arange(8.0)).reshape(2, 4)
+    text = srcdiff.source(_grown, ("s", "v"), example=args)
+    assert "unbroadcast(d_t, v)" not in text and "t_saved" not in text
+    check_gradient(_grown, args, ("s", "v"))
+
+
+def _widened(v, w):
+    total = 0.0
+    for k in range(len(w)):
+        p = np.maximum(v, 0.0)
+        for _ in range(2):
+            v += w[k]
+        total = total + np.sum(p * (v + 1.0))
+        v = v * p
+    return total
+
+
+def test_what_is_added_to_in_a_loop_inside_has_another_shape():
+    check_gradient(_widened, (0.4, np.cos(np.arange(8.0)).reshape(2, 4)), ("v", "w"))

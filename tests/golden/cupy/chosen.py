@@ -10,9 +10,9 @@ def chosen_grad(x, y, level, grad_outputs=1.0):
     d_z = d_t_2 * ((-1.0 <= z) & (z <= 1.0))
     d_t_3 = cp.where(t, d_z, 0.0)
     d_t_4 = cp.where(t, 0.0, d_z)
-    t_1 = 0.5 * d_t_4
-    d_x = d_t_4 * (x < y) + t_1 * (x == y)
-    d_y = d_t_4 * (y < x) + t_1 * (x == y)
+    t_1 = 0.5 * d_t_4 * (x == y)
+    d_x = d_t_4 * (x < y) + t_1
+    d_y = d_t_4 * (y < x) + t_1
     d_x += d_t_3 * y
     d_y += d_t_3 * x
     return d_x, d_y

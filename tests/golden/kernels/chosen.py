@@ -8,9 +8,9 @@ chosen_grad_kernel = cp.ElementwiseKernel(
     const double d_z = d_t * (-1.0 <= z && z <= 1.0);
     const double d_t_2 = t ? d_z : 0.0;
     const double d_t_3 = t ? 0.0 : d_z;
-    const double t_1 = 0.5 * d_t_3;
-    d_x = d_t_3 * (x < y) + t_1 * (x == y) + d_t_2 * y;
-    d_y = d_t_3 * (y < x) + t_1 * (x == y) + d_t_2 * x;
+    const double t_1 = 0.5 * d_t_3 * (x == y);
+    d_x = d_t_3 * (x < y) + t_1 + d_t_2 * y;
+    d_y = d_t_3 * (y < x) + t_1 + d_t_2 * x;
     """,
     "chosen_grad_kernel",
 )
