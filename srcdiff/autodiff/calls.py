@@ -67,7 +67,7 @@ def call_adjoint(stmt: ir.Assign, facts: Facts) -> Pairs:
     copies, args = _own_arguments(call, facts, loc)
     forward = ir.Call(ir.Derived(name, "forward", there), args)
     adjoint = _taken_back(stmt, ir.Derived(name, "backward", back), kept, given, facts)
-    if key.returned or key.taken or not _may_be_written(stmt.target.id, key, facts):
+    if key.returned or key.taken or not may_be_written(stmt.target.id, key, facts):
         return (*copies, *_parts(stmt, forward, both, kept, adjoint))
     # What is kept for the backward part may hold the value that is written into from here on.
     result = facts.fresh(f"_{stmt.target.id.lstrip('_')}")
@@ -92,7 +92,7 @@ def active_key(call: ir.Call, facts: Facts) -> tuple[Key, list[ir.Atom]]:
     return replace(key, active=tuple(p for p, _ in active)), [a for _, a in active]
 
 
-def _may_be_written(name: str, key: Key, facts: Facts) -> bool:
+def may_be_written(name: str, key: Key, facts: Facts) -> bool:
     """Whether something may write into what a call returns, or into a part of it."""
     if name in facts.aliases.classes or key.written:
         return True
@@ -137,10 +137,14 @@ def _own_arguments(call: ir.Call, facts: Facts, loc: ir.Loc) -> tuple[Pairs, tup
 
 
 def _gradient_kind(kind: ir.Kind) -> ir.Kind:
-    """The kind of the gradient of an argument: its numbers are those of Python or of NumPy."""
-    if type(kind) is ir.Scalar:
-        return ir.Scalar(kind.dtype, None)
-    return ir.mapped(_gradient_kind, kind)
+    """The kind of the gradient of an argument.
+
+    Its numbers are those of Python or of NumPy, and of what the cotangent is where that is wider.
+    """
+    if not isinstance(kind, (ir.Scalar, ir.Array)):
+        return ir.mapped(_gradient_kind, kind)
+    dtype = kind.dtype if kind.dtype in ("float64", "complex128") else None
+    return ir.Scalar(dtype, None) if type(kind) is ir.Scalar else replace(kind, dtype=dtype)
 
 
 def item_of(base: ir.Name, k: int, of: int = 2) -> ir.Call:

@@ -15,6 +15,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 
+import numpy as np
+
 from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges
 from srcdiff.analysis.aliases import Aliases
@@ -23,7 +25,7 @@ from srcdiff.analysis.links import DISPLAYS
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.analysis.shadows import as_copies, laid_classes
 from srcdiff.autodiff.assemble import doc_of, with_params
-from srcdiff.autodiff.calls import active_key, item_of, unmarked
+from srcdiff.autodiff.calls import active_key, item_of, may_be_written, unmarked
 from srcdiff.autodiff.containers import clear_cut, on_companions, permuted
 from srcdiff.autodiff.tangents import (
     Scribe,
@@ -42,7 +44,9 @@ from srcdiff.normalize.summaries.effects import is_user_call
 from srcdiff.normalize.summaries.induction import computes_complex
 from srcdiff.primitives.effects import returns_view, written_into
 from srcdiff.primitives.ops import Op, is_op
-from srcdiff.runtime import layout
+from srcdiff.primitives.views import is_array
+from srcdiff.runtime import layout, trees
+from srcdiff.runtime.copies import kept_together
 
 
 def laid_names(
@@ -361,4 +365,17 @@ def _user_call(stmt: ir.Assign, scribe: Scribe) -> None:
     args = (*call.args, *map(scribe.tangent, given))
     both = scribe.temp(ir.Call(ir.Derived(call.fn.name, "jvp", key), args))
     scribe.assign(stmt.target, item_of(both, 0))
-    scribe.assign(tangent, item_of(both, 1))
+    found = item_of(both, 1)
+    if not (key.returned or key.taken) and may_be_written(stmt.target.id, key, scribe.facts):
+        found = _own(scribe.temp(found), stmt.target, key.together, scribe)
+    scribe.assign(tangent, found)
+
+
+def _own(tangent: ir.Name, value: ir.Name, together: bool, scribe: Scribe) -> ir.Call:
+    """A copy of what a function gives as the tangent of a new value: it may be an argument's."""
+    kind = scribe.facts.kind(value)
+    if ir.is_numeric(kind):
+        if is_array(kind) and value.id not in scribe.facts.laid:
+            return ir.Call(np.copy, (tangent,))
+        return ir.Call(layout.laid_like, (tangent, value))
+    return ir.Call(kept_together if together else trees.kept, (tangent,))

@@ -913,3 +913,19 @@ def test_checkpoint_of_any_number_of_arguments():
 def test_a_run_of_any_number_of_arguments_is_refused():
     with pytest.raises(srcdiff.UnsupportedError, match="has no input but any number of arguments"):
         srcdiff.autograd.run(three, X, Y, X)
+
+
+def _passed_on(v, n):
+    return v if n <= 0 else _passed_on(v, n - 1)
+
+
+def test_single_precision_behind_a_recursion_stays_single():
+    """What comes back from a sum with doubles is in double precision."""
+
+    def f(x):
+        return np.sum(np.zeros(3)) + _passed_on(np.cos(x), 1)
+
+    x = np.linspace(0.1, 0.9, 4, dtype=np.float32)
+    gradient = srcdiff.grad(f)(x, grad_outputs=np.ones(4))
+    assert gradient.dtype == np.float32
+    np.testing.assert_allclose(gradient, -np.sin(x), rtol=1e-6)

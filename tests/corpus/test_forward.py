@@ -244,3 +244,33 @@ def test_tangents_are_as_precise_as_values(f):
     value, tangent = srcdiff.jvp(f, (x,), (np.ones_like(x),))
     for v, t in zip(st.leaves(value), st.leaves(tangent), strict=True):
         assert np.asarray(t).dtype == np.asarray(v).dtype
+
+
+def _shifted(a, b, n):
+    return a + np.sum(b) if n <= 0 else _shifted(a, b, n - 1) * 1.0
+
+
+def _pair_of(a, n):
+    return [a + 1.0, a * 1.0] if n <= 0 else _pair_of(a, n - 1)
+
+
+def results_of_recursions_written(x, y):
+    new, spread = _shifted(x, y, 1), _shifted(y, x, 0)
+    new[::2] = 2.0
+    spread[1:] *= x[1:]
+    first, second = _pair_of(x, 1)
+    first[0] = 3.0
+    second *= y
+    return new, spread, first, second, 2.0 * x
+
+
+def test_tangents_of_what_recursions_return_share_no_memory():
+    """The tangent of `a + 1` is that of `a`, and may not be written into where the sum is."""
+    x, y = np.arange(1.0, 5.0), np.linspace(0.3, 0.9, 4)
+    directions = np.array([0.5, -1.0, 2.0, 0.25]), np.array([1.0, 0.5, -0.5, 3.0])
+    value, tangent = srcdiff.jvp(results_of_recursions_written, (x, y), directions)
+    step = 1e-30  # the complex step
+    moved = [v + 1j * step * d for v, d in zip((x, y), directions, strict=True)]
+    for found, at in zip(tangent, results_of_recursions_written(*moved), strict=True):
+        np.testing.assert_allclose(found, np.imag(at) / step, rtol=1e-14)
+    np.testing.assert_array_equal(value[4], 2.0 * x)
