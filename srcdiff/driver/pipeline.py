@@ -82,7 +82,7 @@ from srcdiff.specialize.nested.derivatives import (
 from srcdiff.specialize.nested.transforms import with_columns, with_copies_of_now
 from srcdiff.specialize.objects.places import has_objects, mentions_objects, read_apart
 from srcdiff.specialize.resolve import resolved
-from srcdiff.specialize.unroll import decided
+from srcdiff.specialize.unroll import asks_kinds, decided
 
 if TYPE_CHECKING:
     from srcdiff.specialize.objects.scalar_replacement import Fields
@@ -112,9 +112,14 @@ def _once(
     while (written := with_columns(function, inputs)) != function:
         function = inline(written, origin)
     function = without_functionals(function, origin, inputs)
-    function = decided(resolved(function, params, origin), params)
+    function = _decided(Typed(resolved(function, params, origin), params)).function
     check_reads(function, origin)
     return function
+
+
+def _decided(typed: Typed) -> Typed:
+    """Without branches that are never taken: of the names that only these bind no kind is known."""
+    return typed.by(decided, typed.kinds) if asks_kinds(typed.function) else typed
 
 
 # --- what runs at the end over each generated function --------------------------------------------
@@ -176,7 +181,8 @@ def primal_part(
 ) -> ir.Function:
     """A function as it is, in the form of generated ones."""
     function = replace(function_of(origin), target=target)
-    function = decided(resolved(inline(function, origin), params, origin), params)
+    function = resolved(inline(function, origin), params, origin)
+    function = _decided(Typed(function, params)).function
     function = steady_params(webs(prepare(function)))
     typed = Typed(function, params)
     typed = by_rare(typed, "iterated", typed.kinds, params)
@@ -399,7 +405,7 @@ def compose_pass(state: State) -> State:
     typed = state.typed.by(without_idle_outs, state.kinds)
     typed = by_rare(typed, "entrywise", typed.kinds, inputs, outputs)
     typed = compose(typed, state.request)
-    return _typed(state, typed.by(steady_params))
+    return _typed(state, _decided(typed.by(steady_params)))
 
 
 def _plain_containers(typed: Typed) -> Typed:
@@ -414,7 +420,7 @@ def inplace_pass(state: State) -> State:
     typed = _plain_containers(state.typed)
     if typed.function != state.function:  # lists that have just been made may meet NumPy
         typed = _plain_containers(compose(typed, state.request))
-    state = _typed(state, typed)
+    state = _typed(state, _decided(typed))
     before = ir.bound(state.function)
     state = _with(state, user_calls(state.typed), "user_calls")
     state = _typed(state, state.typed, source=state.typed)

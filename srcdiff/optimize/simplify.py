@@ -157,7 +157,8 @@ class _AtHand:
             if type(arg) is ir.Name and arg.id in self.made:
                 others = [atom_kind(a, self.kinds) for a in (*args[:k], *args[k + 1 :])]
                 kind, of_result = (self.kinds.get(n, ir.UNKNOWN) for n in (arg.id, name))
-                same = id(stmt) in self.alike or ir.broadcasts_to_itself(kind, of_result, others)
+                alike = id(stmt) in self.alike and ir.dims_of(kind) != ()  # a number of a device
+                same = alike or ir.broadcasts_to_itself(kind, of_result, others)
                 if same and type(kind) is ir.Array:
                     yield arg.id
 

@@ -17,7 +17,6 @@ from srcdiff import ir
 from srcdiff.analysis.liveness import live_after, live_before
 from srcdiff.ir.builder import Rewriter
 from srcdiff.kinds.calls import atom_kind
-from srcdiff.kinds.interpreter import infer
 from srcdiff.primitives.effects import is_pure
 from srcdiff.primitives.operation import Which, op_of
 from srcdiff.primitives.ops import Op, is_op
@@ -220,12 +219,15 @@ _ASKS = (Op.IS, Op.IS_NOT, Op.ISINSTANCE, Op.HASATTR)
 """What may ask for the class of a name that stands for something else afterwards."""
 
 
-def decided(function: ir.Function, params: ir.Kinds) -> ir.Function:
-    """The function without the branches that arguments of these kinds do not take."""
+def asks_kinds(function: ir.Function) -> bool:
+    """Whether a function has conditions, which the kinds of its arguments may decide."""
     asks = (s for s in ir.walk(function) if type(s) is ir.If or is_op(ir.call_of(s), *_ASKS))
-    if not any(True for _ in asks):
-        return function
-    return _Decided(infer(function, params)).function(function)
+    return any(True for _ in asks)
+
+
+def decided(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
+    """The function without the branches that arguments of these kinds do not take."""
+    return _Decided(kinds).function(function)
 
 
 class Known(Rewriter):

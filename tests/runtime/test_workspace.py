@@ -126,10 +126,11 @@ def test_a_variable_called_memory():
 # --- whose arrays are whose --------------------------------------------------------------------
 
 
-def test_the_second_call_makes_no_large_array():
+def test_a_later_call_makes_no_large_array():
     g = kept()
     x, y = vectors()
-    g(x, y)
+    for _ in range(2):  # the second one makes what later ones are checked by
+        g(x, y)
     before = memory_of(g).kept
     tracemalloc.start()
     try:
