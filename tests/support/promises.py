@@ -175,7 +175,7 @@ PARAMETERS = {
     "runtime/workspace:programs_have_the_same_gradients "
     "runtime/workspace:what_is_held_in_any_way_stays_as_it_is "
     "runtime/workspace:never_twice_what_is_in_use "
-    "runtime/workspace:the_second_call_makes_no_large_array "
+    "runtime/workspace:a_later_call_makes_no_large_array "
     "runtime/workspace:with_every_other_option runtime/workspace:derivatives_of_it",
     "backward: in place, the first a copy":
     "api/run:backward_into_buffers api/run:a_new_entry_is_a_copy "
