@@ -1,8 +1,8 @@
 """Programs of the corpus compiled by Numba: each the same as with NumPy, or refused.
 
-The text that Numba is given is run by Python for every program, in `test_programs.py`, which says
-as much of what is written otherwise for it.  Compiling one takes a second: some are compiled here,
-all of them by `python -m tests.corpus.native`.
+The text that Numba is given is run by Python for every second program, in `test_programs.py`, which
+says as much of what is written otherwise for it.  Compiling one takes a second: some are compiled
+here, all of them by `python -m tests.corpus.native`.
 """
 
 import importlib

@@ -27,11 +27,12 @@ NAMED = list(zip(PROGRAMS, IDS, strict=True))
 # differences, and one in twelve as the printed text of its gradient.
 SECOND = part([n for n in NAMED if n[0].order2], lambda n: n[0].name, 12)
 PRINTED = part(NAMED, lambda n: n[0].name, 12, which=1)
+COMPILED = {p.name for p in part(PROGRAMS, lambda p: p.name, 2)}
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=IDS)
 def test_gradient(program):
-    """It is right and reads back, and that for Numba is the same or is refused."""
+    """It is right and reads back, and every second one for Numba is the same or is refused."""
     with shared_passes():
         if program.gradient is not None:
             check_by_hand(program)
@@ -44,7 +45,8 @@ def test_gradient(program):
                 tolerance=program.tolerance,
             )
         check_gradient_reads_back(program)
-        check_text(program)
+        if program.name in COMPILED:
+            check_text(program)
 
 
 def check_by_hand(program):
