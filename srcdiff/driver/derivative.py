@@ -157,7 +157,7 @@ class Derivative(Transformed):
             self._latest, self._direct = found, None
         elif self._direct is None and not (kwargs or self.receiver or found.written or found.put):
             large = has_large(args) if self.options.compile == "auto" else None
-            relations = self._relations(key_of_call(args, kwargs), args, kwargs)
+            relations = key[0] if self.options.compile else ()
             lengths = conditions_of_lengths(relations, self._by_position or (), args)
             self._direct = None if lengths is None else found.direct(args, large, lengths)
         if found.written or found.put:
@@ -165,14 +165,17 @@ class Derivative(Transformed):
         return found
 
     def _key(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """What calls have in common that run the same specialisation."""
+        """What calls have in common that run the same specialisation.
+
+        First of all what loops rely on, where it is compiled.
+        """
         key = key_of_call(args, kwargs)
         if not self.options.compile:
             return key
         related = self._relations(key, args, kwargs)
         if self.options.compile != "auto":
-            return key, related
-        return key, related, has_large(args) or has_large(tuple(kwargs.values()))
+            return related, key
+        return related, key, has_large(args) or has_large(tuple(kwargs.values()))
 
     def _relations(
         self, key: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -240,8 +243,8 @@ class Derivative(Transformed):
             if self.request.validate:
                 self.validate(args, kwargs, pair)
             kinds = self.kinds(args, kwargs)
-            relations = self._relations(key_of_call(args, kwargs), args, kwargs)
-            kinds = {n: related(k, relations) for n, k in kinds.items()}
+            if self.options.compile:
+                kinds = {n: related(k, key[0]) for n, k in kinds.items()}
             if self.options.compile == "auto":
                 said = _unsaid if self.options.strict else self._say
                 made = self._compiled_if_taken(kinds, arrays, said, pair, args, kwargs)
@@ -462,7 +465,7 @@ class Derivative(Transformed):
             return now.pair(*args, **kwargs)
         key = self._key(args, kwargs)
         if self.options.compile == "auto":
-            key = key, layout_of(args), layout_of(dict(kwargs))
+            key = *key, layout_of(args), layout_of(dict(kwargs))
         found = self._for_call(self._pairs, key, args, kwargs)
         if found.written or found.put:
             self._check_memory(found, args, kwargs)
