@@ -1,19 +1,25 @@
 """The corpus itself: its programs run, are finite, and differences say something about them."""
 
+import operator
+
 import numpy as np
-import pytest
 
 from tests.programs import GOLDEN, PROGRAMS, TOPICS
 from tests.support import structures as st
 from tests.support.differences import Problem
+from tests.support.part import lots
 
 # Of a gradient that is given by hand differences may say nothing.
 SMOOTH = [p for p in PROGRAMS if p.gradient is None]
-IDS = [f"{i:03d}-{p.name}" for i, p in enumerate(SMOOTH)]
 
 
-@pytest.mark.parametrize("program", SMOOTH, ids=IDS)
-def test_program_is_differentiable_by_differences(program):
+@lots("programs", SMOOTH, operator.attrgetter("name"))
+def test_programs_are_differentiable_by_differences(programs):
+    for program in programs:
+        check_differences(program)
+
+
+def check_differences(program):
     problem = Problem(program.function, program.arguments(), program.inputs, program.outputs)
     rng = np.random.default_rng(5)
     output = problem.output()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import pytest
 
 from srcdiff.frontend.lowering import lower
@@ -10,14 +12,20 @@ from tests.corpus.roundtrip import WHOLE, again, is_incomplete, printed
 from tests.frontend.test_lowering import Writer, _outcome, _same, outcome
 from tests.support.differences import define
 from tests.support.lowering_loops import ALL
+from tests.support.part import lots
 
 SEEDS = range(120)
 FUNCTIONS = list(dict.fromkeys(p.function for p in WHOLE))
 LOOPS = [(f, cases) for f, cases in ALL if not is_incomplete(lower(parse(f)))]
 
 
-@pytest.mark.parametrize("f", FUNCTIONS, ids=[f.__name__ for f in FUNCTIONS])
-def test_text_of_a_program_reads_back(f):
+@lots("functions", FUNCTIONS, operator.attrgetter("__name__"))
+def test_texts_of_programs_read_back(functions):
+    for function in functions:
+        check_text(function)
+
+
+def check_text(f):
     text, function = printed(f)
     assert again(function) == text
 

@@ -31,9 +31,10 @@ from srcdiff.normalize.live_ranges import webs
 from srcdiff.runtime.scipy.filters import gaussian_weights
 from tests.corpus.roundtrip import WHOLE
 from tests.support.kind_checker import run_checked
+from tests.support.part import lots
 from tests.support.structures import bound_arguments
 
-IDS = [f"{i:03d}-{p.name}" for i, p in enumerate(WHOLE)]
+NAME = operator.attrgetter("name")
 
 
 def lowered(function, params=None):
@@ -43,8 +44,13 @@ def lowered(function, params=None):
     return iterated(found, infer(found, params), params)
 
 
-@pytest.mark.parametrize("program", WHOLE, ids=IDS)
-def test_kinds_of_the_corpus_are_true(program):
+@lots("programs", WHOLE, NAME)
+def test_kinds_of_the_corpus_are_true(programs):
+    for program in programs:
+        check_kinds(program)
+
+
+def check_kinds(program):
     args = program.arguments()
     named = bound_arguments(program.function, args)
     params = {n: kind_of(v, n) for n, v in named.items()}
@@ -54,8 +60,13 @@ def test_kinds_of_the_corpus_are_true(program):
     run_checked(function, kinds, args)
 
 
-@pytest.mark.parametrize("program", WHOLE, ids=IDS)
-def test_kinds_without_arguments_are_true(program):
+@lots("programs", WHOLE, NAME)
+def test_kinds_without_arguments_are_true(programs):
+    for program in programs:
+        check_kinds_without_arguments(program)
+
+
+def check_kinds_without_arguments(program):
     args = program.arguments()
     named = bound_arguments(program.function, args)
     plain = all(isinstance(v, (float, int, np.ndarray)) for v in named.values())

@@ -27,8 +27,7 @@ from tests.fuzz.judge import judge
 from tests.programs import PROGRAMS
 from tests.support import structures as st
 from tests.support.differences import define
-
-IDS = [f"{i:03d}-{p.name}" for i, p in enumerate(WHOLE)]
+from tests.support.part import lots
 
 
 def equal(a, b):
@@ -51,9 +50,13 @@ def outcome(function, args):
 
 
 @pytest.mark.parametrize("rename", [webs, lambda f: f], ids=["webs", "plain"])
-@pytest.mark.parametrize("program", WHOLE, ids=IDS)
-def test_simplified_programs_compute_the_same(program, rename):
-    function = rename(lower(parse(program.function)))
+@lots("programs", WHOLE, operator.attrgetter("name"))
+def test_simplified_programs_compute_the_same(programs, rename):
+    for program in programs:
+        check_simplified(program, rename(lower(parse(program.function))))
+
+
+def check_simplified(program, function):
     named = st.bound_arguments(program.function, program.arguments())
     params = {n: kind_of(v, n) for n, v in named.items()}
     function = iterated(function, infer(function, params), params)

@@ -3,6 +3,7 @@
 `WITHOUT` says where there is none of what takes complex numbers, and why; it is tested too.
 """
 
+import operator
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -12,6 +13,7 @@ import srcdiff
 from tests.rules import complex_step
 from tests.rules.sample_checks import copies, leaves, weighted
 from tests.rules.samples import collected, direction
+from tests.support.part import lots
 
 ONCE = {(s.rule, s.call): s for s in collected()}.values()
 APART = ("as_reals_", "of_reals_")  # they take complex numbers apart: their shape is another one
@@ -91,8 +93,13 @@ def test_there_are_as_many_as_there_were():
     assert len(WITH) >= 360
 
 
-@pytest.mark.parametrize("sample", NONE, ids=lambda s: s.id)
-def test_where_there_is_no_complex_step(sample):
+@lots("samples", NONE, operator.attrgetter("id"))
+def test_where_there_is_no_complex_step(samples):
+    for sample in samples:
+        check_that_there_is_none(sample)
+
+
+def check_that_there_is_none(sample):
     if sample.rule.name in ("logm", "sqrtm"):  # the forms of Schur: right to 1e-9
         return
     program, w, way = moving(sample)

@@ -11,12 +11,15 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+import pytest
+
 T = TypeVar("T")
 _WANTED = os.environ.get("SRCDIFF_TESTS", "part")
 if _WANTED not in ("part", "all"):
     raise ValueError(f"SRCDIFF_TESTS is {_WANTED!r}; it is 'part' or 'all'")
 
 ALL = _WANTED == "all"
+LOT = 40
 
 
 def part(cases: Sequence[T], name: Callable[[T], str], of: int, which: int = 0) -> list[T]:
@@ -24,3 +27,13 @@ def part(cases: Sequence[T], name: Callable[[T], str], of: int, which: int = 0) 
     if ALL:
         return list(cases)
     return [case for case in cases if zlib.crc32(name(case).encode()) % of == which]
+
+
+def lots(argument: str, cases: Sequence[T], name: Callable[[T], str]) -> pytest.MarkDecorator:
+    """Cases in lots, each of which is one test: to report a test takes longer than some cases do.
+
+    What a test calls with each case of its lot takes it as an argument, so a failure shows which.
+    """
+    found = [list(cases[k : k + LOT]) for k in range(0, len(cases), LOT)]
+    ids = [f"{name(lot[0])}..{name(lot[-1])}" for lot in found]
+    return pytest.mark.parametrize(argument, found, ids=ids)
