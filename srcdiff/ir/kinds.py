@@ -42,17 +42,21 @@ __all__ = [
 
 @frozen
 class Sym:
-    """A length known by name only; `big`: it is not 1; `least`: `name` is at least this long."""
+    """A length known by name only; `big`: it is not 1; `least`: `name` is at least this long.
+
+    `below`: `name` is less than that, as the counter of a loop is.
+    """
 
     name: str
     offset: int = 0
     big: bool = False
     least: int = 0
+    below: int | Sym | None = None
 
     def moved(self, count: int) -> Sym:
         """The length with `count` added."""
         offset = self.offset + count
-        return Sym(self.name, offset, self.least + offset > 1, self.least)
+        return Sym(self.name, offset, self.least + offset > 1, self.least, self.below)
 
 
 Dim = Union[int, Sym, None]
@@ -81,7 +85,10 @@ def same_dim(a: Dim, b: Dim) -> bool:
 def join_dim(a: Dim, b: Dim) -> Dim:
     """A length that describes either of two."""
     if same_dim(a, b):
-        return b if isinstance(a, Sym) and a.big else a
+        wider = b if isinstance(a, Sym) and a.big else a
+        if isinstance(wider, Sym) and getattr(a, "below", None) != getattr(b, "below", None):
+            return Sym(wider.name, wider.offset, wider.big, wider.least)
+        return wider
     return BIG if is_big(a) and is_big(b) else None
 
 
@@ -220,9 +227,11 @@ class Dict:
 
 @frozen
 class Range:
-    """A `range`."""
+    """A `range`; with steps of one, its items are from `first` on and less than `stop`."""
 
     length: Dim = None
+    first: int | None = None
+    stop: Dim = None
 
 
 @frozen

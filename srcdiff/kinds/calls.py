@@ -318,6 +318,15 @@ def _slice(args: Args, kwargs: Keywords) -> ir.Kind | None:
     return ir.SliceKind(ir.UNKNOWN, ir.UNKNOWN, args[2] if len(args) == 3 else ir.NoneKind())
 
 
+def _range(args: Args, kwargs: Keywords) -> ir.Kind:
+    """`range(stop)` and `range(first, stop)`."""
+    if len(args) == 1:
+        stop = size_dim(args[0])
+        return ir.Range(stop, 0, stop)
+    first = getattr(args[0], "value", None) if len(args) == 2 else None
+    return ir.Range(None, first, size_dim(args[1])) if first is not None else ir.Range()
+
+
 def _make_dict(args: Args, kwargs: Keywords) -> ir.Kind | None:
     known: dict[Any, ir.Kind] = {}
     others: list[ir.Kind] = []
@@ -514,7 +523,7 @@ _SPECIAL: dict[Any, Rule] = {
     ir.captured: _captured,
     operator.getitem: binary(_item),
     len: like(0, _len),
-    range: lambda args, kwargs: ir.Range(size_dim(args[0]) if len(args) == 1 else None),
+    range: _range,
     slice: _slice,
     ir.make_list: lambda args, kwargs: ir.List(None, args),
     ir.make_dict: _make_dict,

@@ -172,15 +172,18 @@ def slice_dim(dim: ir.Dim, index: ir.SliceKind) -> ir.Dim:
     known = slice_bounds(index)
     if isinstance(dim, int) and known is not None:
         return len(range(dim)[known])
-    if isinstance(dim, ir.Sym) and bounds[2] in (None, 1):
+    if dim is not None and bounds[2] in (None, 1):
         exact = _cut(dim, lower, upper)
+        exact = _window(dim, lower, upper) if exact is None else exact
         if exact is not None:
             return exact
     return _named_slice(dim, index)
 
 
-def _cut(dim: ir.Sym, lower: ir.Kind, upper: ir.Kind) -> ir.Dim:
+def _cut(dim: int | ir.Sym, lower: ir.Kind, upper: ir.Kind) -> ir.Dim:
     """The length of `[a:b]` of an axis, where that can be said of every axis that long."""
+    if isinstance(dim, int):
+        return None
     start = 0 if type(lower) is ir.NoneKind else _bound(lower)
     stop = 0 if type(upper) is ir.NoneKind else _bound(upper)
     if isinstance(start, int) and isinstance(stop, int):
@@ -194,6 +197,24 @@ def _cut(dim: ir.Sym, lower: ir.Kind, upper: ir.Kind) -> ir.Dim:
         if length.offset >= -2:
             return _moved(dim, min(length.offset - dim.offset, 0) - start)
     return None
+
+
+def _window(dim: ir.Dim, lower: ir.Kind, upper: ir.Kind) -> int | None:
+    """The length of `x[i - a : i + b]`, where the counter of the loop keeps that inside of `x`."""
+    start, stop = size_dim(lower), size_dim(upper)
+    if not isinstance(start, ir.Sym) or not isinstance(stop, ir.Sym) or start.name != stop.name:
+        return None
+    if start.below is None or start.below != stop.below or start.least + start.offset < 0:
+        return None
+    inside = _is_within(start.below, stop.offset - 1, dim)
+    return stop.offset - start.offset if inside and stop.offset >= start.offset else None
+
+
+def _is_within(length: ir.Dim, more: int, other: ir.Dim) -> bool:
+    """Whether a length, where it is not zero, and `more` are together at most another length."""
+    if isinstance(length, ir.Sym) and isinstance(other, ir.Sym):
+        return length.name == other.name != "?" and length.offset + more <= other.offset
+    return isinstance(length, int) and isinstance(other, int) and length + more <= other
 
 
 def _cut_by_numbers(dim: ir.Sym, start: int, stop: int, from_end: bool) -> ir.Dim:

@@ -390,7 +390,7 @@ class _Inference:
         held = ir.sure(self.heap.resolve(items))
         kind = call_kind(operator.getitem, (held, ir.Scalar("int64")), (), self.device)
         if type(held) is ir.Range:
-            kind = self.labels.named(ir.Scalar("int64"), self.labels.label(stmt.target.id, stmt))
+            kind = self.labels.counter(held, self.labels.label(stmt.target.id, stmt))
         self.bind(stmt.target.id, self.heap.intern(kind, f"{stmt.target.id}[]"), env)
 
 

@@ -70,6 +70,11 @@ def _join_scalars(a: ir.Scalar, b: ir.Scalar) -> ir.Scalar:
     )
 
 
+def _join_ranges(a: ir.Range, b: ir.Range) -> ir.Range:
+    first = a.first if a.first == b.first else None
+    return ir.Range(ir.join_dim(a.length, b.length), first, ir.join_dim(a.stop, b.stop))
+
+
 def _join_arrays(a: ir.Scalar | ir.Array, b: ir.Scalar | ir.Array) -> ir.Array:
     maybe = any(type(k) is ir.Scalar or k.maybe_scalar for k in (a, b))
     x, y = getattr(a, "dims", None), getattr(b, "dims", None)
@@ -124,7 +129,7 @@ _JOINS: dict[type, Function[[Any, Any], ir.Kind]] = {
     ir.Scalar: _join_scalars,
     ir.Array: _join_arrays,
     ir.Tuple: _join_tuples,
-    ir.Range: lambda a, b: ir.Range(ir.join_dim(a.length, b.length)),
+    ir.Range: _join_ranges,
     ir.SliceKind: _join_slices,
     ir.Text: lambda a, b: ir.Text(),
     ir.List: _join_lists,

@@ -58,6 +58,16 @@ class Labels:
             return ir.Scalar(kind.dtype, kind.python, None, self._length(kind.size_of, label))
         return kind
 
+    def counter(self, items: ir.Range, label: str) -> ir.Kind:
+        """The kind of an item of a range."""
+        kind = self.named(ir.Scalar("int64"), label)
+        first, below = items.first, items.stop
+        if first is None or first < 0 or below is None or below == ir.BIG:
+            return kind
+        assert type(kind) is ir.Scalar and isinstance(kind.size_of, ir.Sym)
+        size = ir.Sym(kind.size_of.name, 0, first > 1, first, below)
+        return replace(kind, size_of=size)
+
     def _length(self, dim: ir.Dim, label: str) -> ir.Dim:
         if dim is not None and dim != ir.BIG:
             return dim

@@ -60,6 +60,8 @@ class Algebra:
         if op not in shapes.BINARY:
             given = self.kinds, self.available, self.steady, self.is_loose, self.near
             other: ir.Rhs | None = shapes.from_another(call, *given)
+            if other is None and op is Op.SHAPE:
+                other = self.shape(call.args[0])
             if other is None and op is Op.NP_SUM and is_linear(call):
                 other = self.total(call) or self.linear(target, call)
                 other = other or self.summed(target, call) or self.inner(call)
@@ -75,6 +77,19 @@ class Algebra:
         if new is not None and new != call:
             return new
         return shapes.plain(call, self.kinds, self.available) or self.gathered(target, call)
+
+    def shape(self, atom: ir.Atom) -> ir.Rhs | None:
+        """The shape of what is computed for nothing else, by those of its operands."""
+        value = self.available.value(atom)
+        if not self.signs.is_read_once(atom) or not is_op(value, *shapes.BINARY):
+            return None
+        arrays = [a for a in value.args if is_array(self.kind(a))]
+        if not all(is_array(k) or type(k) is ir.Scalar for k in map(self.kind, value.args)):
+            return None
+        asked = [ir.Call(ir.Attr("shape"), (a,)) for a in arrays]
+        if len(set(asked)) == 1:
+            return asked[0]
+        return ir.Call(np.broadcast_shapes, tuple(map(self.signs.computed, asked)))
 
     def gathered(self, target: str, call: ir.Call) -> ir.Rhs | None:
         """A product with its numbers in front."""
@@ -372,6 +387,17 @@ class Algebra:
             return None
         return items[i.value] if -len(items) <= i.value < len(items) else None
 
+    def reshaped(self, target: str, x: ir.Atom, *shape: ir.Atom) -> ir.Rhs | None:
+        """`np.reshape(-x, shape)`: the sign of what has come out of it is turned."""
+        inner = self.signs.negated(x) if self.is_real(x) else None
+        if inner is None or not is_array(self.kinds.get(target)):
+            return None
+        call = ir.Call(np.reshape, (inner, *shape), text="np.reshape")
+        plain = shapes.plain(call, self.kinds, self.available)
+        if type(plain) is not ir.Call:
+            return None
+        return ir.Call(operator.neg, (self.signs.named(plain, self.kinds[target]),))
+
     def zeros(self, target: str, like: ir.Atom) -> ir.Rhs | None:
         """`zero_tree(xs)` of a list that is empty, or of a few numbers."""
         if type(like) is ir.Name and like.id in self.emptied():
@@ -391,6 +417,8 @@ class Algebra:
             if inner is not None and self.is_inexact_item(stmt):
                 return replace(stmt, op="-" if stmt.op == "+" else "+", value=inner)
         value = self.unspread(stmt.value, stmt.base)
+        if value is stmt.value:
+            value = self.unspread_factor(value, stmt.base)
         if stmt.index is None:
             value = self.of_fewer_axes(value, self.kind(stmt.base))
         return ir.rebuilt(stmt, value=value)
@@ -412,6 +440,16 @@ class Algebra:
             return value
         small = shapes.spread(value, self.kind(into), self.kinds, self.available)
         return value if small is None else small
+
+    def unspread_factor(self, value: ir.Atom, into: ir.Name) -> ir.Atom:
+        """`v * y` for `np.broadcast_to(v, shape) * y`, which is computed to be stored."""
+        call = self.available.value(value)
+        if not is_op(call, Op.MUL, Op.DIV) or not self.signs.is_read_once(value):
+            return value
+        args = tuple(self.unspread(a, into) for a in call.args)
+        if args == call.args or not any(is_array(self.kind(a)) for a in args):
+            return value
+        return self.signs.computed(replace(call, args=args))
 
     def of_fewer_axes(self, value: ir.Atom, whole: ir.Kind) -> ir.Atom:
         """What an array is added to, without leading axes of length one."""
@@ -451,6 +489,7 @@ _RULES: Mapping[Op | None, Callable[..., ir.Rhs | None]] = {
     Op.MATMUL: Algebra.matmul,
     Op.GETITEM: Algebra.item,
     Op.COPY: Algebra.copy,
+    Op.RESHAPE: Algebra.reshaped,
     Op.T: Algebra.transposed,
     Op.TUPLE: Algebra.tuple,
     Op.ZERO_TREE: Algebra.zeros,

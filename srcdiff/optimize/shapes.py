@@ -96,16 +96,33 @@ def _summed(x: ir.Atom, shape: ir.Atom, kinds: ir.Kinds, available: Available) -
 
 
 def _without_spreading(call: ir.Call, kinds: ir.Kinds, available: Available) -> ir.Rhs | None:
-    """`np.broadcast_to(d, shape) * y` where `y` has that shape."""
+    """`np.broadcast_to(d, shape) * y` where `y` has that shape, or `d * y` has it."""
     pair = [(a, atom_kind(a, kinds)) for a in call.args]
     if all(type(kind) is ir.Scalar for _, kind in pair):
         return None
     for k, ((atom, kind), (other, beside)) in enumerate((pair, pair[::-1])):
-        whole = type(beside) is ir.Array and beside.dims and ir.same_shape(kind, beside)
-        small = spread(atom, beside, kinds, available) if whole else None
-        if small is not None:
+        small = spread(atom, beside, kinds, available) if type(beside) is ir.Array else None
+        if small is None:
+            continue
+        if _has_shape_of(atom, other, available) or _makes(kind, atom_kind(small, kinds), beside):
             return replace(call, args=(other, small) if k else (small, other))
     return None
+
+
+def _has_shape_of(atom: ir.Atom, other: ir.Atom, available: Available) -> bool:
+    """Whether the atom is something that is broadcast to the shape of another one."""
+    value = available.value(atom)
+    asked = available.value(value.args[1]) if type(value) is ir.Call else None
+    return is_op(asked, Op.SHAPE) and asked.args == (other,)
+
+
+def _makes(whole: ir.Kind, *operands: ir.Kind) -> bool:
+    """Whether these operands broadcast to a shape."""
+    dims, shapes = ir.dims_of(whole), list(map(ir.dims_of, operands))
+    if dims is None or None in shapes:
+        return False
+    made = ir.broadcast_dims([s for s in shapes if s is not None])
+    return len(made) == len(dims) and all(map(ir.same_dim, made, dims))
 
 
 def _without_leading_axes(call: ir.Call, kinds: ir.Kinds, available: Available) -> ir.Rhs | None:

@@ -12,6 +12,5 @@ def soft_kmeans_grad(centres, points, grad_outputs=1.0):
     d_w = d_t_2 * d - d_t_2 * (np.sum(w * d) / t_1)
     d_d = d_t_2 * w
     d_d -= d_w * w
-    d_t_3 = -2.0 * np.sum(np.expand_dims(d_d, 2) * t, axis=0, keepdims=True)
-    d_centres = np.reshape(d_t_3, centres.shape)
+    d_centres = -2.0 * np.sum(np.expand_dims(d_d, 2) * t, axis=0)
     return d_centres

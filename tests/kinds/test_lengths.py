@@ -102,3 +102,49 @@ def test_a_slice_of_a_product_is_no_product_with_a_slice():
     whole = dims("np.outer(v, v).ravel()[::2]", **arrays)
     part = dims("np.outer(v, v[::2]).ravel()", **arrays)
     assert whole != part
+
+
+def length_in_loop(items, part):
+    """The length of a part of `v`, which has at least 4 items, in a loop that counts with `i`."""
+    text = f"def f(v, n):\n    for i in {items}:\n        y = {part}\n    return y\n"
+    function = prepare(lower(parse(define(text, "f", {"np": np}))))
+    kinds = infer(function, {"v": kind_of(np.ones(6), "v"), "n": kind_of(6, "n")})
+    return kinds["y"].dims[0]
+
+
+@pytest.mark.parametrize(
+    ("items", "part", "length"),
+    [
+        ("range(len(v) - 2)", "v[i:i + 3]", 3),
+        ("range(1, v.shape[0] - 1)", "v[i - 1:i + 2]", 3),
+        ("range(2, len(v))", "v[i - 2:i + 1]", 3),
+        ("range(len(v))", "v[2:][i:i + 1]", None),
+        ("range(len(v) - 2)", "v[2:][i:i + 1]", 1),
+        ("range(3)", "np.ones(5)[i:i + 3]", 3),
+        ("range(3)", "np.ones(5)[i:i + 4]", None),
+        ("range(len(v) - 1)", "v[i:i + 3]", None),
+        ("range(v.shape[0] - 1)", "v[i - 1:i + 1]", None),
+        ("range(-1, len(v) - 1)", "v[i:i + 1]", None),
+        ("range(0, len(v), 2)", "v[i:i + 1]", None),
+        ("range(n)", "v[i:i + 1]", None),
+        ("range(n)", "np.ones(n)[i:i + 1]", 1),
+    ],
+)
+def test_a_window_at_a_counter_has_a_length_where_it_stays_inside(items, part, length):
+    found = length_in_loop(items, part)
+    assert found == length if length is not None else not isinstance(found, int)
+
+
+def test_a_counter_that_has_been_changed_keeps_no_window_inside():
+    text = """
+def f(v):
+    for i in range(len(v) - 1):
+        i = i + 1
+        y = v[i:i + 1]
+        i = i + 1
+        z = v[i:i + 1]
+    return y, z
+"""
+    function = prepare(lower(parse(define(text, "f", {"np": np}))))
+    kinds = infer(function, {"v": kind_of(np.ones(6), "v")})
+    assert kinds["y"].dims == (1,) and kinds["z"].dims != (1,)

@@ -53,28 +53,26 @@ def soft_kmeans_grad_loop_1(d, w, d_d, d_t, t):
 @numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def soft_kmeans_grad_loop_2(d_d, t_1, t):
     n = d_d.shape[0]
-    m = t.shape[1]
-    p = t.shape[2]
+    m = t.shape[0]
+    p = t.shape[1]
     for i in range(n):
         for j in range(m):
             t_2 = d_d[i, j]
             t_1_row = t_1[i, j]
-            t_row = t[0, j]
+            t_row = t[j]
             for k in range(p):
                 t_row[k] += t_2 * t_1_row[k]
 
 
 @numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def soft_kmeans_grad_loop_3(t, d_t):
-    n = d_t.shape[0]
-    m = d_t.shape[1]
-    p = d_t.shape[2]
+def soft_kmeans_grad_loop_3(t, d_centres):
+    n = d_centres.shape[0]
+    m = d_centres.shape[1]
     for i in range(n):
+        t_row = t[i]
+        d_centres_row = d_centres[i]
         for j in range(m):
-            t_row = t[i, j]
-            d_t_row = d_t[i, j]
-            for k in range(p):
-                d_t_row[k] = -2.0 * t_row[k]
+            d_centres_row[j] = -2.0 * t_row[j]
 
 
 @numba.njit(boundscheck=True)
@@ -94,9 +92,8 @@ def soft_kmeans_grad(centres, points, grad_outputs=1.0):
     d_d = empty(d.shape)
     soft_kmeans_grad_loop_1(d, w, d_d, d_t_3, t_1)
     check_shapes((t.shape[0], t.shape[1]), d_d.shape)
-    t_2 = zeros((1, t.shape[1], t.shape[2]))
+    t_2 = zeros((t.shape[1], t.shape[2]))
     soft_kmeans_grad_loop_2(d_d, t, t_2)
-    d_t_4 = empty(t_2.shape)
-    soft_kmeans_grad_loop_3(t_2, d_t_4)
-    d_centres = d_t_4[0, :, :]
+    d_centres = empty(t_2.shape)
+    soft_kmeans_grad_loop_3(t_2, d_centres)
     return d_centres
