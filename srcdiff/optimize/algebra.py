@@ -65,6 +65,7 @@ class Algebra:
             if other is None and op is Op.NP_SUM and is_linear(call):
                 other = self.total(call) or self.linear(target, call)
                 other = other or self.summed(target, call) or self.inner(call)
+                other = other or self.contracted(call)
             if other is not None:
                 return other
         if call.kwargs:
@@ -126,6 +127,38 @@ class Algebra:
         if not shapes.are_alike(one, two, dtype=True) or ir.rank_of(one) != 1:
             return None
         return ir.Call(operator.matmul, value.args) if ir.is_float(one) else None
+
+    def contracted(self, call: ir.Call) -> ir.Rhs | None:
+        """`np.sum(x[:, :, None] * y[:, None, :], axis=0)` with an adjoint as `x.T @ y`."""
+        value, axis = self.available.value(call.args[0]), _only_axis(call)
+        if self.products is None or self.products.adjoints.isdisjoint(ir.names(call)):
+            return None
+        if axis is None or not is_op(value, Op.MUL) or not self.signs.is_read_once(call.args[0]):
+            return None
+        (x, a), (y, b) = map(self.with_axis, value.args)
+        one, two = map(self.kind, value.args)
+        along = axis % 3
+        if {a, b, along} != {0, 1, 2} or not ir.is_float(one) or not shapes.same_dtype(one, two):
+            return None
+        if not _are_as_long(one, two, along - 3):
+            return None
+        (k, left), (m, right) = sorted([(b, x), (a, y)])  # each by its axis that stays
+        left, right = left if k < along else self.flipped(left), right
+        return ir.Call(operator.matmul, (left, right if along < m else self.flipped(right)))
+
+    def with_axis(self, atom: ir.Atom) -> tuple[ir.Atom, int]:
+        """A matrix that gets another axis of length one, and its place; -1 of anything else."""
+        value = self.available.value(atom)
+        if self.rank(atom) == 2:
+            return atom, 0
+        if type(value) is not ir.Call or len(value.args) != 2 or self.rank(value.args[0]) != 2:
+            return atom, -1
+        matrix, place = value.args
+        if is_op(value, Op.EXPAND_DIMS):
+            return matrix, place.value % 3 if type(place) is ir.Const else -1
+        items = place.items if is_op(value, Op.GETITEM) and type(place) is ir.Tup else ()
+        new = [k for k, item in enumerate(items) if item == ir.NONE]
+        return matrix, new[0] if new and len(items) == 3 and items.count(_ALL) == 2 else -1
 
     # --- products with one number everywhere ---
 
@@ -456,6 +489,19 @@ class Algebra:
         rank = ir.rank_of(whole) if is_array(whole) else None
         small = shapes.without_axes(value, rank, self.kinds, self.available)
         return value if small is None else small
+
+
+def _only_axis(call: ir.Call) -> int | None:
+    """The axis that a sum goes along, where it is told nothing else."""
+    axis = dict(call.kwargs).get("axis")
+    alone = len(call.kwargs) == len(call.args) == 1 and type(axis) is ir.Const
+    return axis.value if alone and type(axis.value) is int else None  # type: ignore[union-attr]
+
+
+def _are_as_long(one: ir.Kind, two: ir.Kind, axis: int) -> bool:
+    """Whether arrays, which broadcast, are equally long along an axis."""
+    x, y = ((ir.dims_of(kind) or ())[axis] for kind in (one, two))
+    return ir.same_dim(x, y) or (ir.is_big(x) and ir.is_big(y))
 
 
 def _is_number(atom: ir.Atom, value: float) -> bool:

@@ -18,6 +18,18 @@ def scores_by_broadcasting(x, w):
     return np.sum(np.tanh((x[:, None, :] * w).sum(-1)))
 
 
+def mixed(r, x):
+    return np.sum(np.tanh(np.sum(r[:, :, None] * x[:, None, :], axis=0)))
+
+
+def over_leading_axes(x, w):
+    return np.sum(np.tanh(np.sum(np.expand_dims(x, 0) * np.expand_dims(w, 1), axis=2)))
+
+
+def one_row_for_all(x, w):
+    return np.sum(np.tanh(np.sum(x[:, :, None] * w[None, :, :], axis=1)))
+
+
 def kernel_of_distances(x, y):
     return np.sum(np.exp(-np.sum((x[:, None] - y[None]) ** 2, axis=-1)))
 
@@ -35,7 +47,8 @@ def parts_of_any_length(x, y):
 
 
 CASES = [
-    (products_by_broadcasting, (P, W)), (scores_by_broadcasting, (P, Q)),
+    (products_by_broadcasting, (P, W)), (scores_by_broadcasting, (P, Q)), (mixed, (P, P[:, :2])),
+    (over_leading_axes, (P, Q)), (one_row_for_all, (P, W[:1])), (one_row_for_all, (P[:, :1], W)),
     (kernel_of_distances, (P, Q)), (windows, (P, W)), (parts_of_any_length, (P, 2.0 * P)),
 ]  # fmt: skip
 
@@ -49,11 +62,22 @@ def test_the_gradients_are_right(f, args):
     check_gradient(f, args, (0, 1))
 
 
-def test_what_broadcasts_to_the_shape_of_a_product_is_not_spread_out():
+def test_a_sum_of_products_of_two_matrices_is_their_product():
     found = text(products_by_broadcasting, (P, W))
-    assert "d_w = np.sum(t_3 * t, axis=0)\n    d_x = np.sum(t_3 * t_1, axis=2)" in found
+    assert "    d_w = x.T @ d_t_1\n    d_x = d_t_1 @ w.T\n" in found
     found = text(scores_by_broadcasting, (P, Q))
-    assert "d_w = np.sum(t_2 * t, axis=0)\n    d_x = np.sum(t_2 * w, axis=1)" in found
+    assert "    d_w = d_t_1.T @ x\n    d_x = d_t_1 @ w\n" in found
+    found = text(over_leading_axes, (P, Q))
+    assert "    d_w = d_t_1 @ x\n    d_x = d_t_1.T @ w\n" in found
+
+
+def test_a_row_that_is_spread_out_is_no_factor_of_a_product_of_matrices():
+    assert "@" not in text(one_row_for_all, (P, W[:1]))
+    assert "@" not in text(one_row_for_all, (P[:, :1], W))
+
+
+def test_what_broadcasts_to_the_shape_of_a_product_is_not_spread_out():
+    assert "np.broadcast_to" not in text(mixed, (P, P[:, :2]))
 
 
 def test_the_sign_of_what_has_been_summed_is_turned():
