@@ -161,3 +161,31 @@ def first_arguments_by_name(x):
 
 
 sample(first_arguments_by_name, lambda r: (r.standard_normal(6),))
+
+
+def products_by_broadcasting(x, w, resp):
+    scores = np.sum(x[:, None, :] * w, axis=-1)
+    means = np.sum(resp[:, :, None] * x[:, None, :], axis=0)
+    return np.sum(np.tanh(scores)) + np.sum(np.sin(means) * w)
+
+
+sample(
+    products_by_broadcasting,
+    lambda r: (r.standard_normal((4, 3)), r.standard_normal((2, 3)), r.random((4, 2))),
+    ("x", "w", "resp"), order2=True,
+)  # fmt: skip
+
+
+def windows_at_counters(x, w):
+    n, m = x.shape
+    edges = np.zeros((n - 2, m - 2))
+    for i in range(n - 2):
+        for j in range(1, m - 1):
+            edges[i, j - 1] = np.sum(x[i : i + 3, j - 1 : j + 2] * w)
+    return np.sum(np.tanh(edges))
+
+
+sample(
+    windows_at_counters, lambda r: (r.standard_normal((5, 6)), r.standard_normal((3, 3))),
+    ("x", "w"), order2=True,
+)  # fmt: skip
