@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from dataclasses import field
 from typing import Any, Union
 
+import numpy as np
+
 from srcdiff import ir
 from srcdiff.analysis.activity import Edges, reachable
 from srcdiff.ir.frozen import frozen, replace, state
@@ -126,6 +128,9 @@ CHAIN: Mapping[Op, Callable[..., Any]] = {
 }
 """What a chain is made of, and how it is written."""
 
+_WRITTEN: Mapping[Op, Callable[..., Any]] = {**CHAIN, Op.EXPAND_DIMS: np.expand_dims}
+"""Also what may stand around factors of a chain."""
+
 
 def derived(function: ir.Function, seeds: Iterable[str]) -> frozenset[str]:
     """The names of what is computed from some parameters: from cotangents, the adjoints."""
@@ -196,7 +201,9 @@ class Products:
         if not once:
             return atom
         call = self.available.value(atom)
-        if not is_op(call, *CHAIN) or call.kwargs or not depth:
+        if not is_op(call, *CHAIN, Op.EXPAND_DIMS) or call.kwargs or not depth:
+            return atom
+        if is_op(call, Op.EXPAND_DIMS) and not self.gets_axis(call):
             return atom
         return self.tree(call, depth - 1) if self.signs.is_real(atom) else atom
 
@@ -205,6 +212,11 @@ class Products:
         op = which_op(call)
         assert op is not None
         return Tree(op, tuple(self.opened(a, depth) for a in call.args))
+
+    def gets_axis(self, call: ir.Call) -> bool:
+        """Whether what gets another axis, at a known place, has some."""
+        rank = ir.rank_of(atom_kind(call.args[0], self.kinds))
+        return bool(rank) and list(map(type, call.args[1:])) == [ir.Const]
 
     def is_uniform(self, chain: Expr) -> bool:
         """Whether all factors are real floats of one dtype, numbers of Python aside."""
@@ -220,7 +232,7 @@ class Products:
     def is_number(self, expr: Expr) -> bool:
         """Whether an expression surely has no axes."""
         if isinstance(expr, Tree):
-            return all(map(self.is_number, expr.args))
+            return expr.op is not Op.EXPAND_DIMS and all(map(self.is_number, expr.args))
         kind = atom_kind(expr, self.kinds)
         # On a device an operation on a number takes as long as one on an array, but on the host.
         return _is_pythons(kind) or (not self.signs.device and ir.dims_of(kind) == ())
@@ -253,7 +265,7 @@ class Products:
 
     def placed(self, op: Tree) -> ir.Call:
         """The call of an operation, whose operands get names."""
-        return ir.Call(CHAIN[op.op], tuple(map(self.atom, op.args)))
+        return ir.Call(_WRITTEN[op.op], tuple(map(self.atom, op.args)))
 
     def atom(self, expr: Expr) -> ir.Atom:
         """An expression as an operand."""
@@ -286,6 +298,9 @@ class _Factors:
             return self.taken(expr.args[0])
         if expr.op is Op.DIV:
             return self.divided(*expr.args)
+        if expr.op is Op.EXPAND_DIMS:
+            inner = self.taken(expr.args[0])
+            return None if inner is None else replace(expr, args=(inner, *expr.args[1:]))
         left, right = map(self.taken, expr.args)
         if left is None or right is None:
             return right if left is None else left
@@ -403,7 +418,7 @@ def _ops(expr: Expr) -> Iterator[Tree]:
 def _atoms(expr: Expr) -> Iterator[ir.Atom]:
     """The operands of an expression."""
     if isinstance(expr, Tree):
-        for inner in expr.args:
+        for inner in expr.args[:1] if expr.op is Op.EXPAND_DIMS else expr.args:
             yield from _atoms(inner)
     else:
         yield expr

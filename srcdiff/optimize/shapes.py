@@ -20,9 +20,11 @@ COPIES = (Op.COPY, Op.COPY_METHOD, Op.ARRAY)
 
 def plain(call: ir.Call, kinds: ir.Kinds, available: Available) -> ir.Rhs | None:
     """The plainer form of a call, None if there is none."""
+    op = which_op(call)
+    if op is Op.WHERE and len(call.args) == 3:
+        return _without_spreading(call, kinds, available)
     if len(call.args) != 2:
         return None
-    op = which_op(call)
     if op is Op.UNBROADCAST:
         return _unbroadcast(call.args[0], call.args[1], kinds)
     if op in BINARY:
@@ -97,15 +99,19 @@ def _summed(x: ir.Atom, shape: ir.Atom, kinds: ir.Kinds, available: Available) -
 
 def _without_spreading(call: ir.Call, kinds: ir.Kinds, available: Available) -> ir.Rhs | None:
     """`np.broadcast_to(d, shape) * y` where `y` has that shape, or `d * y` has it."""
-    pair = [(a, atom_kind(a, kinds)) for a in call.args]
-    if all(type(kind) is ir.Scalar for _, kind in pair):
+    known = [atom_kind(a, kinds) for a in call.args]
+    if all(type(kind) is ir.Scalar for kind in known):
         return None
-    for k, ((atom, kind), (other, beside)) in enumerate((pair, pair[::-1])):
-        small = spread(atom, beside, kinds, available) if type(beside) is ir.Array else None
+    for k, atom in enumerate(call.args):
+        rest = (*call.args[:k], *call.args[k + 1 :])
+        beside = [*known[:k], *known[k + 1 :]]
+        array = next((b for b in beside[::-1] if type(b) is ir.Array), None)
+        small = None if array is None else spread(atom, array, kinds, available)
         if small is None:
             continue
-        if _has_shape_of(atom, other, available) or _makes(kind, atom_kind(small, kinds), beside):
-            return replace(call, args=(other, small) if k else (small, other))
+        alike = any(_has_shape_of(atom, other, available) for other in rest)
+        if alike or _makes(known[k], atom_kind(small, kinds), *beside):
+            return replace(call, args=(*call.args[:k], small, *call.args[k + 1 :]))
     return None
 
 

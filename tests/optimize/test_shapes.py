@@ -34,6 +34,14 @@ def kernel_of_distances(x, y):
     return np.sum(np.exp(-np.sum((x[:, None] - y[None]) ** 2, axis=-1)))
 
 
+def gaussian_kernel(x, y):
+    return np.sum(np.log1p(np.exp(-0.5 * np.sum((x[:, None] - y) ** 2, axis=-1))))
+
+
+def clipped(x, y):
+    return np.mean(np.where(np.abs(x) < 0.5, x**2, np.abs(x) - 0.25)) + np.sum(y)
+
+
 def windows(x, w):
     total = 0.0
     for i in range(len(x) - 1):
@@ -49,7 +57,8 @@ def parts_of_any_length(x, y):
 CASES = [
     (products_by_broadcasting, (P, W)), (scores_by_broadcasting, (P, Q)), (mixed, (P, P[:, :2])),
     (over_leading_axes, (P, Q)), (one_row_for_all, (P, W[:1])), (one_row_for_all, (P[:, :1], W)),
-    (kernel_of_distances, (P, Q)), (windows, (P, W)), (parts_of_any_length, (P, 2.0 * P)),
+    (kernel_of_distances, (P, Q)), (gaussian_kernel, (P, Q)), (clipped, (P, Q)),
+    (windows, (P, W)), (parts_of_any_length, (P, 2.0 * P)),
 ]  # fmt: skip
 
 
@@ -78,10 +87,16 @@ def test_a_row_that_is_spread_out_is_no_factor_of_a_product_of_matrices():
 
 def test_what_broadcasts_to_the_shape_of_a_product_is_not_spread_out():
     assert "np.broadcast_to" not in text(mixed, (P, P[:, :2]))
+    assert "np.where(t, t_1, 0.0)" in text(clipped, (P, Q))
 
 
 def test_the_sign_of_what_has_been_summed_is_turned():
     assert "d_y = -np.sum(d_t_2, axis=0)\n" in text(kernel_of_distances, (P, Q))
+
+
+def test_numbers_meet_around_a_new_axis():
+    found = text(gaussian_kernel, (P, Q))
+    assert "d_t_2 = t * np.expand_dims(-grad_outputs / (1.0 + t_1) * t_1, -1)\n" in found
 
 
 def test_a_factor_is_spread_out_by_what_it_is_added_to():
