@@ -141,6 +141,19 @@ def _repeated(args: Args, kwargs: Keywords, rank: int) -> Lengths:
     return {**dict(enumerate(dims)), axis % rank: product([dims[axis], length])}
 
 
+def _differences(args: Args, kwargs: Keywords, rank: int) -> Lengths:
+    """Of `diff`, where nothing is put before or behind."""
+    times = _option(args, kwargs, 1, "n", 1)
+    axis, dims = _option(args, kwargs, 2, "axis", -1), ir.dims_of(args[0]) if args else None
+    more = len(args) > 3 or not kwargs.keys().isdisjoint(("prepend", "append"))
+    if more or dims is None or times is None or axis is None or not -rank <= axis < rank:
+        return {}
+    length = dims[axis]
+    if isinstance(length, ir.Sym):
+        return {axis % rank: None if length == ir.BIG else length.moved(-times)}
+    return {axis % rank: None if length is None else max(length - times, 0)}
+
+
 _LENGTHS: dict[Any, Function[[Args, Keywords, int], Lengths]] = {
     np.concatenate: lambda args, kwargs, rank: _total(
         _items(args), _option(args, kwargs, 1, "axis", 0), rank
@@ -150,6 +163,7 @@ _LENGTHS: dict[Any, Function[[Args, Keywords, int], Lengths]] = {
     np.vstack: lambda args, kwargs, rank: _total([_row(k) for k in _items(args)], 0, rank),
     np.stack: _stacked,
     np.repeat: _repeated,
+    np.diff: _differences,
     **dict.fromkeys(
         (
             np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.bincount, np.compress,

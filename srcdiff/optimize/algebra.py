@@ -165,10 +165,14 @@ class Algebra:
     def everywhere(self, atom: ir.Atom) -> tuple[ir.Atom, ir.Atom] | None:
         """The number, and the shape, of an array that has one number everywhere."""
         value = self.available.value(atom)
-        if not is_op(value, Op.BROADCAST_TO) or value.kwargs or len(value.args) != 2:
+        if not is_op(value, Op.BROADCAST_TO, Op.EXPAND_DIMS) or len(value.args) != 2:
             return None
         number, shape = value.args
-        return (number, shape) if type(self.kind(number)) is ir.Scalar else None
+        if value.kwargs or type(self.kind(number)) is not ir.Scalar:
+            return None
+        if is_op(value, Op.BROADCAST_TO):
+            return number, shape
+        return (number, ir.Tup((ir.Const(1),))) if type(shape) is ir.Const else None
 
     def scaled(self, target: str, fn: Any, *args: ir.Atom) -> ir.Rhs | None:
         """A multiple of what has one number everywhere, in memory of its own where it needs it."""
@@ -340,8 +344,19 @@ class Algebra:
         for number, other in ((a, b), (b, a)):
             if type(number) is ir.Const and _is_number(number, -1.0) and self.is_real(other):
                 return ir.Call(operator.neg, (other,))
-        found = self.outer(a, b) or self._signs(operator.mul, a, b) or self._twice(a, b)
+        found = self.ones(target, a, b) or self.outer(a, b)
+        found = found or self._signs(operator.mul, a, b) or self._twice(a, b)
         return found or self.scaled(target, operator.mul, a, b)
+
+    def ones(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """`x * np.ones_like(y)[1:]`, where `x` has the shape and dtype of that."""
+        for one, other in ((a, b), (b, a)):
+            value = self.available.value(one)
+            whole = self.available.value(value.args[0]) if is_op(value, Op.GETITEM) else value
+            alike = is_op(whole, Op.ONES_LIKE) and len(whole.args) == 1 and not whole.kwargs
+            if alike and shapes.are_alike(self.kind(other), self.kinds.get(target), dtype=True):
+                return self.itself(target, other) or ir.Call(np.copy, (other,))
+        return None
 
     def div(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
         """Quotients of negated operands."""

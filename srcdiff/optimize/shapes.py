@@ -110,7 +110,7 @@ def _without_spreading(call: ir.Call, kinds: ir.Kinds, available: Available) -> 
         if small is None:
             continue
         alike = any(_has_shape_of(atom, other, available) for other in rest)
-        if alike or _makes(known[k], atom_kind(small, kinds), *beside):
+        if alike or _alike([known[k], *beside], [atom_kind(small, kinds), *beside]):
             return replace(call, args=(*call.args[:k], small, *call.args[k + 1 :]))
     return None
 
@@ -122,13 +122,13 @@ def _has_shape_of(atom: ir.Atom, other: ir.Atom, available: Available) -> bool:
     return is_op(asked, Op.SHAPE) and asked.args == (other,)
 
 
-def _makes(whole: ir.Kind, *operands: ir.Kind) -> bool:
-    """Whether these operands broadcast to a shape."""
-    dims, shapes = ir.dims_of(whole), list(map(ir.dims_of, operands))
-    if dims is None or None in shapes:
+def _alike(*operands: list[ir.Kind]) -> bool:
+    """Whether some operands broadcast to the shape that some others broadcast to."""
+    shapes = [[ir.dims_of(kind) for kind in each] for each in operands]
+    if any(None in each for each in shapes):
         return False
-    made = ir.broadcast_dims([s for s in shapes if s is not None])
-    return len(made) == len(dims) and all(map(ir.same_dim, made, dims))
+    one, two = (ir.broadcast_dims([s for s in each if s is not None]) for each in shapes)
+    return len(one) == len(two) and all(map(ir.same_dim, one, two))
 
 
 def _without_leading_axes(call: ir.Call, kinds: ir.Kinds, available: Available) -> ir.Rhs | None:
@@ -148,9 +148,13 @@ def without_axes(
     value, own = available.value(atom), ir.rank_of(atom_kind(atom, kinds))
     if not is_op(value, Op.EXPAND_DIMS) or len(value.args) != 2 or None in (rank, own):
         return None
+    if own > rank:  # type: ignore[operator]
+        return None
+    if type(atom_kind(value.args[0], kinds)) is ir.Scalar:
+        return value.args[0]
     items = value.args[1].items if type(value.args[1]) is ir.Tup else value.args[1:]
     leading = items == tuple(ir.Const(k) for k in range(len(items)))
-    return value.args[0] if leading and len(items) < own <= rank else None  # type: ignore[operator]
+    return value.args[0] if leading and len(items) < own else None  # type: ignore[operator]
 
 
 def spread(atom: ir.Atom, beside: ir.Kind, kinds: ir.Kinds, available: Available) -> ir.Atom | None:

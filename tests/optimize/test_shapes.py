@@ -42,6 +42,10 @@ def clipped(x, y):
     return np.mean(np.where(np.abs(x) < 0.5, x**2, np.abs(x) - 0.25)) + np.sum(y)
 
 
+def area(x, y):
+    return np.trapezoid(x[0] ** 2, y[0]) + np.trapezoid(x[1])
+
+
 def windows(x, w):
     total = 0.0
     for i in range(len(x) - 1):
@@ -57,7 +61,7 @@ def parts_of_any_length(x, y):
 CASES = [
     (products_by_broadcasting, (P, W)), (scores_by_broadcasting, (P, Q)), (mixed, (P, P[:, :2])),
     (over_leading_axes, (P, Q)), (one_row_for_all, (P, W[:1])), (one_row_for_all, (P[:, :1], W)),
-    (kernel_of_distances, (P, Q)), (gaussian_kernel, (P, Q)), (clipped, (P, Q)),
+    (kernel_of_distances, (P, Q)), (gaussian_kernel, (P, Q)), (clipped, (P, Q)), (area, (P, Q)),
     (windows, (P, W)), (parts_of_any_length, (P, 2.0 * P)),
 ]  # fmt: skip
 
@@ -97,6 +101,10 @@ def test_the_sign_of_what_has_been_summed_is_turned():
 def test_numbers_meet_around_a_new_axis():
     found = text(gaussian_kernel, (P, Q))
     assert "d_t_2 = t * np.expand_dims(-grad_outputs / (1.0 + t_1) * t_1, -1)\n" in found
+
+
+def test_a_factor_of_ones_goes():
+    assert text(area, (P, Q)).count("np.ones_like") == 1
 
 
 def test_a_factor_is_spread_out_by_what_it_is_added_to():
