@@ -343,12 +343,21 @@ def added(a: ir.Scalar, b: ir.Scalar, sign: int) -> ir.Dim:
     """The length that a sum or difference of integers is, if it is the length of something."""
     x, y = size_dim(a), size_dim(b)
     if isinstance(x, ir.Sym) and b.value is not None:
-        return _moved(x, sign * b.value)
+        return _shifted(x, sign * b.value)
     if isinstance(y, ir.Sym) and a.value is not None and sign == 1:
-        return _moved(y, a.value)
+        return _shifted(y, a.value)
     if isinstance(x, ir.Sym) and isinstance(y, ir.Sym) and sign == -1 and ir.same_dim(x, y):
         return 0
     return None
+
+
+def _shifted(size: ir.Sym, count: int) -> ir.Dim:
+    """An integer with something added; one of which nothing is known may be less than zero."""
+    found = _moved(size, count)
+    unknown = not size.big and size.least + size.offset <= 0 and size.below is None
+    if not isinstance(found, ir.Sym) or count < 0 or not unknown:
+        return found
+    return ir.Sym(found.name, found.offset, False, min(found.least, -found.offset))
 
 
 def _moved(dim: ir.Sym, count: int) -> ir.Dim:

@@ -349,12 +349,19 @@ class Algebra:
         return found or self.scaled(target, operator.mul, a, b)
 
     def ones(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
-        """`x * np.ones_like(y)[1:]`, where `x` has the shape and dtype of that."""
+        """`x * np.ones_like(y)[1:]`, where `x` has the shape and dtype of that.
+
+        Arrays that may not fit together where `y` is computed are left to fail.
+        """
         for one, other in ((a, b), (b, a)):
             value = self.available.value(one)
             whole = self.available.value(value.args[0]) if is_op(value, Op.GETITEM) else value
-            alike = is_op(whole, Op.ONES_LIKE) and len(whole.args) == 1 and not whole.kwargs
-            if alike and shapes.are_alike(self.kind(other), self.kinds.get(target), dtype=True):
+            if not is_op(whole, Op.ONES_LIKE) or len(whole.args) != 1 or whole.kwargs:
+                continue
+            made = self.available.value(whole.args[0])
+            arrays = [n for n in ir.names(made or ()) if self.rank(ir.Name(n))]
+            alike = shapes.are_alike(self.kind(other), self.kinds.get(target), dtype=True)
+            if alike and len(arrays) < 2:
                 return self.itself(target, other) or ir.Call(np.copy, (other,))
         return None
 

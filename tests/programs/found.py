@@ -1395,3 +1395,14 @@ def stored_from_both_ends(x, y, m, s):
 
 
 sample(stored_from_both_ends, four, ("x", "y", "m"))
+
+
+def lengths_from_a_number_below_zero(t, x, n):
+    """The arrays have one element, which is stretched."""
+    w = np.zeros(n + 8)
+    w[0] = t
+    v = np.concatenate((np.zeros(n + 7), np.full(1, t * t)))
+    return np.sum(x * w) + np.sum(np.sin(x) * v)
+
+
+sample(lengths_from_a_number_below_zero, lambda r: (0.5, r.standard_normal(5), -7), ("t", "x"))
