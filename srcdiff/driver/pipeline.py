@@ -578,6 +578,7 @@ def pair_pass(state: State) -> State:
     parts_of = one, two
     one = polished(one, state.params, facts, state.seen)
     typed = by_rare(Typed(reused(one, state.params), state.params), "restored", state.fields)
+    residuals = _given_back(typed, residuals)
     typed = typed.by(legalized, state.params, state.request)
     typed = typed.by(repeated, state.params).by(name)
     forward = returned(typed.function, state.outside)
@@ -705,20 +706,20 @@ def _given_back(forward: Typed, residuals: ir.Kinds) -> dict[str, ir.Kind]:
 
 
 def _known_items(given: ir.Kind, kind: ir.Kind) -> ir.Kind | None:
-    """The kind of residuals, with the integers and the lengths of lists that are known by now."""
+    """The kind of residuals, with the integers and with what lists hold as far as it is known."""
     if type(given) is not ir.Tuple or type(kind) is not ir.Tuple:
         return None
     if given.items is None or kind.items is None or len(given.items) != len(kind.items):
         return None
-    more = map(_is_more, given.items)
+    more = map(_is_more, given.items, kind.items)
     return ir.Tuple(tuple(g if m else k for g, k, m in zip(given.items, kind.items, more)))
 
 
-def _is_more(kind: ir.Kind) -> bool:
-    """Whether an integer is known, or how much a list holds."""
-    if type(kind) is ir.Scalar:
-        return kind.dtype == "int64" and kind.value is not None
-    return type(kind) is ir.List and kind.items is not None
+def _is_more(given: ir.Kind, kind: ir.Kind) -> bool:
+    """Whether an integer is known, or how much a list holds, or what one of which nothing is."""
+    if type(given) is ir.Scalar:
+        return given.dtype == "int64" and given.value is not None
+    return type(given) is ir.List and (given.items is not None or kind == ir.UNKNOWN)
 
 
 def _residuals(backward: ir.Function, facts: Facts) -> dict[str, ir.Kind]:

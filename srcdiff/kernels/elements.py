@@ -163,9 +163,16 @@ def element_of(stmt: ir.Stmt, kinds: ir.Kinds, shapes: Shapes) -> Element | None
     arrays = {n for n in ir.names(stmt.rhs) if dims_in(kinds, n)}
     fits = stmt.rhs.role is ir.Role.FITTING
     if fits or len(arrays) == 1:  # the name may be another array elsewhere
-        own = [dims_in(kinds, n) or () for n in arrays]
-        dims = max(own, key=lambda d: (len(d), sum(length != 1 for length in d)))
+        dims = _longest([dims_in(kinds, n) or () for n in arrays])
     return Map(stmt, form, stmt.rhs.args, dims, stmt.target.id, fits=fits)
+
+
+def _longest(shapes: Sequence[Dims]) -> Dims:
+    """The lengths along each axis that are not known to be 1, where some are not."""
+    rank = max(map(len, shapes))
+    most = sorted(shapes, key=lambda d: (len(d), sum(n != 1 for n in d)), reverse=True)
+    padded = [(1,) * (rank - len(d)) + d for d in most]
+    return tuple(next((n for n in axis if n != 1), 1) for axis in zip(*padded))
 
 
 def indexed_of(stmt: ir.Stmt, kinds: ir.Kinds) -> Map | None:

@@ -24,12 +24,23 @@ from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 
 
-class Expansion(Rewriter):
-    """Goes over the statements; `steps` has those of each that is several, by identity."""
+class _OfArrays(Rewriter):
+    """Goes over statements of arrays, of which something is known."""
 
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
         self.kinds = kinds
+
+    def dims(self, atom: ir.Atom) -> Dims:
+        """The lengths of an array, none of numbers."""
+        return (dims_in(self.kinds, atom.id) if type(atom) is ir.Name else None) or ()
+
+
+class Expansion(_OfArrays):
+    """Goes over the statements; `steps` has those of each that is several, by identity."""
+
+    def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
+        super().__init__(function, kinds)
         self.asked = _asked(function, kinds)
         self.strict = function.target.strict
         self.steps: dict[int, ir.Block] = {}
@@ -54,6 +65,8 @@ class Expansion(Rewriter):
             return self.squared(call)
         if is_op(call, Op.WINNERS):
             return self.share(call)
+        if is_op(call, Op.UNBROADCAST):
+            return self.summed(call)
         made = {
             "srcdiff.runtime.arrays.divide_or_zero": self.quotient,
             "srcdiff.runtime.arrays.log_or_zero": self.logarithm,
@@ -71,9 +84,8 @@ class Expansion(Rewriter):
 
     def is_of_floats(self, call: ir.Call) -> bool:
         """Whether a call is of an array of floats."""
-        first = call.args[0] if call.args else None
-        name = first.id if type(first) is ir.Name else ""
-        return bool(dims_in(self.kinds, name)) and ir.dtype_of(self.kinds[name]) in FLOATS
+        first = call.args[0] if call.args else ir.NONE
+        return bool(self.dims(first)) and ir.dtype_of(self.kinds[ir.names(first)[0]]) in FLOATS
 
     def share(self, call: ir.Call) -> ir.Call:
         """`hit / sum(hit)`, where an element is the extreme value."""
@@ -87,6 +99,18 @@ class Expansion(Rewriter):
             how = (("axis", of), ("keepdims", ir.Const(True)), *how)
         count = self.temp(ir.Call(np.sum, (hit,), how))
         return ir.Call(operator.truediv, (hit, count))
+
+    def summed(self, call: ir.Call) -> ir.Call | None:
+        """The sum over axes that are known to have been spread, of which others are asked."""
+        own, mine = map(self.dims, call.args)
+        extra = len(own) - len(mine)
+        spread = [k for k, (d, n) in enumerate(zip(mine, own[extra:])) if d == 1 != n]
+        if not mine or extra < 0 or not spread:
+            return None
+        axes = ir.Tup(tuple(ir.Const(k) for k in (*range(extra), *(k + extra for k in spread))))
+        how: tuple[tuple[str | None, ir.Atom], ...]
+        how = (("axis", axes), ("keepdims", ir.Const(True)))
+        return replace(call, args=(self.temp(ir.Call(np.sum, call.args[:1], how)), call.args[1]))
 
     def quotient(self, call: ir.Call) -> ir.Call:
         """`x / y`, and zero where `y` is zero."""
@@ -178,8 +202,7 @@ class Expansion(Rewriter):
 
     def product(self, call: ir.Call) -> ir.Call | None:
         """`sum(x * y)` of vectors, and of a matrix and a vector the sums of rows or of columns."""
-        dims = [dims_in(self.kinds, a.id) if type(a) is ir.Name else None for a in call.args]
-        ranks = tuple(len(d or ()) for d in dims)
+        ranks = tuple(len(self.dims(a)) for a in call.args)
         if call.kwargs or ranks not in ((1, 1), (1, 2), (2, 1)) or not self.is_of_one_dtype(call):
             return None
         x, y = call.args
@@ -196,8 +219,7 @@ class Expansion(Rewriter):
 
     def outer(self, call: ir.Call) -> ir.Call | None:
         """`x[:, None] * y` of vectors."""
-        dims = [dims_in(self.kinds, a.id) if type(a) is ir.Name else None for a in call.args]
-        if call.kwargs or [len(d or ()) for d in dims] != [1, 1]:
+        if call.kwargs or [len(self.dims(a)) for a in call.args] != [1, 1]:
             return None
         x, y = call.args
         column = self.item(x, ir.Tup((ir.Slice(ir.NONE, ir.NONE, ir.NONE), ir.NONE)))
@@ -220,12 +242,12 @@ def with_known_shapes(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
     return _Lengths(function, kinds).function(function)
 
 
-class _Lengths(Rewriter):
+class _Lengths(_OfArrays):
     """Goes over what is asked for shapes, sizes and lengths."""
 
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
-        super().__init__(ir.Fresh(ir.all_names(function)))
-        self.kinds, self.asked = kinds, _asked(function, kinds)
+        super().__init__(function, kinds)
+        self.asked = _asked(function, kinds)
         self.given = _given(function, kinds)
         counts = ir.binding_counts(function.body, function.params)
         shapes = (s for s in ir.assignments(function.body) if is_op(s.rhs, Op.SHAPE))
@@ -246,10 +268,6 @@ class _Lengths(Rewriter):
             if of is not None and type(place) is ir.Const and type(place.value) is int:
                 return replace(stmt, rhs=self.length(of, place.value) or call)
         return stmt
-
-    def dims(self, atom: ir.Atom) -> Dims:
-        """The lengths of an array."""
-        return (dims_in(self.kinds, atom.id) if type(atom) is ir.Name else None) or ()
 
     def length(self, atom: ir.Atom, axis: int) -> ir.Call | None:
         """The length of an axis as that of an argument; None where none is known to have it."""
@@ -294,20 +312,23 @@ def with_spread_operands(function: ir.Function, params: ir.Kinds) -> ir.Function
     return _Spread(function, {**params, **infer(function, params)}).function(function)
 
 
-class _Spread(Rewriter):
+class _Spread(_OfArrays):
     """Goes over what works element by element."""
 
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
-        super().__init__(ir.Fresh(ir.all_names(function)))
-        self.kinds = kinds
-        self.added = added_to(function)
+        super().__init__(function, kinds)
+        self.counts = ir.binding_counts(function.body, function.params)
+        self.shapes: dict[str, ir.Name] = {}
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """A statement whose operands have the lengths of its result."""
         if type(stmt) is not ir.Assign and not isinstance(stmt, ir.Store):
             return self.inside(stmt)
+        if type(stmt) is ir.Assign and is_op(stmt.rhs, Op.SHAPE):
+            (of,) = ir.names(stmt.rhs)
+            return replace(stmt, rhs=self.shapes.get(of, stmt.rhs))
         found = element_of(stmt, self.kinds, {})
-        if type(found) is not Map or found.fits or id(stmt) in self.added:
+        if type(found) is not Map or found.fits:
             return stmt
         arrays = [a for a in dict.fromkeys(found.operands) if self.dims(a)]
         if not arrays or all(self.is_known(a, found.dims) for a in arrays):
@@ -317,27 +338,24 @@ class _Spread(Rewriter):
             shape = self.attribute(part, "shape")
             return replace(stmt, value=self.apply(np.broadcast_to, stmt.value, shape))
         shape = self.apply(np.broadcast_shapes, *(self.attribute(a, "shape") for a in arrays))
-        new = {a: self.apply(np.broadcast_to, a, shape) for a in arrays}
+        new = {a: self.spread(a, shape, len(found.dims)) for a in arrays}
+        if self.counts[stmt.target.id] == 1:
+            self.shapes[stmt.target.id] = shape
         call = ir.call_of(stmt)
         assert call is not None
         args = tuple(new.get(a, a) for a in call.args)
         return replace(stmt, rhs=replace(call, args=args, role=ir.Role.FITTING))
 
-    def dims(self, atom: ir.Atom) -> Dims:
-        """The lengths of an array, none of numbers."""
-        return (dims_in(self.kinds, atom.id) if type(atom) is ir.Name else None) or ()
+    def spread(self, atom: ir.Atom, shape: ir.Name, rank: int) -> ir.Name:
+        """An operand spread to a shape, but along axes that are known to have length 1."""
+        own = self.dims(atom)
+        if 1 not in own:
+            return self.apply(np.broadcast_to, atom, shape)
+        places = range(rank - len(own), rank)
+        lengths = (ir.Const(1) if d == 1 else self.item(shape, ir.Const(k))
+                   for d, k in zip(own, places))  # fmt: skip
+        return self.apply(np.broadcast_to, atom, ir.Tup(tuple(lengths)))
 
     def is_known(self, atom: ir.Atom, dims: Dims) -> bool:
         """Whether it is known along which axes an operand is read."""
         return aligned(self.dims(atom), dims, tuple(range(len(dims)))) is not None
-
-
-def added_to(function: ir.Function) -> frozenset[int]:
-    """The statements of the backward part that add to an adjoint, or to a part of one.
-
-    They spread nothing: an adjoint has the shape of what it is one of.
-    """
-    at = next((k for k, s in enumerate(function.body) if type(s) is ir.Backward), None)
-    ours = () if at is None else function.body[at:]
-    stores = (s for s in ir.walk(ours) if type(s) is ir.AugAssign and s.op in ("+", "-"))
-    return frozenset(id(s) for s in stores if ir.is_adjoint(s.base.id))

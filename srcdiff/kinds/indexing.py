@@ -191,11 +191,15 @@ def _cut(dim: int | ir.Sym, lower: ir.Kind, upper: ir.Kind) -> ir.Dim:
     if not isinstance(start, int) or start < 0:
         return None
     length = size_dim(upper)
-    if isinstance(length, ir.Sym) and length.name == dim.name != "?" and dim.offset <= 0:
-        # `x[a:n-b]` with n the length of x.  A negative bound counts from the end: for b up to 2
-        # the axis is then so short that nothing is left, as the formula says; for more it is not.
-        if length.offset >= -2:
-            return _moved(dim, min(length.offset - dim.offset, 0) - start)
+    if not isinstance(length, ir.Sym) or not length.name == dim.name != "?":
+        return None
+    # `x[a:n-b]` with n the length of x.  A negative bound counts from the end: for b up to 2
+    # the axis is then so short that nothing is left, as the formula says; for more it is not.
+    # An integer of which it is not known how large it is at least may be negative.
+    least, away = max(dim.least, length.least), length.offset - dim.offset
+    known = least > 0 and least + min(dim.offset, length.offset) >= 0
+    if known or away >= 0 or (dim.offset <= 0 and length.offset >= -2):
+        return _moved(dim, min(away, 0) - start)
     return None
 
 

@@ -42,6 +42,10 @@ KNOWN = (
     "v[3:2]",
     "v[2:][:1]",
     "np.concatenate((v, v))[:7]",
+    "np.hstack((v, v[:2]))[1 : v.size + 1]",
+    "np.hstack((v, v[:2]))[: v.size - 4]",
+    "np.hstack((v, v[:2]))[3 : v.size + 5]",
+    "np.hstack((v, v[:3]))[2 : v.size + 3][1 : v.size - 3]",
     "np.mgrid[0 : v.size, 0:3]",
     "np.mgrid[: v.size]",
     "np.mgrid[2:9:3, -1:1]",
@@ -53,6 +57,7 @@ UNKNOWN = (
     "v[-9:]",
     "v[2:][:4]",
     "np.repeat(v, np.arange(v.size))",
+    "np.hstack((v, v[:2]))[: v.size - 5]",
 )
 
 
@@ -152,3 +157,11 @@ def f(v):
     function = prepare(lower(parse(define(text, "f", {"np": np}))))
     kinds = infer(function, {"v": kind_of(np.ones(6), "v")})
     assert kinds["y"].dims == (1,) and kinds["z"].dims != (1,)
+
+
+def test_a_number_that_may_be_negative_is_no_length():
+    f = define("def f(n):\n    y = np.zeros(n + 8)[0 : n + 1]\n    return y\n", "f", {"np": np})
+    kind = infer(prepare(lower(parse(f))), {"n": kind_of(5, "n")})["y"]
+    assert isinstance(kind, Array)
+    assert kind.dims != (Sym("n", 1),)
+    assert len(f(-3)) == 3

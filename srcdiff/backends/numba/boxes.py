@@ -58,9 +58,11 @@ def shown(path: tuple[Any, ...]) -> str:
     return str(path[0]) + "".join(f"[{k!r}]" for k in path[1:])
 
 
-def has_lists(kind: ir.Kind) -> bool:
-    """Whether a value is or holds a list or dict."""
-    return isinstance(kind, (ir.List, ir.Dict)) or any(map(has_lists, ir.inside(kind)))
+def has_lists(kind: ir.Kind, open_too: bool = True) -> bool:
+    """Whether a value is or holds a list or dict; `open_too`: one that may grow counts."""
+    if isinstance(kind, (ir.List, ir.Dict)) and (open_too or not _is_open(kind)):
+        return True
+    return any(has_lists(part, open_too) for part in ir.inside(kind))
 
 
 def alike(one: Any, other: Any) -> bool:
@@ -169,22 +171,22 @@ class Boxes(Builder):
 
     # --- boxes ------------------------------------------------------------------------------------
 
-    def in_a_tuple(self, path: tuple[Any, ...], name: str) -> ir.Name:
+    def in_a_tuple(self, kind: ir.Kind, path: tuple[Any, ...], name: str) -> ir.Name:
         """A parameter for a list that Numba has made, which it takes in a tuple alone."""
         leaf = self.fresh(name)
-        self.kinds[leaf.id], self.given[leaf.id] = ir.Tuple((ir.UNKNOWN,)), path
+        self.kinds[leaf.id], self.given[leaf.id] = ir.Tuple((kind,)), path
         self.wrapped.add(leaf.id)
         return leaf
 
     def boxed(self, kind: ir.Kind, path: tuple[Any, ...], name: str) -> Value:
         """What stands for an argument, or for a part of it."""
+        if path[0] in self.used_up and _is_open(kind):
+            return self.item(self.in_a_tuple(kind, path, name), ir.Const(0))
         if isinstance(kind, (ir.List, ir.Dict, ir.Tuple)):
             pairs = self.pairs(kind, path)
             cls = {ir.List: list, ir.Dict: dict, ir.Tuple: tuple}[type(kind)]
             items = {k: self.boxed(v, (*path, k), f"{name}_{k}") for k, v in pairs}
             return Box(cls, items, 0, path[0], path)
-        if path[0] in self.used_up and _is_open(kind):
-            return self.item(self.in_a_tuple(path, name), ir.Const(0))
         if isinstance(kind, ir.NoneKind):
             return ir.NONE
         if isinstance(kind, ir.Scalar) and kind.value is not None and kind.dtype == "int64":

@@ -63,7 +63,7 @@ def flattened(
     """
     params = with_seed(function, params)
     kinds = {**params, **infer(function, params)}
-    if not _is_asked(function, params, kinds):
+    if not _is_asked(function, params, kinds, used_up):
         return function, params, None
     for name, kind in params.items():
         if has_lists(kind) and _size(kind) > MOST_ITEMS:
@@ -79,7 +79,9 @@ def _size(kind: ir.Kind) -> int:
     return sum(map(_size, parts)) if parts else 1
 
 
-def _is_asked(function: ir.Function, params: ir.Kinds, kinds: ir.Kinds) -> bool:
+def _is_asked(
+    function: ir.Function, params: ir.Kinds, kinds: ir.Kinds, used_up: Sequence[str]
+) -> bool:
     """Whether a function has containers that Numba does not take, or not as they are used.
 
     Or parameters that can be given by keyword only, which Numba does not know.
@@ -87,7 +89,7 @@ def _is_asked(function: ir.Function, params: ir.Kinds, kinds: ir.Kinds) -> bool:
     if any(param.style == "kw" for param in function.params):
         return True
     returned = ir.names(function.body[-1].value) if type(function.body[-1]) is ir.Return else ()
-    if any(map(has_lists, params.values())):
+    if any(has_lists(kind, name not in used_up) for name, kind in params.items()):
         return True
     given_back = [kinds.get(n, ir.UNKNOWN) for n in returned]
     if any(map(has_lists, given_back)) or any(map(_holds_single, given_back)):
@@ -139,7 +141,8 @@ class _Flatten(Boxes):
         for param in whole.params:
             kind = self.params.get(param.name, ir.UNKNOWN)
             # A tuple that is not taken apart may be indexed by what only running tells.
-            if has_lists(kind) or (param.name in helped and ir.known_items(kind) is not None):
+            listed = has_lists(kind, param.name not in used_up)
+            if listed or (param.name in helped and ir.known_items(kind) is not None):
                 box = self.boxed(kind, (param.name,), param.name)
                 self.env[param.name] = box
                 for part in all_boxes(box) if param.name in used_up and type(box) is Box else ():
