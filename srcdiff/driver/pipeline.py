@@ -371,7 +371,7 @@ def inline_pass(state: State) -> State:
     state = _typed(state, by_rare(typed, "without_modes", typed.params, state.inputs))
     found = any(map(has_objects, state.params.values())) or mentions_objects(state.function.body)
     if not found and state.request.mode == "reverse":
-        found = bool(read_apart(state.function, state.kinds))
+        found = bool(read_apart(state.typed))
     if not found:
         return state
     from srcdiff.specialize.objects.scalar_replacement import take_apart
