@@ -83,9 +83,10 @@ def _renamed(
     k = 0
     while k < len(out):
         stmt = out[k]
-        copies = type(stmt) is ir.Assign and type(stmt.rhs) is ir.Name
-        second, first = "".join(ir.writes(stmt)[:1]), _first(stmt)
-        found = _span(out, k, mentions, first, second) if copies and is_second(stmt) else None
+        found = None
+        if type(stmt) is ir.Assign and type(stmt.rhs) is ir.Name and is_second(stmt):
+            first, second = stmt.rhs.id, stmt.target.id
+            found = _span(out, k, mentions, first, second)
         if found is None:
             k += 1
             continue
