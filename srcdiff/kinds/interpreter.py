@@ -45,10 +45,10 @@ def infer(
     that they bind stands.  The function keeps what is found; the caller may add to what it gets.
     """
     asked = {**params}, hope
-    before, found = vars(function).get("kinds", (None, {}))
+    before, found = vars(function).get("_kinds", (None, {}))
     if before != asked:
         found = _Inference(function, params, hope).run()
-        vars(function)["kinds"] = asked, found
+        vars(function)["_kinds"] = asked, found
     return {**found}
 
 
