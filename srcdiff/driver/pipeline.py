@@ -152,7 +152,9 @@ def polished(
     typed = typed.by(read_at_once, kinds).by(returned_at_once, kinds)
     typed = typed.by(with_first_names, kinds)
     typed = by_rare(typed, "with_fitting", params, facts.kinds)
-    typed = typed.by(in_order, facts.adjoints.values()).by(shorten, facts.theirs)
+    typed = typed.by(in_order, facts.adjoints.values())
+    typed = typed.by(with_first_stores, kinds).by(with_last_names, kinds)
+    typed = typed.by(shorten, facts.theirs)
     return by_rare(typed, "placed_calls", params).function
 
 
@@ -369,7 +371,7 @@ def inline_pass(state: State) -> State:
     state = _typed(state, by_rare(typed, "without_modes", typed.params, state.inputs))
     found = any(map(has_objects, state.params.values())) or mentions_objects(state.function.body)
     if not found and state.request.mode == "reverse":
-        found = bool(read_apart(state.function, state.kinds))
+        found = bool(read_apart(state.typed))
     if not found:
         return state
     from srcdiff.specialize.objects.scalar_replacement import take_apart
@@ -551,9 +553,7 @@ def simplify_pass(state: State) -> State:
 
 def name_pass(state: State) -> State:
     """With names that a person would have given."""
-    kinds = {**state.kinds}
-    typed = state.typed.by(with_first_stores, kinds).by(with_last_names, kinds)
-    typed = typed.by(legalized, state.params, state.request)
+    typed = state.typed.by(legalized, state.params, state.request)
     typed = typed.by(repeated, state.params).by(name)
     state = _typed(state, typed.by(returned, state.outside))
     return _typed(state, state.typed.by(alone, state.kinds)) if state.request.alone else state
@@ -584,8 +584,6 @@ def pair_pass(state: State) -> State:
     forward = returned(typed.function, state.outside)
     if state.target.native:  # which has to know how much they hold
         residuals = _given_back(typed, residuals)
-    kinds = infer(plain, residuals)
-    plain = with_last_names(with_first_stores(plain, kinds), kinds)
     plain = legalized(reused(plain, residuals), residuals, state.request, tuple(residuals))
     backward = name(repeated(plain, residuals))
     if state.request.alone:

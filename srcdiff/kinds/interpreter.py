@@ -42,9 +42,14 @@ def infer(
     """The kind of every name of a function; parameters without a kind are numbers or arrays.
 
     `hope`: methods of which nothing is known yet never return, so what else is known of the names
-    that they bind stands.
+    that they bind stands.  The function keeps what is found; the caller may add to what it gets.
     """
-    return _Inference(function, params, hope).run()
+    asked = {**params}, hope
+    before, found = vars(function).get("_kinds", (None, {}))
+    if before != asked:
+        found = _Inference(function, params, hope).run()
+        vars(function)["_kinds"] = asked, found
+    return {**found}
 
 
 class _Inference:

@@ -105,8 +105,10 @@ def _with_displays(block: ir.Block, uses: Mapping[str, int]) -> ir.Block:
     return tuple(s for s in out if not (type(s) is ir.Assign and s.target.id in gone))
 
 
-def _still(known: Mapping[str, ir.Tup], stmt: ir.Stmt) -> dict[str, ir.Tup]:
+def _still(known: dict[str, ir.Tup], stmt: ir.Stmt) -> dict[str, ir.Tup]:
     """The displays that a statement leaves as they are; a number in `s += x` is another one."""
+    if not known:
+        return known
     after = ir.rebound((stmt,))
     return {n: t for n, t in known.items() if not after & {n, *ir.names(t)}}
 

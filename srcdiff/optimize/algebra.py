@@ -344,6 +344,8 @@ class Algebra:
         for number, other in ((a, b), (b, a)):
             if type(number) is ir.Const and _is_number(number, -1.0) and self.is_real(other):
                 return ir.Call(operator.neg, (other,))
+        if type(self.kinds.get(target)) is ir.Scalar:
+            return self._signs(operator.mul, a, b) or self._twice(a, b)
         found = self.ones(target, a, b) or self.outer(a, b)
         found = found or self._signs(operator.mul, a, b) or self._twice(a, b)
         return found or self.scaled(target, operator.mul, a, b)
@@ -508,8 +510,8 @@ class Algebra:
 
     def of_fewer_axes(self, value: ir.Atom, whole: ir.Kind) -> ir.Atom:
         """What an array is added to, without leading axes of length one."""
-        rank = ir.rank_of(whole) if is_array(whole) else None
-        small = shapes.without_axes(value, rank, self.kinds, self.available)
+        beside = whole if is_array(whole) else ir.UNKNOWN
+        small = shapes.without_axes(value, beside, self.kinds, self.available)
         return value if small is None else small
 
 

@@ -8,7 +8,6 @@ that is not cleared, or that gets a second name, is touched afterwards by its fi
 
 from __future__ import annotations
 
-from collections.abc import Set
 from typing import TypeGuard
 
 from srcdiff import ir
@@ -62,7 +61,7 @@ def _is_element(stmt: ir.Stmt, source: ir.Name, sharers: Sharers, kinds: ir.Kind
 class _Touched(Subscripts):
     """What touches some arrays, and where."""
 
-    def __init__(self, kinds: ir.Kinds, sharers: Sharers, watched: Set[str]) -> None:
+    def __init__(self, kinds: ir.Kinds, sharers: Sharers, watched: set[str]) -> None:
         super().__init__(kinds)
         self.sharers, self.watched = sharers, watched
         self.accesses: dict[str, list[Access]] = {}  # by class of memory
@@ -71,9 +70,9 @@ class _Touched(Subscripts):
     def visit(self, stmt: ir.Stmt, where: Where) -> bool:
         """Notes what a statement binds, and what it touches."""
         super().visit(stmt, where)
-        behind = replace(where, path=(*where.path, 0))  # what it binds itself is bound
-        for name in self.watched & set(ir.itself_reads(stmt)):
+        for name in self.watched.intersection(ir.itself_reads(stmt)):
             if not _asks(stmt, name):
+                behind = replace(where, path=(*where.path, 0))  # what it binds itself is bound
                 owner, index = self.element(stmt, name, behind)
                 found = self.accesses.setdefault(self.sharers.memory.find(name), [])
                 found.append(Access(owner, index, where, stmt))

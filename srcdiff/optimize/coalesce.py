@@ -83,14 +83,14 @@ def _renamed(
     k = 0
     while k < len(out):
         stmt = out[k]
-        copies = type(stmt) is ir.Assign and type(stmt.rhs) is ir.Name
-        second, first = "".join(ir.writes(stmt)[:1]), _first(stmt)
-        meant = copies and is_second(stmt)
-        end = _end_of(out, k, first, second) if meant else None
-        start = None if end is None else _made_at(out, k, end, mentions, first, second)
-        if start is None:
+        found = None
+        if type(stmt) is ir.Assign and type(stmt.rhs) is ir.Name and is_second(stmt):
+            first, second = stmt.rhs.id, stmt.target.id
+            found = _span(out, k, mentions, first, second)
+        if found is None:
             k += 1
             continue
+        start, end = found
         # Of two adjoints only the first may be that of something that has a name.
         plainer = _UNNAMED.match(second) and not ir.is_temporary(ir.primal_name(first))
         if plainer and ir.mention_counts(tuple(out[k:]))[second] == mentions[second]:
@@ -106,13 +106,26 @@ def _renamed(
 _UNNAMED = re.compile(r"(d_)+_t[_\d]*\Z")
 
 
-def _end_of(block: list[ir.Stmt], at: int, first: str, second: str) -> int | None:
-    """Where the last mention of the first name ends, if both are one value from `at` to there."""
+def _span(
+    block: list[ir.Stmt], at: int, mentions: Counter[str], first: str, second: str
+) -> tuple[int, int] | None:
+    """Where the first name is made, and where its last mention ends, if one name may do for both.
+
+    Most are mentioned no more after `at`: what is made of them is found right before it.
+    """
+    start, end = _made_at(block, at, at, mentions, first, second), at
+    if start is None and (end := _end_of(block, at, first, second)) > at:
+        start = _made_at(block, at, end, mentions, first, second)
+    return None if start is None else (start, end)
+
+
+def _end_of(block: list[ir.Stmt], at: int, first: str, second: str) -> int:
+    """Where the last mention of the first name ends; `at` if the two are not one value to there."""
     later = [k for k in range(at + 1, len(block)) if first in ir.mentions(block[k])]
-    if later and not ir.is_unnamed(first) and not _are_of_one(first, second):
-        return None
-    end = later[-1] + 1 if later else at
-    return end if ir.rebound(tuple(block[at + 1 : end])).isdisjoint((first, second)) else None
+    if not later or not (ir.is_unnamed(first) or _are_of_one(first, second)):
+        return at
+    end = later[-1] + 1
+    return end if ir.rebound(tuple(block[at + 1 : end])).isdisjoint((first, second)) else at
 
 
 def _made_at(

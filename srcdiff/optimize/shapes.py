@@ -28,8 +28,11 @@ def plain(call: ir.Call, kinds: ir.Kinds, available: Available) -> ir.Rhs | None
     if op is Op.UNBROADCAST:
         return _unbroadcast(call.args[0], call.args[1], kinds)
     if op in BINARY:
+        one, two = (atom_kind(a, kinds) for a in call.args)
+        if type(one) is type(two) is ir.Scalar:
+            return None
         spread_out = _without_spreading(call, kinds, available)
-        return spread_out or _without_leading_axes(call, kinds, available)
+        return spread_out or _without_leading_axes(call, one, two, kinds, available)
     return _summed(*call.args, kinds, available) if op is Op.RESHAPE else None
 
 
@@ -131,30 +134,33 @@ def _alike(*operands: list[ir.Kind]) -> bool:
     return len(one) == len(two) and all(map(ir.same_dim, one, two))
 
 
-def _without_leading_axes(call: ir.Call, kinds: ir.Kinds, available: Available) -> ir.Rhs | None:
+def _without_leading_axes(
+    call: ir.Call, one: ir.Kind, two: ir.Kind, kinds: ir.Kinds, available: Available
+) -> ir.Rhs | None:
     """`d * y` for `np.expand_dims(d, 0) * y` where `y` has that many axes anyway."""
-    one, other = call.args
-    small = without_axes(one, ir.rank_of(atom_kind(other, kinds)), kinds, available)
+    first, second = call.args
+    small = without_axes(first, two, kinds, available)
     if small is not None:
-        return replace(call, args=(small, other))
-    small = without_axes(other, ir.rank_of(atom_kind(one, kinds)), kinds, available)
-    return None if small is None else replace(call, args=(one, small))
+        return replace(call, args=(small, second))
+    small = without_axes(second, one, kinds, available)
+    return None if small is None else replace(call, args=(first, small))
 
 
 def without_axes(
-    atom: ir.Atom, rank: int | None, kinds: ir.Kinds, available: Available
+    atom: ir.Atom, beside: ir.Kind, kinds: ir.Kinds, available: Available
 ) -> ir.Atom | None:
-    """`d` for `np.expand_dims(d, 0)`, which broadcasts alike beside an array of this rank."""
-    value, own = available.value(atom), ir.rank_of(atom_kind(atom, kinds))
-    if not is_op(value, Op.EXPAND_DIMS) or len(value.args) != 2 or None in (rank, own):
+    """`d` for `np.expand_dims(d, 0)`, which broadcasts alike beside an array of this kind."""
+    value = available.value(atom)
+    if not is_op(value, Op.EXPAND_DIMS) or len(value.args) != 2:
         return None
-    if own > rank:  # type: ignore[operator]
+    rank, own = ir.rank_of(beside), ir.rank_of(atom_kind(atom, kinds))
+    if rank is None or own is None or own > rank:
         return None
     if type(atom_kind(value.args[0], kinds)) is ir.Scalar:
         return value.args[0]
     items = value.args[1].items if type(value.args[1]) is ir.Tup else value.args[1:]
     leading = items == tuple(ir.Const(k) for k in range(len(items)))
-    return value.args[0] if leading and len(items) < own else None  # type: ignore[operator]
+    return value.args[0] if leading and len(items) < own else None
 
 
 def spread(atom: ir.Atom, beside: ir.Kind, kinds: ir.Kinds, available: Available) -> ir.Atom | None:

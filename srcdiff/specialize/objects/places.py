@@ -20,6 +20,7 @@ from srcdiff.errors import TransformError, refused
 from srcdiff.frontend.request import Member
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.kinds import inside
+from srcdiff.kinds.interpreter import Typed
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
 
@@ -33,16 +34,18 @@ def has_objects(kind: ir.Kind | None) -> bool:
     return ir.class_of(kind) is not None or any(map(has_objects, inside(kind)))
 
 
-def read_apart(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
+def read_apart(typed: Typed) -> frozenset[str]:
     """The parameters that are containers, and those in them, of which only known items are read.
 
     None for Numba, whose functions are given the arrays in containers one by one.
     """
-    if function.target.native:
+    function = typed.function
+    given = [n for n, kind in typed.params.items() if ir.is_container(kind)]
+    if function.target.native or not given:
         return frozenset()
-    bound = ir.bound(function)
-    names = (p.name for p in function.params if ir.is_container(kinds.get(p.name, ir.UNKNOWN)))
-    known = [n for n in names if n not in bound and _is_known(kinds[n])]
+    kinds, bound = typed.kinds, ir.bound(function)
+    params = (p.name for p in function.params if p.name in given and p.name not in bound)
+    known = [n for n in params if _is_known(kinds[n])]
 
     def parts(stmt: ir.Stmt, whole: set[str]) -> tuple[str, ...]:
         held = any(ir.is_container(kinds.get(n, ir.UNKNOWN)) for n in ir.writes(stmt))

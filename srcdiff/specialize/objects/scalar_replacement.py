@@ -32,7 +32,7 @@ from srcdiff.frontend.request import Input, Member, Request, Stored, spelled
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.calls import atom_kind
-from srcdiff.kinds.interpreter import infer
+from srcdiff.kinds.interpreter import Typed, infer
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.runtime import records
 from srcdiff.specialize.objects.boxes import as_dicts, check_uses
@@ -617,7 +617,8 @@ def take_apart(function: ir.Function, params: ir.Kinds, request: Request) -> Spl
     check_ways(function, kinds)
     first: TransformError | None = None
     kept: frozenset[type] = frozenset()  # the classes of objects that are dicts
-    apart = read_apart(function, kinds) if request.mode == "reverse" else frozenset[str]()
+    reverse = request.mode == "reverse"
+    apart = read_apart(Typed(function, params)) if reverse else frozenset[str]()
     whole: frozenset[Place] = frozenset()
     while True:
         try:
