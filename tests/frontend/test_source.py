@@ -324,7 +324,8 @@ def test_function_that_has_moved_in_its_file(tmp_path):
 def test_line_that_has_left_its_block(tmp_path):
     """The same instructions, but for where a jump leads."""
     file = tmp_path / "left_model.py"
-    text = "def f(x):\n    y = x\n    if x > 9.0:\n        y = y * x\n        y = y * 3\n    return y\n"
+    text = "def f(x):\n    y = x\n    if x > 9.0:\n        y = y * x\n        y = y * 3\n"
+    text += "    return y\n"
     file.write_text(text)
     spec = importlib.util.spec_from_file_location("left_model", file)
     module = importlib.util.module_from_spec(spec)

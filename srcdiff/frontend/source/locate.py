@@ -308,7 +308,7 @@ _ALIKE = {"LOAD_METHOD": "LOAD_ATTR", "CALL_METHOD": "CALL_FUNCTION"}
 
 
 def _steps(code: types.CodeType) -> list[tuple[str, Any]]:
-    """The instructions of a code object with their operands, of jumps the step that they lead to."""
+    """The instructions of a code object with their operands: of jumps, the step they lead to."""
     kept: list[dis.Instruction] = []
     place: dict[int, int] = {}
     for one in dis.get_instructions(code):
