@@ -189,16 +189,25 @@ def _own_signature(f: Any) -> inspect.Signature:
 
 
 def _declared(f: Any) -> inspect.Signature:
-    """The parameters of what runs: those of what a wrapper wraps only if it passes them all on."""
+    """The parameters of what runs, whatever it says itself.
+
+    Those of what a wrapper wraps only if it passes them all on.
+    """
     call = inspect.getattr_static(type(f), "__call__", None)
     if isinstance(call, types.FunctionType) and not hasattr(f, "__signature__"):
         f = types.MethodType(call, f)
     function = f.__func__ if isinstance(f, types.MethodType) else f
-    if not isinstance(function, types.FunctionType) or "__wrapped__" not in function.__dict__:
+    if not isinstance(function, types.FunctionType) or function.__dict__.keys().isdisjoint(_SAYING):
         return inspect.signature(f)
     runs = _passed_on_to(function)
-    bound = runs if function is f else types.MethodType(runs, f.__self__)
-    return inspect.signature(bound, follow_wrapped=False)
+    code, defaults = runs.__code__, runs.__defaults__
+    plain = types.FunctionType(code, {}, runs.__name__, defaults, runs.__closure__)
+    plain.__kwdefaults__, plain.__annotations__ = runs.__kwdefaults__, runs.__annotations__
+    return inspect.signature(plain if function is f else types.MethodType(plain, f.__self__))
+
+
+_SAYING = ("__wrapped__", "__signature__")
+"""Where a function says that its parameters are others."""
 
 
 @once

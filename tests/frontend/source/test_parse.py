@@ -1,6 +1,7 @@
 """Where the source of a function is found, and what its names mean."""
 
 import functools
+import inspect
 import linecache
 import types
 
@@ -105,6 +106,14 @@ def test_a_wrapper_that_does_more_has_its_own_parameters():
     assert srcdiff.grad(product, ("y", "x"))(4.0, k=1.0) == (20.0, 80.0)
     assert halved(2.0) == srcdiff.value_and_grad(halved, "args[0]")(2.0)[0] == 21.0
     assert srcdiff.grad(halved, ("args[0]", "args[1]"))(2.0, 4.0, k=1.0) == (4.0, 2.0)
+
+
+def test_what_a_function_says_of_its_parameters_is_not_asked():
+    def f(y, x=2.0):
+        return x * y * y
+
+    f.__signature__ = inspect.signature(product.__wrapped__)
+    assert srcdiff.grad(f)(5.0) == 20.0
 
 
 @functools.lru_cache
