@@ -57,7 +57,7 @@ def accepted(job: Job) -> None:
 
 def _residuals(result: Any) -> tuple[Any, ...]:
     """The types behind that of the value, of what a function returns several of."""
-    return tuple(result if type(result) is tuple else getattr(result, "types", ()))[1:]
+    return result[1:] if type(result) is tuple else ()
 
 
 def checked_text(job: Job, verify: bool) -> str:

@@ -20,7 +20,7 @@ from srcdiff.errors import TransformError
 from srcdiff.frontend.lower import jumps
 from srcdiff.frontend.lower.builder import Builder, LocalFunction, Meaning, Node, Spread
 from srcdiff.frontend.scopes import Scan, declared, has_star, scan_function
-from srcdiff.frontend.signatures import bind, dict_display, spliced
+from srcdiff.frontend.signatures import bind, spliced
 from srcdiff.ir.frozen import replace
 
 MARK = "~"
@@ -101,15 +101,9 @@ def declare(b: Builder, scan: Scan, params: tuple[ir.Param, ...]) -> None:
             b.scope[local] = b.fresh(local)
     positional = [ir.Ref(name, value) for name, value in inner.bound.items()]
     given, keywords = passed_on(params)
-    _declare(b, scan, args.vararg, Spread((*positional, *given)))
+    b.scope[args.vararg.id] = Spread((*positional, *given))
     if args.kwarg is not None:
-        _declare(b, scan, args.kwarg, Spread((), keywords, mapping=True))
-
-
-def _declare(b: Builder, scan: Scan, node: Node, spread: Spread) -> None:
-    if scan.bound[node.id] > 1:
-        b.refuse(node, f"`{node.id}` is assigned in a wrapper", "Use another name.")
-    b.scope[node.id] = spread
+        b.scope[args.kwarg.id] = Spread((), keywords)
 
 
 def passed_on(
@@ -122,27 +116,12 @@ def passed_on(
     return tuple(args), tuple((None if p.style == "**" else p.name, v) for p, v in named)
 
 
-def value(b: Builder, node: Node, spread: Spread) -> ir.Rhs:
-    """The arguments of a wrapper as a tuple or dict."""
-    keys = [k for k, _ in spread.kwargs]
-    if None in keys or any(isinstance(a, ir.Star) for a in spread.args):
-        b.refuse(
-            node, f"`{node.id}` is used as a value, and the wrapped function takes `*` or `**`",
-            "Name the parameters of the wrapped function.",
-        )  # fmt: skip
-    if not spread.mapping:
-        return ir.Tup(spread.args)
-    return dict_display(spread.kwargs)
-
-
 def without_spread(b: Builder, node: Node) -> tuple[list[Node], list[Node], Spread]:
     """The arguments and keywords of a call, and those of the wrapper that it passes on."""
     starred = [a.value if type(a).__name__ == "Starred" else None for a in node.args]
     args = [_meaning(b, a) for a in starred]
     kwargs = [_meaning(b, k.value if k.arg is None else None) for k in node.keywords]
     plain = [a for a, s in zip(node.args, args, strict=True) if s is None]
-    if len(plain) < len(args) and plain and args[-1] is None:
-        b.refuse(node, "arguments after `*args` are not supported in a wrapper", "Put them first.")
     spread = Spread(
         tuple(a for s in args if s is not None for a in s.args),
         tuple(pair for s in kwargs if s is not None for pair in s.kwargs),

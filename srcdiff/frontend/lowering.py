@@ -155,7 +155,8 @@ def _docstring(nodes: Sequence[Node]) -> tuple[str | None, Sequence[Node]]:
 def params(source: Source) -> tuple[ir.Param, ...]:
     """The parameters of a function, with the defaults that its `def` computed."""
     if source.wrapped is not None:
-        return params(source.wrapped)
+        passed = params(source.wrapped)
+        return passed if source.tree.args.kwarg is not None else _placed(passed)
     own, made = tuple(declared(source.tree.args)), source.function
     positional = [node.id for node, style, _ in own if style in ("pos", "any")]
     held = dict(zip(reversed(positional), reversed(made.__defaults__ or ())))
@@ -166,6 +167,12 @@ def params(source: Source) -> tuple[ir.Param, ...]:
         annotation = None if node.annotation is None else source.text(node.annotation)
         found.append(ir.Param(node.id, default, style, annotation))
     return tuple(found)
+
+
+def _placed(params: tuple[ir.Param, ...]) -> tuple[ir.Param, ...]:
+    """Parameters as those of a wrapper without `**kwargs`, to which nothing is given by name."""
+    kept = (p for p in params if p.style in ("pos", "any", "*"))
+    return tuple(replace(p, style="pos") if p.style == "any" else p for p in kept)
 
 
 def _default(source: Source, param: Node, node: Node | None, value: object) -> ir.Atom:

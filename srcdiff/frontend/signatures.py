@@ -22,12 +22,12 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.errors import TransformError, UnsupportedError
-from srcdiff.frontend.source.parse import describe, no_function
+from srcdiff.frontend.source.parse import describe, no_function, parse
 from srcdiff.ir import SEED
 from srcdiff.ir.frozen import frozen
 from srcdiff.primitives.arguments import named_constant
 from srcdiff.primitives.registry import Rule, find, is_builtin, lookup, of_class
-from srcdiff.runtime.service import is_derivative
+from srcdiff.runtime.service import is_derivative, once
 
 
 def bind(callee: ir.Function, call: ir.Call, loc: ir.Loc) -> dict[str, ir.Atom]:
@@ -180,12 +180,40 @@ def _own_signature(f: Any) -> inspect.Signature:
     if rule is None and of_class(f) is not None:
         find(ir.Call(f), {})  # says what to write instead
     try:
-        found = inspect.signature(f)
+        found = _declared(f) if rule is None else inspect.signature(f)
     except (TypeError, ValueError):
         if rule is None:
             raise no_function(f) from None
         found = inspect.Signature()
     return found if rule is None else found.replace(parameters=_of_primitive(f, rule, found))
+
+
+def _declared(f: Any) -> inspect.Signature:
+    """The parameters of what runs, whatever it says itself.
+
+    Those of what a wrapper wraps only if it passes them all on.
+    """
+    call = inspect.getattr_static(type(f), "__call__", None)
+    if isinstance(call, types.FunctionType) and not hasattr(f, "__signature__"):
+        f = types.MethodType(call, f)
+    function = f.__func__ if isinstance(f, types.MethodType) else f
+    if not isinstance(function, types.FunctionType) or function.__dict__.keys().isdisjoint(_SAYING):
+        return inspect.signature(f)
+    runs = _passed_on_to(function)
+    code, defaults = runs.__code__, runs.__defaults__
+    plain = types.FunctionType(code, {}, runs.__name__, defaults, runs.__closure__)
+    plain.__kwdefaults__, plain.__annotations__ = runs.__kwdefaults__, runs.__annotations__
+    return inspect.signature(plain if function is f else types.MethodType(plain, f.__self__))
+
+
+_SAYING = ("__wrapped__", "__signature__")
+"""Where a function says that its parameters are others."""
+
+
+@once
+def _passed_on_to(function: types.FunctionType) -> types.FunctionType:
+    """The function that has the parameters of one that may be a wrapper."""
+    return parse(function).declared.function
 
 
 def _of_primitive(f: Any, rule: Rule, found: inspect.Signature) -> list[inspect.Parameter]:
@@ -372,7 +400,7 @@ class WithFree:
         self.__qualname__ = str(getattr(primal, "__qualname__", self.__name__))
         self.__doc__ = primal.__doc__
         self.__module__ = primal.__module__
-        found = inspect.signature(primal)
+        found = signature_of(primal)
         taken = [n for n in names if n in found.parameters]
         if taken:
             raise TransformError(

@@ -41,7 +41,8 @@ def checkpoint(f: Callable[..., Any], preserve_rng_state: bool = True) -> Callab
         preserve_rng_state: keep the state of `numpy.random`; False saves time where `f` draws none.
 
     Returns:
-        A function with the parameters of `f`, for use anywhere in differentiated functions.
+        A function with the parameters of `f`, given by position, for use anywhere in
+        differentiated functions.
 
     Raises:
         RuntimeError: in the backward part, `f` gives something else than it did before.

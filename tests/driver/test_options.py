@@ -8,6 +8,7 @@ import linecache
 import pickle
 import sys
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -618,6 +619,16 @@ def test_numpy_runs_what_numba_refuses(f):
     agree(pullback(), srcdiff.vjp(f, X, Y)[1]())
     _, along = srcdiff.jvp(f, (X, Y), (V, None), compile="auto")
     agree(along, np.sum(srcdiff.grad(f)(X, Y) * V))
+
+
+def test_numba_takes_a_pair_with_numbers_among_its_outputs():
+    pytest.importorskip("numba")
+    f = lambda x, y: (np.sum(x) * y, {"largest": np.max(x), "at": np.argmax(x)})  # noqa: E731
+    ct = (Y, {"largest": 2.0, "at": None})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UncompiledWarning)
+        found = srcdiff.vjp(f, X, Y, compile="auto")[1](ct)
+    agree(found, srcdiff.vjp(f, X, Y)[1](ct))
 
 
 def turned(a):

@@ -321,6 +321,20 @@ def test_function_that_has_moved_in_its_file(tmp_path):
         srcdiff.grad(module.f)(X)
 
 
+def test_line_that_has_left_its_block(tmp_path):
+    """The same instructions, but for where a jump leads."""
+    file = tmp_path / "left_model.py"
+    text = "def f(x):\n    y = x\n    if x > 9.0:\n        y = y * x\n        y = y * 3\n"
+    text += "    return y\n"
+    file.write_text(text)
+    spec = importlib.util.spec_from_file_location("left_model", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    file.write_text(text.replace("        y = y * 3", "    y = y * 3"))
+    with pytest.raises(srcdiff.TransformError, match="not at its place"):
+        srcdiff.grad(module.f)(1.0)
+
+
 def test_assert_that_pytest_has_rewritten():
     def f(x):
         assert x > 0.0

@@ -88,22 +88,6 @@ def f(x):
 
 srcdiff.grad(f)(np.ones(3))
 """,
-    "A wrapper that assigns its `*args`": """
-import functools
-
-def logged(f):
-    @functools.wraps(f)
-    def wrapper(*args):
-        args = args[:1]
-        return f(*args)
-    return wrapper
-
-@logged
-def f(x):
-    return x * x
-
-srcdiff.grad(f)(2.0)
-""",
     "A nested function as a value before its definition": """
 def f(x):
     y = map(square, [x])
@@ -138,36 +122,6 @@ def f(x, options):
     return scaled(x, **options)
 
 srcdiff.source(f)
-""",
-    "A wrapper that uses its `*args`, around a function with `*`": """
-import functools
-
-def d(f):
-    @functools.wraps(f)
-    def w(*args):
-        return f(*args) * len(args)
-    return w
-
-@d
-def f(x, *rest):
-    return x * x
-
-srcdiff.grad(f)(2.0)
-""",
-    "A wrapper that adds arguments at the end": """
-import functools
-
-def d(f):
-    @functools.wraps(f)
-    def w(*args):
-        return f(*args, 2.0)
-    return w
-
-@d
-def f(x, y):
-    return x * y
-
-srcdiff.grad(f)(2.0, 3.0)
 """,
     "A method that nothing is known of": """
 def f(x, p):

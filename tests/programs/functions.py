@@ -654,6 +654,39 @@ def calls_decorated_twice(x, w):
 sample(calls_decorated_twice, two, (0, 1))
 
 
+def with_doubled(f):
+    @functools.wraps(f)
+    def wrapper(*args, **kwargs):
+        return len(args) * f(2.0 * args[0], *args[1:], **kwargs)
+
+    return wrapper
+
+
+def turned(f):
+    @functools.wraps(f)
+    def wrapper(y, x=0.7, *, k=2.0):
+        return f(x, y) * k
+
+    return wrapper
+
+
+@with_doubled
+def bent(x, slope=2.0, bend=1.0):
+    return slope * np.sin(x) + bend * x * x
+
+
+@turned
+def turned_bent(x, y=3.0, k=5.0):
+    return np.sin(x) * y * y * k
+
+
+def calls_other_wrappers(x, w):
+    return bent(x, bend=w) + bent(w, x) + turned_bent(x) + turned_bent(w, x=x, k=w)
+
+
+sample(calls_other_wrappers, two, (0, 1))
+
+
 def decorated_here(x, w):
     def damped(f):
         def g(y):

@@ -100,6 +100,13 @@ def _is_open(kind: ir.Kind) -> bool:
     return kind == ir.UNKNOWN or (type(kind) is ir.List and kind.items is None)
 
 
+def _is_native(kind: ir.Kind) -> bool:
+    """Whether a value is a number, an array, or a tuple of known items of these."""
+    if isinstance(kind, ir.Tuple):
+        return kind.items is not None and all(map(_is_native, kind.items))
+    return isinstance(kind, (ir.Scalar, ir.Array, ir.NoneKind, ir.Text))
+
+
 class Boxes(Builder):
     """Makes boxes; `env` has those that names stand for, and known integers.
 
@@ -220,14 +227,19 @@ class Boxes(Builder):
 
     def slot(self, value: Value, name: str) -> Value:
         """A variable with what a container holds."""
+        value = self.opened(value)
         if type(value) is Box or type(value) is ir.Const:
             return value
         kind = self.kind(value)
-        if isinstance(kind, ir.Tuple) and kind.items is not None:
-            return self.taken_apart(value, kind)
         found = self.temp(value, name)
         self.kinds[found.id] = kind
         return found
+
+    def opened(self, value: Value) -> Value:
+        """What stands for a value, taken apart where it is a tuple that Numba makes."""
+        kind = ir.UNKNOWN if type(value) is Box else self.kind(value)
+        known = isinstance(kind, ir.Tuple) and kind.items is not None
+        return self.taken_apart(value, kind) if known else value  # type: ignore[arg-type]
 
     def made(self, rhs: ir.Rhs, name: str, kind: ir.Kind) -> ir.Name:
         """A variable with a value of a kind."""
@@ -238,18 +250,18 @@ class Boxes(Builder):
     # --- helpers for containers -------------------------------------------------------------------
 
     def of_leaves(self, call: ir.Call, name: str) -> Value | None:
-        """What helpers for containers make of numbers and arrays."""
+        """What helpers for containers make of numbers, arrays, and tuples that Numba makes."""
         if module_of(call.fn) != trees.__name__ or not call.args:
             return None
         kinds = [self.kind(a) for a in call.args]
-        if not all(isinstance(k, (ir.Scalar, ir.Array, ir.NoneKind, ir.Text)) for k in kinds):
+        if not all(map(_is_native, kinds)):
             return None
         array = isinstance(kinds[-1], ir.Array)
         return None if array and is_op(call, Op.LIKE_TREE) else self.of_tree(call, name)
 
     def of_tree(self, call: ir.Call, name: str) -> Value | None:
         """What helpers make of containers."""
-        given = [self.part(a) for a in call.args]
+        given = [self.opened(self.part(a)) for a in call.args]
         first = given[0]
         if is_op(call, Op.ZEROS_OF) and type(first) is Box:
             return self.box(list, enumerate([ir.Const(0.0)] * len(first.items)), name)
@@ -347,23 +359,20 @@ class Boxes(Builder):
     def output(self, call: ir.Call) -> Value | None:
         """The output of which a cotangent is that, if it is a container or a number."""
         output = call.args[1]
-        kind = self.kind(output)
         found = self.part(output)
-        if type(found) is Box:
-            return found
-        if type(output) is ir.Tup:
-            return Box(tuple, dict(enumerate(map(self.part, output.items))), self.depth)
-        if isinstance(kind, ir.Tuple) and kind.items is not None:
-            return self.taken_apart(output, kind)
-        return output if isinstance(kind, ir.Scalar) and ir.is_float(kind) else None
+        if type(found) is ir.Tup:
+            return Box(tuple, dict(enumerate(map(self.part, found.items))), self.depth)
+        found = self.opened(found)
+        kind = self.kind(output)
+        number = isinstance(kind, ir.Scalar) and ir.is_float(kind)
+        return found if type(found) is Box or number else None
 
     def taken_apart(self, atom: ir.Atom, kind: ir.Tuple) -> Box:
         """A tuple that Numba makes, with variables for its items."""
         items: dict[Any, Value] = {}
         for k, inner in enumerate(kind.items or ()):
-            found = self.made(ir.Call(operator.getitem, (atom, ir.Const(k))), "_t", inner)
-            nested = isinstance(inner, ir.Tuple) and inner.items is not None
-            items[k] = self.taken_apart(found, inner) if nested else found  # type: ignore[arg-type]
+            item = ir.Call(operator.getitem, (atom, ir.Const(k)))
+            items[k] = self.opened(self.made(item, "_t", inner))
         return Box(tuple, items, self.depth)
 
     def cotangent(self, call: ir.Call, output: Value, name: str) -> Value:

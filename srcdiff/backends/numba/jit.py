@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from types import FunctionType, MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from srcdiff import ir
 from srcdiff.backends.function_text import free_names
 from srcdiff.backends.loader import Loaded, compile_module
@@ -276,7 +278,7 @@ def _is_compiled(function: Any) -> bool:
 def compile_for(
     function: Any, given: tuple[Any, ...], named: Mapping[str, Any] = MappingProxyType({})
 ) -> Any:
-    """Compile a function for some arguments, or for some Numba types; the type that it returns.
+    """Compile a function for some arguments, or for some Numba types; what stands for its result.
 
     One that takes its arguments apart is called with these, and Numba is given what it takes.
     """
@@ -290,7 +292,7 @@ def compile_for(
         return outer(*given, **named)
     in_order = (*given, *named.values())  # parameters that are given by name stand at the end
     _, _, args, _ = function.get_call_template(tuple(map(_type_of, in_order)), {})
-    return function.overloads[tuple(args)].signature.return_type
+    return _stand_in(function.overloads[tuple(args)].signature.return_type)
 
 
 def accept_pair(
@@ -309,7 +311,7 @@ def accept_pair(
     bound.apply_defaults()
     named = dict(zip(bound.kwargs, types_of(tuple(bound.kwargs.values()))))
     value, residuals = _accepted(forward, types_of(bound.args), named)
-    _accepted(backward, (residuals, _cotangent_type(selected(_in_tuples(value)))), {})
+    _accepted(backward, (residuals, _cotangent_type(selected(value))), {})
 
 
 def _accepted(called: Called, given: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
@@ -322,21 +324,24 @@ def _accepted(called: Called, given: tuple[Any, ...], named: Mapping[str, Any]) 
 
 
 def _cotangent_type(value: Any) -> Any:
-    """The type of a cotangent of a value of a type; arrays in C order."""
+    """The type of a cotangent of a value of a type, a number for one; arrays in C order."""
     types = numba().types
     if isinstance(value, (dict, list, tuple)):
         return trees.mapped(_cotangent_type, value)
     if isinstance(value, types.Array):
         return value.copy(layout="C", readonly=False)
-    return types.float64 if isinstance(value, types.Float) else types.none
+    return 1.0 if isinstance(value, (float, np.floating)) else types.none
 
 
-def _in_tuples(value: Any) -> Any:
-    """Types with tuples for the types of such."""
-    if isinstance(value, numba().types.BaseTuple):
-        return tuple(map(_in_tuples, value))
-    plain = not isinstance(value, (dict, list, tuple))
-    return value if plain else trees.mapped(_in_tuples, value)
+def _stand_in(found: Any) -> Any:
+    """What stands for a result of a type: tuples and real numbers for themselves, else the type.
+
+    Python computes with numbers (`np.float32(y)`) before it gives them to what Numba compiles.
+    """
+    types = numba().types
+    if isinstance(found, types.BaseTuple):
+        return tuple(map(_stand_in, found))
+    return np.dtype(found.name).type(0.0) if isinstance(found, types.Float) else found
 
 
 def types_of(values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -72,7 +72,6 @@ class Spread:
 
     args: tuple[ir.Atom, ...] = ()
     kwargs: tuple[tuple[str | None, ir.Atom], ...] = ()
-    mapping: bool = False
 
 
 Meaning = ir.Name | Static | LocalFunction | Pending | Adjoint | Spread

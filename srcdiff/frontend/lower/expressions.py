@@ -15,7 +15,7 @@ import gast
 import numpy as np
 
 from srcdiff import ir
-from srcdiff.frontend import closures, local_functions
+from srcdiff.frontend import closures
 from srcdiff.frontend.lower import purity
 from srcdiff.frontend.lower.builder import (
     Adjoint,
@@ -23,7 +23,6 @@ from srcdiff.frontend.lower.builder import (
     LocalFunction,
     Node,
     Pending,
-    Spread,
     Table,
 )
 from srcdiff.frontend.scopes import declared
@@ -95,8 +94,6 @@ def name(b: Builder, node: Node) -> ir.Rhs:
         )  # fmt: skip
     if isinstance(meaning, Adjoint):
         b.refuse(node, "`d` stands alone", "Write `d[x]`, with `x` a name of the template.")
-    if isinstance(meaning, Spread):
-        return local_functions.value(b, node, meaning)
     found = b.static(node)
     assert found is not None
     return found if found.text or callable(found.value) else ir.Const(found.value)

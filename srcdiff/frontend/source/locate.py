@@ -308,12 +308,20 @@ _ALIKE = {"LOAD_METHOD": "LOAD_ATTR", "CALL_METHOD": "CALL_FUNCTION"}
 
 
 def _steps(code: types.CodeType) -> list[tuple[str, Any]]:
-    """The instructions of a code object with their operands; where jumps lead is left out."""
-    return [
-        (_ALIKE.get(i.opname, i.opname), None if i.opcode in _JUMPS else i.argval)
-        for i in dis.get_instructions(code)
-        if i.opname not in _QUIET
-    ]
+    """The instructions of a code object with their operands: of jumps, the step they lead to."""
+    kept: list[dis.Instruction] = []
+    place: dict[int, int] = {}
+    for one in dis.get_instructions(code):
+        place[one.offset] = len(kept)
+        kept += [one] if one.opname not in _QUIET else []
+
+    def operand(one: dis.Instruction) -> Any:
+        if one.opcode in _JUMPS:
+            return place[one.argval]
+        # `dis` does not say of each what it is: not of the names of keywords in Python 3.11.
+        return code.co_consts[one.arg or 0] if one.opcode in dis.hasconst else one.argval
+
+    return [(_ALIKE.get(i.opname, i.opname), operand(i)) for i in kept]
 
 
 def is_only_filled(name: str, codes: Iterable[types.CodeType]) -> bool:

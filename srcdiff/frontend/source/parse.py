@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import gc
 import inspect
 import io
 import tokenize
@@ -74,8 +75,8 @@ class Source:
 
     `tree` has the line numbers of the file.  `bound` is the value of the first parameter of a
     bound method, which then is no parameter any more (its name resolves to the object).
-    `wrapped` is the function under a decorator that takes `*args, **kwargs` (`functools.wraps`):
-    the wrapper is what runs, with the parameters of the function that it wraps.
+    `wrapped` is the function under a decorator that passes on `*args, **kwargs`: the wrapper is
+    what runs, with the parameters of the function that it wraps (`functools.wraps`).
     """
 
     name: str
@@ -91,6 +92,11 @@ class Source:
     def bound(self) -> Mapping[str, Any]:
         """The name and the object of a bound first parameter."""
         return self.namespace.bound
+
+    @property
+    def declared(self) -> Source:
+        """The source with the parameters of the function: that of what it wraps, if it has that."""
+        return self if self.wrapped is None else self.wrapped.declared
 
     def made_for(self, name: str) -> bool:
         """Whether a name is what a function of a file of rules made this one for.
@@ -175,12 +181,36 @@ def _parse(function: types.FunctionType, receiver: tuple[Any, ...]) -> Source:
 
 
 def _wrapped(function: types.FunctionType, tree: Node, receiver: tuple[Any, ...]) -> Source | None:
-    """The function under a wrapper that passes on any arguments."""
+    """The function under a wrapper that calls it with all its arguments, which have no other use.
+
+    What else it did would depend on which of them are given by name, and which are left out: it may
+    call anything with them where all are given, by position.
+    """
     args, inner = tree.args, function.__dict__.get("__wrapped__")
     named = (*args.posonlyargs, *args.args, *args.kwonlyargs)
     if named or args.vararg is None or not isinstance(inner, types.FunctionType):
         return None
-    return _parse(inner, receiver)
+    passed = [a.id for a in (args.vararg, args.kwarg) if a is not None]
+    calls = [n for n in gast.walk(tree) if isinstance(n, gast.Call) and _last(n) == passed]
+    uses = sum(getattr(n, "id", None) in passed for n in gast.walk(tree))
+    if uses != (1 + len(calls)) * len(passed):
+        return None
+    cells = zip(function.__code__.co_freevars, function.__closure__ or ())
+    names = {n for n, cell in cells if any(v is inner for v in gc.get_referents(cell))}
+    alone = all(
+        getattr(c.func, "id", None) in names and len(c.args) + len(c.keywords) == len(passed)
+        for c in calls
+    )
+    found = _parse(inner, receiver)
+    all_given = args.kwarg is None and not found.declared.function.__defaults__
+    return found if alone or all_given else None
+
+
+def _last(call: Node) -> list[str]:
+    """The names of `*args` and `**kwargs` at the ends of a call."""
+    ends = [a.value for a in call.args[-1:] if isinstance(a, gast.Starred)]
+    ends += [k.value for k in call.keywords[-1:] if k.arg is None]
+    return [getattr(end, "id", "") for end in ends]
 
 
 # --- which function ----------------------------------------------------------------------------

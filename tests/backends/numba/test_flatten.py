@@ -167,6 +167,8 @@ TRANSFORMS = {
     "vjp": lambda **o: pulled(dense, DICT, X, Y, **o),
     "vjp of layers": lambda **o: pulled(network, LAYERS, X, Y, **o),
     "vjp of a pair": lambda **o: pulled(pair, U, V, **o),
+    "vjp of a tuple": lambda **o: pulled(curve, (0.3, (U, 0.2)), V, **o),
+    "vjp of numbers": lambda **o: pulled(curve, (0.3, (0.1, 0.2)), V, **o),
     "jvp": lambda **o: srcdiff.jvp(dense, (DICT, X, Y), (DICT, X, None), **o),
     "linearize": lambda **o: srcdiff.linearize(network, LAYERS, X, Y, **o)[1](LAYERS, X, Y),
     "hvp": lambda **o: srcdiff.hvp(network, (LAYERS, X, Y), LAYERS, **o),

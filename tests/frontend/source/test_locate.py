@@ -70,6 +70,11 @@ TEXTS = {
     "lambdas of a comprehension": ("f = [lambda x, k=k: k*x for k in range(3)][2]\n", 2.0),
     "closures of a comprehension": ("f = [lambda x: k*x for k in range(3)][0]\n", 2.0),
     "equal lambdas": ("f = [lambda x: x*x, lambda x: x*x][1]\n", 6.0),
+    "lambdas of other keywords": (
+        "def h(a=2.0, b=3.0, c=1.0): return a*b*b*c\n"
+        "f = [lambda x: h(x, b=x), lambda x: h(c=x, a=x)][1]\n",
+        54.0,
+    ),
     "lambda with walrus": ("f = lambda x: (y := x*x) + y\n", 12.0),
     "lambda in a decorator": (
         "def apply(h): return lambda f: (lambda x: h(f(x)))\n"

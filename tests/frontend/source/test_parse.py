@@ -1,12 +1,14 @@
 """Where the source of a function is found, and what its names mean."""
 
 import functools
+import inspect
 import linecache
 import types
 
 import numpy as np
 import pytest
 
+import srcdiff
 from srcdiff.errors import TransformError
 from srcdiff.frontend.lowering import lower
 from srcdiff.frontend.source.parse import EmptyCellError, parse
@@ -49,7 +51,7 @@ def twice(f):
     @functools.wraps(f)
     def wrapper(*args, **kwargs):
         y = f(*args, **kwargs)
-        return 2.0 * y, len(args), kwargs
+        return 2.0 * y, y
 
     return wrapper
 
@@ -70,6 +72,48 @@ def test_a_wrapper_is_what_runs():
     assert function.name == "decorated"
     assert value(decorated, 5.0, 7.0, k=1.0) == decorated(5.0, 7.0, k=1.0)
     assert function.comments == {}
+
+
+def turned(f):
+    @functools.wraps(f)
+    def wrapper(y, x=0.5, *, k=2.0):
+        return f(x, y) * k
+
+    return wrapper
+
+
+@turned
+def product(x, y=3.0, k=5.0):
+    return x * y * y * k
+
+
+def longer(f):
+    @functools.wraps(f)
+    def wrapper(*args, **kwargs):
+        return len(args) * kwargs.get("k", 7.0) * f(*args)
+
+    return wrapper
+
+
+@longer
+def halved(x, y=3.0, k=5.0):
+    return x * y / 2.0
+
+
+def test_a_wrapper_that_does_more_has_its_own_parameters():
+    """And not those of what it wraps, of which some may be left out, or given by name."""
+    assert product(4.0) == srcdiff.value_and_grad(product)(4.0)[0] == 80.0
+    assert srcdiff.grad(product, ("y", "x"))(4.0, k=1.0) == (20.0, 80.0)
+    assert halved(2.0) == srcdiff.value_and_grad(halved, "args[0]")(2.0)[0] == 21.0
+    assert srcdiff.grad(halved, ("args[0]", "args[1]"))(2.0, 4.0, k=1.0) == (4.0, 2.0)
+
+
+def test_what_a_function_says_of_its_parameters_is_not_asked():
+    def f(y, x=2.0):
+        return x * y * y
+
+    f.__signature__ = inspect.signature(product.__wrapped__)
+    assert srcdiff.grad(f)(5.0) == 20.0
 
 
 @functools.lru_cache
