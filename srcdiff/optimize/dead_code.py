@@ -180,8 +180,10 @@ class _Sweep:
             return self.kept(stmt, None, live)
         if not self.is_needed(stmt, base, live):
             return None
-        if dead and is_op(stmt.rhs, Op.COTANGENT):  # nobody needs it, but it may be wrong
-            return self.kept(ir.Effect(stmt.rhs, stmt.loc), base, live)
+        call, unnamed = stmt.rhs, ir.is_temporary(stmt.target.id)
+        method = type(call) is ir.Call and type(call.fn) is ir.Method and unnamed
+        if dead and (method or is_op(call, Op.COTANGENT)):  # nobody needs it, but it may be wrong
+            return self.kept(ir.Effect(call, stmt.loc), base, live)
         return self.kept(stmt, base, live)
 
     def kept(self, stmt: ir.Stmt, base: str | None, live: set[str]) -> ir.Stmt:

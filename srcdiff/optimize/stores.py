@@ -12,16 +12,19 @@ added first to a part of an array of zeros.  The invariant: the part has nothing
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
 from srcdiff import ir
+from srcdiff.analysis.liveness import liveness
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.calls import atom_kind, rhs_kind
+from srcdiff.kinds.indexing import item_kind
 from srcdiff.optimize.displays import NEAR, makes_zeros
-from srcdiff.optimize.memory import Memory
+from srcdiff.optimize.memory import Memory, Sharers
 from srcdiff.optimize.rewrite import in_ours, mark_in
+from srcdiff.optimize.shapes import are_alike
 from srcdiff.primitives.effects import only_computes
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
@@ -36,7 +39,7 @@ class _Merger:
     """The walk over the blocks."""
 
     def __init__(self, function: ir.Function, kinds: dict[str, ir.Kind]) -> None:
-        self.kinds, self.device = kinds, function.target.on_device
+        self.function, self.kinds, self.device = function, kinds, function.target.on_device
         self.memory = Memory.of(function, kinds)
         self.count = ir.use_counts(function)
         self.bound = ir.binding_counts(function, function.params)
@@ -61,23 +64,43 @@ class _Merger:
         for k in range(len(out) - 1, max(-1, len(out) - 1 - NEAR), -1):
             other = out[k]
             if type(other) is ir.Assign and other.target == value:
-                if not self.memory.keeps(out[k + 1 :], ir.names(value)):
+                if not self.stays(stmt, out[k + 1 :], ir.names(value)):
                     return False
-                if not is_op(other.rhs, Op.COPY):
+                if not is_op(other.rhs, Op.COPY) or self.is_item(stmt):
                     return other.rhs == item
                 value = other.rhs.args[0]
             elif not self.is_apart(other, stmt):
                 return False
         return False
 
+    def stays(self, stmt: ir.Store, others: list[ir.Stmt], names: Sequence[str]) -> bool:
+        """Whether a store does the same behind others that do not meet it, by what it reads."""
+        if not self.is_item(stmt):
+            return self.memory.keeps(others, names)
+        bound = (bound for _, bound, _ in map(self.memory.changes, others))
+        return all(set(names).isdisjoint(b) for b in bound)  # which array it is, not what is in it
+
     def is_part(self, stmt: ir.Store) -> bool:
-        """Whether a store is into a part of an array that integers and slices choose."""
+        """Whether a store is into an item, or a part of an array that numbers and slices choose."""
         if stmt.index is None or type(stmt) is ir.AugAssign and stmt.op not in ("+", "-"):
             return False
         if not (self.all_ours or ir.is_adjoint(stmt.base.id)):  # the user's stays as it is
             return False
+        if self.is_item(stmt):
+            return ir.is_numeric(self.held(stmt))
         basic = ir.is_basic(atom_kind(stmt.index, self.kinds))
         return basic and is_array(self.kinds.get(stmt.base.id))
+
+    def is_item(self, stmt: ir.Store) -> bool:
+        """Whether a store is into a list or dict."""
+        return isinstance(self.kinds.get(stmt.base.id), (ir.List, ir.Dict))
+
+    def held(self, stmt: ir.Store) -> ir.Kind:
+        """The kind of an item that is stored into, or of the array."""
+        base = self.kinds.get(stmt.base.id, ir.UNKNOWN)
+        if stmt.index is None or not self.is_item(stmt):
+            return base
+        return item_kind(base, atom_kind(stmt.index, self.kinds))
 
     def stored(self, stmt: ir.Store, out: list[ir.Stmt]) -> ir.Store:
         """A store that does what the one before it does as well, which is taken out."""
@@ -108,19 +131,25 @@ class _Merger:
             other = out[k]
             if isinstance(other, ir.Store) and (other.base, other.index) == (stmt.base, stmt.index):
                 apart = not self.meets(other, ir.names(other.value)) and self.is_part(other)
-                return k if apart and self.memory.keeps(out[k + 1 :], ir.reads(other)) else None
+                return k if apart and self.stays(other, out[k + 1 :], ir.reads(other)) else None
             if not self.is_apart(other, stmt):
                 return None
         return None
 
     def is_apart(self, other: ir.Stmt, stmt: ir.Store) -> bool:
         """Whether a plain statement has nothing to do with the memory that a store writes into."""
-        plain = isinstance(other, (ir.Assign, ir.Store))
-        return plain and not self.meets(stmt, ir.mentions(other))
+        if not isinstance(other, (ir.Assign, ir.Store)):
+            return False
+        names = ir.mentions(other)
+        if self.is_item(stmt) and _is_elsewhere(other, stmt):
+            names -= {stmt.base.id}
+        return not self.meets(stmt, names)
 
     def meets(self, stmt: ir.Store, names: Iterable[str]) -> bool:
         """Whether some names may stand for the memory that a store writes into."""
-        find = self.memory.find
+        find, kinds = self.memory.find, self.kinds
+        if self.is_item(stmt):  # an array that it holds is another one
+            names = [n for n in names if not ir.is_numeric(kinds.get(n, ir.UNKNOWN))]
         return any(find(n) == find(stmt.base.id) for n in names)
 
     def merged(
@@ -128,7 +157,11 @@ class _Merger:
     ) -> ir.Store | None:
         """One store for two; None where that is no plainer."""
         one = out[found]
-        if not self.is_exact(two.base) or two.index is None:
+        if two.index is None:
+            return None
+        if type(one) is ir.SetItem and self.gives_back(one, two, out[:found]):
+            return replace(one, value=two.value)
+        if not self.is_exact(two):
             return None
         if type(one) is ir.SetItem:
             if one.value != ir.Const(0.0):
@@ -143,13 +176,29 @@ class _Merger:
             return replace(two, value=builder.apply(operator.mul, ir.Const(2.0), two.value))
         return replace(two, value=builder.apply(operator.add, one.value, two.value))
 
+    def gives_back(self, one: ir.SetItem, two: ir.AugAssign, out: list[ir.Stmt]) -> bool:
+        """Whether an item that is an array was taken, zeros put there, and it is added to them."""
+        zeros, array = self.made(one.value, out)[1], is_array(self.held(two))
+        if not (self.is_item(two) and array and zeros and two.op == "+"):
+            return False
+        kinds = [atom_kind(a, self.kinds) for a in (one.value, two.value)]
+        if not (is_op(zeros, Op.ZEROS_LIKE) and are_alike(*kinds, dtype=True)):
+            return False
+        assert type(two.value) is ir.Name
+        group = Sharers.of(self.function, self.kinds).group(two.value.id)
+        others = {n for n in group if is_array(self.kinds.get(n))}
+        last = liveness(self.function)[id(two)].isdisjoint(others)
+        return last and self.is_there(replace(one, value=two.value), out)
+
     def is_sum(self, atom: ir.Atom, out: list[ir.Stmt]) -> bool:
         """Whether what is read once has two terms already: with more of them a line says less."""
         return is_op(self.made(atom, out)[1], Op.ADD, Op.SUB)
 
-    def is_exact(self, base: ir.Name) -> bool:
-        """Whether what is added to an array is added in the precision of Python's numbers."""
-        return ir.dtype_of(self.kinds.get(base.id)) in ("float64", "complex128")
+    def is_exact(self, stmt: ir.Store) -> bool:
+        """Whether a sum in an array, or of numbers, has the precision of Python's numbers."""
+        held = self.held(stmt)
+        exact = ir.dtype_of(held) in ("float64", "complex128")
+        return exact and (type(held) is ir.Scalar or not self.is_item(stmt))
 
     # --- values ---------------------------------------------------------------------------------
 
@@ -183,7 +232,7 @@ class _Merger:
         """`d[i] /= v` for `d[i] = d[i] / v`."""
         last, call = self.made(stmt.value, out)
         op = next((s for o, s in _IN_PLACE.items() if is_op(call, o)), None)
-        if op is None or call is None:
+        if op is None or call is None or op in "+-" and not ir.is_adjoint(stmt.base.id):
             return stmt
         old, value = call.args
         first, item = self.made(old, out[:last])
@@ -200,12 +249,11 @@ class _Merger:
 
     def is_of_one_dtype(self, stmt: ir.SetItem) -> bool:
         """Whether what is stored has the dtype of the array."""
-        name = stmt.value.id if type(stmt.value) is ir.Name else ""
-        dtypes = [ir.dtype_of(self.kinds.get(n)) for n in (stmt.base.id, name)]
-        return dtypes[0] == dtypes[1] and self.is_exact(stmt.base)
+        value = atom_kind(stmt.value, self.kinds)
+        return ir.dtype_of(self.held(stmt)) == ir.dtype_of(value) and self.is_exact(stmt)
 
 
-_IN_PLACE = {Op.MUL: "*", Op.DIV: "/"}
+_IN_PLACE = {Op.MUL: "*", Op.DIV: "/", Op.ADD: "+", Op.SUB: "-"}
 
 
 # --- what is added first to a part of an array of zeros ------------------------------------------
@@ -258,8 +306,8 @@ class _First(_Merger):
         """Whether storing a value into an array is as good as adding it to zeros."""
         kind = atom_kind(stmt.value, self.kinds)
         number = type(kind) is ir.Scalar and kind.python and kind.dtype in ("float64", "int64")
-        same = ir.dtype_of(kind) == ir.dtype_of(self.kinds.get(stmt.base.id))
-        return self.is_exact(stmt.base) and (number or same)
+        same = ir.dtype_of(kind) == ir.dtype_of(self.held(stmt))
+        return self.is_exact(stmt) and (number or same)
 
     def first(self, stmt: ir.AugAssign, out: list[ir.Stmt]) -> ir.SetItem:
         """The store of what is added, or subtracted."""
@@ -272,8 +320,22 @@ class _First(_Merger):
         return ir.SetItem(stmt.base, stmt.index, value, loc=stmt.loc)
 
 
+def _is_elsewhere(other: ir.Assign | ir.Store, stmt: ir.Store) -> bool:
+    """Whether a statement reads, or stores into, one other item of what a store writes into."""
+    if isinstance(other, ir.Store):
+        base, index, value = other.base, other.index, other.value
+    elif is_op(other.rhs, Op.GETITEM):
+        (base, index), value = other.rhs.args, ir.NONE
+    else:
+        return False
+    known = base == stmt.base and stmt.index is not None and index is not None
+    return known and value != base and _are_apart(index, stmt.index)
+
+
 def _are_apart(one: ir.Atom, two: ir.Atom) -> bool:
     """Whether two subscripts choose no element both: by two integers from one end, that differ."""
+    if type(one) is ir.Const and type(two) is ir.Const and type(one.value) is str:
+        return type(two.value) is str and one != two
     first, second = (a.items if type(a) is ir.Tup else (a,) for a in (one, two))
     pairs = [(a.value, b.value) for a, b in zip(first, second) if _is_integer(a) and _is_integer(b)]
     plain = not any(ir.Const(...) in items for items in (first, second))

@@ -9,6 +9,7 @@ from srcdiff.kinds.interpreter import infer
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.optimize.stores import with_first_stores
+from srcdiff.runtime.trees import zero_tree
 from tests.optimize.test_simplify import simplified, text_of
 from tests.support.differences import check_gradient
 
@@ -202,3 +203,88 @@ def test_places_from_both_ends_are_one_element():
     for n in (2, 3, 5):
         check_gradient(f, (np.linspace(0.3, 1.0, n),))
     assert "d_x[0] = " not in srcdiff.source(f, example=(X,))
+
+
+# --- items of lists and dicts ---------------------------------------------------------------------
+
+
+def test_what_is_taken_from_an_item_that_becomes_zero_and_put_back_stays_there():
+    def numbers(d_s, d_x):
+        d_t = d_s["u"]
+        d_s["u"] = zero_tree(d_t)
+        d_s["v"] += 0.1 * d_t
+        d_s["u"] += d_t
+        d_x[0] += d_s["u"]
+        return d_s, d_x
+
+    kept = ['d_t = d_s["u"]', 'd_s["v"] += 0.1 * d_t', "d_x[0] += d_t", "return d_s, d_x"]
+    assert simplified(numbers, d_s={"u": 1.0, "v": 2.0}, d_x=X) == kept
+
+    def arrays(d_s):
+        d_t = d_s["u"]
+        d_s["u"] = zero_tree(d_t)
+        d_s["v"] += 0.1 * d_t
+        d_s["u"] += d_t
+        return d_s
+
+    text = simplified(arrays, d_s={"u": X, "v": X + 1.0})
+    assert text == ['d_t = d_s["u"]', 'd_s["v"] += 0.1 * d_t', "return d_s"]
+
+
+def test_an_item_that_is_an_array_has_memory_of_its_own_while_somebody_reads_the_old_one():
+    def before(d_s, v):
+        d_t = d_s["u"]
+        d_s["u"] = zero_tree(d_t)
+        d_s["u"] += d_t
+        d_s["u"] += v
+        return d_s, 2.0 * d_t
+
+    text = simplified(before, d_s={"u": X}, v=X)
+    assert 'd_s["u"] = np.zeros_like(d_t)' in text
+
+
+def test_a_list_that_is_seen_between_has_the_zero():
+    def before(d_xs, other, v):
+        d_xs[0] = 0.0
+        other.append(sum(d_xs))
+        d_xs[0] += v
+        return d_xs, other
+
+    assert "d_xs[0] = 0.0" in simplified(before, d_xs=[1.0, 2.0], other=[], v=2.0)
+
+
+def of_a_state(x, k):
+    s = {"u": x, "v": np.zeros_like(x)}
+    for _ in range(5):
+        s["v"] = s["v"] - k * np.sin(s["u"])
+        s["u"] = s["u"] + 0.1 * s["v"]
+    return np.sum(s["u"] * s["v"])
+
+
+def of_numbers(x, k):
+    tank = {"level": x[0] * 1.0, "flow": 0.0}
+    out = 0.0
+    for i in range(len(x)):
+        tank["flow"] = k * np.sqrt(tank["level"])
+        tank["level"] = tank["level"] + x[i] - tank["flow"]
+        out += tank["flow"] * tank["level"]
+    return out
+
+
+def test_the_adjoint_of_a_dict_keeps_what_its_items_go_on_with():
+    for function in (of_a_state, of_numbers):
+        check_gradient(function, (X + np.arange(4.0), 0.3), ("x", "k"))
+        text = srcdiff.source(function, example=(X, 0.3))
+        assert text.count("zero_tree(") == 1
+        assert "np.zeros_like(d_" not in text
+
+
+def test_what_is_added_first_to_an_item_is_stored():
+    def result(x):
+        s = {"mean": np.mean(x), "spread": np.std(x)}
+        return s["mean"] * s["spread"]
+
+    text = srcdiff.source(result, example=(X + np.arange(4.0),))
+    assert 'd_s["spread"] = ' in text
+    assert "add_tree" not in text
+    check_gradient(result, (X + np.arange(4.0),), ("x",))
