@@ -567,13 +567,13 @@ def pair_pass(state: State) -> State:
     parts = _parts(state, facts)
     one, two = assemble_pair(state.function, parts, facts, state.request, state.extra["final"])
     two = plain_names(two)
-    residuals = _residuals(two, facts)
+    residuals = _residuals(two, {**infer(one, state.params), **facts.kinds})
     plain = polished(two, residuals, facts, state.seen)
     if state.request.saves:
         from srcdiff.autodiff.saved_hooks import used_residuals, with_hooks
 
         one, two, facts = with_hooks(one, two, used_residuals(plain), parts.tapes, facts)
-        residuals = _residuals(two, facts)
+        residuals = _residuals(two, facts.kinds)
         plain = polished(two, residuals, facts)
     parts_of = one, two
     one = polished(one, state.params, facts, state.seen)
@@ -721,11 +721,11 @@ def _is_more(kind: ir.Kind) -> bool:
     return type(kind) is ir.List and kind.items is not None
 
 
-def _residuals(backward: ir.Function, facts: Facts) -> dict[str, ir.Kind]:
+def _residuals(backward: ir.Function, kinds: ir.Kinds) -> dict[str, ir.Kind]:
     """The kind of the parameter that a backward part unpacks."""
     from srcdiff.specialize.objects.scalar_replacement import residual_kinds
 
-    kinds = residual_kinds(backward, facts.kinds)
+    kinds = residual_kinds(backward, kinds)
     return {backward.params[0].name: ir.Tuple(tuple(kinds.values()))}
 
 

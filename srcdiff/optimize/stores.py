@@ -25,7 +25,7 @@ from srcdiff.optimize.displays import NEAR, makes_zeros
 from srcdiff.optimize.memory import Memory, Sharers
 from srcdiff.optimize.rewrite import in_ours, mark_in
 from srcdiff.optimize.shapes import are_alike
-from srcdiff.primitives.effects import only_computes
+from srcdiff.primitives.effects import makes_new, only_computes, returns_view
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
 
@@ -53,10 +53,56 @@ class _Merger:
             stmt = stmt if type(stmt) in ir.PLAIN else ir.map_blocks(stmt, self.block)
             if isinstance(stmt, ir.Store) and self.is_part(stmt):
                 stmt = self.stored(stmt, out)
-                if type(stmt) is ir.SetItem and self.is_there(stmt, out):
-                    continue
+                if type(stmt) is ir.SetItem:
+                    self.drop_covered(stmt, out)
+                    if self.is_there(stmt, out):
+                        continue
+            elif (added := _added_to(stmt)) is not None:
+                stmt = self.begun(stmt, added, out) or stmt
             out.append(stmt)
         return tuple(out)
+
+    def drop_covered(self, stmt: ir.SetItem, out: list[ir.Stmt]) -> None:
+        """Leaves out stores before a store that writes over all that they wrote, unread."""
+        if self.meets(stmt, (*ir.names(stmt.value), *ir.names(stmt.index))):
+            return
+        for k in range(len(out) - 1, max(-1, len(out) - 1 - NEAR), -1):
+            other = out[k]
+            same = isinstance(other, ir.Store) and other.base == stmt.base and self.is_part(other)
+            if same and stmt.index in (other.index, ir.Const(...)):
+                if not self.memory.keeps(out[k + 1 :], ir.names(stmt.index)):
+                    return
+                del out[k]
+            elif not self.is_apart(other, stmt):
+                return
+
+    def begun(self, stmt: ir.Stmt, added: ir.Call, out: list[ir.Stmt]) -> ir.Stmt | None:
+        """`d = u + v` for `d = u` and `d += v`, where nobody looks at `d` in between."""
+        name = "".join(ir.names(added.args[0]))
+        found = next((k for k in range(len(out) - 1, -1, -1) if name in ir.mentions(out[k])), None)
+        one = None if found is None else out[found]
+        if found is None or type(one) is not ir.Assign or one.target.id != name:
+            return None
+        if is_op(one.rhs, Op.ADD, Op.SUB) or self.is_sum(added.args[1], out):
+            return None
+        if not self.is_fresh(one) or not self.memory.keeps(out[found + 1 :], ir.reads(one)):
+            return None
+        del out[found]
+        builder = Builder(self.fresh, one.loc)
+        first = one.rhs if type(one.rhs) is ir.Const else builder.temp(one.rhs)
+        self.note(builder.out)
+        out += builder.out
+        return ir.Assign(one.target, replace(added, args=(first, added.args[1])), stmt.loc)
+
+    def is_fresh(self, stmt: ir.Assign) -> bool:
+        """Whether a statement makes a number, or an array that nobody else has, of an adjoint."""
+        kind, call = self.kinds.get(stmt.target.id), stmt.rhs
+        if not ir.is_adjoint(stmt.target.id) or ir.dtype_of(kind) not in _EXACT:
+            return False
+        if type(call) is not ir.Call or not only_computes(call):
+            return False
+        new = makes_new(call.fn) and not returns_view(call, self.kinds)
+        return type(kind) is ir.Scalar or (new and is_array(kind) and bool(ir.rank_of(kind)))
 
     def is_there(self, stmt: ir.SetItem, out: list[ir.Stmt]) -> bool:
         """Whether a place has the value that is stored into it."""
@@ -197,7 +243,7 @@ class _Merger:
     def is_exact(self, stmt: ir.Store) -> bool:
         """Whether a sum in an array, or of numbers, has the precision of Python's numbers."""
         held = self.held(stmt)
-        exact = ir.dtype_of(held) in ("float64", "complex128")
+        exact = ir.dtype_of(held) in _EXACT
         return exact and (type(held) is ir.Scalar or not self.is_item(stmt))
 
     # --- values ---------------------------------------------------------------------------------
@@ -253,6 +299,7 @@ class _Merger:
         return ir.dtype_of(self.held(stmt)) == ir.dtype_of(value) and self.is_exact(stmt)
 
 
+_EXACT = ("float64", "complex128")
 _IN_PLACE = {Op.MUL: "*", Op.DIV: "/", Op.ADD: "+", Op.SUB: "-"}
 
 
@@ -318,6 +365,16 @@ class _First(_Merger):
         out += builder.out
         assert stmt.index is not None
         return ir.SetItem(stmt.base, stmt.index, value, loc=stmt.loc)
+
+
+def _added_to(stmt: ir.Stmt) -> ir.Call | None:
+    """The sum that a statement gives a name which had the first of its terms."""
+    if type(stmt) is ir.AugAssign and stmt.index is None and stmt.op in ("+", "-"):
+        return ir.Call(operator.add if stmt.op == "+" else operator.sub, (stmt.base, stmt.value))
+    call = stmt.rhs if type(stmt) is ir.Assign else None
+    if not is_op(call, Op.ADD, Op.SUB) or call.args[0] != stmt.target or call.kwargs:
+        return None
+    return None if call.args[1] == stmt.target else call
 
 
 def _is_elsewhere(other: ir.Assign | ir.Store, stmt: ir.Store) -> bool:

@@ -289,3 +289,59 @@ def test_what_is_added_first_to_an_item_is_stored():
     assert 'd_s["spread"] = ' in text
     assert "add_tree" not in text
     check_gradient(result, (X + np.arange(4.0),), ("x",))
+
+
+# --- stores that a later one writes over ----------------------------------------------------------
+
+
+def test_what_is_stored_over_before_anybody_reads_is_not_stored():
+    def before(d_x, u, v):
+        d_x[::2] = u
+        d_x[1] += v
+        d_x[...] = v
+        return d_x
+
+    assert simplified(before, d_x=X, u=X[::2], v=2.0) == ["d_x[...] = v", "return d_x"]
+
+
+def test_what_is_read_before_it_is_stored_over_is_stored():
+    def before(d_x, u, v):
+        d_x[::2] = u
+        t = np.sum(d_x)
+        d_x[...] = v
+        return d_x, t
+
+    assert simplified(before, d_x=X, u=X[::2], v=2.0)[0] == "d_x[::2] = u"
+
+    def itself(d_x, u):
+        d_x[::2] = u
+        d_x[...] = d_x[::-1]
+        return d_x
+
+    assert simplified(itself, d_x=X, u=X[::2])[0] == "d_x[::2] = u"
+
+    def elsewhere(d_x, i, u):
+        d_x[i] = u
+        i = i + 1
+        d_x[i] = 2.0 * u
+        return d_x
+
+    assert len(simplified(elsewhere, d_x=X, i=1, u=2.0)) == 4
+
+
+def written_twice(x, k):
+    t = x * 1.0
+    inner = t[1:-1]
+    total = 0.0
+    for _ in range(3):
+        inner[...] = np.sin(inner) * k
+        inner[::2] += k * x[1:-1:2]
+        total += np.sum(t)
+    return total
+
+
+def test_a_view_that_is_written_into_twice_is_restored_once():
+    text = srcdiff.source(written_twice, example=(np.linspace(0.5, 1.5, 9), 0.8))
+    assert "inner[...] = inner_saved.pop()" in text
+    assert "inner[::2] = " not in text
+    check_gradient(written_twice, (np.linspace(0.5, 1.5, 9), 0.8), ("x", "k"))
