@@ -26,6 +26,7 @@ from srcdiff.optimize.memory import Memory, Sharers
 from srcdiff.optimize.rewrite import in_ours, mark_in
 from srcdiff.optimize.shapes import are_alike
 from srcdiff.primitives.effects import makes_new, only_computes, returns_view
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
 
@@ -78,28 +79,34 @@ class _Merger:
 
     def begun(self, stmt: ir.Stmt, added: ir.Call, out: list[ir.Stmt]) -> ir.Stmt | None:
         """`d = u + v` for `d = u` and `d += v`, where nobody looks at `d` in between."""
-        name = "".join(ir.names(added.args[0]))
-        found = next((k for k in range(len(out) - 1, -1, -1) if name in ir.mentions(out[k])), None)
-        one = None if found is None else out[found]
-        if found is None or type(one) is not ir.Assign or one.target.id != name:
+        first, other = added.args
+        assert type(first) is ir.Name
+        places = range(len(out) - 1, max(-1, len(out) - 1 - NEAR), -1)
+        found = next((k for k in places if first.id in ir.mentions(out[k])), -1)
+        one = out[found] if found >= 0 else None
+        if type(one) is not ir.Assign or one.target != first or not self.is_fresh(one):
             return None
-        if is_op(one.rhs, Op.ADD, Op.SUB) or self.is_sum(added.args[1], out):
+        assert type(one.rhs) is ir.Call
+        tree = self.tree_of(one.rhs, found, out)
+        if is_op(one.rhs, Op.ADD, Op.SUB) or self.is_sum(other, out) or not self.holds(tree, out):
             return None
-        if not self.is_fresh(one) or not self.memory.keeps(out[found + 1 :], ir.reads(one)):
+        if self.width(one.rhs, out[:found]) + self.width(added, out) > _WIDTH:
             return None
         del out[found]
         builder = Builder(self.fresh, one.loc)
-        first = one.rhs if type(one.rhs) is ir.Const else builder.temp(one.rhs)
+        term = builder.temp(one.rhs)
         self.note(builder.out)
         out += builder.out
-        return ir.Assign(one.target, replace(added, args=(first, added.args[1])), stmt.loc)
+        self.bound[first.id] -= type(stmt) is ir.Assign
+        self.count[first.id] -= 1
+        return ir.Assign(first, replace(added, args=(term, other)), stmt.loc)
 
     def is_fresh(self, stmt: ir.Assign) -> bool:
         """Whether a statement makes a number, or an array that nobody else has, of an adjoint."""
         kind, call = self.kinds.get(stmt.target.id), stmt.rhs
         if not ir.is_adjoint(stmt.target.id) or ir.dtype_of(kind) not in _EXACT:
             return False
-        if type(call) is not ir.Call or not only_computes(call):
+        if type(call) is not ir.Call or not only_computes(call) or makes_zeros(call):
             return False
         new = makes_new(call.fn) and not returns_view(call, self.kinds)
         return type(kind) is ir.Scalar or (new and is_array(kind) and bool(ir.rank_of(kind)))
@@ -253,10 +260,15 @@ class _Merger:
         at, call = self.made(atom, out)
         if call is None:
             return _Tree(atom, len(out), ir.names(atom))
-        parts = [self.tree(a, out[:at]) for a in call.args]
+        return self.tree_of(call, at, out)
+
+    def tree_of(self, call: ir.Call, at: int, out: list[ir.Stmt]) -> _Tree:
+        """The expression of a call that stands at a place."""
+        parts = [self.tree(a, out[:at]) for a in (*call.args, *(v for _, v in call.kwargs))]
         start = min([at, *(p.start for p in parts)])
         names = tuple(n for p in parts for n in p.names)
-        return _Tree((call.fn, tuple(p.key for p in parts)), start, names)
+        form = call.fn, tuple(k for k, _ in call.kwargs)
+        return _Tree((form, tuple(p.key for p in parts)), start, names)
 
     def made(self, atom: ir.Atom, out: list[ir.Stmt]) -> tuple[int, ir.Call | None]:
         """The plain call that only computes of what is read once, and where it stands."""
@@ -265,10 +277,22 @@ class _Merger:
         for k in range(len(out) - 1, max(-1, len(out) - 1 - NEAR), -1):
             stmt = out[k]
             if type(stmt) is ir.Assign and stmt.target == atom:
-                call = stmt.rhs if type(stmt.rhs) is ir.Call and not stmt.rhs.kwargs else None
+                call = stmt.rhs if type(stmt.rhs) is ir.Call else None
                 plain = call is not None and only_computes(call)
                 return k, call if plain and self.memory.keeps(out[k + 1 :], (atom.id,)) else None
         return 0, None
+
+    def width(self, rhs: ir.Rhs, out: list[ir.Stmt]) -> int:
+        """About how many columns an expression takes, with what is read once in it."""
+        if type(rhs) is ir.Name:
+            at, call = self.made(rhs, out)
+            return len(rhs.id.lstrip("_")) if call is None else self.width(call, out[:at])
+        if type(rhs) is not ir.Call:
+            said = repr(rhs.value) if type(rhs) is ir.Const else getattr(rhs, "text", "")
+            return len(said) + 8 * len(ir.names(rhs))
+        name = "" if op_of(rhs.fn).symbol else rhs.text or getattr(rhs.fn, "__name__", "")
+        args = (*rhs.args, *(v for _, v in rhs.kwargs))
+        return len(name) + sum(self.width(a, out) + 3 for a in args) + 5 * len(rhs.kwargs)
 
     def holds(self, tree: _Tree, out: list[ir.Stmt]) -> bool:
         """Whether an expression still has the value that it had."""
@@ -299,6 +323,7 @@ class _Merger:
         return ir.dtype_of(self.held(stmt)) == ir.dtype_of(value) and self.is_exact(stmt)
 
 
+_WIDTH = 84  # of two terms on a line
 _EXACT = ("float64", "complex128")
 _IN_PLACE = {Op.MUL: "*", Op.DIV: "/", Op.ADD: "+", Op.SUB: "-"}
 
@@ -370,11 +395,13 @@ class _First(_Merger):
 def _added_to(stmt: ir.Stmt) -> ir.Call | None:
     """The sum that a statement gives a name which had the first of its terms."""
     if type(stmt) is ir.AugAssign and stmt.index is None and stmt.op in ("+", "-"):
-        return ir.Call(operator.add if stmt.op == "+" else operator.sub, (stmt.base, stmt.value))
-    call = stmt.rhs if type(stmt) is ir.Assign else None
-    if not is_op(call, Op.ADD, Op.SUB) or call.args[0] != stmt.target or call.kwargs:
+        fn = operator.add if stmt.op == "+" else operator.sub
+        name, call = stmt.base, ir.Call(fn, (stmt.base, stmt.value))
+    elif type(stmt) is ir.Assign and is_op(stmt.rhs, Op.ADD, Op.SUB):
+        name, call = stmt.target, stmt.rhs
+    else:
         return None
-    return None if call.args[1] == stmt.target else call
+    return call if call.args[0] == name and call.args.count(name) == 1 else None
 
 
 def _is_elsewhere(other: ir.Assign | ir.Store, stmt: ir.Store) -> bool:

@@ -345,3 +345,78 @@ def test_a_view_that_is_written_into_twice_is_restored_once():
     assert "inner[...] = inner_saved.pop()" in text
     assert "inner[::2] = " not in text
     check_gradient(written_twice, (np.linspace(0.5, 1.5, 9), 0.8), ("x", "k"))
+
+
+# --- adjoints that begin with two terms -----------------------------------------------------------
+
+
+def test_two_terms_that_begin_an_adjoint_are_one_sum():
+    def before(u, v, w):
+        d_x = u * v
+        d_y = np.sin(v)
+        d_x += v * w
+        return d_x, d_y
+
+    text = simplified(before, u=2.0, v=X, w=X)
+    assert text == ["d_y = np.sin(v)", "d_x = u * v + v * w", "return d_x, d_y"]
+
+    def three(u, v, w):
+        d_x = u * v
+        d_x += v * w
+        d_x += np.cos(w)
+        return d_x
+
+    assert simplified(three, u=2.0, v=X, w=X) == [
+        "d_x = u * v + v * w", "d_x += np.cos(w)", "return d_x"
+    ]  # fmt: skip
+
+
+def test_an_adjoint_that_is_seen_or_changes_by_itself_begins_with_one_term():
+    def seen(u, v):
+        d_x = u * v
+        d_y = 2.0 * d_x
+        d_x += v
+        return d_x, d_y
+
+    assert "d_x += v" in simplified(seen, u=2.0, v=X)
+
+    def by_itself(v):
+        d_x = np.copy(v)
+        d_x -= d_x
+        return d_x
+
+    assert "d_x -= d_x" in simplified(by_itself, v=X)
+
+    def view(v, u):
+        d_x = v[1:]
+        d_x += u
+        return v
+
+    assert simplified(view, v=X, u=X[1:])[-2:] == ["d_x += u", "return v"]
+
+    def written(u, v):
+        d_x = u[0] * v
+        u[0] = 3.0
+        d_x += u[0]
+        return d_x, u
+
+    assert simplified(written, u=X, v=2.0)[0] == "d_x = u[0] * v"
+
+
+def test_terms_that_need_a_line_each_have_one():
+    def before(x, u, v):
+        d_x = np.sum(np.exp2(u - v), axis=0) * np.sum(np.exp2(v - u), axis=0) * x
+        d_x += np.sum(np.exp2(u + v), axis=0) * np.sum(np.exp2(v - u), axis=0)
+        return d_x
+
+    assert len(simplified(before, x=X, u=np.ones((3, 4)), v=X)) >= 3
+
+
+def test_an_array_of_one_precision_takes_the_sum_of_another():
+    def before(u, v):
+        d_x = 2.0 * u
+        d_x += v
+        return d_x
+
+    single = X.astype(np.float32)
+    assert "d_x += v" in simplified(before, u=single, v=X)
