@@ -41,6 +41,8 @@ class _Merger:
 
     def __init__(self, function: ir.Function, kinds: dict[str, ir.Kind]) -> None:
         self.function, self.kinds, self.device = function, kinds, function.target.on_device
+        # Loops add to what they have stored; a sum would be an array more.
+        self.joins = not (function.target.fused or function.target.kernels)
         self.memory = Memory.of(function, kinds)
         self.count = ir.use_counts(function)
         self.bound = ir.binding_counts(function, function.params)
@@ -58,8 +60,8 @@ class _Merger:
                     self.drop_covered(stmt, out)
                     if self.is_there(stmt, out):
                         continue
-            elif (added := _added_to(stmt)) is not None:
-                stmt = self.begun(stmt, added, out) or stmt
+            elif self.joins and type(stmt) in (ir.Assign, ir.AugAssign):
+                stmt = self.begun(stmt, out) or stmt
             out.append(stmt)
         return tuple(out)
 
@@ -77,8 +79,11 @@ class _Merger:
             elif not self.is_apart(other, stmt):
                 return
 
-    def begun(self, stmt: ir.Stmt, added: ir.Call, out: list[ir.Stmt]) -> ir.Stmt | None:
+    def begun(self, stmt: ir.Stmt, out: list[ir.Stmt]) -> ir.Stmt | None:
         """`d = u + v` for `d = u` and `d += v`, where nobody looks at `d` in between."""
+        added = _added_to(stmt)
+        if added is None:
+            return None
         first, other = added.args
         assert type(first) is ir.Name
         places = range(len(out) - 1, max(-1, len(out) - 1 - NEAR), -1)
@@ -87,10 +92,11 @@ class _Merger:
         if type(one) is not ir.Assign or one.target != first or not self.is_fresh(one):
             return None
         assert type(one.rhs) is ir.Call
-        tree = self.tree_of(one.rhs, found, out)
-        if is_op(one.rhs, Op.ADD, Op.SUB) or self.is_sum(other, out) or not self.holds(tree, out):
+        if is_op(one.rhs, Op.ADD, Op.SUB) or self.is_sum(other, out):
             return None
         if self.width(one.rhs, out[:found]) + self.width(added, out) > _WIDTH:
+            return None
+        if not self.holds(self.tree_of(one.rhs, found, out), out):
             return None
         del out[found]
         builder = Builder(self.fresh, one.loc)
@@ -104,7 +110,7 @@ class _Merger:
     def is_fresh(self, stmt: ir.Assign) -> bool:
         """Whether a statement makes a number, or an array that nobody else has, of an adjoint."""
         kind, call = self.kinds.get(stmt.target.id), stmt.rhs
-        if not ir.is_adjoint(stmt.target.id) or ir.dtype_of(kind) not in _EXACT:
+        if ir.dtype_of(kind) not in _EXACT:
             return False
         if type(call) is not ir.Call or not only_computes(call) or makes_zeros(call):
             return False
@@ -146,7 +152,7 @@ class _Merger:
 
     def is_item(self, stmt: ir.Store) -> bool:
         """Whether a store is into a list or dict."""
-        return isinstance(self.kinds.get(stmt.base.id), (ir.List, ir.Dict))
+        return type(self.kinds.get(stmt.base.id)) in (ir.List, ir.Dict)
 
     def held(self, stmt: ir.Store) -> ir.Kind:
         """The kind of an item that is stored into, or of the array."""
@@ -393,15 +399,18 @@ class _First(_Merger):
 
 
 def _added_to(stmt: ir.Stmt) -> ir.Call | None:
-    """The sum that a statement gives a name which had the first of its terms."""
+    """The sum that a statement gives an adjoint which had the first of its terms."""
+    name = stmt.target if type(stmt) is ir.Assign else stmt.base  # type: ignore[attr-defined]
+    if not ir.is_adjoint(name.id):
+        return None
     if type(stmt) is ir.AugAssign and stmt.index is None and stmt.op in ("+", "-"):
         fn = operator.add if stmt.op == "+" else operator.sub
-        name, call = stmt.base, ir.Call(fn, (stmt.base, stmt.value))
-    elif type(stmt) is ir.Assign and is_op(stmt.rhs, Op.ADD, Op.SUB):
-        name, call = stmt.target, stmt.rhs
+        call: ir.Rhs = ir.Call(fn, (name, stmt.value))
     else:
+        call = stmt.rhs if type(stmt) is ir.Assign else name
+    if not is_op(call, Op.ADD, Op.SUB) or call.args[0] != name or call.args.count(name) != 1:
         return None
-    return call if call.args[0] == name and call.args.count(name) == 1 else None
+    return call
 
 
 def _is_elsewhere(other: ir.Assign | ir.Store, stmt: ir.Store) -> bool:
