@@ -180,9 +180,8 @@ class _Sweep:
             return self.kept(stmt, None, live)
         if not self.is_needed(stmt, base, live):
             return None
-        call, unnamed = stmt.rhs, ir.is_temporary(stmt.target.id)
-        method = type(call) is ir.Call and type(call.fn) is ir.Method and unnamed
-        if dead and (method or is_op(call, Op.COTANGENT)):  # nobody needs it, but it may be wrong
+        call = ir.call_of(stmt)
+        if dead and call is not None and _has_no_name(stmt, call):
             return self.kept(ir.Effect(call, stmt.loc), base, live)
         return self.kept(stmt, base, live)
 
@@ -293,6 +292,12 @@ class _Sweep:
             return True
         held = {n for n in live if n not in self.kinds or ir.is_mutable(self.kinds[n])}
         return bool(held) and any(not held.isdisjoint(self.sharers().group(n)) for n in bases)
+
+
+def _has_no_name(stmt: ir.Assign, call: ir.Call) -> bool:
+    """Whether what nobody reads needs no name: a cotangent that may be wrong, an item taken out."""
+    method = type(call.fn) is ir.Method and ir.is_temporary(stmt.target.id)
+    return method or is_op(call, Op.COTANGENT)
 
 
 def _is_left_out(loop: ir.For, body: ir.Block, after: set[str]) -> bool:

@@ -60,7 +60,7 @@ class _Merger:
                     self.drop_covered(stmt, out)
                     if self.is_there(stmt, out):
                         continue
-            elif self.joins and type(stmt) in (ir.Assign, ir.AugAssign):
+            elif self.joins and isinstance(stmt, (ir.Assign, ir.AugAssign)):
                 stmt = self.begun(stmt, out) or stmt
             out.append(stmt)
         return tuple(out)
@@ -71,15 +71,20 @@ class _Merger:
             return
         for k in range(len(out) - 1, max(-1, len(out) - 1 - NEAR), -1):
             other = out[k]
-            same = isinstance(other, ir.Store) and other.base == stmt.base and self.is_part(other)
-            if same and stmt.index in (other.index, ir.Const(...)):
+            if isinstance(other, ir.Store) and self.covers(stmt, other):
                 if not self.memory.keeps(out[k + 1 :], ir.names(stmt.index)):
                     return
                 del out[k]
             elif not self.is_apart(other, stmt):
                 return
 
-    def begun(self, stmt: ir.Stmt, out: list[ir.Stmt]) -> ir.Stmt | None:
+    def covers(self, stmt: ir.SetItem, other: ir.Store) -> bool:
+        """Whether a store writes over all that another one writes into."""
+        return other.base == stmt.base and self.is_part(other) and stmt.index in (
+            other.index, ir.Const(...)
+        )  # fmt: skip
+
+    def begun(self, stmt: ir.Assign | ir.AugAssign, out: list[ir.Stmt]) -> ir.Stmt | None:
         """`d = u + v` for `d = u` and `d += v`, where nobody looks at `d` in between."""
         added = _added_to(stmt)
         if added is None:
@@ -240,8 +245,8 @@ class _Merger:
         zeros, array = self.made(one.value, out)[1], is_array(self.held(two))
         if not (self.is_item(two) and array and zeros and two.op == "+"):
             return False
-        kinds = [atom_kind(a, self.kinds) for a in (one.value, two.value)]
-        if not (is_op(zeros, Op.ZEROS_LIKE) and are_alike(*kinds, dtype=True)):
+        zero, value = (atom_kind(a, self.kinds) for a in (one.value, two.value))
+        if not (is_op(zeros, Op.ZEROS_LIKE) and are_alike(zero, value, dtype=True)):
             return False
         assert type(two.value) is ir.Name
         group = Sharers.of(self.function, self.kinds).group(two.value.id)
@@ -294,11 +299,12 @@ class _Merger:
             at, call = self.made(rhs, out)
             return len(rhs.id.lstrip("_")) if call is None else self.width(call, out[:at])
         if type(rhs) is not ir.Call:
-            said = repr(rhs.value) if type(rhs) is ir.Const else getattr(rhs, "text", "")
+            said = repr(rhs.value) if type(rhs) is ir.Const else ""
+            said = rhs.text if type(rhs) is ir.Ref else said
             return len(said) + 8 * len(ir.names(rhs))
-        name = "" if op_of(rhs.fn).symbol else rhs.text or getattr(rhs.fn, "__name__", "")
+        said = "" if op_of(rhs.fn).symbol else str(rhs.text or getattr(rhs.fn, "__name__", ""))
         args = (*rhs.args, *(v for _, v in rhs.kwargs))
-        return len(name) + sum(self.width(a, out) + 3 for a in args) + 5 * len(rhs.kwargs)
+        return len(said) + sum(self.width(a, out) + 3 for a in args) + 5 * len(rhs.kwargs)
 
     def holds(self, tree: _Tree, out: list[ir.Stmt]) -> bool:
         """Whether an expression still has the value that it had."""
@@ -398,16 +404,15 @@ class _First(_Merger):
         return ir.SetItem(stmt.base, stmt.index, value, loc=stmt.loc)
 
 
-def _added_to(stmt: ir.Stmt) -> ir.Call | None:
+def _added_to(stmt: ir.Assign | ir.AugAssign) -> ir.Call | None:
     """The sum that a statement gives an adjoint which had the first of its terms."""
-    name = stmt.target if type(stmt) is ir.Assign else stmt.base  # type: ignore[attr-defined]
+    name = stmt.target if type(stmt) is ir.Assign else stmt.base
     if not ir.is_adjoint(name.id):
         return None
+    call: ir.Rhs = stmt.rhs if type(stmt) is ir.Assign else name
     if type(stmt) is ir.AugAssign and stmt.index is None and stmt.op in ("+", "-"):
         fn = operator.add if stmt.op == "+" else operator.sub
-        call: ir.Rhs = ir.Call(fn, (name, stmt.value))
-    else:
-        call = stmt.rhs if type(stmt) is ir.Assign else name
+        call = ir.Call(fn, (name, stmt.value))
     if not is_op(call, Op.ADD, Op.SUB) or call.args[0] != name or call.args.count(name) != 1:
         return None
     return call
@@ -415,14 +420,16 @@ def _added_to(stmt: ir.Stmt) -> ir.Call | None:
 
 def _is_elsewhere(other: ir.Assign | ir.Store, stmt: ir.Store) -> bool:
     """Whether a statement reads, or stores into, one other item of what a store writes into."""
+    base: ir.Atom
     if isinstance(other, ir.Store):
         base, index, value = other.base, other.index, other.value
     elif is_op(other.rhs, Op.GETITEM):
         (base, index), value = other.rhs.args, ir.NONE
     else:
         return False
-    known = base == stmt.base and stmt.index is not None and index is not None
-    return known and value != base and _are_apart(index, stmt.index)
+    if base != stmt.base or value == base or index is None or stmt.index is None:
+        return False
+    return _are_apart(index, stmt.index)
 
 
 def _are_apart(one: ir.Atom, two: ir.Atom) -> bool:
