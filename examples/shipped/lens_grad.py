@@ -7,7 +7,7 @@
 # value lens.GLASS 9f29a130438b8117
 # value lens.SCREEN a416ea84421fa7e1
 # rules 1a8300e430f44d2b
-# text f9398c729813cf38
+# text ca05970b872dec33
 """Value and gradient of `lens:blur` with respect to `shape`."""
 
 import numpy as np
@@ -42,20 +42,16 @@ def blur_value_and_grad(shape, y, grad_outputs=1.0):
     # backward
     d_t_6 = 2.0 * grad_outputs / y.size * t_5
     d_t_7 = d_t_6 * t_3 * (1.0 + t_4 * t_4)
-    d_inside = -d_t_7
     d_z = -(d_t_6 * t_4)
-    d_inside += GLASS * d_t_7 / np.sqrt(1.0 - t_2 * t_2) * np.cos(inside)
+    d_inside = GLASS * d_t_7 / np.sqrt(1.0 - t_2 * t_2) * np.cos(inside) - d_t_7
     d_slope = d_inside / (1.0 + slope * slope)
     d_t_8 = d_slope * t
-    d_a = np.sum(d_t_8)
     d_t_9 = d_t_8 * s
-    d_c = d_t_9 @ t_1
-    d_b = 2.0 * np.sum(d_t_9)
     d_t_10 = d_z * s
-    d_a += np.sum(d_t_10)
+    d_a = np.sum(d_t_8) + np.sum(d_t_10)
     d_t_11 = d_t_10 * s
-    d_b += np.sum(d_t_11)
-    d_c += d_t_11 @ s
+    d_b = 2.0 * np.sum(d_t_9) + np.sum(d_t_11)
+    d_c = d_t_9 @ t_1 + d_t_11 @ s
     d_shape = np.zeros_like(shape)
     d_shape[2] = d_c
     d_shape[1] = d_b

@@ -170,6 +170,7 @@ class Aliases:
     moved: frozenset[str] = frozenset()  # containers that go on under another name, or inside one
     reshaped: frozenset[str] = frozenset()  # classes of containers whose structure changes
     taken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # apart: all of their items
+    flat: frozenset[str] = frozenset()  # containers that are stored into, not what they hold
 
     def owner(self, name: str) -> str:
         """The name whose memory `name` is a view of (itself if it is none)."""
@@ -212,7 +213,20 @@ def aliases(function: ir.Function, kinds: ir.Kinds) -> Aliases:
         moved=frozenset(k.source for k in inside if k.target not in views),
         reshaped=reshaped(function.body, kinds, classes),
         taken={k.source: tuple(i.target for i in apart if i.source == k.source) for k in apart},
+        flat=frozenset(n for n in resized if _is_flat(n, scene)),
     )
+
+
+def _is_flat(name: str, scene: PointsTo) -> bool:
+    """Whether nothing writes into what a container holds: into itself alone."""
+    slots = scene.slots
+    written = {slots.node(n) for n in scene.written if scene.near.of(n) == scene.near.of(name)}
+    inside: set[str] = set()
+    node = slots.node(name)
+    while (held := slots.inner.get(node)) is not None and slots.node(held) not in inside:
+        node = slots.node(held)
+        inside.add(node)
+    return slots.node(name) not in inside and inside.isdisjoint(written)
 
 
 def _through(

@@ -292,3 +292,4 @@ class Made:
     functions: tuple[tuple[ir.Function, ir.Kinds], ...]
     consumes: bool = False  # of a pair: the backward part uses its residuals up
     put: tuple[Any, ...] = ()  # containers outside that values with a derivative are put into
+    places: tuple[tuple[int, ...], ...] = ()  # of the residuals of a pair, where they are joined

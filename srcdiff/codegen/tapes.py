@@ -13,8 +13,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from srcdiff import ir
-from srcdiff.ir.frozen import frozen
-from srcdiff.primitives.ops import Op, is_op
+from srcdiff.ir.frozen import frozen, replace
+from srcdiff.primitives.ops import Op, calling, is_op
+from srcdiff.runtime import sequences
 
 _TAKES = (
     Op.COPY, Op.COPY_METHOD, Op.DICT, Op.GETITEM, Op.KEPT, Op.LAID_COPY, Op.LIST
@@ -29,6 +30,92 @@ def joined(function: ir.Function) -> ir.Function:
     tapes = _tapes(function)
     groups = _groups(tapes) if len(tapes) > 1 else []
     return _Join(function, groups).function() if groups else function
+
+
+Places = tuple[tuple[int, ...], ...]
+"""The places that residuals had before: of each that is a list now of several, all of them."""
+
+
+def joined_pair(
+    forward: ir.Function, backward: ir.Function
+) -> tuple[ir.Function, ir.Function, Places]:
+    """Both parts of a pair with one list, and so one residual, for what is saved together.
+
+    They are looked at as one function, in which the lists are handed on by their names.
+    """
+    *body, last = forward.body
+    assert type(last) is ir.Return and type(last.value) is ir.Tup
+    value, kept = last.value.items
+    assert type(kept) is ir.Tup
+    residuals, known = backward.params[0].name, ir.all_names(forward) | ir.all_names(backward)
+    fresh, lists = ir.Fresh(known), {}
+    for name, place in _residuals(backward):
+        item = kept.items[place]
+        if type(item) is ir.Name and _TAPE.match(item.id):
+            lists[name] = item.id
+    apart = {n: lists.get(n) or fresh(n).id for n in ir.all_names(backward)}
+    rest = tuple([s for s in backward.body if lists.keys().isdisjoint(ir.writes(s))])
+    whole = replace(forward, body=(*body, ir.Backward(), *ir.rename(rest, apart)))
+    tapes = _tapes(whole)
+    groups = _groups(tapes) if len(tapes) > 1 else []
+    if not groups:
+        return forward, backward, ()
+    join = _Join(whole, groups, known)
+    made = join.function().body
+    cut = next(k for k, s in enumerate(made) if type(s) is ir.Backward)
+    places = [(k,) for k, i in enumerate(kept.items) if not join.gone.intersection(ir.names(i))]
+    of = {i.id: k for k, i in enumerate(kept.items) if type(i) is ir.Name}
+    joined = tuple(tuple(of[t.name] for t in group) for _, group in join.groups)
+    names = tuple(name for name, _ in join.groups)
+    items = (*(kept.items[k] for (k,) in places), *names)
+    both = replace(last, value=ir.Tup((value, ir.Tup(items))))
+    back = ir.rename(made[cut + 1 :], {a: n for n, a in apart.items()})
+    named = ((n, of[i]) for n, i in lists.items() if i not in join.gone)
+    unpack = (_unpacked(backward, n, k, last.loc) for n, k in named)
+    layout = (*places, *joined)
+    back = _moved((*unpack, *back), backward, layout)
+    ends = (_unpacked(backward, n.id, len(places) + k, last.loc) for k, n in enumerate(names))
+    first = next((k for k, s in enumerate(back) if residuals not in ir.reads(s)), len(back))
+    back = (*back[:first], *ends, *back[first:])
+    return replace(forward, body=(*made[:cut], both)), replace(backward, body=back), layout
+
+
+def _unpacked(backward: ir.Function, name: str, place: int, loc: ir.Loc) -> ir.Assign:
+    """The statement that gives a residual its name."""
+    residuals = ir.Name(backward.params[0].name)
+    return ir.Assign(ir.Name(name), ir.Call(operator.getitem, (residuals, ir.Const(place))), loc)
+
+
+def _residuals(backward: ir.Function) -> Iterator[tuple[str, int]]:
+    """The names that a backward part gives its residuals, and their places."""
+    own = ir.Name(backward.params[0].name)
+    for stmt, call in calling(backward, Op.GETITEM):
+        if type(stmt) is ir.Assign and call.args[0] == own and type(call.args[1]) is ir.Const:
+            yield stmt.target.id, call.args[1].value
+
+
+def with_joined(backward: ir.Function, layout: Places) -> ir.Function:
+    """A backward part that was made for residuals as they were, for those of a joined pair."""
+    return replace(backward, body=_moved(backward.body, backward, layout)) if layout else backward
+
+
+def _moved(block: ir.Block, backward: ir.Function, layout: Places) -> ir.Block:
+    """Statements that take residuals from where they are now: parts of a list that is joined."""
+    own = ir.Name(backward.params[0].name)
+
+    def stmt(s: ir.Stmt) -> ir.Stmt:
+        if type(s) is not ir.Assign or not is_op(s.rhs, Op.GETITEM) or s.rhs.args[0] != own:
+            return s
+        old = s.rhs.args[1]
+        assert type(old) is ir.Const
+        place = next(k for k, held in enumerate(layout) if old.value in held)
+        args = own, ir.Const(place)
+        if len(layout[place]) == 1:
+            return replace(s, rhs=replace(s.rhs, args=args))
+        part = ir.Const(layout[place].index(old.value))
+        return replace(s, rhs=ir.Call(sequences.column, (*args, part), text="column"))
+
+    return ir.replaced(block, stmt)
 
 
 @frozen
@@ -165,9 +252,11 @@ def _groups(tapes: list[_Tape]) -> list[list[_Tape]]:
 class _Join:
     """Writes the statements of each group at its places."""
 
-    def __init__(self, function: ir.Function, groups: list[list[_Tape]]) -> None:
+    def __init__(
+        self, function: ir.Function, groups: list[list[_Tape]], known: frozenset[str] = frozenset()
+    ) -> None:
         self.whole = function
-        self.fresh = ir.Fresh(ir.all_names(function))
+        self.fresh = ir.Fresh(ir.all_names(function) | known)
         self.groups = [(self.fresh("saved"), group) for group in groups]
         self.gone = {t.name for group in groups for t in group}
 

@@ -363,7 +363,8 @@ class Derivative(Transformed):
         if pair:
             back = functions[f"{name}_backward"]
             parts = {"function": functions[f"{name}_forward"], "backward": back}
-            return CompiledPair(**known, **parts, scalar=_is_scalar(back), consumes=made.consumes)
+            of_pair = {"consumes": made.consumes, "places": made.places}
+            return CompiledPair(**known, **parts, **of_pair, scalar=_is_scalar(back))
         function = functions[name]
         function.__srcdiff_copies__ = made.written  # for derivatives of it
         return Compiled(**known, function=function, scalar=_is_scalar(function))

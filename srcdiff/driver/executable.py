@@ -214,9 +214,11 @@ def direct(args):
         from srcdiff.driver import pipeline
         from srcdiff.driver.second_order import derived
 
-        reverse = self.request.mode == "reverse"
-        derive = pipeline.derive_backward if reverse else pipeline.derive_forward
-        compile = functools.partial(derive, target=self.of_batches)
+        target = self.of_batches
+        compile: Compile = functools.partial(pipeline.derive_forward, target=target)
+        if self.request.mode == "reverse":
+            places = self.places if isinstance(self, CompiledPair) else ()
+            compile = functools.partial(pipeline.derive_backward, target=target, places=places)
         asked = self.origin, self.request, self.kinds
         if watch is None and self.of_batches == ir.HOST:
             return made_alike(compile, *asked, self.watch)
@@ -238,6 +240,7 @@ class CompiledPair(Compiled):
 
     backward: Any = None
     consumes: bool = False
+    places: tuple[tuple[int, ...], ...] = ()  # of the residuals, where they are joined
 
     @functools.cached_property
     def has_effects(self) -> bool:

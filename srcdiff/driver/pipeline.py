@@ -30,6 +30,7 @@ from srcdiff.check.objects import check_arrays
 from srcdiff.codegen.emit import Emitted, Made
 from srcdiff.codegen.link import alone, module_text
 from srcdiff.codegen.naming import name, shorten
+from srcdiff.codegen.tapes import Places, joined_pair, with_joined
 from srcdiff.frontend.free_variables import check_reads
 from srcdiff.frontend.lowering import flows, lower
 from srcdiff.frontend.request import Request
@@ -567,13 +568,13 @@ def pair_pass(state: State) -> State:
     parts = _parts(state, facts)
     one, two = assemble_pair(state.function, parts, facts, state.request, state.extra["final"])
     two = plain_names(two)
-    residuals = _residuals(two, facts)
+    residuals = _residuals(two, {**infer(one, state.params), **facts.kinds})
     plain = polished(two, residuals, facts, state.seen)
     if state.request.saves:
         from srcdiff.autodiff.saved_hooks import used_residuals, with_hooks
 
         one, two, facts = with_hooks(one, two, used_residuals(plain), parts.tapes, facts)
-        residuals = _residuals(two, facts)
+        residuals = _residuals(two, facts.kinds)
         plain = polished(two, residuals, facts)
     parts_of = one, two
     one = polished(one, state.params, facts, state.seen)
@@ -679,12 +680,22 @@ def derive(
 ) -> Made:
     """The text of a derivative, or of its two parts, with those of the functions that it calls."""
     state = finished(origin, request, params, target, pair, numbers)
-    extra, made = state.extra, [(state.function, state.params)]
+    extra, made, places = state.extra, [(state.function, state.params)], Places()
     if pair:
-        made.append((extra["backward"], extra["residuals"]))
+        one, two, places = _as_joined(state.function, extra["backward"], target)
+        made = [(one, state.params), (two, extra["residuals"])]
     text = _text([function for function, _ in made], origin, request)
     consumes = extra.get("consumes", False)
-    return Made(text, extra["written"], state.function.returns, tuple(made), consumes, extra["put"])
+    returns, put = state.function.returns, extra["put"]
+    return Made(text, extra["written"], returns, tuple(made), consumes, put, places)
+
+
+def _as_joined(
+    one: ir.Function, two: ir.Function, target: ir.Target
+) -> tuple[ir.Function, ir.Function, Places]:
+    """Both parts with lists of tuples, where Python runs them."""
+    plain = not (target.fused or target.kernels)
+    return joined_pair(one, two) if plain else (one, two, ())
 
 
 def _text(functions: list[ir.Function], origin: Any, request: Request) -> Emitted:
@@ -720,11 +731,11 @@ def _is_more(given: ir.Kind, kind: ir.Kind) -> bool:
     return type(given) is ir.List and (given.items is not None or kind == ir.UNKNOWN)
 
 
-def _residuals(backward: ir.Function, facts: Facts) -> dict[str, ir.Kind]:
+def _residuals(backward: ir.Function, kinds: ir.Kinds) -> dict[str, ir.Kind]:
     """The kind of the parameter that a backward part unpacks."""
     from srcdiff.specialize.objects.scalar_replacement import residual_kinds
 
-    kinds = residual_kinds(backward, facts.kinds)
+    kinds = residual_kinds(backward, kinds)
     return {backward.params[0].name: ir.Tuple(tuple(kinds.values()))}
 
 
@@ -753,8 +764,12 @@ def derive_backward(
     target: ir.Target,
     watch: Watch | None = None,
     numbers: Sequence[Variable] = (),
+    places: Places = (),
 ) -> Made:
-    """The text of the forward part, and of the backward part for a batch, or a NoBatchError."""
+    """The text of the forward part, and of the backward part for a batch, or a NoBatchError.
+
+    `places` are those of the residuals that the pair gives which it is for.
+    """
     from srcdiff.autodiff.batch.transform import batch_backward, with_axis
     from srcdiff.specialize.objects.scalar_replacement import residual_kinds
 
@@ -773,7 +788,7 @@ def derive_backward(
     columns = not target.workspace
     typed = Typed(plain, seeds, watch and functools.partial(watch, "batch"))
     typed = typed.by(batch_backward, infer(plain, seeds), shadows, classes, columns)
-    many = typed.by(remove_dead).by(reused, seeds).by(name).function
+    many = with_joined(typed.by(remove_dead).by(reused, seeds).by(name).function, places)
     return Made(_text([state.function, many], origin, request), (), (), ())
 
 

@@ -15,7 +15,7 @@ from srcdiff import ir
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind, kind_of_call
 from srcdiff.optimize import shapes
-from srcdiff.optimize.displays import few_zeros
+from srcdiff.optimize.displays import plain_zeros
 from srcdiff.optimize.products import CHAIN, Products, Signs, is_linear, literal
 from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.primitives.views import is_array
@@ -456,10 +456,15 @@ class Algebra:
         return ir.Call(operator.neg, (self.signs.named(plain, self.kinds[target]),))
 
     def zeros(self, target: str, like: ir.Atom) -> ir.Rhs | None:
-        """`zero_tree(xs)` of a list that is empty, or of a few numbers."""
+        """`zero_tree(xs)` of a list that is empty, of a few numbers, of a number, of an array."""
         if type(like) is ir.Name and like.id in self.emptied():
             return ir.Call(ir.make_list)
-        return few_zeros(self.kind(like), self.signs.device)
+        return plain_zeros(like, self.kind(like), self.signs.device)
+
+    def add_tree(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """`add_tree(a, b)` of numbers and arrays."""
+        numbers = all(ir.is_float(self.kind(v)) for v in (a, b))
+        return ir.Call(operator.add, (a, b)) if numbers else None
 
     def tuple(self, target: str, items: ir.Atom) -> ir.Rhs | None:
         """`tuple((a, b))`."""
@@ -563,4 +568,5 @@ _RULES: Mapping[Op | None, Callable[..., ir.Rhs | None]] = {
     Op.T: Algebra.transposed,
     Op.TUPLE: Algebra.tuple,
     Op.ZERO_TREE: Algebra.zeros,
+    Op.ADD_TREE: Algebra.add_tree,
 }

@@ -180,8 +180,9 @@ class _Sweep:
             return self.kept(stmt, None, live)
         if not self.is_needed(stmt, base, live):
             return None
-        if dead and is_op(stmt.rhs, Op.COTANGENT):  # nobody needs it, but it may be wrong
-            return self.kept(ir.Effect(stmt.rhs, stmt.loc), base, live)
+        call = ir.call_of(stmt)
+        if dead and call is not None and _has_no_name(stmt, call):
+            return self.kept(ir.Effect(call, stmt.loc), base, live)
         return self.kept(stmt, base, live)
 
     def kept(self, stmt: ir.Stmt, base: str | None, live: set[str]) -> ir.Stmt:
@@ -291,6 +292,12 @@ class _Sweep:
             return True
         held = {n for n in live if n not in self.kinds or ir.is_mutable(self.kinds[n])}
         return bool(held) and any(not held.isdisjoint(self.sharers().group(n)) for n in bases)
+
+
+def _has_no_name(stmt: ir.Assign, call: ir.Call) -> bool:
+    """Whether what nobody reads needs no name: a cotangent that may be wrong, an item taken out."""
+    method = type(call.fn) is ir.Method and ir.is_temporary(stmt.target.id)
+    return method or is_op(call, Op.COTANGENT)
 
 
 def _is_left_out(loop: ir.For, body: ir.Block, after: set[str]) -> bool:

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Union
 
+import numpy as np
+
 from srcdiff import ir
 from srcdiff.analysis.subscripts import range_bounds
 from srcdiff.ir.frozen import replace
 from srcdiff.primitives.ops import Op, is_op
+from srcdiff.primitives.views import is_array
 
 NEAR = 12
 """How many statements before a store, or behind a temporary, are looked at."""
@@ -75,8 +78,12 @@ def _place(rhs: ir.Rhs, index: ir.Atom | None) -> int | None:
 _FEW = 4  # zeros that are written out
 
 
-def few_zeros(kind: ir.Kind | None, device: bool) -> ir.Call | None:
-    """The display of zeros in the form of a list of a few numbers; None for others."""
+def plain_zeros(like: ir.Atom, kind: ir.Kind | None, device: bool) -> ir.Rhs | None:
+    """Zeros in the form of a number, an array, or a list of a few numbers; None for others."""
+    if is_number(kind, device):
+        return ir.Const(0.0)
+    if is_array(kind) and ir.is_float(kind):
+        return ir.Call(np.zeros_like, (like,))
     known = isinstance(kind, (ir.List, ir.Tuple)) and kind.items is not None
     items = ir.items_of(kind) if known else ()
     if not 0 < len(items) <= _FEW or not all(is_number(k, device) for k in items):

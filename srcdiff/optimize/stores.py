@@ -12,17 +12,21 @@ added first to a part of an array of zeros.  The invariant: the part has nothing
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
 from srcdiff import ir
+from srcdiff.analysis.liveness import liveness
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.calls import atom_kind, rhs_kind
+from srcdiff.kinds.indexing import item_kind
 from srcdiff.optimize.displays import NEAR, makes_zeros
-from srcdiff.optimize.memory import Memory
+from srcdiff.optimize.memory import Memory, Sharers
 from srcdiff.optimize.rewrite import in_ours, mark_in
-from srcdiff.primitives.effects import only_computes
+from srcdiff.optimize.shapes import are_alike
+from srcdiff.primitives.effects import makes_new, only_computes, returns_view
+from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
 
@@ -36,7 +40,9 @@ class _Merger:
     """The walk over the blocks."""
 
     def __init__(self, function: ir.Function, kinds: dict[str, ir.Kind]) -> None:
-        self.kinds, self.device = kinds, function.target.on_device
+        self.function, self.kinds, self.device = function, kinds, function.target.on_device
+        # Loops add to what they have stored; a sum would be an array more.
+        self.joins = not (function.target.fused or function.target.kernels)
         self.memory = Memory.of(function, kinds)
         self.count = ir.use_counts(function)
         self.bound = ir.binding_counts(function, function.params)
@@ -50,10 +56,71 @@ class _Merger:
             stmt = stmt if type(stmt) in ir.PLAIN else ir.map_blocks(stmt, self.block)
             if isinstance(stmt, ir.Store) and self.is_part(stmt):
                 stmt = self.stored(stmt, out)
-                if type(stmt) is ir.SetItem and self.is_there(stmt, out):
-                    continue
+                if type(stmt) is ir.SetItem:
+                    self.drop_covered(stmt, out)
+                    if self.is_there(stmt, out):
+                        continue
+            elif self.joins and isinstance(stmt, (ir.Assign, ir.AugAssign)):
+                stmt = self.begun(stmt, out) or stmt
             out.append(stmt)
         return tuple(out)
+
+    def drop_covered(self, stmt: ir.SetItem, out: list[ir.Stmt]) -> None:
+        """Leaves out stores before a store that writes over all that they wrote, unread."""
+        if self.meets(stmt, (*ir.names(stmt.value), *ir.names(stmt.index))):
+            return
+        for k in range(len(out) - 1, max(-1, len(out) - 1 - NEAR), -1):
+            other = out[k]
+            if isinstance(other, ir.Store) and self.covers(stmt, other):
+                if not self.memory.keeps(out[k + 1 :], ir.names(stmt.index)):
+                    return
+                del out[k]
+            elif not self.is_apart(other, stmt):
+                return
+
+    def covers(self, stmt: ir.SetItem, other: ir.Store) -> bool:
+        """Whether a store writes over all that another one writes into."""
+        return other.base == stmt.base and self.is_part(other) and stmt.index in (
+            other.index, ir.Const(...)
+        )  # fmt: skip
+
+    def begun(self, stmt: ir.Assign | ir.AugAssign, out: list[ir.Stmt]) -> ir.Stmt | None:
+        """`d = u + v` for `d = u` and `d += v`, where nobody looks at `d` in between."""
+        added = _added_to(stmt)
+        if added is None:
+            return None
+        first, other = added.args
+        assert type(first) is ir.Name
+        places = range(len(out) - 1, max(-1, len(out) - 1 - NEAR), -1)
+        found = next((k for k in places if first.id in ir.mentions(out[k])), -1)
+        one = out[found] if found >= 0 else None
+        if type(one) is not ir.Assign or one.target != first or not self.is_fresh(one):
+            return None
+        assert type(one.rhs) is ir.Call
+        if is_op(one.rhs, Op.ADD, Op.SUB) or self.is_sum(other, out):
+            return None
+        if self.width(one.rhs, out[:found]) + self.width(added, out) > _WIDTH:
+            return None
+        if not self.holds(self.tree_of(one.rhs, found, out), out):
+            return None
+        del out[found]
+        builder = Builder(self.fresh, one.loc)
+        term = builder.temp(one.rhs)
+        self.note(builder.out)
+        out += builder.out
+        self.bound[first.id] -= type(stmt) is ir.Assign
+        self.count[first.id] -= 1
+        return ir.Assign(first, replace(added, args=(term, other)), stmt.loc)
+
+    def is_fresh(self, stmt: ir.Assign) -> bool:
+        """Whether a statement makes a number, or an array that nobody else has, of an adjoint."""
+        kind, call = self.kinds.get(stmt.target.id), stmt.rhs
+        if ir.dtype_of(kind) not in _EXACT:
+            return False
+        if type(call) is not ir.Call or not only_computes(call) or makes_zeros(call):
+            return False
+        new = makes_new(call.fn) and not returns_view(call, self.kinds)
+        return type(kind) is ir.Scalar or (new and is_array(kind) and bool(ir.rank_of(kind)))
 
     def is_there(self, stmt: ir.SetItem, out: list[ir.Stmt]) -> bool:
         """Whether a place has the value that is stored into it."""
@@ -61,23 +128,43 @@ class _Merger:
         for k in range(len(out) - 1, max(-1, len(out) - 1 - NEAR), -1):
             other = out[k]
             if type(other) is ir.Assign and other.target == value:
-                if not self.memory.keeps(out[k + 1 :], ir.names(value)):
+                if not self.stays(stmt, out[k + 1 :], ir.names(value)):
                     return False
-                if not is_op(other.rhs, Op.COPY):
+                if not is_op(other.rhs, Op.COPY) or self.is_item(stmt):
                     return other.rhs == item
                 value = other.rhs.args[0]
             elif not self.is_apart(other, stmt):
                 return False
         return False
 
+    def stays(self, stmt: ir.Store, others: list[ir.Stmt], names: Sequence[str]) -> bool:
+        """Whether a store does the same behind others that do not meet it, by what it reads."""
+        if not self.is_item(stmt):
+            return self.memory.keeps(others, names)
+        bound = (bound for _, bound, _ in map(self.memory.changes, others))
+        return all(set(names).isdisjoint(b) for b in bound)  # which array it is, not what is in it
+
     def is_part(self, stmt: ir.Store) -> bool:
-        """Whether a store is into a part of an array that integers and slices choose."""
+        """Whether a store is into an item, or a part of an array that numbers and slices choose."""
         if stmt.index is None or type(stmt) is ir.AugAssign and stmt.op not in ("+", "-"):
             return False
         if not (self.all_ours or ir.is_adjoint(stmt.base.id)):  # the user's stays as it is
             return False
+        if self.is_item(stmt):
+            return ir.is_numeric(self.held(stmt))
         basic = ir.is_basic(atom_kind(stmt.index, self.kinds))
         return basic and is_array(self.kinds.get(stmt.base.id))
+
+    def is_item(self, stmt: ir.Store) -> bool:
+        """Whether a store is into a list or dict."""
+        return type(self.kinds.get(stmt.base.id)) in (ir.List, ir.Dict)
+
+    def held(self, stmt: ir.Store) -> ir.Kind:
+        """The kind of an item that is stored into, or of the array."""
+        base = self.kinds.get(stmt.base.id, ir.UNKNOWN)
+        if stmt.index is None or not self.is_item(stmt):
+            return base
+        return item_kind(base, atom_kind(stmt.index, self.kinds))
 
     def stored(self, stmt: ir.Store, out: list[ir.Stmt]) -> ir.Store:
         """A store that does what the one before it does as well, which is taken out."""
@@ -108,19 +195,25 @@ class _Merger:
             other = out[k]
             if isinstance(other, ir.Store) and (other.base, other.index) == (stmt.base, stmt.index):
                 apart = not self.meets(other, ir.names(other.value)) and self.is_part(other)
-                return k if apart and self.memory.keeps(out[k + 1 :], ir.reads(other)) else None
+                return k if apart and self.stays(other, out[k + 1 :], ir.reads(other)) else None
             if not self.is_apart(other, stmt):
                 return None
         return None
 
     def is_apart(self, other: ir.Stmt, stmt: ir.Store) -> bool:
         """Whether a plain statement has nothing to do with the memory that a store writes into."""
-        plain = isinstance(other, (ir.Assign, ir.Store))
-        return plain and not self.meets(stmt, ir.mentions(other))
+        if not isinstance(other, (ir.Assign, ir.Store)):
+            return False
+        names = ir.mentions(other)
+        if self.is_item(stmt) and _is_elsewhere(other, stmt):
+            names -= {stmt.base.id}
+        return not self.meets(stmt, names)
 
     def meets(self, stmt: ir.Store, names: Iterable[str]) -> bool:
         """Whether some names may stand for the memory that a store writes into."""
-        find = self.memory.find
+        find, kinds = self.memory.find, self.kinds
+        if self.is_item(stmt):  # an array that it holds is another one
+            names = [n for n in names if not ir.is_numeric(kinds.get(n, ir.UNKNOWN))]
         return any(find(n) == find(stmt.base.id) for n in names)
 
     def merged(
@@ -128,7 +221,11 @@ class _Merger:
     ) -> ir.Store | None:
         """One store for two; None where that is no plainer."""
         one = out[found]
-        if not self.is_exact(two.base) or two.index is None:
+        if two.index is None:
+            return None
+        if type(one) is ir.SetItem and self.gives_back(one, two, out[:found]):
+            return replace(one, value=two.value)
+        if not self.is_exact(two):
             return None
         if type(one) is ir.SetItem:
             if one.value != ir.Const(0.0):
@@ -143,13 +240,29 @@ class _Merger:
             return replace(two, value=builder.apply(operator.mul, ir.Const(2.0), two.value))
         return replace(two, value=builder.apply(operator.add, one.value, two.value))
 
+    def gives_back(self, one: ir.SetItem, two: ir.AugAssign, out: list[ir.Stmt]) -> bool:
+        """Whether an item that is an array was taken, zeros put there, and it is added to them."""
+        zeros, array = self.made(one.value, out)[1], is_array(self.held(two))
+        if not (self.is_item(two) and array and zeros and two.op == "+"):
+            return False
+        zero, value = (atom_kind(a, self.kinds) for a in (one.value, two.value))
+        if not (is_op(zeros, Op.ZEROS_LIKE) and are_alike(zero, value, dtype=True)):
+            return False
+        assert type(two.value) is ir.Name
+        group = Sharers.of(self.function, self.kinds).group(two.value.id)
+        others = {n for n in group if is_array(self.kinds.get(n))}
+        last = liveness(self.function)[id(two)].isdisjoint(others)
+        return last and self.is_there(replace(one, value=two.value), out)
+
     def is_sum(self, atom: ir.Atom, out: list[ir.Stmt]) -> bool:
         """Whether what is read once has two terms already: with more of them a line says less."""
         return is_op(self.made(atom, out)[1], Op.ADD, Op.SUB)
 
-    def is_exact(self, base: ir.Name) -> bool:
-        """Whether what is added to an array is added in the precision of Python's numbers."""
-        return ir.dtype_of(self.kinds.get(base.id)) in ("float64", "complex128")
+    def is_exact(self, stmt: ir.Store) -> bool:
+        """Whether a sum in an array, or of numbers, has the precision of Python's numbers."""
+        held = self.held(stmt)
+        exact = ir.dtype_of(held) in _EXACT
+        return exact and (type(held) is ir.Scalar or not self.is_item(stmt))
 
     # --- values ---------------------------------------------------------------------------------
 
@@ -158,10 +271,15 @@ class _Merger:
         at, call = self.made(atom, out)
         if call is None:
             return _Tree(atom, len(out), ir.names(atom))
-        parts = [self.tree(a, out[:at]) for a in call.args]
+        return self.tree_of(call, at, out)
+
+    def tree_of(self, call: ir.Call, at: int, out: list[ir.Stmt]) -> _Tree:
+        """The expression of a call that stands at a place."""
+        parts = [self.tree(a, out[:at]) for a in (*call.args, *(v for _, v in call.kwargs))]
         start = min([at, *(p.start for p in parts)])
         names = tuple(n for p in parts for n in p.names)
-        return _Tree((call.fn, tuple(p.key for p in parts)), start, names)
+        form = call.fn, tuple(k for k, _ in call.kwargs)
+        return _Tree((form, tuple(p.key for p in parts)), start, names)
 
     def made(self, atom: ir.Atom, out: list[ir.Stmt]) -> tuple[int, ir.Call | None]:
         """The plain call that only computes of what is read once, and where it stands."""
@@ -170,10 +288,23 @@ class _Merger:
         for k in range(len(out) - 1, max(-1, len(out) - 1 - NEAR), -1):
             stmt = out[k]
             if type(stmt) is ir.Assign and stmt.target == atom:
-                call = stmt.rhs if type(stmt.rhs) is ir.Call and not stmt.rhs.kwargs else None
+                call = stmt.rhs if type(stmt.rhs) is ir.Call else None
                 plain = call is not None and only_computes(call)
                 return k, call if plain and self.memory.keeps(out[k + 1 :], (atom.id,)) else None
         return 0, None
+
+    def width(self, rhs: ir.Rhs, out: list[ir.Stmt]) -> int:
+        """About how many columns an expression takes, with what is read once in it."""
+        if type(rhs) is ir.Name:
+            at, call = self.made(rhs, out)
+            return len(rhs.id.lstrip("_")) if call is None else self.width(call, out[:at])
+        if type(rhs) is not ir.Call:
+            said = repr(rhs.value) if type(rhs) is ir.Const else ""
+            said = rhs.text if type(rhs) is ir.Ref else said
+            return len(said) + 8 * len(ir.names(rhs))
+        said = "" if op_of(rhs.fn).symbol else str(rhs.text or getattr(rhs.fn, "__name__", ""))
+        args = (*rhs.args, *(v for _, v in rhs.kwargs))
+        return len(said) + sum(self.width(a, out) + 3 for a in args) + 5 * len(rhs.kwargs)
 
     def holds(self, tree: _Tree, out: list[ir.Stmt]) -> bool:
         """Whether an expression still has the value that it had."""
@@ -183,7 +314,7 @@ class _Merger:
         """`d[i] /= v` for `d[i] = d[i] / v`."""
         last, call = self.made(stmt.value, out)
         op = next((s for o, s in _IN_PLACE.items() if is_op(call, o)), None)
-        if op is None or call is None:
+        if op is None or call is None or op in "+-" and not ir.is_adjoint(stmt.base.id):
             return stmt
         old, value = call.args
         first, item = self.made(old, out[:last])
@@ -200,12 +331,13 @@ class _Merger:
 
     def is_of_one_dtype(self, stmt: ir.SetItem) -> bool:
         """Whether what is stored has the dtype of the array."""
-        name = stmt.value.id if type(stmt.value) is ir.Name else ""
-        dtypes = [ir.dtype_of(self.kinds.get(n)) for n in (stmt.base.id, name)]
-        return dtypes[0] == dtypes[1] and self.is_exact(stmt.base)
+        value = atom_kind(stmt.value, self.kinds)
+        return ir.dtype_of(self.held(stmt)) == ir.dtype_of(value) and self.is_exact(stmt)
 
 
-_IN_PLACE = {Op.MUL: "*", Op.DIV: "/"}
+_WIDTH = 84  # of two terms on a line
+_EXACT = ("float64", "complex128")
+_IN_PLACE = {Op.MUL: "*", Op.DIV: "/", Op.ADD: "+", Op.SUB: "-"}
 
 
 # --- what is added first to a part of an array of zeros ------------------------------------------
@@ -258,8 +390,8 @@ class _First(_Merger):
         """Whether storing a value into an array is as good as adding it to zeros."""
         kind = atom_kind(stmt.value, self.kinds)
         number = type(kind) is ir.Scalar and kind.python and kind.dtype in ("float64", "int64")
-        same = ir.dtype_of(kind) == ir.dtype_of(self.kinds.get(stmt.base.id))
-        return self.is_exact(stmt.base) and (number or same)
+        same = ir.dtype_of(kind) == ir.dtype_of(self.held(stmt))
+        return self.is_exact(stmt) and (number or same)
 
     def first(self, stmt: ir.AugAssign, out: list[ir.Stmt]) -> ir.SetItem:
         """The store of what is added, or subtracted."""
@@ -272,8 +404,38 @@ class _First(_Merger):
         return ir.SetItem(stmt.base, stmt.index, value, loc=stmt.loc)
 
 
+def _added_to(stmt: ir.Assign | ir.AugAssign) -> ir.Call | None:
+    """The sum that a statement gives an adjoint which had the first of its terms."""
+    name = stmt.target if type(stmt) is ir.Assign else stmt.base
+    if not ir.is_adjoint(name.id):
+        return None
+    call: ir.Rhs = stmt.rhs if type(stmt) is ir.Assign else name
+    if type(stmt) is ir.AugAssign and stmt.index is None and stmt.op in ("+", "-"):
+        fn = operator.add if stmt.op == "+" else operator.sub
+        call = ir.Call(fn, (name, stmt.value))
+    if not is_op(call, Op.ADD, Op.SUB) or call.args[0] != name or call.args.count(name) != 1:
+        return None
+    return call
+
+
+def _is_elsewhere(other: ir.Assign | ir.Store, stmt: ir.Store) -> bool:
+    """Whether a statement reads, or stores into, one other item of what a store writes into."""
+    base: ir.Atom
+    if isinstance(other, ir.Store):
+        base, index, value = other.base, other.index, other.value
+    elif is_op(other.rhs, Op.GETITEM):
+        (base, index), value = other.rhs.args, ir.NONE
+    else:
+        return False
+    if base != stmt.base or value == base or index is None or stmt.index is None:
+        return False
+    return _are_apart(index, stmt.index)
+
+
 def _are_apart(one: ir.Atom, two: ir.Atom) -> bool:
     """Whether two subscripts choose no element both: by two integers from one end, that differ."""
+    if type(one) is ir.Const and type(two) is ir.Const and type(one.value) is str:
+        return type(two.value) is str and one != two
     first, second = (a.items if type(a) is ir.Tup else (a,) for a in (one, two))
     pairs = [(a.value, b.value) for a, b in zip(first, second) if _is_integer(a) and _is_integer(b)]
     plain = not any(ir.Const(...) in items for items in (first, second))

@@ -97,6 +97,15 @@ def zeros_of(xs: Any) -> list[float]:
     return [0.0] * len(xs)
 
 
+def column(residuals: Any, place: int, part: int) -> list[Any]:
+    """One of several values that are saved together, in a list of its own.
+
+    >>> column(([1, 2], [("a", 0.5), ("b", 1.5)]), 1, 1)
+    [0.5, 1.5]
+    """
+    return [saved[part] for saved in residuals[place]]
+
+
 def same_length(*counts: int) -> int:
     """The length of sequences that `zip(..., strict=True)` goes through.
 

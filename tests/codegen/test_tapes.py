@@ -208,3 +208,33 @@ def test_a_derivative_of_a_derivative_has_one_list_for_each_loop():
 def test_what_is_one_list_stays_one(function):
     once = joined(lower(parse(function)))
     assert joined(once) is once
+
+
+# --- pairs: the forward part makes the lists, the backward part empties them ----------------------
+
+
+def steps(u, c, n):
+    for _ in range(n):
+        v = u + c * np.sin(u)
+        u = v * np.exp(-v)
+    return u
+
+
+U = np.array([0.1, 0.4, 0.7])
+
+
+def test_both_parts_of_a_pair_have_one_list_for_what_is_saved_together():
+    value, pullback = srcdiff.vjp(steps, U, 0.3, 4, inputs=("u", "c"))
+    forward, _, backward = pullback.source.partition("def steps_grad_backward")
+    assert forward.count(".append((") == 1
+    assert backward.count("saved.pop()") == 1
+    whole = srcdiff.grad(steps, ("u", "c"))(U, 0.3, 4, grad_outputs=np.ones(3))
+    for one, two in zip(pullback(np.ones(3), retain_graph=True), whole, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-14)
+    check_gradient(steps, (U, 0.3, 4), ("u", "c"))
+
+
+def test_the_backward_part_for_a_batch_takes_the_lists_apart():
+    columns = [srcdiff.grad(steps)(U, 0.3, 4, grad_outputs=row) for row in np.eye(3)]
+    jacobian = srcdiff.jacobian(steps)(U, 0.3, 4)
+    np.testing.assert_allclose(jacobian, np.stack(columns), rtol=1e-13)

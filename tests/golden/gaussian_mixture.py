@@ -11,12 +11,10 @@ def gaussian_mixture_grad(logits, means, log_scales, x, grad_outputs=1.0):
     t_2 = np.exp(parts - top)
     t_3 = np.exp(logits)
     # backward
-    d_logits = -grad_outputs * len(x) / np.sum(t_3) * t_3
     d_parts = np.expand_dims(grad_outputs / np.sum(t_2, axis=1), 1) * t_2
     d_t_4 = np.sum(d_parts, axis=0)
     d_z = -z * d_parts
-    d_logits += d_t_4
-    d_log_scales = -d_t_4
-    d_log_scales -= np.sum(d_z * t, axis=0) * t_1
+    d_logits = d_t_4 - grad_outputs * len(x) / np.sum(t_3) * t_3
+    d_log_scales = -d_t_4 - np.sum(d_z * t, axis=0) * t_1
     d_means = -np.sum(d_z * t_1, axis=0)
     return d_logits, d_means, d_log_scales

@@ -9,8 +9,7 @@ def logistic_regression_grad(w, b, X, y, grad_outputs=1.0):
     p = 1.0 / t_1
     # backward
     t_2 = -grad_outputs / y.size
-    d_p = -t_2 * (1.0 - y) / (1.0 - p)
-    d_p += t_2 * y / p
+    d_p = t_2 * y / p - t_2 * (1.0 - y) / (1.0 - p)
     d_z = d_p / t_1 * p * t
     d_b = np.sum(d_z)
     d_w = X.T @ d_z

@@ -13,8 +13,7 @@ def power_iteration_grad(A, v, n, grad_outputs=1.0):
         saved.append((t, w))
     # backward
     d_t_2 = grad_outputs * v
-    d_v = grad_outputs * (v @ A)
-    d_v += A @ d_t_2
+    d_v = grad_outputs * (v @ A) + A @ d_t_2
     d_A = np.outer(v, d_t_2)
     for _ in range(n):
         t, w = saved.pop()

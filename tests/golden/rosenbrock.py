@@ -5,6 +5,5 @@ def rosenbrock_grad(x, y, grad_outputs=1.0):
     """
     # backward
     d_t = 200.0 * (y - x * x) * grad_outputs
-    d_x = -2.0 * d_t * x
-    d_x -= 2.0 * (1.0 - x) * grad_outputs
+    d_x = -2.0 * d_t * x - 2.0 * (1.0 - x) * grad_outputs
     return float(d_x), float(d_t)

@@ -10,7 +10,6 @@ def soft_kmeans_grad(centres, points, grad_outputs=1.0):
     # backward
     d_t_2 = grad_outputs / t_1
     d_w = d_t_2 * d - d_t_2 * (np.sum(w * d) / t_1)
-    d_d = d_t_2 * w
-    d_d -= d_w * w
+    d_d = d_t_2 * w - d_w * w
     d_centres = -2.0 * np.sum(np.expand_dims(d_d, 2) * t, axis=0)
     return d_centres

@@ -9,6 +9,7 @@ from srcdiff.kinds.interpreter import infer
 from srcdiff.kinds.lattice import kind_of
 from srcdiff.normalize.live_ranges import webs
 from srcdiff.optimize.stores import with_first_stores
+from srcdiff.runtime.trees import zero_tree
 from tests.optimize.test_simplify import simplified, text_of
 from tests.support.differences import check_gradient
 
@@ -202,3 +203,220 @@ def test_places_from_both_ends_are_one_element():
     for n in (2, 3, 5):
         check_gradient(f, (np.linspace(0.3, 1.0, n),))
     assert "d_x[0] = " not in srcdiff.source(f, example=(X,))
+
+
+# --- items of lists and dicts ---------------------------------------------------------------------
+
+
+def test_what_is_taken_from_an_item_that_becomes_zero_and_put_back_stays_there():
+    def numbers(d_s, d_x):
+        d_t = d_s["u"]
+        d_s["u"] = zero_tree(d_t)
+        d_s["v"] += 0.1 * d_t
+        d_s["u"] += d_t
+        d_x[0] += d_s["u"]
+        return d_s, d_x
+
+    text = simplified(numbers, d_s={"u": 1.0, "v": 2.0}, d_x=X)
+    kept = ['d_t = d_s["u"]', 'd_s["v"] += 0.1 * d_t', 'd_x[0] += d_s["u"]', "return d_s, d_x"]
+    assert text == kept
+
+    def arrays(d_s):
+        d_t = d_s["u"]
+        d_s["u"] = zero_tree(d_t)
+        d_s["v"] += 0.1 * d_t
+        d_s["u"] += d_t
+        return d_s
+
+    text = simplified(arrays, d_s={"u": X, "v": X + 1.0})
+    assert text == ['d_t = d_s["u"]', 'd_s["v"] += 0.1 * d_t', "return d_s"]
+
+
+def test_an_item_that_is_an_array_has_memory_of_its_own_while_somebody_reads_the_old_one():
+    def before(d_s, v):
+        d_t = d_s["u"]
+        d_s["u"] = zero_tree(d_t)
+        d_s["u"] += d_t
+        d_s["u"] += v
+        return d_s, 2.0 * d_t
+
+    text = simplified(before, d_s={"u": X}, v=X)
+    assert 'd_s["u"] = np.zeros_like(d_t)' in text
+
+
+def test_a_list_that_is_seen_between_has_the_zero():
+    def before(d_xs, other, v):
+        d_xs[0] = 0.0
+        other.append(sum(d_xs))
+        d_xs[0] += v
+        return d_xs, other
+
+    assert "d_xs[0] = 0.0" in simplified(before, d_xs=[1.0, 2.0], other=[], v=2.0)
+
+
+def of_a_state(x, k):
+    s = {"u": x, "v": np.zeros_like(x)}
+    for _ in range(5):
+        s["v"] = s["v"] - k * np.sin(s["u"])
+        s["u"] = s["u"] + 0.1 * s["v"]
+    return np.sum(s["u"] * s["v"])
+
+
+def of_numbers(x, k):
+    tank = {"level": x[0] * 1.0, "flow": 0.0}
+    out = 0.0
+    for i in range(len(x)):
+        tank["flow"] = k * np.sqrt(tank["level"])
+        tank["level"] = tank["level"] + x[i] - tank["flow"]
+        out += tank["flow"] * tank["level"]
+    return out
+
+
+def test_the_adjoint_of_a_dict_keeps_what_its_items_go_on_with():
+    for function in (of_a_state, of_numbers):
+        check_gradient(function, (X + np.arange(4.0), 0.3), ("x", "k"))
+        text = srcdiff.source(function, example=(X, 0.3))
+        assert text.count("zero_tree(") == 1
+        assert "np.zeros_like(d_" not in text
+
+
+def test_what_is_added_first_to_an_item_is_stored():
+    def result(x):
+        s = {"mean": np.mean(x), "spread": np.std(x)}
+        return s["mean"] * s["spread"]
+
+    text = srcdiff.source(result, example=(X + np.arange(4.0),))
+    assert 'd_s["spread"] = ' in text
+    assert "add_tree" not in text
+    check_gradient(result, (X + np.arange(4.0),), ("x",))
+
+
+# --- stores that a later one writes over ----------------------------------------------------------
+
+
+def test_what_is_stored_over_before_anybody_reads_is_not_stored():
+    def before(d_x, u, v):
+        d_x[::2] = u
+        d_x[1] += v
+        d_x[...] = v
+        return d_x
+
+    assert simplified(before, d_x=X, u=X[::2], v=2.0) == ["d_x[...] = v", "return d_x"]
+
+
+def test_what_is_read_before_it_is_stored_over_is_stored():
+    def before(d_x, u, v):
+        d_x[::2] = u
+        t = np.sum(d_x)
+        d_x[...] = v
+        return d_x, t
+
+    assert simplified(before, d_x=X, u=X[::2], v=2.0)[0] == "d_x[::2] = u"
+
+    def itself(d_x, u):
+        d_x[::2] = u
+        d_x[...] = d_x[::-1]
+        return d_x
+
+    assert simplified(itself, d_x=X, u=X[::2])[0] == "d_x[::2] = u"
+
+    def elsewhere(d_x, i, u):
+        d_x[i] = u
+        i = i + 1
+        d_x[i] = 2.0 * u
+        return d_x
+
+    assert len(simplified(elsewhere, d_x=X, i=1, u=2.0)) == 4
+
+
+def written_twice(x, k):
+    t = x * 1.0
+    inner = t[1:-1]
+    total = 0.0
+    for _ in range(3):
+        inner[...] = np.sin(inner) * k
+        inner[::2] += k * x[1:-1:2]
+        total += np.sum(t)
+    return total
+
+
+def test_a_view_that_is_written_into_twice_is_restored_once():
+    text = srcdiff.source(written_twice, example=(np.linspace(0.5, 1.5, 9), 0.8))
+    assert "inner[...] = inner_saved.pop()" in text
+    assert "inner[::2] = " not in text
+    check_gradient(written_twice, (np.linspace(0.5, 1.5, 9), 0.8), ("x", "k"))
+
+
+# --- adjoints that begin with two terms -----------------------------------------------------------
+
+
+def test_two_terms_that_begin_an_adjoint_are_one_sum():
+    def before(u, v, w):
+        d_x = u * v
+        d_y = np.sin(v)
+        d_x += v * w
+        return d_x, d_y
+
+    text = simplified(before, u=2.0, v=X, w=X)
+    assert text == ["d_y = np.sin(v)", "d_x = u * v + v * w", "return d_x, d_y"]
+
+    def three(u, v, w):
+        d_x = u * v
+        d_x += v * w
+        d_x += np.cos(w)
+        return d_x
+
+    assert simplified(three, u=2.0, v=X, w=X) == [
+        "d_x = u * v + v * w", "d_x += np.cos(w)", "return d_x"
+    ]  # fmt: skip
+
+
+def test_an_adjoint_that_is_seen_or_changes_by_itself_begins_with_one_term():
+    def seen(u, v):
+        d_x = u * v
+        d_y = 2.0 * d_x
+        d_x += v
+        return d_x, d_y
+
+    assert "d_x += v" in simplified(seen, u=2.0, v=X)
+
+    def by_itself(v):
+        d_x = np.copy(v)
+        d_x -= d_x
+        return d_x
+
+    assert "d_x -= d_x" in simplified(by_itself, v=X)
+
+    def view(v, u):
+        d_x = v[1:]
+        d_x += u
+        return v
+
+    assert simplified(view, v=X, u=X[1:])[-2:] == ["d_x += u", "return v"]
+
+    def written(u, v):
+        d_x = u[0] * v
+        u[0] = 3.0
+        d_x += u[0]
+        return d_x, u
+
+    assert simplified(written, u=X, v=2.0)[0] == "d_x = u[0] * v"
+
+
+def test_terms_that_need_a_line_each_have_one():
+    def before(x, u, v):
+        d_x = np.sum(np.exp2(u - v), axis=0) * np.sum(np.exp2(v - u), axis=0) * x
+        d_x += np.sum(np.exp2(u + v), axis=0) * np.sum(np.exp2(v - u), axis=0)
+        return d_x
+
+    assert len(simplified(before, x=X, u=np.ones((3, 4)), v=X)) >= 3
+
+
+def test_an_array_of_one_precision_takes_the_sum_of_another():
+    def before(u, v):
+        d_x = 2.0 * u
+        d_x += v
+        return d_x
+
+    single = X.astype(np.float32)
+    assert "d_x += v" in simplified(before, u=single, v=X)

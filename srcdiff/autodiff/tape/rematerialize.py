@@ -155,6 +155,7 @@ class _Again:
     definitions: Mapping[str, int]
     reads: Counter[str]
     provided: set[str]
+    written: Counter[str] = field(default_factory=Counter)  # how many stores into each view
     places: dict[str, int] = field(default_factory=dict)  # of the block that is looked at
     choice: Choice = Choice()  # of the values of that block
     own: Mapping[str, tuple[int, ir.Assign]] = field(default_factory=dict)  # where it binds each
@@ -163,13 +164,21 @@ class _Again:
 
 def recompute(block: ir.Block, facts: Facts, stable: Stable) -> tuple[ir.Block, frozenset[str]]:
     """The Pair tree with values computed again, and their names."""
-    state = _Again(facts, stable, ir.binding_counts(block), backward_reads(block), set())
+    written = Counter(_written_views(block, facts, stable))
+    state = _Again(facts, stable, ir.binding_counts(block), backward_reads(block), set(), written)
     return _inside(block, state, False), frozenset(state.provided)
 
 
 def backward_reads(block: ir.Block) -> Counter[str]:
     """How many statements need each name on the way down: adjoints, and tests and loop bounds."""
     return Counter(n for stmt in ir.walk(block) for n in _needed(stmt))
+
+
+def _written_views(block: ir.Block, facts: Facts, stable: Stable) -> list[str]:
+    """The views that stores write into that may be undone: what undoes them needs the views."""
+    pairs = (s.primal for s in ir.walk(block) if type(s) is ir.Pair)
+    stores = (s for s in pairs if isinstance(s, ir.Store) and id(s) not in stable.safe)
+    return [s.base.id for s in stores if s.base.id in facts.aliases.views]
 
 
 def _needed(stmt: ir.Stmt) -> Collection[str]:
@@ -199,17 +208,19 @@ def _again(block: ir.Block, state: _Again) -> ir.Block:
     extra: dict[int, list[ir.Assign]] = {}
     state.places, state.choice = {}, Choice()
     uses = _uses(block)
+    undone = _undone(block, state)
     asked: dict[str, int] = {}
     own = [(k, s.primal) for k, s in enumerate(block) if type(s) is ir.Pair]
     state.own = {s.target.id: (k, s) for k, s in reversed(own) if type(s) is ir.Assign}
     state.stores = _stores(own, state.stable)
     for find in (_read_back, _computed):
         if find is _computed:
-            state.choice = _choice(block, uses, state)
+            state.choice = _choice(block, uses, undone, state)
         for k, stmt in reversed(own):
             if type(stmt) is not ir.Assign or state.definitions[stmt.target.id] != 1:
                 continue
-            last = _last_use(stmt, k, uses.get(stmt.target.id, {}), asked, state)
+            used = uses.get(stmt.target.id, {}), undone.get(stmt.target.id, {})
+            last = _last_use(stmt, k, *used, asked, state)
             found = None if last is None else find(stmt, k, last, block, state)
             if found is not None:
                 state.provided.add(stmt.target.id)
@@ -255,8 +266,22 @@ def _uses(block: ir.Block) -> dict[str, dict[int, int]]:
     return found
 
 
+def _undone(block: ir.Block, state: _Again) -> dict[str, dict[int, int]]:
+    """How many stores into each view a statement of a block makes."""
+    found: dict[str, dict[int, int]] = {}
+    for k, stmt in enumerate(block) if state.written else ():
+        for name, count in Counter(_written_views((stmt,), state.facts, state.stable)).items():
+            found.setdefault(name, {})[k] = count
+    return found
+
+
 def _last_use(
-    stmt: ir.Assign, k: int, uses: Mapping[int, int], asked: Mapping[str, int], state: _Again
+    stmt: ir.Assign,
+    k: int,
+    uses: Mapping[int, int],
+    undone: Mapping[int, int],
+    asked: Mapping[str, int],
+    state: _Again,
 ) -> int | None:
     """The last statement of the block that needs a value, None if others need it or nobody does.
 
@@ -266,8 +291,12 @@ def _last_use(
     if name in state.provided:
         return None
     places = [j for j in uses if j >= k]
+    written = [j for j in undone if j >= k]
     if sum(uses[j] for j in places) != state.reads[name]:
         return None
+    if sum(undone[j] for j in written) != state.written[name]:
+        return None
+    places += written
     if name in asked:
         places.append(asked[name])
     return max(places, default=None)
@@ -303,7 +332,10 @@ def _is_same_later(stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _
     return _unchanged(stmt.rhs, looks | own, block[k + 1 : last + 1], state)
 
 
-def _choice(block: ir.Block, uses: Mapping[str, Mapping[int, int]], state: _Again) -> Choice:
+_Counts = Mapping[str, Mapping[int, int]]
+
+
+def _choice(block: ir.Block, uses: _Counts, undone: _Counts, state: _Again) -> Choice:
     """Which values of a block to save and which to compute again."""
     own = {n: found for n, found in state.own.items() if state.definitions[n] == 1}
     # What has several values in the block is saved by itself if it is needed at all.
@@ -311,7 +343,7 @@ def _choice(block: ir.Block, uses: Mapping[str, Mapping[int, int]], state: _Agai
     asked: dict[str, int] = {}
     needed: list[str] = []
     for name, (k, stmt) in own.items():
-        last = _last_use(stmt, k, uses.get(name, {}), asked, state)
+        last = _last_use(stmt, k, uses.get(name, {}), undone.get(name, {}), asked, state)
         if last is None:
             continue
         if name in uses:

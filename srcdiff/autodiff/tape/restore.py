@@ -230,7 +230,7 @@ class Undone(Builder):
         item = ir.Call(operator.getitem, (base, index))
         old = base if index == ir.Const(...) and array else self.temp(item, "_old")
         kind = kind_of_call(item, facts.kinds, facts.target.on_device)
-        held = facts.aliases.is_unclear(base.id) and not array
+        held = (facts.aliases.is_unclear(base.id) and not array) or base.id in facts.aliases.flat
         if not held and (kind is None or not ir.is_scalar(kind)):
             old = self.temp(ir.Call(np.copy if is_array(kind) else trees.kept, (old,)), "_old")
         self.back.store(base, index, self.kept(base, old))

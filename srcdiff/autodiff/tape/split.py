@@ -284,10 +284,16 @@ class _Split:
             done = undo(primal, needed & written.union(ir.writes(primal)), slots)
             # After the statement: the values that it bound are needed only by its own adjoint.
             needed.difference_update(ir.writes(primal))
-            needed |= done.needed
+            needed |= done.needed - self.made_again(primal)
             forward, second = (*done.out, primal), (*done.back.out, *second)
         needed |= self.reads(first, pair)
         return forward, (*first, *second)
+
+    def made_again(self, stmt: ir.Stmt) -> frozenset[str]:
+        """The view that a statement stores into, where it is made again before that is undone."""
+        mine = stmt.base.id if isinstance(stmt, ir.Store) else ""
+        again = mine in self.facts.aliases.views and mine in self.adjoint_names
+        return frozenset({mine} if again else ())
 
     def branch(self, stmt: ir.If, needed: set[Item], slots: Slots) -> _Made:
         """Both branches; the test is needed if either has something to do on the way down."""
