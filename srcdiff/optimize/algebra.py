@@ -361,7 +361,7 @@ class Algebra:
             if not is_op(whole, Op.ONES_LIKE) or len(whole.args) != 1 or whole.kwargs:
                 continue
             made = self.available.value(whole.args[0])
-            arrays = [n for n in ir.names(made or ()) if self.rank(ir.Name(n))]
+            arrays = () if made is None else [n for n in ir.names(made) if self.rank(ir.Name(n))]
             alike = shapes.are_alike(self.kind(other), self.kinds.get(target), dtype=True)
             if alike and len(arrays) < 2:
                 return self.itself(target, other) or ir.Call(np.copy, (other,))
