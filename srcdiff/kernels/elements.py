@@ -160,7 +160,7 @@ def element_of(stmt: ir.Stmt, kinds: ir.Kinds, shapes: Shapes) -> Element | None
     if dims == () and not _divides_as_numpy(kinds[stmt.target.id]):
         return None
     form = _scalar_form(stmt.rhs, kinds)
-    arrays = {n for n in ir.names(stmt.rhs) if dims_in(kinds, n)}
+    arrays = [n for n in ir.names(stmt.rhs) if dims_in(kinds, n)]
     fits = stmt.rhs.role is ir.Role.FITTING
     if fits or len(arrays) == 1:  # the name may be another array elsewhere
         dims = _longest([dims_in(kinds, n) or () for n in arrays])

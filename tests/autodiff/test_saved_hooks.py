@@ -96,7 +96,7 @@ COUNTS = {
     straight: ((X,), 2),
     linear: ((X,), 1),  # for its shape
     stored: ((X,), 1),  # the array is restored in place
-    masked: ((X,), 2),  # the mask holds no real numbers
+    masked: ((X,), 1),  # the mask holds no real numbers
     in_containers: ((PARAMS, X), None),
     nested: ((X, 3), None),
 }
