@@ -86,8 +86,12 @@ def test_programs_have_the_same_gradients(start, tiny):
 
 
 def test_what_is_tested_fails_where_arrays_in_use_are_handed_out(tiny, monkeypatch):
-    monkeypatch.setattr(workspace, "_counted", lambda: 4)
-    g = kept()
+    def wave(x, y):
+        return np.sum(np.sin(x * y) * y)
+
+    alone = workspace._counted()
+    monkeypatch.setattr(workspace, "_counted", lambda: alone + 1)
+    g = kept(wave)
     first = g(*vectors(0))
     before = copy.deepcopy(first)
     g(*vectors(1))
@@ -101,12 +105,12 @@ def test_the_text():
     t = memory.tanh(memory.multiply(x, y))
     t_1 = memory.exp(memory.negative(memory.square(t)))
     # backward
-    d_x = memory.multiply(grad_outputs, t_1)
     t_2 = memory.multiply(-2.0 * grad_outputs, t)
     d_t = memory.multiply(t_2, memory.multiply(memory.add(x, 2.0), t_1))
-    d_t_3 = memory.multiply(d_t, memory.subtract(1.0, memory.multiply(t, t)))
-    d_x += memory.multiply(d_t_3, y)
-    d_y = memory.multiply(d_t_3, x)
+    d_t_4 = memory.multiply(d_t, memory.subtract(1.0, memory.multiply(t, t)))
+    t_3 = memory.multiply(d_t_4, y)
+    d_x = memory.add(memory.multiply(grad_outputs, t_1), t_3)
+    d_y = memory.multiply(d_t_4, x)
     return d_x, d_y
 """
     assert "memory" not in srcdiff.source(chain, ("x", "y"), example=vectors(0))

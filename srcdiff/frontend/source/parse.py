@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
-import gc
 import inspect
 import io
 import tokenize
@@ -196,7 +195,7 @@ def _wrapped(function: types.FunctionType, tree: Node, receiver: tuple[Any, ...]
     if uses != (1 + len(calls)) * len(passed):
         return None
     cells = zip(function.__code__.co_freevars, function.__closure__ or ())
-    names = {n for n, cell in cells if any(v is inner for v in gc.get_referents(cell))}
+    names = {n for n, cell in cells if cell != types.CellType() and cell.cell_contents is inner}
     alone = all(
         getattr(c.func, "id", None) in names and len(c.args) + len(c.keywords) == len(passed)
         for c in calls
