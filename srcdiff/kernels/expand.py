@@ -317,6 +317,7 @@ class _Spread(_OfArrays):
 
     def __init__(self, function: ir.Function, kinds: ir.Kinds) -> None:
         super().__init__(function, kinds)
+        self.added = added_to(function)
         self.counts = ir.binding_counts(function.body, function.params)
         self.shapes: dict[str, ir.Name] = {}
 
@@ -328,7 +329,7 @@ class _Spread(_OfArrays):
             (of,) = ir.names(stmt.rhs)
             return replace(stmt, rhs=self.shapes.get(of, stmt.rhs))
         found = element_of(stmt, self.kinds, {})
-        if type(found) is not Map or found.fits:
+        if type(found) is not Map or found.fits or id(stmt) in self.added:
             return stmt
         arrays = [a for a in dict.fromkeys(found.operands) if self.dims(a)]
         if not arrays or all(self.is_known(a, found.dims) for a in arrays):
@@ -359,3 +360,14 @@ class _Spread(_OfArrays):
     def is_known(self, atom: ir.Atom, dims: Dims) -> bool:
         """Whether it is known along which axes an operand is read."""
         return aligned(self.dims(atom), dims, tuple(range(len(dims)))) is not None
+
+
+def added_to(function: ir.Function) -> frozenset[int]:
+    """The statements of the backward part that add to an adjoint, or to a part of one.
+
+    They spread nothing: an adjoint has the shape of what it is one of.
+    """
+    at = next((k for k, s in enumerate(function.body) if type(s) is ir.Backward), None)
+    ours = () if at is None else function.body[at:]
+    stores = (s for s in ir.walk(ours) if type(s) is ir.AugAssign and s.op in ("+", "-"))
+    return frozenset(id(s) for s in stores if ir.is_adjoint(s.base.id))

@@ -31,7 +31,7 @@ from srcdiff.kernels.elements import (
     indexed_of,
     is_exact,
 )
-from srcdiff.kernels.expand import Expansion, with_known_shapes
+from srcdiff.kernels.expand import Expansion, added_to, with_known_shapes
 from srcdiff.kernels.groups import Group, needed_outside, orders_of, segments_of, used_steps
 from srcdiff.kernels.loop_nests import Output, Writer, dtype_atoms
 from srcdiff.kernels.places import CHOSEN, Frame, Place, View, views_in
@@ -173,6 +173,7 @@ class Fusion(Rewriter):
         self.parts = {s.base.id for s in stores if s.index is not None}
         self.checked: set[tuple[str, ir.Dim]] = set()
         self.laid = _laid(whole, self.kinds)
+        self.added = added_to(function)
         made = ir.assignments(whole.body)
         self.spread = {s.target.id for s in made if is_op(s.rhs, Op.BROADCAST_TO)}
         self.given_names = {p.name for p in whole.params}
@@ -538,7 +539,7 @@ class Loops:
             return indexed_of(stmt, fusion.kinds)
         if type(found) is not Map or found.target is not None:
             return found
-        if not fusion.spread.isdisjoint(ir.names(found.operands[0])):
+        if id(stmt) in fusion.added or not fusion.spread.isdisjoint(ir.names(found.operands[0])):
             return replace(found, fits=True)
         return found
 

@@ -39,6 +39,7 @@ class Algebra:
         self.is_loose: Callable[[str], bool] = ir.is_temporary
         self.near: Callable[[str], Iterable[str]] = lambda name: ()
         self.emptied: Callable[[], frozenset[str]] = frozenset
+        self.loops = False  # whether array statements become loops, or kernels
         self.products: Products | None = None  # where numbers are gathered
 
     def plain(self, target: str, rhs: ir.Rhs) -> ir.Rhs:
@@ -504,9 +505,12 @@ class Algebra:
         return value if small is None else small
 
     def unspread_factor(self, value: ir.Atom, into: ir.Name) -> ir.Atom:
-        """`v * y` for `np.broadcast_to(v, shape) * y`, which is computed to be stored."""
+        """`v * y` for `np.broadcast_to(v, shape) * y`, which is computed to be stored.
+
+        Loops go over what is added to an array with that: it has its shape.
+        """
         call = self.available.value(value)
-        if not is_op(call, Op.MUL, Op.DIV) or not self.signs.is_read_once(value):
+        if self.loops or not is_op(call, Op.MUL, Op.DIV) or not self.signs.is_read_once(value):
             return value
         args = tuple(self.unspread(a, into) for a in call.args)
         if args == call.args or not any(is_array(self.kind(a)) for a in args):

@@ -106,6 +106,7 @@ class Rewriter:
         fused = function.target.fused and not function.target.strict  # which adds up as NumPy
         self.algebra = Algebra(self.signs, steady, fused)
         self.algebra.emptied = partial(emptied, function)
+        self.algebra.loops = function.target.fused or function.target.kernels
         self.products: Products | None = None
         self.blocks = 0
         self.rest: tuple[ir.Block, int] = (), 0  # the present block, and where it goes on

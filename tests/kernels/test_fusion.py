@@ -813,7 +813,7 @@ def test_windows_of_which_the_last_is_cut_and_spread():
     """Nobody knows how long a window is; that it has an axis of length 1 is known."""
     text, gap = text_and_gap(windows, X, A3[0, :2], inputs=(0, 1))
     assert gap < 1e-14
-    assert loops(text) == 7  # no product of which the shape alone is asked
+    assert loops(text) == 6  # no product of which the shape alone is asked
     sums = [t for t in text.split("\ndef ") if "t[i, 0] = " in t]
     assert len(sums) == 1  # nor one that is summed over the axis by itself
 
