@@ -48,7 +48,7 @@ def infer(
     before, found = vars(function).get("_kinds", (None, {}))
     if before != asked:
         found = _Inference(function, params, hope).run()
-        vars(function)["_kinds"] = asked, found
+        remember(function, "_kinds", (asked, found))
     return {**found}
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import srcdiff
+from tests.optimize.test_algebra import text
 from tests.support.differences import check_gradient
 
 RNG = np.random.default_rng(5)
@@ -64,10 +64,6 @@ CASES = [
     (kernel_of_distances, (P, Q)), (gaussian_kernel, (P, Q)), (clipped, (P, Q)), (area, (P, Q)),
     (windows, (P, W)), (parts_of_any_length, (P, 2.0 * P)),
 ]  # fmt: skip
-
-
-def text(f, args):
-    return srcdiff.source(f, inputs=(0, 1), example=args)
 
 
 @pytest.mark.parametrize(("f", "args"), CASES)
