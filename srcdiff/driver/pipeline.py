@@ -449,11 +449,22 @@ def analyse_pass(state: State) -> State:
     assert state.source is not None
     outside = state.outside, state.stored
     put = check_source(state.source, state.typed, state.request, *outside)
-    typed = state.typed.by(numbered, state.kinds)
+    typed = _expanded(state.typed)
+    typed = typed.by(numbered, typed.kinds)
     state = _typed(state, typed, source=None, extra={**state.extra, "put": put})
     state = _tangents(state) if state.request.mode == "forward" else _adjoints(state)
     check_flow(state.typed, _facts(state), state.request)
     return state
+
+
+def _expanded(typed: Typed) -> Typed:
+    """The function with whole statements for loops, where these are compiled; bits may differ."""
+    target = typed.function.target
+    if not target.fused or target.strict:
+        return typed
+    from srcdiff.normalize.vectorize import vectorized
+
+    return vectorized(typed)
 
 
 def _adjoints(state: State) -> State:

@@ -210,8 +210,9 @@ class Fusion(Rewriter):
         call = ir.call_of(stmt)
         if call is None or not op_of(call.fn).means(Meaning.PRODUCT):
             return False
-        ranks = [len(dims_in(self.kinds, n) or ()) for n in ir.names(call)]
-        return not self.native or max(ranks, default=0) > 1
+        matrices = [n for n in ir.names(call) if len(dims_in(self.kinds, n) or ()) > 1]
+        # Numba copies a part of a matrix for the routine.
+        return not self.native or bool(matrices) and self.views.keys().isdisjoint(matrices)
 
     def are_alike(self, one: ir.Name, two: ir.Name | None) -> bool:
         """Whether two arrays are known to have the same shape."""

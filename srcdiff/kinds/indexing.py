@@ -210,15 +210,18 @@ def _window(dim: ir.Dim, lower: ir.Kind, upper: ir.Kind) -> int | None:
         return None
     if start.below is None or start.below != stop.below or start.least + start.offset < 0:
         return None
-    inside = _is_within(start.below, stop.offset - 1, dim)
+    inside = is_within(start.below, stop.offset - 1, dim)
     return stop.offset - start.offset if inside and stop.offset >= start.offset else None
 
 
-def _is_within(length: ir.Dim, more: int, other: ir.Dim) -> bool:
+def is_within(length: ir.Dim, more: int, other: ir.Dim) -> bool:
     """Whether a length, where it is not zero, and `more` are together at most another length."""
-    if isinstance(length, ir.Sym) and isinstance(other, ir.Sym):
-        return length.name == other.name != "?" and length.offset + more <= other.offset
-    return isinstance(length, int) and isinstance(other, int) and length + more <= other
+    if isinstance(length, ir.Sym):
+        same = isinstance(other, ir.Sym) and length.name == other.name != "?"
+        if same and length.offset + more <= other.offset:  # type: ignore[union-attr]
+            return True
+        return length.below is not None and is_within(length.below, length.offset + more - 1, other)
+    return length is not None and other is not None and length + more <= _least(other)
 
 
 def _cut_by_numbers(dim: ir.Sym, start: int, stop: int, from_end: bool) -> ir.Dim:
@@ -289,6 +292,15 @@ def size_dim(kind: ir.Kind) -> ir.Dim:
     if kind.value is not None:
         return kind.value if kind.value >= 0 else None
     return kind.size_of
+
+
+def least_value(kind: ir.Kind) -> int | None:
+    """What an integer is at least, None if that is not known."""
+    size = size_dim(kind)
+    if not isinstance(size, ir.Sym):
+        return size
+    known = size.least > 0 or size.below is not None
+    return size.least + size.offset if known else None
 
 
 def size_scalar(dim: ir.Dim) -> ir.Scalar:
