@@ -189,7 +189,8 @@ def primal_part(
     function = steady_params(webs(prepare(function)))
     typed = Typed(function, params)
     typed = by_rare(typed, "iterated", typed.kinds, params)
-    function = webs(settled(typed.then(user_calls(typed))).function)
+    typed = _vectorized(settled(typed.then(user_calls(typed))))
+    function = webs(typed.function)
     doc = f"The function `{function.name}` itself."
     function = replace(function, name=request.name, doc=doc, body=unmarked(function.body))
     typed = Typed(function, params).by(simplify, params).by(unpacked)
@@ -212,6 +213,13 @@ def settled(typed: Typed) -> Typed:
         typed = typed.then(new, "inplace")
         if same:
             return typed
+
+
+def _vectorized(typed: Typed) -> Typed:
+    """Statements of whole arrays for loops where they are compiled, inner ones before outer."""
+    while (new := by_rare(typed, "vectorized", typed.kinds)).function != typed.function:
+        typed = new
+    return typed
 
 
 def steady_params(function: ir.Function) -> ir.Function:
@@ -258,6 +266,15 @@ def _writes_as_it_reads(typed: Typed, *_: Any) -> bool:
     return stores or any(op_of(c.fn).writing is not Writing.AT_ONCE for c in calls)
 
 
+def _has_plain_loops(typed: Typed, *_: Any) -> bool:
+    """Whether a function is compiled, not to the bit, and has loops that may be statements."""
+    if not typed.function.target.fused or typed.function.target.strict:
+        return False
+    from srcdiff.normalize.vectorize import is_plain
+
+    return any(map(is_plain, ir.walk(typed.function)))
+
+
 def _has_several_axes(typed: Typed, _: ir.Kinds, primal: ir.Kinds) -> bool:
     """Whether the arguments of the primal have lengths that it may need to fit together."""
     found = [primal[p.name] for p in typed.function.params if p.name in primal]
@@ -273,6 +290,7 @@ _RARE: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "placed_calls": ("backends.cupy.calls", lambda typed, *_: typed.function.target.on_device),
     "plain_containers": ("normalize.containers.methods", _holds_more),
     "restored": ("specialize.objects.scalar_replacement", lambda _, fields: fields is not None),
+    "vectorized": ("normalize.vectorize", _has_plain_loops),
     "with_fitting": ("autodiff.argument_shapes", _has_several_axes),
     "with_squares": (
         "optimize.squares",
@@ -449,22 +467,12 @@ def analyse_pass(state: State) -> State:
     assert state.source is not None
     outside = state.outside, state.stored
     put = check_source(state.source, state.typed, state.request, *outside)
-    typed = _expanded(state.typed)
+    typed = _vectorized(state.typed)
     typed = typed.by(numbered, typed.kinds)
     state = _typed(state, typed, source=None, extra={**state.extra, "put": put})
     state = _tangents(state) if state.request.mode == "forward" else _adjoints(state)
     check_flow(state.typed, _facts(state), state.request)
     return state
-
-
-def _expanded(typed: Typed) -> Typed:
-    """The function with whole statements for loops, where these are compiled; bits may differ."""
-    target = typed.function.target
-    if not target.fused or target.strict:
-        return typed
-    from srcdiff.normalize.vectorize import vectorized
-
-    return vectorized(typed)
 
 
 def _adjoints(state: State) -> State:
