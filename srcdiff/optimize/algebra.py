@@ -66,7 +66,7 @@ class Algebra:
             if other is None and op is Op.NP_SUM and is_linear(call):
                 other = self.total(call) or self.linear(target, call)
                 other = other or self.summed(target, call) or self.inner(call)
-                other = other or self.contracted(call)
+                other = other or self.contracted(call) or self.turned(call)
             if other is not None:
                 return other
         if call.kwargs:
@@ -93,6 +93,12 @@ class Algebra:
             return asked[0]
         return ir.Call(np.broadcast_shapes, tuple(map(self.signs.computed, asked)))
 
+    def common_shape(self, target: str, *shapes: ir.Atom) -> ir.Rhs | None:
+        """`np.broadcast_shapes(x.shape, x.shape)`."""
+        asked = {self.available.value(s) for s in shapes}
+        found = asked.pop() if len(asked) == 1 else None
+        return found if is_op(found, Op.SHAPE) else None
+
     def gathered(self, target: str, call: ir.Call) -> ir.Rhs | None:
         """A product with its numbers in front."""
         if self.products is None or which_op(call) not in CHAIN:
@@ -116,6 +122,13 @@ class Algebra:
             return None
         size = self.signs.computed(ir.Call(ir.Attr("size"), asked.args))
         return ir.Call(operator.mul, (number, size))
+
+    def turned(self, call: ir.Call) -> ir.Rhs | None:
+        """`np.sum(x.T, axis=1)` as `np.sum(x, axis=0)`."""
+        value, axis = self.available.value(call.args[0]), _only_axis(call)
+        if axis is None or not is_op(value, Op.T) or self.rank(call.args[0]) != 2:
+            return None
+        return replace(call, args=value.args, kwargs=(("axis", ir.Const(1 - axis % 2)),))
 
     def inner(self, call: ir.Call) -> ir.Rhs | None:
         """`np.sum(x * y)` of vectors as `x @ y`, where a loop of its own does not add it up."""
@@ -178,15 +191,26 @@ class Algebra:
     def scaled(self, target: str, fn: Any, *args: ir.Atom) -> ir.Rhs | None:
         """A multiple of what has one number everywhere, in memory of its own where it needs it."""
         for k, atom in enumerate(args):
-            found = self.everywhere(atom)
+            repeated = self.repeated(atom) if self.signs.is_read_once(atom) else None
+            found = self.everywhere(atom) or repeated
             rest = (*args[:k], *args[k + 1 :])
             if found is None or not all(type(self.kind(a)) is ir.Scalar for a in rest):
                 continue
-            number = self.signs.computed(ir.Call(fn, (*args[:k], found[0], *args[k + 1 :])))
-            if self.memory.is_only_read(target):
-                return ir.Call(np.broadcast_to, (number, found[1]))
-            return self.filled(found[1], number)
+            small, shape = found
+            read = self.memory.is_only_read(target)
+            if not read and self.rank(small):
+                continue
+            small = self.signs.computed(ir.Call(fn, (*args[:k], small, *args[k + 1 :])))
+            return ir.Call(np.broadcast_to, (small, shape)) if read else self.filled(shape, small)
         return None
+
+    def repeated(self, atom: ir.Atom) -> tuple[ir.Atom, ir.Atom] | None:
+        """What an array repeats, and the shape of that."""
+        value = self.available.value(atom)
+        if not is_op(value, Op.BROADCAST_TO) or len(value.args) != 2 or value.kwargs:
+            return None
+        small, shape = value.args
+        return (small, shape) if self.rank(small) and self.is_real(small) else None
 
     def filled(self, shape: ir.Atom, number: ir.Atom) -> ir.Call:
         """`np.full(shape, number)`."""
@@ -200,18 +224,98 @@ class Algebra:
 
         Loops go over a matrix once for all of its products.
         """
+        if self.rank(a) == self.rank(b) == 2:
+            return self.of_lines(target, a, b)
         if self.fused:
             return None
         for other, vector, axis in ((a, b, 1), (b, a, 0)):
             found = self.everywhere(vector) if self.rank(vector) == 1 else None
-            if found is None or self.rank(other) not in (1, 2) or not self.is_inexact(other):
+            if found is not None and self.rank(other) in (1, 2) and self.is_inexact(other):
+                return ir.Call(operator.mul, (found[0], self.sums(other, axis)))
+        return None
+
+    def sums(self, array: ir.Atom, axis: int) -> ir.Name:
+        """The sums of a matrix along an axis, or that of a vector."""
+        value = self.available.value(array)
+        if is_op(value, Op.T):
+            array, axis = value.args[0], 1 - axis
+        along = (("axis", ir.Const(axis)),) if self.rank(array) == 2 else ()
+        return self.signs.computed(ir.Call(np.sum, (array,), along, text="np.sum"))
+
+    def of_lines(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """A product of matrices of which one repeats a row, a column or a number."""
+        for matrix, other, kept in ((a, b, 0), (b, a, 1)):
+            found = self.line(matrix)
+            if found is None or not self.is_real(other):
                 continue
-            value = self.available.value(other)
-            if is_op(value, Op.T):
-                other, axis = value.args[0], 1 - axis
-            along = (("axis", ir.Const(axis)),) if self.rank(other) == 2 else ()
-            sums = self.signs.computed(ir.Call(np.sum, (other,), along, text="np.sum"))
-            return ir.Call(operator.mul, (found[0], sums))
+            line, axis = found
+            if axis == kept:
+                args = (line, self.sums(other, kept))[:: 1 if matrix is a else -1]
+                return ir.Call(np.outer, args, text="np.outer")
+            if axis is None:
+                product = ir.Call(operator.mul, (line, self.sums(other, kept)))
+            else:
+                product = ir.Call(operator.matmul, (line, other)[:: 1 if matrix is a else -1])
+            return self.of_one_line(target, product, 1 - kept, self.shape_of_product(a, b))
+        return None
+
+    def line(self, matrix: ir.Atom) -> tuple[ir.Atom, int | None] | None:
+        """The row or column that a matrix repeats and the axis that it lies along, or a number."""
+        value = self.available.value(matrix)
+        if is_op(value, Op.T):
+            turned = self.line(value.args[0])
+            return turned if turned is None or turned[1] is None else (turned[0], 1 - turned[1])
+        number, repeated = self.everywhere(matrix), self.repeated(matrix)
+        if number is not None or repeated is None:
+            return None if number is None else (number[0], None)
+        line, axis = repeated[0], 1
+        value = self.available.value(line)
+        if is_op(value, Op.EXPAND_DIMS) and type(value.args[1]) is ir.Const:
+            line, axis = value.args[0], 1 - value.args[1].value % 2
+        if self.rank(line) != 1:
+            return None
+        length, whole = ir.dims_of(self.kind(line)), ir.dims_of(self.kind(matrix))
+        alike = length is not None and whole is not None and ir.same_dim(length[0], whole[axis])
+        return (line, axis) if alike else None
+
+    def of_one_line(
+        self, target: str, line: ir.Call, axis: int, shape: ir.Atom | None = None
+    ) -> ir.Rhs | None:
+        """The matrix that repeats a row or a column; its shape is that of a parameter if it can."""
+        kind = self.kinds.get(target, ir.UNKNOWN)
+        alike = [n for n in self.steady if shapes.are_alike(self.kinds.get(n), kind)]
+        read = self.memory.is_only_read(target)
+        if alike:
+            shape = self.signs.computed(ir.Call(ir.Attr("shape"), (ir.Name(alike[0]),)))
+        elif shape is None or not read or not is_array(kind):
+            return None
+        small = self.signs.computed(line)
+        if not axis:
+            small = self.signs.computed(ir.Call(np.expand_dims, (small, ir.Const(1))))
+        matrix = ir.Call(np.broadcast_to, (small, shape))
+        return matrix if read else ir.Call(np.copy, (self.signs.computed(matrix),))
+
+    def shape_of_product(self, *factors: ir.Atom) -> ir.Atom:
+        """The shape of a product of matrices."""
+        items = []
+        for k, matrix in enumerate(factors):
+            found = self.repeated(matrix) or self.everywhere(matrix)
+            shape = None if found is None else found[1]
+            if shape is None:
+                shape = self.signs.computed(ir.Call(ir.Attr("shape"), (matrix,)))
+            length = ir.Call(operator.getitem, (shape, ir.Const(k)))
+            items.append(shape.items[k] if type(shape) is ir.Tup else self.signs.computed(length))
+        return ir.Tup(tuple(items))
+
+    def outer_product(self, target: str, a: ir.Atom, b: ir.Atom) -> ir.Rhs | None:
+        """`np.outer(x, np.broadcast_to(v, shape))` of a number, where no loop makes it."""
+        for vector, line, axis in ((a, b, 0), (b, a, 1)):
+            found = self.everywhere(line) if self.rank(line) == 1 else None
+            if self.fused or found is None or self.rank(vector) != 1:
+                continue
+            if self.is_real(vector):
+                product = ir.Call(operator.mul, (found[0], vector))
+                return self.of_one_line(target, product, axis)
         return None
 
     # --- asking ---
@@ -566,6 +670,8 @@ _RULES: Mapping[Op | None, Callable[..., ir.Rhs | None]] = {
     Op.MUL: Algebra.mul,
     Op.DIV: Algebra.div,
     Op.MATMUL: Algebra.matmul,
+    Op.OUTER: Algebra.outer_product,
+    Op.BROADCAST_SHAPES: Algebra.common_shape,
     Op.GETITEM: Algebra.item,
     Op.COPY: Algebra.copy,
     Op.RESHAPE: Algebra.reshaped,

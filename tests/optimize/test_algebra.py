@@ -140,3 +140,71 @@ def test_what_is_subtracted_at_places():
     text = srcdiff.source(subtracted_at, "x", example=(V, i, j))
     assert "np.subtract.at(d_x, j, d_t" in text and ", -d_t" not in text
     check_gradient(subtracted_at, (V, i, j), "x")
+
+
+# --- products with matrices that repeat a row, a column or a number -------------------------------
+
+
+def mean_of_rows(x, w, v):
+    return np.mean(x @ w, axis=0) @ v
+
+
+def mean_of_columns(x, w, u):
+    return u @ np.sum(x @ w, axis=1)
+
+
+def total_of_products(x, w, c):
+    return np.sum(2.0 * x @ w @ c)
+
+
+def total_of_a_transpose(x, w):
+    return np.sum((x.T @ w.T).T @ x.T)
+
+
+def total_of_an_outer_product(x, v):
+    return np.sum(np.outer(np.tanh(v), v @ x))
+
+
+X, W = RNG.normal(size=(5, 4)), RNG.normal(size=(4, 3))
+LINES = [
+    (mean_of_rows, (X, W, V)), (mean_of_columns, (X, W, RNG.normal(size=5))),
+    (total_of_products, (X, W, RNG.normal(size=(3, 2)))),
+    (total_of_a_transpose, (X, RNG.normal(size=(3, 5)))),
+    (total_of_an_outer_product, (RNG.normal(size=(3, 2)), V)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "args"), LINES)
+def test_gradients_of_products_with_what_repeats(f, args):
+    check_gradient(f, args, tuple(range(len(args))))
+    slopes = srcdiff.grad(f, tuple(range(len(args))))
+    for g in slopes(*args):
+        g += 1.0  # memory of its own
+
+
+def test_a_product_with_what_repeats_is_an_outer_product_or_one_line():
+    lines = text(mean_of_rows, (X, W, V))
+    assert "d_w = np.outer(np.sum(x, axis=0), t)" in lines
+    assert "d_x = np.copy(np.broadcast_to(t @ w.T, x.shape))" in lines
+    lines = text(mean_of_columns, (X, W, X[:, 0]))
+    assert "d_x = np.outer(d_t, np.sum(w, axis=1))" in lines
+    backward = text(total_of_products, (X, W, W[:3, :2])).split("# backward")[1]
+    assert backward.count("@") == 1  # of a row and a matrix
+
+
+@pytest.mark.parametrize("shapes", [((5, 4), (1, 3)), ((5, 1), (4, 3)), ((5, 4), (3, 3))])
+def test_products_that_do_not_fit_have_no_gradient(shapes):
+    x, w = (np.ones(s) for s in shapes)
+    with pytest.raises(ValueError):
+        srcdiff.grad(mean_of_rows, (0, 1))(x, w, V)
+    with pytest.raises(ValueError):
+        srcdiff.grad(total_of_products, (0, 1, 2))(x, w, np.ones((3, 2)))
+
+
+@pytest.mark.parametrize("compiled", ["auto", "loops"])
+@pytest.mark.parametrize(("f", "args"), LINES)
+def test_compiled_products_with_what_repeats(f, args, compiled):
+    inputs = tuple(range(len(args)))
+    plain, fast = srcdiff.grad(f, inputs)(*args), srcdiff.grad(f, inputs, compile=compiled)(*args)
+    for a, b in zip(plain, fast, strict=True):
+        np.testing.assert_allclose(b, a, rtol=1e-13, atol=1e-14)

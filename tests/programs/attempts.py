@@ -1,4 +1,4 @@
-"""`try` around linear algebra that may fail."""
+"""`try` around linear algebra that may fail, and with handlers that only raise."""
 
 import numpy as np
 import scipy.linalg
@@ -111,3 +111,34 @@ def attempts_in_a_list(x):
 
 
 sample(attempts_in_a_list, _vector)
+
+
+def message_for_what_is_missing(x, table):
+    try:
+        scale = table["scale"]
+        offset = x[0] * table["offset"]
+    except KeyError as error:
+        message = "there is no {}".format(error)
+        raise ValueError(message) from error
+    else:
+        offset = offset + scale
+    return np.sum(x * scale) * offset
+
+
+sample(message_for_what_is_missing, lambda r: (r.random(3), {"scale": 2.0, "offset": -0.5}))
+
+
+def quotient_of_entries(values, k):
+    try:
+        return values[k] / values[k + 1]
+    except IndexError:
+        raise ValueError("k is beyond the values") from None
+    except TypeError:
+        raise
+
+
+def helper_with_a_message(x):
+    return quotient_of_entries(x, 0) * quotient_of_entries(x, 1)
+
+
+sample(helper_with_a_message, _vector)

@@ -9,7 +9,8 @@ where it is lowered.
 succeeds(np.linalg.cholesky, K):` around the call and all that follows it in the body, with the
 handler behind `else`.  Calls of linear algebra run twice so, and nothing else does.  It stays where
 a call might raise the error out of sight (one of another function), where it stands in a condition
-of its own, or where the handler looks at the error.
+of its own, or where the handler looks at the error.  A `try` whose handlers raise, and do nothing
+else, is its body: what fails there fails with the error itself.
 
 `for i in srcdiff.checkpointed(range(n), slots=k)` becomes `held = Slots(range(n), k); a, b =
 run_steps(step, held, 2, a, b, x)`, where `step`, a function made of the body, takes and returns the
@@ -76,8 +77,10 @@ class _UnclearError(Exception):
 
 
 def guarded(node: Node, work: _Flatten) -> list[Node] | None:
-    """`try` with questions in its place."""
-    if len(node.handlers) != 1 or node.finalbody:
+    """`try` with questions in its place, or with nothing where an error stays one."""
+    if _stays_error(node, work):
+        return [*work.inside(node).body, *work.inside(node).orelse]
+    if len(node.handlers) != 1 or node.finalbody or _hides_errors(node.body, work):
         return None
     flat, handler = work.inside(node), work.inside(node.handlers[0])
     error = None if handler.type is None else work.meaning(handler.type)
@@ -87,6 +90,27 @@ def guarded(node: Node, work: _Flatten) -> list[Node] | None:
         return _block(flat.body, handler.body, flat.orelse, work)
     except _UnclearError:
         return None
+
+
+def _stays_error(node: Node, work: _Flatten) -> bool:
+    """Whether all that a `try` does with errors is to raise them, or others in their place."""
+    return not node.finalbody and all(_raises(h.body, work) for h in node.handlers)
+
+
+def _raises(body: list[Node], work: _Flatten) -> bool:
+    """Whether a handler writes a message and raises."""
+    *before, last = body
+    calls = (n for s in before for n in inside([s]) if type(n).__name__ == "Call")
+    plain = all(type(s).__name__ == "Assign" for s in before) and all(
+        _is_harmless(c, work) or type(getattr(c.func, "value", None)).__name__ == "Constant"
+        for c in calls
+    )
+    return type(last).__name__ == "Raise" and plain
+
+
+def _hides_errors(body: list[Node], work: _Flatten) -> bool:
+    """Whether something in a body makes another error of one, which handlers around it look for."""
+    return any(type(n).__name__ == "Try" and _stays_error(n, work) for n in inside(body))
 
 
 def _block(body: list[Node], handler: list[Node], orelse: list[Node], work: _Flatten) -> list[Node]:

@@ -133,8 +133,9 @@ def nonlocal_(b: Builder, node: Node) -> None:
 _REFUSED = {
     "Try": (
         "try",
-        "Move it out of the function, or test for the case with `if`.  What works is `except "
-        "LinAlgError` without a name around calls of np.linalg and scipy.linalg themselves.",
+        "Move it out of the function, or test for the case with `if`.  What works are handlers "
+        "that only raise, and `except LinAlgError` without a name around calls of np.linalg and "
+        "scipy.linalg themselves.",
     ),
     "TryStar": ("try", "Move it out of the function, or test for the case with `if`."),
     "With": ("with", "Put it around the call of the function."),

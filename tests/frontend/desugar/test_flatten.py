@@ -358,3 +358,53 @@ def test_ten_thousand_steps_through_grad(monkeypatch, rate):
         assert held.ran == ran and rate**ran > 0.25 > rate ** (ran + 1)
         assert 0 <= held.again - (fewest_steps(ran, 10) - (ran - 1)) < 0.3 * ran
         same([found], [2.0 * rate ** (2 * (ran + 1))], 1e-12)
+
+
+# --- handlers that only raise --------------------------------------------------------------------
+
+
+def test_what_fails_where_handlers_only_raise_fails_with_the_error_itself():
+    text = """
+def f(x, k):
+    try:
+        y = x[k]
+    except IndexError as error:
+        raise ValueError(f"no {k}") from error
+    return y * y
+"""
+    gradient = srcdiff.grad(define(text, "f", {"np": np}))
+    np.testing.assert_array_equal(gradient(X, 1), [0.0, 2 * X[1], 0.0])
+    with pytest.raises(IndexError):
+        gradient(X, 3)
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        "except ValueError: print('singular'); raise",  # which would not be printed
+        "except LinAlgError: raise ValueError from None\n    finally: x = x + 1",
+    ],
+)
+def test_handlers_that_do_more_are_refused(handler):
+    text = f"""
+def f(x):
+    try: y = np.linalg.inv(np.outer(x, x))
+    {handler}
+    return np.sum(y)
+"""
+    with pytest.raises(srcdiff.UnsupportedError, match="handlers that only raise"):
+        srcdiff.grad(define(text, "f", {"np": np, "LinAlgError": np.linalg.LinAlgError}))(X)
+
+
+def test_an_error_that_becomes_another_one_is_not_looked_for_outside():
+    text = """
+def f(x):
+    try:
+        try: y = np.linalg.inv(np.outer(x, x))
+        except LinAlgError: raise ValueError from None
+    except LinAlgError:
+        y = x
+    return np.sum(y)
+"""
+    with pytest.raises(srcdiff.UnsupportedError, match="handlers that only raise"):
+        srcdiff.grad(define(text, "f", {"np": np, "LinAlgError": np.linalg.LinAlgError}))(X)
