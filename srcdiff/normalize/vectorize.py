@@ -176,12 +176,12 @@ class _Axis(Builder):
         fixed = [self.place(a) for a in call.args if self.varies(a) and self.rank(a)]
         free = 0 if self.is_last else max(self.rank(a) or 0 for a in call.args)
         behind = max(fixed, default=free)
-        if is_op(call, Op.MUL) and sorted(map(self.rank, call.args)) == [0, 1] and not fixed:
-            return self.outer(*call.args, behind)
+        if is_op(call, Op.MUL) and {*map(self.rank, call.args)} == {0, 1} and not fixed:
+            return self.outer(*call.args, behind=behind)
         args = tuple(a for a in (self.fitted(a, behind) for a in call.args) if a is not None)
         return (replace(call, args=args), behind) if len(args) == len(call.args) else None
 
-    def outer(self, x: ir.Atom, y: ir.Atom, behind: int) -> Found:
+    def outer(self, x: ir.Atom, y: ir.Atom, *, behind: int) -> Found:
         """Products of a vector with the numbers of all iterations."""
         vector, number = (x, y) if self.varies(y) else (y, x)
         return ir.Call(np.outer, (number, vector) if behind else (vector, number)), behind
@@ -521,7 +521,13 @@ class _Iterations(_Axis):
             found = self.form(rhs) if type(rhs) is ir.Call else None
         if found is None or not self.fits(stmt.target, *found):
             return None
-        return ir.Call(np.copy, (self.temp(found[0]),)) if self.is_late(k, stmt) else found[0]
+        if self.is_late(k, stmt):
+            return ir.Call(np.copy, (self.temp(found[0]),))
+        return ir.Name(part.base) if part is not None and self.is_all(part) else found[0]
+
+    def is_all(self, part: _Part) -> bool:
+        """Whether a part is all of an array into which nobody writes."""
+        return {*part.index.items} == {ALL} and self.groups.of(part.base) not in self.written
 
     def taken(self, part: _Part) -> Found:
         """The part of an array that is the same one for every iteration but for the counter."""

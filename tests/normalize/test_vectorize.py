@@ -1,0 +1,407 @@
+"""Which loops become statements of whole arrays where they are compiled, and that these are right."""
+
+import math
+
+import numpy as np
+import pytest
+
+import srcdiff
+from tests.corpus.native import interpreted
+
+
+def matrix(rows, columns, seed=0):
+    return np.random.default_rng(seed).normal(size=(rows, columns))
+
+
+def compiled(f, args, mode="loops", **options):
+    """The text for a compiler, the value and the gradient by it, and those by NumPy."""
+    inputs = tuple(k for k, a in enumerate(args) if type(a) is np.ndarray and a.dtype.kind in "fc")
+    plain = srcdiff.value_and_grad(f, inputs, unused="zeros")(*args)
+    with interpreted():
+        g = srcdiff.value_and_grad(f, inputs, unused="zeros", compile=mode, **options)
+        return g(*args), plain, g.source
+
+
+def check(f, args, mode="loops", **options):
+    """Whether the loop over `q` is gone; what is computed is what NumPy computes."""
+    (value, gradients), (expected, slopes), source = compiled(f, args, mode, **options)
+    single = any(getattr(a, "dtype", None) == np.float32 for a in args)
+    near = {"rtol": 1e-5, "atol": 1e-5} if single else {"rtol": 1e-11, "atol": 1e-12}
+    for found, known in zip((value, *gradients), (expected, *slopes), strict=True):
+        assert np.shape(found) == np.shape(known) and np.result_type(found) == np.result_type(known)
+        np.testing.assert_allclose(found, known, **near)
+    return "for q in" not in source
+
+
+# --- what becomes statements ---------------------------------------------------------------------
+
+
+def triangular(A, B):
+    B = B.copy()
+    for i in range(B.shape[0]):
+        for q in range(B.shape[1]):
+            B[i, q] += np.dot(A[i + 1 :, i], B[i + 1 :, q])
+    return np.sum(B)
+
+
+def orthogonal(A):
+    A = A.copy()
+    R = np.zeros((A.shape[1], A.shape[1]))
+    for k in range(A.shape[1]):
+        R[k, k] = np.sqrt(np.dot(A[:, k], A[:, k]))
+        A[:, k] /= R[k, k]
+        for q in range(k + 1, A.shape[1]):
+            R[k, q] = np.dot(A[:, k], A[:, q])
+            A[:, q] -= A[:, k] * R[k, q]
+    return np.sum(A * A[0]) + np.sum(R)
+
+
+def eliminated(A):
+    A = A.copy()
+    for k in range(A.shape[0]):
+        for q in range(k + 1, A.shape[0]):
+            A[q, k] /= A[k, k]
+            A[q, k + 1 :] -= A[q, k] * A[k, k + 1 :]
+    return np.sum(np.cos(A))
+
+
+def eliminated_by_columns(A):
+    A = A.copy()
+    for k in range(A.shape[0]):
+        for q in range(k, A.shape[0]):
+            A[k, q] -= A[k, :k] @ A[:k, q]
+    return np.sum(np.cos(A))
+
+
+def product(A, B):
+    C = np.empty((A.shape[0], B.shape[1]))
+    for q in range(A.shape[0]):
+        C[q, :] = A[q, :] @ B
+    return np.sum(C**2)
+
+
+def rows(A, x):
+    s = 0.0
+    for q in range(A.shape[0]):
+        t = A[q] - x
+        s += np.sum(t * t) * x[0]
+    return s
+
+
+def taken_away(A, w):
+    s = 1.0
+    for q in range(len(A)):
+        s = s - np.dot(A[q], w) ** 2
+    return s
+
+
+def softmax(A):
+    B = A.copy()
+    for q in range(A.shape[0]):
+        e = np.exp(B[q] - 0.5)
+        B[q] = e / np.sum(e)
+    return np.sum(B**2)
+
+
+def shifted(A, w):
+    B = np.zeros_like(A)
+    for q in range(1, A.shape[1] - 1):
+        B[:, q - 1] = (A[:, q + 1] - A[:, q - 1]) * w
+    return np.sum(B**2)
+
+
+def read_before_written(A, x):
+    A, x = A.copy(), x.copy()
+    for q in range(A.shape[1]):
+        t = x[q]
+        x[q] = np.sum(A[:, q])
+        A[:, q] *= t
+    return np.sum(A * x)
+
+
+def of_a_view(A, w):
+    A = A.copy()
+    for q in range(A.shape[1]):
+        v = A[:, q]
+        v *= w
+        A[1:, q] += v[0] * v[:-1]
+    return np.sum(np.sin(A))
+
+
+def third_axis(A, w):
+    T = np.ones((A.shape[0], A.shape[1], 3)) * w[0]
+    for q in range(A.shape[1]):
+        T[:, q] += A[:, q, None] * 2.0
+        T[..., q, 1] *= A[:, q]
+    return np.sum(T**2)
+
+
+def transformed(A, M):
+    B = np.empty_like(A)
+    for q in range(A.shape[1]):
+        B[:, q] = M @ A[:, q] + A[:, q] @ M
+    return np.sum(B**3)
+
+
+def column_sums(T, w):
+    s = np.zeros(T.shape[1])
+    for q in range(T.shape[1]):
+        s[q] = np.sum(np.sum(T[:, q, :], axis=-1) * w)
+    return np.sum(s**2)
+
+
+W = np.array([0.4, -0.7, 1.1, 0.9, 0.2])
+SQUARE = matrix(5, 5) + 4.0 * np.eye(5)
+TAKEN = [
+    (triangular, (SQUARE, matrix(5, 6))), (orthogonal, (matrix(7, 5),)), (eliminated, (SQUARE,)),
+    (eliminated_by_columns, (SQUARE,)), (product, (matrix(4, 5), matrix(5, 6))),
+    (rows, (matrix(6, 5), W)), (taken_away, (matrix(6, 5), W)), (softmax, (matrix(4, 6),)),
+    (shifted, (matrix(5, 6), W)), (read_before_written, (SQUARE, W)),
+    (of_a_view, (matrix(5, 6), W)), (third_axis, (matrix(5, 4), W)),
+    (transformed, (matrix(5, 6), SQUARE)), (column_sums, (np.ones((5, 4, 3)) * W[:, None, None], W)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["loops", "numba"])
+@pytest.mark.parametrize(("f", "args"), TAKEN, ids=lambda x: getattr(x, "__name__", ""))
+def test_a_loop_becomes_statements_of_whole_arrays(f, args, mode):
+    assert check(f, args, mode)
+
+
+@pytest.mark.parametrize(("f", "args"), TAKEN, ids=lambda x: getattr(x, "__name__", ""))
+def test_they_are_right_for_all_lengths_orders_and_dtypes(f, args):
+    laid = [np.asfortranarray(a) for a in args]
+    apart = [np.repeat(a, 2, axis=-1)[..., ::2] for a in args]
+    single = [a.astype(np.float32) for a in args]
+    assert check(f, laid) and check(f, apart)
+    check(f, single)
+
+
+def real_part(f):
+    def loss(*args):
+        return np.real(f(*args))
+
+    return loss
+
+
+@pytest.mark.parametrize(("f", "args"), TAKEN, ids=lambda x: getattr(x, "__name__", ""))
+def test_they_are_right_for_complex_numbers(f, args):
+    if f not in (orthogonal, product, column_sums, shifted):  # which make arrays of real numbers
+        check(real_part(f), [a + 0.3j * a[::-1] for a in args])
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_few_or_no_iterations(n):
+    check(triangular, (matrix(n, n), matrix(n, 5)))
+    check(triangular, (SQUARE, matrix(5, n)))
+    check(orthogonal, (matrix(4, n),))
+    check(eliminated, (SQUARE[:n, :n],))
+    check(rows, (matrix(n, 5), W))
+    check(shifted, (matrix(5, n), W))
+    check(read_before_written, (matrix(3, n), W[:n]))
+
+
+def test_the_text_is_what_a_person_would_write():
+    source = compiled(triangular, (SQUARE, matrix(5, 6)))[2]
+    assert "A[t_1:, i] @ B[t_1:, :]" in source
+    source = compiled(orthogonal, (matrix(7, 5),))[2]
+    assert "A[:, k] @ A[:, t_1:]" in source and "if k + 1 < A.shape[1]:" in source
+
+
+def test_inner_loops_first():
+    def f(A, B):
+        C = np.zeros((A.shape[0], B.shape[1]))
+        for p in range(A.shape[0]):
+            for q in range(B.shape[1]):
+                C[p, q] = np.dot(A[p, :], B[:, q])
+        return np.sum(C**2)
+
+    args = matrix(4, 5), matrix(5, 6)
+    assert check(f, args) and " = A @ B" in compiled(f, args)[2]
+
+
+def test_what_does_not_run_need_not_be_there():
+    def f(A, w):
+        A = A.copy()
+        for q in range(1, A.shape[1]):
+            A[:, q] *= w[3] * A[:, 0]
+        return np.sum(A**2)
+
+    check(f, (matrix(3, 1), W[:2]))
+    assert check(f, (matrix(3, 4), W))
+
+
+# --- what stays a loop ---------------------------------------------------------------------------
+
+
+def recurrence(A, w):
+    A = A.copy()
+    for q in range(A.shape[1] - 1):
+        A[:, q + 1] += A[:, q] * w
+    return np.sum(A)
+
+
+def reads_what_is_written(A, w):
+    A = A.copy()
+    for q in range(A.shape[1]):
+        A[:, q] += A[:, 1] * w
+    return np.sum(A)
+
+
+def reads_a_part_that_is_written(A, w):
+    A = A.copy()
+    for q in range(1, A.shape[1]):
+        A[:, q] += A[:, :2] @ w[:2]
+    return np.sum(A)
+
+
+def reads_another_name(A, w):
+    A = A.copy()
+    B = A[:, ::-1]
+    for q in range(A.shape[1]):
+        A[:, q] += B[:, q] * w
+    return np.sum(A)
+
+
+def reads_a_view_from_before(A, w):
+    A = A.copy()
+    v = A[:, 2]
+    for q in range(A.shape[1]):
+        A[:, q] += v * w
+    return np.sum(A)
+
+
+def wraps_around(A, w):
+    B = np.zeros_like(A)
+    for q in range(A.shape[1]):
+        B[:, q] = A[:, q - 1] * w
+    return np.sum(B * A)
+
+
+def bound_by_a_number(A, p):
+    B = np.zeros_like(A)
+    for q in range(p):
+        B[:, q] = A[:, q] * 2.0
+    return np.sum(B**2)
+
+
+def used_behind(A, w):
+    for q in range(A.shape[1]):
+        t = A[:, q] * w
+    return np.sum(t)
+
+
+def carried(A, w):
+    t = w
+    s = 0.0
+    for q in range(A.shape[1]):
+        s += np.sum(A[:, q] * t)
+        t = A[:, q]
+    return s
+
+
+def diagonal(A, w):
+    A = A.copy()
+    for q in range(A.shape[0]):
+        A[q, q] = np.sum(A[q, q] * w)
+    return np.sum(A)
+
+
+def counter_as_a_number(A, w):
+    A = A.copy()
+    for q in range(A.shape[1]):
+        A[:, q] *= w * q
+    return np.sum(A)
+
+
+def every_second(A, w):
+    A = A.copy()
+    for q in range(0, A.shape[1], 2):
+        A[:, q] *= w
+    return np.sum(A)
+
+
+def of_python(A, w):
+    A = A.copy()
+    for q in range(A.shape[1]):
+        A[:, q] *= math.sin(w[q])
+    return np.sum(A)
+
+
+def larger_than_the_arrays(A, w):
+    s = 0.0
+    for q in range(A.shape[0]):
+        s += np.sum(np.sin(A[q][:, None] * w))
+    return s
+
+
+def left(A, w):
+    A = A.copy()
+    for q in range(A.shape[1]):
+        A[:, q] *= w
+        if A[0, q] > 0.5:
+            break
+    return np.sum(A)
+
+
+def stored_into_integers(A, w):
+    k = np.arange(5)
+    for q in range(5):
+        k[q] += np.sum(A[:, q]) * 3.0
+    return np.sum(A) * np.sum(k)
+
+
+def window(A, w):
+    s = 0.0
+    for q in range(1, A.shape[1]):
+        s += np.sum(A[:, q - 1 : q + 1] ** 2)
+    return s
+
+
+STAYS = [
+    recurrence, reads_what_is_written, reads_a_part_that_is_written, reads_another_name,
+    reads_a_view_from_before, wraps_around, used_behind, carried, diagonal,
+    counter_as_a_number, every_second, of_python, larger_than_the_arrays, left,
+    stored_into_integers, window,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", STAYS, ids=lambda f: f.__name__)
+def test_a_loop_stays(f):
+    assert not check(f, (matrix(5, 5), W))
+
+
+def test_a_loop_stays_where_it_may_go_too_far():
+    """A slice would be cut off where an index fails."""
+    assert not check(bound_by_a_number, (matrix(4, 5), 5))
+    with interpreted(), pytest.raises(IndexError):
+        srcdiff.grad(bound_by_a_number, compile="loops")(matrix(4, 5), 6)
+
+
+def test_vectors_of_other_lengths_are_not_spread():
+    def f(A, B):
+        s = 0.0
+        for q in range(A.shape[1]):
+            s += np.dot(A[:, q], B[:, q])
+        return s
+
+    assert check(f, (matrix(4, 5), matrix(4, 5, 1))) is check(f, (matrix(4, 5), matrix(4, 6, 1)))
+    with interpreted(), pytest.raises(ValueError):
+        srcdiff.grad(f, (0, 1), compile="loops")(matrix(1, 5), matrix(4, 5))
+
+
+@pytest.mark.parametrize("mode", ["loops", "numba"])
+def test_loops_over_numbers_are_compiled_as_they_are(mode):
+    def f(x):
+        y = x.copy()
+        for q in range(len(x)):
+            y[q] = np.sin(y[q]) * 2.0
+        return np.sum(y)
+
+    assert check(f, (W,), mode) == (mode == "loops")
+
+
+def test_plain_and_strict_texts_keep_loops():
+    args = SQUARE, matrix(5, 6)
+    assert not check(triangular, args, strict=True)
+    assert "for q in" in srcdiff.source(triangular, example=args)
