@@ -121,7 +121,8 @@ def _without_spreading(call: ir.Call, kinds: ir.Kinds, available: Available) -> 
 def _has_shape_of(atom: ir.Atom, other: ir.Atom, available: Available) -> bool:
     """Whether the atom is something that is broadcast to the shape of another one."""
     value = available.value(atom)
-    asked = available.value(value.args[1]) if type(value) is ir.Call else None
+    shape = value.args[0 if is_op(value, Op.FULL) else 1] if type(value) is ir.Call else ir.NONE
+    asked = available.value(shape)
     return is_op(asked, Op.SHAPE) and asked.args == (other,)
 
 
@@ -166,13 +167,18 @@ def without_axes(
 def spread(atom: ir.Atom, beside: ir.Kind, kinds: ir.Kinds, available: Available) -> ir.Atom | None:
     """`d` where the atom is `d` broadcast, if that gives no other dtype beside such an array."""
     value = available.value(atom)
-    if not is_op(value, Op.SPREAD, Op.BROADCAST_TO) or len(value.args) != 2 or value.kwargs:
+    if not is_op(value, Op.SPREAD, Op.BROADCAST_TO, Op.FULL):
         return None
-    part = atom_kind(value.args[0], kinds)
-    if is_op(value, Op.SPREAD) and ir.dims_of(part) != ():
+    if len(value.args) != 2 or value.kwargs:
+        return None
+    if is_op(value, Op.FULL) and not any(map(ir.is_temporary, ir.names(atom))):
+        return None  # an array of the user's
+    small = value.args[is_op(value, Op.FULL)]
+    part = atom_kind(small, kinds)
+    if not is_op(value, Op.BROADCAST_TO) and ir.dims_of(part) != ():
         return None
     # A number of Python does not widen a dtype; spread out it would, which nobody asked for.
-    return value.args[0] if type(part) is ir.Scalar or same_dtype(part, beside) else None
+    return small if type(part) is ir.Scalar or same_dtype(part, beside) else None
 
 
 # --- asking ------------------------------------------------------------------------------------
