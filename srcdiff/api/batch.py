@@ -372,7 +372,7 @@ class Batched(Derivative):
                 remedy="Let the function return its output alone.",
             )
         options = replace(
-            self._single, compile=None, workspace=False, threads=1, strict=False, again=True
+            self._single, compile=None, workspace=False, threads=1, again=True
         )
         single = Derivative(self.primal, options)
         single.for_kinds(kinds, arrays)

@@ -156,9 +156,10 @@ def grad(
             them.  `g.release_workspace()` gives it back.
         threads: how many may share the rows of a loop over large arrays, with `compile="loops"` or
             "auto"; sums are then those of the sums of the parts.
-        strict: True gives, with `compile`, each number to the last bit as NumPy gives it without:
-            loops have no sums and none of `exp` and its like, which stay calls of NumPy;
-            `compile="numba"` refuses what Numba may round otherwise.
+        strict: True leaves loops over elements the loops that they are, so that what they add up is
+            added in the same order.  With `compile` it gives each number to the last bit as NumPy
+            gives it without: compiled loops have no sums and none of `exp` and its like, which stay
+            calls of NumPy; `compile="numba"` refuses what Numba may round otherwise.
         verify: "first" holds the gradient, at the first call for each kind of arguments, against
             forward mode and differences of `f` along a random direction.  None: as the variable
             `SRCDIFF_VERIFY` of the environment says when `g` is made; "off": whatever that says.

@@ -77,7 +77,7 @@ _DERIVATIVE = (
             help="for arrays of which module"),
     _option("--compile", choices=("numba", "cupy"),
             help="functions that Numba compiles, or kernels for arrays of CuPy"),
-    _flag("--strict", "what is compiled rounds as NumPy does, or is refused"),
+    _flag("--strict", "loops stay loops, and what is compiled rounds as NumPy does, or is refused"),
 )  # fmt: skip
 """What a generated text can be."""
 

@@ -229,7 +229,7 @@ class Derivative(Transformed):
     @functools.cached_property
     def _plain(self) -> Derivative:
         """What is differentiated again: the derivative as NumPy runs it, without a workspace."""
-        options = replace(self.options, compile=None, workspace=False, threads=1, strict=False)
+        options = replace(self.options, compile=None, workspace=False, threads=1)
         return self if self.target == ir.HOST else Derivative(self.primal, options)
 
     def _for_call(

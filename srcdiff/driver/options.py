@@ -227,8 +227,7 @@ def target_of(f: Any, options: Options) -> ir.Target:
     compiler = "numba" if options.compile == "auto" else options.compile
     compiler = None if reason else compiler
     arrays = "cupy" if compiler == "cupy" else ir.HOST.arrays
-    strict = options.strict and compiler is not None
-    return ir.Target(arrays, compiler, options.workspace, options.threads, strict)
+    return ir.Target(arrays, compiler, options.workspace, options.threads, options.strict)
 
 
 def uncompiled(options: Options, target: ir.Target) -> str:
@@ -267,11 +266,6 @@ def _refused(options: Options) -> tuple[str, str]:
         return (
             "threads share the loops that compile='loops' makes, and nothing else",
             "Leave threads= out, or add compile='loops' or compile='auto'.",
-        )
-    if options.strict and options.compile is None:
-        return (
-            "strict=True says how what is compiled rounds, and nothing is compiled here",
-            "Leave strict= out, or add compile=.",
         )
     if options.compile in ("numba", "loops", "auto") and options.workspace:
         return (

@@ -216,7 +216,7 @@ def settled(typed: Typed) -> Typed:
 
 
 def _vectorized(typed: Typed) -> Typed:
-    """Statements of whole arrays for loops where they are compiled, inner ones before outer."""
+    """Statements of whole arrays for loops that can be such, inner ones before outer."""
     while (new := by_rare(typed, "vectorized", typed.kinds)).function != typed.function:
         typed = new
     return typed
@@ -267,8 +267,8 @@ def _writes_as_it_reads(typed: Typed, *_: Any) -> bool:
 
 
 def _has_plain_loops(typed: Typed, *_: Any) -> bool:
-    """Whether a function is compiled, not to the bit, and has loops that may be statements."""
-    if not typed.function.target.fused or typed.function.target.strict:
+    """Whether a function has loops that may be statements, and need not give each bit."""
+    if typed.function.target.strict:
         return False
     from srcdiff.normalize.vectorize import is_plain
 

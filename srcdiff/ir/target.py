@@ -19,7 +19,8 @@ class Target:
     `arrays` is the module whose arrays it is given; `compiler` what is compiled of it: "numba", all
     of it; "loops", the array statements that are fused loops; "cupy", those that are kernels; None:
     nothing, Python runs it.  `workspace`: its large arrays are made in memory that is used again.
-    `threads`: how many may share a loop.  `strict`: what is compiled gives each bit as NumPy does.
+    `threads`: how many may share a loop.  `strict`: loops of the user's stay loops, and what is
+    compiled gives each bit as NumPy does.
     """
 
     arrays: str = "numpy"

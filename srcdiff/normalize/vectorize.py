@@ -16,12 +16,13 @@ A loop through a range with steps of one is taken if its body only binds and sto
   what needs an array of all products stays a loop.
 
 Numbers that are read become parts of arrays: these are copied where the memory is written before
-their last use.  What may be empty stands behind a test, as what it reads need not be there then.
+their last use.  What may be empty stands behind a test, but where all that it reads is there anyway.
 """
 
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Union
@@ -43,6 +44,7 @@ from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
 
 ALL = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
+FEW = 8  # numbers take NumPy less time one by one
 
 
 def vectorized(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
@@ -66,14 +68,30 @@ class _Loops(Rewriter):
         self.whole, self.kinds = function, kinds
         self.bound = ir.binding_counts(function, function.params)
         self.readers = ir.reader_counts(function)
+        self.met: list[tuple[ir.Atom, ir.Atom]] = []  # the elements that this block had before
 
     @cached_property
     def groups(self) -> Groups:
         """The names that may share memory."""
         return PointsTo.of(self.whole, self.kinds).near
 
+    def block(self, block: ir.Block) -> ir.Block:
+        """A block anew."""
+        around, self.met = self.met, []
+        done = super().block(block)
+        self.met = around
+        return done
+
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement, or what stands for a loop."""
+        new = self.plain(stmt)
+        gone = set(ir.bound_in(stmt))
+        self.met += filter(None, (_subscript(stmt),))
+        self.met = [m for m in self.met if gone.isdisjoint((*ir.names(m[0]), *ir.names(m[1])))]
+        return new
+
+    def plain(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
+        """The same, before it is noted which elements it had."""
         if type(stmt) is not ir.For or not is_plain(stmt) or not self.is_closed(stmt):
             return self.inside(stmt)
         done = _Iterations(self, stmt).statements()
@@ -278,7 +296,7 @@ class _Axis(Builder):
         found = self.within(base, index)
         return None if found is None else (ir.Call(call.fn, (base, found[0])), found[1])
 
-    def within(self, base: ir.Name, index: ir.Atom) -> tuple[ir.Tup, int] | None:
+    def within(self, base: ir.Name, index: ir.Atom) -> tuple[ir.Atom, int] | None:
         """An index of what has the axis, and how many axes lie behind that in the result."""
         items = self.items(base, index)
         if items is None or self.varies(*items):
@@ -287,7 +305,7 @@ class _Axis(Builder):
         while before:
             before -= items[k] != ir.NONE
             k += 1
-        return ir.Tup((*items[:k], ALL, *items[k:])), sum(map(_is_kept, items[k:]))
+        return _index((*items[:k], ALL, *items[k:])), sum(map(_is_kept, items[k:]))
 
     def items(self, base: ir.Atom, index: ir.Atom) -> tuple[ir.Atom, ...] | None:
         """What stands in an index for each axis of an array, and for new ones; None of others."""
@@ -308,6 +326,13 @@ class _Axis(Builder):
         return type(item) in (ir.Name, ir.Const, ir.Slice) and ir.is_basic(kind)
 
 
+def _index(items: tuple[ir.Atom, ...]) -> ir.Atom:
+    """An index as one writes it: without whole axes at its end, `...` where nothing is left."""
+    while items and items[-1] == ALL:
+        items = items[:-1]
+    return (items[0] if len(items) == 1 else ir.Tup(items)) if items else ir.Const(...)
+
+
 def _is_kept(item: ir.Atom) -> bool:
     """Whether an item of an index gives an axis."""
     return item == ir.NONE or type(item) is ir.Slice
@@ -325,7 +350,7 @@ class _Part:
     """
 
     base: str
-    index: ir.Tup
+    items: tuple[ir.Atom, ...]
     axis: int
     offset: int
     behind: int
@@ -341,13 +366,14 @@ class _Iterations(_Axis):
 
     def __init__(self, around: _Loops, stmt: ir.For) -> None:
         super().__init__(around.fresh, around.kinds)
-        self.header, self.body = stmt, stmt.body
+        self.header, self.body, self.met = stmt, stmt.body, around.met
         self.groups, self.target = around.groups, around.whole.target
         self.start, self.stop, _ = range_bounds(stmt.iter)
         self.counters = {stmt.target.id: 0, **dict(self.shifted(stmt.target))}
         written = (n for s in self.body for n in written_into(s, self.kinds))
         self.written = {self.groups.of(n) for n in written}
         self.apart = set[str]()  # names of what lies where no iteration writes
+        self.same: dict[str, str] = {}  # names of arrays that are whole ones
         found = ((id(s), self.part(*both)) for s in self.body if (both := _subscript(s)))
         self.parts = {key: part for key, part in found if part is not None}
         self.touched: dict[str, list[_Part]] = {}
@@ -356,7 +382,7 @@ class _Iterations(_Axis):
                 self.touched.setdefault(self.groups.of(part.base), []).append(part)
         ranks = (self.rank(ir.Name(p.base)) or 0 for p in self.parts.values())
         self.limit = max(ranks, default=0)
-        wide = (p for p in self.parts.values() if sum(map(_is_kept, p.index.items)) > 1)
+        wide = (p for p in self.parts.values() if sum(map(_is_kept, p.items)) > 1)
         self.is_last = all(p.behind == 0 for p in wide)
 
     def shifted(self, counter: ir.Name) -> Iterator[tuple[str, int]]:
@@ -378,23 +404,59 @@ class _Iterations(_Axis):
             return None
         if not self.pays():
             return None
-        if self.is_filled():
+        self.out = [*ir.rename(tuple(self.out), self.same)]
+        if self.is_filled() or self.is_there():
             return tuple(self.out)
         test, loc = self.fresh(), self.header.loc
         call = ir.Call(operator.lt, (self.start, self.stop))
         return ir.Assign(test, call, loc), ir.If(test, tuple(self.out), (), loc)
 
     def pays(self) -> bool:
-        """Whether iterations have arrays; loops over numbers are compiled as they are."""
+        """Whether there are enough iterations; loops over numbers are compiled as they are."""
         first, stop = self.ends
-        once = first is not None is not stop and stop - first < 2
-        arrays = not self.target.native or any(self.rank(ir.Name(n)) for n in self.behind)
-        return arrays and not once
+        count = stop - first if first is not None is not stop else sys.maxsize
+        if any(self.rank(ir.Name(n)) for n in self.behind):
+            return count > 1
+        return count >= FEW and not self.target.native
 
     def is_filled(self) -> bool:
         """Whether there certainly is an iteration."""
         first, least = self.ends[0], least_value(atom_kind(self.stop, self.kinds))
         return first is not None is not least and first < least
+
+    def is_there(self) -> bool:
+        """Whether all that is read is there, and nothing can fail, where there is no iteration."""
+        least = least_value(atom_kind(self.stop, self.kinds))
+        if least is None or any(least + p.offset < 0 for p in self.parts.values()):
+            return False  # such a slice would count from the end
+        return all(map(self.is_safe, self.body))
+
+    def is_safe(self, stmt: ir.Stmt) -> bool:
+        """Whether a statement succeeds where there is no iteration."""
+        both, call = _subscript(stmt), ir.call_of(stmt)
+        if both is not None:
+            return both in self.met or self.is_inside(*both)
+        if call is None or is_op(call, *_SAFE):
+            return True
+        axes = op_of(call.fn).axes
+        return self.varies(call) and axes is not None and axes.meaning in _PLAIN
+
+    def is_inside(self, base: ir.Atom, index: ir.Atom) -> bool:
+        """Whether the integers of an index, the counter left out, are certainly inside of an array."""
+        items, dims = self.items(base, index), ir.dims_of(atom_kind(base, self.kinds))
+        axes = [i for i in items or () if i != ir.NONE]
+        if items is None or dims is None or len(axes) != len(dims):
+            return False
+        kinds = [atom_kind(i, self.kinds) for i in axes]
+        return all(
+            type(item) is ir.Slice or item in self.varying or _is_inside(kind, dim)
+            for item, kind, dim in zip(axes, kinds, dims, strict=True)
+        )
+
+    @cached_property
+    def varying(self) -> set[ir.Atom]:
+        """The counter, and what it is with a number added."""
+        return set(map(ir.Name, self.counters))
 
     @cached_property
     def ends(self) -> tuple[int | None, int | None]:
@@ -456,8 +518,8 @@ class _Iterations(_Axis):
         span = self.span(offset, dims[axis])
         if span is None:
             return None
-        index = ir.Tup((*items[:k], span, *items[k + 1 :]))
-        return _Part(base.id, index, axis, offset, sum(map(_is_kept, items[k + 1 :])))
+        whole = (*items[:k], span, *items[k + 1 :])
+        return _Part(base.id, whole, axis, offset, sum(map(_is_kept, items[k + 1 :])))
 
     def span(self, offset: int, dim: ir.Dim) -> ir.Slice | None:
         """The places of the counter with a number added; None where some may be outside."""
@@ -490,8 +552,11 @@ class _Iterations(_Axis):
         assert type(stmt) is ir.Assign
         if stmt.target.id in self.counters:
             return True
-        rhs = self.value(k, stmt)
-        self.out += () if rhs is None else (replace(stmt, rhs=rhs),)
+        rhs, part = self.value(k, stmt), self.parts.get(id(stmt))
+        if part is not None and {*part.items} == {ALL} and is_op(rhs, Op.GETITEM):
+            self.same[stmt.target.id] = part.base
+        elif rhs is not None:
+            self.out.append(replace(stmt, rhs=rhs))
         return rhs is not None
 
     def total(self, stmt: ir.Stmt, value: ir.Atom) -> bool:
@@ -521,20 +586,14 @@ class _Iterations(_Axis):
             found = self.form(rhs) if type(rhs) is ir.Call else None
         if found is None or not self.fits(stmt.target, *found):
             return None
-        if self.is_late(k, stmt):
-            return ir.Call(np.copy, (self.temp(found[0]),))
-        return ir.Name(part.base) if part is not None and self.is_all(part) else found[0]
-
-    def is_all(self, part: _Part) -> bool:
-        """Whether a part is all of an array into which nobody writes."""
-        return {*part.index.items} == {ALL} and self.groups.of(part.base) not in self.written
+        return ir.Call(np.copy, (self.temp(found[0]),)) if self.is_late(k, stmt) else found[0]
 
     def taken(self, part: _Part) -> Found:
         """The part of an array that is the same one for every iteration but for the counter."""
         base = ir.Name(part.base)
-        if self.varies(base, part.index):
+        if self.varies(base, *part.items):
             return None
-        return ir.Call(operator.getitem, (base, part.index)), part.behind
+        return ir.Call(operator.getitem, (base, _index(part.items))), part.behind
 
     def is_late(self, k: int, stmt: ir.Assign) -> bool:
         """Whether a number is read of memory that is written before the last use of it."""
@@ -566,14 +625,16 @@ class _Iterations(_Axis):
         base, part = stmt.base, self.parts.get(id(stmt))
         place: tuple[ir.Atom | None, int] | None = None
         if part is not None and self.taken(part) is not None:
-            place = part.index, part.behind
+            place = _index(part.items), part.behind
         elif base.id in self.behind:
             place = self.within(base, stmt.index) if stmt.index else (None, self.place(base))
         if place is None or not self.may_store(stmt):
             return False
-        value = self.fitted(stmt.value, place[1])
+        value, index = self.fitted(stmt.value, place[1]), place[0]
+        if type(stmt) is ir.AugAssign and index == ir.Const(...):
+            index = None
         if value is not None:
-            self.out.append(replace(stmt, index=place[0], value=value))
+            self.out.append(replace(stmt, index=index, value=value))
         return value is not None
 
     def may_store(self, stmt: ir.Store) -> bool:
@@ -590,6 +651,17 @@ class _Iterations(_Axis):
         fn = ir.OPERATORS[stmt.op]
         made = ir.dtype_of(call_kind(fn, (region, value), (), False))
         return op_of(fn).is_elementwise and made == ir.dtype_of(region) and bool(rank or at)
+
+
+_SAFE = (Op.ADD, Op.SUB, Op.MUL, Op.NEG, Op.NP_SUM)
+_PLAIN = (Meaning.ELEMENTS, Meaning.COMPARED, Meaning.LIKE, Meaning.PRODUCT)
+"""What fails for no elements at all only where it fails for any number of them."""
+
+
+def _is_inside(kind: ir.Kind, dim: ir.Dim) -> bool:
+    """Whether an integer is certainly the place of an element."""
+    least, size = least_value(kind), size_dim(kind)
+    return least is not None and least >= 0 and is_within(size, 1, dim)
 
 
 def _computes(rhs: ir.Rhs) -> bool:

@@ -102,12 +102,6 @@ def f(x):
 
 srcdiff.aot.generate(f, value=True, example=(np.ones(3),), compile="numba", strict=True)
 """,
-    "The rounding of NumPy where nothing is compiled": """
-def f(x):
-    return np.sum(x * x)
-
-srcdiff.grad(f, strict=True)
-""",
     "Integers of 32 bits in what Numba compiles": """
 def f(x, k):
     return np.sum(x * k)
