@@ -98,15 +98,10 @@ class _Loops(Rewriter):
         return stmt if done is None else done
 
     def is_closed(self, loop: ir.For) -> bool:
-        """Whether nobody reads what a loop binds but itself, behind that; sums left out."""
+        """Whether nobody else binds or reads what a loop binds; sums left out."""
         bound = [s.target.id for s in loop.body
                  if type(s) is ir.Assign and _summand(s, loop.body) is None]  # fmt: skip
-        inside, unbound = ir.reader_counts(loop.body), {*bound}
-        for stmt in loop.body:
-            if not unbound.isdisjoint(ir.itself_reads(stmt)):
-                return False
-            unbound.difference_update(ir.writes(stmt))
-        mine = (loop.target.id, *bound)
+        inside, mine = ir.reader_counts(loop.body), (loop.target.id, *bound)
         return all(self.bound[n] == 1 and self.readers[n] == inside[n] for n in mine)
 
 
@@ -173,7 +168,7 @@ class _Axis(Builder):
     def form(self, call: ir.Call) -> Found:
         """What a call is for all iterations."""
         axes = op_of(call.fn).axes
-        if any(n in self.counters for n in ir.names(call)) or not only_computes(call):
+        if any(n in self.counters for n in ir.names(call)):
             return None
         if is_op(call, Op.GETITEM):
             return self.item_of(call)
@@ -512,10 +507,8 @@ class _Iterations(_Axis):
             return None
         (k,), dims = at, ir.dims_of(atom_kind(base, self.kinds))
         (name,), axis = ir.names(items[k]), sum(i != ir.NONE for i in items[:k])
-        if dims is None or self.varies(*items[:k], *items[k + 1 :]):
-            return None
         offset = self.counters[name]
-        span = self.span(offset, dims[axis])
+        span = None if dims is None else self.span(offset, dims[axis])
         if span is None:
             return None
         whole = (*items[:k], span, *items[k + 1 :])
@@ -560,17 +553,24 @@ class _Iterations(_Axis):
         return rhs is not None
 
     def total(self, stmt: ir.Stmt, value: ir.Atom) -> bool:
-        """A sum of the numbers that all iterations add to one, or take away from it."""
-        (name,), own = ir.names(value) or ("",), ir.writes(stmt)
-        mine, kind = (self.kinds.get(n, ir.UNKNOWN) for n in (*own, name))
-        known = type(mine) is type(kind) is ir.Scalar and ir.dtype_of(mine) == ir.dtype_of(kind)
-        if not known or not ir.is_float(mine) or name not in self.behind:
+        """The sum of what all iterations add to something, or take away from it."""
+        (name,), (own, *_) = ir.writes(stmt), (*ir.names(value), "")
+        if own not in self.behind or not self.is_alone(name):
             return False
-        sub = stmt.op == "-" if type(stmt) is ir.AugAssign else is_op(ir.call_of(stmt), Op.SUB)
-        fn = operator.sub if sub else operator.add
-        whole = ir.Call(fn, (ir.Name(own[0]), self.apply(np.sum, value)))
-        self.assign(ir.Name(own[0]), whole)
+        mine, kind, rank = self.kinds[name], self.kinds[own], self.rank(value)
+        same = ir.rank_of(mine) == rank and ir.dtype_of(mine) == ir.dtype_of(kind)
+        if rank is None or not same or not ir.is_float(mine):
+            return False
+        along = (("axis", ir.Const(rank - self.behind[own])),) if rank else ()
+        whole = self.temp(ir.Call(np.sum, (value,), along))
+        self.out += ir.substituted((stmt,), {own: whole})
         return True
+
+    def is_alone(self, name: str) -> bool:
+        """Whether no other name of the loop may share memory with what is written into."""
+        others = ir.mention_counts(self.body).keys() - {name}
+        shared = any(self.groups.share(name, n) for n in others)
+        return not shared or self.groups.of(name) not in self.written
 
     def value(self, k: int, stmt: ir.Assign) -> ir.Rhs | None:
         """What a name is bound to; None where there is no form with the axis."""
@@ -609,8 +609,7 @@ class _Iterations(_Axis):
         """Whether a form gives what one iteration has with an axis more; it is noted then."""
         one, many = self.kinds[target.id], kind_of_call(call, self.all, False)
         rank = self.rank(target)
-        number = type(one) is ir.Scalar and one.python is False
-        if rank is None or not number and not (rank and is_array(one)):
+        if rank is None or not (ir.is_scalar(one) or (rank and is_array(one))):
             return False
         same = ir.dtype_of(one) is not None and ir.dtype_of(one) == ir.dtype_of(many)
         if not same or not is_array(many) or not ir.rank_of(many) == rank + 1 <= self.limit:
@@ -642,15 +641,14 @@ class _Iterations(_Axis):
         whole, value = self.kinds[stmt.base.id], atom_kind(stmt.value, self.kinds)
         at = stmt.index
         region = whole if at is None else item_kind(whole, atom_kind(at, self.kinds))
-        rank, given = ir.rank_of(region), ir.rank_of(value)
-        known = rank is not None and given is not None and given <= rank and ir.dtype_of(value)
-        if not known or not ir.is_numeric(value) or not self.reads(stmt.value):
+        if None in (ir.rank_of(region), ir.dtype_of(value)) or not self.reads(stmt.value):
             return False
         if type(stmt) is not ir.AugAssign:
-            return ir.is_real(value) or not ir.is_real(region)
+            return True
         fn = ir.OPERATORS[stmt.op]
         made = ir.dtype_of(call_kind(fn, (region, value), (), False))
-        return op_of(fn).is_elementwise and made == ir.dtype_of(region) and bool(rank or at)
+        same = op_of(fn).is_elementwise and made == ir.dtype_of(region)
+        return same and (at is not None or ir.rank_of(region) != 0)
 
 
 _SAFE = (Op.ADD, Op.SUB, Op.MUL, Op.NEG, Op.NP_SUM)

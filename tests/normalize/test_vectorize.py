@@ -1,4 +1,4 @@
-"""Which loops become statements of whole arrays where they are compiled, and that these are right."""
+"""Which loops become statements of whole arrays where they are compiled, and what these compute."""
 
 import math
 
@@ -103,6 +103,14 @@ def softmax(A):
     return np.sum(B**2)
 
 
+def added_up(A, w):
+    a, b = np.zeros(5), w
+    for q in range(A.shape[0]):
+        a += A[q] * np.sin(A[q, 0])
+        b = b - A[q] * w
+    return np.sum(a * b)
+
+
 def shifted(A, w):
     B = np.zeros_like(A)
     for q in range(1, A.shape[1] - 1):
@@ -156,9 +164,11 @@ TAKEN = [
     (triangular, (SQUARE, matrix(5, 6))), (orthogonal, (matrix(7, 5),)), (eliminated, (SQUARE,)),
     (eliminated_by_columns, (SQUARE,)), (product, (matrix(4, 5), matrix(5, 6))),
     (rows, (matrix(6, 5), W)), (taken_away, (matrix(6, 5), W)), (softmax, (matrix(4, 6),)),
+    (added_up, (matrix(6, 5), W)),
     (shifted, (matrix(5, 6), W)), (read_before_written, (SQUARE, W)),
     (of_a_view, (matrix(5, 6), W)), (third_axis, (matrix(5, 4), W)),
-    (transformed, (matrix(5, 6), SQUARE)), (column_sums, (np.ones((5, 4, 3)) * W[:, None, None], W)),
+    (transformed, (matrix(5, 6), SQUARE)),
+    (column_sums, (np.ones((5, 4, 3)) * W[:, None, None], W)),
 ]  # fmt: skip
 
 
@@ -177,6 +187,9 @@ def test_they_are_right_for_all_lengths_orders_and_dtypes(f, args):
     check(f, single)
 
 
+MADE_OF_REAL_NUMBERS = (orthogonal, product, column_sums, shifted, added_up)
+
+
 def real_part(f):
     def loss(*args):
         return np.real(f(*args))
@@ -186,7 +199,7 @@ def real_part(f):
 
 @pytest.mark.parametrize(("f", "args"), TAKEN, ids=lambda x: getattr(x, "__name__", ""))
 def test_they_are_right_for_complex_numbers(f, args):
-    if f not in (orthogonal, product, column_sums, shifted):  # which make arrays of real numbers
+    if f not in MADE_OF_REAL_NUMBERS:
         check(real_part(f), [a + 0.3j * a[::-1] for a in args])
 
 
@@ -252,6 +265,14 @@ def reads_a_part_that_is_written(A, w):
     A = A.copy()
     for q in range(1, A.shape[1]):
         A[:, q] += A[:, :2] @ w[:2]
+    return np.sum(A)
+
+
+def reads_the_last_column(A, w):
+    A = A.copy()
+    for i in range(A.shape[1]):
+        for q in range(i, A.shape[1]):
+            A[:, q] += A[:, i - 1] * w
     return np.sum(A)
 
 
@@ -345,10 +366,48 @@ def left(A, w):
 
 
 def stored_into_integers(A, w):
-    k = np.arange(5)
-    for q in range(5):
+    k = np.arange(A.shape[1])
+    for q in range(A.shape[1]):
         k[q] += np.sum(A[:, q]) * 3.0
     return np.sum(A) * np.sum(k)
+
+
+def of_truths(A, w):
+    B = np.zeros_like(A)
+    for q in range(A.shape[1]):
+        B[:, q] = A[:, q] * np.dot(A[:, q] > 0.0, A[:, q] > 0.1)
+    return np.sum(B)
+
+
+def part_of_a_number(A, w):
+    A, x = A.copy(), w.copy()
+    for q in range(A.shape[1]):
+        t = np.real(x[q])
+        x[q] = np.sum(A[:, q])
+        A[:, q] *= t
+    return np.sum(A * x)
+
+
+def draws(A, w):
+    A, rng = A.copy(), np.random.default_rng(0)
+    for q in range(A.shape[1]):
+        A[:, q] *= w * rng.normal()
+    return np.sum(A)
+
+
+def adds_to_what_it_reads(A, w):
+    w = w.copy()
+    v = w[::-1]
+    for q in range(A.shape[1]):
+        w += A[:, q] * v
+    return np.sum(w)
+
+
+def triangle(A, w):
+    s = 0.0
+    for q in range(A.shape[1]):
+        s += np.sum(A[q, :q] * w[:q])
+    return s
 
 
 def window(A, w):
@@ -362,7 +421,8 @@ STAYS = [
     recurrence, reads_what_is_written, reads_a_part_that_is_written, reads_another_name,
     reads_a_view_from_before, wraps_around, used_behind, carried, diagonal,
     counter_as_a_number, every_second, of_python, larger_than_the_arrays, left,
-    stored_into_integers, window,
+    stored_into_integers, window, triangle, of_truths, part_of_a_number, draws,
+    adds_to_what_it_reads, reads_the_last_column,
 ]  # fmt: skip
 
 
