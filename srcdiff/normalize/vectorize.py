@@ -38,13 +38,13 @@ from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.calls import atom_kind, call_kind, kind_of_call, rhs_kind
 from srcdiff.kinds.indexing import is_within, item_kind, least_value, size_dim
 from srcdiff.primitives.arguments import argument
-from srcdiff.primitives.effects import only_computes, returns_view, written_into
+from srcdiff.primitives.effects import makes_new, only_computes, returns_view, written_into
 from srcdiff.primitives.operation import Bare, Meaning, op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
 
 ALL = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
-FEW = 8  # numbers take NumPy less time one by one
+FEW = 4  # numbers take NumPy less time one by one
 
 
 def vectorized(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
@@ -69,23 +69,32 @@ class _Loops(Rewriter):
         self.bound = ir.binding_counts(function, function.params)
         self.readers = ir.reader_counts(function)
         self.met: list[tuple[ir.Atom, ir.Atom]] = []  # the elements that this block had before
+        self.made = frozenset[str]()  # the arrays that it has just made
 
     @cached_property
     def groups(self) -> Groups:
         """The names that may share memory."""
         return PointsTo.of(self.whole, self.kinds).near
 
+    @cached_property
+    def least(self) -> dict[str, tuple[ir.Atom, ...]]:
+        """The integers of which others are the least."""
+        found = ((s.target.id, s.rhs) for s in ir.assignments(self.whole))
+        return {n: c.args for n, c in found if is_op(c, Op.MIN) and self.bound[n] == 1}
+
     def block(self, block: ir.Block) -> ir.Block:
         """A block anew."""
-        around, self.met = self.met, []
+        around, self.met, self.made = (self.met, self.made), [], frozenset()
         done = super().block(block)
-        self.met = around
+        self.met, self.made = around
         return done
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement, or what stands for a loop."""
-        new = self.plain(stmt)
-        gone = set(ir.bound_in(stmt))
+        new, gone = self.plain(stmt), set(ir.bound_in(stmt))
+        self.made -= {*ir.mentions(stmt)}
+        if is_op(ir.call_of(stmt), *_MADE):
+            self.made |= gone
         self.met += filter(None, (_subscript(stmt),))
         self.met = [m for m in self.met if gone.isdisjoint((*ir.names(m[0]), *ir.names(m[1])))]
         return new
@@ -141,7 +150,7 @@ class _Axis(Builder):
 
     def __init__(self, fresh: ir.Fresh, kinds: ir.Kinds) -> None:
         super().__init__(fresh)
-        self.kinds, self.all = kinds, dict(kinds)
+        self.kinds, self.all = {**kinds}, {**kinds}
         self.behind: dict[str, int] = {}
         self.counters: dict[str, int] = {}
 
@@ -168,8 +177,6 @@ class _Axis(Builder):
     def form(self, call: ir.Call) -> Found:
         """What a call is for all iterations."""
         axes = op_of(call.fn).axes
-        if any(n in self.counters for n in ir.names(call)):
-            return None
         if is_op(call, Op.GETITEM):
             return self.item_of(call)
         if axes is None or self.varies(*(v for _, v in call.kwargs)):
@@ -361,9 +368,12 @@ class _Iterations(_Axis):
 
     def __init__(self, around: _Loops, stmt: ir.For) -> None:
         super().__init__(around.fresh, around.kinds)
-        self.header, self.body, self.met = stmt, stmt.body, around.met
+        self.header, self.body = stmt, stmt.body
+        self.met, self.made = around.met, around.made
         self.groups, self.target = around.groups, around.whole.target
         self.start, self.stop, _ = range_bounds(stmt.iter)
+        self.stops = self.stop, *around.least.get(getattr(self.stop, "id", ""), ())
+        self.numbers: dict[str, ir.Name] = {}  # arrays of counters
         self.counters = {stmt.target.id: 0, **dict(self.shifted(stmt.target))}
         written = (n for s in self.body for n in written_into(s, self.kinds))
         self.written = {self.groups.of(n) for n in written}
@@ -376,7 +386,7 @@ class _Iterations(_Axis):
             if self.groups.of(part.base) in self.written:
                 self.touched.setdefault(self.groups.of(part.base), []).append(part)
         ranks = (self.rank(ir.Name(p.base)) or 0 for p in self.parts.values())
-        self.limit = max(ranks, default=0)
+        self.limit = max(ranks, default=1)
         wide = (p for p in self.parts.values() if sum(map(_is_kept, p.items)) > 1)
         self.is_last = all(p.behind == 0 for p in wide)
 
@@ -421,8 +431,9 @@ class _Iterations(_Axis):
 
     def is_there(self) -> bool:
         """Whether all that is read is there, and nothing can fail, where there is no iteration."""
-        least = least_value(atom_kind(self.stop, self.kinds))
-        if least is None or any(least + p.offset < 0 for p in self.parts.values()):
+        ends = [least_value(atom_kind(a, self.kinds)) for a in self.stops[1:] or self.stops]
+        cut = [p.offset for p in self.parts.values() if {*p.items} != {ALL}]
+        if cut and any(end is None or end + min(cut) < 0 for end in ends):
             return False  # such a slice would count from the end
         return all(map(self.is_safe, self.body))
 
@@ -444,14 +455,9 @@ class _Iterations(_Axis):
             return False
         kinds = [atom_kind(i, self.kinds) for i in axes]
         return all(
-            type(item) is ir.Slice or item in self.varying or _is_inside(kind, dim)
+            type(item) is ir.Slice or self.varies(item) or _is_inside(kind, dim)
             for item, kind, dim in zip(axes, kinds, dims, strict=True)
         )
-
-    @cached_property
-    def varying(self) -> set[ir.Atom]:
-        """The counter, and what it is with a number added."""
-        return set(map(ir.Name, self.counters))
 
     @cached_property
     def ends(self) -> tuple[int | None, int | None]:
@@ -516,9 +522,12 @@ class _Iterations(_Axis):
 
     def span(self, offset: int, dim: ir.Dim) -> ir.Slice | None:
         """The places of the counter with a number added; None where some may be outside."""
-        first, stop = (atom_kind(a, self.kinds) for a in (self.start, self.stop))
-        least, length = least_value(first), size_dim(stop)
-        if least is None or least + offset < 0 or not is_within(length, offset, dim):
+        least, length = (f(atom_kind(a, self.kinds)) for f, a in
+                         ((least_value, self.start), (size_dim, self.stop)))  # fmt: skip
+        ends = [size_dim(atom_kind(a, self.kinds)) for a in self.stops]
+        if least is None or least + offset < 0:
+            return None
+        if not any(is_within(end, offset, dim) for end in ends):
             return None
         end = length.moved(offset) if type(length) is ir.Sym else offset + (self.ends[1] or 0)
         lower = self.moved(self.start, offset)
@@ -561,9 +570,47 @@ class _Iterations(_Axis):
         same = ir.rank_of(mine) == rank and ir.dtype_of(mine) == ir.dtype_of(kind)
         if rank is None or not same or not ir.is_float(mine):
             return False
-        along = (("axis", ir.Const(rank - self.behind[own])),) if rank else ()
-        whole = self.temp(ir.Call(np.sum, (value,), along))
-        self.out += ir.substituted((stmt,), {own: whole})
+        self.out += ir.substituted((stmt,), {own: self.summed(ir.Name(own))})
+        return True
+
+    def summed(self, value: ir.Name) -> ir.Name:
+        """The sum of what all iterations have; one of products is a product."""
+        x, y = self.factors(value)
+        if x is not None:
+            return self.apply(operator.matmul, x, y)
+        rank = self.rank(value) or 0
+        along = (("axis", ir.Const(rank - self.place(value))),) if rank else ()
+        return self.temp(ir.Call(np.sum, (value,), along))
+
+    def factors(self, value: ir.Name) -> tuple[ir.Atom | None, ir.Atom]:
+        """Numbers and numbers, or numbers and rows, whose products have been made for a sum."""
+        made = {s.target.id: s.rhs for s in self.out if type(s) is ir.Assign}
+        product = made.get(value.id)
+        if not is_op(product, Op.MUL) or not self.varies(product.args[0], product.args[1]):
+            return None, value
+        ranks = [ir.rank_of(atom_kind(a, self.all)) for a in product.args]
+        if ranks == [1, 1] and self.rank(value) == 0:
+            return product.args
+        for numbers, lines in (product.args, product.args[::-1]):
+            call = made.get((*ir.names(numbers), "")[0])
+            if self.rank(value) != 1 or ir.rank_of(atom_kind(lines, self.all)) != 2:
+                continue
+            if not self.place(value) and sorted(map(str, ranks)) == ["1", "2"]:
+                return lines, numbers
+            if is_op(call, Op.GETITEM) and call.args[1] == ir.Tup((ALL, ir.NONE)):
+                return call.args[0], lines
+        return None, value
+
+    def added(self, stmt: ir.AugAssign, region: ir.Kind) -> bool:
+        """The sum of what all iterations add to one element, or part, of an array."""
+        value, kind = stmt.value, atom_kind(stmt.value, self.kinds)
+        alike = ir.rank_of(region) == self.rank(value) and ir.dtype_of(region) == ir.dtype_of(kind)
+        once = ir.mention_counts(self.body)[stmt.base.id] == 1 and self.is_alone(stmt.base.id)
+        if stmt.op not in ("+", "-") or not (once and alike and ir.is_float(kind)):
+            return False
+        if type(value) is not ir.Name or value.id not in self.behind:
+            return False
+        self.out.append(replace(stmt, value=self.summed(value)))
         return True
 
     def is_alone(self, name: str) -> bool:
@@ -583,10 +630,46 @@ class _Iterations(_Axis):
             self.apart |= {stmt.target.id} if self.is_elsewhere(rhs) else set()
             return rhs
         else:
-            found = self.form(rhs) if type(rhs) is ir.Call else None
+            found = self.form(self.with_numbers(rhs)) if type(rhs) is ir.Call else None
         if found is None or not self.fits(stmt.target, *found):
             return None
         return ir.Call(np.copy, (self.temp(found[0]),)) if self.is_late(k, stmt) else found[0]
+
+    def with_numbers(self, call: ir.Call) -> ir.Call:
+        """A call with arrays of its counters in their place; not of one that says a place alone."""
+        names = [n for n in ir.names(call) if n in self.counters]
+        place = is_op(call, Op.GETITEM) and len(ir.occurrences(call.args[1])) < 2
+        mine = {} if place else {n: self.number(n) for n in names}
+        new = ir.map_rhs(lambda n: mine.get(n.id, n), call) if mine else call
+        assert type(new) is ir.Call
+        return new
+
+    def number(self, counter: str) -> ir.Name:
+        """The array of the numbers that a counter is."""
+        if counter not in self.numbers:
+            ends = [self.moved(a, self.counters[counter]) for a in (self.start, self.stop)]
+            made = self.apply(np.arange, *ends[ends[0] == ir.Const(0) :])
+            self.kinds[made.id] = ir.Scalar("int64", True)
+            self.numbers[counter], self.behind[made.id] = made, 0
+        return self.numbers[counter]
+
+    def item_of(self, call: ir.Call) -> Found:
+        """A part of what has the axis, or elements of another array at places that are others."""
+        base, index = call.args
+        items = self.items(base, index) or ()
+        at = [k for k, i in enumerate(items) if self.varies(i)]
+        if self.varies(base) or not at:
+            return super().item_of(call)
+        rest = {type(i) for k, i in enumerate(items) if k not in at}
+        numbers = all(map(self.is_place, items[at[0] : at[-1] + 1]))
+        if not numbers or len(at) != at[-1] + 1 - at[0] or not rest <= {ir.Slice}:
+            return None
+        return call, len(items) - at[-1] - 1
+
+    def is_place(self, item: ir.Atom) -> bool:
+        """Whether something is an integer of an array, or an array of a counter's."""
+        kind = atom_kind(item, self.kinds)
+        return item in self.numbers.values() or (type(kind) is ir.Scalar and kind.python is False)
 
     def taken(self, part: _Part) -> Found:
         """The part of an array that is the same one for every iteration but for the counter."""
@@ -611,6 +694,10 @@ class _Iterations(_Axis):
         rank = self.rank(target)
         if rank is None or not (ir.is_scalar(one) or (rank and is_array(one))):
             return False
+        if type(one) is ir.Scalar and one.python is not False:
+            # Numbers of Python fail where those of NumPy are infinite, and integers have no end.
+            if not (_is_plain_arithmetic(call) if ir.is_float(one) else is_op(call, *_TERMS)):
+                return False
         same = ir.dtype_of(one) is not None and ir.dtype_of(one) == ir.dtype_of(many)
         if not same or not is_array(many) or not ir.rank_of(many) == rank + 1 <= self.limit:
             return False
@@ -621,20 +708,36 @@ class _Iterations(_Axis):
 
     def stored(self, stmt: ir.Store) -> bool:
         """A store into a part of an array, or into what has the axis."""
-        base, part = stmt.base, self.parts.get(id(stmt))
+        base, part, index = stmt.base, self.parts.get(id(stmt)), stmt.index
+        if type(stmt) is ir.AugAssign and index is not None and not self.varies(base, index):
+            return self.added(stmt, item_kind(self.kinds[base.id], atom_kind(index, self.kinds)))
         place: tuple[ir.Atom | None, int] | None = None
         if part is not None and self.taken(part) is not None:
             place = _index(part.items), part.behind
         elif base.id in self.behind:
-            place = self.within(base, stmt.index) if stmt.index else (None, self.place(base))
+            place = self.within(base, index) if index else (None, self.place(base))
         if place is None or not self.may_store(stmt):
             return False
         value, index = self.fitted(stmt.value, place[1]), place[0]
         if type(stmt) is ir.AugAssign and index == ir.Const(...):
             index = None
-        if value is not None:
+        if value is not None and self.is_made_of(stmt, value):
+            self.out.append(ir.Assign(base, value, stmt.loc))
+        elif value is not None:
             self.out.append(replace(stmt, index=index, value=value))
         return value is not None
+
+    def is_made_of(self, stmt: ir.Store, value: ir.Atom) -> bool:
+        """Whether a store gives every element of an array that has just been made a new one."""
+        part, name = self.parts.get(id(stmt)), stmt.base.id
+        if part is None or {*part.items} != {ALL} or type(stmt) is not ir.SetItem:
+            return False
+        once = ir.mention_counts(self.body)[name] == 1 and name in self.made
+        new = next((s.rhs for s in self.out if type(s) is ir.Assign and s.target == value), None)
+        whole, kind = self.kinds[name], atom_kind(value, self.all)
+        alike = ir.same_shape(whole, kind) and ir.dtype_of(whole) == ir.dtype_of(kind)
+        fresh = type(new) is ir.Call and makes_new(new.fn) and not returns_view(new, self.all)
+        return once and alike and fresh
 
     def may_store(self, stmt: ir.Store) -> bool:
         """Whether an array takes what iterations store as its elements do one by one."""
@@ -651,6 +754,17 @@ class _Iterations(_Axis):
         return same and (at is not None or ir.rank_of(region) != 0)
 
 
+def _is_plain_arithmetic(call: ir.Call) -> bool:
+    """Whether arrays compute what numbers of Python do, which fail nowhere."""
+    divisor = call.args[-1] if is_op(call, Op.DIV, Op.POW) else ir.NONE
+    value = divisor.value if type(divisor) is ir.Const else None
+    if is_op(call, Op.POW):
+        return type(value) is int and 0 < value < 5
+    return is_op(call, Op.ADD, Op.SUB, Op.MUL, Op.NEG) or (is_op(call, Op.DIV) and bool(value))
+
+
+_TERMS = (Op.ADD, Op.SUB)
+_MADE = (Op.ZEROS, Op.ZEROS_LIKE, Op.EMPTY, Op.EMPTY_LIKE)
 _SAFE = (Op.ADD, Op.SUB, Op.MUL, Op.NEG, Op.NP_SUM)
 _PLAIN = (Meaning.ELEMENTS, Meaning.COMPARED, Meaning.LIKE, Meaning.PRODUCT)
 """What fails for no elements at all only where it fails for any number of them."""
