@@ -836,3 +836,19 @@ def test_what_a_backward_part_takes_from_lists_is_known(compiled):
     turn = backward.partition("    for ")[2].partition("return")[0]
     assert turn.count("_loop") == 3
     assert "np.tanh" not in turn and "broadcast" not in turn and " @ " not in turn
+
+
+def of_all(a, x):
+    return (a @ x)[0]
+
+
+def of_a_part(a, x):
+    return (a[:, 1:] @ x)[0] + (x @ a.T[1:])[1]
+
+
+def test_products_of_parts_of_matrices_are_loops():
+    """A whole matrix lies as the routine wants it; a part would be copied for it."""
+    text, gap = text_and_gap(of_all, A, X[:5], inputs=(0, 1))
+    assert " @ " in text and gap < 1e-12
+    text, gap = text_and_gap(of_a_part, A, X[:4], inputs=(0, 1))
+    assert " @ " not in text and gap < 1e-12
