@@ -44,14 +44,14 @@ __all__ = [
 class Sym:
     """A length known by name only; `big`: it is not 1; `least`: `name` is at least this long.
 
-    `below`: `name` is less than that, as the counter of a loop is.
+    `below`: `name` is less than each of these, as the counter of a loop is.
     """
 
     name: str
     offset: int = 0
     big: bool = False
     least: int = 0
-    below: int | Sym | None = None
+    below: tuple[int | Sym, ...] = ()
 
     def moved(self, count: int) -> Sym:
         """The length with `count` added."""

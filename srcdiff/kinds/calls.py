@@ -24,7 +24,7 @@ from srcdiff import ir
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds import containers, matrices, methods
 from srcdiff.kinds.elementwise import elementwise_kind, out_kind
-from srcdiff.kinds.indexing import item_kind, size_dim, size_scalar
+from srcdiff.kinds.indexing import item_kind, least_dim, size_dim, size_scalar
 from srcdiff.kinds.lattice import (
     Args,
     Keywords,
@@ -339,7 +339,7 @@ def _make_dict(args: Args, kwargs: Keywords) -> ir.Kind | None:
 
 
 def _extreme(args: Args, kwargs: Keywords) -> ir.Kind | None:
-    """`min` and `max`: one of the operands."""
+    """`max`: one of the operands."""
     if kwargs:
         return ir.UNKNOWN
     if len(args) > 1:
@@ -349,6 +349,12 @@ def _extreme(args: Args, kwargs: Keywords) -> ir.Kind | None:
     else:
         found = item_kind(args[0], ir.Scalar("int64"))
     return _forgotten(found) if type(found) is ir.Scalar else found or ir.UNKNOWN
+
+
+def _least(args: Args, kwargs: Keywords) -> ir.Kind | None:
+    """`min`: one of the operands; of lengths one that is at most each of them."""
+    shortest = None if kwargs else least_dim(args)
+    return _extreme(args, kwargs) if shortest is None else size_scalar(shortest)
 
 
 def _forgotten(kind: ir.Scalar) -> ir.Scalar:
@@ -527,7 +533,8 @@ _SPECIAL: dict[Any, Rule] = {
     slice: _slice,
     ir.make_list: lambda args, kwargs: ir.List(None, args),
     ir.make_dict: _make_dict,
-    **dict.fromkeys((min, max), _extreme),
+    min: _least,
+    max: _extreme,
     print: always(ir.NoneKind()),
     np.ix_: _open_mesh,
     logging.getLogger: always(ir.Object("logging.Logger")),

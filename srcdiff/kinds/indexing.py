@@ -191,8 +191,12 @@ def _cut(dim: int | ir.Sym, lower: ir.Kind, upper: ir.Kind) -> ir.Dim:
     if not isinstance(start, int) or start < 0:
         return None
     length = size_dim(upper)
-    if not isinstance(length, ir.Sym) or not length.name == dim.name != "?":
+    if not isinstance(length, ir.Sym):
         return None
+    if not length.name == dim.name != "?":
+        # `x[:n]` with `n` at most the length of `x`: it has as many.
+        short = start == 0 and bool(length.below) and is_within(length, 0, dim)
+        return length if short and length.least + length.offset >= 0 else None
     # `x[a:n-b]` with n the length of x.  A negative bound counts from the end: for b up to 2
     # the axis is then so short that nothing is left, as the formula says; for more it is not.
     # An integer of which it is not known how large it is at least may be negative.
@@ -208,9 +212,9 @@ def _window(dim: ir.Dim, lower: ir.Kind, upper: ir.Kind) -> int | None:
     start, stop = size_dim(lower), size_dim(upper)
     if not isinstance(start, ir.Sym) or not isinstance(stop, ir.Sym) or start.name != stop.name:
         return None
-    if start.below is None or start.below != stop.below or start.least + start.offset < 0:
+    if not start.below or start.below != stop.below or start.least + start.offset < 0:
         return None
-    inside = is_within(start.below, stop.offset - 1, dim)
+    inside = any(is_within(b, stop.offset - 1, dim) for b in start.below)
     return stop.offset - start.offset if inside and stop.offset >= start.offset else None
 
 
@@ -220,7 +224,7 @@ def is_within(length: ir.Dim, more: int, other: ir.Dim) -> bool:
         same = isinstance(other, ir.Sym) and length.name == other.name != "?"
         if same and length.offset + more <= other.offset:  # type: ignore[union-attr]
             return True
-        return length.below is not None and is_within(length.below, length.offset + more - 1, other)
+        return any(is_within(b, length.offset + more - 1, other) for b in length.below)
     return length is not None and other is not None and length + more <= _least(other)
 
 
@@ -299,8 +303,20 @@ def least_value(kind: ir.Kind) -> int | None:
     size = size_dim(kind)
     if not isinstance(size, ir.Sym):
         return size
-    known = size.least > 0 or size.below is not None
+    known = size.least > 0 or bool(size.below)
     return size.least + size.offset if known else None
+
+
+def least_dim(args: Sequence[ir.Kind]) -> ir.Dim:
+    """The least of some integers as a length, where each is one by its name."""
+    dims, least = [size_dim(a) for a in args], [least_value(a) for a in args]
+    names = [d for d in dims if isinstance(d, ir.Sym) and d.name != "?" and d.offset >= 0]
+    if len(dims) < 2 or len(names) < len(dims):
+        return None
+    found = named(f"min({','.join(sorted(map(dim_text, names)))})", min(n or 0 for n in least))
+    if not isinstance(found, ir.Sym) or not all(n is not None and n >= 0 for n in least):
+        return None
+    return replace(found, below=tuple(d.moved(1) for d in names))
 
 
 def size_scalar(dim: ir.Dim) -> ir.Scalar:
@@ -370,7 +386,7 @@ def added(a: ir.Scalar, b: ir.Scalar, sign: int) -> ir.Dim:
 def _shifted(size: ir.Sym, count: int) -> ir.Dim:
     """An integer with something added; one of which nothing is known may be less than zero."""
     found = _moved(size, count)
-    unknown = not size.big and size.least + size.offset <= 0 and size.below is None
+    unknown = not size.big and size.least + size.offset <= 0 and not size.below
     if not isinstance(found, ir.Sym) or count < 0 or not unknown:
         return found
     return ir.Sym(found.name, found.offset, False, min(found.least, -found.offset))

@@ -65,7 +65,7 @@ class Labels:
         if first is None or first < 0 or below is None or below == ir.BIG:
             return kind
         assert type(kind) is ir.Scalar and isinstance(kind.size_of, ir.Sym)
-        size = ir.Sym(kind.size_of.name, 0, first > 1, first, below)
+        size = ir.Sym(kind.size_of.name, 0, first > 1, first, (below,))
         return replace(kind, size_of=size)
 
     def _length(self, dim: ir.Dim, label: str) -> ir.Dim:
