@@ -16,7 +16,7 @@ A loop through a range with steps of one is taken if its body only binds and sto
   what needs an array of all products stays a loop.
 
 Numbers that are read become parts of arrays: these are copied where the memory is written before
-their last use.  What may be empty stands behind a test, but where all that it reads is there anyway.
+their last use.  What may be empty stands behind a test, unless all that it reads is there anyway.
 """
 
 from __future__ import annotations
@@ -441,23 +441,27 @@ class _Iterations(_Axis):
         """Whether a statement succeeds where there is no iteration."""
         both, call = _subscript(stmt), ir.call_of(stmt)
         if both is not None:
-            return both in self.met or self.is_inside(*both)
+            return self.is_inside(*both)
         if call is None or is_op(call, *_SAFE):
             return True
         axes = op_of(call.fn).axes
         return self.varies(call) and axes is not None and axes.meaning in _PLAIN
 
     def is_inside(self, base: ir.Atom, index: ir.Atom) -> bool:
-        """Whether the integers of an index, the counter left out, are certainly inside of an array."""
-        items, dims = self.items(base, index), ir.dims_of(atom_kind(base, self.kinds))
-        axes = [i for i in items or () if i != ir.NONE]
-        if items is None or dims is None or len(axes) != len(dims):
+        """Whether the integers of an index, those that vary left out, are certainly inside."""
+        dims, axes = ir.dims_of(atom_kind(base, self.kinds)), self.by_axis(base, index)
+        if dims is None or len(axes) != len(dims):
             return False
-        kinds = [atom_kind(i, self.kinds) for i in axes]
+        met = [self.by_axis(*both) for both in self.met if both[0] == base]
         return all(
-            type(item) is ir.Slice or self.varies(item) or _is_inside(kind, dim)
-            for item, kind, dim in zip(axes, kinds, dims, strict=True)
-        )
+            type(item) is ir.Slice or self.varies(item) or item in (m[k] for m in met)
+            or _is_inside(atom_kind(item, self.kinds), dim)
+            for k, (item, dim) in enumerate(zip(axes, dims, strict=True))
+        )  # fmt: skip
+
+    def by_axis(self, base: ir.Atom, index: ir.Atom) -> list[ir.Atom]:
+        """What stands in an index for each axis of an array; nothing where that is not known."""
+        return [i for i in self.items(base, index) or () if i != ir.NONE]
 
     @cached_property
     def ends(self) -> tuple[int | None, int | None]:
@@ -522,12 +526,11 @@ class _Iterations(_Axis):
 
     def span(self, offset: int, dim: ir.Dim) -> ir.Slice | None:
         """The places of the counter with a number added; None where some may be outside."""
-        least, length = (f(atom_kind(a, self.kinds)) for f, a in
-                         ((least_value, self.start), (size_dim, self.stop)))  # fmt: skip
-        ends = [size_dim(atom_kind(a, self.kinds)) for a in self.stops]
+        least = least_value(atom_kind(self.start, self.kinds))
+        length, *more = (size_dim(atom_kind(a, self.kinds)) for a in self.stops)
         if least is None or least + offset < 0:
             return None
-        if not any(is_within(end, offset, dim) for end in ends):
+        if not any(is_within(n, offset, dim) for n in (length, *more)):
             return None
         end = length.moved(offset) if type(length) is ir.Sym else offset + (self.ends[1] or 0)
         lower = self.moved(self.start, offset)
@@ -575,31 +578,54 @@ class _Iterations(_Axis):
 
     def summed(self, value: ir.Name) -> ir.Name:
         """The sum of what all iterations have; one of products is a product."""
-        x, y = self.factors(value)
-        if x is not None:
-            return self.apply(operator.matmul, x, y)
+        factors = self.factors(value)
+        if factors is not None:
+            return self.apply(operator.matmul, *factors)
         rank = self.rank(value) or 0
         along = (("axis", ir.Const(rank - self.place(value))),) if rank else ()
         return self.temp(ir.Call(np.sum, (value,), along))
 
-    def factors(self, value: ir.Name) -> tuple[ir.Atom | None, ir.Atom]:
-        """Numbers and numbers, or numbers and rows, whose products have been made for a sum."""
-        made = {s.target.id: s.rhs for s in self.out if type(s) is ir.Assign}
-        product = made.get(value.id)
-        if not is_op(product, Op.MUL) or not self.varies(product.args[0], product.args[1]):
-            return None, value
-        ranks = [ir.rank_of(atom_kind(a, self.all)) for a in product.args]
+    def factors(self, value: ir.Name) -> tuple[ir.Atom, ir.Atom] | None:
+        """Numbers and numbers, or numbers and lines, whose products have been made for a sum."""
+        x, y = self.product_of(value) or (value, value)
+        if x == y or not self.varies(x) or not self.varies(y):
+            return None
+        ranks = [ir.rank_of(atom_kind(a, self.all)) for a in (x, y)]
         if ranks == [1, 1] and self.rank(value) == 0:
-            return product.args
-        for numbers, lines in (product.args, product.args[::-1]):
-            call = made.get((*ir.names(numbers), "")[0])
-            if self.rank(value) != 1 or ir.rank_of(atom_kind(lines, self.all)) != 2:
-                continue
-            if not self.place(value) and sorted(map(str, ranks)) == ["1", "2"]:
-                return lines, numbers
+            return x, y
+        if self.rank(value) != 1 or 2 not in ranks:
+            return None
+        numbers, lines = (x, y) if ranks[1] == 2 else (y, x)
+        if not self.place(value):
+            return (lines, numbers) if 1 in ranks else None
+        for column, rows in ((x, y), (y, x)):
+            call = self.written_as(column)
             if is_op(call, Op.GETITEM) and call.args[1] == ir.Tup((ALL, ir.NONE)):
-                return call.args[0], lines
-        return None, value
+                return call.args[0], rows
+        return None
+
+    def written_as(self, atom: ir.Atom) -> ir.Rhs | None:
+        """What has been written for a name."""
+        return next((s.rhs for s in self.out if type(s) is ir.Assign and s.target == atom), None)
+
+    def product_of(self, value: ir.Atom) -> tuple[ir.Atom, ir.Atom] | None:
+        """The factors of a product element by element."""
+        call = self.written_as(value)
+        return (call.args[0], call.args[1]) if is_op(call, Op.MUL) else None
+
+    def reduced(self, call: ir.Call) -> Found:
+        """A reduction; the sum of the products with a vector is a product with that."""
+        x = call.args[0]
+        both = self.product_of(x) if is_op(call, Op.NP_SUM) and not call.kwargs else None
+        if both is None or self.rank(x) != 1 or len(call.args) > 1:
+            return super().reduced(call)
+        for vector, lines in (both, both[::-1]):
+            length, *rest = (ir.dims_of(atom_kind(a, self.kinds)) or (None,) for a in both)
+            alike = len(length) == 1 and all(len(r) == 1 and ir.same_dim(*length, *r) for r in rest)
+            if alike and self.varies(lines) and not self.varies(vector):
+                args = (lines, vector) if self.place(lines) else (vector, lines)
+                return ir.Call(operator.matmul, args), 0
+        return super().reduced(call)
 
     def added(self, stmt: ir.AugAssign, region: ir.Kind) -> bool:
         """The sum of what all iterations add to one element, or part, of an array."""
@@ -733,7 +759,7 @@ class _Iterations(_Axis):
         if part is None or {*part.items} != {ALL} or type(stmt) is not ir.SetItem:
             return False
         once = ir.mention_counts(self.body)[name] == 1 and name in self.made
-        new = next((s.rhs for s in self.out if type(s) is ir.Assign and s.target == value), None)
+        new = self.written_as(value)
         whole, kind = self.kinds[name], atom_kind(value, self.all)
         alike = ir.same_shape(whole, kind) and ir.dtype_of(whole) == ir.dtype_of(kind)
         fresh = type(new) is ir.Call and makes_new(new.fn) and not returns_view(new, self.all)

@@ -7,20 +7,17 @@ def cholesky_grad(A, grad_outputs=None):
     L = np.zeros_like(A)
     for j in range(n):
         L[j, j] = np.sqrt(A[j, j] - np.sum(L[j, :j] ** 2))
-        for i in range(j + 1, n):
-            L[i, j] = (A[i, j] - np.sum(L[i, :j] * L[j, :j])) / L[j, j]
+        L[j + 1 :, j] = (A[j + 1 :, j] - L[j + 1 :, :j] @ L[j, :j]) / L[j, j]
     # backward
     d_L = cotangent(grad_outputs, L)
     d_A = np.zeros_like(A)
     for j in range(n - 1, -1, -1):
-        for i in range(n - 1, j, -1):
-            d_t_1 = d_L[i, j] / L[j, j]
-            d_L[j, j] -= d_t_1 * L[i, j]
-            t = L[i, :j]
-            d_L[i, :j] -= d_t_1 * L[j, :j]
-            d_L[j, :j] -= d_t_1 * t
-            d_A[i, j] += d_t_1
-        d_t_2 = d_L[j, j] / (2.0 * L[j, j])
-        d_L[j, :j] -= 2.0 * d_t_2 * L[j, :j]
-        d_A[j, j] += d_t_2
+        d_t = d_L[j + 1 :, j] / L[j, j]
+        d_L[j, j] -= d_t @ L[j + 1 :, j]
+        d_L[j + 1 :, :j] -= np.outer(d_t, L[j, :j])
+        d_L[j, :j] -= L[j + 1 :, :j].T @ d_t
+        d_A[j + 1 :, j] += d_t
+        d_t_1 = d_L[j, j] / (2.0 * L[j, j])
+        d_L[j, :j] -= 2.0 * d_t_1 * L[j, :j]
+        d_A[j, j] += d_t_1
     return d_A
