@@ -109,13 +109,16 @@ class _Loops(Rewriter):
     def is_closed(self, loop: ir.For) -> bool:
         """Whether nobody else binds or reads what a loop binds; sums left out."""
         bound = [s.target.id for s in loop.body
-                 if type(s) is ir.Assign and _summand(s, loop.body) is None]  # fmt: skip
+                 if type(s) is ir.Assign and _added(s, loop.body) is None]  # fmt: skip
         inside, mine = ir.reader_counts(loop.body), (loop.target.id, *bound)
         return all(self.bound[n] == 1 and self.readers[n] == inside[n] for n in mine)
 
 
-def _summand(stmt: ir.Stmt, body: ir.Block) -> ir.Atom | None:
-    """What a statement adds to a name that nothing else in a body mentions; None of others."""
+def _added(stmt: ir.Stmt, body: ir.Block) -> tuple[str, ir.Atom] | None:
+    """To what name, which nothing else in a body mentions, a statement adds what; None of others.
+
+    It may be taken away as well.
+    """
     if type(stmt) is ir.AugAssign and stmt.index is None and stmt.op in ("+", "-"):
         name, value = stmt.base, stmt.value
     elif type(stmt) is ir.Assign and is_op(stmt.rhs, Op.ADD, Op.SUB):
@@ -126,7 +129,8 @@ def _summand(stmt: ir.Stmt, body: ir.Block) -> ir.Atom | None:
             return None
     else:
         return None
-    return value if ir.mention_counts(body)[name.id] == 1 and value != name else None
+    alone = ir.mention_counts(body)[name.id] == 1 and value != name
+    return (name.id, value) if alone else None
 
 
 # --- operations with an axis more ----------------------------------------------------------------
@@ -549,9 +553,9 @@ class _Iterations(_Axis):
     def take(self, k: int, stmt: ir.Stmt) -> bool:
         """Write what a statement is for all iterations; gives whether it is anything."""
         self.loc = stmt.loc
-        value = _summand(stmt, self.body)
-        if value is not None and ir.writes(stmt)[0] not in self.counters:
-            return self.total(stmt, value)
+        added = _added(stmt, self.body)
+        if added is not None:
+            return self.total(stmt, *added)
         if isinstance(stmt, ir.Store):
             return self.stored(stmt)
         assert type(stmt) is ir.Assign
@@ -564,14 +568,13 @@ class _Iterations(_Axis):
             self.out.append(replace(stmt, rhs=rhs))
         return rhs is not None
 
-    def total(self, stmt: ir.Stmt, value: ir.Atom) -> bool:
+    def total(self, stmt: ir.Stmt, name: str, value: ir.Atom) -> bool:
         """The sum of what all iterations add to something, or take away from it."""
-        (name,), (own, *_) = ir.writes(stmt), (*ir.names(value), "")
+        own, *_ = (*ir.names(value), "")
         if own not in self.behind or not self.is_alone(name):
             return False
         mine, kind, rank = self.kinds[name], self.kinds[own], self.rank(value)
-        same = ir.rank_of(mine) == rank and ir.dtype_of(mine) == ir.dtype_of(kind)
-        if rank is None or not same or not ir.is_float(mine):
+        if rank is None or not ir.is_float(mine) or ir.dtype_of(mine) != ir.dtype_of(kind):
             return False
         self.out += ir.substituted((stmt,), {own: self.summed(ir.Name(own))})
         return True

@@ -389,10 +389,11 @@ def part_of_a_number(A, w):
 
 
 def draws(A, w):
-    A, rng = A.copy(), np.random.default_rng(0)
+    A = A.copy()
+    np.random.seed(0)
     for q in range(A.shape[1]):
-        A[:, q] *= w * rng.normal()
-    return np.sum(A)
+        A[:, q] *= np.random.uniform(0.5, 1.0)
+    return np.sum(A * w)
 
 
 def adds_to_what_it_reads(A, w):
@@ -406,8 +407,46 @@ def adds_to_what_it_reads(A, w):
 def triangle(A, w):
     s = 0.0
     for q in range(A.shape[1]):
-        s += np.sum(A[q, :q] * w[:q])
+        s += np.sum(A[q, :q]) * w[0]
     return s
+
+
+def running_sum(A, w):
+    B, s = np.zeros_like(A), 0.0
+    for q in range(A.shape[1]):
+        s += np.sum(A[:, q] * w)
+        B[:, q] = A[:, q] * s
+    return np.sum(B)
+
+
+def adds_to_a_row_that_it_reads(A, w):
+    A = A.copy()
+    v = A[0]
+    for q in range(A.shape[0]):
+        v += A[q] * w
+    return np.sum(A)
+
+
+def single_into_double(A, w):
+    B, s = A.astype(np.float32), w[0]
+    for q in range(A.shape[0]):
+        s += np.sum(B[q])
+    return s
+
+
+def pops(A, w):
+    A, numbers = A.copy(), [1.0, 2.0, 3.0, 4.0, 5.0]
+    for q in range(A.shape[1]):
+        t = numbers.pop()
+        A[:, q] *= t
+    return np.sum(A * w)
+
+
+def transposed(A, w):
+    B = np.zeros_like(A)
+    for q in range(A.shape[1]):
+        B[q, :] = A[:, q] * w
+    return np.sum(B * A)
 
 
 def window(A, w):
@@ -422,7 +461,8 @@ STAYS = [
     reads_a_view_from_before, wraps_around, used_behind, carried, diagonal,
     counter_as_a_number, every_second, of_python, larger_than_the_arrays, left,
     stored_into_integers, window, triangle, of_truths, part_of_a_number, draws,
-    adds_to_what_it_reads, reads_the_last_column,
+    adds_to_what_it_reads, reads_the_last_column, running_sum, adds_to_a_row_that_it_reads,
+    single_into_double, pops, transposed,
 ]  # fmt: skip
 
 
