@@ -7,7 +7,7 @@ from srcdiff.kinds.indexing import is_within, least_value
 
 N = ir.Sym("x.0", 0, True, 4)
 OTHER = ir.Sym("y.0", 0, True, 4)
-COUNTER = ir.Sym("k@1", 0, False, 0, N)  # of `range(len(x))`
+COUNTER = ir.Sym("k@1", 0, False, 0, (N,))  # of `range(len(x))`
 
 
 @pytest.mark.parametrize(
