@@ -326,10 +326,12 @@ class _Axis(Builder):
 
     def is_basic(self, item: ir.Atom) -> bool:
         """Whether something in an index is an integer, a slice, `None` or `...`."""
+        kind = atom_kind(item, self.kinds)
+        if type(item) is ir.Name:  # of a slice or of None it does not say which
+            return ir.is_scalar(kind) and ir.is_basic(kind)
         if type(item) is ir.Const and type(item.value) is bool:
             return False
-        kind = atom_kind(item, self.kinds)
-        return type(item) in (ir.Name, ir.Const, ir.Slice) and ir.is_basic(kind)
+        return type(item) in (ir.Const, ir.Slice) and ir.is_basic(kind)
 
 
 def _index(items: tuple[ir.Atom, ...]) -> ir.Atom:

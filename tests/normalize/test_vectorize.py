@@ -436,6 +436,15 @@ def pops(A, w):
     return np.sum(A * w)
 
 
+def by_a_slice(A, w):
+    B, part = np.zeros_like(A), slice(1, 4)
+    for k in range(2):
+        for q in range(A.shape[1]):
+            B[part, q] += A[part, q] * w[part]
+        part = slice(k, k + 3)
+    return np.sum(B * A)
+
+
 def transposed(A, w):
     B = np.zeros_like(A)
     for q in range(A.shape[1]):
@@ -456,7 +465,7 @@ STAYS = [
     every_second, of_python, larger_than_the_arrays, left,
     stored_into_integers, window, triangle, of_truths, part_of_a_number, draws,
     adds_to_what_it_reads, reads_the_last_column, running_sum, adds_to_a_row_that_it_reads,
-    single_into_double, pops, transposed,
+    single_into_double, pops, transposed, by_a_slice,
 ]  # fmt: skip
 
 
