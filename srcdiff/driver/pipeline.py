@@ -587,13 +587,14 @@ def pair_pass(state: State) -> State:
     parts = _parts(state, facts)
     one, two = assemble_pair(state.function, parts, facts, state.request, state.extra["final"])
     two = plain_names(two)
-    residuals = _residuals(two, {**infer(one, state.params), **facts.kinds})
+    known = _kinds_of_pair(one, state.params, facts)
+    residuals = _residuals(two, known)
     plain = polished(two, residuals, facts, state.seen)
     if state.request.saves:
         from srcdiff.autodiff.saved_hooks import used_residuals, with_hooks
 
         one, two, facts = with_hooks(one, two, used_residuals(plain), parts.tapes, facts)
-        residuals = _residuals(two, facts.kinds)
+        residuals = _residuals(two, _kinds_of_pair(one, state.params, facts))
         plain = polished(two, residuals, facts)
     parts_of = one, two
     one = polished(one, state.params, facts, state.seen)
@@ -750,6 +751,14 @@ def _is_more(given: ir.Kind, kind: ir.Kind) -> bool:
     return type(given) is ir.List and (given.items is not None or kind == ir.UNKNOWN)
 
 
+def _kinds_of_pair(forward: ir.Function, params: ir.Kinds, facts: Facts) -> ir.Kinds:
+    """The kinds of the names of a pair; a list of a branch that is not taken is None."""
+    kinds: dict[str, ir.Kind] = {**infer(forward, params), **facts.kinds}
+    unset = (s.target.id for s in forward.body if type(s) is ir.Assign and s.rhs == ir.NONE)
+    lists = [n for n in unset if type(kinds.get(n)) is ir.List]
+    return {**kinds, **{n: ir.maybe(kinds[n]) for n in lists}}
+
+
 def _residuals(backward: ir.Function, kinds: ir.Kinds) -> dict[str, ir.Kind]:
     """The kind of the parameter that a backward part unpacks."""
     from srcdiff.specialize.objects.scalar_replacement import residual_kinds
@@ -795,7 +804,7 @@ def derive_backward(
     state = finished(origin, request, params, target, True, numbers)
     one, two = state.extra["parts"]
     facts = _facts(state)
-    known = {**infer(one, state.params), **facts.kinds}
+    known = _kinds_of_pair(one, state.params, facts)
     residuals = residual_kinds(two, known)
     seeds = {two.params[0].name: ir.Tuple(tuple(residuals.values())), **_cotangent(one, two, known)}
     plain = polished(two, seeds, facts)

@@ -312,9 +312,10 @@ def _closure(b: Builder, fn: LocalFunction, node: Node, text: ir.Opaque | None) 
     top = head(b, fn)
     function = lifted_function(b, fn, top)
     before = text.reads if text is not None else ()
+    shown = b.source.text(node) if type(node).__name__ == "Lambda" else fn.name
     reads = tuple(dict.fromkeys((*before, *map(ir.Name, free(function)))))
     return Closure(
-        fn.name if text is None else text.text, reads, () if text is None else text.refs,
+        shown if text is None else text.text, reads, () if text is None else text.refs,
         name=fn.name, function=function, captured=tuple(n.id for n in reads),
         keywords=top.keywords, whole=text is not None, loc=b.loc(node), is_lambda=text is not None,
         held=frozenset(a.id for a in fn.defaults.values() if isinstance(a, ir.Name)),

@@ -77,7 +77,9 @@ def _unclear(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
         return frozenset()  # the text is for arrays and numbers
     made = [s for s in ir.walk(function) if type(s) is ir.Assign]
     arrays = {s.target.id for s in made if is_op(s.rhs, Op.ASARRAY)}
-    return frozenset(n for n, k in kinds.items() if isinstance(k, ir.Unknown)) - arrays
+    numeric = (ir.Array, ir.Scalar)  # None beside these is an error in any form
+    unknown = (k for k in kinds if isinstance(kinds[k], ir.Unknown))
+    return frozenset(n for n in unknown if not isinstance(ir.sure(kinds[n]), numeric)) - arrays
 
 
 def _at_times(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:

@@ -71,3 +71,19 @@ def test_a_display_is_refused_where_a_tangent_is_known_of_arrays_alone():
     with pytest.raises(srcdiff.UnsupportedError, match=r"an operand of `halved`") as caught:
         srcdiff.jvp(f, (AT,), (1.0,))
     assert caught.value.line.strip() == "return np.sum(halved([x, 2 * x]) ** 2)"
+
+
+def controlled(k):
+    before, v = None, 0.0
+    for _ in range(4):
+        error = k - v
+        change = 0.0 if before is None else error - before
+        before = error
+        v += k * change + 0.3 * error
+    return v
+
+
+def test_what_is_none_at_first_is_no_list():
+    value, slope = srcdiff.jvp(controlled, (AT,), (1.0,))
+    assert type(value) is type(slope) is float
+    assert slope == pytest.approx(srcdiff.grad(controlled)(AT), rel=1e-12)

@@ -817,3 +817,29 @@ def modules_as_arguments(x, y, xp=None):
 
 
 sample(modules_as_arguments, lambda r: tuple(r.uniform(0.3, 1.2, (2, 4))), ("x", "y"))
+
+
+def _made_with_a_nested_function(k, s):
+    def shifted(v):
+        return v * v + k
+
+    return lambda v: shifted(v) * s
+
+
+def _applied_with_a_nested_function(x, s):
+    def shifted(v):
+        return v * v + x
+
+    return _twice_of(lambda v: shifted(v) * s, x)
+
+
+def _twice_of(f, v):
+    return 2.0 * f(v)
+
+
+def lambdas_that_call_nested_functions_in_helpers(x, y):
+    rate = _made_with_a_nested_function(x, y)
+    return rate(y) * _applied_with_a_nested_function(x, y)
+
+
+sample(lambdas_that_call_nested_functions_in_helpers, two, (0, 1))

@@ -805,3 +805,19 @@ for _program in (
     a_view_and_a_number_repeated,
 ):  # fmt: skip
     sample(_program, lambda r: (r.uniform(0.3, 0.9, 3),))
+
+
+def terms_of_a_branch(x, n):
+    if n:
+        terms = []
+        for k in range(n):
+            terms.append(x[0] * k)
+    y = x[0]
+    if n:
+        for term in terms:
+            y += term * term
+    return y * x[1]
+
+
+for _n in (0, 2):
+    sample(terms_of_a_branch, lambda r, n=_n: (r.uniform(0.3, 0.9, 3), n))
