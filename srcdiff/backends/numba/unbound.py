@@ -174,7 +174,9 @@ class _Uses:
             return False
         if is_op(stmt.rhs, Op.ZEROS_LIKE):
             return id(stmt) in self.behind
-        others = (s for s in self.reading[stmt.target.id] if s is not stmt)
+        others = [s for s in self.reading[stmt.target.id] if s is not stmt]
+        if type(stmt.rhs) is ir.Name:  # loops that ask for the shape
+            return all(type(getattr(ir.call_of(s), "fn", None)) is ir.Subroutine for s in others)
         saved = all(type(s) is ir.Effect and self.keeps(s) for s in others)
         return is_op(stmt.rhs, Op.COPY) and saved
 
