@@ -33,7 +33,7 @@ from srcdiff.kernels.elements import (
 )
 from srcdiff.kernels.expand import Expansion, added_to, with_known_shapes
 from srcdiff.kernels.groups import Group, needed_outside, orders_of, segments_of, used_steps
-from srcdiff.kernels.interchange import Turned, turned_loops
+from srcdiff.kernels.interchange import Known, Turned, turned_loops
 from srcdiff.kernels.loop_nests import Output, Writer, dtype_atoms
 from srcdiff.kernels.places import CHOSEN, Frame, Place, View, views_in
 from srcdiff.kernels.sharing import Nest, with_shared_loops
@@ -71,9 +71,9 @@ class Form(Protocol):
 
     def write(self, fusion: Fusion, run: Run) -> None: ...
 
-    def turned(self, fusion: Fusion, function: ir.Function) -> Mapping[int, Turned | None]: ...
+    def turned(self, of: Known, fresh: ir.Fresh) -> Mapping[int, Turned | None]: ...
 
-    def write_turned(self, fusion: Fusion, loop: Turned | None) -> None: ...
+    def write_turned(self, loop: Turned | None, out: list[ir.Stmt]) -> None: ...
 
     def finished(self, function: ir.Function) -> ir.Function: ...
 
@@ -183,7 +183,14 @@ class Fusion(Rewriter):
         self.spread = {s.target.id for s in made if is_op(s.rhs, Op.BROADCAST_TO)}
         self.given_names = {p.name for p in whole.params}
         self.fills = self.filled(whole) if form.reads_arrays else {}
-        self.turned = form.turned(self, function)
+        self.turned = form.turned(self.known(function), self.fresh)
+
+    def known(self, function: ir.Function) -> Known:
+        """What is known of a function of which these are the steps."""
+        return Known(
+            function, self.kinds, self.views, self.shapes, self.lists, self.counts, self.shared,
+            self.form.loose > 0, self.laid_out,
+        )  # fmt: skip
 
     def filled(self, whole: ir.Function) -> dict[str, Map]:
         """The arrays that hold one number everywhere, by name: it is read instead of them."""
@@ -238,7 +245,7 @@ class Fusion(Rewriter):
             if id(stmt) in self.turned:
                 self.flush(row)
                 row = _Row(self)
-                self.form.write_turned(self, self.turned[id(stmt)])
+                self.form.write_turned(self.turned[id(stmt)], self.out)
             elif type(stmt) is ir.Backward and row.items:
                 row.turn(stmt)
             elif not self.take(row, stmt):
@@ -582,14 +589,14 @@ class Loops:
             self.nests[id(nest)] = Nest(nest, again, tuple(writer.starts))
             _Call(fusion, run, writer).write(nest)
 
-    def turned(self, fusion: Fusion, function: ir.Function) -> Mapping[int, Turned | None]:
+    def turned(self, of: Known, fresh: ir.Fresh) -> Mapping[int, Turned | None]:
         """The loops that are to have others outside, which threads do not share."""
-        return {} if self.shares else turned_loops(fusion, function)
+        return {} if self.shares else turned_loops(of, fresh)
 
-    def write_turned(self, fusion: Fusion, loop: Turned | None) -> None:
+    def write_turned(self, loop: Turned | None, out: list[ir.Stmt]) -> None:
         """A loop with others outside; None: what it saves in needs no list."""
         if loop is not None:
-            nest = loop.write(fusion.out)
+            nest = loop.write(out)
             self.nests[id(nest)] = Nest(nest, lambda _: nest.function, ())
 
     def gains(self, fusion: Fusion, element: Element) -> bool:

@@ -11,30 +11,48 @@ to at several may add up in another order, unless no two iterations may meet (`l
 from __future__ import annotations
 
 import operator
-from collections.abc import Container, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Container, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.effects import slot_of
+from srcdiff.analysis.links import Groups
 from srcdiff.analysis.liveness import first_uses
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kernels.elements import Dims, Map, dims_in, dtype_of, element_of, rounds_once
 from srcdiff.kernels.groups import aligned
 from srcdiff.kernels.loop_nests import COMPILED, ZERO, shown
-from srcdiff.kernels.places import Place
+from srcdiff.kernels.places import Place, Views
 from srcdiff.primitives.ops import Op, is_op, op_named
 from srcdiff.runtime.loops import check_shapes
-
-if TYPE_CHECKING:
-    from srcdiff.kernels.fusion import Fusion
 
 _NEW_LIST = ir.Call(ir.make_list)
 _LIKE = {Op.ZEROS_LIKE: 0.0, Op.ONES_LIKE: 1.0, Op.FULL_LIKE: None}
 _SHAPED = {Op.ZEROS: 0.0, Op.ONES: 1.0, Op.FULL: None}
 _COPIES = (Op.COPY, Op.COPY_METHOD)
+
+
+@frozen
+class Known:
+    """A function, and what is known of it.
+
+    `shapes` are the names of the shapes of arrays, `lists` those that are only appended to and
+    popped from; `counts` says how often a name is bound.  `loose`: no two iterations may add to one
+    element; `ordered`: new arrays are laid out as NumPy lays them.
+    """
+
+    function: ir.Function
+    kinds: ir.Kinds
+    views: Views
+    shapes: Mapping[str, ir.Name]
+    lists: frozenset[str]
+    counts: Mapping[str, int]
+    shared: Groups
+    loose: bool
+    ordered: bool
 
 
 @frozen
@@ -49,28 +67,33 @@ class Spot:
     starts: tuple[ir.Atom, ...]
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it is one element in all iterations of the loop."""
+        return None not in self.axes and set(self.starts) == {ZERO}
+
+    @property
     def outside(self) -> tuple[Any, ...]:
         """Where it is along the axes of the loops."""
         found = enumerate(zip(self.axes, self.starts))
         return tuple((k, axis, start) for k, (axis, start) in found if axis is not None)
 
 
-def turned_loops(fusion: Fusion, whole: ir.Function) -> dict[int, Turned | None]:
+def turned_loops(of: Known, fresh: ir.Fresh) -> dict[int, Turned | None]:
     """The loops of a function that are to have others outside, by identity.
 
     What one of them saves another one takes back, so that neither has a list of planes: None of
     what makes it.
     """
     found: dict[int, Turned | None] = {}
-    for block in ir.walk_blocks(whole.body):
+    for block in ir.walk_blocks(of.function.body):
         loops = [s for s in block if type(s) is ir.For and _is_asked(s)]
-        tried = [Turned(fusion, whole, s, block, ir.Fresh(fusion.fresh.taken)) for s in loops]
+        tried = [Turned(of, s, block, ir.Fresh(fresh.taken)) for s in loops]
         fit = [t for t in tried if t.fits()]
         lists = {s.target.id: s for s in block if type(s) is ir.Assign and s.rhs == _NEW_LIST}
         while alone := [t for t in fit if not t.has_tapes(fit, lists)]:
             fit = [t for t in fit if t not in alone]
         for loop in (t.loop for t in fit):
-            found[id(loop)] = turned = Turned(fusion, whole, loop, block, fusion.fresh)
+            found[id(loop)] = turned = Turned(of, loop, block, fresh)
             turned.fits()
             found.update((id(lists[n]), None) for n in turned.pushes())
     return found
@@ -94,21 +117,20 @@ class Turned:
     """A loop that is to have others outside: `inner` is what it does, `outer` what it asks.
 
     Planes that it binds are numbers inside: those of `first` hold something before, `last` has
-    arrays for those that something else reads.
+    arrays for those that something else reads.  So are those that it is given (`held`), whether it
+    writes into them or not.
     """
 
-    def __init__(
-        self, fusion: Fusion, whole: ir.Function, loop: ir.For, block: ir.Block, fresh: ir.Fresh
-    ) -> None:
-        self.fusion, self.whole, self.loop, self.around = fusion, whole, loop, block
-        self.kinds = fusion.kinds
+    def __init__(self, of: Known, loop: ir.For, block: ir.Block, fresh: ir.Fresh) -> None:
+        self.of, self.loop, self.around = of, loop, block
+        self.whole, self.kinds, self.share = of.function, of.kinds, of.shared.share
         self.fresh = ir.Fresh()
         self.outer, self.inner = Builder(fresh, loop.loc), Builder(self.fresh, loop.loc)
         self.bound = ir.bound((loop,))
         self.exposed = (first_uses(loop.body)[0] & self.bound) - {loop.target.id}
-        mine, every = ir.mention_counts((loop,)), ir.mention_counts(whole)
+        mine, every = ir.mention_counts((loop,)), ir.mention_counts(self.whole)
         self.kept = {n for n in self.bound if every[n] > mine[n]}
-        self.stored = {s.base.id for s in ir.walk(whole.body) if isinstance(s, ir.Store)}
+        self.stored = {s.base.id for s in ir.walk(self.whole.body) if isinstance(s, ir.Store)}
         self.source: Spot | None = None
         self.loops: list[ir.Name] = []
         self.lengths: list[ir.Name] = []
@@ -119,6 +141,7 @@ class Turned:
         self.numbers: dict[str, ir.Name] = {}
         self.first: dict[str, ir.Name] = {}
         self.last: dict[str, ir.Name] = {}
+        self.held: dict[str, bool] = {}
         self.counts: dict[str, ir.Name] = {}
         self.tops: dict[str, ir.Name] = {}
         self.known: dict[Spot, ir.Atom] = {}
@@ -145,8 +168,9 @@ class Turned:
         self.named(self.loop.target.id)
         if not self.block(self.loop.body):
             return False
+        self.first.update({n: self.fresh(f"{shown(n)}_given") for n in self.held})
         self.results = {n: self.fresh(f"{shown(n)}_last") for n in self.last if n in self.kept}
-        laid = self.fusion.laid_out and self.results and len(self.loops) > 1
+        laid = self.of.ordered and self.results and len(self.loops) > 1
         return not laid and self.keeps_order() and self.is_one_space()
 
     def has_tapes(self, others: Sequence[Turned], lists: Container[str]) -> bool:
@@ -183,7 +207,7 @@ class Turned:
         """The parts of arrays that a statement takes or writes."""
         if isinstance(stmt, ir.Store):
             return [Place(stmt.base.id, stmt.index)]
-        view = self.fusion.views.get(stmt.target.id) if type(stmt) is ir.Assign else None
+        view = self.of.views.get(stmt.target.id) if type(stmt) is ir.Assign else None
         return [] if view is None or view.new or view.gone else [view.place]
 
     def is_uncut(self, place: Place) -> bool:
@@ -229,31 +253,30 @@ class Turned:
 
     def keeps_order(self) -> bool:
         """Whether what is written is met at one place along the axes that go outside."""
-        share = self.fusion.shared.share
         written = {s.root for s, how in self.uses if how != "reads"}
         for root in written:
             places = {s.outside for s, _ in self.uses if s.root == root}
             adds = all(how == "adds" for s, how in self.uses if s.root == root)
-            if len(places) > 1 and (self.fusion.form.loose or not adds):
+            if len(places) > 1 and (self.of.loose or not adds):
                 return False
             others = {s.root for s, _ in self.uses} | set(self.first)
-            if any(o != root and share(o, root) for o in others):
+            if any(o != root and self.share(o, root) for o in others):
                 return False
         return not any(self.is_written_after(root, stmt) for root, stmt in self.aliased)
 
     def is_written_after(self, root: str, stmt: ir.Stmt) -> bool:
         """Whether something is stored into an array behind a statement of the loop."""
-        share, stmts = self.fusion.shared.share, ir.walk(self.loop.body)
+        stmts = ir.walk(self.loop.body)
         at = next(k for k, s in enumerate(stmts) if s is stmt)
         bases = {s.base.id for s in stmts[at:] if isinstance(s, ir.Store)}
-        return any(n == root or share(n, root) for n in bases)
+        return any(n == root or self.share(n, root) for n in bases)
 
     def is_alone(self, name: str) -> bool:
         """Whether no other name may have the memory of a plane that is written into."""
         if name not in self.stored:
             return True
         others = (n for n in ir.all_names(self.whole) if n != name)
-        return not any(self.fusion.shared.share(name, n) for n in others)
+        return not any(self.share(name, n) for n in others)
 
     # --- lengths that are the same ----------------------------------------------------------------
 
@@ -274,13 +297,13 @@ class Turned:
 
     def size_key(self, name: str) -> Any:
         """What tells the lengths of an array."""
-        view = self.fusion.views.get(name)
+        view = self.of.views.get(name)
         return name if view is None else self.place_key(view.place)
 
     def place_key(self, place: Place) -> Any:
         """What tells the lengths of a part."""
         pieces = tuple(i if type(i) is ir.Slice else None for i in self.items(place))
-        return place.root, pieces
+        return place.root if place.index is None else (place.root, pieces)
 
     def is_one_space(self) -> bool:
         """Whether all that is computed has the lengths of the loops."""
@@ -309,7 +332,7 @@ class Turned:
 
     def ask(self, shaped: ir.Atom, index: ir.Atom | None = None) -> None:
         """Ask for the shape of an array or of a part of it, or for one that is written."""
-        view = self.fusion.views.get(shaped.id) if type(shaped) is ir.Name else None
+        view = self.of.views.get(shaped.id) if type(shaped) is ir.Name else None
         key = (shaped, index) if view is None else (ir.Name(view.place.root), view.place.index)
         if key not in self.checked and key not in self.asked:
             self.asked[key] = shaped if index is None else self.outer.item(shaped, index)
@@ -320,13 +343,13 @@ class Turned:
             return self.branch(stmt)
         slot = slot_of(ir.call_of(stmt))
         if slot is not None:
-            return slot in self.fusion.lists and self.tape(stmt, slot)
+            return slot in self.of.lists and self.tape(stmt, slot)
         if isinstance(stmt, ir.Store):
             return self.store(stmt)
         if type(stmt) is not ir.Assign:
             return False
         name = stmt.target.id
-        if name in self.fusion.views:
+        if name in self.of.views:
             self.outer.again(stmt)
             return True
         if dims_in(self.kinds, name) == ():
@@ -371,7 +394,7 @@ class Turned:
             made = self.read_number(rhs)  # type: ignore[arg-type]
         if made is None:
             return False
-        self.inner.assign(self.named(name), made)
+        self.rebind(name, made)
         return True
 
     def is_cheap(self, call: ir.Call) -> bool:
@@ -403,7 +426,7 @@ class Turned:
         if call is not None and is_op(call, *_COPIES) and len(call.args) == 1 and not call.kwargs:
             element = Map(stmt, None, call.args, dims, name)
         else:
-            element = element_of(stmt, self.kinds, self.fusion.shapes)  # type: ignore[assignment]
+            element = element_of(stmt, self.kinds, self.of.shapes)  # type: ignore[assignment]
         if type(element) is not Map or element.like is not None:
             return False
         values = self.values(element, name)
@@ -419,7 +442,7 @@ class Turned:
 
     def alias(self, stmt: ir.Assign, other: str, dims: Dims) -> bool:
         """Another name for a plane, of which nothing is written while it has it."""
-        name, view = stmt.target.id, self.fusion.views.get(other)
+        name, view = stmt.target.id, self.of.views.get(other)
         if name in self.exposed | self.kept | self.stored or other in self.stored & self.bound:
             return False
         root = other if view is None else view.place.root
@@ -429,7 +452,7 @@ class Turned:
 
     def store(self, stmt: ir.Store) -> bool:
         """A store into a plane, or into a part of an array."""
-        element = element_of(stmt, self.kinds, self.fusion.shapes)
+        element = element_of(stmt, self.kinds, self.of.shapes)
         base = stmt.base.id
         if type(element) is not Map or (base in self.bound and not self.is_plane(base)):
             return False
@@ -444,7 +467,7 @@ class Turned:
         place = Place(base, stmt.index)
         spot, key = self.spot_of(place), self.place_key(place)
         values = self.values(element, key)
-        if spot is None or values is None or not self.is_spread(spot) or base in self.fusion.views:
+        if spot is None or values is None or not self.is_spread(spot) or base in self.of.views:
             return False
         self.ask(stmt.base, stmt.index)
         adds = type(stmt) is ir.AugAssign and stmt.op in ("+", "-")
@@ -452,15 +475,20 @@ class Turned:
             values = [self.load(spot, "adds" if adds else "writes"), *values]
         self.uses.append((spot, "adds" if adds else "writes"))
         made = self.computed(element, values)
+        if spot.is_whole:
+            self.rebind(base, made)
+            self.held[base] = True
+            return True
         value = self.inner.temp(made) if type(made) is ir.Call else made
         self.inner.store(self.array(base), self.index(spot), value)  # type: ignore[arg-type]
         self.known = {k: v for k, v in self.known.items() if not self.may_share(k.root, base)}
-        self.known[spot] = value  # type: ignore[assignment]
+        if dtype_of(stmt.value, self.kinds) == "float64":  # which the array holds as it is
+            self.known[spot] = value  # type: ignore[assignment]
         return True
 
     def may_share(self, one: str, two: str) -> bool:
         """Whether two arrays may share memory."""
-        return one == two or self.fusion.shared.share(one, two)
+        return one == two or self.share(one, two)
 
     def tape(self, stmt: ir.Stmt, slot: str) -> bool:
         """A plane that is saved, or taken back."""
@@ -469,11 +497,13 @@ class Turned:
         top = self.tops.setdefault(slot, self.fresh(f"{shown(slot)}_count"))
         if is_op(call, Op.APPEND):
             value = call.args[1]
-            view = self.fusion.views.get(value.id) if type(value) is ir.Name else None
+            view = self.of.views.get(value.id) if type(value) is ir.Name else None
             if type(value) is not ir.Name or view is not None or not self.is_saved(value.id):
                 return False
+            if value.id in self.exposed and not self.begins(value.id):
+                return False
             count = self.counts.setdefault(slot, self.outer.fresh(f"{slot}_count"))
-            found = self.read_plane(value.id, ask=value.id not in self.exposed)
+            found = self.read_plane(value.id, ask=not self.may_be_missing(value.id))
             self.same_size(slot, value.id)
             self.inner.store(self.array(slot), self.element(top), found)
             self.inner.assign(top, ir.Call(operator.add, (top, ir.Const(1))))
@@ -484,6 +514,11 @@ class Turned:
         self.inner.assign(top, ir.Call(operator.sub, (top, ir.Const(1))))
         self.same_size(slot, stmt.target.id)
         return self.bind(stmt.target.id, self.inner.item(self.array(slot), self.element(top)))
+
+    def may_be_missing(self, name: str) -> bool:
+        """Whether a name may have no value yet, which may be saved."""
+        others = (s for s in ir.walk(self.whole.body) if name in ir.writes(s))
+        return name in self.exposed and (name not in self.first or any(map(_is_empty, others)))
 
     def is_saved(self, name: str) -> bool:
         """Whether a plane is as it was when it is taken back."""
@@ -512,7 +547,7 @@ class Turned:
         return True
 
     def rebind(self, name: str, value: ir.Rhs) -> None:
-        """The number of a plane becomes another one."""
+        """A number becomes another one."""
         own = self.named(name)
         self.known = {k: v for k, v in self.known.items() if v != own}
         self.inner.assign(own, value)
@@ -573,7 +608,7 @@ class Turned:
 
     def read(self, name: str) -> ir.Atom | None:
         """An element of an array."""
-        view = self.fusion.views.get(name)
+        view = self.of.views.get(name)
         if view is None and name in self.bound:
             return self.read_plane(name) if self.is_plane(name) else None
         if view is not None and (view.new or view.gone or view.place.root in self.bound):
@@ -586,8 +621,9 @@ class Turned:
 
     def is_spread(self, spot: Spot) -> bool:
         """Whether elements go along all axes of the loops, and their integers are known inside."""
-        free = (s for a, s in zip(spot.axes, spot.starts) if a is None)
+        free = [s for a, s in zip(spot.axes, spot.starts) if a is None]
         known = all(self.read_number(s) is not None for s in free)
+        known = known and all(self.of.counts.get(n) == 1 for s in free for n in ir.names(s))
         apart = spot.axes[-1] is None or None not in spot.axes
         axes = [a for a in spot.axes if a is not None]
         return known and apart and axes == list(range(len(self.loops)))
@@ -595,6 +631,9 @@ class Turned:
     def load(self, spot: Spot, how: str) -> ir.Atom:
         """The number at a place of an array."""
         self.uses.append((spot, how))
+        if spot.is_whole:
+            self.held.setdefault(spot.root, False)
+            return self.named(spot.root)
         if spot not in self.known:
             self.known[spot] = self.inner.item(self.array(spot.root), self.index(spot))
         return self.known[spot]
@@ -655,7 +694,7 @@ class Turned:
         names = [self.fresh("nmpqrs"[min(k, 5)]) for k in range(len(self.loops))]
         assert self.source is not None
         self.tell_lengths(top, names, self.array(self.source.root))
-        self.begin(top, start, ir.Tup(tuple(names)))
+        self.begin(top, start, end, ir.Tup(tuple(names)))
         for name, array in self.results.items():
             end.store(array, self.element(), self.names[name])
         header = ir.Call(range, self.header, text="range")
@@ -676,20 +715,22 @@ class Turned:
             told = b.attribute(source, "shape")
             b.assign(name, ir.Call(operator.getitem, (told, ir.Const(axis))))
 
-    def begin(self, top: Builder, start: Builder, lengths: ir.Tup) -> None:
-        """What planes hold before the loop, and how much is saved: nothing, or all.
+    def begin(self, top: Builder, start: Builder, end: Builder, lengths: ir.Tup) -> None:
+        """What planes hold before the loop and behind it, and how much is saved: nothing, or all.
 
         An array of another shape is one that nothing reads.
         """
-        for name in sorted(self.exposed | self.last.keys()):
-            if name not in self.names:
-                continue
+        names = sorted(self.exposed | self.last.keys() | self.held.keys())
+        for name in (n for n in names if n in self.names):
             own, array = self.names[name], self.first.get(name)
             start.assign(own, ir.Const(0.0))
             if array is not None:
                 same = top.apply(operator.eq, top.attribute(array, "shape"), lengths)
                 load = ir.Assign(own, ir.Call(operator.getitem, (array, self.element())), start.loc)
                 start.out.append(ir.If(same, (load,), (), start.loc))
+                if self.held.get(name):
+                    keep = ir.SetItem(array, self.element(), own, loc=end.loc)
+                    end.out.append(ir.If(same, (keep,), (), end.loc))
         for slot, count in self.tops.items():
             if slot in self.counts:
                 start.assign(count, ZERO)
@@ -709,7 +750,8 @@ class Turned:
         function, b = self.function(), Builder(self.outer.fresh, self.loop.loc)
         assert self.source is not None
         self.tell_lengths(b, self.lengths, ir.Name(self.source.root))
-        before = [b.temp(ir.Name(name), name) for name in self.first]
+        names = map(ir.Name, self.first)
+        before = [n if n.id in self.held else b.temp(n, n.id) for n in names]
         for last in self.last.values():
             b.assign(last, ir.Call(np.empty, (self.shape(),)))
         for count in self.counts.values():

@@ -20,7 +20,7 @@ from srcdiff.ir.frozen import replace, state
 from srcdiff.kernels.elements import FLOATS, Element, Map, dims_in, element_of, is_cheap
 from srcdiff.kernels.fusion import Fusion, Run
 from srcdiff.kernels.groups import Group, Operand, Step
-from srcdiff.kernels.interchange import Turned
+from srcdiff.kernels.interchange import Known, Turned
 from srcdiff.kernels.loop_nests import shown
 from srcdiff.kernels.places import Place
 from srcdiff.kernels.sharing import form_of
@@ -67,11 +67,11 @@ class Launches:
         arrays = [n for n in ir.writes(stmt) if type(fusion.given.get(n)) is ir.Array]
         return all(n in fusion.views for n in arrays)
 
-    def turned(self, fusion: Fusion, function: ir.Function) -> Mapping[int, Turned | None]:
+    def turned(self, of: Known, fresh: ir.Fresh) -> Mapping[int, Turned | None]:
         """A loop is no kernel."""
         return {}
 
-    def write_turned(self, fusion: Fusion, loop: Turned | None) -> None:
+    def write_turned(self, loop: Turned | None, out: list[ir.Stmt]) -> None:
         """There is none."""
 
     def write(self, fusion: Fusion, run: Run) -> None:
