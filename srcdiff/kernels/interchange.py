@@ -87,15 +87,17 @@ def turned_loops(of: Known, fresh: ir.Fresh) -> dict[int, Turned | None]:
     found: dict[int, Turned | None] = {}
     for block in ir.walk_blocks(of.function.body):
         loops = [s for s in block if type(s) is ir.For and _is_asked(s)]
-        tried = [Turned(of, s, block, ir.Fresh(fresh.taken)) for s in loops]
+        tried_lists: dict[str, ir.Name] = {}
+        tried = [Turned(of, s, block, ir.Fresh(fresh.taken), tried_lists) for s in loops]
         fit = [t for t in tried if t.fits()]
         lists = {s.target.id: s for s in block if type(s) is ir.Assign and s.rhs == _NEW_LIST}
         while alone := [t for t in fit if not t.has_tapes(fit, lists)]:
             fit = [t for t in fit if t not in alone]
+        partly: dict[str, ir.Name] = {}
         for loop in (t.loop for t in fit):
-            found[id(loop)] = turned = Turned(of, loop, block, fresh)
+            found[id(loop)] = turned = Turned(of, loop, block, fresh, partly)
             turned.fits()
-            found.update((id(lists[n]), None) for n in turned.pushes())
+            found.update((id(lists[n]), None) for n in turned.pushes() - partly.keys())
     return found
 
 
@@ -118,11 +120,14 @@ class Turned:
 
     Planes that it binds are numbers inside: those of `first` hold something before, `last` has
     arrays for those that something else reads.  So are those that it is given (`held`), whether it
-    writes into them or not.
+    writes into them or not.  Lists in which names are saved that may have no value yet stay, to say
+    so: `partly` has the arrays of numbers beside them.
     """
 
-    def __init__(self, of: Known, loop: ir.For, block: ir.Block, fresh: ir.Fresh) -> None:
-        self.of, self.loop, self.around = of, loop, block
+    def __init__(
+        self, of: Known, loop: ir.For, block: ir.Block, fresh: ir.Fresh, partly: dict[str, ir.Name]
+    ) -> None:
+        self.of, self.loop, self.around, self.partly = of, loop, block, partly
         self.whole, self.kinds, self.share = of.function, of.kinds, of.shared.share
         self.fresh = ir.Fresh()
         self.outer, self.inner = Builder(fresh, loop.loc), Builder(self.fresh, loop.loc)
@@ -142,6 +147,7 @@ class Turned:
         self.first: dict[str, ir.Name] = {}
         self.last: dict[str, ir.Name] = {}
         self.held: dict[str, bool] = {}
+        self.hollow: set[str] = set()
         self.counts: dict[str, ir.Name] = {}
         self.tops: dict[str, ir.Name] = {}
         self.known: dict[Spot, ir.Atom] = {}
@@ -383,19 +389,26 @@ class Turned:
 
     def number(self, stmt: ir.Assign) -> bool:
         """A number that is the same for all elements, and cheap to compute for each."""
-        rhs, name = stmt.rhs, stmt.target.id
-        self.outer.again(stmt)
-        if name in self.exposed or (type(rhs) is ir.Call and not self.is_cheap(rhs)):
-            return False
-        if type(rhs) is ir.Call:
-            args = [self.read_number(a) for a in rhs.args]
-            made: Any = None if None in args else replace(rhs, args=tuple(args))  # type: ignore[arg-type]
-        else:
-            made = self.read_number(rhs)  # type: ignore[arg-type]
+        made = None if stmt.target.id in self.exposed else self.number_of(stmt.rhs)
         if made is None:
             return False
-        self.rebind(name, made)
+        self.outer.again(stmt)
+        self.rebind(stmt.target.id, made)
         return True
+
+    def number_of(self, rhs: ir.Rhs) -> ir.Rhs | None:
+        """How a number is computed inside; None of what costs more there, or is not known."""
+        if type(rhs) is not ir.Call:
+            return self.read_number(rhs)  # type: ignore[arg-type]
+        base = rhs.args[0] if is_op(rhs, Op.GETITEM) else None
+        shaped = self.of.shapes.get(base.id) if type(base) is ir.Name else None
+        if shaped is not None and shaped.id not in self.bound and type(rhs.args[1]) is ir.Const:
+            told = self.inner.attribute(self.array(shaped.id), "shape")
+            return ir.Call(operator.getitem, (told, rhs.args[1]))
+        args = [self.read_number(a) for a in rhs.args]
+        if None in args or not self.is_cheap(rhs):
+            return None
+        return replace(rhs, args=tuple(args))  # type: ignore[arg-type]
 
     def is_cheap(self, call: ir.Call) -> bool:
         """Whether a call of numbers costs little and gives one."""
@@ -414,15 +427,7 @@ class Turned:
             return self.alias(stmt, stmt.rhs.id, dims)
         fill = None if call is None else self.fill(call)
         if fill is not None:
-            value, shaped = fill
-            if type(shaped) is ir.Name and shaped.id in self.bound:
-                self.read_plane(shaped.id)
-            else:
-                self.ask(shaped)
-            if type(shaped) is ir.Name and dims_in(self.kinds, shaped.id):
-                self.same_size(name, self.size_key(shaped.id))
-            found = self.read_number(value)
-            return found is not None and self.bind(name, found)
+            return self.filled(name, *fill)
         if call is not None and is_op(call, *_COPIES) and len(call.args) == 1 and not call.kwargs:
             element = Map(stmt, None, call.args, dims, name)
         else:
@@ -431,6 +436,21 @@ class Turned:
             return False
         values = self.values(element, name)
         return values is not None and self.bind(name, self.computed(element, values))
+
+    def filled(self, name: str, value: ir.Atom, shaped: ir.Atom) -> bool:
+        """A plane of one number, with the shape of something."""
+        found = self.read_number(value)
+        if found is None:
+            return False
+        if type(shaped) is ir.Name and dims_in(self.kinds, shaped.id):
+            self.same_size(name, self.size_key(shaped.id))
+            if shaped.id in self.hollow or self.may_be_missing(shaped.id):
+                return self.bind_perhaps(name, found, shaped)
+        if type(shaped) is not ir.Name or shaped.id not in self.bound:
+            self.ask(shaped)
+        elif dims_in(self.kinds, shaped.id):
+            self.read_plane(shaped.id)
+        return self.bind(name, found)
 
     def fill(self, call: ir.Call) -> tuple[ir.Atom, ir.Atom] | None:
         """The number that an array is filled with, and what has its shape, or is it."""
@@ -503,7 +523,14 @@ class Turned:
             if value.id in self.exposed and not self.begins(value.id):
                 return False
             count = self.counts.setdefault(slot, self.outer.fresh(f"{slot}_count"))
-            found = self.read_plane(value.id, ask=not self.may_be_missing(value.id))
+            missing = self.may_be_missing(value.id)
+            if missing and not self.is_placed(value.id):
+                return False
+            if missing:
+                self.partly.setdefault(slot, self.outer.fresh(slot))
+            if slot in self.partly:
+                self.outer.again(stmt)
+            found = self.read_plane(value.id, ask=not missing)
             self.same_size(slot, value.id)
             self.inner.store(self.array(slot), self.element(top), found)
             self.inner.assign(top, ir.Call(operator.add, (top, ir.Const(1))))
@@ -513,7 +540,15 @@ class Turned:
             return False
         self.inner.assign(top, ir.Call(operator.sub, (top, ir.Const(1))))
         self.same_size(slot, stmt.target.id)
-        return self.bind(stmt.target.id, self.inner.item(self.array(slot), self.element(top)))
+        name, value = stmt.target, self.inner.item(self.array(slot), self.element(top))
+        if slot not in self.partly:
+            return self.bind(name.id, value)
+        return self.bind_perhaps(name.id, value, self.outer.temp(call))
+
+    def is_placed(self, name: str) -> bool:
+        """Whether an array stands for a name that has no value yet."""
+        calls = (ir.call_of(s) for s in ir.walk(self.whole.body) if name in ir.writes(s))
+        return any(c is not None and c.role is ir.Role.UNBOUND for c in calls)
 
     def may_be_missing(self, name: str) -> bool:
         """Whether a name may have no value yet, which may be saved."""
@@ -544,6 +579,19 @@ class Turned:
             self.checked.add((ir.Name(name), None))
             last = self.last.setdefault(name, self.outer.fresh("_out"))
             self.outer.assign(ir.Name(name), last)
+        return True
+
+    def bind_perhaps(self, name: str, value: ir.Rhs, other: ir.Name) -> bool:
+        """A plane becomes another one if an array, which it is else, has the shape of planes."""
+        self.kept.add(name)
+        self.hollow.add(name)
+        if not self.bind(name, value):
+            return False
+        bound = self.outer.out.pop()
+        self.outer.assign(ir.Name(name), other)
+        same = self.outer.apply(operator.eq, self.outer.attribute(other, "shape"), self.shape())
+        self.outer.out.append(ir.If(same, (bound,), (), self.outer.loc))
+        self.checked.discard((ir.Name(name), None))
         return True
 
     def rebind(self, name: str, value: ir.Rhs) -> None:
@@ -758,15 +806,17 @@ class Turned:
             b.assign(count, ZERO)
         b.out.append(replace(self.loop, body=tuple(self.outer.out)))
         for slot in self.tops:
+            array = self.partly.get(slot, ir.Name(slot))
             if slot in self.counts:
-                b.assign(ir.Name(slot), ir.Call(np.empty, (self.shape(self.counts[slot]),)))
+                b.assign(array, ir.Call(np.empty, (self.shape(self.counts[slot]),)))
             else:
-                told = b.attribute(ir.Name(slot), "shape")
+                told = b.attribute(array, "shape")
                 own = self.shape(b.item(told, ir.Const(len(self.loops))))
                 call = ir.Call(check_shapes, (own, told), text="check_shapes")
                 b.out.append(ir.Effect(call, b.loc))
         nest = ir.Subroutine(function)
-        args = [*map(ir.Name, self.arrays), *before, *(self.last[n] for n in self.results)]
+        arrays = [self.partly.get(n, ir.Name(n)) for n in self.arrays]
+        args = [*arrays, *before, *(self.last[n] for n in self.results)]
         numbers = map(ir.Name, self.numbers)
         b.out.append(ir.Effect(ir.Call(nest, (*args, *numbers), text=nest.__name__), b.loc))
         out += b.out
