@@ -327,7 +327,6 @@ def test_what_only_gives_a_shape_has_to_have_it():
         g(A, A[0, 1:])
 
 
-@needs_numba
 WEIGHTS = np.array([0.3, -0.6, 0.9])
 
 
@@ -340,6 +339,7 @@ def test_an_array_outside_gives_a_shape():
     np.testing.assert_array_equal(found, WEIGHTS)
 
 
+@needs_numba
 def test_integers_out_of_range_are_refused_as_numpy_does():
     def one_element(a, b, k):
         return np.sum(np.sin(a[k, 0:1, 2:3] * b))
