@@ -22,11 +22,16 @@ if TYPE_CHECKING:
 
 
 def legalized(
-    function: ir.Function, params: ir.Kinds, request: Request, used_up: tuple[str, ...] = ()
+    function: ir.Function,
+    params: ir.Kinds,
+    request: Request,
+    used_up: tuple[str, ...] = (),
+    popped: tuple[int, ...] = (),
 ) -> ir.Function:
     """A finished function that computes the same where it is to run.
 
-    Nobody looks at the parameters `used_up` after a call.
+    Nobody looks at the parameters `used_up` after a call.  `popped`: the places of the
+    residuals that it gives back to have what they hold popped.
     """
     if function.target.kernels:
         from srcdiff.kernels.fusion import fused
@@ -43,7 +48,7 @@ def legalized(
         with_exact_dtypes,
         with_plain_calls,
     )
-    from srcdiff.backends.numba.unbound import with_first_values
+    from srcdiff.backends.numba.unbound import with_first_values, with_items
     from srcdiff.backends.numba.vectorize import vectorized, with_array_math
     from srcdiff.kernels.expand import with_spread_operands
     from srcdiff.kernels.fusion import Loops, fused
@@ -57,6 +62,7 @@ def legalized(
     if request.internal:
         check_axes(function, params)
     else:
+        function = with_items(function, params, popped)
         function, params, border = flattened(function, params, used_up)
     function = with_first_values(with_plain_calls(function, params), params)
     if not scalar:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from srcdiff import ir
+from srcdiff.analysis.effects import slot_of
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.primitives.ops import Op, calling, is_op
 from srcdiff.runtime import sequences
@@ -92,6 +93,14 @@ def _residuals(backward: ir.Function) -> Iterator[tuple[str, int]]:
     for stmt, call in calling(backward, Op.GETITEM):
         if type(stmt) is ir.Assign and call.args[0] == own and type(call.args[1]) is ir.Const:
             yield stmt.target.id, call.args[1].value
+
+
+def popped(backward: ir.Function) -> tuple[int, ...]:
+    """The places of the residuals of which a backward part only pops what they hold."""
+    stmts = ir.walk(backward.body)
+    seen = {n for s in stmts for n in ir.reads(s) if n != slot_of(ir.call_of(s))}
+    taken = {slot_of(ir.call_of(s)) for s in stmts if is_op(ir.call_of(s), Op.POP)}
+    return tuple(k for name, k in _residuals(backward) if name in taken - seen)
 
 
 def with_joined(backward: ir.Function, layout: Places) -> ir.Function:

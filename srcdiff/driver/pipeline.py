@@ -30,7 +30,7 @@ from srcdiff.check.objects import check_arrays
 from srcdiff.codegen.emit import Emitted, Made
 from srcdiff.codegen.link import alone, module_text
 from srcdiff.codegen.naming import name, shorten
-from srcdiff.codegen.tapes import Places, joined_pair, with_joined
+from srcdiff.codegen.tapes import Places, joined_pair, popped, with_joined
 from srcdiff.frontend.free_variables import check_reads
 from srcdiff.frontend.lowering import flows, lower
 from srcdiff.frontend.request import Request
@@ -600,7 +600,7 @@ def pair_pass(state: State) -> State:
     one = polished(one, state.params, facts, state.seen)
     typed = by_rare(Typed(reused(one, state.params), state.params), "restored", state.fields)
     residuals = _given_back(typed, residuals)
-    typed = typed.by(legalized, state.params, state.request)
+    typed = typed.by(legalized, state.params, state.request, (), popped(plain))
     typed = typed.by(repeated, state.params).by(name)
     forward = returned(typed.function, state.outside)
     if state.target.native:  # which has to know how much they hold

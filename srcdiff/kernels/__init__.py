@@ -9,6 +9,7 @@ one.
 `places`: where the elements lie that a statement reads and writes.
 `groups`: which statements may be one loop nest, and in which inner loop of it each one stands.
 `loop_nests`: the nest as a function; `fusion`: its call.
+`interchange`: loops over planes of arrays, which go inside of those over the elements.
 `sharing`: one function for loops that are the same.
 `launches`: groups as kernels for CuPy.
 """

@@ -326,8 +326,8 @@ class _Spread(_OfArrays):
         if type(stmt) is not ir.Assign and not isinstance(stmt, ir.Store):
             return self.inside(stmt)
         if type(stmt) is ir.Assign and is_op(stmt.rhs, Op.SHAPE):
-            (of,) = ir.names(stmt.rhs)
-            return replace(stmt, rhs=self.shapes.get(of, stmt.rhs))
+            known = [self.shapes[n] for n in ir.names(stmt.rhs) if n in self.shapes]
+            return replace(stmt, rhs=known[0]) if known else stmt
         found = element_of(stmt, self.kinds, {})
         if type(found) is not Map or found.fits or id(stmt) in self.added:
             return stmt

@@ -33,6 +33,7 @@ from srcdiff.kernels.elements import (
 )
 from srcdiff.kernels.expand import Expansion, added_to, with_known_shapes
 from srcdiff.kernels.groups import Group, needed_outside, orders_of, segments_of, used_steps
+from srcdiff.kernels.interchange import Known, Turned, turned_loops
 from srcdiff.kernels.loop_nests import Output, Writer, dtype_atoms
 from srcdiff.kernels.places import CHOSEN, Frame, Place, View, views_in
 from srcdiff.kernels.sharing import Nest, with_shared_loops
@@ -69,6 +70,10 @@ class Form(Protocol):
     def leaves(self, fusion: Fusion, stmt: ir.Stmt) -> bool: ...
 
     def write(self, fusion: Fusion, run: Run) -> None: ...
+
+    def turned(self, of: Known, fresh: ir.Fresh) -> Mapping[int, Turned | None]: ...
+
+    def write_turned(self, loop: Turned | None, out: list[ir.Stmt]) -> None: ...
 
     def finished(self, function: ir.Function) -> ir.Function: ...
 
@@ -178,6 +183,14 @@ class Fusion(Rewriter):
         self.spread = {s.target.id for s in made if is_op(s.rhs, Op.BROADCAST_TO)}
         self.given_names = {p.name for p in whole.params}
         self.fills = self.filled(whole) if form.reads_arrays else {}
+        self.turned = form.turned(self.known(function), self.fresh)
+
+    def known(self, function: ir.Function) -> Known:
+        """What is known of a function of which these are the steps."""
+        return Known(
+            function, self.kinds, self.views, self.shapes, self.lists, self.counts, self.shared,
+            self.form.loose > 0, self.laid_out,
+        )  # fmt: skip
 
     def filled(self, whole: ir.Function) -> dict[str, Map]:
         """The arrays that hold one number everywhere, by name: it is read instead of them."""
@@ -230,7 +243,11 @@ class Fusion(Rewriter):
         numbers, checked = dict(self.numbers), set(self.checked)
         row = _Row(self)
         for stmt in block:
-            if type(stmt) is ir.Backward and row.items:
+            if id(stmt) in self.turned:
+                self.flush(row)
+                row = _Row(self)
+                self.form.write_turned(self.turned[id(stmt)], self.out)
+            elif type(stmt) is ir.Backward and row.items:
                 row.turn(stmt)
             elif not self.take(row, stmt):
                 self.flush(row)
@@ -524,6 +541,7 @@ class Loops:
 
     def __init__(self, target: ir.Target) -> None:
         self.loose = sys.maxsize if target.strict else int(target.threads > 1)
+        self.shares = target.threads > 1
         self.nests: dict[int, Nest] = {}
 
     def taken(self, kinds: ir.Kinds) -> ir.Kinds:
@@ -571,6 +589,16 @@ class Loops:
             again = lambda starts: Writer(*of, starts).function()  # noqa: E731
             self.nests[id(nest)] = Nest(nest, again, tuple(writer.starts))
             _Call(fusion, run, writer).write(nest)
+
+    def turned(self, of: Known, fresh: ir.Fresh) -> Mapping[int, Turned | None]:
+        """The loops that are to have others outside, which threads do not share."""
+        return {} if self.shares else turned_loops(of, fresh)
+
+    def write_turned(self, loop: Turned | None, out: list[ir.Stmt]) -> None:
+        """A loop with others outside; None: what it saves in needs no list."""
+        if loop is not None:
+            nest = loop.write(out)
+            self.nests[id(nest)] = Nest(nest, lambda _: nest.function, ())
 
     def gains(self, fusion: Fusion, element: Element) -> bool:
         """Whether a loop is better than the statement: it computes, or Numba would copy an array.

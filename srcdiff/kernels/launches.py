@@ -20,6 +20,7 @@ from srcdiff.ir.frozen import replace, state
 from srcdiff.kernels.elements import FLOATS, Element, Map, dims_in, element_of, is_cheap
 from srcdiff.kernels.fusion import Fusion, Run
 from srcdiff.kernels.groups import Group, Operand, Step
+from srcdiff.kernels.interchange import Known, Turned
 from srcdiff.kernels.loop_nests import shown
 from srcdiff.kernels.places import Place
 from srcdiff.kernels.sharing import form_of
@@ -65,6 +66,13 @@ class Launches:
         """Lengths, and parts of arrays: no launches."""
         arrays = [n for n in ir.writes(stmt) if type(fusion.given.get(n)) is ir.Array]
         return all(n in fusion.views for n in arrays)
+
+    def turned(self, of: Known, fresh: ir.Fresh) -> Mapping[int, Turned | None]:
+        """A loop is no kernel."""
+        return {}
+
+    def write_turned(self, loop: Turned | None, out: list[ir.Stmt]) -> None:
+        """There is none."""
 
     def write(self, fusion: Fusion, run: Run) -> None:
         """A kernel and its launch, where that is one in the place of several."""

@@ -26,7 +26,7 @@ from srcdiff.primitives.ops import Op, op_named
 from srcdiff.runtime.loops import add
 
 ZERO = ir.Const(0)
-_COMPILED = ir.Target(compiler="loops")
+COMPILED = ir.Target(compiler="loops")
 _NUMBERS = re.compile(r"(_\d+)+$")
 Lines = dict[tuple[str, Frame, tuple[ir.Atom, ...]], ir.Name]
 """The lines of arrays along the innermost loop, by the array, its axes and where they start."""
@@ -172,7 +172,7 @@ class Writer:
             "loop",
             tuple(ir.Param(p.id) for p in params),
             (*self._known_lengths(), *self.top.out, *totals.out, *body, ir.Return(result)),
-            target=_COMPILED,
+            target=COMPILED,
         )
 
     def _outer(self, axis: int, totals: Builder) -> ir.Block:

@@ -327,6 +327,18 @@ def test_what_only_gives_a_shape_has_to_have_it():
         g(A, A[0, 1:])
 
 
+WEIGHTS = np.array([0.3, -0.6, 0.9])
+
+
+def test_an_array_outside_gives_a_shape():
+    def weighted(x):
+        return np.sum(x * (WEIGHTS * np.ones(WEIGHTS.shape)))
+
+    with interpreted():
+        found = srcdiff.grad(weighted, compile="numba")(np.ones(3))
+    np.testing.assert_array_equal(found, WEIGHTS)
+
+
 @needs_numba
 def test_integers_out_of_range_are_refused_as_numpy_does():
     def one_element(a, b, k):

@@ -3,20 +3,30 @@
 A name that is bound in a branch, and saved before that, starts as None in a gradient: nobody looks
 at it.  Takes a function and the kinds of its parameters; gives it with an empty array for that None
 where each use of the name would fail with None, and asks for the name where Python would fail.
+So has a list of saved values none to which nothing was saved, and Numba is not given an empty one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import operator
+from collections.abc import Container, Mapping, Sequence
 
 import numpy as np
 
 from srcdiff import ir
 from srcdiff.analysis.liveness import maybe_unbound
+from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import replace
+from srcdiff.kernels.loop_nests import dtype_atoms
+from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.interpreter import infer
+from srcdiff.kinds.lattice import join
 from srcdiff.primitives.operation import Meaning, op_of
 from srcdiff.primitives.ops import Op, is_op
+
+_NEW = ir.Call(ir.make_list)
+_ZEROS = {"float64": 0.0, "int64": 0, "bool": False, "complex128": 0j}
 
 
 def with_first_values(function: ir.Function, params: ir.Kinds) -> ir.Function:
@@ -32,6 +42,59 @@ def with_first_values(function: ir.Function, params: ir.Kinds) -> ir.Function:
         for s in function.body
     )
     return ir.rebuilt(function, body=body)
+
+
+def with_items(function: ir.Function, params: ir.Kinds, popped: Sequence[int]) -> ir.Function:
+    """A forward part of which each list has an item that it gives back at the places `popped`.
+
+    The backward part takes as many values as were saved, and so never that item.
+    """
+    if not popped:
+        return function
+    *body, last = function.body
+    assert type(last) is ir.Return and type(last.value) is ir.Tup
+    kept = last.value.items[1]
+    assert type(kept) is ir.Tup
+    names = {n for k in popped for n in ir.names(kept.items[k])}
+    early = {s.target.id: s for s in body if type(s) is ir.Assign and s.rhs == ir.NONE}
+    function = _with_lists(function, names & early.keys())
+    kinds = {**params, **infer(function, params)}
+    pushes = [c for c in ir.calls(function) if is_op(c, Op.APPEND)]
+    b = Builder(ir.Fresh(ir.all_names(function)), last.loc)
+    for name in map(ir.Name, sorted(names)):
+        pushed = [atom_kind(c.args[1], kinds) for c in pushes if c.args[0] == name]
+        item = _some(functools.reduce(join, pushed)) if pushed else None
+        if item is not None:
+            push = Builder(b.fresh, last.loc)
+            push.effect("append", name, push.temp(item))
+            none = b.apply(operator.eq, b.apply(len, name), ir.Const(0))
+            b.out.append(ir.If(none, tuple(push.out), (), b.loc))
+    return ir.rebuilt(function, body=(*function.body[:-1], *b.out, last))
+
+
+def _with_lists(function: ir.Function, names: Container[str]) -> ir.Function:
+    """A function that makes lists at once which are None until a branch is taken."""
+
+    def stmt(s: ir.Stmt) -> ir.Stmt | ir.Block:
+        if type(s) is not ir.Assign or s.target.id not in names:
+            return s
+        if s.rhs == ir.NONE:
+            return replace(s, rhs=_NEW)
+        return () if s.rhs == _NEW else s
+
+    return ir.replaced_in(function, stmt)
+
+
+def _some(kind: ir.Kind) -> ir.Rhs | None:
+    """A number, or an empty array, of a kind; None where it is not known well enough."""
+    dtype, rank = ir.dtype_of(kind), ir.rank_of(kind)
+    if type(kind) is ir.Scalar and dtype in _ZEROS:
+        return ir.Const(_ZEROS[dtype])
+    if type(kind) is ir.Scalar and dtype == "float32":
+        return ir.Call(np.float32, (ir.Const(0.0),))
+    if type(kind) is not ir.Array or kind.maybe_scalar or dtype is None or rank is None:
+        return None
+    return ir.Call(np.empty, (ir.Tup((ir.Const(0),) * rank), *dtype_atoms(dtype)))
 
 
 def unbound_reads(function: ir.Function) -> Mapping[int, frozenset[str]]:
@@ -111,7 +174,9 @@ class _Uses:
             return False
         if is_op(stmt.rhs, Op.ZEROS_LIKE):
             return id(stmt) in self.behind
-        others = (s for s in self.reading[stmt.target.id] if s is not stmt)
+        others = [s for s in self.reading[stmt.target.id] if s is not stmt]
+        if type(stmt.rhs) is ir.Name:  # loops that ask for the shape
+            return all(type(getattr(ir.call_of(s), "fn", None)) is ir.Subroutine for s in others)
         saved = all(type(s) is ir.Effect and self.keeps(s) for s in others)
         return is_op(stmt.rhs, Op.COPY) and saved
 

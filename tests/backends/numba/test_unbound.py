@@ -61,3 +61,47 @@ def test_numba_compiles_it():
     expected, _ = gradient(carried, A, 0)
     found, _ = gradient(carried, A, 0, compile="numba")
     np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
+def repeated(x, n):
+    h = x * 1.0
+    for _ in range(n):
+        h = np.sin(h) * h
+    return h * h
+
+
+def recurred(x, n):
+    s = np.sum(x)
+    for i in range(n):
+        if s > 1.0:
+            s = s * x[i]
+        else:
+            s = np.sin(s) + x[i]
+    return s
+
+
+def chosen(x, n):
+    h = x * 1.0
+    if n != 1:
+        for _ in range(n):
+            h = np.sin(h) * h
+    return np.sum(h * h)
+
+
+@pytest.mark.parametrize("compiler", ["numba", "auto"])
+@pytest.mark.parametrize(
+    ("f", "dtype"),
+    [(repeated, np.float64), (repeated, np.float32), (recurred, np.float64), (chosen, np.float64)],
+)
+def test_a_loop_that_runs_zero_times_saves_nothing(f, dtype, compiler):
+    """What the forward part gives back is an empty list to Python, of which Numba knows no type."""
+    pytest.importorskip("numba", reason="needs Numba, which compiles it")
+    x = np.array([0.5, 0.9, 1.4, 0.3], dtype)
+    pair = srcdiff.vjp(f, inputs="x", compile=compiler)
+    for count in (0, 1, 3, 0):
+        (value, pullback), (expected, plain) = pair(x, count), srcdiff.vjp(f, inputs="x")(x, count)
+        np.testing.assert_allclose(value, expected, rtol=4e-7 if dtype is np.float32 else 1e-14)
+        for _ in range(2):  # the residuals serve as often as one likes
+            found, right = pullback(np.ones_like(value)), plain(np.ones_like(expected))
+            assert found.dtype == dtype
+            np.testing.assert_allclose(found, right, rtol=2e-6 if dtype is np.float32 else 1e-14)
