@@ -467,7 +467,8 @@ def analyse_pass(state: State) -> State:
     assert state.source is not None
     outside = state.outside, state.stored
     put = check_source(state.source, state.typed, state.request, *outside)
-    typed = _vectorized(state.typed)
+    # Who looks for the place where something goes wrong is told the iteration as well.
+    typed = state.typed if state.request.checks else _vectorized(state.typed)
     typed = typed.by(numbered, typed.kinds)
     state = _typed(state, typed, source=None, extra={**state.extra, "put": put})
     state = _tangents(state) if state.request.mode == "forward" else _adjoints(state)
