@@ -15,6 +15,7 @@ A loop through a range with steps of one is taken if its body only binds and sto
 - no more axes come about than the arrays have that it goes through: `A[i] @ x` becomes `A @ x`, but
   what needs an array of all products stays a loop.
 
+A list that a loop fills, and of which nothing but its sum or an array is made, is an array at once.
 Numbers that are read become parts of arrays: these are copied where the memory is written before
 their last use.  What may be empty stands behind a test, unless all that it reads is there anyway.
 """
@@ -23,7 +24,8 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Union
 
@@ -53,10 +55,13 @@ def vectorized(function: ir.Function, kinds: ir.Kinds) -> ir.Function:
 
 
 def is_plain(stmt: ir.Stmt) -> bool:
-    """Whether a statement is a loop with steps of one that only binds and stores."""
+    """Whether a statement is a loop with steps of one that only binds, stores and appends."""
     if type(stmt) is not ir.For or stmt.stop is not None or not counts(stmt):
         return False
-    plain = all(type(s) is ir.Assign or isinstance(s, ir.Store) for s in stmt.body)
+    plain = all(
+        type(s) is ir.Assign or isinstance(s, ir.Store) or is_op(ir.call_of(s), Op.APPEND)
+        for s in stmt.body
+    )
     return plain and range_bounds(stmt.iter)[2] == ir.Const(1)
 
 
@@ -69,7 +74,19 @@ class _Loops(Rewriter):
         self.bound = ir.binding_counts(function, function.params)
         self.readers = ir.reader_counts(function)
         self.met: list[tuple[ir.Atom, ir.Atom]] = []  # the elements that this block had before
-        self.made = frozenset[str]()  # the arrays that it has just made
+        self.made = frozenset[str]()  # the arrays and lists that it has just made
+        self.arrays: dict[str, tuple[int, bool]] = {}  # lists that are: their axes, if they are new
+
+    @cached_property
+    def lists(self) -> Mapping[str, int]:
+        """Lists of which nothing but their length, their sum, or an array is made: how often."""
+        asked = [c.args for c in ir.calls(self.whole) if is_op(c, *_OF_LISTS) and len(c.args) == 1]
+        read = Counter(a.id for (a,) in asked if type(a) is ir.Name)
+        filled = {c.args[0].id for c in ir.calls(self.whole)
+                  if is_op(c, Op.APPEND) and type(c.args[0]) is ir.Name}  # fmt: skip
+        mentions = ir.mention_counts(self.whole)
+        # It is mentioned where it is made, and where it is filled.
+        return {n: read[n] for n in filled if self.bound[n] == 1 and mentions[n] == read[n] + 2}
 
     @cached_property
     def groups(self) -> Groups:
@@ -91,7 +108,7 @@ class _Loops(Rewriter):
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement, or what stands for a loop."""
-        new, gone = self.plain(stmt), set(ir.bound_in(stmt))
+        new, gone = self.plain(self.of_array(stmt)), set(ir.bound_in(stmt))
         self.made -= {*ir.mentions(stmt)}
         if is_op(ir.call_of(stmt), *_MADE):
             self.made |= gone
@@ -99,11 +116,27 @@ class _Loops(Rewriter):
         self.met = [m for m in self.met if gone.isdisjoint((*ir.names(m[0]), *ir.names(m[1])))]
         return new
 
+    def of_array(self, stmt: ir.Stmt) -> ir.Stmt:
+        """A statement that asks a list which is an array now."""
+        call = ir.call_of(stmt)
+        name = getattr(call.args[0], "id", "") if call is not None and call.args else ""
+        if type(stmt) is not ir.Assign or call is None or name not in self.arrays:
+            return stmt
+        rank, new = self.arrays[name]
+        if is_op(call, Op.SUM):
+            along = (("axis", ir.Const(0)),) if rank > 1 else ()
+            return replace(stmt, rhs=ir.Call(np.sum, call.args, along))
+        if new and self.lists[name] == 1 and not is_op(call, Op.LEN):
+            return replace(stmt, rhs=ir.Name(name))
+        return stmt if is_op(call, Op.LEN) else replace(stmt, rhs=ir.Call(np.copy, call.args))
+
     def plain(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """The same, before it is noted which elements it had."""
         if type(stmt) is not ir.For or not is_plain(stmt) or not self.is_closed(stmt):
             return self.inside(stmt)
-        done = _Iterations(self, stmt).statements()
+        found = _Iterations(self, stmt)
+        done = found.statements()
+        self.arrays |= {} if done is None else found.filled
         return stmt if done is None else done
 
     def is_closed(self, loop: ir.For) -> bool:
@@ -375,7 +408,8 @@ class _Iterations(_Axis):
     def __init__(self, around: _Loops, stmt: ir.For) -> None:
         super().__init__(around.fresh, around.kinds)
         self.header, self.body = stmt, stmt.body
-        self.met, self.made = around.met, around.made
+        self.met, self.made, self.lists = around.met, around.made, around.lists
+        self.filled: dict[str, tuple[int, bool]] = {}  # lists that are arrays, as in `_Loops`
         self.groups, self.target = around.groups, around.whole.target
         self.start, self.stop, _ = range_bounds(stmt.iter)
         self.stops = self.stop, *around.least.get(getattr(self.stop, "id", ""), ())
@@ -560,6 +594,8 @@ class _Iterations(_Axis):
             return self.total(stmt, *added)
         if isinstance(stmt, ir.Store):
             return self.stored(stmt)
+        if type(stmt) is ir.Effect:
+            return self.appended(stmt)
         assert type(stmt) is ir.Assign
         if stmt.target.id in self.counters:
             return True
@@ -569,6 +605,21 @@ class _Iterations(_Axis):
         elif rhs is not None:
             self.out.append(replace(stmt, rhs=rhs))
         return rhs is not None
+
+    def appended(self, stmt: ir.Effect) -> bool:
+        """What is appended to a list that has just been made, which is an array of it then."""
+        call = ir.call_of(stmt)
+        assert call is not None
+        name, *rest = (getattr(a, "id", "") for a in call.args)
+        if name not in self.lists or name not in self.made or rest[0] not in self.behind:
+            return False
+        value, rank = ir.Name(rest[0]), self.rank(ir.Name(rest[0])) or 0
+        # Of arrays an empty list does not know how many axes they have.
+        if self.place(value) != rank or (rank and not self.is_filled()):
+            return False
+        self.filled[name] = rank + 1, self.is_new(value)
+        self.out.append(ir.Assign(ir.Name(name), value, stmt.loc))
+        return True
 
     def total(self, stmt: ir.Stmt, name: str, value: ir.Atom) -> bool:
         """The sum of what all iterations add to something, or take away from it."""
@@ -764,11 +815,14 @@ class _Iterations(_Axis):
         if part is None or {*part.items} != {ALL} or type(stmt) is not ir.SetItem:
             return False
         once = ir.mention_counts(self.body)[name] == 1 and name in self.made
-        new = self.written_as(value)
         whole, kind = self.kinds[name], atom_kind(value, self.all)
         alike = ir.same_shape(whole, kind) and ir.dtype_of(whole) == ir.dtype_of(kind)
-        fresh = type(new) is ir.Call and makes_new(new.fn) and not returns_view(new, self.all)
-        return once and alike and fresh
+        return once and alike and self.is_new(value)
+
+    def is_new(self, value: ir.Atom) -> bool:
+        """Whether something is an array that has just been made."""
+        call = self.written_as(value)
+        return type(call) is ir.Call and makes_new(call.fn) and not returns_view(call, self.all)
 
     def may_store(self, stmt: ir.Store) -> bool:
         """Whether an array takes what iterations store as its elements do one by one."""
@@ -795,7 +849,8 @@ def _is_plain_arithmetic(call: ir.Call) -> bool:
 
 
 _TERMS = (Op.ADD, Op.SUB)
-_MADE = (Op.ZEROS, Op.ZEROS_LIKE, Op.EMPTY, Op.EMPTY_LIKE)
+_OF_LISTS = (Op.ARRAY, Op.ASARRAY, Op.SUM, Op.LEN)
+_MADE = (Op.MAKE_LIST, Op.ZEROS, Op.ZEROS_LIKE, Op.EMPTY, Op.EMPTY_LIKE)
 _SAFE = (Op.ADD, Op.SUB, Op.MUL, Op.NEG, Op.NP_SUM)
 _PLAIN = (Meaning.ELEMENTS, Meaning.COMPARED, Meaning.LIKE, Meaning.PRODUCT)
 """What fails for no elements at all only where it fails for any number of them."""
