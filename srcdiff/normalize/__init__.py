@@ -15,7 +15,7 @@ options: the arguments `out`, `where`, `dtype`, `initial` as statements.
 operands: lists that NumPy takes for arrays become arrays.
 displays: lists and tuples that are only handed on or taken apart are not made.
 unpacking: checks of the number of items, and results that are taken apart at once.
-vectorize: loops of independent iterations as statements of whole arrays, where these are compiled.
+vectorize: loops of independent iterations as statements of whole arrays.
 overlaps: stores that look at the memory that they write into.
 sparse: sparse matrices as their structure and an array of entries.
 outputs: the outputs that a request selects.

@@ -637,3 +637,89 @@ def test_a_few_numbers_are_taken_one_by_one():
         return s
 
     assert "for q in" in srcdiff.source(f, example=(V,))
+
+
+# --- lists ---------------------------------------------------------------------------------------
+
+
+def rows_times_weights(X, w):
+    out = []
+    for row in X:
+        out.append(np.tanh(row * w))
+    return np.mean(np.array(out) ** 2)
+
+
+def rows_written_behind(X, w):
+    out = []
+    for row in X:
+        out.append(row)
+    y = np.asarray(out)
+    y[0] = w
+    return np.sum(y**2) + np.sum(X)
+
+
+def sum_of_rows(X, w):
+    return sum([np.sin(row) * w for row in X]) @ w
+
+
+def products_in_step(x, y):
+    return np.array([a * b for a, b in zip(x, y)]) @ np.array([a + b for a, b in zip(x, y)])
+
+
+def squares(X):
+    return np.array([np.dot(row, row) for row in X]).max()
+
+
+def a_list_still(x):
+    out = [np.sin(v) for v in x]
+    return out[0] + sum(out)
+
+
+def begun_before(x):
+    out = []
+    out.append(x[0])
+    for v in x:
+        out.append(v * v)
+    return np.sum(np.array(out))
+
+
+def filtered(x):
+    return sum([v * v for v in x if v > 0.0])
+
+
+def filled_twice(x):
+    out = []
+    for v in x:
+        out.append(v)
+    for v in x:
+        out.append(v * v)
+    return np.array(out) @ np.array(out)
+
+
+def of_rows_that_may_be_none(X, n):
+    out = []
+    for k in range(n):
+        out.append(X[k] * 2.0)
+    return np.sum(np.array(out))
+
+
+LISTS = [
+    (rows_times_weights, (matrix(4, 3), W[:3]), True), (sum_of_rows, (matrix(4, 3), W[:3]), True),
+    (rows_written_behind, (matrix(4, 3), W[:3]), True), (products_in_step, (W, W[1:]), True),
+    (squares, (matrix(4, 3),), True), (a_list_still, (W,), False), (begun_before, (W,), False),
+    (filtered, (W,), False), (filled_twice, (W,), False),
+    (of_rows_that_may_be_none, (matrix(4, 3), 0), False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "args", "gone"), LISTS, ids=lambda v: getattr(v, "__name__", None))
+def test_lists_that_are_arrays(f, args, gone):
+    inputs = tuple(k for k, a in enumerate(args) if type(a) is np.ndarray)
+    g = srcdiff.value_and_grad(f, inputs, unused="zeros")
+    strict = srcdiff.value_and_grad(f, inputs, unused="zeros", strict=True)
+    (value, slopes), (expected, others) = g(*args), strict(*args)
+    np.testing.assert_allclose(value, f(*args), rtol=1e-14)
+    assert value == pytest.approx(expected, rel=1e-14) and (".append(" in g.source) != gone
+    for one, two in zip(slopes, others, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-12, atol=1e-13)
+    check_gradient(f, args, inputs)
