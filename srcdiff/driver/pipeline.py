@@ -217,9 +217,16 @@ def settled(typed: Typed) -> Typed:
 
 def _vectorized(typed: Typed) -> Typed:
     """Statements of whole arrays for loops that can be such, inner ones before outer."""
-    while (new := by_rare(typed, "vectorized", typed.kinds)).function != typed.function:
+    while True:
+        new = by_rare(typed, "vectorized", typed.kinds)
+        if _loops(new) == _loops(typed):
+            return new
         typed = new
-    return typed
+
+
+def _loops(typed: Typed) -> int:
+    """How many loops a function has."""
+    return sum(type(s) is ir.For for s in ir.walk(typed.function))
 
 
 def steady_params(function: ir.Function) -> ir.Function:
