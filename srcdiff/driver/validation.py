@@ -55,7 +55,7 @@ from srcdiff.runtime.devices import is_device_array
 REORDERING = frozenset(
     {
         "compose", "composed", "with_arrays", "rewrite", "merge_stores", "reorder", "simplify",
-        "polished", "forward", "backward", "vectorized",
+        "polished", "forward", "backward", "vectorized", "analyse",
     }
 )  # fmt: skip
 """The passes, and rows of passes, that may compute in another order, or NumPy's numbers."""

@@ -75,6 +75,7 @@ class _Loops(Rewriter):
         self.readers = ir.reader_counts(function)
         self.met: list[tuple[ir.Atom, ir.Atom]] = []  # the elements that this block had before
         self.made = frozenset[str]()  # the arrays and lists that it has just made
+        self.same: dict[str, str] = {}  # names that are left out, and those in their place
         self.arrays: dict[str, tuple[int, bool]] = {}  # lists that are: their axes, if they are new
 
     @cached_property
@@ -108,7 +109,8 @@ class _Loops(Rewriter):
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement, or what stands for a loop."""
-        new, gone = self.plain(self.of_array(stmt)), set(ir.bound_in(stmt))
+        new, gone = self.of_array(stmt), set(ir.bound_in(stmt))
+        new = new if type(new) is tuple else self.plain(new)  # type: ignore[arg-type]
         self.made -= {*ir.mentions(stmt)}
         if is_op(ir.call_of(stmt), *_MADE):
             self.made |= gone
@@ -116,7 +118,20 @@ class _Loops(Rewriter):
         self.met = [m for m in self.met if gone.isdisjoint((*ir.names(m[0]), *ir.names(m[1])))]
         return new
 
-    def of_array(self, stmt: ir.Stmt) -> ir.Stmt:
+    def function(self, function: ir.Function) -> ir.Function:
+        """A function anew, in which an array and what was a list have one name."""
+        done = super().function(function)
+        if not self.arrays:
+            return done
+        lists = ir.replaced_in(done, lambda s: () if self.is_empty_list(s) else s)
+        return ir.rebuilt(lists, body=ir.rename(lists.body, self.same))
+
+    def is_empty_list(self, stmt: ir.Stmt) -> bool:
+        """Whether a statement makes a list that is an array now."""
+        made = type(stmt) is ir.Assign and is_op(stmt.rhs, Op.MAKE_LIST)
+        return made and not self.arrays.keys().isdisjoint(ir.writes(stmt))
+
+    def of_array(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement that asks a list which is an array now."""
         call = ir.call_of(stmt)
         name = getattr(call.args[0], "id", "") if call is not None and call.args else ""
@@ -126,8 +141,10 @@ class _Loops(Rewriter):
         if is_op(call, Op.SUM):
             along = (("axis", ir.Const(0)),) if rank > 1 else ()
             return replace(stmt, rhs=ir.Call(np.sum, call.args, along))
-        if new and self.lists[name] == 1 and not is_op(call, Op.LEN):
-            return replace(stmt, rhs=ir.Name(name))
+        target = stmt.target.id
+        if new and self.lists[name] == 1 and self.bound[target] == 1 and not is_op(call, Op.LEN):
+            self.same |= {target: name} if ir.is_temporary(target) else {name: target}
+            return ()
         return stmt if is_op(call, Op.LEN) else replace(stmt, rhs=ir.Call(np.copy, call.args))
 
     def plain(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
@@ -452,6 +469,8 @@ class _Iterations(_Axis):
         self.out = [*ir.rename(tuple(self.out), self.same)]
         if self.is_filled() or self.is_there():
             return tuple(self.out)
+        if self.filled:
+            return None  # without an iteration it is a list
         test, loc = self.fresh(), self.header.loc
         call = ir.Call(operator.lt, (self.start, self.stop))
         return ir.Assign(test, call, loc), ir.If(test, tuple(self.out), (), loc)
@@ -617,8 +636,12 @@ class _Iterations(_Axis):
         # Of arrays an empty list does not know how many axes they have.
         if self.place(value) != rank or (rank and not self.is_filled()):
             return False
-        self.filled[name] = rank + 1, self.is_new(value)
-        self.out.append(ir.Assign(ir.Name(name), value, stmt.loc))
+        new = self.is_new(value)
+        self.filled[name] = rank + 1, new
+        if new:
+            self.same[value.id] = name
+        else:
+            self.out.append(ir.Assign(ir.Name(name), value, stmt.loc))
         return True
 
     def total(self, stmt: ir.Stmt, name: str, value: ir.Atom) -> bool:
@@ -803,8 +826,8 @@ class _Iterations(_Axis):
         value, index = self.fitted(stmt.value, place[1]), place[0]
         if type(stmt) is ir.AugAssign and index == ir.Const(...):
             index = None
-        if value is not None and self.is_made_of(stmt, value):
-            self.out.append(ir.Assign(base, value, stmt.loc))
+        if type(value) is ir.Name and self.is_made_of(stmt, value):
+            self.same[value.id] = base.id
         elif value is not None:
             self.out.append(replace(stmt, index=index, value=value))
         return value is not None
