@@ -74,6 +74,7 @@ class _Loops(Rewriter):
         self.bound = ir.binding_counts(function, function.params)
         self.readers = ir.reader_counts(function)
         self.met: list[tuple[ir.Atom, ir.Atom]] = []  # the elements that this block had before
+        self.met_names = set[str]()  # what is mentioned there, or was
         self.made = frozenset[str]()  # the arrays and lists that it has just made
         self.same: dict[str, str] = {}  # names that are left out, and those in their place
         self.arrays: dict[str, tuple[int, bool]] = {}  # lists that are: their axes, if they are new
@@ -114,9 +115,16 @@ class _Loops(Rewriter):
         self.made -= {*ir.mentions(stmt)}
         if is_op(ir.call_of(stmt), *_MADE):
             self.made |= gone
-        self.met += filter(None, (_subscript(stmt),))
-        self.met = [m for m in self.met if gone.isdisjoint((*ir.names(m[0]), *ir.names(m[1])))]
+        self.note(_subscript(stmt), gone)
         return new
+
+    def note(self, met: tuple[ir.Atom, ir.Atom] | None, gone: set[str]) -> None:
+        """An element was there, and names are bound anew."""
+        if met is not None:
+            self.met.append(met)
+            self.met_names.update(ir.names(met[0]), ir.names(met[1]))
+        if not gone.isdisjoint(self.met_names):
+            self.met = [m for m in self.met if gone.isdisjoint((*ir.names(m[0]), *ir.names(m[1])))]
 
     def function(self, function: ir.Function) -> ir.Function:
         """A function anew, in which an array and what was a list have one name."""
