@@ -82,8 +82,9 @@ class _Loops(Rewriter):
     @cached_property
     def lists(self) -> Mapping[str, int]:
         """Lists of which nothing but their length, their sum, or an array is made: how often."""
-        asked = [c.args for c in ir.calls(self.whole) if is_op(c, *_OF_LISTS) and len(c.args) == 1]
-        read = Counter(a.id for (a,) in asked if type(a) is ir.Name)
+        asked = [c for c in ir.calls(self.whole) if is_op(c, *_OF_LISTS) and not c.kwargs]
+        alone = [c.args[0] for c in asked if len(c.args) == 1]
+        read = Counter(a.id for a in alone if type(a) is ir.Name)
         filled = {c.args[0].id for c in ir.calls(self.whole)
                   if is_op(c, Op.APPEND) and type(c.args[0]) is ir.Name}  # fmt: skip
         mentions = ir.mention_counts(self.whole)

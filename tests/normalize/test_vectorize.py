@@ -703,6 +703,11 @@ def of_rows_that_may_be_none(X, n):
     return np.sum(np.array(out))
 
 
+def array_of_another_dtype(x):
+    y = np.array([v * v for v in x], dtype=np.float32)
+    return np.sum(y.astype(np.float64)) + y.itemsize
+
+
 LISTS = [
     (rows_times_weights, (matrix(4, 3), W[:3]), True), (sum_of_rows, (matrix(4, 3), W[:3]), True),
     (rows_written_behind, (matrix(4, 3), W[:3]), True), (products_in_step, (W, W[1:]), True),
@@ -723,3 +728,11 @@ def test_lists_that_are_arrays(f, args, gone):
     for one, two in zip(slopes, others, strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-12, atol=1e-13)
     check_gradient(f, args, inputs)
+
+
+def test_an_array_of_a_list_has_the_dtype_that_is_asked_for():
+    x = np.array([0.1, 0.2, 0.3])
+    g = srcdiff.value_and_grad(array_of_another_dtype)
+    value, slope = g(x)
+    assert value == array_of_another_dtype(x) and "dtype=np.float32" in g.source
+    np.testing.assert_allclose(slope, 2.0 * x, rtol=1e-7)
