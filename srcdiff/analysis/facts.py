@@ -44,6 +44,7 @@ class Facts:
     target: ir.Target = ir.HOST
     unused: frozenset[str] = frozenset()  # inputs with a tangent that no output depends on
     alike: Mapping[int, ir.Stmt] = field(default_factory=dict)  # of `Shapes`
+    places: frozenset[str] = frozenset()  # the arrays of different integers from 0 on
 
     @cached_property
     def shadowed(self) -> frozenset[str]:

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from srcdiff import ir
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.calls import atom_kind
+from srcdiff.kinds.indexing import least_value
+from srcdiff.primitives.operation import Operation, op_of
 from srcdiff.primitives.ops import Op, is_op
 from srcdiff.primitives.views import is_array
 
@@ -350,6 +352,62 @@ def range_bounds(call: ir.Rhs) -> tuple[ir.Atom, ir.Atom, ir.Atom]:
 def counts(loop: ir.For) -> bool:
     """Whether a loop goes through a range."""
     return is_op(loop.iter, Op.RANGE)
+
+
+# --- arrays of places -----------------------------------------------------------------------------
+
+
+def distinct_places(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
+    """The names of arrays of different integers from 0 on, which nobody writes into.
+
+    They are bound once, and nothing is done with them but select elements, ask, and compute.
+    """
+    made = set[str]()
+    for s in ir.assignments(function):
+        if _counts_up(s.rhs) or _moves_up(s.rhs, made, kinds):
+            made.add(s.target.id)
+    if not made:
+        return frozenset()
+    bound = ir.binding_counts(function, function.params)
+    passed_on = frozenset[str]().union(*map(_passed_on, ir.walk(function)))
+    return frozenset(n for n in made - passed_on if bound[n] == 1)
+
+
+def _counts_up(rhs: ir.Rhs) -> bool:
+    """Whether something is `np.arange(n)`, or `np.arange(a, n)` with a number from 0 on."""
+    if not is_op(rhs, Op.ARANGE) or rhs.kwargs or len(rhs.args) > 2:
+        return False
+    first = rhs.args[0] if len(rhs.args) == 2 else ir.Const(0)
+    return type(first) is ir.Const and type(first.value) is int and first.value >= 0
+
+
+def _moves_up(rhs: ir.Rhs, made: set[str], kinds: ir.Kinds) -> bool:
+    """Whether something is one of some arrays, and an integer from 0 on."""
+    if not is_op(rhs, Op.ADD) or made.isdisjoint(ir.names(rhs)):
+        return False
+    least = [least_value(atom_kind(a, kinds)) for a in rhs.args if not made & {*ir.names(a)}]
+    return len(least) == 1 and least[0] is not None and least[0] >= 0
+
+
+def _passed_on(stmt: ir.Stmt) -> frozenset[str]:
+    """The names that a statement may do something else with than select elements or compute."""
+    call = ir.call_of(stmt)
+    if isinstance(stmt, ir.Store):
+        return frozenset((stmt.base.id, *ir.names(stmt.value)))
+    found = frozenset(ir.itself_reads(stmt))
+    if call is None:
+        return found
+    if is_op(call, Op.GETITEM):
+        return frozenset(ir.names(call.args[0]))
+    if is_op(call, Op.ADD_AT_UFUNC, Op.SUBTRACT_AT_UFUNC):
+        return found.difference(ir.names(call.args[1])).union(ir.names(call.args[0]))
+    operation = op_of(call.fn)
+    return frozenset() if operation.is_asked or _makes_elements(call, operation) else found
+
+
+def _makes_elements(call: ir.Call, operation: Operation) -> bool:
+    """Whether a call computes new elements from elements."""
+    return operation.is_elementwise and not call.kwargs
 
 
 def _step(loop: ir.For) -> int | None:

@@ -19,6 +19,7 @@ from srcdiff import ir
 from srcdiff.analysis.activity import activity, edges
 from srcdiff.analysis.aliases import aliases
 from srcdiff.analysis.facts import Facts, Shapes, adjoint_names, sampled
+from srcdiff.analysis.subscripts import distinct_places
 from srcdiff.autodiff.accumulate import accumulate
 from srcdiff.autodiff.assemble import assemble, assemble_pair, consumes, seeds
 from srcdiff.autodiff.calls import at_run_time, unmarked, user_calls
@@ -503,7 +504,7 @@ def _adjoints(state: State) -> State:
     alike = Shapes(function, kinds).alike
     facts = Facts(
         kinds, shared, active, names, fresh, seed, state.theirs, *how, target=state.target,
-        alike=alike,
+        alike=alike, places=distinct_places(function, kinds),
     )  # fmt: skip
     if shared.shadows:
         from srcdiff.autodiff.shadows import with_shadows

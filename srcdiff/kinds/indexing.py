@@ -281,7 +281,9 @@ def _text(kind: ir.Kind) -> str | None:
             return str(kind.value)
         size = kind.size_of
         # With a negative offset it may be cut off at zero, or not: not one value.
-        if isinstance(size, ir.Sym) and size.name != "?" and size.offset >= 0:
+        if isinstance(size, ir.Sym) and size.name != "?" and (
+            size.offset >= 0 or size.least + size.offset >= 0
+        ):
             return dim_text(size)
     return None
 

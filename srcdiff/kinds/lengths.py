@@ -237,10 +237,10 @@ def without_dims(kind: ir.Kind) -> ir.Kind:
 
 
 class Equal:
-    """Sets of equal lengths, each with the name that was seen first; only whole lengths."""
+    """Sets of equal lengths, each with the name that was seen first; none that may be cut off."""
 
     def __init__(self) -> None:
-        self.first: dict[str, int | ir.Sym] = {}
+        self.first: dict[str, int | ir.Sym] = {}  # what a name without an offset stands for
 
     def learn(self, fn: Any, operands: tuple[ir.Kind, ...]) -> None:
         """An operation on these operands has succeeded."""
@@ -267,20 +267,14 @@ class Equal:
         """Two lengths are equal."""
         if not _is_whole(a) or not _is_whole(b):
             return
-        one, two = self._find(a), self._find(b)
+        one, two = self._dim(a), self._dim(b)
         if _name(one) == _name(two) or (isinstance(one, int) and isinstance(two, int)):
             return
         if isinstance(one, int) or (isinstance(two, ir.Sym) and ir.is_big(one) >= ir.is_big(two)):
             one, two = two, one
         if isinstance(one, ir.Sym):
-            self.first[one.name] = two
-
-    def _find(self, dim: Any) -> int | ir.Sym:
-        """What stands for a length."""
-        while isinstance(dim, ir.Sym) and dim.name in self.first:
-            dim = self.first[dim.name]
-        found: int | ir.Sym = dim
-        return found
+            assert two is not None
+            self.first[one.name] = _moved(two, -one.offset)
 
     def kind(self, kind: ir.Kind) -> ir.Kind:
         """A kind with equal lengths under one name."""
@@ -294,15 +288,19 @@ class Equal:
 
     def _dim(self, dim: ir.Dim) -> ir.Dim:
         """A length under its first name; shorter ones move along."""
-        if not isinstance(dim, ir.Sym) or dim.name not in self.first:
-            return dim
-        new = self._find(ir.Sym(dim.name, 0, dim.big))
-        if isinstance(new, int):
-            return max(0, new + dim.offset)
-        return new if dim.offset == 0 else new.moved(dim.offset)
+        while isinstance(dim, ir.Sym) and dim.name in self.first:
+            dim = _moved(self.first[dim.name], dim.offset)
+        return dim
 
 
-def _name(length: int | ir.Sym) -> int | str:
+def _moved(length: int | ir.Sym, count: int) -> int | ir.Sym:
+    """A length with something added."""
+    if isinstance(length, int):
+        return max(0, length + count)
+    return length.moved(count) if count else length
+
+
+def _name(length: ir.Dim) -> int | str | None:
     """What tells lengths apart, whatever else is known of each."""
     return length.name if isinstance(length, ir.Sym) else length
 
@@ -310,5 +308,6 @@ def _name(length: int | ir.Sym) -> int | str:
 def _is_whole(dim: ir.Dim) -> bool:
     """Whether a length is an integer, or one of an argument or variable and not cut off."""
     if isinstance(dim, ir.Sym):
-        return dim != ir.BIG and dim.offset == 0 and "@" not in dim.name
+        whole = dim.offset == 0 or dim.least + dim.offset > 0
+        return dim != ir.BIG and whole and "@" not in dim.name
     return dim is not None

@@ -14,7 +14,7 @@ import numpy as np
 from srcdiff import ir
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.elementwise import elementwise_kind
-from srcdiff.kinds.indexing import item_kind, product, shape_dims, size_dim, size_scalar
+from srcdiff.kinds.indexing import added, item_kind, product, shape_dims, size_dim, size_scalar
 from srcdiff.kinds.lattice import (
     Args,
     Keywords,
@@ -279,15 +279,24 @@ def _like(args: Args, kwargs: Keywords) -> ir.Kind | None:
 
 
 def _arange(args: Args, kwargs: Keywords) -> ir.Kind | None:
-    """`np.arange(n)`, or an unknown length."""
+    """`np.arange(n)` and `np.arange(1, n)`, or an unknown length."""
     kinds = [a for a in args if isinstance(a, ir.Scalar)]
     if len(kinds) != len(args) or not args or not set(kwargs) <= {"dtype"}:
         return ir.Array(None, (None,))
     integers = all(k.dtype is not None and "int" in k.dtype for k in kinds)
     known = [k.dtype for k in kinds]
     default = "int64" if integers else "float64" if "float64" in known else None
-    dim = size_dim(kinds[0]) if len(args) == 1 and integers else None
+    dim = _count(*kinds) if integers and len(args) < 3 else None
     return ir.Array(_dtype_argument(args, 3, kwargs, default), (dim,))
+
+
+def _count(first: ir.Scalar, stop: ir.Scalar | None = None) -> ir.Dim:
+    """How many integers there are from one to another, or from 0 on."""
+    if stop is None:
+        return size_dim(first)
+    if first.value is not None is not stop.value:
+        return max(0, stop.value - first.value)
+    return added(stop, first, -1)
 
 
 def _linspace(args: Args, kwargs: Keywords) -> ir.Kind | None:

@@ -9,7 +9,9 @@ A loop through a range with steps of one is taken if its body only binds and sto
 
 - memory that is written is looked at by one name, and at one place along one axis, `j + c`, so that
   no iteration sees what another one has written, or where none of them writes (`A[i, :i]`);
-- kinds show that `j + c` lies inside of the axis (a slice would be cut off where an index fails);
+- kinds show that `j + c` lies inside of the axis, or what it meets has the length of the range: a
+  slice is cut off where an index fails, and two lengths that are not 1 must be the same then; what
+  meets nothing is taken at an array of places, which fails as an index does, in an outer loop;
 - no name that it binds is read before that, or behind the loop; a sum of numbers is a sum;
 - each operation has a form with the axis, and the result has the dtype that it has for one;
 - no more axes come about than the arrays have that it goes through: `A[i] @ x` becomes `A @ x`, but
@@ -73,23 +75,32 @@ class _Loops(Rewriter):
         self.whole, self.kinds = function, kinds
         self.bound = ir.binding_counts(function, function.params)
         self.readers = ir.reader_counts(function)
+        self.loops = 0  # around the present statement
         self.met: list[tuple[ir.Atom, ir.Atom]] = []  # the elements that this block had before
         self.met_names = set[str]()  # what is mentioned there, or was
-        self.made = frozenset[str]()  # the arrays and lists that it has just made
+        self.made = frozenset[str]()  # the arrays, lists and zeros that it has just made
         self.same: dict[str, str] = {}  # names that are left out, and those in their place
         self.arrays: dict[str, tuple[int, bool]] = {}  # lists that are: their axes, if they are new
 
     @cached_property
     def lists(self) -> Mapping[str, int]:
-        """Lists of which nothing but their length, their sum, or an array is made: how often."""
-        asked = [c for c in ir.calls(self.whole) if is_op(c, *_OF_LISTS) and not c.kwargs]
-        alone = [c.args[0] for c in asked if len(c.args) == 1]
-        read = Counter(a.id for a in alone if type(a) is ir.Name)
-        filled = {c.args[0].id for c in ir.calls(self.whole)
-                  if is_op(c, Op.APPEND) and type(c.args[0]) is ir.Name}  # fmt: skip
+        """Lists of which nothing but their length, a reduction, or an array is made: how often.
+
+        Items of those are such lists too, but of what is added up: lists would be joined.
+        """
+        asked = [c for c in ir.calls(self.whole) if _asks_list(c)]
+        read = Counter(n for c in asked for n in ir.names(c.args[0]))
+        fills = [[getattr(a, "id", "") for a in c.args]
+                 for c in ir.calls(self.whole) if is_op(c, Op.APPEND)]  # fmt: skip
         mentions = ir.mention_counts(self.whole)
-        # It is mentioned where it is made, and where it is filled.
-        return {n: read[n] for n in filled if self.bound[n] == 1 and mentions[n] == read[n] + 2}
+        summed = {n for c in asked if is_op(c, Op.SUM) for n in ir.names(c.args[0])}
+        found: dict[str, int] = {}
+        for name, _ in reversed(fills):
+            read[name] += sum(to in found.keys() - summed for to, item in fills if item == name)
+            # It is mentioned where it is made, and where it is filled.
+            if self.bound[name] == 1 and mentions[name] == read[name] + 2:
+                found[name] = read[name]
+        return found
 
     @cached_property
     def groups(self) -> Groups:
@@ -114,7 +125,7 @@ class _Loops(Rewriter):
         new, gone = self.of_array(stmt), set(ir.bound_in(stmt))
         new = new if type(new) is tuple else self.plain(new)  # type: ignore[arg-type]
         self.made -= {*ir.mentions(stmt)}
-        if is_op(ir.call_of(stmt), *_MADE):
+        if is_op(ir.call_of(stmt), *_MADE) or (type(stmt) is ir.Assign and _is_zero(stmt.rhs)):
             self.made |= gone
         self.note(_subscript(stmt), gone)
         return new
@@ -147,21 +158,29 @@ class _Loops(Rewriter):
         if type(stmt) is not ir.Assign or call is None or name not in self.arrays:
             return stmt
         rank, new = self.arrays[name]
+        if is_op(call, Op.LEN) or _reduces(call):
+            return stmt
         if is_op(call, Op.SUM):
             along = (("axis", ir.Const(0)),) if rank > 1 else ()
             return replace(stmt, rhs=ir.Call(np.sum, call.args, along))
         target = stmt.target.id
-        if new and self.lists[name] == 1 and self.bound[target] == 1 and not is_op(call, Op.LEN):
+        if new and self.lists[name] == 1 and self.bound[target] == 1:
             self.same |= {target: name} if ir.is_temporary(target) else {name: target}
             return ()
-        return stmt if is_op(call, Op.LEN) else replace(stmt, rhs=ir.Call(np.copy, call.args))
+        return replace(stmt, rhs=ir.Call(np.copy, call.args))
 
     def plain(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """The same, before it is noted which elements it had."""
         if type(stmt) is not ir.For or not is_plain(stmt) or not self.is_closed(stmt):
-            return self.inside(stmt)
+            self.loops += isinstance(stmt, (ir.For, ir.While))
+            new = self.inside(stmt)
+            self.loops -= isinstance(stmt, (ir.For, ir.While))
+            return new
         found = _Iterations(self, stmt)
         done = found.statements()
+        if done is None and found.is_unsure and not self.loops and not self.whole.target.native:
+            found = _Iterations(self, stmt, may_be_short=False)
+            done = found.statements()
         self.arrays |= {} if done is None else found.filled
         return stmt if done is None else done
 
@@ -171,6 +190,20 @@ class _Loops(Rewriter):
                  if type(s) is ir.Assign and _added(s, loop.body) is None]  # fmt: skip
         inside, mine = ir.reader_counts(loop.body), (loop.target.id, *bound)
         return all(self.bound[n] == 1 and self.readers[n] == inside[n] for n in mine)
+
+
+def _asks_list(call: ir.Call) -> bool:
+    """Whether a call takes a list for an array, or asks how long it is."""
+    plain = is_op(call, *_OF_LISTS) and len(call.args) == 1 and not call.kwargs
+    return plain or (_reduces(call) and bool(call.args))
+
+
+def _reduces(call: ir.Call) -> bool:
+    """Whether a call of a function of NumPy reduces an array."""
+    operation = op_of(call.fn)
+    axes = operation.axes
+    total = axes is not None and axes.meaning is Meaning.ALONG and axes.bare is Bare.TOTAL
+    return total and operation.name.startswith("numpy.")
 
 
 def _added(stmt: ir.Stmt, body: ir.Block) -> tuple[str, ir.Atom] | None:
@@ -413,7 +446,8 @@ class _Part:
     """The part of an array that all iterations touch together.
 
     `axis` is that of the array along which they differ, `offset` what is added to the counter;
-    `behind` says how many axes of the part of one iteration lie behind it.
+    `behind` says how many axes of the part of one iteration lie behind it.  `is_short`: it may end
+    before the range does, but does not have the length 1 then.
     """
 
     base: str
@@ -421,6 +455,7 @@ class _Part:
     axis: int
     offset: int
     behind: int
+    is_short: bool = False
 
     @property
     def where(self) -> tuple[str, int, int]:
@@ -431,12 +466,12 @@ class _Part:
 class _Iterations(_Axis):
     """The statements for all iterations of a loop."""
 
-    def __init__(self, around: _Loops, stmt: ir.For) -> None:
+    def __init__(self, around: _Loops, stmt: ir.For, *, may_be_short: bool = True) -> None:
         super().__init__(around.fresh, around.kinds)
-        self.header, self.body = stmt, stmt.body
+        self.header, self.body, self.may_be_short = stmt, stmt.body, may_be_short
         self.met, self.made, self.lists = around.met, around.made, around.lists
         self.filled: dict[str, tuple[int, bool]] = {}  # lists that are arrays, as in `_Loops`
-        self.groups, self.target = around.groups, around.whole.target
+        self.groups, self.target, self.around = around.groups, around.whole.target, around
         self.start, self.stop, _ = range_bounds(stmt.iter)
         self.stops = self.stop, *around.least.get(getattr(self.stop, "id", ""), ())
         self.numbers: dict[str, ir.Name] = {}  # arrays of counters
@@ -444,6 +479,8 @@ class _Iterations(_Axis):
         written = (n for s in self.body for n in written_into(s, self.kinds))
         self.written = {self.groups.of(n) for n in written}
         self.apart = set[str]()  # names of what lies where no iteration writes
+        self.short = set[str]()  # names of what may end before the range does
+        self.is_unsure = False  # whether a place is met of which nobody knows that it is there
         self.same: dict[str, str] = {}  # names of arrays that are whole ones
         found = ((id(s), self.part(*both)) for s in self.body if (both := _subscript(s)))
         self.parts = {key: part for key, part in found if part is not None}
@@ -451,8 +488,8 @@ class _Iterations(_Axis):
         for part in self.parts.values():
             if self.groups.of(part.base) in self.written:
                 self.touched.setdefault(self.groups.of(part.base), []).append(part)
-        ranks = (self.rank(ir.Name(p.base)) or 0 for p in self.parts.values())
-        self.limit = max(ranks, default=1)
+        chosen = (both for s in self.body if (both := _subscript(s)) and self.varies(both[1]))
+        self.limit = max((self.rank(base) or 0 for base, _ in chosen), default=1)
         wide = (p for p in self.parts.values() if sum(map(_is_kept, p.items)) > 1)
         self.is_last = all(p.behind == 0 for p in wide)
 
@@ -475,14 +512,33 @@ class _Iterations(_Axis):
             return None
         if not self.pays():
             return None
-        self.out = [*ir.rename(tuple(self.out), self.same)]
+        self.out = [*self.used(ir.rename(tuple(self.out), self.same))]
         if self.is_filled() or self.is_there():
-            return tuple(self.out)
+            return tuple(map(self.begun, self.out))
         if self.filled:
             return None  # without an iteration it is a list
         test, loc = self.fresh(), self.header.loc
         call = ir.Call(operator.lt, (self.start, self.stop))
         return ir.Assign(test, call, loc), ir.If(test, tuple(self.out), (), loc)
+
+    def begun(self, stmt: ir.Stmt) -> ir.Stmt:
+        """`s = v` for `s += v`, where `s` is zero before."""
+        found = _added(stmt, (stmt,))
+        if found is None or found[0] not in self.made or not ir.is_scalar(self.kinds[found[0]]):
+            return stmt
+        taken = is_op(ir.call_of(stmt), Op.SUB) or getattr(stmt, "op", "+") == "-"
+        return stmt if taken else ir.Assign(ir.Name(found[0]), found[1], stmt.loc)
+
+    def used(self, block: ir.Block) -> ir.Block:
+        """The statements without products of which a sum has become a product."""
+        mine = self.behind.keys() | (self.all.keys() - self.around.kinds.keys())
+        read, kept = set[str](), list[ir.Stmt]()
+        for stmt in reversed(block):
+            bound = stmt.target.id if type(stmt) is ir.Assign else ""
+            if bound in read or bound not in mine:
+                kept.append(stmt)
+                read.update(ir.reads(stmt))
+        return tuple(reversed(kept))
 
     def pays(self) -> bool:
         """Whether there are enough iterations; loops over numbers are compiled as they are."""
@@ -586,24 +642,43 @@ class _Iterations(_Axis):
         (k,), dims = at, ir.dims_of(atom_kind(base, self.kinds))
         (name,), axis = ir.names(items[k]), sum(i != ir.NONE for i in items[:k])
         offset = self.counters[name]
-        span = None if dims is None else self.span(offset, dims[axis])
+        span, is_short = (None, False) if dims is None else self.span(offset, dims[axis])
         if span is None:
             return None
         whole = (*items[:k], span, *items[k + 1 :])
-        return _Part(base.id, whole, axis, offset, sum(map(_is_kept, items[k + 1 :])))
+        return _Part(base.id, whole, axis, offset, sum(map(_is_kept, items[k + 1 :])), is_short)
 
-    def span(self, offset: int, dim: ir.Dim) -> ir.Slice | None:
-        """The places of the counter with a number added; None where some may be outside."""
+    def span(self, offset: int, dim: ir.Dim) -> tuple[ir.Slice | None, bool]:
+        """The places of the counter with a number added, if they may end before the range does.
+
+        None where some may be outside and nobody would see that.
+        """
         least = least_value(atom_kind(self.start, self.kinds))
         length, *more = (size_dim(atom_kind(a, self.kinds)) for a in self.stops)
         if least is None or least + offset < 0:
-            return None
-        if not any(is_within(n, offset, dim) for n in (length, *more)):
-            return None
-        end = length.moved(offset) if type(length) is ir.Sym else offset + (self.ends[1] or 0)
+            self.is_unsure = True
+            return None, False
+        is_short = not any(is_within(n, offset, dim) for n in (length, *more))
+        self.is_unsure |= is_short
         lower = self.moved(self.start, offset)
-        upper = ir.NONE if ir.same_dim(end, dim) else self.moved(self.stop, offset)
-        return ir.Slice(ir.NONE if lower == ir.Const(0) else lower, upper, ir.NONE)
+        upper = self.end(offset, dim)
+        span = ir.Slice(ir.NONE if lower == ir.Const(0) else lower, upper, ir.NONE)
+        found = not is_short or (self.may_be_short and ir.is_big(self.length_of(span, dim)))
+        return span if found else None, is_short
+
+    def end(self, offset: int, dim: ir.Dim) -> ir.Atom:
+        """The end of the range with a number added, as one writes it for an axis."""
+        stop = size_dim(atom_kind(self.stop, self.kinds))
+        end = stop.moved(offset) if type(stop) is ir.Sym else offset + (self.ends[1] or 0)
+        if ir.same_dim(end, dim):
+            return ir.NONE
+        away = _distance(end, dim)
+        return self.moved(self.stop, offset) if away is None else ir.Const(-away)
+
+    def length_of(self, span: ir.Slice, dim: ir.Dim) -> ir.Dim:
+        """How long a slice of an axis is."""
+        kind = item_kind(ir.Array("float64", (dim,)), atom_kind(span, self.all))
+        return (ir.dims_of(kind) or (None,))[0]
 
     def moved(self, bound: ir.Atom, offset: int) -> ir.Atom:
         """A bound with a number added."""
@@ -641,6 +716,8 @@ class _Iterations(_Axis):
         name, *rest = (getattr(a, "id", "") for a in call.args)
         if name not in self.lists or name not in self.made or rest[0] not in self.behind:
             return False
+        if rest[0] in self.short:
+            return False
         value, rank = ir.Name(rest[0]), self.rank(ir.Name(rest[0])) or 0
         # Of arrays an empty list does not know how many axes they have.
         if self.place(value) != rank or (rank and not self.is_filled()):
@@ -656,9 +733,11 @@ class _Iterations(_Axis):
     def total(self, stmt: ir.Stmt, name: str, value: ir.Atom) -> bool:
         """The sum of what all iterations add to something, or take away from it."""
         own, *_ = (*ir.names(value), "")
-        if own not in self.behind or not self.is_alone(name):
+        if own not in self.behind or own in self.short or not self.is_alone(name):
             return False
         mine, kind, rank = self.kinds[name], self.kinds[own], self.rank(value)
+        if mine == _ANY_NUMBER:  # it is `s = 0` at first
+            mine = ir.Scalar("float64")
         if rank is None or not ir.is_float(mine) or ir.dtype_of(mine) != ir.dtype_of(kind):
             return False
         self.out += ir.substituted((stmt,), {own: self.summed(ir.Name(own))})
@@ -722,7 +801,7 @@ class _Iterations(_Axis):
         once = ir.mention_counts(self.body)[stmt.base.id] == 1 and self.is_alone(stmt.base.id)
         if stmt.op not in ("+", "-") or not (once and alike and ir.is_float(kind)):
             return False
-        if type(value) is not ir.Name or value.id not in self.behind:
+        if type(value) is not ir.Name or value.id not in self.behind or value.id in self.short:
             return False
         self.out.append(replace(stmt, value=self.summed(value)))
         return True
@@ -747,12 +826,19 @@ class _Iterations(_Axis):
             found = self.form(self.with_numbers(rhs)) if type(rhs) is ir.Call else None
         if found is None or not self.fits(stmt.target, *found):
             return None
+        if self.is_short(rhs) if part is None else part.is_short:
+            self.short.add(stmt.target.id)
         return ir.Call(np.copy, (self.temp(found[0]),)) if self.is_late(k, stmt) else found[0]
+
+    def is_short(self, node: ir.Rhs) -> bool:
+        """Whether all that varies in something may end before the range does."""
+        return all(n in self.short or not self.varies(ir.Name(n)) for n in ir.names(node))
 
     def with_numbers(self, call: ir.Call) -> ir.Call:
         """A call with arrays of its counters in their place; not of one that says a place alone."""
         names = [n for n in ir.names(call) if n in self.counters]
-        place = is_op(call, Op.GETITEM) and len(ir.occurrences(call.args[1])) < 2
+        alone = is_op(call, Op.GETITEM) and len(ir.occurrences(call.args[1])) < 2
+        place = alone and self.may_be_short
         mine = {} if place else {n: self.number(n) for n in names}
         new = ir.map_rhs(lambda n: mine.get(n.id, n), call) if mine else call
         assert type(new) is ir.Call
@@ -771,19 +857,20 @@ class _Iterations(_Axis):
         """A part of what has the axis, or elements of another array at places that are others."""
         base, index = call.args
         items = self.items(base, index) or ()
-        at = [k for k, i in enumerate(items) if self.varies(i)]
-        if self.varies(base) or not at:
+        if self.varies(base) or not self.varies(*items):
             return super().item_of(call)
-        rest = {type(i) for k, i in enumerate(items) if k not in at}
-        numbers = all(map(self.is_place, items[at[0] : at[-1] + 1]))
-        if not numbers or len(at) != at[-1] + 1 - at[0] or not rest <= {ir.Slice}:
+        at = [k for k, i in enumerate(items) if type(i) is not ir.Slice]
+        if any(self.varies(i) for k, i in enumerate(items) if k not in at):
+            return None
+        # Side by side they are one axis there; else it is put first.
+        if len(at) != at[-1] + 1 - at[0] or not all(self.is_place(items[k]) for k in at):
             return None
         return call, len(items) - at[-1] - 1
 
     def is_place(self, item: ir.Atom) -> bool:
-        """Whether something is an integer of an array, or an array of a counter's."""
+        """Whether something is an integer in each iteration."""
         kind = atom_kind(item, self.kinds)
-        return item in self.numbers.values() or (type(kind) is ir.Scalar and kind.python is False)
+        return type(kind) is ir.Scalar and str(kind.dtype).startswith("int")
 
     def taken(self, part: _Part) -> Found:
         """The part of an array that is the same one for every iteration but for the counter."""
@@ -810,7 +897,7 @@ class _Iterations(_Axis):
             return False
         if type(one) is ir.Scalar and one.python is not False:
             # Numbers of Python fail where those of NumPy are infinite, and integers have no end.
-            if not (_is_plain_arithmetic(call) if ir.is_float(one) else is_op(call, *_TERMS)):
+            if not (_is_plain_arithmetic(call) if ir.is_float(one) else self.is_exact(call)):
                 return False
         same = ir.dtype_of(one) is not None and ir.dtype_of(one) == ir.dtype_of(many)
         if not same or not is_array(many) or not ir.rank_of(many) == rank + 1 <= self.limit:
@@ -820,6 +907,13 @@ class _Iterations(_Axis):
         self.all[target.id], self.behind[target.id] = many, behind
         return True
 
+    def is_exact(self, call: ir.Call) -> bool:
+        """Whether arrays compute the same integers as Python, which has no largest ones."""
+        divisor = least_value(atom_kind(call.args[-1], self.all))
+        if is_op(call, Op.MOD, Op.FLOORDIV):
+            return divisor is not None and divisor > 0
+        return is_op(call, Op.ADD, Op.SUB)
+
     def stored(self, stmt: ir.Store) -> bool:
         """A store into a part of an array, or into what has the axis."""
         base, part, index = stmt.base, self.parts.get(id(stmt)), stmt.index
@@ -827,10 +921,14 @@ class _Iterations(_Axis):
             return self.added(stmt, item_kind(self.kinds[base.id], atom_kind(index, self.kinds)))
         place: tuple[ir.Atom | None, int] | None = None
         if part is not None and self.taken(part) is not None:
+            if part.is_short and self.is_short(stmt.value):
+                return False
             place = _index(part.items), part.behind
         elif base.id in self.behind:
             place = self.within(base, index) if index else (None, self.place(base))
-        if place is None or not self.may_store(stmt):
+        if place is None:
+            return type(stmt) is ir.AugAssign and index is not None and self.scattered(stmt)
+        if not self.may_store(stmt):
             return False
         value, index = self.fitted(stmt.value, place[1]), place[0]
         if type(stmt) is ir.AugAssign and index == ir.Const(...):
@@ -840,6 +938,23 @@ class _Iterations(_Axis):
         elif value is not None:
             self.out.append(replace(stmt, index=index, value=value))
         return value is not None
+
+    def scattered(self, stmt: ir.AugAssign) -> bool:
+        """What is added to elements of an array, or taken away, at places that are others."""
+        base, value, index = stmt.base, stmt.value, stmt.index
+        assert index is not None
+        found = self.item_of(ir.Call(operator.getitem, (base, index)))
+        once = ir.mention_counts(self.body)[base.id] == 1 and self.is_alone(base.id)
+        if found is None or stmt.op not in ("+", "-") or not once or not self.may_store(stmt):
+            return False
+        if self.is_short(index) and self.is_short(value):
+            return False
+        fitted = self.fitted(value, found[1])
+        fn, text = _AT[stmt.op]
+        if fitted is not None:
+            call = ir.Call(fn, (base, index, fitted), text=text)
+            self.out.append(ir.Effect(call, stmt.loc))
+        return fitted is not None
 
     def is_made_of(self, stmt: ir.Store, value: ir.Atom) -> bool:
         """Whether a store gives every element of an array that has just been made a new one."""
@@ -880,18 +995,32 @@ def _is_plain_arithmetic(call: ir.Call) -> bool:
     return is_op(call, Op.ADD, Op.SUB, Op.MUL, Op.NEG) or (is_op(call, Op.DIV) and bool(value))
 
 
-_TERMS = (Op.ADD, Op.SUB)
-_OF_LISTS = (Op.ARRAY, Op.ASARRAY, Op.SUM, Op.LEN)
+_ANY_NUMBER = ir.Scalar(None, None)
+_AT = {"+": (np.add.at, "np.add.at"), "-": (np.subtract.at, "np.subtract.at")}
+_OF_LISTS = (Op.ARRAY, Op.ASARRAY, Op.STACK, Op.SUM, Op.LEN)
 _MADE = (Op.MAKE_LIST, Op.ZEROS, Op.ZEROS_LIKE, Op.EMPTY, Op.EMPTY_LIKE)
 _SAFE = (Op.ADD, Op.SUB, Op.MUL, Op.NEG, Op.NP_SUM)
 _PLAIN = (Meaning.ELEMENTS, Meaning.COMPARED, Meaning.LIKE, Meaning.PRODUCT)
 """What fails for no elements at all only where it fails for any number of them."""
 
 
+def _is_zero(rhs: ir.Rhs) -> bool:
+    """Whether something is the number 0."""
+    return type(rhs) is ir.Const and str(rhs.value) in ("0", "0.0")
+
+
 def _is_inside(kind: ir.Kind, dim: ir.Dim) -> bool:
     """Whether an integer is certainly the place of an element."""
     least, size = least_value(kind), size_dim(kind)
     return least is not None and least >= 0 and is_within(size, 1, dim)
+
+
+def _distance(end: ir.Dim, dim: ir.Dim) -> int | None:
+    """How far an end lies before that of an axis, None where the axis may be shorter than that."""
+    if type(end) is not ir.Sym or type(dim) is not ir.Sym or end.name != dim.name:
+        return None
+    away = dim.offset - end.offset
+    return away if 0 < away <= dim.least + dim.offset else None
 
 
 def _computes(rhs: ir.Rhs) -> bool:

@@ -61,7 +61,9 @@ class _Merger:
                     if self.is_there(stmt, out):
                         continue
             elif self.joins and isinstance(stmt, (ir.Assign, ir.AugAssign)):
-                stmt = self.begun(stmt, out) or stmt
+                stmt, parts = self.whole_first(stmt, out)
+                out += (self.begun(stmt, out) or stmt, *parts)
+                continue
             out.append(stmt)
         return tuple(out)
 
@@ -112,6 +114,54 @@ class _Merger:
         self.count[first.id] -= 1
         return ir.Assign(first, replace(added, args=(term, other)), stmt.loc)
 
+    def whole_first(
+        self, stmt: ir.Assign | ir.AugAssign, out: list[ir.Stmt]
+    ) -> tuple[ir.Assign | ir.AugAssign, list[ir.Stmt]]:
+        """`d = v` and what was added to parts of `d`, zeros at first, for that and `d += v`.
+
+        Where it is something else at first, what is added to parts comes after that to the whole.
+        """
+        added = _added_to(stmt)
+        if added is None or not is_op(added, Op.ADD):
+            return stmt, []
+        first, whole = added.args
+        assert type(first) is ir.Name
+        near = range(len(out) - 1, max(-1, len(out) - 1 - NEAR), -1)
+        places = [k for k in near if first.id in ir.mentions(out[k])]
+        parts = [k for k in places if self.adds_to_part(out[k], first)]
+        made = out[places[-1]] if places else None
+        if type(made) is not ir.Assign or not parts or parts != places[:-1]:
+            return stmt, []
+        if not all(self.memory.keeps(out[k + 1 :], ir.reads(out[k])) for k in parts):
+            return stmt, []
+        is_zero = makes_zeros(made.rhs) and self.is_new_like(whole, first, out)
+        if not is_zero and not self.is_fresh(made):
+            return stmt, []
+        moved = [out[k] for k in reversed(parts)]
+        for k in places if is_zero else parts:
+            del out[k]
+        if not is_zero:
+            return stmt, moved
+        self.bound[first.id] -= type(stmt) is ir.Assign
+        self.count[first.id] -= 1
+        return ir.Assign(first, whole, stmt.loc), moved
+
+    def adds_to_part(self, stmt: ir.Stmt, name: ir.Name) -> bool:
+        """Whether a statement does nothing but add to a part of an array, or take away from it."""
+        call = ir.call_of(stmt)
+        if type(stmt) is ir.Effect and is_op(call, Op.ADD_AT_UFUNC, Op.SUBTRACT_AT_UFUNC):
+            return call.args[0] == name and name.id not in ir.names(ir.Tup(call.args[1:]))
+        if type(stmt) is not ir.AugAssign or stmt.index is None or stmt.op not in ("+", "-"):
+            return False
+        return stmt.base == name and name.id not in ir.names(stmt.value)
+
+    def is_new_like(self, atom: ir.Atom, name: ir.Name, out: list[ir.Stmt]) -> bool:
+        """Whether something is read once, in memory of its own, and an array as another one is."""
+        call, kinds = self.made(atom, out)[1], self.kinds
+        if call is None or not makes_new(call.fn) or returns_view(call, kinds):
+            return False
+        return are_alike(kinds.get(name.id), atom_kind(atom, kinds), dtype=True)
+
     def is_fresh(self, stmt: ir.Assign) -> bool:
         """Whether a statement makes a number, or an array that nobody else has, of an adjoint."""
         kind, call = self.kinds.get(stmt.target.id), stmt.rhs
@@ -152,8 +202,11 @@ class _Merger:
             return False
         if self.is_item(stmt):
             return ir.is_numeric(self.held(stmt))
-        basic = ir.is_basic(atom_kind(stmt.index, self.kinds))
-        return basic and is_array(self.kinds.get(stmt.base.id))
+        return self.chooses(stmt.index) and is_array(self.kinds.get(stmt.base.id))
+
+    def chooses(self, index: ir.Atom) -> bool:
+        """Whether a subscript is one that such parts are chosen with."""
+        return ir.is_basic(atom_kind(index, self.kinds))
 
     def is_item(self, stmt: ir.Store) -> bool:
         """Whether a store is into a list or dict."""
@@ -375,6 +428,12 @@ class _First(_Merger):
                 zeros[stmt.target.id] = []
             out.append(stmt)
         return tuple(out)
+
+    def chooses(self, index: ir.Atom) -> bool:
+        """Whether a store does there what a sum does: the last one stays of a place named twice."""
+        items = index.items if type(index) is ir.Tup else (index,)
+        others = [i for i in items if not ir.is_basic(atom_kind(i, self.kinds))]
+        return all(is_array(atom_kind(i, self.kinds)) for i in others)
 
     def parts(self, stmt: ir.Stmt, zeros: dict[str, list[ir.Atom]]) -> list[ir.Atom] | None:
         """What was stored into an array of zeros, where a statement stores apart from all that."""

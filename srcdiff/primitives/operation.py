@@ -711,7 +711,7 @@ _DECLARED: tuple[tuple[str, str, Axes], ...] = (
     ("builtins", "float complex", _CONVERTED),
     ("numpy", "float64 complex128 array asarray", _CONVERTED),
     ("numpy", "ascontiguousarray", Axes(Meaning.LIKE, least=1)),
-    ("numpy", "sum mean", _along(Bare.TOTAL, _FIRST)),
+    ("numpy", "sum mean max min prod", _along(Bare.TOTAL, _FIRST)),
     ("numpy", "cumsum cumprod", _along(Bare.FLAT, _FIRST)),
     ("numpy", "take repeat", _along(Bare.FLAT, _SECOND)),
     ("numpy", "flip", _along(Bare.ALL, _FIRST)),

@@ -14,7 +14,7 @@ import math
 import operator
 import types
 from collections import ChainMap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -262,6 +262,7 @@ class Folder:
         device: bool,
         scalar_math: bool = False,
         mixed: bool = False,
+        places: Set[str] = frozenset(),
     ) -> None:
         self.given, self.own = kinds, dict[str, ir.Kind]()
         self.kinds = ChainMap(self.own, kinds)  # type: ignore[arg-type]  # it is only read
@@ -269,6 +270,7 @@ class Folder:
         self.device = device  # whether arrays live on one
         self.scalar_math = scalar_math
         self.mixed = mixed  # what has no known dtype may be complex
+        self.different = places  # names of arrays of different integers from 0 on
         self.complex: set[str] = set()
 
     # --- atoms ---
@@ -379,6 +381,9 @@ class Folder:
         """Whether an index is known to select no element twice."""
         items = atom.items if type(atom) is ir.Tup else (atom,)
         others = [i for i in items if not self.basic(i)]
+        if not self.different.isdisjoint(n for i in others for n in ir.names(i)):
+            # Lines of places side by side: no two are the same, as those of one are not.
+            return all(ir.rank_of(self.kind(i)) in (0, 1) for i in others)
         return len(others) <= 1 and all(self.is_mask(i) or self.places(i) for i in others)
 
     def is_mask(self, atom: ir.Atom) -> bool:

@@ -27,8 +27,9 @@ def check(f, args, mode="loops", **options):
     """Whether the loop over `q` is gone; what is computed is what NumPy computes."""
     (value, gradients), (expected, slopes), source = compiled(f, args, mode, **options)
     single = any(getattr(a, "dtype", None) == np.float32 for a in args)
-    near = {"rtol": 1e-5, "atol": 1e-5} if single else {"rtol": 1e-11, "atol": 1e-12}
+    rtol = 1e-5 if single else 1e-11
     for found, known in zip((value, *gradients), (expected, *slopes), strict=True):
+        near = {"rtol": rtol, "atol": rtol * max(1.0, np.max(np.abs(known), initial=0.0))}
         assert np.shape(found) == np.shape(known) and np.result_type(found) == np.result_type(known)
         np.testing.assert_allclose(found, known, **near)
     return "for q in" not in source
@@ -637,6 +638,89 @@ def test_a_few_numbers_are_taken_one_by_one():
         return s
 
     assert "for q in" in srcdiff.source(f, example=(V,))
+
+
+# --- lengths of which nobody knows that they are the same ones ------------------------------------
+
+
+def weighted(x, w):
+    s = 0.0
+    for q in range(len(x)):
+        s += w[q] * np.sin(x[q])
+    return s
+
+
+def misfit(x, w):
+    r = np.zeros(len(x))
+    for q in range(len(x)):
+        r[q] = w[q] - 2.0 * x[q]
+    return np.sum(r**2)
+
+
+def trapezoids(x, w):
+    s = 0.0
+    for q in range(1, len(x)):
+        s += (x[q] - x[q - 1]) * (w[q] + w[q - 1]) / 2
+    return s
+
+
+def only_of_the_other(x, w):
+    s = 0.0
+    for q in range(len(x)):
+        s += w[q] ** 3
+    return s * x[0]
+
+
+def spread_over_columns(x, w):
+    M = np.ones((len(x), 3))
+    for q in range(len(x)):
+        M[q, :] *= w[q]
+    return np.sum(M**2) * x[1]
+
+
+OTHERS = [
+    (weighted, "w[:n] * "), (misfit, "w[:n] - "), (trapezoids, "w[1:n] + w[:t"),
+    (only_of_the_other, "np.arange(len(x))"), (spread_over_columns, "w[:n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "part"), OTHERS)
+@pytest.mark.parametrize("more", [0, 1, 5])
+def test_what_meets_the_length_of_the_range_is_a_part(f, part, more):
+    for n in (2, 3, 4, 6):
+        args = np.linspace(0.3, 1.1, n), np.linspace(1.2, 0.4, n + more)
+        check_gradient(f, args, (0, 1), unused="zeros")
+        strict = srcdiff.grad(f, (0, 1), unused="zeros", strict=True)(*args)
+        g = srcdiff.grad(f, (0, 1), unused="zeros")
+        for one, two in zip(g(*args), strict, strict=True):
+            np.testing.assert_allclose(one, two, rtol=1e-13, atol=1e-15)
+    assert part in g.source
+
+
+@pytest.mark.parametrize("f", [f for f, _ in OTHERS])
+@pytest.mark.parametrize(("n", "less"), [(2, 1), (2, 2), (3, 2), (5, 4), (5, 3), (6, 1), (9, 4)])
+def test_what_is_too_short_fails(f, n, less):
+    args = np.linspace(0.3, 1.1, n), np.linspace(1.2, 0.4, n - less)
+    with pytest.raises(IndexError):
+        f(*args)
+    with pytest.raises((IndexError, ValueError)):
+        srcdiff.value_and_grad(f, (0, 1), unused="zeros")(*args)
+
+
+def test_sums_of_products_of_matrices_are_one_product():
+    def f(A, B):
+        n, m = A.shape
+        C = np.zeros((n, B.shape[1]))
+        for i in range(n):
+            for j in range(B.shape[1]):
+                for q in range(m):
+                    C[i, j] += A[i, q] * B[q, j]
+        return np.sum(C * C)
+
+    args = matrix(5, 4), matrix(4, 6)
+    assert check(f, args) and "C += A @ t" in srcdiff.source(f, example=args)
+    with pytest.raises(ValueError):
+        srcdiff.grad(f)(matrix(5, 6), matrix(5, 6))
 
 
 # --- lists ---------------------------------------------------------------------------------------

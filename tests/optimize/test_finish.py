@@ -20,7 +20,7 @@ def stencil(x, n):
 def shifted(x, n):
     total = 0.0
     for k in range(n):
-        total += x[k] * x[k + 1] * x[k + 2]
+        total = total * x[k] + x[k + 1] * x[k + 2]
     return total
 
 

@@ -39,15 +39,15 @@ def layers(x, w):
     return np.sum(h * h)
 
 
-def backward(f, *args):
+def backward(f, *args, **options):
     """The lines of the backward part of a gradient."""
-    text = srcdiff.source(f, inputs=("x", "w"), example=args or (X, W))
+    text = srcdiff.source(f, inputs=("x", "w"), example=args or (X, W), **options)
     lines = text[text.index("# backward") :].splitlines()[1:]
     return [line.strip() for line in lines]
 
 
 def test_over_stores_into_other_memory():
-    lines = backward(dot_loop)
+    lines = backward(dot_loop, strict=True)
     assert "d_x[i] += grad_outputs * w[i]" in lines
     assert "d_w[i] += grad_outputs * x[i]" in lines
 

@@ -57,7 +57,9 @@ class Writer(Lines):
         scalar_math = type(rhs) is ir.Call and op_of(rhs.fn).name.partition(".")[0] == "math"
         kinds = _without_none(rhs, facts.kinds)
         device = facts.target.on_device
-        self.folder = Folder(kinds, self.temp, device, scalar_math, facts.complex)
+        self.folder = Folder(
+            kinds, self.temp, device, scalar_math, facts.complex, facts.places
+        )
         self.result: ir.Name | None = None
 
     def active(self, name: str) -> bool:
