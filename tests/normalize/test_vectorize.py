@@ -736,3 +736,174 @@ def test_an_array_of_a_list_has_the_dtype_that_is_asked_for():
     value, slope = g(x)
     assert value == array_of_another_dtype(x) and "dtype=np.float32" in g.source
     np.testing.assert_allclose(slope, 2.0 * x, rtol=1e-7)
+
+
+# --- what is written into, or has several names ---------------------------------------------------
+
+
+def product_of_what_is_written_later(w):
+    s, x = 0.0, np.ones_like(w) * 2.0
+    for q in range(len(w)):
+        t = x[q] * w[q]
+        x[q] = 0.0
+        s += t
+    return s + np.sum(x)
+
+
+def products_with_rows_written_later(w):
+    s, Z, v = 0.0, np.ones((len(w), 4)), np.ones(4)
+    for q in range(len(w)):
+        Z[q] = w[q]
+        t = Z[q] * v
+        Z[q] = 0.0
+        s += np.sum(t)
+    return s
+
+
+def stored_twice(w):
+    x, y = np.zeros(len(w)), np.zeros(len(w))
+    for q in range(len(w)):
+        t = w[q] * 2.0
+        x[q] = t
+        y[q] = t
+    return np.sum(x * w) + np.sum(y)
+
+
+def written_behind_its_store(X):
+    Y, s = np.zeros_like(X), 0.0
+    for q in range(len(X)):
+        t = X[q] * 2.0
+        Y[q] = t
+        t[0] = 1.0
+        s += np.sum(t * X[q])
+    return np.sum(Y**2) + s
+
+
+def written_behind_its_store_by_a_view(X):
+    Y, s = np.zeros_like(X), 0.0
+    for q in range(len(X)):
+        t = X[q] * 2.0
+        u = t[1:]
+        Y[q] = t
+        u *= 3.0
+        s += np.sum(t * X[q])
+    return np.sum(Y**2) + s
+
+
+def in_two_lists(w):
+    one, two = [], []
+    for v in w:
+        t = v * 2.0
+        one.append(t)
+        two.append(t)
+    a, b = np.array(one), np.array(two)
+    a *= 3.0
+    return np.sum(a**2) + np.sum(b**3)
+
+
+def in_a_list_and_an_array(w):
+    out, y = [], np.zeros_like(w)
+    for q in range(len(w)):
+        t = w[q] * 2.0
+        y[q] = t
+        out.append(t)
+    y *= 3.0
+    return np.sum(np.array(out) ** 2) + np.sum(y**3)
+
+
+def numbers_of_what_is_written_behind(w):
+    w, out = w.copy(), []
+    for v in w:
+        out.append(v)
+    w[:] = 1.0
+    return np.sum(np.array(out) ** 2) + np.sum(w)
+
+
+def numbers_of_what_is_written_there(w):
+    w, out = w.copy(), []
+    for q in range(len(w)):
+        out.append(w[q])
+        w[q] = 2.0
+    return np.sum(np.array(out) ** 2) + np.sum(w)
+
+
+def begun_with_a_number(w):
+    out = [3.0]
+    for v in w:
+        out.append(v * 2.0)
+    return np.sum(np.array(out) ** 2)
+
+
+def an_array_of_it_each_time(w):
+    s, out = 0.0, []
+    for v in w:
+        out.append(v * 2.0)
+    for _ in range(3):
+        a = np.asarray(out)
+        a[0] += 2.0
+        s += np.sum(a**2)
+    return s
+
+
+def read_before_its_array_is_made(w):
+    s = 0.0
+    for k in range(3):
+        out = []
+        for v in w:
+            out.append(v * (k + 1))
+        if k > 0:
+            s += np.sum(a * w)  # noqa: F821
+        a = np.array(out)
+    return s + np.sum(a)
+
+
+def stored_counters(w):
+    y, z = np.zeros(len(w)), w.copy()
+    for q in range(len(w)):
+        y[q] = q
+        z[q] *= q + 1
+    return np.sum(y * w) + np.sum(z**2)
+
+
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [
+        (product_of_what_is_written_later, W), (products_with_rows_written_later, W),
+        (stored_twice, W), (written_behind_its_store, matrix(4, 3)),
+        (written_behind_its_store_by_a_view, matrix(4, 3)), (in_two_lists, W),
+        (in_a_list_and_an_array, W), (numbers_of_what_is_written_behind, W),
+        (numbers_of_what_is_written_there, W), (begun_with_a_number, W),
+        (an_array_of_it_each_time, W), (read_before_its_array_is_made, W), (stored_counters, W),
+    ],
+)  # fmt: skip
+def test_memory_that_is_written_has_one_name(f, x):
+    value, _ = srcdiff.value_and_grad(f)(x)
+    np.testing.assert_allclose(value, f(x), rtol=1e-14)
+    check_gradient(f, (x,))
+
+
+@pytest.mark.parametrize("begun", [np.ones(1), np.ones((3, 1)), 1.0])
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_a_sum_of_no_rows_is_what_it_was(begun, n):
+    def f(X):
+        s = begun
+        for row in X:
+            s = s + row
+        return np.sum(s)
+
+    X = matrix(n, 4)
+    value, slope = srcdiff.value_and_grad(f)(X)
+    np.testing.assert_allclose(value, f(X), rtol=1e-14)
+    np.testing.assert_array_equal(slope, np.full((n, 4), np.size(begun)))
+
+
+def test_short_integers_add_up_as_the_list_does():
+    def f(x, k):
+        out = []
+        for v in k:
+            out.append(v)
+        return np.sum(x) * sum(out)
+
+    k = np.array([200, 100, 3], np.uint8)
+    with np.errstate(over="ignore"):
+        assert srcdiff.value_and_grad(f)(W, k)[0] == f(W, k)
