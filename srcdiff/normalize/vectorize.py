@@ -675,7 +675,8 @@ class _Iterations(_Axis):
         call = ir.call_of(stmt)
         assert call is not None
         name, *rest = (getattr(a, "id", "") for a in call.args)
-        if name not in self.lists or name not in self.made or rest[0] not in self.behind:
+        alone = name in self.lists and ir.mention_counts(self.body)[name] == 1
+        if not alone or name not in self.made or rest[0] not in self.behind:
             return False
         value, rank = ir.Name(rest[0]), self.rank(ir.Name(rest[0])) or 0
         # Of arrays an empty list does not know how many axes they have.

@@ -857,6 +857,13 @@ def read_before_its_array_is_made(w):
     return s + np.sum(a)
 
 
+def asked_for_its_length(w):
+    out = []
+    for v in w:
+        out.append(v * len(out))
+    return np.sum(np.array(out) ** 2)
+
+
 def stored_counters(w):
     y, z = np.zeros(len(w)), w.copy()
     for q in range(len(w)):
@@ -874,6 +881,7 @@ def stored_counters(w):
         (in_a_list_and_an_array, W), (numbers_of_what_is_written_behind, W),
         (numbers_of_what_is_written_there, W), (begun_with_a_number, W),
         (an_array_of_it_each_time, W), (read_before_its_array_is_made, W), (stored_counters, W),
+        (asked_for_its_length, W),
     ],
 )  # fmt: skip
 def test_memory_that_is_written_has_one_name(f, x):
