@@ -572,7 +572,8 @@ class _Iterations(_Axis):
             own = self.same.get(name, name)
             call = self.written_as(ir.Name(own))
             part = call if is_op(call, Op.GETITEM) else None
-            found |= {self.groups.of(own)} if part is None else self.memory(part.args[0])
+            found |= {self.groups.of(name), self.groups.of(own)}
+            found |= set() if part is None else self.memory(part.args[0])
         return found
 
     def reads(self, node: ir.Rhs) -> bool:
@@ -747,7 +748,9 @@ class _Iterations(_Axis):
         if not is_op(call, Op.MUL):
             return None
         x, y = call.args
-        return (x, y) if self.written.isdisjoint(self.memory(x) | self.memory(y)) else None
+        made = [getattr(s, "rhs", None) is call for s in self.out].index(True)
+        changed = self.groups_written(self.out[made:])
+        return (x, y) if changed.isdisjoint(self.memory(x) | self.memory(y)) else None
 
     def reduced(self, call: ir.Call) -> Found:
         """A reduction; the sum of the products with a vector is a product with that."""
