@@ -27,7 +27,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Union
 
@@ -79,6 +79,8 @@ class _Loops(Rewriter):
         self.met: list[tuple[ir.Atom, ir.Atom]] = []  # the elements that this block had before
         self.met_names = set[str]()  # what is mentioned there, or was
         self.made = frozenset[str]()  # the arrays, lists and zeros that it has just made
+        self.here = frozenset[str]()  # the lists that it has filled
+        self.mentioned = set[str]()  # the names that it has mentioned
         self.same: dict[str, str] = {}  # names that are left out, and those in their place
         self.arrays: dict[str, tuple[int, bool]] = {}  # lists that are: their axes, if they are new
 
@@ -107,6 +109,18 @@ class _Loops(Rewriter):
         """The names that may share memory."""
         return PointsTo.of(self.whole, self.kinds).near
 
+    def is_of_list(self, stmt: ir.Assign) -> bool:
+        """Whether a statement makes an array of a list."""
+        made = is_op(stmt.rhs, Op.ARRAY, Op.ASARRAY) and self.bound[stmt.target.id] == 1
+        return made and not self.lists.keys().isdisjoint(ir.names(stmt.rhs))
+
+    @cached_property
+    def written(self) -> frozenset[str]:
+        """The groups of memory that the function writes into somewhere; arrays of lists are new."""
+        names = {n for s in ir.walk(self.whole.body) for n in written_into(s, self.kinds)}
+        made = (s.target.id for s in ir.assignments(self.whole) if self.is_of_list(s))
+        return frozenset(map(self.groups.of, names.difference(made, self.lists)))
+
     @cached_property
     def least(self) -> dict[str, tuple[ir.Atom, ...]]:
         """The integers of which others are the least."""
@@ -115,17 +129,20 @@ class _Loops(Rewriter):
 
     def block(self, block: ir.Block) -> ir.Block:
         """A block anew."""
-        around, self.met, self.made = (self.met, self.made), [], frozenset()
+        around = self.met, self.made, self.here, self.mentioned
+        self.met, self.made, self.here, self.mentioned = [], frozenset(), frozenset(), set()
         done = super().block(block)
-        self.met, self.made = around
+        self.met, self.made, self.here, self.mentioned = around
         return done
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | ir.Block:
         """A statement, or what stands for a loop."""
         new, gone = self.of_array(stmt), set(ir.bound_in(stmt))
         new = new if type(new) is tuple else self.plain(new)  # type: ignore[arg-type]
-        self.made -= {*ir.mentions(stmt)}
-        if is_op(ir.call_of(stmt), *_MADE) or (type(stmt) is ir.Assign and _is_zero(stmt.rhs)):
+        mentioned = ir.mentions(stmt)
+        self.made -= mentioned
+        self.mentioned |= mentioned
+        if _makes(ir.call_of(stmt)) or (type(stmt) is ir.Assign and _is_zero(stmt.rhs)):
             self.made |= gone
         self.note(_subscript(stmt), gone)
         return new
@@ -164,7 +181,8 @@ class _Loops(Rewriter):
             along = (("axis", ir.Const(0)),) if rank > 1 else ()
             return replace(stmt, rhs=ir.Call(np.sum, call.args, along))
         target = stmt.target.id
-        if new and self.lists[name] == 1 and self.bound[target] == 1:
+        once = name in self.here and self.lists[name] == self.bound[target] == 1
+        if new and once and target not in self.mentioned:
             self.same |= {target: name} if ir.is_temporary(target) else {name: target}
             return ()
         return replace(stmt, rhs=ir.Call(np.copy, call.args))
@@ -181,8 +199,11 @@ class _Loops(Rewriter):
         if done is None and found.is_unsure and not self.loops and not self.whole.target.native:
             found = _Iterations(self, stmt, may_be_short=False)
             done = found.statements()
-        self.arrays |= {} if done is None else found.filled
-        return stmt if done is None else done
+        if done is None:
+            return self.inside(stmt)
+        self.arrays |= found.filled
+        self.here |= found.filled.keys()
+        return done
 
     def is_closed(self, loop: ir.For) -> bool:
         """Whether nobody else binds or reads what a loop binds; sums left out."""
@@ -476,8 +497,7 @@ class _Iterations(_Axis):
         self.stops = self.stop, *around.least.get(getattr(self.stop, "id", ""), ())
         self.numbers: dict[str, ir.Name] = {}  # arrays of counters
         self.counters = {stmt.target.id: 0, **dict(self.shifted(stmt.target))}
-        written = (n for s in self.body for n in written_into(s, self.kinds))
-        self.written = {self.groups.of(n) for n in written}
+        self.written = self.groups_written(self.body)
         self.apart = set[str]()  # names of what lies where no iteration writes
         self.short = set[str]()  # names of what may end before the range does
         self.is_unsure = False  # whether a place is met of which nobody knows that it is there
@@ -563,9 +583,11 @@ class _Iterations(_Axis):
 
     def is_safe(self, stmt: ir.Stmt) -> bool:
         """Whether a statement succeeds where there is no iteration."""
-        both, call = _subscript(stmt), ir.call_of(stmt)
+        both, call, added = _subscript(stmt), ir.call_of(stmt), _added(stmt, self.body)
         if both is not None:
             return self.is_inside(*both)
+        if added is not None and self.rank(added[1]):  # which may give more elements to a sum
+            return ir.same_shape(self.kinds[added[0]], atom_kind(added[1], self.kinds))
         if call is None or is_op(call, *_SAFE):
             return True
         axes = op_of(call.fn).axes
@@ -594,6 +616,21 @@ class _Iterations(_Axis):
         return getattr(first, "value", None), getattr(stop, "value", None)
 
     # --- memory ---
+
+    def groups_written(self, stmts: Iterable[ir.Stmt]) -> set[str]:
+        """The groups of memory that some statements write into."""
+        return {self.groups.of(n) for s in stmts for n in written_into(s, self.kinds)}
+
+    def memory(self, atom: ir.Atom) -> set[str]:
+        """The groups of memory in which the numbers of all iterations lie."""
+        found = set[str]()
+        for name in ir.names(atom):
+            own = self.same.get(name, name)
+            call = self.written_as(ir.Name(own))
+            part = call if is_op(call, Op.GETITEM) else None
+            found |= {self.groups.of(name), self.groups.of(own)}
+            found |= set() if part is None else self.memory(part.args[0])
+        return found
 
     def reads(self, node: ir.Rhs) -> bool:
         """Whether no iteration reads what another one writes: all has the axis, or lies apart."""
@@ -696,7 +733,7 @@ class _Iterations(_Axis):
         if added is not None:
             return self.total(stmt, *added)
         if isinstance(stmt, ir.Store):
-            return self.stored(stmt)
+            return self.stored(k, stmt)
         if type(stmt) is ir.Effect:
             return self.appended(stmt)
         assert type(stmt) is ir.Assign
@@ -714,7 +751,8 @@ class _Iterations(_Axis):
         call = ir.call_of(stmt)
         assert call is not None
         name, *rest = (getattr(a, "id", "") for a in call.args)
-        if name not in self.lists or name not in self.made or rest[0] not in self.behind:
+        alone = name in self.lists and ir.mention_counts(self.body)[name] == 1
+        if not alone or name not in self.made or rest[0] not in self.behind:
             return False
         if rest[0] in self.short:
             return False
@@ -722,13 +760,21 @@ class _Iterations(_Axis):
         # Of arrays an empty list does not know how many axes they have.
         if self.place(value) != rank or (rank and not self.is_filled()):
             return False
-        new = self.is_new(value)
-        self.filled[name] = rank + 1, new
+        short = ir.dtype_of(self.kinds[value.id]) in _SHORT
+        new, changes = self.is_new(value), self.changes(value)
+        if short or (rank and changes and not new):
+            return False
+        self.filled[name] = rank + 1, new or changes
         if new:
             self.same[value.id] = name
         else:
-            self.out.append(ir.Assign(ir.Name(name), value, stmt.loc))
+            kept = ir.Call(np.copy, (value,)) if changes else value
+            self.out.append(ir.Assign(ir.Name(name), kept, stmt.loc))
         return True
+
+    def changes(self, value: ir.Name) -> bool:
+        """Whether the memory of something may be written into, in the loop or elsewhere."""
+        return not self.around.written.isdisjoint(self.memory(value))
 
     def total(self, stmt: ir.Stmt, name: str, value: ir.Atom) -> bool:
         """The sum of what all iterations add to something, or take away from it."""
@@ -776,9 +822,14 @@ class _Iterations(_Axis):
         return next((s.rhs for s in self.out if type(s) is ir.Assign and s.target == atom), None)
 
     def product_of(self, value: ir.Atom) -> tuple[ir.Atom, ir.Atom] | None:
-        """The factors of a product element by element."""
+        """The factors of a product element by element, where these are what they were."""
         call = self.written_as(value)
-        return (call.args[0], call.args[1]) if is_op(call, Op.MUL) else None
+        if not is_op(call, Op.MUL):
+            return None
+        x, y = call.args
+        made = [getattr(s, "rhs", None) is call for s in self.out].index(True)
+        changed = self.groups_written(self.out[made:])
+        return (x, y) if changed.isdisjoint(self.memory(x) | self.memory(y)) else None
 
     def reduced(self, call: ir.Call) -> Found:
         """A reduction; the sum of the products with a vector is a product with that."""
@@ -844,6 +895,11 @@ class _Iterations(_Axis):
         assert type(new) is ir.Call
         return new
 
+    def in_all(self, atom: ir.Atom) -> ir.Atom:
+        """The numbers that a counter is; anything else itself."""
+        counter = type(atom) is ir.Name and atom.id in self.counters
+        return self.number(atom.id) if counter else atom  # type: ignore[union-attr]
+
     def number(self, counter: str) -> ir.Name:
         """The array of the numbers that a counter is."""
         if counter not in self.numbers:
@@ -868,8 +924,12 @@ class _Iterations(_Axis):
         return call, len(items) - at[-1] - 1
 
     def is_place(self, item: ir.Atom) -> bool:
-        """Whether something is an integer in each iteration."""
+        """Whether something is an integer in each iteration, of an array or of all of them."""
         kind = atom_kind(item, self.kinds)
+        computed = self.varies(item) and item not in self.numbers.values()
+        if self.may_be_short and computed and getattr(kind, "python", None) is not False:
+            self.is_unsure = True
+            return False
         return type(kind) is ir.Scalar and str(kind.dtype).startswith("int")
 
     def taken(self, part: _Part) -> Found:
@@ -914,7 +974,7 @@ class _Iterations(_Axis):
             return divisor is not None and divisor > 0
         return is_op(call, Op.ADD, Op.SUB)
 
-    def stored(self, stmt: ir.Store) -> bool:
+    def stored(self, k: int, stmt: ir.Store) -> bool:
         """A store into a part of an array, or into what has the axis."""
         base, part, index = stmt.base, self.parts.get(id(stmt)), stmt.index
         if type(stmt) is ir.AugAssign and index is not None and not self.varies(base, index):
@@ -930,10 +990,10 @@ class _Iterations(_Axis):
             return type(stmt) is ir.AugAssign and index is not None and self.scattered(stmt)
         if not self.may_store(stmt):
             return False
-        value, index = self.fitted(stmt.value, place[1]), place[0]
+        value, index = self.fitted(self.in_all(stmt.value), place[1]), place[0]
         if type(stmt) is ir.AugAssign and index == ir.Const(...):
             index = None
-        if type(value) is ir.Name and self.is_made_of(stmt, value):
+        if type(value) is ir.Name and self.is_made_of(k, stmt, value):
             self.same[value.id] = base.id
         elif value is not None:
             self.out.append(replace(stmt, index=index, value=value))
@@ -956,20 +1016,25 @@ class _Iterations(_Axis):
             self.out.append(ir.Effect(call, stmt.loc))
         return fitted is not None
 
-    def is_made_of(self, stmt: ir.Store, value: ir.Atom) -> bool:
-        """Whether a store gives every element of an array that has just been made a new one."""
+    def is_made_of(self, k: int, stmt: ir.Store, value: ir.Name) -> bool:
+        """Whether a store gives every element of an array that has just been made a new one.
+
+        It is that array then: nothing may be written into it behind the store.
+        """
         part, name = self.parts.get(id(stmt)), stmt.base.id
         if part is None or {*part.items} != {ALL} or type(stmt) is not ir.SetItem:
             return False
         once = ir.mention_counts(self.body)[name] == 1 and name in self.made
         whole, kind = self.kinds[name], atom_kind(value, self.all)
         alike = ir.same_shape(whole, kind) and ir.dtype_of(whole) == ir.dtype_of(kind)
-        return once and alike and self.is_new(value)
+        kept = self.groups.of(value.id) not in self.groups_written(self.body[k + 1 :])
+        return once and alike and kept and self.is_new(value)
 
-    def is_new(self, value: ir.Atom) -> bool:
-        """Whether something is an array that has just been made."""
+    def is_new(self, value: ir.Name) -> bool:
+        """Whether something is an array that has just been made, and has no other name."""
         call = self.written_as(value)
-        return type(call) is ir.Call and makes_new(call.fn) and not returns_view(call, self.all)
+        made = type(call) is ir.Call and makes_new(call.fn) and value.id not in self.same
+        return made and not returns_view(call, self.all)  # type: ignore[arg-type]
 
     def may_store(self, stmt: ir.Store) -> bool:
         """Whether an array takes what iterations store as its elements do one by one."""
@@ -995,8 +1060,16 @@ def _is_plain_arithmetic(call: ir.Call) -> bool:
     return is_op(call, Op.ADD, Op.SUB, Op.MUL, Op.NEG) or (is_op(call, Op.DIV) and bool(value))
 
 
+def _makes(call: ir.Call | None) -> bool:
+    """Whether a call makes an array, or a list without items."""
+    return is_op(call, *_MADE) and not (is_op(call, Op.MAKE_LIST) and call.args)
+
+
 _ANY_NUMBER = ir.Scalar(None, None)
 _AT = {"+": (np.add.at, "np.add.at"), "-": (np.subtract.at, "np.subtract.at")}
+_SHORT = ("int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64")
+"""Integers that `np.sum` adds up as longer ones."""
+
 _OF_LISTS = (Op.ARRAY, Op.ASARRAY, Op.STACK, Op.SUM, Op.LEN)
 _MADE = (Op.MAKE_LIST, Op.ZEROS, Op.ZEROS_LIKE, Op.EMPTY, Op.EMPTY_LIKE)
 _SAFE = (Op.ADD, Op.SUB, Op.MUL, Op.NEG, Op.NP_SUM)

@@ -462,7 +462,7 @@ def window(A, w):
 
 STAYS = [
     recurrence, reads_what_is_written, reads_a_part_that_is_written, reads_another_name,
-    reads_a_view_from_before, wraps_around, used_behind, carried, diagonal,
+    reads_a_view_from_before, used_behind, carried, diagonal,
     every_second, of_python, larger_than_the_arrays, left,
     stored_into_integers, window, triangle, of_truths, part_of_a_number, draws,
     adds_to_what_it_reads, reads_the_last_column, running_sum, adds_to_a_row_that_it_reads,
@@ -707,6 +707,75 @@ def test_what_is_too_short_fails(f, n, less):
         srcdiff.value_and_grad(f, (0, 1), unused="zeros")(*args)
 
 
+def lagged(x, w):
+    s = 0.0
+    for q in range(-2, len(w)):
+        s += x[q] * w[q - 1]
+    return s
+
+
+def next_ones(x, w):
+    s, n = 0, len(x)
+    for q in range(n):
+        s += x[q] * w[(q + 1) % n, 0] + w[(q + 1) // 2, 1]
+    return s
+
+
+def binned(x, k):
+    h = np.zeros(4)
+    for q in range(len(x)):
+        h[k[q]] += x[q] ** 2
+        h[k[q] - 1] -= x[q]
+    return np.sum(h**3)
+
+
+def binned_rows(T, k):
+    h = np.ones((4, 3))
+    for q in range(len(k)):
+        h[k[q]] -= T[q] * T[k[q]]
+    return np.sum(h**3)
+
+
+def two_sums(x, w):
+    s = 0.0
+    for q in range(len(x)):
+        s += x[q] * w[q]
+    for q in range(len(x)):
+        s -= x[q] ** 2
+    return s
+
+
+PLACES = [
+    (wraps_around, (SQUARE, W)), (lagged, (V, V[:3])), (next_ones, (V, matrix(4, 2))),
+    (binned_rows, (matrix(4, 3), np.array([1, 3, 1, 0]))), (two_sums, (V, V)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "args"), PLACES)
+def test_what_is_chosen_by_integers_is_taken_at_an_array_of_them(f, args):
+    assert check(f, args)
+    inputs = [k for k, a in enumerate(args) if a.dtype.kind == "f"]
+    check_gradient(f, args, tuple(inputs))
+    assert "for q" not in srcdiff.source(f, example=args)
+
+
+def test_two_sums_into_parts_of_one_array_stay_in_their_order():
+    args = V, np.array([3, 0, 3, 1])
+    assert not check(binned, args)
+    check_gradient(binned, args)
+
+
+def test_places_in_a_loop_that_is_in_another_one_stay():
+    def f(x, k):
+        s = np.zeros(len(x) - len(k) + 1)
+        for i in range(len(s)):
+            for q in range(len(k)):
+                s[i] += x[i + q] * k[q]
+        return np.sum(s**2)
+
+    assert not check(f, (V, V[:2]))
+
+
 def test_sums_of_products_of_matrices_are_one_product():
     def f(A, B):
         n, m = A.shape
@@ -820,3 +889,182 @@ def test_an_array_of_a_list_has_the_dtype_that_is_asked_for():
     value, slope = g(x)
     assert value == array_of_another_dtype(x) and "dtype=np.float32" in g.source
     np.testing.assert_allclose(slope, 2.0 * x, rtol=1e-7)
+
+
+# --- what is written into, or has several names ---------------------------------------------------
+
+
+def product_of_what_is_written_later(w):
+    s, x = 0.0, np.ones_like(w) * 2.0
+    for q in range(len(w)):
+        t = x[q] * w[q]
+        x[q] = 0.0
+        s += t
+    return s + np.sum(x)
+
+
+def products_with_rows_written_later(w):
+    s, Z, v = 0.0, np.ones((len(w), 4)), np.ones(4)
+    for q in range(len(w)):
+        Z[q] = w[q]
+        t = Z[q] * v
+        Z[q] = 0.0
+        s += np.sum(t)
+    return s
+
+
+def stored_twice(w):
+    x, y = np.zeros(len(w)), np.zeros(len(w))
+    for q in range(len(w)):
+        t = w[q] * 2.0
+        x[q] = t
+        y[q] = t
+    return np.sum(x * w) + np.sum(y)
+
+
+def written_behind_its_store(X):
+    Y, s = np.zeros_like(X), 0.0
+    for q in range(len(X)):
+        t = X[q] * 2.0
+        Y[q] = t
+        t[0] = 1.0
+        s += np.sum(t * X[q])
+    return np.sum(Y**2) + s
+
+
+def written_behind_its_store_by_a_view(X):
+    Y, s = np.zeros_like(X), 0.0
+    for q in range(len(X)):
+        t = X[q] * 2.0
+        u = t[1:]
+        Y[q] = t
+        u *= 3.0
+        s += np.sum(t * X[q])
+    return np.sum(Y**2) + s
+
+
+def in_two_lists(w):
+    one, two = [], []
+    for v in w:
+        t = v * 2.0
+        one.append(t)
+        two.append(t)
+    a, b = np.array(one), np.array(two)
+    a *= 3.0
+    return np.sum(a**2) + np.sum(b**3)
+
+
+def in_a_list_and_an_array(w):
+    out, y = [], np.zeros_like(w)
+    for q in range(len(w)):
+        t = w[q] * 2.0
+        y[q] = t
+        out.append(t)
+    y *= 3.0
+    return np.sum(np.array(out) ** 2) + np.sum(y**3)
+
+
+def numbers_of_what_is_written_behind(w):
+    w, out = w.copy(), []
+    for v in w:
+        out.append(v)
+    w[:] = 1.0
+    return np.sum(np.array(out) ** 2) + np.sum(w)
+
+
+def numbers_of_what_is_written_there(w):
+    w, out = w.copy(), []
+    for q in range(len(w)):
+        out.append(w[q])
+        w[q] = 2.0
+    return np.sum(np.array(out) ** 2) + np.sum(w)
+
+
+def begun_with_a_number(w):
+    out = [3.0]
+    for v in w:
+        out.append(v * 2.0)
+    return np.sum(np.array(out) ** 2)
+
+
+def an_array_of_it_each_time(w):
+    s, out = 0.0, []
+    for v in w:
+        out.append(v * 2.0)
+    for _ in range(3):
+        a = np.asarray(out)
+        a[0] += 2.0
+        s += np.sum(a**2)
+    return s
+
+
+def read_before_its_array_is_made(w):
+    s = 0.0
+    for k in range(3):
+        out = []
+        for v in w:
+            out.append(v * (k + 1))
+        if k > 0:
+            s += np.sum(a * w)  # noqa: F821
+        a = np.array(out)
+    return s + np.sum(a)
+
+
+def asked_for_its_length(w):
+    out = []
+    for v in w:
+        out.append(v * len(out))
+    return np.sum(np.array(out) ** 2)
+
+
+def stored_counters(w):
+    y, z = np.zeros(len(w)), w.copy()
+    for q in range(len(w)):
+        y[q] = q
+        z[q] *= q + 1
+    return np.sum(y * w) + np.sum(z**2)
+
+
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [
+        (product_of_what_is_written_later, W), (products_with_rows_written_later, W),
+        (stored_twice, W), (written_behind_its_store, matrix(4, 3)),
+        (written_behind_its_store_by_a_view, matrix(4, 3)), (in_two_lists, W),
+        (in_a_list_and_an_array, W), (numbers_of_what_is_written_behind, W),
+        (numbers_of_what_is_written_there, W), (begun_with_a_number, W),
+        (an_array_of_it_each_time, W), (read_before_its_array_is_made, W), (stored_counters, W),
+        (asked_for_its_length, W),
+    ],
+)  # fmt: skip
+def test_memory_that_is_written_has_one_name(f, x):
+    value, _ = srcdiff.value_and_grad(f)(x)
+    np.testing.assert_allclose(value, f(x), rtol=1e-14)
+    check_gradient(f, (x,))
+
+
+@pytest.mark.parametrize("begun", [np.ones(1), np.ones((3, 1)), 1.0])
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_a_sum_of_no_rows_is_what_it_was(begun, n):
+    def f(X):
+        s = begun
+        for row in X:
+            s = s + row
+        return np.sum(s)
+
+    X = matrix(n, 4)
+    value, slope = srcdiff.value_and_grad(f)(X)
+    np.testing.assert_allclose(value, f(X), rtol=1e-14)
+    np.testing.assert_array_equal(slope, np.full((n, 4), np.size(begun)))
+
+
+def test_short_integers_add_up_as_the_list_does():
+    def f(x, k):
+        out = []
+        for v in k:
+            out.append(v)
+        return np.sum(x) * sum(out)
+
+    k = np.array([200, 100, 3], np.uint8)
+    with np.errstate(over="ignore"):
+        assert srcdiff.value_and_grad(f)(W, k)[0] == f(W, k)

@@ -409,6 +409,10 @@ def _read_back(stmt: ir.Assign, k: int, last: int, block: ir.Block, state: _Agai
         return None
     place = max(last, m)
     read = ir.Call(operator.getitem, (store.base, store.index))
+    # What is written into it, before it is stored or behind that, is not what was stored.
+    contents, after = contents_of(stmt.target.id, state.facts), ir.walk(block[k + 1 : place + 1])
+    if contents and any(contents & written_contents(s, state.facts) for s in after):
+        return None
     if _bound_by_primal(block[m : place + 1]).isdisjoint(ir.names(read)):
         return place, ir.Assign(stmt.target, read, stmt.loc)
     return None

@@ -162,3 +162,31 @@ def _widened(v, w):
 
 def test_what_is_added_to_in_a_loop_inside_has_another_shape():
     check_gradient(_widened, (0.4, np.cos(np.arange(8.0)).reshape(2, 4)), ("v", "w"))
+
+
+def scaled_before_it_is_stored(A, w):
+    out = np.zeros_like(A)
+    for i in range(len(A)):
+        t = np.sin(A[i])
+        t[1:] *= w
+        out[i] = t
+    return np.sum(out**2)
+
+
+def scaled_by_a_view(A, w):
+    out, s = np.zeros_like(A), 0.0
+    for i in range(len(A)):
+        t = np.sin(A[i])
+        u = t[1:]
+        s += np.sum(t * A[i])
+        u *= w
+        out[i] = t
+    return np.sum(out**2) + s
+
+
+@pytest.mark.parametrize("f", [scaled_before_it_is_stored, scaled_by_a_view])
+def test_what_was_stored_is_not_what_was_there_before_a_store_into_it(f):
+    A = np.arange(12.0).reshape(4, 3) / 7.0
+    for strict in (False, True):
+        g = srcdiff.grad(f, (0, 1), strict=strict)
+        check_gradient(f, (A, 1.7), (0, 1), g=g)
