@@ -35,8 +35,8 @@ __all__ = [
     "contents", "dims_of", "dtype_of", "dtypes_in", "holds_memory", "indexes_as_array", "inside",
     "is_active_kind", "is_basic", "is_big", "is_container", "is_filled", "is_float",
     "is_inexact_dtype", "is_mutable", "is_none", "is_numeric", "is_real", "is_scalar", "items_of",
-    "join_callables", "join_dim", "known_items", "known_truth", "mapped", "maybe", "only",
-    "rank_of", "same_dim", "same_shape", "sure",
+    "join_callables", "join_dim", "known_items", "known_truth", "mapped", "maybe", "met_dim",
+    "only", "rank_of", "same_dim", "same_shape", "sure",
 ]  # fmt: skip
 
 
@@ -44,7 +44,8 @@ __all__ = [
 class Sym:
     """A length known by name only; `big`: it is not 1; `least`: `name` is at least this long.
 
-    `below`: `name` is less than each of these, as the counter of a loop is.
+    `below`: `name` is less than each of these, as the counter of a loop is.  `cut`: it is 1 where
+    the length of this name is, and nowhere else, as `x[:i]` is of an `x` that has two or more.
     """
 
     name: str
@@ -52,6 +53,12 @@ class Sym:
     big: bool = False
     least: int = 0
     below: tuple[int | Sym, ...] = ()
+    cut: str = ""
+
+    @property
+    def text(self) -> str:
+        """The length as part of the name of another one."""
+        return f"({self.name}{self.offset:+})" if self.offset else self.name
 
     def moved(self, count: int) -> Sym:
         """The length with `count` added."""
@@ -82,6 +89,13 @@ def same_dim(a: Dim, b: Dim) -> bool:
     return a is not None and not isinstance(a, Sym) and a == b
 
 
+def met_dim(a: Dim, b: Dim) -> bool:
+    """Whether two lengths are provably equal where an elementwise operation on them succeeds."""
+    if same_dim(a, b) or (is_big(a) and is_big(b)):
+        return True
+    return isinstance(a, Sym) and isinstance(b, Sym) and (a.cut or a.text) == (b.cut or b.text)
+
+
 def join_dim(a: Dim, b: Dim) -> Dim:
     """A length that describes either of two."""
     if same_dim(a, b):
@@ -103,7 +117,7 @@ def broadcast_dim(dims: Iterable[Dim]) -> Dim:
             return d
     if known:
         return BIG
-    return rest[0] if all(same_dim(d, rest[0]) for d in rest[1:]) else None
+    return rest[0] if all(met_dim(d, rest[0]) for d in rest[1:]) else None
 
 
 def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
@@ -372,7 +386,7 @@ def broadcasts_to_itself(x: Kind, z: Kind, others: Sequence[Kind] | None = None)
     a, b = dims_of(x), dims_of(z)
     if a is None or b is None or len(a) != len(b):
         return False
-    return all(is_big(p) or same_dim(p, q) for p, q in zip(a, b))
+    return all(is_big(p) or met_dim(p, q) for p, q in zip(a, b))
 
 
 # --- asking ------------------------------------------------------------------------------------

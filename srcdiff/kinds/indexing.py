@@ -243,7 +243,16 @@ def _named_slice(dim: ir.Dim, index: ir.SliceKind) -> ir.Dim:
     if not isinstance(dim, ir.Sym) or dim.name == "?" or None in parts:
         return None
     base = f"({dim_text(dim)})" if "*" in dim.name else dim_text(dim)  # `(a*b)[1:]`, not `a*b[1:]`
-    return named(f"{base}[{':'.join(p or '' for p in parts)}]", _least_of(dim, index))
+    found = named(f"{base}[{':'.join(p or '' for p in parts)}]", _least_of(dim, index))
+    return found if found is None else replace(found, cut=_cut_at(dim, index))
+
+
+def _cut_at(dim: ir.Sym, index: ir.SliceKind) -> str:
+    """The name of the length that decides whether `x[:n]` has the length 1; nothing of others."""
+    plain = _bound(index.lower) in (None, 0) and _bound(index.step) in (None, 1)
+    least, stop = least_value(index.upper), size_dim(index.upper)
+    known = plain and least is not None and least >= 0 and _least(dim) > 1
+    return dim_text(stop) if known and isinstance(stop, ir.Sym) else ""
 
 
 def _least_of(dim: ir.Sym, index: ir.SliceKind) -> int:
@@ -260,16 +269,14 @@ def _least(dim: int | ir.Sym) -> int:
     return dim if isinstance(dim, int) else dim.least + dim.offset
 
 
-def named(text: str, least: int = 0) -> ir.Dim:
+def named(text: str, least: int = 0) -> ir.Sym | None:
     """A length with a name made of others, unless that has become too long."""
     return ir.Sym(text, 0, least > 1, least) if len(text) <= NAME_LIMIT else None
 
 
 def dim_text(dim: int | ir.Sym) -> str:
     """A length as part of a name."""
-    if isinstance(dim, int) or not dim.offset:
-        return str(dim) if isinstance(dim, int) else dim.name
-    return f"({dim.name}{dim.offset:+})"
+    return str(dim) if isinstance(dim, int) else dim.text
 
 
 def _text(kind: ir.Kind) -> str | None:

@@ -67,7 +67,7 @@ def _stretched(have: tuple[ir.Dim, ...], want: tuple[ir.Dim, ...]) -> tuple[int,
         if q == 1:
             if p != 1:
                 ones.append(axis)
-        elif not ir.is_big(q) and not ir.same_dim(p, q):
+        elif not ir.is_big(q) and not ir.met_dim(p, q):
             return None
     return tuple(ones)
 
