@@ -181,3 +181,12 @@ def numbers_with_new_axes(x):
 
 
 sample(numbers_with_new_axes, lambda r: (r.standard_normal(3),))
+
+
+def numbers_at_masks(x):
+    s = x[0] * x[1]
+    inside, beyond = s[s < 9.0], s[s > 9.0]
+    return np.sum(inside**2) + np.sum(beyond) + s[np.True_][0] * x[2]
+
+
+sample(numbers_at_masks, lambda r: (r.uniform(0.5, 1.5, 3),))
