@@ -87,7 +87,10 @@ def _getitem(folder: Folder, call: ir.Call) -> Any:
         end = at.stop if isinstance(at, slice) else at
         if not isinstance(end, int) or not 0 <= end < len(known) + isinstance(at, slice):
             return UNSET
-    return ir.Tup(known[at]) if isinstance(at, slice) else known[at]
+    if isinstance(at, slice):
+        return ir.Tup(known[at])
+    # What is not there is missed when it runs, if it runs.
+    return known[at] if -len(known) <= at < len(known) else UNSET
 
 
 def _conj(folder: Folder, call: ir.Call) -> Any:
