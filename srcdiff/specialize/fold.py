@@ -158,9 +158,10 @@ def _isinstance(folder: Folder, call: ir.Call) -> Any:
 
 def _keep_axes(folder: Folder, call: ir.Call) -> Any:
     value, axis, keepdims = (*call.args, ir.NONE, ir.Const(False))[:3]
-    if folder.static(axis) is None or folder.static(keepdims) is True:
+    whole, keeps = folder.static(axis) is None, folder.static(keepdims)
+    if whole or (keeps is not UNSET and keeps):  # 1 keeps them as True does
         return value
-    if folder.static(axis) is UNSET or folder.static(keepdims) is UNSET:
+    if folder.static(axis) is UNSET or keeps is UNSET:
         return UNSET
     return ir.Call(np.expand_dims, (value, axis), text="np.expand_dims")
 
