@@ -59,9 +59,16 @@ def zero_adjoint(like: ir.Name, kind: ir.Kind) -> ir.Rhs:
         return ir.Const(0.0)
     if is_array(kind) and ir.is_float(kind):
         return ir.Call(np.zeros_like, (like,))
-    if ir.is_numeric(kind):
+    if ir.is_numeric(kind) or _is_mixed(kind):
         return ir.Call(trees.zeros_like, (like,))  # that of whole numbers has fractions
     return ir.Call(trees.zero_tree, (like,))
+
+
+def _is_mixed(kind: ir.Kind) -> bool:
+    """Whether a list or dict may hold whole numbers among others, which have adjoints then."""
+    items = ir.contents(kind) if isinstance(kind, (ir.List, ir.Dict)) else ()
+    mixed = any(ir.dtype_of(k) is None for k in items)
+    return mixed and all(map(ir.is_numeric, items))
 
 
 # --- decide how every adjoint is added to: bound first, added in place where it owns its memory --

@@ -178,7 +178,8 @@ def _call(stmt: ir.Assign, call: ir.Call, b: Lines) -> None:
     if facts.active.isdisjoint(ir.names(call)):
         return
     item = is_op(call, Op.GETITEM)
-    if facts.copies_container(call) or (item and ir.is_scalar(facts.kind(call.args[0]))):
+    number = item and all(ir.is_scalar(facts.kind(a)) for a in (call.args[0], stmt.target))
+    if facts.copies_container(call) or number:
         _contributions(replace(stmt, rhs=call.args[0]), b)  # the items are the same
     elif is_op(call, Op.ADD) and any(map(facts.is_container, call.args)):
         concatenation_adjoint(stmt, call, b)

@@ -24,8 +24,10 @@ def item_kind(base: ir.Kind, index: ir.Kind) -> ir.Kind:
         return ir.Scalar("int64") if type(index) is ir.Scalar else ir.Range()
     if type(base) is ir.Text:
         return ir.Text()
-    if type(base) is ir.Scalar and base.python is False and index == ir.Tuple(()):
-        return base
+    if type(base) is ir.Scalar:  # of NumPy, as numbers of Python have no items
+        if index == ir.Tuple(()):
+            return replace(base, python=False)
+        return _array_item(ir.Array(base.dtype, ()), index)
     return ir.UNKNOWN
 
 

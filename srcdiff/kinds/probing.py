@@ -76,9 +76,23 @@ def is_number_type(value: Any) -> bool:
     )
 
 
+_NUMBERS = "biufc"
+"""The kinds of the dtypes of numbers."""
+
+
+def _dtype(kind: ir.Scalar | ir.Array) -> np.dtype[Any]:
+    """The dtype of numbers; the names of some others, as that of texts, say nothing to NumPy."""
+    try:
+        return np.dtype(kind.dtype)
+    except TypeError:
+        raise NoStandInError from None
+
+
 def _number(kind: ir.Scalar, fill: float, whole: int) -> Any:
     """A number of a dtype."""
-    dtype = np.dtype(kind.dtype)
+    dtype = _dtype(kind)
+    if dtype.kind not in _NUMBERS:  # an item of an array of texts, or of times
+        raise NoStandInError
     value: Any = kind.value
     if value is None:
         value = fill if dtype.kind in "fc" else True if dtype.kind == "b" else whole
@@ -95,11 +109,8 @@ def _filled(kind: ir.Array, path: tuple[int, ...], lengths: Lengths, fill: float
     shape = tuple(
         1 if d == 1 else lengths[key_of_length(d, (*path, axis))] for axis, d in enumerate(dims)
     )
-    try:
-        dtype = np.dtype(kind.dtype)
-    except TypeError:
-        raise NoStandInError from None
-    if dtype.kind not in "biufc":
+    dtype = _dtype(kind)
+    if dtype.kind not in _NUMBERS:
         return np.zeros(shape, dtype)
     result = np.full(shape, fill if dtype.kind in "fc" else 1, dtype)
     if len(shape) > 1 and dtype.kind in "fc":

@@ -207,8 +207,7 @@ def inplace(
     What is written into the parameters `lent` is seen by the caller.
     """
     held = shared_elements(function, kinds)
-    shared = PointsTo.of(function, kinds).linked(lent)
-    new = _InPlace(function, kinds, shared, held).function(function)
+    new = _InPlace(function, kinds, lent, held).function(function)
     return _one_name(new, _in_place_pairs(function))
 
 
@@ -265,10 +264,13 @@ class _InPlace(Rewriter):
     """The walk; `shared` are names with others of their memory, `held` stores into elements."""
 
     def __init__(
-        self, function: ir.Function, kinds: ir.Kinds, shared: frozenset[str], held: frozenset[int]
+        self, function: ir.Function, kinds: ir.Kinds, lent: frozenset[str], held: frozenset[int]
     ) -> None:
         super().__init__(ir.Fresh(ir.all_names(function)))
-        self.kinds, self.shared, self.held = kinds, shared, held
+        self.whole, self.kinds, self.held = function, kinds, held
+        self.memory = PointsTo.of(function, kinds)
+        self.shared = self.memory.linked(lent)
+        self.kept = lent.union(p.name for p in function.params)
         self.device = function.target.on_device
         self.reshaped = reshaped_names(function)
 
@@ -306,11 +308,19 @@ class _InPlace(Rewriter):
         alone = alone and (known or not is_array(kind))
         if alone or (kind is not None and ir.is_scalar(kind)):
             return self.rebound(stmt, call, kind)
+        if not is_array(kind) and not reshaped and self.is_last(stmt, base):
+            return self.rebound(stmt, call, kind)
         if not is_array(kind):
             name = ir.said(base.id).strip("`")
             raise refused("memory.in_place_or_new", stmt.loc, op=op, name=name)
         self.write(base, value, op)
         return () if stmt.target == base else ir.Assign(stmt.target, base, stmt.loc)
+
+    def is_last(self, stmt: ir.Assign, base: ir.Name) -> bool:
+        """Whether nobody reads the memory of `base` by another name once it is written into."""
+        near = self.memory.near.with_all(base.id)
+        live = live_after(self.whole, stmt)
+        return near.isdisjoint(self.kept) and not any(n in live for n in near - {stmt.target.id})
 
     def write(self, base: ir.Name, value: ir.Atom, op: str) -> None:
         """`base op= value` in the memory of an array."""

@@ -127,6 +127,8 @@ def _listed(
 def _is_list(atom: ir.Atom, kinds: ir.Kinds, whole: bool = False) -> bool:
     """Whether an operand is a list of numbers: of any (`whole`), or of ones with a derivative."""
     kind = atom_kind(atom, kinds) if isinstance(atom, (ir.Name, ir.Tup, ir.Ref)) else None
+    if type(kind) is ir.Range:
+        return whole
     return isinstance(kind, (ir.List, ir.Tuple)) and (whole or ir.is_active_kind(kind))
 
 

@@ -87,7 +87,10 @@ def _getitem(folder: Folder, call: ir.Call) -> Any:
         end = at.stop if isinstance(at, slice) else at
         if not isinstance(end, int) or not 0 <= end < len(known) + isinstance(at, slice):
             return UNSET
-    return ir.Tup(known[at]) if isinstance(at, slice) else known[at]
+    if isinstance(at, slice):
+        return ir.Tup(known[at])
+    # What is not there is missed when it runs, if it runs.
+    return known[at] if -len(known) <= at < len(known) else UNSET
 
 
 def _conj(folder: Folder, call: ir.Call) -> Any:
@@ -155,9 +158,10 @@ def _isinstance(folder: Folder, call: ir.Call) -> Any:
 
 def _keep_axes(folder: Folder, call: ir.Call) -> Any:
     value, axis, keepdims = (*call.args, ir.NONE, ir.Const(False))[:3]
-    if folder.static(axis) is None or folder.static(keepdims) is True:
+    whole, keeps = folder.static(axis) is None, folder.static(keepdims)
+    if whole or (keeps is not UNSET and keeps):  # 1 keeps them as True does
         return value
-    if folder.static(axis) is UNSET or folder.static(keepdims) is UNSET:
+    if folder.static(axis) is UNSET or keeps is UNSET:
         return UNSET
     return ir.Call(np.expand_dims, (value, axis), text="np.expand_dims")
 

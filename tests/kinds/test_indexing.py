@@ -1,9 +1,9 @@
-"""Which indices of a loop certainly lie inside of an axis."""
+"""What is said of `x[i]`: its kind, and which indices of a loop lie inside of an axis."""
 
 import pytest
 
 from srcdiff import ir
-from srcdiff.kinds.indexing import is_within, least_value
+from srcdiff.kinds.indexing import is_within, item_kind, least_value
 
 N = ir.Sym("x.0", 0, True, 4)
 OTHER = ir.Sym("y.0", 0, True, 4)
@@ -38,3 +38,19 @@ def test_what_an_integer_is_at_least(size, least):
 def test_an_integer_that_is_known_is_itself():
     assert least_value(ir.Scalar("int64", True, 3)) == 3
     assert least_value(ir.Scalar("int64", True, -3)) is None
+
+
+NEW_AXIS = ir.Tuple((ir.ELLIPSIS, ir.NoneKind()))
+
+
+@pytest.mark.parametrize(
+    ("number", "index", "kind"),
+    [
+        (ir.Scalar("float64", False), ir.Tuple(()), ir.Scalar("float64", False)),
+        (ir.Scalar("float32", None), ir.Tuple(()), ir.Scalar("float32", False)),
+        (ir.Scalar("float64", False), NEW_AXIS, ir.Array("float64", (1,))),
+        (ir.Scalar("float32", None), ir.ELLIPSIS, ir.Array("float32", ())),
+    ],
+)
+def test_items_of_a_number_are_those_of_an_array_without_axes(number, index, kind):
+    assert item_kind(number, index) == kind

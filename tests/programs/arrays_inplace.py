@@ -230,3 +230,21 @@ def integer_buffer(x):
 
 
 sample(integer_buffer, lambda r: (r.standard_normal(6),))
+
+
+def harmonics(t, table):
+    """A number at first, then an array: nobody has it by another name while it is added to."""
+    s = 0.0
+    for row in range(len(table)):
+        s += table[row, 0] * np.cos(table[row, 1] + table[row, 2] * t)
+    return s
+
+
+def sums_of_helpers(t, table):
+    whole = harmonics(t, table)
+    rest = harmonics(t, table[1:])
+    whole /= rest[-1]
+    return whole + rest * t
+
+
+sample(sums_of_helpers, lambda r: (r.standard_normal(3), r.uniform(0.5, 1.5, (3, 3))))

@@ -293,3 +293,21 @@ def lists_of_integers(x):
 
 
 sample(lists_of_integers, lambda r: (r.uniform(0.3, 2.0, 2),))
+
+
+def ranges_as_operands(x):
+    n = len(x)
+    y = x ** range(n) + np.arctan2(x, range(1, n + 1)) + np.power(x, range(2, n + 2))
+    return np.interp([0.3, 1.6], range(n), y) * np.sum(x * range(n))
+
+
+sample(ranges_as_operands, lambda r: (r.uniform(0.5, 1.5, 3),))
+
+
+def texts_taken_out_of_arrays(x):
+    first = np.asarray(["sin", "cos"])[0]
+    names = np.atleast_1d(first)
+    return np.sin(x) * len(names) if names[0] == "sin" else np.cos(x)
+
+
+sample(texts_taken_out_of_arrays, lambda r: (0.4,))

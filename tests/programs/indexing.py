@@ -169,3 +169,24 @@ def number_stored_twice_where_it_is_the_greatest(m, s):
 
 
 sample(number_stored_twice_where_it_is_the_greatest, lambda r: (np.zeros((3, 4)), 0.8), 1)
+
+
+def numbers_with_new_axes(x):
+    columns = np.concatenate([v[..., np.newaxis] for v in x], axis=-1)
+    first = x[0]
+    s = columns * first[None, ...]
+    for v in x:
+        s = s + v[None, ..., None] * first[()]
+    return s
+
+
+sample(numbers_with_new_axes, lambda r: (r.standard_normal(3),))
+
+
+def numbers_at_masks(x):
+    s = x[0] * x[1]
+    inside, beyond = s[s < 9.0], s[s > 9.0]
+    return np.sum(inside**2) + np.sum(beyond) + s[np.True_][0] * x[2]
+
+
+sample(numbers_at_masks, lambda r: (r.uniform(0.5, 1.5, 3),))

@@ -1,6 +1,7 @@
 """Factorisations and solvers written as loops."""
 
 import numpy as np
+import scipy.linalg
 
 from .registry import sample
 
@@ -234,3 +235,16 @@ def values_that_are_scaled_in_place(a):
 
 
 sample(values_that_are_scaled_in_place, lambda r: (r.standard_normal((3, 3)) + 2.0 * np.eye(3),))
+
+
+def equation_that_a_number_does_not_solve(a, q, method="doubling"):
+    """A number has no axes: the branch that is not taken would fail."""
+    if method == "direct":
+        return scipy.linalg.solve_discrete_lyapunov(a, q)
+    x = q
+    for _ in range(3):
+        x, a = x + a * x * a, a * a
+    return x
+
+
+sample(equation_that_a_number_does_not_solve, lambda r: (0.4, 0.7), ("a", "q"))

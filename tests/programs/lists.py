@@ -821,3 +821,16 @@ def terms_of_a_branch(x, n):
 
 for _n in (0, 2):
     sample(terms_of_a_branch, lambda r, n=_n: (r.uniform(0.3, 0.9, 3), n))
+
+
+def whole_numbers_among_the_items(s, n, q):
+    s, n, q = list(map(np.asanyarray, (s, n, q)))
+    doubled = [v * 2 for v in (s, n, q)]
+    rows = [s, n, q]
+    for i in range(3):
+        rows[i] = np.atleast_1d(rows[i])
+    named = {k: np.asarray(v) for k, v in {"s": s, "n": n, "q": q}.items()}
+    return s * q + doubled[0] * q + rows[0][0] * rows[2][-1] + named["s"] * q
+
+
+sample(whole_numbers_among_the_items, lambda r: (0.7, np.array([1, 2]), 1.5), ("s", "q"))

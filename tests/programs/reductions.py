@@ -111,3 +111,13 @@ def builtin_reductions(x):
 
 
 sample(builtin_reductions, lambda r: (r.standard_normal(4),))
+
+
+def axes_kept_by_a_number(x, keep=1):
+    """`keepdims=1`, as is written where 1 is true."""
+    y = x / np.sum(x, axis=0, keepdims=1)
+    z = np.max(x, axis=1, keepdims=keep) * np.mean(y, axis=0, keepdims=1)
+    return z * np.linalg.norm(x, axis=1, keepdims=1) + np.sum(x**2, 1, None, None, 1)
+
+
+sample(axes_kept_by_a_number, lambda r: (r.uniform(0.5, 1.5, (3, 4)),))
