@@ -39,10 +39,6 @@ class Scan:
         self.names = {p.name for p in function.params}
         self.names.update(self.uses, self.defs, self.held)
 
-    def reads(self, stmt: ir.Stmt) -> tuple[str, ...]:
-        """The names that a statement itself reads."""
-        return stmt_reads(stmt)
-
     def reads_in(self, block: ir.Block, name: str) -> int:
         """How often the statements of a block read a name."""
         return sum(stmt_reads(s).count(name) for s in ir.walk(block))

@@ -14,14 +14,13 @@ from dataclasses import field
 
 from srcdiff import ir
 from srcdiff.ir.frozen import frozen, replace, state
-from srcdiff.primitives.arguments import argument
+from srcdiff.primitives.arguments import argument, axes_named
 from srcdiff.primitives.effects import written_into
 from srcdiff.primitives.ops import Op, calling, which_op
 
 Flows = Callable[[ir.Call, ir.Kinds], tuple[ir.Atom, ...]]
 Axes = tuple[int | None, ...]
 
-_WHOLE = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
 _EXTREMES = (Op.AMAX, Op.AMIN)
 
 
@@ -181,7 +180,7 @@ def _reduced(call: ir.Call, x: Moves, is_first: bool = False) -> Moves | None:
     """How a reduction moves: along its axes all moves alike, as it does once it `is_first`."""
     if any(k not in ("axis", "keepdims") for k, _ in call.kwargs) or len(call.args) > 2:
         return None
-    gone = _places(argument(call, "axis"), len(x.axes))
+    gone = axes_named(argument(call, "axis"), len(x.axes))
     keeps = argument(call, "keepdims") or ir.Const(False)
     if gone is None or type(keeps) is not ir.Const:
         return None
@@ -191,19 +190,9 @@ def _reduced(call: ir.Call, x: Moves, is_first: bool = False) -> Moves | None:
     return replace(x, axes=tuple(a for k, a in axes if keeps.value or k not in gone))
 
 
-def _places(axis: ir.Atom | None, rank: int) -> set[int] | None:
-    """The axes that an argument names, counted from the first; None if they are not known."""
-    if axis is None or axis == ir.NONE:
-        return {*range(rank)}
-    items = axis.items if type(axis) is ir.Tup else (axis,)
-    numbers = [a.value for a in items if type(a) is ir.Const and type(a.value) is int]
-    known = len(numbers) == len(items) and all(-rank <= k < rank for k in numbers)
-    return {k % rank for k in numbers} if known else None
-
-
 def _expanded(x: Moves, axis: ir.Atom | None, rank: int) -> Moves | None:
     """How a value with more axes of length 1 moves."""
-    new = None if axis is None else _places(axis, rank)
+    new = None if axis is None else axes_named(axis, rank)
     if new is None or len(x.axes) + len(new) != rank:
         return None
     rest = iter(x.axes)
@@ -217,13 +206,13 @@ def _indexed(x: Moves, index: ir.Atom) -> Moves | None:
     taken = sum(i not in (ir.NONE, ir.Const(...)) for i in items)
     if taken > len(x.axes):
         return None
-    fill = [_WHOLE] * (len(x.axes) - taken)
+    fill = [ir.ALL] * (len(x.axes) - taken)
     at = items.index(ir.Const(...)) if ir.Const(...) in items else len(items)
     rest, axes = iter(x.axes), list[int | None]()
     for item in (*items[:at], *fill, *items[at + 1 :]):
         axis = None if item == ir.NONE else next(rest)
         one = type(item) is ir.Const and type(item.value) is int
-        if axis is not None and item != _WHOLE or not (one or item in (ir.NONE, _WHOLE)):
+        if axis is not None and item != ir.ALL or not (one or item in (ir.NONE, ir.ALL)):
             return None
         if not one:
             axes.append(axis)

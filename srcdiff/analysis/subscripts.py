@@ -107,7 +107,8 @@ class Subscripts:
         if said is None or type(call) is not ir.Call:
             return ()
         inside = ir.rebound(ir.blocks(stmt)[branch])
-        if not all(self.is_integer(a) for a in call.args) or inside & {*ir.names(call)}:
+        whole = all(ir.is_integer(atom_kind(a, self.kinds)) for a in call.args)
+        if not whole or inside & {*ir.names(call)}:
             return ()
         said = said if branch == 0 else _OTHERWISE[said]
         if said is Op.NE:
@@ -116,11 +117,6 @@ class Subscripts:
         less, more = call.args[::-1] if swapped else call.args
         test = Comparison(less, more, gap)
         return (test, Comparison(more, less, gap)) if said is Op.EQ else (test,)
-
-    def is_integer(self, atom: ir.Atom) -> bool:
-        """Whether an atom is an integer for certain."""
-        kind = atom_kind(atom, self.kinds)
-        return type(kind) is ir.Scalar and kind.dtype == "int64"
 
     # --- what is known of a name ---
 

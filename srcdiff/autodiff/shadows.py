@@ -57,7 +57,7 @@ def copied_numbers(stmt: ir.Assign, facts: Facts) -> ir.Block:
     elif isinstance(base, ir.Tup):
         lines.show(source, numbered(base.items), only_numbers=True)
     elif isinstance(base, ir.Name) and base.id in facts.active:
-        if is_op(call, Op.GETITEM) and rest[0] != ir.Slice(ir.NONE, ir.NONE, ir.NONE):
+        if is_op(call, Op.GETITEM) and rest[0] != ir.ALL:
             lines.effect(sequences.add_to_part, facts.adjoint(base.id), source, rest[0])
         else:
             give(base, source)

@@ -107,23 +107,6 @@ def loaded(
     return jit.loaded(made, refs, title, primal)
 
 
-def accept_pair(
-    forward: Any,
-    backward: Any,
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    selected: Callable[[Any], Any],
-) -> None:
-    """Have Numba compile two parts for some arguments, and a cotangent like what is `selected`.
-
-    Raises:
-        UnsupportedError: it does not compile one of them.
-    """
-    from srcdiff.backends.numba import jit
-
-    jit.accept_pair(forward, backward, args, kwargs, selected)
-
-
 def released(function: Any) -> None:
     """Let go of the memory that a loaded function keeps for its arrays."""
     for workspace in workspaces(function):

@@ -71,8 +71,7 @@ def sum_of(rhs: ir.Rhs, kinds: Mapping[str, ir.Kind]) -> tuple[ir.Name, int] | N
     if type(base) is not ir.Name or type(number) is not ir.Const:
         return None
     kind = kinds.get(base.id)
-    whole = type(kind) is ir.Scalar and kind.dtype == "int64" and bool(kind.python)
-    if not whole or type(number.value) is not int:
+    if not ir.is_integer(kind) or not kind.python or type(number.value) is not int:
         return None
     return base, number.value if is_op(rhs, Op.ADD) else -number.value
 

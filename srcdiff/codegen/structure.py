@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Union
 
 from srcdiff import ir
-from srcdiff.analysis.effects import Scan
+from srcdiff.analysis.effects import Scan, stmt_reads
 from srcdiff.codegen.idioms import visible
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.ir.nodes import Jump, LoopElse
@@ -74,7 +74,7 @@ def _dead_lengths(scan: Scan) -> set[str]:
         name = _length_name(stmt)
         if name is not None and not uses[name] and name not in scan.held:
             dead.add(name)
-            uses.subtract(scan.reads(stmt))
+            uses.subtract(stmt_reads(stmt))
     return dead
 
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.backends.loader import add_place, place_in, with_place
-from srcdiff.backends.target import accept_pair, loaded, meanings, released, seed_check
+from srcdiff.backends.target import loaded, meanings, released, seed_check
 from srcdiff.driver.arguments import LARGE, has_large
 from srcdiff.driver.guards import (
     Names,
@@ -324,7 +324,9 @@ def compiled_if_taken(
     try:
         found = generate(target)
         if isinstance(found, CompiledPair):  # the second part has to take what the first one gives
-            accept_pair(found.function, found.backward, args, kwargs, selected)
+            from srcdiff.backends.numba import jit
+
+            jit.accept_pair(found.function, found.backward, args, kwargs, selected)
             return found
     except UnsupportedError as error:
         refused = error

@@ -484,6 +484,6 @@ def _of_ours() -> tuple[str, ...]:
 
 def _files(place: Path) -> Iterator[str]:
     """The files below a place, when they were written and how long they are."""
-    for path in place.rglob("*.py"):
+    for path in (*place.rglob("*.py"), *place.rglob("*.txt")):
         found = path.stat()
         yield f"{path.relative_to(place)} {found.st_mtime_ns} {found.st_size}"

@@ -162,7 +162,7 @@ def polished(
 
 def _counts(function: ir.Function, kinds: ir.Kinds) -> bool:
     """Whether a function has loops, or whole numbers of Python."""
-    whole = (type(k) is ir.Scalar and k.python and k.dtype == "int64" for k in kinds.values())
+    whole = (ir.is_integer(k) and k.python for k in kinds.values())
     return any(whole) or any(type(s) is ir.For for s in ir.walk(function))
 
 

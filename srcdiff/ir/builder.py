@@ -74,15 +74,6 @@ class Builder:
         header = ir.Call(range, (count,), text="range")
         self.out.append(ir.For(k, header, tuple(inner.out), None, self.loc))
 
-    def each(self, items: ir.Atom, body: Callable[[Builder, ir.Name], None]) -> None:
-        """`for item in items`, which has an index."""
-        count = self.call(len, items, base="_n")
-
-        def taken(inner: Builder, k: ir.Name) -> None:
-            body(inner, inner.item(items, k))
-
-        self.loop(count, taken)
-
     def branch(
         self, test: ir.Atom, body: Callable[[Builder], None], orelse: Callable[[Builder], None]
     ) -> None:

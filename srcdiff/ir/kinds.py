@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable as Function
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Union, final
+from typing import Any, TypeGuard, Union, final
 
 from srcdiff.ir.frozen import frozen
 from srcdiff.ir.nodes import Site
@@ -33,7 +33,7 @@ __all__ = [
     "SliceKind", "Sparse", "Sym", "Text", "Tuple", "UNKNOWN", "UNREACHED", "Unknown",
     "broadcast_dims", "broadcasts_to_itself", "carries", "class_if_any", "class_of", "classes_in",
     "contents", "dims_of", "dtype_of", "dtypes_in", "holds_memory", "indexes_as_array", "inside",
-    "is_active_kind", "is_basic", "is_big", "is_container", "is_filled", "is_float",
+    "is_active_kind", "is_basic", "is_big", "is_container", "is_filled", "is_float", "is_integer",
     "is_inexact_dtype", "is_mutable", "is_none", "is_numeric", "is_real", "is_scalar", "items_of",
     "join_callables", "join_dim", "known_items", "known_truth", "mapped", "maybe", "met_dim",
     "only", "rank_of", "same_dim", "same_shape", "sure",
@@ -427,6 +427,11 @@ def is_container(kind: Kind) -> bool:
 def is_float(kind: Kind) -> bool:
     """Whether a value is certainly of a real floating or complex dtype."""
     return (type(kind) is Array or type(kind) is Scalar) and is_inexact_dtype(kind.dtype)
+
+
+def is_integer(kind: Kind | None) -> TypeGuard[Scalar]:
+    """Whether a value is certainly one integer, of Python or of its type in NumPy."""
+    return type(kind) is Scalar and kind.dtype == "int64"
 
 
 def is_inexact_dtype(dtype: str | None) -> bool:

@@ -20,13 +20,13 @@ from srcdiff.ir.frozen import Choice, frozen, remember, remembered, state
 from srcdiff.ir.target import HOST, Target
 
 __all__ = [
-    "Accum", "Assign", "Atom", "Attr", "AugAssign", "Backward", "Block", "Call", "Callee", "Const",
-    "Demand", "Derived", "Effect", "For", "Function", "GENERATED", "IN_PLACE", "If", "Kernel",
-    "Loc", "Method", "NONE", "NOWHERE", "Name", "OPERATORS", "Opaque", "Pair", "Param", "Permute",
-    "Ref", "Reset", "Return", "Rhs", "Role", "Rows", "SEED", "SYMBOLS", "SetAttr", "SetItem",
-    "Site", "Slice", "Star", "Stmt", "Store", "Subroutine", "TANGENT", "Tup", "Undo", "Unpack",
-    "Unpacks", "Verbatim", "While", "answers_by_code", "called", "captured", "is_function",
-    "make_dict", "make_function", "make_list", "new_object", "set_attr", "set_item",
+    "ALL", "Accum", "Assign", "Atom", "Attr", "AugAssign", "Backward", "Block", "Call", "Callee",
+    "Const", "Demand", "Derived", "Effect", "For", "Function", "GENERATED", "IN_PLACE", "If",
+    "Kernel", "Loc", "Method", "NONE", "NOWHERE", "Name", "OPERATORS", "Opaque", "Pair", "Param",
+    "Permute", "Ref", "Reset", "Return", "Rhs", "Role", "Rows", "SEED", "SYMBOLS", "SetAttr",
+    "SetItem", "Site", "Slice", "Star", "Stmt", "Store", "Subroutine", "TANGENT", "Tup", "Undo",
+    "Unpack", "Unpacks", "Verbatim", "While", "answers_by_code", "called", "captured",
+    "is_function", "make_dict", "make_function", "make_list", "new_object", "set_attr", "set_item",
 ]  # fmt: skip
 
 OPERATORS: Mapping[str, Any] = MappingProxyType(
@@ -156,6 +156,8 @@ class Star(Reader):
 Atom = Union[Name, Const, Ref, Slice, Tup, Star]
 
 NONE = Const(None)
+ALL = Slice(NONE, NONE, NONE)
+"""The index of all that lies along an axis: `:`."""
 
 
 # --- right-hand sides --------------------------------------------------------------------------

@@ -285,9 +285,6 @@ PLAIN = frozenset((
 """The statements without blocks inside."""
 
 
-_Nest = Union[If, For, While, Pair]
-
-
 def blocks(stmt: Stmt) -> tuple[Block, ...]:
     """The blocks inside a statement."""
     get = _BLOCKS.get(type(stmt))

@@ -17,6 +17,7 @@ from srcdiff import ir
 from srcdiff.ir.frozen import frozen
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.kinds.indexing import item_kind
+from srcdiff.primitives.arguments import axes_named
 from srcdiff.primitives.operation import op_of
 from srcdiff.primitives.ops import Op, is_op
 
@@ -351,7 +352,7 @@ def _reduced(stmt: ir.Assign, call: ir.Call, kinds: ir.Kinds) -> Reduce | None:
     told = own == "bool" or own == "float64" == _float_of(dtype)
     if not dims or not (own in FLOATS or summed if dtype is None else told and _float_of(dtype)):
         return None
-    axes = _axes(call.args[1] if len(call.args) == 2 else given.get("axis", ir.NONE), len(dims))
+    axes = axes_named(call.args[1] if len(call.args) == 2 else given.get("axis"), len(dims))
     keeps = given.get("keepdims", ir.Const(False))
     if axes is None or type(keeps) is not ir.Const:
         return None
@@ -368,14 +369,3 @@ def _float_of(dtype: ir.Atom | None) -> str:
     known = isinstance(dtype, ir.Ref) and type(dtype.value) is type
     name = dtype.value.__name__ if known else ""  # type: ignore[union-attr]
     return name if name in FLOATS else ""
-
-
-def _axes(axis: ir.Atom, rank: int) -> tuple[int, ...] | None:
-    """Axes that are known, counted from the front."""
-    if axis == ir.NONE:
-        return tuple(range(rank))
-    items = axis.items if type(axis) is ir.Tup else (axis,)
-    values = [a.value for a in items if type(a) is ir.Const and type(a.value) is int]
-    if len(values) < len(items) or not all(-rank <= v < rank for v in values):
-        return None
-    return tuple(sorted({v % rank for v in values}))

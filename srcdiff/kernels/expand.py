@@ -207,7 +207,7 @@ class Expansion(_OfArrays):
             return None
         x, y = call.args
         if ranks == (1, 2):
-            x = self.item(x, ir.Tup((ir.Slice(ir.NONE, ir.NONE, ir.NONE), ir.NONE)))
+            x = self.item(x, ir.Tup((ir.ALL, ir.NONE)))
         products = self.temp(ir.Call(operator.mul, (x, y), role=ir.Role.FITTING))
         along = () if ranks == (1, 1) else ((("axis", ir.Const(ranks[0] - 1))),)
         return ir.Call(np.sum, (products,), along)
@@ -222,7 +222,7 @@ class Expansion(_OfArrays):
         if call.kwargs or [len(self.dims(a)) for a in call.args] != [1, 1]:
             return None
         x, y = call.args
-        column = self.item(x, ir.Tup((ir.Slice(ir.NONE, ir.NONE, ir.NONE), ir.NONE)))
+        column = self.item(x, ir.Tup((ir.ALL, ir.NONE)))
         return ir.Call(operator.mul, (column, y))
 
 

@@ -121,7 +121,7 @@ class _OneSum(OneName):
         if type(stmt) is not ir.Assign or not is_op(stmt.rhs, Op.ADD, Op.SUB):
             return self.inside(stmt)
         names = (stmt.target.id, *ir.names(stmt.rhs))
-        whole = all(self.counts[n] == 1 and _is_integer(self.kinds.get(n)) for n in names)
+        whole = all(self.counts[n] == 1 and ir.is_integer(self.kinds.get(n)) for n in names)
         if not whole or stmt.target.id in self.asked or not ir.is_temporary(stmt.target.id):
             return stmt
         args = ir.map_rhs(lambda n: ir.Name(self.same.get(n.id, n.id)), stmt.rhs)
@@ -135,10 +135,6 @@ class _OneSum(OneName):
 def _is_part(stmt: ir.Stmt) -> bool:
     """Whether a statement takes or writes a part of an array."""
     return isinstance(stmt, ir.Store) or is_op(ir.call_of(stmt), Op.GETITEM)
-
-
-def _is_integer(kind: ir.Kind | None) -> bool:
-    return type(kind) is ir.Scalar and kind.dtype == "int64"
 
 
 class Fusion(Rewriter):

@@ -106,7 +106,7 @@ def _seen(root: str, index: ir.Atom, dims: Dims) -> View:
     new = tuple(k for k, item in enumerate(axes) if item == ir.NONE)
     own = tuple(item for item in items if item != ir.NONE)
     gone = tuple(k for k, (i, d) in enumerate(zip(own, dims)) if d == 1 and i == ir.Const(0))
-    if (new or gone) and all(i == _ALL or k in gone for k, i in enumerate(own)):
+    if (new or gone) and all(i == ir.ALL or k in gone for k, i in enumerate(own)):
         return View(Place(root), new, gone)
     if not new:
         return View(Place(root, index))
@@ -130,7 +130,7 @@ def _is_integer(atom: ir.Atom, kinds: ir.Kinds) -> bool:
     if type(atom) is ir.Const:
         return type(atom.value) is int
     kind = kinds.get(atom.id) if type(atom) is ir.Name else None
-    return type(kind) is ir.Scalar and kind.dtype == "int64"
+    return ir.is_integer(kind)
 
 
 def access(place: Place, frame: Frame, kinds: ir.Kinds) -> Access:
@@ -143,9 +143,6 @@ def access(place: Place, frame: Frame, kinds: ir.Kinds) -> Access:
     return Access(place, frame, Place(place.root), *found)
 
 
-_ALL = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
-
-
 def _in_array(
     index: ir.Atom, frame: Frame, rank: int
 ) -> tuple[Frame, tuple[ir.Atom, ...]] | None:
@@ -155,9 +152,9 @@ def _in_array(
     whole rows, and a start has to be known not to be negative.
     """
     items = index.items if type(index) is ir.Tup else (index,)
-    items = (*items, *(_ALL for _ in range(rank - len(items))))
+    items = (*items, *(ir.ALL for _ in range(rank - len(items))))
     slices = [k for k, item in enumerate(items) if type(item) is ir.Slice]
-    whole = all(item == _ALL for item in items[slices[0] + 1 :])
+    whole = all(item == ir.ALL for item in items[slices[0] + 1 :])
     if whole or not all(_is_steady(i) for i in items):
         return None
     axes = iter(frame)

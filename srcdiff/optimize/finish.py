@@ -133,7 +133,7 @@ def _sums(function: ir.Function) -> dict[str, ir.Call]:
 def _is_integer(atom: ir.Atom, kinds: ir.Kinds) -> bool:
     """Whether an atom is an integer of Python."""
     kind = atom_kind(atom, kinds)
-    return type(kind) is ir.Scalar and kind.dtype == "int64" and bool(kind.python)
+    return ir.is_integer(kind) and bool(kind.python)
 
 
 def _zeros(call: ir.Call, kinds: ir.Kinds, device: bool) -> ir.Call | None:

@@ -10,6 +10,7 @@ from srcdiff import ir
 from srcdiff.ir.frozen import replace
 from srcdiff.kinds.calls import atom_kind
 from srcdiff.optimize.memory import Available
+from srcdiff.primitives.arguments import axes_named
 from srcdiff.primitives.effects import asks_form
 from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.primitives.views import is_array
@@ -87,11 +88,10 @@ def _summed(x: ir.Atom, shape: ir.Atom, kinds: ir.Kinds, available: Available) -
         want = ir.dims_of(atom_kind(asked.args[0], kinds))
     elif asked == ir.Tup(()):
         want = ()
-    items = axes.items if type(axes) is ir.Tup else (axes,)
-    gone = [a.value for a in items if type(a) is ir.Const and type(a.value) is int]
-    if have is None or want is None or len(gone) != len(items):
+    gone = None if have is None else axes_named(axes, len(have))
+    if have is None or want is None or gone is None:
         return None
-    left = [d for k, d in enumerate(have) if k not in gone and k - len(have) not in gone]
+    left = [d for k, d in enumerate(have) if k not in gone]
     if len(left) != len(want) or not all(map(ir.same_dim, left, want)):
         return None
     return ir.Call(np.sum, total.args, (("axis", axes),) if left else (), text="np.sum")

@@ -375,6 +375,16 @@ def argument(call: ir.Call, name: str) -> ir.Atom | None:
     return None
 
 
+def axes_named(axis: Atom | None, rank: int) -> tuple[int, ...] | None:
+    """The axes that an argument names, in order from the first one; None if they are not known."""
+    if axis is None or axis == NONE:
+        return tuple(range(rank))
+    items = axis.items if type(axis) is Tup else (axis,)
+    found = [a.value for a in items if type(a) is Const and type(a.value) is int]
+    known = len(found) == len(items) and all(-rank <= k < rank for k in found)
+    return tuple(sorted({k % rank for k in found})) if known else None
+
+
 def _is(atom: ir.Atom | None, value: bool) -> bool:
     """Whether an argument is left out, or surely true or false."""
     return atom is None or (type(atom) is ir.Const and bool(atom.value) is value)

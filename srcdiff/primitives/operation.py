@@ -23,6 +23,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
+from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -219,222 +220,12 @@ UNKNOWN = Operation("unknown", writes=Which.EVERY, result=Result.PART, shares=Wh
 # --- what has no effect --------------------------------------------------------------------------
 
 
-_RUN: dict[str, str] = {
-    "builtins": """
-        abs all any bool complex divmod float int pow round sum
-    """,
-    "operator": """
-        abs add and_ concat contains countOf eq floordiv ge getitem gt index indexOf inv
-        invert is_ is_not le lshift lt matmul mod mul ne neg not_ or_ pos pow rshift sub
-        truediv truth xor attrgetter itemgetter
-    """,
-    "numpy": """
-        all allclose amax amin angle any append arange argmax argmin argpartition
-        argsort argwhere around array array2string array_equal array_equiv array_repr
-        array_split array_str asanyarray asarray asarray_chkfinite ascontiguousarray
-        asfortranarray astype atleast_1d atleast_2d atleast_3d average bartlett
-        base_repr binary_repr bincount blackman block bool bool_ broadcast_arrays
-        broadcast_shapes broadcast_to busday_count busday_offset byte bytes_ can_cast
-        cdouble character choose clip clongdouble column_stack common_type complex128
-        complex256 complex64 complexfloating compress concat concatenate convolve copy
-        corrcoef correlate count_nonzero cov cross csingle cumprod cumproduct cumsum
-        cumulative_prod cumulative_sum datetime64 datetime_as_string datetime_data
-        delete diag diag_indices diag_indices_from diagflat diagonal diff digitize dot
-        double dsplit dstack dtype ediff1d einsum einsum_path empty empty_like
-        expand_dims extract eye finfo fix flatnonzero flexible flip fliplr flipud
-        float128 float16 float32 float64 floating format_float_positional
-        format_float_scientific fromstring full full_like generic geomspace gradient
-        half hamming hanning histogram histogram2d hsplit hstack i0 identity iinfo imag
-        in1d indices inexact inner insert int16 int32 int64 int8 int_ intc integer
-        interp intersect1d intp is_busday isclose iscomplex iscomplexobj isdtype
-        isfortran isin isneginf isposinf isreal isrealobj isscalar issubdtype ix_ kaiser
-        kron lexsort linspace logspace long longdouble longlong mask_indices
-        matrix_transpose max mean median meshgrid min min_scalar_type mintypecode
-        moveaxis nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean
-        nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar ndim
-        nonzero number object_ ones ones_like outer packbits pad partition percentile
-        permute_dims poly poly1d polyadd polyder polydiv polyfit polyint polymul polysub
-        polyval prod promote_types ptp quantile ravel ravel_multi_index real
-        real_if_close repeat require reshape result_type roll rollaxis roots rot90 round
-        row_stack searchsorted select setdiff1d setxor1d shape shares_memory short
-        signedinteger sinc single size sort sort_complex split squeeze stack std str_
-        sum swapaxes take take_along_axis tensordot tile timedelta64 trace transpose
-        trapezoid trapz tri tril tril_indices tril_indices_from trim_zeros triu
-        triu_indices triu_indices_from ubyte uint uint16 uint32 uint64 uint8 uintc uintp
-        ulong ulonglong union1d unique unique_all unique_counts unique_inverse
-        unique_values unpackbits unsignedinteger unstack unwrap ushort vander var vdot
-        void vsplit vstack where zeros zeros_like
-    """,
-    "numpy.linalg": """
-        cholesky cond cross det diagonal eig eigh eigvals eigvalsh inv lstsq matmul
-        matrix_norm matrix_power matrix_rank matrix_transpose multi_dot norm outer pinv qr
-        slogdet solve svd svdvals tensordot tensorinv tensorsolve trace vecdot vector_norm
-    """,
-    "numpy.fft": """
-        fft fft2 fftfreq fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2
-        irfftn rfft rfft2 rfftfreq rfftn
-    """,
-    "numpy.lib.stride_tricks": """
-        sliding_window_view
-    """,
-    "numpy.lib.scimath": """
-        arccos arcsin arctanh log log10 log2 logn power sqrt
-    """,
-    "numpy.char": """
-        array asarray capitalize center compare_chararrays count decode encode endswith
-        equal expandtabs find greater greater_equal index isalnum isalpha isdecimal
-        isdigit islower isnumeric isspace istitle isupper join less less_equal ljust lower
-        lstrip mod multiply not_equal partition replace rfind rindex rjust rpartition
-        rsplit rstrip split splitlines startswith str_len strip swapcase title translate
-        upper zfill
-    """,
-    "numpy.ma": """
-        MaskedArray allequal alltrue anom anomalies clump_masked clump_unmasked common_fill_value
-        compress_cols compress_nd compress_rowcols compress_rows compressed count count_masked
-        default_fill_value filled fix_invalid flatnotmasked_contiguous flatnotmasked_edges
-        flatten_mask flatten_structured_array getdata getmask getmaskarray innerproduct isMA
-        isMaskedArray is_mask is_masked isarray make_mask make_mask_descr make_mask_none mask_cols
-        mask_or mask_rowcols mask_rows masked_all masked_all_like masked_array masked_equal
-        masked_greater masked_greater_equal masked_inside masked_invalid masked_less
-        masked_less_equal masked_not_equal masked_object masked_outside masked_values masked_where
-        maximum_fill_value minimum_fill_value mvoid ndenumerate notmasked_contiguous
-        notmasked_edges outerproduct product round_ sometrue
-    """,
-    "numpy.polynomial.polyutils": """
-        as_series format_float mapdomain mapparms trimcoef trimseq
-    """,
-    "numpy.polynomial": """
-        Chebyshev Hermite HermiteE Laguerre Legendre Polynomial
-    """,
-    "scipy.special": """
-        ai_zeros assoc_laguerre assoc_legendre_p assoc_legendre_p_all bei_zeros
-        beip_zeros ber_zeros bernoulli berp_zeros bi_zeros c_roots cg_roots chebyc
-        chebys chebyt chebyu comb diric ellip_harm ellip_harm_2 ellip_normal erf_zeros
-        euler factorial factorial2 factorialk fresnel_zeros fresnelc_zeros
-        fresnels_zeros gegenbauer genlaguerre h1vp h2vp h_roots he_roots hermite
-        hermitenorm ivp j_roots jacobi jn_zeros jnjnp_zeros jnp_zeros jnyn_zeros
-        js_roots jvp kei_zeros keip_zeros kelvin_zeros ker_zeros kerp_zeros kvp l_roots
-        la_roots laguerre lambertw legendre legendre_p legendre_p_all lmbda log_softmax
-        logsumexp lqmn lqn mathieu_even_coef mathieu_odd_coef multigammaln obl_cv_seq
-        p_roots pbdn_seq pbdv_seq pbvv_seq perm polygamma pro_cv_seq ps_roots riccati_jn
-        riccati_yn roots_chebyc roots_chebys roots_chebyt roots_chebyu roots_gegenbauer
-        roots_genlaguerre roots_hermite roots_hermitenorm roots_jacobi roots_laguerre
-        roots_legendre roots_sh_chebyt roots_sh_chebyu roots_sh_jacobi roots_sh_legendre
-        s_roots sh_chebyt sh_chebyu sh_jacobi sh_legendre sinc softmax softplus
-        sph_harm_y sph_harm_y_all sph_legendre_p sph_legendre_p_all spherical_in
-        spherical_jn spherical_kn spherical_yn stirling2 t_roots ts_roots u_roots
-        us_roots y0_zeros y1_zeros y1p_zeros yn_zeros ynp_zeros yvp zeta
-    """,
-    "scipy.linalg": """
-        bandwidth block_diag cdf2rdf cho_factor cho_solve cho_solve_banded cholesky
-        cholesky_banded circulant companion convolution_matrix coshm cosm cossin det dft
-        diagsvd eig eig_banded eigh eigh_tridiagonal eigvals eigvals_banded eigvalsh
-        eigvalsh_tridiagonal expm expm_cond expm_frechet fiedler fiedler_companion
-        find_best_blas_type fractional_matrix_power get_blas_funcs get_lapack_funcs
-        hadamard hankel helmert hessenberg hilbert inv invhilbert invpascal ishermitian
-        issymmetric khatri_rao ldl leslie logm lstsq lu lu_factor lu_solve matmul_toeplitz
-        matrix_balance norm null_space ordqz orth orthogonal_procrustes pascal pinv pinvh
-        polar qr qr_delete qr_insert qr_multiply qr_update qz rq rsf2csf schur signm sinhm
-        sinm solve solve_banded solve_circulant solve_continuous_are
-        solve_continuous_lyapunov solve_discrete_are solve_discrete_lyapunov
-        solve_lyapunov solve_sylvester solve_toeplitz solve_triangular solveh_banded sqrtm
-        subspace_angles svd svdvals tanhm tanm toeplitz
-    """,
-    "scipy.fft": """
-        dct dctn dst dstn fft fft2 fftfreq fftn fftshift fht fhtoffset hfft hfft2 hfftn
-        idct idctn idst idstn ifft ifft2 ifftn ifftshift ifht ihfft ihfft2 ihfftn irfft
-        irfft2 irfftn next_fast_len prev_fast_len rfft rfft2 rfftfreq rfftn
-    """,
-    "scipy.signal": """
-        abcd_normalize argrelextrema argrelmax argrelmin band_stop_obj bessel besselap
-        bilinear bilinear_zpk bode buttap butter buttord cheb1ap cheb1ord cheb2ap cheb2ord
-        cheby1 cheby2 check_COLA check_NOLA chirp choose_conv_method
-        closest_STFT_dual_window coherence cont2discrete convolve convolve2d correlate
-        correlate2d correlation_lags csd cspline1d cspline1d_eval cspline2d czt czt_points
-        dbode decimate deconvolve detrend dfreqresp dimpulse dlsim dstep ellip ellipap
-        ellipord envelope fftconvolve filtfilt find_peaks find_peaks_cwt findfreqs firls
-        firwin firwin2 firwin_2d freqresp freqs freqs_zpk freqz freqz_sos freqz_zpk
-        gammatone gauss_spline gausspulse get_window group_delay hilbert hilbert2 iircomb
-        iirdesign iirfilter iirnotch iirpeak impulse invres invresz istft kaiser_atten
-        kaiser_beta kaiserord lfilter lfilter_zi lfiltic lombscargle lp2bp lp2bp_zpk lp2bs
-        lp2bs_zpk lp2hp lp2hp_zpk lp2lp lp2lp_zpk lsim max_len_seq medfilt medfilt2d
-        minimum_phase normalize oaconvolve order_filter peak_prominences peak_widths
-        periodogram qspline1d qspline1d_eval qspline2d remez resample resample_poly
-        residue residuez savgol_coeffs savgol_filter sawtooth sepfir2d sos2tf sos2zpk
-        sosfilt sosfilt_zi sosfiltfilt sosfreqz spectrogram spline_filter square ss2tf
-        ss2zpk step stft sweep_poly symiirorder1 symiirorder2 tf2sos tf2ss tf2zpk
-        unique_roots unit_impulse upfirdn vectorstrength welch wiener zoom_fft zpk2sos
-        zpk2ss zpk2tf
-    """,
-    "scipy.signal.windows": """
-        barthann bartlett blackman blackmanharris bohman boxcar chebwin cosine dpss
-        exponential flattop gaussian general_cosine general_gaussian general_hamming
-        hamming hann kaiser kaiser_bessel_derived lanczos nuttall parzen taylor triang
-        tukey
-    """,
-    "scipy.ndimage": """
-        affine_transform binary_closing binary_dilation binary_erosion binary_fill_holes
-        binary_hit_or_miss binary_opening binary_propagation black_tophat center_of_mass
-        convolve convolve1d correlate correlate1d distance_transform_bf
-        distance_transform_edt extrema find_objects
-        fourier_ellipsoid fourier_gaussian fourier_shift fourier_uniform gaussian_filter
-        gaussian_filter1d gaussian_gradient_magnitude gaussian_laplace
-        generate_binary_structure grey_closing grey_dilation grey_erosion grey_opening
-        histogram iterate_structure label laplace map_coordinates maximum maximum_filter
-        maximum_filter1d maximum_position mean median median_filter minimum minimum_filter
-        minimum_filter1d minimum_position morphological_gradient morphological_laplace
-        percentile_filter prewitt rank_filter rotate shift sobel spline_filter
-        spline_filter1d standard_deviation sum sum_labels uniform_filter uniform_filter1d
-        value_indices variance watershed_ift white_tophat zoom
-    """,
-    "scipy.interpolate": """
-        AAA Akima1DInterpolator BPoly BSpline BarycentricInterpolator BivariateSpline
-        CloughTocher2DInterpolator CubicHermiteSpline CubicSpline
-        FloaterHormannInterpolator InterpolatedUnivariateSpline KroghInterpolator
-        LSQBivariateSpline LSQSphereBivariateSpline LSQUnivariateSpline
-        LinearNDInterpolator NdBSpline NdPPoly NearestNDInterpolator PPoly
-        PchipInterpolator RBFInterpolator RectBivariateSpline RectSphereBivariateSpline
-        RegularGridInterpolator SmoothBivariateSpline SmoothSphereBivariateSpline
-        UnivariateSpline barycentric_interpolate bisplev bisplrep generate_knots griddata
-        insert interp1d interp2d interpn krogh_interpolate lagrange make_interp_spline
-        make_lsq_spline make_smoothing_spline make_splprep make_splrep pade pchip
-        pchip_interpolate spalde splantider splder splev splint splprep splrep sproot
-    """,
-    "scipy.integrate": """
-        cumulative_simpson cumulative_trapezoid newton_cotes romb simpson trapezoid
-    """,
-    "scipy.optimize": """
-        isotonic_regression linear_sum_assignment nnls rosen rosen_der rosen_hess
-        rosen_hess_prod
-    """,
-    "scipy.sparse": """
-        block_array block_diag bsr_array bsr_matrix coo_array coo_matrix csc_array
-        csc_matrix csr_array csr_matrix dia_array dia_matrix diags diags_array dok_array
-        dok_matrix expand_dims eye eye_array find get_index_dtype hstack identity issparse
-        isspmatrix isspmatrix_bsr isspmatrix_coo isspmatrix_csc isspmatrix_csr
-        isspmatrix_dia isspmatrix_dok isspmatrix_lil kron kronsum lil_array lil_matrix
-        permute_dims safely_cast_index_arrays sparray spdiags spmatrix swapaxes tril triu
-        vstack
-    """,
-    "scipy.sparse.linalg": """
-        expm inv matrix_power norm spsolve spsolve_triangular
-    """,
-    "scipy.spatial": """
-        distance_matrix geometric_slerp minkowski_distance minkowski_distance_p procrustes
-        tsearch
-    """,
-    "scipy.spatial.distance": """
-        CDistMetricWrapper MetricInfo PDistMetricWrapper braycurtis canberra cdist
-        chebyshev cityblock correlation cosine dice directed_hausdorff euclidean hamming
-        is_valid_dm is_valid_y jaccard jensenshannon mahalanobis minkowski norm num_obs_dm
-        num_obs_y pdist rel_entr rogerstanimoto russellrao seuclidean sokalsneath
-        sqeuclidean squareform yule
-    """,
-    "scipy.constants": """
-        convert_temperature find lambda2nu nu2lambda
-    """,
-}  # fmt: skip
+_LISTED = Path(__file__).with_name("callees.txt").read_text(encoding="utf-8").split("\n\n")
+"""How the callees of each module are listed: `run` or `quiet`, the module, and their names."""
+_RUN = {home: names for how, home, *names in map(str.split, _LISTED) if how == "run"}
 """What has no effect and may be run on stand-ins."""
+_QUIET = {home: names for how, home, *names in map(str.split, _LISTED) if how == "quiet"}
+"""What has no effect, but is not run; of builtins the kinds are known."""
 
 _COMPUTING: Mapping[str, type] = {
     "math": BuiltinFunctionType, "cmath": BuiltinFunctionType,
@@ -452,54 +243,7 @@ for _module, _short, _class in (
     ("hermite_e", "herme", "HermiteE"), ("laguerre", "lag", "Laguerre"),
 ):  # fmt: skip
     _own = (f"{_short}{name}" for name in _SERIES.split())
-    _RUN[f"numpy.polynomial.{_module}"] = " ".join(("ABCPolyBase", _class, f"poly2{_short}", *_own))
-
-_QUIET: dict[str, str] = {
-    "builtins": """
-        ascii bin bytes callable chr dict enumerate format frozenset getattr hasattr hash hex
-        id isinstance issubclass len list max memoryview min oct ord range repr reversed set
-        slice sorted str tuple type zip
-    """,
-    "numpy": """
-        broadcast histogram_bin_edges histogramdd iterable may_share_memory ndenumerate
-        ndindex nested_iters resize unravel_index
-    """,
-    "scipy.ndimage": """
-        distance_transform_cdt
-    """,
-    "scipy.signal": """
-        CZT ShortTimeFFT StateSpace TransferFunction ZerosPolesGain ZoomFFT dlti lti
-    """,
-    "scipy.interpolate": """
-        Rbf approximate_taylor_polynomial
-    """,
-    "scipy.integrate": """
-        BDF DOP853 DenseOutput LSODA OdeSolution RK23 RK45 Radau complex_ode cubature
-        dblquad fixed_quad lebedev_rule nquad nsum ode odeint qmc_quad quad quad_vec
-        solve_bvp solve_ivp tanhsinh tplquad
-    """,
-    "scipy.optimize": """
-        BFGS Bounds BroydenFirst HessianUpdateStrategy InverseJacobian KrylovJacobian
-        LbfgsInvHessProduct LinearConstraint NonlinearConstraint OptimizeResult
-        RootResults SR1 anderson approx_fprime basinhopping bisect bracket brent brenth
-        brentq broyden1 broyden2 brute check_grad curve_fit diagbroyden
-        differential_evolution direct dual_annealing excitingmixing fmin fmin_bfgs fmin_cg
-        fmin_cobyla fmin_l_bfgs_b fmin_ncg fmin_powell fmin_slsqp fmin_tnc fminbound
-        fsolve golden least_squares leastsq line_search linearmixing linprog lsq_linear
-        milp minimize minimize_scalar newton newton_krylov quadratic_assignment ridder
-        root root_scalar shgo toms748
-    """,
-    "scipy.sparse.linalg": """
-        LaplacianNd bicg bicgstab cg cgs eigs eigsh expm_multiply factorized
-        funm_multiply_krylov gcrotmk gmres is_sptriangular lgmres lobpcg lsmr lsqr minres
-        onenormest qmr spbandwidth spilu splu svds tfqmr
-    """,
-    "scipy.spatial": """
-        ConvexHull Delaunay HalfspaceIntersection KDTree Rectangle SphericalVoronoi
-        Voronoi cKDTree
-    """,
-}  # fmt: skip
-"""What has no effect, but is not run; of builtins the kinds are known."""
+    _RUN[f"numpy.polynomial.{_module}"] = ["ABCPolyBase", _class, f"poly2{_short}", *_own]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -856,7 +600,7 @@ def _collect_from(module: str) -> None:
 def _said(module: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """What the tables say of the callees of a module, one thing after another."""
     writing = {"writing": Writing.IN_PARTS} if module == _FILTERS else {}
-    for names, probed in ((_QUIET.get(module, "").split(), False), (_run(module), True)):
+    for names, probed in ((_QUIET.get(module, []), False), (_run(module), True)):
         more = {"effect": Effect.NONE, "probed": probed, **writing}
         for name in names:
             yield name, more
@@ -870,7 +614,7 @@ def _run(module: str) -> list[str]:
     cls, held = _COMPUTING.get(module, ()), vars(sys.modules[module])
     own = sorted(n for n, fn in held.items() if isinstance(fn, cls) and not n.startswith("_"))
     same = _run("numpy") if module == "numpy.ma" else []  # under the same names
-    return [*own, *_RUN.get(module, "").split(), *same]
+    return [*own, *_RUN.get(module, []), *same]
 
 
 def _axes_of_ufunc(fn: Any) -> Axes | None:

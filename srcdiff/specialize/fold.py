@@ -205,10 +205,9 @@ def _along(folder: Folder, call: ir.Call) -> Any:
     if not isinstance(axis, int):
         return UNSET
     item = part[0] if len(part) == 1 else part_of(part[0], part[1])
-    whole = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
     if axis >= 0:
-        return ir.Tup((*[whole] * axis, item)) if axis else item
-    return ir.Tup((ir.Const(...), item, *[whole] * (-1 - axis)))
+        return ir.Tup((*[ir.ALL] * axis, item)) if axis else item
+    return ir.Tup((ir.Const(...), item, *[ir.ALL] * (-1 - axis)))
 
 
 _FORMS: Mapping[Any, Any] = {

@@ -26,9 +26,6 @@ from srcdiff.primitives.operation import Axes, Axis, Bare, Meaning, op_of
 from srcdiff.primitives.ops import Op, is_op, which_op
 from srcdiff.runtime import batched
 
-ALL = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
-"""The index of the batch axis: `:`."""
-
 
 class NoBatchError(Exception):
     """A statement cannot be written for a batch; with the reason."""
@@ -89,7 +86,7 @@ class Context(Builder):
 
     def widened(self, atom: ir.Atom, count: int) -> ir.Atom:
         """A batch with `count` axes more behind the batch axis."""
-        return self.item(atom, ir.Tup((ALL, *(ir.NONE,) * count))) if count > 0 else atom
+        return self.item(atom, ir.Tup((ir.ALL, *(ir.NONE,) * count))) if count > 0 else atom
 
     def completed(self, atom: ir.Atom) -> ir.Atom:
         """An atom that has the axis in all its parts."""
@@ -153,7 +150,7 @@ def index_behind(b: Context, index: ir.Atom) -> ir.Atom | None:
             return None
     elif len(items) > 1 and not all(map(ir.is_basic, kinds)):
         return None
-    return ir.Tup((ALL, *items))
+    return ir.Tup((ir.ALL, *items))
 
 
 def getitem(b: Context, call: ir.Call) -> ir.Rhs | None:
@@ -468,7 +465,7 @@ def _outer(b: Context, call: ir.Call) -> ir.Rhs | None:
     x, y = call.args
     if call.kwargs or b.rank(x) != 1 or b.rank(y) != 1:
         return None
-    column = b.item(x, ir.Tup((ALL, ALL, ir.NONE) if b.has(x) else (ALL, ir.NONE)))
+    column = b.item(x, ir.Tup((ir.ALL, ir.ALL, ir.NONE) if b.has(x) else (ir.ALL, ir.NONE)))
     return ir.Call(operator.mul, (column, b.widened(y, 1) if b.has(y) else y))
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from srcdiff import ir
 from srcdiff.autodiff.batch.forms import (
-    ALL,
     Context,
     NoBatchError,
     for_batch,
@@ -295,4 +294,4 @@ def _outside_brackets(b: Context, item: ir.Atom) -> ir.Atom:
     """An item of an index, a slice as a call."""
     if not isinstance(item, ir.Slice):
         return item
-    return b.apply(slice, *ir.parts(item)[: 1 if item == ALL else 3])
+    return b.apply(slice, *ir.parts(item)[: 1 if item == ir.ALL else 3])

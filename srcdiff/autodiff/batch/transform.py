@@ -44,7 +44,7 @@ from srcdiff import ir
 from srcdiff.analysis.links import Groups, joined, reached
 from srcdiff.analysis.points_to import PointsTo
 from srcdiff.analysis.shadows import laid_classes
-from srcdiff.autodiff.batch.forms import ALL, Context, NoBatchError
+from srcdiff.autodiff.batch.forms import Context, NoBatchError
 from srcdiff.autodiff.batch.statements import block
 from srcdiff.ir.builder import Rewriter
 from srcdiff.ir.frozen import frozen, replace, state
@@ -301,7 +301,7 @@ def _writes_parts(body: ir.Block, b: Context) -> bool:
 def _is_part(index: ir.Atom | None) -> bool:
     """Whether an index takes some of the numbers of every item."""
     behind = index.items[1:] if isinstance(index, ir.Tup) else ()
-    return any(isinstance(i, ir.Slice) and i != ALL for i in behind)
+    return any(isinstance(i, ir.Slice) and i != ir.ALL for i in behind)
 
 
 def _is_plain(stmt: ir.Stmt, b: Context) -> bool:
@@ -338,7 +338,7 @@ def _keeps_order(rhs: ir.Rhs, b: Context) -> bool:
 
 def _is_simple(index: ir.Atom, b: Context) -> bool:
     """Whether an index has numbers and slices behind the batch axis."""
-    if not isinstance(index, ir.Tup) or not index.items or index.items[0] != ALL:
+    if not isinstance(index, ir.Tup) or not index.items or index.items[0] != ir.ALL:
         return False
     return all(isinstance(i, ir.Slice) or b.is_number(i) for i in index.items[1:])
 

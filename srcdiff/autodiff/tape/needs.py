@@ -131,7 +131,7 @@ def is_cheap(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
     if not is_pure(rhs.fn):
         return False
     if is_op(rhs, Op.MAKE_LIST):
-        return all(_is_index(a, facts) for a in rhs.args)
+        return all(ir.is_integer(atom_kind(a, facts.kinds)) for a in rhs.args)
     if returns_view(rhs, facts.kinds):
         return True
     kind = facts.kinds.get(target)
@@ -150,12 +150,6 @@ def _is_new(rhs: ir.Rhs, facts: Facts, target: str) -> bool:
     if ir.is_numeric(facts.kinds.get(target, ir.UNKNOWN)):
         return not returns_view(rhs, facts.kinds)
     return not is_op(rhs, Op.GETITEM) or type(rhs.args[1]) is ir.Slice
-
-
-def _is_index(atom: ir.Atom, facts: Facts) -> bool:
-    """Whether an atom is an integer, which a list may hold to select elements."""
-    kind = atom_kind(atom, facts.kinds)
-    return type(kind) is ir.Scalar and kind.dtype == "int64"
 
 
 _ARITHMETIC = (

@@ -213,7 +213,7 @@ class Undone(Builder):
         copy = ir.Call(list if type(kind) is ir.List else dict, (base,))
         old = self.kept(base, self.temp(copy, f"_{base.id.lstrip('_')}"))
         if type(kind) is ir.List:
-            self.back.store(base, ir.Slice(ir.NONE, ir.NONE, ir.NONE), old)
+            self.back.store(base, ir.ALL, old)
         else:
             self.back.effect("clear", base)
             self.back.effect("update", base, old)

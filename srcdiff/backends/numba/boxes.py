@@ -196,7 +196,7 @@ class Boxes(Builder):
             return Box(cls, items, 0, path[0], path)
         if isinstance(kind, ir.NoneKind):
             return ir.NONE
-        if isinstance(kind, ir.Scalar) and kind.value is not None and kind.dtype == "int64":
+        if ir.is_integer(kind) and kind.value is not None:
             return ir.Const(kind.value)
         if not isinstance(kind, (ir.Scalar, ir.Array, ir.Text)):
             self.refuse(f"`{shown(path)}` is no number or array, which is all that Numba is given")

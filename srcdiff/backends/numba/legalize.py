@@ -119,9 +119,6 @@ def with_plain_calls(function: ir.Function, params: ir.Kinds) -> ir.Function:
     return _PlainCalls(function, {**params, **infer(function, params)}).function(function)
 
 
-_WHOLE = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
-
-
 class _PlainCalls(Rewriter):
     """`...` as slices, axes that are inserted as an index, and copies of arrays by their name."""
 
@@ -168,7 +165,7 @@ class _PlainCalls(Rewriter):
         if rank is None or _ELLIPSIS not in items or not self.takes_one_axis_each(items):
             return index
         at, used = items.index(_ELLIPSIS), sum(i not in (_ELLIPSIS, ir.NONE) for i in items)
-        found = (*items[:at], *(_WHOLE,) * (rank - used), *items[at + 1 :])
+        found = (*items[:at], *(ir.ALL,) * (rank - used), *items[at + 1 :])
         return found[0] if len(found) == 1 else ir.Tup(found)
 
     def is_element(self, index: ir.Atom) -> bool:
@@ -193,7 +190,7 @@ class _PlainCalls(Rewriter):
         new = {p % rank for p in places}
         if type(atom_kind(base, self.kinds)) is ir.Scalar:
             return ir.Call(np.full, (ir.Tup((ir.Const(1),) * rank), base))
-        index = tuple(ir.NONE if k in new else _WHOLE for k in range(rank))
+        index = tuple(ir.NONE if k in new else ir.ALL for k in range(rank))
         return ir.Call(operator.getitem, (base, ir.Tup(index)))
 
 
@@ -212,7 +209,7 @@ def _index_between(old: tuple[ir.Dim, ...], new: tuple[ir.Dim, ...]) -> tuple[ir
     """The index that takes an array of some lengths to others that differ in ones alone."""
     first: ir.Atom
     if old and new and ir.same_dim(old[0], new[0]):
-        first, rest = _WHOLE, (old[1:], new[1:])
+        first, rest = ir.ALL, (old[1:], new[1:])
     elif old and old[0] == 1:
         first, rest = ir.Const(0), (old[1:], new)
     elif new and new[0] == 1:

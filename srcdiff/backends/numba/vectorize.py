@@ -148,7 +148,7 @@ class _Shapes(OneName):
         if first != stmt.target.id and self.counts[stmt.target.id] == 1:
             self.same[stmt.target.id] = first
             return ()
-        while items and items[-1] == _ALL:
+        while items and items[-1] == ir.ALL:
             items = items[:-1]
         if not items:
             return replace(stmt, rhs=ir.Call(ir.Attr("shape"), (base,)))
@@ -160,16 +160,12 @@ class _Shapes(OneName):
         """Whether an item of an index is a slice without steps, or an integer."""
         if type(item) is ir.Slice:
             return item.step in (ir.NONE, ir.Const(1))
-        kind = atom_kind(item, self.kinds)
-        return type(kind) is ir.Scalar and kind.dtype == "int64"
-
-
-_ALL = ir.Slice(ir.NONE, ir.NONE, ir.NONE)
+        return ir.is_integer(atom_kind(item, self.kinds))
 
 
 def _cut(item: ir.Atom) -> ir.Atom:
     """What is told of an axis: a place, where a slice begins and ends, or that all is there."""
-    if item == _ALL:
+    if item == ir.ALL:
         return ir.NONE
     return ir.Tup((item.lower, item.upper)) if type(item) is ir.Slice else item
 
@@ -208,4 +204,4 @@ def _is_shape(atom: ir.Atom, kinds: ir.Kinds) -> bool:
     """Whether an atom is the shape of an array, or one length."""
     kind = atom_kind(atom, kinds)
     items = kind.items if type(kind) is ir.Tuple else (kind,)
-    return items is not None and all(type(k) is ir.Scalar and k.dtype == "int64" for k in items)
+    return items is not None and all(map(ir.is_integer, items))
