@@ -356,9 +356,12 @@ def counts(loop: ir.For) -> bool:
 def distinct_places(function: ir.Function, kinds: ir.Kinds) -> frozenset[str]:
     """The names of arrays of different integers from 0 on, which nobody writes into.
 
-    They are bound once, and nothing is done with them but select elements, ask, and compute.
+    They are bound once, and nothing is done with them but select elements, ask, and compute.  None
+    where loops go over elements: these add at places one by one, whichever they are.
     """
     made = set[str]()
+    if function.target.fused or function.target.kernels:
+        return frozenset()
     for s in ir.assignments(function):
         if _counts_up(s.rhs) or _moves_up(s.rhs, made, kinds):
             made.add(s.target.id)

@@ -432,8 +432,8 @@ class _First(_Merger):
     def chooses(self, index: ir.Atom) -> bool:
         """Whether a store does there what a sum does: the last one stays of a place named twice."""
         items = index.items if type(index) is ir.Tup else (index,)
-        others = [i for i in items if not ir.is_basic(atom_kind(i, self.kinds))]
-        return all(is_array(atom_kind(i, self.kinds)) for i in others)
+        kinds = [atom_kind(i, self.kinds) for i in items]
+        return all(ir.is_basic(k) or (self.joins and is_array(k)) for k in kinds)
 
     def parts(self, stmt: ir.Stmt, zeros: dict[str, list[ir.Atom]]) -> list[ir.Atom] | None:
         """What was stored into an array of zeros, where a statement stores apart from all that."""

@@ -145,7 +145,7 @@ NEEDED = [again_in_the_next_round, not_by_the_loop, index_bound_anew, the_same_f
 
 
 def text(f):
-    return srcdiff.source(f, inputs=("x", "w"), example=(X, W))
+    return srcdiff.source(f, inputs=("x", "w"), example=(X, W), strict=True)
 
 
 @pytest.mark.parametrize("f", NEEDLESS, ids=lambda f: f.__name__)
