@@ -101,18 +101,32 @@ class _Merger:
         assert type(one.rhs) is ir.Call
         if is_op(one.rhs, Op.ADD, Op.SUB) or self.is_sum(other, out):
             return None
-        if self.width(one.rhs, out[:found]) + self.width(added, out) > _WIDTH:
+        term = self.spread_term(one, other, out[:found])
+        wide = 0 if term is not None else self.width(one.rhs, out[:found])
+        if wide + self.width(added, out) > _WIDTH:
             return None
         if not self.holds(self.tree_of(one.rhs, found, out), out):
             return None
         del out[found]
         builder = Builder(self.fresh, one.loc)
-        term = builder.temp(one.rhs)
+        term = builder.temp(one.rhs) if term is None else term
         self.note(builder.out)
         out += builder.out
         self.bound[first.id] -= type(stmt) is ir.Assign
         self.count[first.id] -= 1
         return ir.Assign(first, replace(added, args=(term, other)), stmt.loc)
+
+    def spread_term(self, one: ir.Assign, other: ir.Atom, out: list[ir.Stmt]) -> ir.Atom | None:
+        """What was spread to the shape of another array, which is added to it."""
+        rhs, like = one.rhs, atom_kind(other, self.kinds)
+        copied = is_op(rhs, Op.COPY) and len(rhs.args) == 1
+        call = self.made(rhs.args[0], out)[1] if copied else rhs  # type: ignore[union-attr]
+        if not is_op(call, Op.BROADCAST_TO, Op.FULL) or call.kwargs or len(call.args) != 2:
+            return None
+        small = call.args[is_op(call, Op.FULL)]
+        same = are_alike(self.kinds.get(one.target.id), like, dtype=True)
+        known = ir.dtype_of(atom_kind(small, self.kinds)) == ir.dtype_of(like)
+        return small if same and known else None
 
     def whole_first(
         self, stmt: ir.Assign | ir.AugAssign, out: list[ir.Stmt]

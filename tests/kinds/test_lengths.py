@@ -50,6 +50,10 @@ KNOWN = (
     "np.mgrid[: v.size]",
     "np.mgrid[2:9:3, -1:1]",
     "np.ogrid[0:4, : v.size][1]",
+    "np.arange(2, v.size)",
+    "np.arange(-1, v.size)",
+    "np.arange(3, 7)",
+    "np.arange(7, 3)",
 )
 UNKNOWN = (
     "np.concatenate((a, b[:5]), axis=None)",

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import srcdiff
 from tests.optimize.test_algebra import text
 from tests.support.differences import check_gradient
 
@@ -110,3 +111,40 @@ def test_a_factor_is_spread_out_by_what_it_is_added_to():
 def test_nothing_is_computed_for_its_shape():
     found = text(parts_of_any_length, (P, 2.0 * P))
     assert "np.broadcast_to(grad_outputs, np.broadcast_shapes(t.shape, t_1.shape))\n" in found
+
+
+# --- lengths that are equal where they meet -------------------------------------------------------
+
+
+def triangle_of_two(L, b):
+    s = 0.0
+    for i in range(len(b)):
+        s += np.sum((L[i, :i] - b[:i]) ** 2 * b[i])
+    return s
+
+
+def steps_of_two(x, y):
+    return np.sum((x[1:] - x[:-1]) * (y[1:] + y[:-1]) / 2)
+
+
+def cut_by_a_parameter(x, y, n):
+    return np.sum(x[:n] * np.sin(y[:n]))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 6])
+def test_two_parts_that_one_number_cuts_off_have_one_length(n):
+    L, b = np.linspace(0.1, 1.7, n * (n + 1)).reshape(n, n + 1), np.linspace(0.9, 0.3, n)
+    check_gradient(triangle_of_two, (L, b), (0, 1))
+    check_gradient(steps_of_two, (b, L[:, 0]), (0, 1))
+    assert n < 4 or "unbroadcast" not in srcdiff.source(triangle_of_two, (0, 1), example=(L, b))
+    assert n < 4 or "broadcast" not in srcdiff.source(steps_of_two, (0, 1), example=(b, b))
+
+
+def test_a_part_of_length_one_is_spread_where_it_may_be():
+    x, y = np.linspace(0.2, 1.1, 5), np.linspace(0.3, 0.8, 2)
+    g = srcdiff.grad(cut_by_a_parameter, (0, 1))
+    for n in (2, 1, -1, -3):  # `y[:-1]` has one element
+        inputs = (x[:2], y, n) if n == -3 else (x, y, n)
+        check_gradient(cut_by_a_parameter, inputs, (0, 1), g=g)
+    check_gradient(steps_of_two, (x, y), (0, 1))
+    check_gradient(triangle_of_two, (x[:1, None] * y, y[:1]), (0, 1))

@@ -420,3 +420,62 @@ def test_an_array_of_one_precision_takes_the_sum_of_another():
 
     single = X.astype(np.float32)
     assert "d_x += v" in simplified(before, u=single, v=X)
+
+
+# --- the whole before its parts ------------------------------------------------------------------
+
+
+def test_what_is_added_to_the_whole_comes_before_its_parts():
+    def before(x, v, i):
+        d_x = np.zeros_like(x)
+        d_x[i] += v
+        d_x += 2.0 * x
+        d_x += 3.0 * v
+        return d_x
+
+    text = simplified(before, x=X, v=X, i=slice(0, 4))
+    assert text == ["d_x = 2.0 * x + 3.0 * v", "d_x[i] += v", "return d_x"]
+
+
+def test_parts_stay_before_the_whole_where_they_are_read_or_replaced():
+    def reads(x, v):
+        d_x = np.zeros_like(x)
+        d_x[1] += v[0]
+        v = d_x[1] * v
+        d_x += 2.0 * x
+        return d_x, v
+
+    def replaces(x, v):
+        d_x = np.zeros_like(x)
+        d_x[1] = v[0]
+        d_x += 2.0 * x
+        return d_x
+
+    def changes(x, v):
+        d_x = np.zeros_like(x)
+        d_x[1:] += v[1:]
+        v[2] = 5.0
+        d_x += 2.0 * x
+        return d_x
+
+    def is_another_ones(x, v):
+        d_x = np.zeros_like(x)
+        d_x[1] += v[0]
+        d_x += x
+        return d_x
+
+    for before in (reads, changes, is_another_ones):
+        text = simplified(before, x=X, v=X + 0.5)
+        at = [k for k, line in enumerate(text) if line.startswith("d_x")]
+        assert text[at[0]] == "d_x = np.zeros_like(x)" and text[at[1]].startswith("d_x[1"), before
+    assert "d_x[1] = v[0]" in simplified(replaces, x=X, v=X)
+
+
+def test_what_is_spread_for_a_sum_is_spread_by_it():
+    def f(A, x):
+        return np.sum((A @ x) @ A)
+
+    A = np.arange(12.0).reshape(3, 4) / 7
+    text = srcdiff.source(f, (0, 1), example=(A, A[0]))
+    assert "d_A = np.expand_dims(grad_outputs * (A @ x), 1) + np.outer(" in text
+    check_gradient(f, (A, A[0]), (0, 1))

@@ -1,0 +1,94 @@
+"""Arrays of places: which ones certainly name no element twice, and adjoints at these."""
+
+import numpy as np
+import pytest
+
+import srcdiff
+from tests.support.differences import check_gradient
+
+X = np.linspace(0.2, 1.3, 6)
+
+
+def counted(x):
+    t = np.arange(len(x))
+    return np.sum(x[t] ** 2 * np.sin(x))
+
+
+def from_the_second(x):
+    return np.sum(x[np.arange(1, len(x))] ** 2)
+
+
+def moved(x):
+    s = 0.0
+    for k in range(3):
+        s = s * x[k] + np.sum(x[k + np.arange(2)] ** 2)
+    return s
+
+
+def of_rows(A):
+    return np.sum(A[np.arange(2), np.array([1, 1])] ** 2)
+
+
+def written(x):
+    t = np.arange(len(x))
+    t[0] = 1
+    return np.sum(x[t] ** 2)
+
+
+def written_by_another_name(x):
+    t = np.arange(len(x))
+    u = t
+    u[0] = 1
+    return np.sum(x[t] ** 2)
+
+
+def written_by_a_view(x):
+    t = np.arange(len(x))
+    t[2:][0] = 1
+    return np.sum(x[t] ** 2)
+
+
+def out_of_a_call(x):
+    t = np.arange(len(x))
+    np.multiply(t, 0, out=t)
+    return np.sum(x[t] ** 2)
+
+
+def remainder(x):
+    return np.sum(x[np.arange(len(x)) % 3] ** 2)
+
+
+def from_below(x):
+    return np.sum(x[np.arange(-2, len(x))] ** 2)
+
+
+def against_each_other(A):
+    t = np.arange(2)
+    return np.sum(A[t[:, None] // 2, t] ** 2)
+
+
+def of_two_ranks(A):
+    return np.sum(A[np.arange(2), np.array([[0, 0], [1, 1]])] ** 2) + np.sum(
+        A[np.array([[0, 0], [0, 1]]), np.arange(2)] ** 2
+    )
+
+
+A = X.reshape(2, 3)
+
+
+@pytest.mark.parametrize(("f", "x"), [(counted, X), (from_the_second, X), (moved, X), (of_rows, A)])
+def test_no_place_is_named_twice(f, x):
+    assert "np.add.at" not in srcdiff.source(f, example=(x,))
+    check_gradient(f, (x,))
+
+
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [
+        (written, X), (written_by_another_name, X), (written_by_a_view, X), (out_of_a_call, X),
+        (remainder, X), (from_below, X), (against_each_other, A), (of_two_ranks, A),
+    ],
+)  # fmt: skip
+def test_a_place_may_be_named_twice(f, x):
+    assert "np.add.at" in srcdiff.source(f, example=(x,))
+    check_gradient(f, (x,))
