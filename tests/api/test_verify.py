@@ -1,6 +1,7 @@
 """`verify="first"`: what is wrong is found, what is right passes, what cannot be told is said."""
 
 import functools
+import gc
 import pickle
 import subprocess
 import sys
@@ -622,11 +623,14 @@ def path_of(run):
         lines.append((frame.f_code.co_filename, frame.f_code.co_name, frame.f_lineno, event))
         return trace
 
+    gc.collect()
+    gc.disable()  # what dies by it calls back wherever that happens to be
     sys.settrace(trace)
     try:
         run()
     finally:
         sys.settrace(None)
+        gc.enable()
     return [(file.partition(" at ")[0].rstrip("0123456789>"), *rest) for file, *rest in lines]
 
 

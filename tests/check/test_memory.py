@@ -81,7 +81,7 @@ def grown(x):
         (by_its_name, "kept for the next call"),
         (as_an_item, "kept for the next call"),
         (in_a_loop_over_items, "another name shares"),
-        (through_another_name_of_a_list, "another name shares"),
+        (through_another_name_of_a_list, "kept for the next call"),
         (through_a_list_of_lists, "kept for the next call"),
         (after_a_swap, "kept for the next call"),
         (grown, "kept for the next call"),
