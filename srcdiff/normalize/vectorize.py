@@ -1003,13 +1003,14 @@ class _Iterations(_Axis):
         """What is added to elements of an array, or taken away, at places that are others."""
         base, value, index = stmt.base, stmt.value, stmt.index
         assert index is not None
-        found = self.item_of(ir.Call(operator.getitem, (base, index)))
+        place = self.with_numbers(ir.Call(operator.getitem, (base, index)))
+        found, index = self.item_of(place), place.args[1]
         once = ir.mention_counts(self.body)[base.id] == 1 and self.is_alone(base.id)
         if found is None or stmt.op not in ("+", "-") or not once or not self.may_store(stmt):
             return False
         if self.is_short(index) and self.is_short(value):
             return False
-        fitted = self.fitted(value, found[1])
+        fitted = self.fitted(self.in_all(value), found[1])
         fn, text = _AT[stmt.op]
         if fitted is not None:
             call = ir.Call(fn, (base, index, fitted), text=text)

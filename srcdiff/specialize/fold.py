@@ -384,9 +384,15 @@ class Folder:
         """Whether an index is known to select no element twice."""
         items = atom.items if type(atom) is ir.Tup else (atom,)
         others = [i for i in items if not self.basic(i)]
-        if not self.different.isdisjoint(n for i in others for n in ir.names(i)):
-            # Lines of places side by side: no two are the same, as those of one are not.
-            return all(ir.rank_of(self.kind(i)) in (0, 1) for i in others)
+        kinds = [self.kind(i) for i in others]
+        shapes = [d for d in map(ir.dims_of, kinds) if d is not None and len(d) < 2]
+        if len(shapes) == len(others):
+            # Lines of places side by side: no two are the same, as those of one are not that was
+            # not spread to the length of the others.
+            line = ir.Array("int64", ir.broadcast_dims(shapes))
+            lines = [k for i, k in zip(others, kinds) if not self.different.isdisjoint(ir.names(i))]
+            if any(ir.broadcasts_to_itself(k, line) for k in lines):
+                return True
         return len(others) <= 1 and all(self.is_mask(i) or self.places(i) for i in others)
 
     def is_mask(self, atom: ir.Atom) -> bool:

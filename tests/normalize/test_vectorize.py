@@ -765,6 +765,32 @@ def test_two_sums_into_parts_of_one_array_stay_in_their_order():
     check_gradient(binned, args)
 
 
+def added_at_counters(x, w, n):
+    h = x.copy()
+    for q in range(n):
+        h[q + 1] -= w[q % 2]
+    return np.sum(h**2)
+
+
+def counters_added(x, w, n):
+    h = x.copy()
+    for q in range(n):
+        h[q - 1] += q
+    return np.sum(h * w)
+
+
+@pytest.mark.parametrize("f", [added_at_counters, counters_added])
+def test_counters_are_numbers_where_something_is_added(f):
+    g = srcdiff.value_and_grad(f, (0, 1))
+    for n in (0, 1, 3):
+        np.testing.assert_allclose(g(V, V, n)[0], f(V, V, n), rtol=1e-14)
+        check_gradient(f, (V, V, n))
+    assert "for q" not in g.source
+    for h in (f, g):
+        with pytest.raises(IndexError):
+            h(V, V, 9)
+
+
 def test_places_in_a_loop_that_is_in_another_one_stay():
     def f(x, k):
         s = np.zeros(len(x) - len(k) + 1)
