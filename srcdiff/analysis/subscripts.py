@@ -207,10 +207,7 @@ class Subscripts:
         """The subscripts of both on every axis, where neither can be negative."""
         if first.index is None or then.index is None:
             return
-        one = first.index.items if type(first.index) is ir.Tup else (first.index,)
-        two = then.index.items if type(then.index) is ir.Tup else (then.index,)
-        if any(i in (ir.Const(...), ir.NONE) for i in (*one, *two)):
-            return
+        one, two = (by_axis(a.index, self.kinds) for a in (first, then) if a.index is not None)
         for e, f in zip(one, two):
             if _is_plain(e) and _is_plain(f):
                 found = _Subscript(self, e, first.where), _Subscript(self, f, then.where)
@@ -335,6 +332,20 @@ def _shared(one: Where, two: Where) -> Loops:
     """The loops around both places."""
     pairs = zip(one.loops, two.loops)
     return tuple(mine for mine, other in pairs if mine[0] == other[0])
+
+
+def by_axis(index: ir.Atom, kinds: ir.Kinds) -> Iterator[ir.Atom]:
+    """What stands in a subscript for each axis, up to where that is not known.
+
+    New axes stand for none, an array of truths for as many as it has.
+    """
+    for item in index.items if type(index) is ir.Tup else (index,):
+        kind = atom_kind(item, kinds)
+        if type(kind) is not ir.SliceKind and not str(ir.dtype_of(kind)).startswith("int"):
+            if item == ir.NONE:
+                continue
+            return
+        yield item
 
 
 def range_bounds(call: ir.Rhs) -> tuple[ir.Atom, ir.Atom, ir.Atom]:

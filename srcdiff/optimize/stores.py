@@ -17,6 +17,7 @@ from typing import TypeGuard
 
 from srcdiff import ir
 from srcdiff.analysis.liveness import liveness
+from srcdiff.analysis.subscripts import by_axis
 from srcdiff.ir.builder import Builder
 from srcdiff.ir.frozen import frozen, replace
 from srcdiff.kinds.calls import atom_kind, rhs_kind
@@ -272,7 +273,7 @@ class _Merger:
         if not isinstance(other, (ir.Assign, ir.Store)):
             return False
         names = ir.mentions(other)
-        if self.is_item(stmt) and _is_elsewhere(other, stmt):
+        if self.is_item(stmt) and _is_elsewhere(other, stmt, self.kinds):
             names -= {stmt.base.id}
         return not self.meets(stmt, names)
 
@@ -457,7 +458,8 @@ class _First(_Merger):
         whole = (*ir.names(stmt.value), *ir.names(stmt.index))
         if parts is None or self.meets(stmt, whole) or not self.is_of_dtype(stmt):
             return None
-        return parts if all(_are_apart(stmt.index, p) for p in parts) else None
+        apart = all(_are_apart(stmt.index, p, self.kinds) for p in parts)
+        return parts if apart else None
 
     def is_of_dtype(self, stmt: ir.Store) -> bool:
         """Whether storing a value into an array is as good as adding it to zeros."""
@@ -491,7 +493,7 @@ def _added_to(stmt: ir.Assign | ir.AugAssign) -> ir.Call | None:
     return call
 
 
-def _is_elsewhere(other: ir.Assign | ir.Store, stmt: ir.Store) -> bool:
+def _is_elsewhere(other: ir.Assign | ir.Store, stmt: ir.Store, kinds: ir.Kinds) -> bool:
     """Whether a statement reads, or stores into, one other item of what a store writes into."""
     base: ir.Atom
     if isinstance(other, ir.Store):
@@ -502,17 +504,16 @@ def _is_elsewhere(other: ir.Assign | ir.Store, stmt: ir.Store) -> bool:
         return False
     if base != stmt.base or value == base or index is None or stmt.index is None:
         return False
-    return _are_apart(index, stmt.index)
+    return _are_apart(index, stmt.index, kinds)
 
 
-def _are_apart(one: ir.Atom, two: ir.Atom) -> bool:
+def _are_apart(one: ir.Atom, two: ir.Atom, kinds: ir.Kinds) -> bool:
     """Whether two subscripts choose no element both: by two integers from one end, that differ."""
     if type(one) is ir.Const and type(two) is ir.Const and type(one.value) is str:
         return type(two.value) is str and one != two
-    first, second = (a.items if type(a) is ir.Tup else (a,) for a in (one, two))
+    first, second = by_axis(one, kinds), by_axis(two, kinds)
     pairs = [(a.value, b.value) for a, b in zip(first, second) if _is_integer(a) and _is_integer(b)]
-    plain = not any(ir.Const(...) in items for items in (first, second))
-    return plain and any(a != b and (a < 0) == (b < 0) for a, b in pairs)
+    return any(a != b and (a < 0) == (b < 0) for a, b in pairs)
 
 
 def _is_integer(atom: ir.Atom) -> TypeGuard[ir.Const]:

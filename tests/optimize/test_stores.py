@@ -1,6 +1,7 @@
 """Stores into one place, one after the other, are one; those that are not stay as they are."""
 
 import numpy as np
+import pytest
 
 import srcdiff
 from srcdiff.frontend.lowering import lower
@@ -479,3 +480,30 @@ def test_what_is_spread_for_a_sum_is_spread_by_it():
     text = srcdiff.source(f, (0, 1), example=(A, A[0]))
     assert "d_A = np.expand_dims(grad_outputs * (A @ x), 1) + np.outer(" in text
     check_gradient(f, (A, A[0]), (0, 1))
+
+
+# --- subscripts are compared axis by axis --------------------------------------------------------
+
+
+def row_with_a_new_axis(x):
+    return x[0, 1] ** 2 + np.sum(x[None, 0] ** 3)
+
+
+def chosen_in_two_axes(x):
+    m = np.array([[True, True, False, False], [False, True, False, True], [False] * 4])
+    y = np.stack([x, 2.0 * x, x**2], axis=-1)
+    return np.sum(y[m, 0] ** 2) + np.sum(y[np.arange(2), 1] ** 3)
+
+
+def stored_where_chosen(x):
+    m = np.array([[True, False], [False, True]])
+    y = np.ones((2, 2, 4)) * x[0]
+    y[m, 0] = x[1, :2] ** 2
+    y[0, 1] = x[2] * 2.0
+    y[m, 1] += x[0, 1:3]
+    return np.sum(y**3)
+
+
+@pytest.mark.parametrize("f", [row_with_a_new_axis, chosen_in_two_axes, stored_where_chosen])
+def test_subscripts_are_compared_axis_by_axis(f):
+    check_gradient(f, (np.linspace(0.2, 1.7, 12).reshape(3, 4),))
