@@ -29,6 +29,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import zip_longest
 from typing import Union
 
 import numpy as np
@@ -585,13 +586,32 @@ class _Iterations(_Axis):
         """Whether a statement succeeds where there is no iteration."""
         both, call, added = _subscript(stmt), ir.call_of(stmt), _added(stmt, self.body)
         if both is not None:
-            return self.is_inside(*both)
+            return self.is_inside(*both) and (type(stmt) is ir.Assign or self.takes(stmt))
         if added is not None and self.rank(added[1]):  # which may give more elements to a sum
             return ir.same_shape(self.kinds[added[0]], atom_kind(added[1], self.kinds))
-        if call is None or is_op(call, *_SAFE):
+        if call is None:
             return True
         axes = op_of(call.fn).axes
-        return self.varies(call) and axes is not None and axes.meaning in _PLAIN
+        plain = self.varies(call) and axes is not None and axes.meaning in _PLAIN
+        return (plain or is_op(call, *_SAFE)) and self.meet(call)
+
+    def takes(self, stmt: ir.Stmt) -> bool:
+        """Whether what is stored certainly has the shape of the part, or is a number."""
+        if not isinstance(stmt, ir.Store) or not self.rank(stmt.value):
+            return True
+        whole, value = (atom_kind(a, self.kinds) for a in (stmt.base, stmt.value))
+        at = stmt.index
+        region = whole if at is None else item_kind(whole, atom_kind(at, self.kinds))
+        return ir.same_shape(region, value)
+
+    def meet(self, call: ir.Call) -> bool:
+        """Whether the operands of a call certainly have lengths that fit."""
+        shapes = [d for a in call.args if (d := ir.dims_of(atom_kind(a, self.kinds)))]
+        if op_of(call.fn).means(Meaning.PRODUCT) and len(shapes) == 2:
+            return ir.same_dim(shapes[0][-1], shapes[1][-2:][0])
+        axes = zip_longest(*map(reversed, shapes), fillvalue=1)
+        met = ([d for d in axis if d != 1] for axis in axes)
+        return all(ir.same_dim(d, found[0]) for found in met for d in found[1:])
 
     def is_inside(self, base: ir.Atom, index: ir.Atom) -> bool:
         """Whether the integers of an index, those that vary left out, are certainly inside."""

@@ -765,6 +765,38 @@ def test_two_sums_into_parts_of_one_array_stay_in_their_order():
     check_gradient(binned, args)
 
 
+def parts_of_other_lengths(A, w, n):
+    s = A[0, 0]
+    for q in range(1, n):
+        s += np.sum(A[q, :2] * w[:n])
+    return s
+
+
+def rows_of_another_length(A, w, n):
+    h = np.zeros((6, 4))
+    for q in range(n):
+        h[q] += A[q]
+    return np.sum(h**2)
+
+
+def rows_that_fit_no_vector(A, w, n):
+    s = A[0, 0]
+    for q in range(n):
+        s += A[q] @ w
+    return s
+
+
+@pytest.mark.parametrize(
+    "f", [parts_of_other_lengths, rows_of_another_length, rows_that_fit_no_vector]
+)
+def test_what_fits_nothing_fails_in_an_iteration_alone(f):
+    g, A = srcdiff.value_and_grad(f, unused="zeros"), matrix(4, 3)
+    assert g(A, V, 0)[0] == f(A, V, 0)
+    for h in (f, g):
+        with pytest.raises(ValueError):
+            h(A, V, 4)
+
+
 def added_at_counters(x, w, n):
     h = x.copy()
     for q in range(n):
