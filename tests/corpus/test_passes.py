@@ -13,7 +13,7 @@ from tests.programs import PROGRAMS, arrays_inplace, golden_programs, linear_alg
 from tests.support import structures as st
 from tests.support.part import part
 
-CHECKED = part(PROGRAMS, lambda p: p.name, 8)
+CHECKED = part(PROGRAMS, lambda p: p.name, 16)
 
 
 def states(program):

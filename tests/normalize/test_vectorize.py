@@ -685,9 +685,9 @@ OTHERS = [
 
 
 @pytest.mark.parametrize(("f", "part"), OTHERS)
-@pytest.mark.parametrize("more", [0, 1, 5])
+@pytest.mark.parametrize("more", [0, 3])
 def test_what_meets_the_length_of_the_range_is_a_part(f, part, more):
-    for n in (2, 3, 4, 6):
+    for n in (2, 3, 6):
         args = np.linspace(0.3, 1.1, n), np.linspace(1.2, 0.4, n + more)
         check_gradient(f, args, (0, 1), unused="zeros")
         strict = srcdiff.grad(f, (0, 1), unused="zeros", strict=True)(*args)
@@ -698,7 +698,7 @@ def test_what_meets_the_length_of_the_range_is_a_part(f, part, more):
 
 
 @pytest.mark.parametrize("f", [f for f, _ in OTHERS])
-@pytest.mark.parametrize(("n", "less"), [(2, 1), (2, 2), (3, 2), (5, 4), (5, 3), (6, 1), (9, 4)])
+@pytest.mark.parametrize(("n", "less"), [(2, 1), (3, 2), (5, 4), (6, 1)])
 def test_what_is_too_short_fails(f, n, less):
     args = np.linspace(0.3, 1.1, n), np.linspace(1.2, 0.4, n - less)
     with pytest.raises(IndexError):
