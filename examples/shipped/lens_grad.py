@@ -6,7 +6,7 @@
 # source lens.surface 0becdd437bb2bc50
 # value lens.GLASS 9f29a130438b8117
 # value lens.SCREEN a416ea84421fa7e1
-# rules c51cbd2be8d95ef2
+# rules e1f032838068eb60
 # text ca05970b872dec33
 """Value and gradient of `lens:blur` with respect to `shape`."""
 

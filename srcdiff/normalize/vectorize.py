@@ -748,7 +748,9 @@ class _Iterations(AxisForms):
         """Whether a number is read of memory that is written before the last use of it."""
         if not is_op(stmt.rhs, Op.GETITEM) or self.rank(stmt.target) != 0:
             return False
-        (base,), rest = ir.names(stmt.rhs.args[0]), self.body[k + 1 :]
+        if type(stmt.rhs.args[0]) is not ir.Name:
+            return False  # it is from outside
+        base, rest = stmt.rhs.args[0].id, self.body[k + 1 :]
         group = self.groups.of(base)
         writes = [j for j, s in enumerate(rest) if group in map(self.groups.of, written_into(s))]
         used = [j for j, s in enumerate(rest) if stmt.target.id in ir.reads(s)]

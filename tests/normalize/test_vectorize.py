@@ -759,6 +759,24 @@ def test_what_is_chosen_by_integers_is_taken_at_an_array_of_them(f, args):
     assert "for q" not in srcdiff.source(f, example=args)
 
 
+WEIGHTS = np.array([1.1, 3.0, 2.0])
+
+
+def of_an_array_outside(x, w):
+    s = 0.0
+    for q in range(len(x)):
+        s += x[q] * WEIGHTS[q]
+    for v in WEIGHTS:
+        s += v * w[0]
+    return s
+
+
+def test_an_array_outside_is_taken_at_places():
+    check_gradient(of_an_array_outside, (V[:3], W), (0, 1))
+    with pytest.raises((IndexError, ValueError)):
+        srcdiff.value_and_grad(of_an_array_outside)(V, W)
+
+
 def test_two_sums_into_parts_of_one_array_stay_in_their_order():
     args = V, np.array([3, 0, 3, 1])
     assert not check(binned, args)
