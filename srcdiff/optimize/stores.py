@@ -4,6 +4,8 @@ Takes a finished function and the kinds of its names; gives it with `d[i] = v` f
 `d[i] += v`, with `d[i] += u + v` for two stores that add, and with `d[i] /= v` for a store of
 `d[i] / v`, in its generated part.  The invariant: what lies between two stores that become one
 neither looks at the memory that they write into nor writes into what they read.
+What is added to parts of an adjoint that is zeros comes behind what is added to the whole of it,
+which it begins with then; nobody has looked at it in between.
 
 `with_first_stores` is given a function in its last order, and gives it with `d[1:] = v` for what is
 added first to a part of an array of zeros.  The invariant: the part has nothing but zeros before.
